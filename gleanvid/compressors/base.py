@@ -1,0 +1,107 @@
+"""What a compressor is: a frozen dataclass of settings and one method.
+
+This module knows no method, no model and no screen. A setting is declared once with
+:func:`setting`; sliders, command-line options, API schemas and error messages are read from it.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field, fields
+from typing import Any, ClassVar
+
+from gleanvid.types import Compression, VideoTokens
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Range, step and help of one setting. ``choices`` and ``optional`` (None allowed) are as named."""
+
+    help: str
+    low: float | None = None
+    high: float | None = None
+    step: float | None = None
+    above_low: bool = False  # the range excludes ``low`` itself
+    choices: tuple[Any, ...] | None = None
+    optional: str | None = None  # what None means, e.g. "all preceding frames"
+
+    def describe_range(self) -> str:
+        if self.choices is not None:
+            return "one of " + ", ".join(map(repr, self.choices))
+        left = "(" if self.above_low or self.low is None else "["
+        right = ")" if self.high is None else "]"
+        low = "-inf" if self.low is None else f"{self.low:g}"
+        high = "inf" if self.high is None else f"{self.high:g}"
+        text = f"in {left}{low}, {high}{right}"
+        return text + (f" or None ({self.optional})" if self.optional else "")
+
+    def accepts(self, value: Any, kind: type) -> bool:
+        if value is None:
+            return self.optional is not None
+        if self.choices is not None:
+            return value in self.choices
+        if kind is bool:
+            return isinstance(value, bool)
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            return False
+        if not math.isfinite(value) or (kind is int and value != int(value)):
+            return False
+        if self.low is not None and (value < self.low or (self.above_low and value == self.low)):
+            return False
+        return self.high is None or value <= self.high
+
+
+def setting(default: Any, help: str, *, kind: type | None = None, **limits: Any) -> Any:
+    """Declare a compressor setting: its default, its help text, and the limits of :class:`Setting`."""
+    kind = kind or type(default)
+    return field(default=default, metadata={"setting": Setting(help, **limits), "kind": kind})
+
+
+@dataclass(frozen=True)
+class Compressor(ABC):
+    """Base of all methods: hashable and comparable by settings, so it can be a cache key.
+
+    Class attributes: ``name`` (dropdown, CLI, tables), ``paper`` (authors, venue, link), ``needs`` (the
+    optional signals of :class:`VideoTokens` it reads: "saliency", "keys", "text"). Raises ``ValueError``
+    naming the setting, its value and its range.
+    """
+
+    name: ClassVar[str]
+    paper: ClassVar[str]
+    needs: ClassVar[frozenset[str]] = frozenset()
+
+    retention_ratio: float = setting(
+        0.25,
+        "Share of the visual tokens that is kept",
+        low=0.0,
+        high=1.0,
+        step=0.01,
+        above_low=True,
+    )
+
+    def __post_init__(self) -> None:
+        for item in fields(self):
+            declared, value = item.metadata["setting"], getattr(self, item.name)
+            if not declared.accepts(value, item.metadata["kind"]):
+                raise ValueError(f"{item.name}={value!r} must be {declared.describe_range()}")
+
+    @abstractmethod
+    def compress(self, tokens: VideoTokens) -> Compression:
+        """Decide which tokens of one video stay. The input is never changed."""
+
+    def budget(self, tokens: VideoTokens) -> int:
+        """B = floor(retention_ratio * T * N), at least one token."""
+        return max(1, math.floor(self.retention_ratio * len(tokens) + 1e-9))
+
+    def settings(self) -> dict[str, Any]:
+        """The settings by name, ready for JSON, with the method's own ``name`` first."""
+        return {"name": self.name} | {item.name: getattr(self, item.name) for item in fields(self)}
+
+
+def declared_settings(compressor: type[Compressor]) -> dict[str, tuple[Any, type, Setting]]:
+    """name -> (default, kind, Setting) of every setting of a method, in order of declaration."""
+    return {
+        item.name: (item.default, item.metadata["kind"], item.metadata["setting"])
+        for item in fields(compressor)
+    }
