@@ -1,0 +1,25 @@
+"""FullTokens: the uncompressed model, as a compressor, so that tables have a baseline row."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
+
+from gleanvid.compressors.base import Compressor, setting
+from gleanvid.types import Compression, VideoTokens
+
+
+@dataclass(frozen=True)
+class FullTokens(Compressor):
+    """Keeps every token; its retention ratio is 1 and cannot be anything else."""
+
+    name: ClassVar[str] = "full"
+    paper: ClassVar[str] = "baseline: all visual tokens"
+
+    retention_ratio: float = setting(1.0, "Always 1: every token is kept", low=1.0, high=1.0)
+
+    def compress(self, tokens: VideoTokens) -> Compression:
+        keep = torch.arange(len(tokens), device=tokens.features.device)
+        return Compression.pruned(keep, tokens.grid)
