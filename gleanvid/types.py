@@ -1,4 +1,4 @@
-"""The values that travel through the library: frozen, shape-checked, ignorant of models and methods.
+"""The values that travel through the library: frozen, shape-checked, ignorant of models.
 
 Letters used for shapes everywhere: T temporal units, N tokens per unit (rows x columns, row-major),
 D feature width, L = T*N visual tokens of one video, K kept tokens, Q question tokens.
@@ -27,9 +27,9 @@ class ModelError(RuntimeError):
 class Video:
     """What was sampled from a video file, not the file.
 
-    ``frames`` uint8 [T, H, W, 3] RGB; ``timestamps`` float64 [T], seconds from the first frame shown;
-    ``indices`` int64 [T], frame numbers in the source. ``notes`` are sentences about anything a person
-    should know (read in part, fewer frames than asked for).
+    ``frames`` uint8 [T, H, W, 3] RGB; ``timestamps`` float64 [T], seconds from the first frame
+    shown; ``indices`` int64 [T], frame numbers in the source. ``notes`` are sentences about anything
+    a person should know (read in part, fewer frames than asked for).
     """
 
     frames: np.ndarray
@@ -75,10 +75,11 @@ class VideoTokens:
     ``features`` [T*N, D]; ``grid`` = (T, rows, columns). Geometry and signals are optional:
     ``seconds`` [T, 2] first and last second of each unit, ``rectangles`` [N, 4] source pixels
     (left, top, right, bottom) of each grid position, ``saliency`` [L], ``keys`` [L, Dk],
-    ``text`` [Q, D] question embeddings. A stage inside the language model sees hidden states as ``features``
-    and also ``attention`` [heads, R, L], softmax rows of the layer before it, and ``positions`` [L], the flat
-    grid index of every row, where only a part of the grid is left (None: L = T*N, all of it).
-    Raises ``ValueError`` on shapes that do not agree and on NaN or infinite features.
+    ``text`` [Q, D] question embeddings. A stage inside the language model sees hidden states as
+    ``features`` and also ``attention`` [heads, R, L], softmax rows of the layer before it, and
+    ``positions`` [L], the flat grid index of every row where only a part of the grid is left
+    (None: L = T*N, all of it). Raises ``ValueError`` on shapes that do not agree and on NaN or
+    infinite features.
     """
 
     features: Tensor
@@ -90,6 +91,7 @@ class VideoTokens:
     text: Tensor | None = None
     attention: Tensor | None = None
     positions: Tensor | None = None
+    previous: Compression | None = None
 
     def __post_init__(self) -> None:
         if len(self.grid) != 3 or min(self.grid) < 1:
@@ -130,11 +132,12 @@ class VideoTokens:
 class Compression:
     """The record of where every visual token went; pruning and merging are the same record.
 
-    ``keep`` int64 [K], ascending flat indices (a merged row stands at one token's index; an index repeats
-    where two rows stand there); ``group`` int64 [L], the kept *row* (0..K-1) that took each token in,
-    -1 = dropped; ``weight`` [L], the token's share in that row. Where one token feeds several rows,
-    ``mixing``, sparse [K, L], holds the whole map, and ``group`` names the row it weighs most in.
-    ``scores`` per token [L] and ``trace`` (per unit [T], or scalars) are for display and diagnostics.
+    ``keep`` int64 [K], ascending flat indices (a merged row stands at one token's index; an index
+    repeats where two rows stand there); ``group`` int64 [L], the kept *row* (0..K-1) that took each
+    token in, -1 = dropped; ``weight`` [L], the token's share in that row. Where one token feeds
+    several rows, ``mixing``, sparse [K, L], holds the whole map, and ``group`` names the row it
+    weighs most in. ``scores`` per token [L] and ``trace`` (per unit [T], or scalars) are for display
+    and diagnostics.
     """
 
     keep: Tensor
