@@ -78,7 +78,8 @@ class VideoTokens:
     ``text`` [Q, D] question embeddings. A stage inside the language model sees hidden states as
     ``features`` and also ``attention`` [heads, R, L], softmax rows of the layer before it, and
     ``positions`` [L], the flat grid index of every row where only a part of the grid is left
-    (None: L = T*N, all of it). Raises ``ValueError`` on shapes that do not agree and on NaN or
+    (None: L = T*N, all of it); ``previous`` is the record of the stage before it, whose ``scores``
+    and ``trace`` it may read. Raises ``ValueError`` on shapes that do not agree and on NaN or
     infinite features.
     """
 
