@@ -1,0 +1,70 @@
+"""GleanVID: training-free visual-token compression for Video LLMs that people can see.
+
+Two ways in: :func:`ask` a video with a model and a compressor, or wrap your own ``generate`` call in
+``with compressing(hf_model, compressor) as record:``. Names are loaded on first use, so that importing
+the package costs nothing and needs only what is used.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+_HOME = {
+    "COMPRESSORS": "compressors",
+    "Chain": "compressors.base",
+    "Compression": "types",
+    "Compressor": "compressors.base",
+    "Cost": "run",
+    "FullTokens": "compressors.full_tokens",
+    "GleanVID": "compressors.gleanvid",
+    "MODELS": "models",
+    "ModelError": "types",
+    "Random": "compressors.random",
+    "Run": "run",
+    "Uniform": "compressors.uniform",
+    "Video": "types",
+    "VideoError": "types",
+    "VideoTokens": "types",
+    "ask": "pipeline",
+    "compare": "pipeline",
+    "compressing": "models",
+    "load_model": "models",
+    "read_video": "video",
+    "stream": "pipeline",
+}
+
+__all__ = sorted(_HOME)
+
+if TYPE_CHECKING:
+    from gleanvid.compressors import COMPRESSORS as COMPRESSORS
+    from gleanvid.compressors.base import Chain as Chain
+    from gleanvid.compressors.base import Compressor as Compressor
+    from gleanvid.compressors.full_tokens import FullTokens as FullTokens
+    from gleanvid.compressors.gleanvid import GleanVID as GleanVID
+    from gleanvid.compressors.random import Random as Random
+    from gleanvid.compressors.uniform import Uniform as Uniform
+    from gleanvid.models import MODELS as MODELS
+    from gleanvid.models import compressing as compressing
+    from gleanvid.models import load_model as load_model
+    from gleanvid.pipeline import ask as ask
+    from gleanvid.pipeline import compare as compare
+    from gleanvid.pipeline import stream as stream
+    from gleanvid.run import Cost as Cost
+    from gleanvid.run import Run as Run
+    from gleanvid.types import Compression as Compression
+    from gleanvid.types import ModelError as ModelError
+    from gleanvid.types import Video as Video
+    from gleanvid.types import VideoError as VideoError
+    from gleanvid.types import VideoTokens as VideoTokens
+    from gleanvid.video import read_video as read_video
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'gleanvid' has no attribute {name!r}")
+    return getattr(import_module(f"gleanvid.{_HOME[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,4 +1,4 @@
-"""One question answered, and what it cost. A :class:`Run` is all that plots, metrics and the app read."""
+"""One question answered and what it cost: all that plots, metrics and the app read."""
 
 from __future__ import annotations
 

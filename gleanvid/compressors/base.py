@@ -16,7 +16,7 @@ from gleanvid.types import Compression, VideoTokens
 
 @dataclass(frozen=True)
 class Setting:
-    """Range, step and help of one setting. ``choices`` and ``optional`` (None allowed) are as named."""
+    """Range, step and help of one setting, for checks, sliders and options alike."""
 
     help: str
     low: float | None = None
@@ -53,7 +53,7 @@ class Setting:
 
 
 def setting(default: Any, help: str, *, kind: type | None = None, **limits: Any) -> Any:
-    """Declare a compressor setting: its default, its help text, and the limits of :class:`Setting`."""
+    """Declare a compressor setting: default, help and the limits of :class:`Setting`."""
     kind = kind or type(default)
     return field(default=default, metadata={"setting": Setting(help, **limits), "kind": kind})
 
@@ -62,14 +62,15 @@ def setting(default: Any, help: str, *, kind: type | None = None, **limits: Any)
 class Compressor(ABC):
     """Base of all methods: hashable and comparable by settings, so it can be a cache key.
 
-    Class attributes: ``name`` (dropdown, CLI, tables), ``paper`` (authors, venue, link), ``needs`` (the
-    optional signals of :class:`VideoTokens` it reads: "saliency", "keys", "text"). Raises ``ValueError``
-    naming the setting, its value and its range.
+    Class attributes: ``name`` (dropdown, CLI, tables), ``paper`` (authors, venue, link), ``needs``
+    (the optional signals of :class:`VideoTokens` it reads: "saliency", "keys", "text"). Raises
+    ``ValueError`` naming the setting, its value and its range.
     """
 
     name: ClassVar[str]
     paper: ClassVar[str]
     needs: ClassVar[frozenset[str]] = frozenset()
+    queries: ClassVar[str] = ""  # attention rows a stage inside the model reads: "last" or "text"
 
     retention_ratio: float = setting(
         0.25,
@@ -90,6 +91,11 @@ class Compressor(ABC):
     def compress(self, tokens: VideoTokens) -> Compression:
         """Decide which tokens of one video stay. The input is never changed."""
 
+    @property
+    def stages(self) -> tuple[tuple[int, Compressor], ...]:
+        """(layer, compressor) pairs; layer k acts on what enters layer k of the language model."""
+        return ((0, self),)
+
     def budget(self, tokens: VideoTokens) -> int:
         """B = floor(retention_ratio * T * N), at least one token."""
         return max(1, math.floor(self.retention_ratio * len(tokens) + 1e-9))
@@ -97,6 +103,27 @@ class Compressor(ABC):
     def settings(self) -> dict[str, Any]:
         """The settings by name, ready for JSON, with the method's own ``name`` first."""
         return {"name": self.name} | {item.name: getattr(self, item.name) for item in fields(self)}
+
+
+@dataclass(frozen=True)
+class Chain:
+    """Stages of one method: the first usually ahead of the language model, the others inside it."""
+
+    name: str
+    stages: tuple[tuple[int, Compressor], ...]
+
+    def __post_init__(self) -> None:
+        layers = [layer for layer, _ in self.stages]
+        if not layers or layers != sorted(set(layers)) or layers[0] < 0:
+            raise ValueError(f"stages={layers} must be in ascending order of layer, from 0 on")
+
+    @property
+    def needs(self) -> frozenset[str]:
+        return frozenset().union(*(stage.needs for _, stage in self.stages))
+
+    def settings(self) -> dict[str, Any]:
+        """The settings of every stage by layer, ready for JSON."""
+        return {"name": self.name} | {str(layer): stage.settings() for layer, stage in self.stages}
 
 
 def declared_settings(compressor: type[Compressor]) -> dict[str, tuple[Any, type, Setting]]:

@@ -17,7 +17,7 @@ from gleanvid.compressors.base import Compressor, setting
 from gleanvid.ops.budgets import largest_remainder
 from gleanvid.ops.cells import cell_means, cell_of_position, cell_sizes
 from gleanvid.ops.subspace import (
-    GrowingBasis,
+    ResidualBasis,
     history_residuals,
     remove_directions,
     top_directions,
@@ -111,24 +111,17 @@ class GleanVID(Compressor):
         """Algorithm 2: the kept indices, unit by unit, each judged against all units before it."""
         units, per_unit = tokens.num_units, tokens.tokens_per_unit
         local = self._local_scores(tokens, features)  # [T, N]
-        energy = torch.linalg.vector_norm(debiased, dim=1, dtype=torch.float64).square()
-        scale = energy.max().sqrt()
-        energy = energy.view(units, per_unit)  # e_{t,n}, brought up to date before unit t is judged
-        basis = GrowingBasis(sum(budgets), debiased, self.orth_tolerance, _BASIS_FLOOR * scale)
+        basis = ResidualBasis(debiased, sum(budgets), self.orth_tolerance, _BASIS_FLOOR)
         complement, joint, ranks, kept = [], [], [], []
         for unit, budget in enumerate(budgets):
-            residual = energy[unit].sqrt()
-            score = _min_max(local[unit], _CONSTANT) + _min_max(residual, 0.0) * (
-                residual.max() > _SATURATED * scale
-            )
+            first, after = unit * per_unit, (unit + 1) * per_unit
+            residual = basis.energy[first:after].sqrt()
+            unsaturated = residual.max() > _SATURATED * basis.scale
+            score = _min_max(local[unit], _CONSTANT) + _min_max(residual) * unsaturated
             if budget:
                 chosen = torch.sort(score, descending=True, stable=True).indices[:budget]
-                kept.append(chosen.sort().values + unit * per_unit)
-                fresh = basis.add(debiased[chosen + unit * per_unit])
-                later = debiased[(unit + 1) * per_unit :]
-                gained = (later @ fresh.T).double().square().sum(1)
-                energy[unit + 1 :] -= gained.view(-1, per_unit)  # Eq. incremental_scs
-                energy[unit + 1 :].clamp_(min=0)
+                kept.append(chosen.sort().values + first)
+                basis.absorb(chosen + first, after)
             complement.append(residual)
             joint.append(score)
             ranks.append(basis.rank)
@@ -164,7 +157,7 @@ def _cosine(rows: Tensor, references: Tensor) -> Tensor:
     return torch.where(size > 0, product / torch.where(size > 0, size, 1.0), 0.0)
 
 
-def _min_max(score: Tensor, spread: float) -> Tensor:
+def _min_max(score: Tensor, spread: float = 0.0) -> Tensor:
     """Scale [N] to [0, 1]; all zeros where the values lie within ``spread`` of each other."""
     low, high = torch.aminmax(score)
     wide = high - low > spread

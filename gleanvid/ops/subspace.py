@@ -108,33 +108,45 @@ def history_residuals(prototypes: Tensor, history: int | None, epsilon: float) -
     return (squares - explained).clamp(min=0).sqrt().T
 
 
-class GrowingBasis:
-    """Orthonormal rows spanning everything added so far; sizes never depend on the data.
+class ResidualBasis:
+    """A growing orthonormal basis and what it leaves unexplained of a fixed set of points [L, D].
 
-    ``capacity`` rows of width D are allocated once. A rejected direction stays as a zero row, so that
-    nothing has to be read back from the device while it grows.
+    ``energy`` float64 [L] holds the squared residual of every point not yet passed. ``capacity`` rows are
+    allocated once and a rejected direction stays as a zero row, so that no size depends on the data and
+    nothing is read back from the device while the basis grows.
     """
 
-    def __init__(self, capacity: int, like: Tensor, relative: float, absolute: Tensor) -> None:
-        self._rows = like.new_zeros(capacity, like.shape[-1])
+    def __init__(self, points: Tensor, capacity: int, relative: float, floor: float) -> None:
+        self.points = points
+        self.energy = torch.linalg.vector_norm(points, dim=1, dtype=torch.float64).square()
+        self.scale = self.energy.max().sqrt()  # the largest norm
+        self.rank = torch.zeros((), dtype=torch.long, device=points.device)
+        self._relative, self._absolute = relative, floor * self.scale
+        self._directions = points.new_zeros(capacity, points.shape[1])
+        self._coordinates = points.new_zeros(len(points), capacity)  # points in the basis
         self._used = 0
-        self._relative, self._absolute = relative, absolute
-        self.rank = torch.zeros((), dtype=torch.long, device=like.device)
 
-    def add(self, vectors: Tensor) -> Tensor:
-        """Add [k, D]; returns the new directions as rows [min(k, D), D], zeros where rejected.
+    def absorb(self, chosen: Tensor, first: int) -> None:
+        """Add the points ``chosen`` int64 [k]; bring the points from ``first`` on up to date.
 
-        A direction stays if |R_jj| passes ``relative`` times the largest (Eq. qr_filter) and ``absolute``.
+        A direction stays if |R_jj| passes ``relative`` times the largest (Eq. qr_filter) and ``floor``
+        times the largest norm. Residual energies follow Eq. incremental_scs.
         """
-        held = self._rows[: self._used]
-        residual = torch.addmm(vectors, vectors @ held.T, held, alpha=-1.0)
+        used = slice(0, self._used)
+        held = self._directions[used]
+        known = self._coordinates[chosen, used]
+        residual = torch.addmm(self.points[chosen], known, held, alpha=-1.0)
         directions, upper = torch.linalg.qr(residual.T)
         size = upper.diagonal().abs()
         valid = (size > self._relative * size.max()) & (size > self._absolute)
         fresh = directions.T
         fresh = torch.addmm(fresh, fresh @ held.T, held, alpha=-1.0)  # twice is enough
         fresh = torch.nn.functional.normalize(fresh, dim=1) * valid[:, None]
-        self._rows[self._used : self._used + len(fresh)] = fresh
-        self._used += len(fresh)
+        gained = self.points[first:] @ fresh.T
+        self.energy[first:] -= gained.double().square().sum(1)
+        self.energy[first:].clamp_(min=0)
+        added = slice(self._used, self._used + len(fresh))
+        self._directions[added] = fresh
+        self._coordinates[first:, added] = gained
+        self._used = added.stop
         self.rank = self.rank + valid.sum()
-        return fresh

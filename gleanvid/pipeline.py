@@ -1,0 +1,196 @@
+"""From a video and a question to a :class:`Run`. Knows no method, no family and no screen.
+
+The path goes one way: read -> encode (once per clip and model) -> compress and answer -> Run.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from gleanvid.compressors.base import Chain, Compressor
+from gleanvid.compressors.gleanvid import GleanVID
+from gleanvid.models import load_model
+from gleanvid.models.base import Answer, Encoded, ModelAdapter
+from gleanvid.models.flops import prefill_flops
+from gleanvid.run import Cost, Run
+from gleanvid.types import Video
+from gleanvid.video import read_video
+
+Method = Compressor | Chain
+MAX_SIDE = 1280  # frames are read no larger than this; models shrink them further
+_KEPT_CLIPS = 2  # encoded clips kept per model
+_encoded: WeakKeyDictionary[ModelAdapter, OrderedDict[Any, Encoded]] = WeakKeyDictionary()
+_encoding = threading.Lock()
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A method that could not answer, in place of its run."""
+
+    compressor: Method
+    error: Exception
+
+
+def encode(
+    video: Video, model: ModelAdapter, needs: frozenset[str] = frozenset()
+) -> tuple[Encoded, bool]:
+    """The video through the model's vision side, and whether it came from the cache."""
+    with _encoding, model.lock:
+        clips = _encoded.setdefault(model, OrderedDict())
+        for key, held in clips.items():
+            if held.video is video and needs <= key[1]:
+                clips.move_to_end(key)
+                return held, True
+        encoded = model.encode(video, needs)
+        clips[(id(video), needs)] = encoded
+        while len(clips) > _KEPT_CLIPS:
+            clips.popitem(last=False)
+        return encoded, False
+
+
+def ask(
+    video: str | Path | Video,
+    question: str,
+    model: str | ModelAdapter = "builtin",
+    compressor: Method | None = None,
+    max_new_tokens: int = 64,
+    *,
+    num_frames: int = 32,
+    on_text: Callable[[str], None] | None = None,
+    stop: threading.Event | None = None,
+    **sampling: Any,
+) -> Run:
+    """Answer ``question`` about ``video`` with its visual tokens compressed (default: GleanVID at 25 %).
+
+    ``num_frames`` counts when a path is given. ``on_text`` receives every new piece of the answer;
+    setting ``stop`` ends generation after the current token. ``sampling``: temperature, top_p, seed.
+    Raises ``ValueError`` for an empty question, :class:`VideoError` and :class:`ModelError`.
+    """
+    if not question.strip():
+        raise ValueError("question must not be empty")
+    adapter = load_model(model) if isinstance(model, str) else model
+    method = compressor or GleanVID()
+    started = time.perf_counter()
+    loaded = video if isinstance(video, Video) else read_video(video, num_frames, max_side=MAX_SIDE)
+    decode_s = time.perf_counter() - started
+    encoded, cached = encode(loaded, adapter, method.needs)
+    answer = adapter.generate(
+        encoded,
+        question,
+        method,
+        max_new_tokens=max_new_tokens,
+        on_text=on_text,
+        stop=stop,
+        **sampling,
+    )
+    encode_s = 0.0 if cached else encoded.encode_s
+    cost = _cost(answer, encoded, adapter, decode_s, encode_s)
+    return Run(
+        video=loaded,
+        question=question,
+        model=adapter.name,
+        compressor=method.settings(),
+        by_layer=answer.by_layer,
+        answer=answer.text,
+        cost=cost,
+        seconds=encoded.tokens.seconds,
+        rectangles=encoded.tokens.rectangles,
+    )
+
+
+def _cost(
+    answer: Answer, encoded: Encoded, adapter: ModelAdapter, decode_s: float, encode_s: float
+) -> Cost:
+    config = adapter.text_config
+    return Cost(
+        visual_tokens=len(encoded.tokens),
+        visual_tokens_kept=len(encoded.tokens) - answer.prompt_tokens + answer.prompt_tokens_kept,
+        prompt_tokens=answer.prompt_tokens,
+        prompt_tokens_kept=answer.prompt_tokens_kept,
+        decode_s=decode_s,
+        encode_s=encode_s,
+        compress_s=answer.compress_s,
+        prefill_s=answer.prefill_s,
+        generate_s=answer.generate_s,
+        new_tokens=answer.new_tokens,
+        peak_memory_mib=answer.peak_memory_mib,
+        prefill_flops=prefill_flops(config, answer.prompt_tokens_kept),
+        prefill_flops_full=prefill_flops(config, answer.prompt_tokens),
+    )
+
+
+def stream(
+    video: str | Path | Video,
+    question: str,
+    model: str | ModelAdapter = "builtin",
+    compressor: Method | None = None,
+    max_new_tokens: int = 64,
+    *,
+    stop: threading.Event | None = None,
+    **options: Any,
+) -> Iterator[str | Run]:
+    """:func:`ask`, yielding the answer as it grows and the :class:`Run` last.
+
+    Closing the iterator stops generation and waits until the model is free.
+    """
+    stop = stop or threading.Event()
+    pieces: queue.SimpleQueue[str | Run | Exception] = queue.SimpleQueue()
+
+    def work() -> None:
+        try:
+            settings = {"on_text": pieces.put, "stop": stop} | options
+            pieces.put(ask(video, question, model, compressor, max_new_tokens, **settings))
+        except Exception as error:
+            pieces.put(error)
+
+    worker = threading.Thread(target=work, daemon=True)
+    worker.start()
+    text = ""
+    try:
+        while isinstance(piece := pieces.get(), str):
+            text += piece
+            yield text
+        if isinstance(piece, Exception):
+            raise piece
+        yield piece
+    finally:
+        stop.set()
+        worker.join()
+
+
+def compare(
+    video: Video,
+    question: str,
+    model: ModelAdapter,
+    compressors: Iterable[Method],
+    max_new_tokens: int = 64,
+    **options: Any,
+) -> Iterator[Run | Failure]:
+    """The same question under every compressor, encoded once; a method that fails yields a Failure."""
+    methods = list(compressors)
+    needs = frozenset().union(*(method.needs for method in methods))
+    encode(video, model, needs)
+    for method in methods:
+        try:
+            yield ask(video, question, model, method, max_new_tokens, **options)
+        except Exception as error:  # one method's fault must not end the table
+            yield Failure(method, error)
+
+
+def compressor_from(
+    settings: Mapping[str, Any], catalogue: Mapping[str, type[Compressor]]
+) -> Method:
+    """The compressor that ``settings`` (with its "name") describes."""
+    values = dict(settings)
+    name = values.pop("name")
+    if name not in catalogue:
+        raise ValueError(f"compressor={name!r} must be one of {', '.join(catalogue)}")
+    return catalogue[name](**values)

@@ -1,0 +1,90 @@
+"""What GleanVID must do beyond the golden cases: settings, still videos, saturation."""
+
+import pytest
+import torch
+
+from gleanvid.compressors.gleanvid import GleanVID, novelty_shares
+from gleanvid.types import VideoTokens
+
+
+@pytest.mark.parametrize(
+    ("setting", "value"),
+    [
+        ("retention_ratio", 0.0),
+        ("retention_ratio", 1.5),
+        ("retention_ratio", float("nan")),
+        ("alpha_min", -0.1),
+        ("alpha_max", 1.2),
+        ("temperature", 0.0),
+        ("debias_rank", -1),
+        ("debias_rank", 1.5),
+        ("history", 0),
+        ("budget_neighborhood", 0),
+        ("local_neighborhood", True),
+        ("orth_tolerance", 0.0),
+        ("temperature", "4"),
+    ],
+)
+def test_settings_out_of_range_are_named(setting, value):
+    with pytest.raises(ValueError, match=rf"{setting}=.*must be in"):
+        GleanVID(**{setting: value})
+
+
+def test_alpha_bounds_must_be_in_order():
+    with pytest.raises(ValueError, match=r"alpha_min=0\.7 must be in \[0, alpha_max=0\.6\]"):
+        GleanVID(alpha_min=0.7)
+
+
+def test_settings_make_a_cache_key():
+    assert GleanVID(history=None) == GleanVID() and hash(GleanVID()) == hash(GleanVID())
+    assert GleanVID(temperature=2.0) != GleanVID()
+
+
+def still_video(units=6, rows=4, columns=5, width=64):
+    frame = torch.randn(rows * columns, width, generator=torch.Generator().manual_seed(3))
+    return VideoTokens(frame.repeat(units, 1), (units, rows, columns))
+
+
+def test_a_still_video_adds_no_rank_after_its_tokens_are_explained():
+    tokens = still_video()
+    compression = GleanVID(0.9).compress(tokens)
+    assert compression.trace["basis_rank"].max() <= tokens.tokens_per_unit
+    explained = compression.scores["scs"].view(6, 20)[2:]
+    assert explained.max() < 0.6 * compression.scores["scs"].max()
+
+
+def test_identical_tokens_everywhere_still_meet_the_budget():
+    tokens = VideoTokens(torch.ones(24, 8), (4, 2, 3))
+    compression = GleanVID(0.5).compress(tokens)
+    assert compression.num_kept == 12
+    assert torch.isfinite(compression.scores["joint"]).all()
+
+
+def test_all_zero_video_shares_evenly():
+    compression = GleanVID(0.5).compress(VideoTokens(torch.zeros(24, 8), (4, 2, 3)))
+    assert compression.budgets.tolist() == [3, 3, 3, 3]
+    assert float(compression.trace["gini"]) == 0.0
+
+
+def test_new_content_draws_budget():
+    generator = torch.Generator().manual_seed(0)
+    scenes = torch.randn(2, 16, 128, generator=generator)
+    features = torch.cat([scenes[0]] * 5 + [scenes[1]] * 3)
+    noisy = features + 0.05 * torch.randn(features.shape, generator=generator)
+    budgets = GleanVID(0.3).compress(VideoTokens(noisy, (8, 4, 4))).budgets
+    quiet = budgets[[1, 2, 3, 4, 6, 7]]
+    assert budgets[5] > quiet.max()
+
+
+def test_more_tokens_than_channels_never_exceed_full_rank():
+    generator = torch.Generator().manual_seed(1)
+    tokens = VideoTokens(torch.randn(180, 8, generator=generator), (5, 6, 6))
+    compression = GleanVID(0.5).compress(tokens)
+    assert compression.trace["basis_rank"][-1] == 8
+
+
+def test_gini_of_known_distributions():
+    share, gini = novelty_shares(torch.tensor([1.0, 1.0, 1.0, 1.0], dtype=torch.float64))
+    assert share.tolist() == [0.25] * 4 and float(gini) == pytest.approx(0.0, abs=1e-12)
+    _, gini = novelty_shares(torch.tensor([0.0, 0.0, 0.0, 4.0], dtype=torch.float64))
+    assert float(gini) == pytest.approx(0.75)
