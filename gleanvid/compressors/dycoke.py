@@ -1,0 +1,129 @@
+"""DyCoke: drop from every other frame what repeats the frame before it.
+
+Tao, Qin, You, Sui, Wang, "DyCoke: Dynamic Compression of Tokens for Fast Video Large Language Models"
+(CVPR 2025), https://arxiv.org/abs/2411.15024. The temporal stage acts ahead of the language model. The
+selection of the decoding stage is :class:`DyCokeDecoding`; no model adapter calls it, because it gathers
+from the cache at every step and saves key-value reads only.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
+from torch import Tensor
+from torch.nn.functional import cosine_similarity, normalize
+
+from gleanvid.compressors.base import Compressor, setting
+from gleanvid.ops.budgets import largest_remainder
+from gleanvid.ops.ranking import ranks, top_indices
+from gleanvid.ops.records import identity_record, required
+from gleanvid.types import Compression, VideoTokens
+
+_GROUP = 4  # frames in a group; its first frame stays whole
+
+
+@dataclass(frozen=True)
+class DyCoke(Compressor):
+    """Temporal stage. Frames 1, 3, 5, ... lose what they share with the frame before; then frames
+    2, 6, ... of all groups but the last what they share with the first of their group.
+
+    The frames that stay whole set a floor of more than 1/4 (9/32 at T = 32): with ``exact``, a ratio
+    below it raises ``ValueError`` naming the floor. Without ``exact``: the authors' counts, where an odd
+    last frame is dropped altogether. For T <= 4 the authors' code fails; here the same rules hold, and a
+    single frame is returned whole.
+    """
+
+    name: ClassVar[str] = "dycoke"
+    paper: ClassVar[str] = "Tao et al., CVPR 2025, https://arxiv.org/abs/2411.15024"
+
+    drop_share: float | None = setting(
+        None,
+        "k: share dropped from a pruned frame, authors' mode only",
+        kind=float,
+        low=0.0,
+        high=1.0,
+        step=0.05,
+        optional="1 - retention_ratio",
+    )
+    exact: bool = setting(True, "Meet the budget to the token")
+
+    def compress(self, tokens: VideoTokens) -> Compression:
+        """Raises ``ValueError`` in exact mode where the ratio is below the floor."""
+        units, per_unit = tokens.num_units, tokens.tokens_per_unit
+        features = tokens.features.float().view(units, per_unit, -1)
+        partner = _partners(units).to(features.device)
+        similarity = cosine_similarity(features, features[partner], dim=-1, eps=1e-8)  # [T, N]
+        counts = self._exact_counts(tokens, partner) if self.exact else self._counts(tokens, partner)
+        chosen = ranks(-similarity) < counts.to(features.device)[:, None]
+        keep = torch.nonzero(chosen.flatten()).squeeze(1)
+        scores = {"distinctness": 1.0 - similarity.flatten()}
+        return Compression.pruned(keep, tokens.grid, scores, {"whole": counts == per_unit})
+
+    def _counts(self, tokens: VideoTokens, partner: Tensor) -> Tensor:
+        """int64 [T]: the authors' counts."""
+        units, per_unit = tokens.num_units, tokens.tokens_per_unit
+        dropped = 1.0 - self.retention_ratio if self.drop_share is None else self.drop_share
+        whole = partner.cpu() == torch.arange(units)
+        counts = torch.where(whole, per_unit, int((1.0 - dropped) * per_unit))
+        if units % 2 and units > 1:
+            counts[-1] = 0
+        return counts
+
+    def _exact_counts(self, tokens: VideoTokens, partner: Tensor) -> Tensor:
+        """int64 [T]: whole frames in full, the rest of the budget shared over the pruned frames."""
+        units, per_unit = tokens.num_units, tokens.tokens_per_unit
+        whole = partner.cpu() == torch.arange(units)
+        left = self.budget(tokens) - int(whole.sum()) * per_unit
+        if left < 0:
+            floor = float(whole.float().mean())
+            raise ValueError(
+                f"retention_ratio={self.retention_ratio!r} is out of reach for DyCoke: "
+                f"the frames it keeps whole are {floor:.3f} of this video"
+            )
+        counts = torch.full((units,), per_unit)
+        counts[~whole] = largest_remainder(torch.ones(int((~whole).sum())), left, per_unit)
+        return counts
+
+
+def _partners(units: int) -> Tensor:
+    """int64 [T]: the frame each frame is compared with; itself where it stays whole."""
+    partner = torch.arange(units)
+    partner[1::2] -= 1
+    firsts = torch.arange(0, max(units - _GROUP, 0), _GROUP)
+    partner[firsts + 2] = firsts
+    return partner
+
+
+@dataclass(frozen=True)
+class DyCokeDecoding(Compressor):
+    """Decoding stage: which cached visual keys the layers above may read at one step.
+
+    ``tokens.attention`` [heads, 1, L] is the row of the layer below at this step and
+    ``tokens.previous`` the record of the step before. If the row hardly turned (cosine at least
+    ``similarity``), the whole cache is read; otherwise the best share. The ratio is that share.
+    """
+
+    name: ClassVar[str] = "dycoke_decoding"
+    paper: ClassVar[str] = DyCoke.paper
+    queries: ClassVar[str] = "last"
+
+    similarity: float = setting(
+        0.9, "Cosine to the last step's row above which nothing is pruned", low=-1.0, high=1.0
+    )
+    exact: bool = setting(True, "Meet the budget to the token (the authors truncate)")
+
+    def compress(self, tokens: VideoTokens) -> Compression:
+        row = required(tokens, "attention", "DyCoke")[:, -1].float().mean(dim=0)  # [L]
+        before = tokens.previous.scores.get("attention") if tokens.previous is not None else None
+        cosine = torch.tensor(0.0)
+        if before is not None:
+            cosine = (normalize(row, dim=0) * normalize(before, dim=0)).sum()
+        seen = {"attention": row}
+        trace = {"similarity": cosine}
+        if float(cosine) >= self.similarity or self.retention_ratio == 1.0:
+            return identity_record(tokens, seen, trace)
+        truncated = int(len(tokens) * (1.0 - (1.0 - self.retention_ratio)))
+        keep = top_indices(row, self.budget(tokens) if self.exact else truncated)
+        return Compression.pruned(keep, tokens.grid, seen, trace, len(tokens))

@@ -1,0 +1,57 @@
+"""FastV: cut visual tokens inside the language model by the attention of the last prompt token.
+
+Chen, Zhao, Liu, Bai, Lin, Zhou, Chang, "An Image is Worth 1/2 Tokens After Layer 2" (ECCV 2024),
+https://arxiv.org/abs/2403.06764. Not ported: the masking variant that re-prunes every forward without a
+cache, and the Qwen3-VL port that scores by all queries and cuts after layer K.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from gleanvid.compressors.base import Compressor, setting
+from gleanvid.ops.depth import rows_for_average, scale_layer
+from gleanvid.ops.ranking import top_indices
+from gleanvid.ops.records import identity_record, required
+from gleanvid.types import Compression, VideoTokens
+
+
+@dataclass(frozen=True)
+class FastV(Compressor):
+    """One stage before layer K; the score of a token is the attention it gets in layer K - 1.
+
+    With ``exact`` the retention ratio is the average over all layers (K of them see everything), and
+    ``ValueError`` names the floor where K layers alone cost more. Without it, the authors' convention:
+    the share kept from layer K on, rounded half to even.
+    """
+
+    name: ClassVar[str] = "fastv"
+    paper: ClassVar[str] = "Chen et al., ECCV 2024, https://arxiv.org/abs/2403.06764"
+    queries: ClassVar[str] = "last"
+
+    layer: int = setting(2, "K: the language-model layer that the cut is made before", low=1, step=1)
+    num_layers: int = setting(28, "Layers of the language model", low=2, step=1)
+    exact: bool = setting(True, "Ratio is the average over layers, met to the token")
+
+    def at_depth(self, num_layers: int) -> FastV:
+        """The same method for a model of another depth."""
+        return replace(self, layer=scale_layer(self.layer, num_layers), num_layers=num_layers)
+
+    @property
+    def stages(self) -> tuple[tuple[int, Compressor], ...]:
+        return ((self.layer, self),)
+
+    def compress(self, tokens: VideoTokens) -> Compression:
+        """Reads ``tokens.attention`` [heads, R, L], whose last row is the last prompt token's."""
+        total, ratio = len(tokens), self.retention_ratio
+        if self.exact and ratio == 1.0:
+            return identity_record(tokens)
+        score = required(tokens, "attention", "FastV")[:, -1].float().mean(dim=0)  # [L]
+        if self.exact:
+            spent = self.layer * total
+            count = rows_for_average(total, spent, ratio, self.layer, self.num_layers, "FastV")
+        else:
+            count = round(total * (1.0 - (1.0 - ratio)))  # the original takes the share removed
+        keep = top_indices(score, count)
+        return Compression.pruned(keep, tokens.grid, {"attention": score}, num_tokens=total)

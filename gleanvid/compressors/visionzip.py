@@ -1,0 +1,133 @@
+"""VisionZip: the tokens the encoder attends to, and merged anchors for the rest.
+
+Yang, Chen, Tian, Wang, Li, Yu, Jia, "VisionZip: Longer is Better but Not Necessary in Vision Language
+Models" (CVPR 2025), https://arxiv.org/abs/2412.04467. The position mix-up of the Qwen3-VL port that produced
+the published rows (features written to the wrong places) is not reproduced.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
+from torch import Tensor
+from torch.nn.functional import normalize
+
+from gleanvid.compressors.base import Compressor, setting
+from gleanvid.ops.budgets import largest_remainder
+from gleanvid.ops.ranking import most_similar, ranks, top_indices
+from gleanvid.ops.records import merge_record, required
+from gleanvid.types import Compression, VideoTokens
+
+_NEIGHBOURS = 5  # cosines averaged for a density, qwen3_port only
+_CHUNK = 1024  # rows of the cosine matrix held at once
+
+
+@dataclass(frozen=True)
+class VisionZip(Compressor):
+    """Dominant tokens by received attention; every other token joins a contextual anchor.
+
+    ``frame``: per unit, evenly spaced anchors, similarity of encoder keys; a contextual row is the anchor
+    **plus** the mean of its members (weights sum to 2) unless ``true_mean``. ``cls``: the same, with one
+    dominant place left to a [CLS] row that is not among the tokens (authors' mode only). ``qwen3_port``:
+    the published Qwen3-VL port; the whole video at once, anchors by density of the features, plain means.
+    There, an anchor always belongs to its own group.
+    """
+
+    name: ClassVar[str] = "visionzip"
+    paper: ClassVar[str] = "Yang et al., CVPR 2025, https://arxiv.org/abs/2412.04467"
+    needs: ClassVar[frozenset[str]] = frozenset({"saliency", "keys"})
+
+    variant: str = setting(
+        "frame", "Which published form", choices=("frame", "cls", "qwen3_port"), kind=str
+    )
+    true_mean: bool = setting(False, "Average the anchor with its members instead of adding them")
+    exact: bool = setting(True, "Meet the budget to the token")
+
+    def compress(self, tokens: VideoTokens) -> Compression:
+        """Raises ``ValueError`` without saliency or (except for the port) keys."""
+        if self.variant == "qwen3_port":
+            return self._whole_video(tokens)
+        units, per_unit = tokens.num_units, tokens.tokens_per_unit
+        saliency = required(tokens, "saliency", "VisionZip").float().view(units, per_unit)
+        keys = required(tokens, "keys", "VisionZip").float().view(units, per_unit, -1)
+        budgets = self._budgets(tokens).to(saliency.device)
+        dominant_count = budgets * 54 // 64  # the official split of 64 into 54 and 10
+        contextual_count = budgets - dominant_count
+        if self.variant == "cls" and not self.exact:
+            dominant_count = (dominant_count - 1).clamp(min=0)
+        dominant = ranks(saliency) < dominant_count[:, None]  # bool [T, N]
+        anchors = _spaced_anchors(~dominant, contextual_count)
+        home, weight = _assign(keys, dominant, anchors, self.true_mean)
+        trace = {"dominant": dominant_count, "contextual": contextual_count}
+        scores = {"saliency": saliency.flatten()}
+        return merge_record(tokens, home, weight, scores, trace)
+
+    def _budgets(self, tokens: VideoTokens) -> Tensor:
+        """int64 [T]: rows of every unit."""
+        units, per_unit = tokens.num_units, tokens.tokens_per_unit
+        if self.exact:
+            return largest_remainder(torch.ones(units), self.budget(tokens), per_unit)
+        return torch.full((units,), int(self.retention_ratio * per_unit))
+
+    def _whole_video(self, tokens: VideoTokens) -> Compression:
+        """The Qwen3-VL port: 60 % dominant over the video, density anchors among the rest."""
+        saliency = required(tokens, "saliency", "VisionZip").float()
+        total = self.budget(tokens)
+        count = max(1, int(total * 0.6))
+        units = normalize(tokens.features.float(), dim=-1)  # [L, D]
+        keep = top_indices(saliency, count)
+        home = keep.new_full((len(tokens),), -1)
+        home[keep] = keep
+        rest = torch.nonzero(home < 0).squeeze(1)
+        if total > count:
+            density = _density(units[rest])
+            anchors = rest[top_indices(density, total - count)]
+            home[rest] = anchors[most_similar(units[rest], units[anchors])]
+            home[anchors] = anchors
+        members = torch.bincount(home[home >= 0], minlength=len(tokens)).float()
+        weight = 1.0 / members[home.clamp(min=0)]
+        return merge_record(tokens, home, weight, {"saliency": saliency})
+
+
+def _spaced_anchors(rest: Tensor, counts: Tensor) -> Tensor:
+    """bool [T, N]: every step-th token of ``rest`` [T, N], step = max(1, n_rest // count)."""
+    place = rest.long().cumsum(dim=1) - 1
+    step = (rest.sum(dim=1) // counts.clamp(min=1)).clamp(min=1)[:, None]
+    return rest & (place % step == 0) & (place // step < counts[:, None])
+
+
+def _assign(
+    keys: Tensor, dominant: Tensor, anchors: Tensor, true_mean: bool
+) -> tuple[Tensor, Tensor]:
+    """Homes int64 [T*N] and weights [T*N] of one batch of units, keys [T, N, D]."""
+    units, per_unit, width = keys.shape
+    widest = int(anchors.sum(dim=1).max())
+    index = torch.arange(per_unit, device=keys.device).expand(units, per_unit)
+    home = torch.where(dominant | anchors, index, -1)
+    if widest:
+        places = torch.where(anchors, index, per_unit).sort(dim=1).values[:, :widest]  # [T, C]
+        absent = places == per_unit
+        places = places.clamp(max=per_unit - 1)
+        unit_keys = normalize(keys, dim=-1)
+        chosen = unit_keys.gather(1, places[..., None].expand(-1, -1, width))
+        cosine = torch.bmm(unit_keys, chosen.transpose(1, 2))  # [T, N, C]
+        nearest = cosine.masked_fill(absent[:, None, :], float("-inf")).argmax(dim=2)
+        joined = places.gather(1, nearest)
+        has_anchor = ~absent[:, :1]
+        home = torch.where((home < 0) & has_anchor, joined, home)
+    base = torch.arange(units, device=keys.device)[:, None] * per_unit
+    flat = torch.where(home >= 0, home + base, -1).flatten()
+    size = torch.bincount(flat[flat >= 0], minlength=units * per_unit)[flat.clamp(min=0)]
+    if true_mean:
+        return flat, 1.0 / size
+    member = (~(dominant | anchors)).flatten()
+    return flat, torch.where(member, 1.0 / (size - 1).clamp(min=1), 1.0)
+
+
+def _density(units: Tensor) -> Tensor:
+    """[n]: mean of the five largest cosines of each unit vector [n, D] after the single largest."""
+    near = min(_NEIGHBOURS + 1, len(units))
+    parts = [(part @ units.T).topk(near, dim=1).values for part in units.split(_CHUNK)]
+    return torch.cat(parts)[:, 1:].sum(dim=1) / max(near - 1, 1)
