@@ -1,8 +1,8 @@
 """GleanVID: training-free visual-token compression for Video LLMs that people can see.
 
-Two ways in: :func:`ask` a video with a model and a compressor, or wrap your own ``generate`` call in
-``with compressing(hf_model, compressor) as record:``. Names are loaded on first use, so that importing
-the package costs nothing and needs only what is used.
+Two ways in: :func:`ask` a video with a model and a compressor, or wrap your own ``generate`` call
+in ``with compressing(hf_model, compressor) as record:``. Names are loaded on first use, so that
+importing the package costs nothing and needs only what is used.
 """
 
 from __future__ import annotations

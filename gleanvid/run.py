@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
 
+import numpy as np
+import torch
 from torch import Tensor
 
 from gleanvid.types import Compression, Video
+
+_VIDEO_FACTS = ("fps", "duration", "total_frames", "source_size", "name", "backend", "notes")
 
 
 @dataclass(frozen=True)
@@ -65,3 +72,95 @@ class Run:
     def compression(self) -> Compression:
         """The record of the stage ahead of the language model."""
         return self.by_layer[min(self.by_layer)]
+
+    def summary(self) -> dict[str, Any]:
+        """Everything but the arrays, ready for JSON."""
+        derived = ("flops_reduction", "ttft_s", "tokens_per_s")
+        return {
+            "question": self.question,
+            "answer": self.answer,
+            "model": self.model,
+            "compressor": dict(self.compressor),
+            "budgets": self.compression.budgets.tolist(),
+            "cost": asdict(self.cost) | {name: getattr(self.cost, name) for name in derived},
+            "video": {name: getattr(self.video, name) for name in _VIDEO_FACTS}
+            | {"num_frames": len(self.video)},
+            "layers": {str(layer): list(item.grid) for layer, item in self.by_layer.items()},
+        }
+
+    def save(self, directory: str | Path) -> Path:
+        """Write run.json and run.npz (frames, records, geometry); returns the directory."""
+        folder = Path(directory)
+        folder.mkdir(parents=True, exist_ok=True)
+        arrays: dict[str, Any] = {
+            "frames": self.video.frames,
+            "timestamps": self.video.timestamps,
+            "indices": self.video.indices,
+            "seconds": self.seconds.numpy(),
+            "rectangles": self.rectangles.numpy(),
+        }
+        for layer, record in self.by_layer.items():
+            arrays |= {f"{layer}/{name}": value for name, value in _record_arrays(record).items()}
+        np.savez_compressed(folder / "run.npz", **arrays)
+        text = json.dumps(self.summary(), indent=2, ensure_ascii=False)
+        (folder / "run.json").write_text(text + "\n", encoding="utf-8")
+        return folder
+
+    @classmethod
+    def load(cls, directory: str | Path) -> Run:
+        """Read what :meth:`save` wrote. Raises ``ValueError`` where it is not a saved run."""
+        folder = Path(directory)
+        try:
+            facts = json.loads((folder / "run.json").read_text(encoding="utf-8"))
+            arrays = dict(np.load(folder / "run.npz", allow_pickle=False))
+            names = Cost.__dataclass_fields__
+            cost = Cost(**{name: facts["cost"][name] for name in names})
+            video = dict(facts["video"], notes=tuple(facts["video"]["notes"]))
+            video["source_size"] = tuple(video["source_size"])
+            video.pop("num_frames")
+            return cls(
+                Video(*(arrays[name] for name in ("frames", "timestamps", "indices")), **video),
+                facts["question"],
+                facts["model"],
+                facts["compressor"],
+                {int(layer): _record(arrays, layer, g) for layer, g in facts["layers"].items()},
+                facts["answer"],
+                cost,
+                torch.from_numpy(arrays["seconds"]),
+                torch.from_numpy(arrays["rectangles"]),
+            )
+        except (OSError, KeyError, TypeError, AttributeError) as error:
+            raise ValueError(f"{folder} does not hold a whole saved run ({error!r})") from error
+
+
+def _record_arrays(record: Compression) -> dict[str, np.ndarray]:
+    arrays = {name: getattr(record, name).numpy() for name in ("keep", "group", "weight")}
+    arrays |= {f"scores/{name}": value.numpy() for name, value in record.scores.items()}
+    arrays |= {f"trace/{name}": value.numpy() for name, value in record.trace.items()}
+    if record.mixing is not None:
+        sparse = record.mixing.coalesce()
+        arrays |= {
+            "mixing/places": sparse.indices().numpy(),
+            "mixing/values": sparse.values().numpy(),
+        }
+    return arrays
+
+
+def _record(arrays: Mapping[str, np.ndarray], layer: str, grid: list[int]) -> Compression:
+    own = {
+        name.removeprefix(f"{layer}/"): torch.from_numpy(value)
+        for name, value in arrays.items()
+        if name.startswith(f"{layer}/")
+    }
+
+    def part(prefix: str) -> dict[str, Tensor]:
+        return {n.removeprefix(prefix): v for n, v in own.items() if n.startswith(prefix)}
+
+    mixing = None
+    if "mixing/places" in own:
+        size = (len(own["keep"]), len(own["group"]))
+        mixing = torch.sparse_coo_tensor(
+            own["mixing/places"], own["mixing/values"], size
+        ).coalesce()
+    kept = own["keep"], (grid[0], grid[1], grid[2]), own["group"], own["weight"]
+    return Compression(*kept, part("scores/"), part("trace/"), mixing)

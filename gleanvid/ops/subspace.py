@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 _EXACT_BELOW = 512  # the smaller side up to which a dense eigensolver is used
-_OVERSAMPLING = 8
+_BLOCK = 16  # Krylov block, rounded up to a multiple: odd widths waste the matrix units
 _MAX_STEPS = 24
 _TOLERANCE = 1e-6
 
@@ -43,7 +43,8 @@ def _dense_directions(features: Tensor, mean: Tensor, rank: int) -> Tensor:
 def _krylov_directions(features: Tensor, mean: Tensor, rank: int) -> Tensor:
     """Rayleigh-Ritz on the block Krylov space of A^T A, A = features - mean, never formed."""
     generator = torch.Generator().manual_seed(0)
-    start = torch.randn(features.shape[1], rank + _OVERSAMPLING, generator=generator)
+    width = -(-2 * rank // _BLOCK) * _BLOCK
+    start = torch.randn(features.shape[1], width, generator=generator)
     block = torch.linalg.qr(start.to(features)).Q
     basis, images = block, _gram_times(features, mean, block)
     for _ in range(_MAX_STEPS):
@@ -108,6 +109,11 @@ def history_residuals(prototypes: Tensor, history: int | None, epsilon: float) -
     return (squares - explained).clamp(min=0).sqrt().T
 
 
+def squared_norms(points: Tensor) -> Tensor:
+    """float64 [L] of rows [L, D], summed in float64 a few rows at a time so that no copy is held."""
+    return torch.cat([rows.double().square_().sum(1) for rows in points.split(64)])
+
+
 class ResidualBasis:
     """A growing orthonormal basis and what it leaves unexplained of a fixed set of points [L, D].
 
@@ -118,12 +124,12 @@ class ResidualBasis:
 
     def __init__(self, points: Tensor, capacity: int, relative: float, floor: float) -> None:
         self.points = points
-        self.energy = torch.linalg.vector_norm(points, dim=1, dtype=torch.float64).square()
+        self.energy = squared_norms(points)
         self.scale = self.energy.max().sqrt()  # the largest norm
         self.rank = torch.zeros((), dtype=torch.long, device=points.device)
         self._relative, self._absolute = relative, floor * self.scale
-        self._directions = points.new_zeros(capacity, points.shape[1])
-        self._coordinates = points.new_zeros(len(points), capacity)  # points in the basis
+        self._directions = points.new_empty(capacity, points.shape[1])
+        self._coordinates = points.new_empty(len(points), capacity)  # points in the basis
         self._used = 0
 
     def absorb(self, chosen: Tensor, first: int) -> None:
