@@ -211,7 +211,8 @@ class Compression:
         taken = torch.nonzero(self.group >= 0).squeeze(1)
         places = torch.stack([self.group[taken], taken])
         size = (self.num_kept, self.num_tokens)
-        return torch.sparse_coo_tensor(places, self.weight[taken].float(), size).coalesce()
+        values = self.weight[taken].float()
+        return torch.sparse_coo_tensor(places, values, size, check_invariants=False).coalesce()
 
     def then(self, later: Compression) -> Compression:
         """This record followed by one that was made on its K kept rows."""

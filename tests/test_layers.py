@@ -1,0 +1,69 @@
+"""Who may import whom: the table of the architecture, checked on every import statement."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+TYPES = {"types", "run"}
+CORE = TYPES | {"video", "compressors", "models"}
+ALLOWED = {
+    "types": set(),
+    "run": {"types"},
+    "ops": TYPES | {"ops"},
+    "video": TYPES | {"video"},
+    "compressors": TYPES | {"ops", "compressors"},
+    "models": TYPES | {"models", "compressors.base", "compressors.full_tokens"},
+    "pipeline": CORE | {"pipeline"},
+    "glimpse": CORE | {"glimpse"},
+    "metrics": TYPES | {"ops", "metrics"},
+    "plots": TYPES | {"ops", "plots"},
+}
+LIGHT = {"gradio", "plotly", "av", "cv2", "decord", "matplotlib", "PIL"}
+
+
+def imports(path, top_level_only=False):
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    nodes = tree.body if top_level_only else ast.walk(tree)
+    for node in nodes:
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
+
+
+def modules():
+    for path in sorted((ROOT / "gleanvid").rglob("*.py")):
+        room = path.relative_to(ROOT / "gleanvid").parts[0].removesuffix(".py")
+        if room in ALLOWED:
+            yield pytest.param(room, path, id=str(path.relative_to(ROOT)))
+
+
+@pytest.mark.parametrize(("room", "path"), modules())
+def test_a_module_imports_only_what_its_layer_may(room, path):
+    for name in imports(path):
+        if not name.startswith("gleanvid."):
+            continue
+        target = name.removeprefix("gleanvid.")
+        allowed = any(target == a or target.startswith(a + ".") for a in ALLOWED[room])
+        assert allowed, f"{room} may not import {name}"
+
+
+@pytest.mark.parametrize(("room", "path"), modules())
+def test_only_models_know_transformers(room, path):
+    if room not in ("models", "glimpse"):
+        assert not any(name.split(".")[0] == "transformers" for name in imports(path))
+
+
+def test_the_library_knows_no_screen():
+    for path in (ROOT / "gleanvid").rglob("*.py"):
+        assert not any(name.split(".")[0] == "gradio" for name in imports(path)), path
+
+
+@pytest.mark.parametrize("room", ["types", "run", "ops", "compressors", "models", "pipeline"])
+def test_the_core_needs_torch_transformers_and_numpy_alone(room):
+    home = ROOT / "gleanvid" / room
+    for path in home.rglob("*.py") if home.is_dir() else [home.with_suffix(".py")]:
+        heavy = {name.split(".")[0] for name in imports(path, top_level_only=True)} & LIGHT
+        assert not heavy, f"{path} imports {heavy}"

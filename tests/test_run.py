@@ -1,0 +1,62 @@
+"""A run survives saving, and its derived figures add up."""
+
+import numpy as np
+import pytest
+import torch
+
+from gleanvid.compressors import COMPRESSORS
+from gleanvid.run import Cost, Run
+from gleanvid.types import Compression, Video, VideoTokens
+
+
+@pytest.fixture
+def run():
+    grid = (3, 2, 2)
+    features = torch.randn(12, 16, generator=torch.Generator().manual_seed(0))
+    record = COMPRESSORS["gleanvid"](0.5).compress(VideoTokens(features, grid))
+    merged = Compression(
+        torch.tensor([0, 2]),
+        grid,
+        torch.tensor([0, 0, 1] + [-1] * 9),
+        torch.tensor([0.5, 0.5, 1.0] + [0.0] * 9),
+        mixing=torch.eye(12)[:2].to_sparse_coo(),
+    )
+    frames = np.arange(6 * 4 * 4 * 3, dtype=np.uint8).reshape(6, 4, 4, 3)
+    return Run(
+        video=Video.from_frames(frames, fps=2.0, name="clip"),
+        question="Was bewegt sich?",
+        model="builtin",
+        compressor=COMPRESSORS["gleanvid"](0.5).settings(),
+        by_layer={0: record, 2: merged},
+        answer="ein Kreis",
+        cost=Cost(12, 6, 20, 14, 0.1, 0.2, 0.01, 0.3, 0.4, 5, 100.0, 30.0, 120.0),
+        seconds=torch.tensor([[0.0, 0.5], [1.0, 1.5], [2.0, 2.5]]),
+        rectangles=torch.tensor([[0, 0, 2, 2], [2, 0, 4, 2], [0, 2, 2, 4], [2, 2, 4, 4]]),
+    )
+
+
+def test_saving_and_loading_gives_the_same_run(run, tmp_path):
+    loaded = Run.load(run.save(tmp_path / "run"))
+    assert loaded.summary() == run.summary()
+    assert np.array_equal(loaded.video.frames, run.video.frames)
+    for layer, record in run.by_layer.items():
+        other = loaded.by_layer[layer]
+        assert torch.equal(other.keep, record.keep) and torch.equal(other.group, record.group)
+        assert other.scores.keys() == record.scores.keys()
+        assert all(torch.equal(other.trace[name], record.trace[name]) for name in record.trace)
+    rows = torch.randn(12, 5)
+    assert torch.equal(loaded.by_layer[2].apply(rows), run.by_layer[2].apply(rows))
+
+
+def test_a_broken_folder_is_refused(run, tmp_path):
+    run.save(tmp_path)
+    (tmp_path / "run.npz").unlink()
+    with pytest.raises(ValueError, match="does not hold a whole saved run"):
+        Run.load(tmp_path)
+
+
+def test_cost_arithmetic(run):
+    cost = run.cost
+    assert cost.flops_reduction == pytest.approx(0.75)
+    assert cost.ttft_s == pytest.approx(0.2 + 0.01 + 0.3)
+    assert cost.tokens_per_s == pytest.approx(10.0)

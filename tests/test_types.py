@@ -1,0 +1,88 @@
+"""The record's laws: applying, composing, refusing."""
+
+import numpy as np
+import pytest
+import torch
+
+from gleanvid.types import Compression, Video, VideoTokens
+
+GRID = (2, 2, 2)
+
+
+def test_pruning_is_indexing():
+    rows = torch.randn(8, 3)
+    record = Compression.pruned(torch.tensor([1, 4, 7]), GRID)
+    assert torch.equal(record.apply(rows), rows[[1, 4, 7]])
+    assert record.budgets.tolist() == [1, 2] and not record.merges
+    assert record.mask.nonzero().flatten().tolist() == [1, 4, 7]
+
+
+def merge():
+    group = torch.tensor([0, 0, -1, 1, 1, 1, -1, 2])
+    weight = torch.tensor([0.25, 0.75, 0, 0.5, 0.25, 0.25, 0, 1.0])
+    return Compression(torch.tensor([0, 3, 7]), GRID, group, weight)
+
+
+def test_merging_is_the_weighted_sum_of_each_group():
+    rows = torch.randn(8, 3)
+    out = merge().apply(rows)
+    assert merge().merges
+    assert torch.allclose(out[0], 0.25 * rows[0] + 0.75 * rows[1])
+    assert torch.allclose(out[1], 0.5 * rows[3] + 0.25 * rows[4] + 0.25 * rows[5])
+    assert torch.equal(out[2], rows[7])
+
+
+def test_composing_records_is_applying_one_after_the_other():
+    rows = torch.randn(8, 3)
+    later = Compression.pruned(torch.tensor([1, 2]), (1, 1, 3))
+    both = merge().then(later)
+    assert torch.allclose(both.apply(rows), later.apply(merge().apply(rows)))
+    assert both.keep.tolist() == [3, 7]
+
+
+def test_a_mixing_map_lets_one_token_feed_two_rows():
+    mixing = torch.tensor([[0.5, 0.5, 0.0], [0.0, 0.5, 0.5]]).to_sparse_coo()
+    record = Compression(
+        torch.tensor([0, 2]),
+        (1, 1, 3),
+        torch.tensor([0, 0, 1]),
+        torch.full((3,), 0.5),
+        mixing=mixing,
+    )
+    rows = torch.randn(3, 4)
+    assert torch.allclose(record.apply(rows), mixing.to_dense() @ rows)
+    last = Compression.pruned(torch.tensor([1]), (1, 1, 2))
+    assert torch.allclose(record.then(last).apply(rows)[0], record.apply(rows)[1])
+
+
+def test_half_precision_rows_keep_their_dtype():
+    assert merge().apply(torch.randn(8, 3).bfloat16()).dtype == torch.bfloat16
+
+
+def test_the_wrong_number_of_rows_is_refused():
+    with pytest.raises(ValueError, match="expected 8 rows, got 7"):
+        merge().apply(torch.randn(7, 3))
+    with pytest.raises(ValueError, match="covers 8 rows, not 3"):
+        merge().then(merge())
+
+
+@pytest.mark.parametrize(
+    ("features", "grid", "message"),
+    [
+        (torch.zeros(7, 4), GRID, "features must be"),
+        (torch.zeros(8), GRID, "features must be"),
+        (torch.zeros(8, 4), (2, 0, 4), "grid must be"),
+        (torch.zeros(8, 4, dtype=torch.long), GRID, "floating point"),
+        (torch.zeros(8, 0), GRID, "at least one channel"),
+    ],
+)
+def test_tokens_that_do_not_fit_are_refused(features, grid, message):
+    with pytest.raises(ValueError, match=message):
+        VideoTokens(features, grid)
+
+
+def test_a_video_states_its_shape():
+    video = Video.from_frames(np.zeros((4, 6, 8, 3), np.uint8), fps=2.0)
+    assert len(video) == 4 and video.timestamps.tolist() == [0, 0.5, 1, 1.5]
+    with pytest.raises(ValueError, match="uint8"):
+        Video.from_frames(np.zeros((4, 6, 8, 3), np.float32))
