@@ -160,7 +160,7 @@ def _record(arrays: Mapping[str, np.ndarray], layer: str, grid: list[int]) -> Co
     if "mixing/places" in own:
         size = (len(own["keep"]), len(own["group"]))
         mixing = torch.sparse_coo_tensor(
-            own["mixing/places"], own["mixing/values"], size
+            own["mixing/places"], own["mixing/values"], size, check_invariants=False
         ).coalesce()
     kept = own["keep"], (grid[0], grid[1], grid[2]), own["group"], own["weight"]
     return Compression(*kept, part("scores/"), part("trace/"), mixing)
