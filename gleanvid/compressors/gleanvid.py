@@ -15,7 +15,7 @@ from torch import Tensor
 
 from gleanvid.compressors.base import Compressor, setting
 from gleanvid.ops.budgets import largest_remainder
-from gleanvid.ops.cells import cell_means, cell_of_position, cell_sizes
+from gleanvid.ops.cells import Cells
 from gleanvid.ops.subspace import (
     ResidualBasis,
     history_residuals,
@@ -94,16 +94,20 @@ class GleanVID(Compressor):
     ) -> tuple[list[int], dict[str, Tensor], dict[str, Tensor]]:
         """Algorithm 1: tokens per unit, with the novelty that decided them."""
         units, rows, columns = tokens.grid
-        cells = cell_of_position(rows, columns, self.budget_neighborhood, debiased.device)
-        prototypes = cell_means(debiased.view(units, rows * columns, -1), cells)
+        cells = Cells(rows, columns, self.budget_neighborhood, debiased.device)
+        prototypes = cells.means(debiased.view(units, rows * columns, -1))
         residuals = history_residuals(prototypes, self.history, self.orth_tolerance)  # [T, C]
-        novelty = (residuals * cell_sizes(cells)).sum(1)  # R_t
+        novelty = (residuals * cells.sizes).sum(1)  # R_t
         share, gini = novelty_shares(novelty)
-        alpha = self.alpha_max - (self.alpha_max - self.alpha_min) * gini
-        quota = alpha / units + (1 - alpha) * share  # Eq. budget, over B
+        alpha = self.alpha_max - (self.alpha_max - self.alpha_min) * gini  # Eq. adaptive_alpha
+        quota = self._quota(tokens, share, alpha)
         budgets = largest_remainder(quota, self.budget(tokens), rows * columns)
         trace = {"novelty": novelty, "share": share, "gini": gini, "alpha": alpha}
-        return budgets.tolist(), {"novelty": residuals[:, cells].flatten()}, trace
+        return budgets.tolist(), {"novelty": residuals[:, cells.of_position].flatten()}, trace
+
+    def _quota(self, tokens: VideoTokens, share: Tensor, alpha: Tensor) -> Tensor:
+        """Share of the budget due to every unit [T] (Eq. budget over B)."""
+        return alpha / len(share) + (1 - alpha) * share
 
     def _select(
         self, tokens: VideoTokens, features: Tensor, debiased: Tensor, budgets: list[int]
@@ -111,13 +115,12 @@ class GleanVID(Compressor):
         """Algorithm 2: the kept indices, unit by unit, each judged against all units before it."""
         units, per_unit = tokens.num_units, tokens.tokens_per_unit
         local = self._local_scores(tokens, features)  # [T, N]
-        basis = ResidualBasis(debiased, sum(budgets), self.orth_tolerance, _BASIS_FLOOR)
+        basis = self._evidence(debiased, sum(budgets))
         complement, joint, ranks, kept = [], [], [], []
         for unit, budget in enumerate(budgets):
             first, after = unit * per_unit, (unit + 1) * per_unit
             residual = basis.energy[first:after].sqrt()
-            unsaturated = residual.max() > _SATURATED * basis.scale
-            score = _min_max(local[unit], _CONSTANT) + _min_max(residual) * unsaturated
+            score = self._score(local[unit], residual, basis.scale)
             if budget:
                 chosen = torch.sort(score, descending=True, stable=True).indices[:budget]
                 kept.append(chosen.sort().values + first)
@@ -128,12 +131,23 @@ class GleanVID(Compressor):
         scores = {"lrs": local.flatten(), "scs": torch.cat(complement), "joint": torch.cat(joint)}
         return torch.cat(kept), scores, {"basis_rank": torch.stack(ranks)}
 
+    def _evidence(self, debiased: Tensor, budget: int) -> ResidualBasis:
+        """What the tokens kept so far leave unexplained."""
+        return ResidualBasis(debiased, budget, self.orth_tolerance, _BASIS_FLOOR)
+
+    def _score(self, local: Tensor, residual: Tensor, scale: Tensor) -> Tensor:
+        """Joint score g [N] of one unit (Eq. joint_score) with the saturation guard."""
+        unsaturated = residual.max() > _SATURATED * scale
+        return min_max(local, _CONSTANT) + min_max(residual) * unsaturated
+
     def _local_scores(self, tokens: VideoTokens, features: Tensor) -> Tensor:
         """Local representativeness u_{t,n} (Eq. ncd) on raw features: float64 [T, N]."""
         units, rows, columns = tokens.grid
-        cells = cell_of_position(rows, columns, self.local_neighborhood, features.device)
+        cells = Cells(rows, columns, self.local_neighborhood, features.device)
         grid = features.view(units, rows * columns, -1)
-        near = torch.cat([_cosine(unit, cell_means(unit[None], cells)[0, cells]) for unit in grid])
+        near = torch.cat(
+            [_cosine(unit, cells.means(unit[None])[0, cells.of_position]) for unit in grid]
+        )
         whole = torch.cat([_cosine(unit, unit.mean(0, keepdim=True)) for unit in grid])
         sharpened = self.temperature * (near - whole).double().view(units, -1)
         return torch.nn.functional.softplus(sharpened) / self.temperature
@@ -157,7 +171,7 @@ def _cosine(rows: Tensor, references: Tensor) -> Tensor:
     return torch.where(size > 0, product / torch.where(size > 0, size, 1.0), 0.0)
 
 
-def _min_max(score: Tensor, spread: float = 0.0) -> Tensor:
+def min_max(score: Tensor, spread: float = 0.0) -> Tensor:
     """Scale [N] to [0, 1]; all zeros where the values lie within ``spread`` of each other."""
     low, high = torch.aminmax(score)
     wide = high - low > spread

@@ -1,8 +1,4 @@
-"""Pooling cells: the spatial neighbourhoods of a token grid.
-
-Letters: T units, N = rows x columns positions, C cells, D width. Cells tile the grid from the top
-left; at the right and bottom edge of an odd grid they are smaller.
-"""
+"""Pooling cells: the spatial neighbourhoods of a token grid."""
 
 from __future__ import annotations
 
@@ -10,26 +6,24 @@ import torch
 from torch import Tensor
 
 
-def cell_of_position(rows: int, columns: int, size: int, device: torch.device) -> Tensor:
-    """int64 [N]: the cell (numbered 0..C-1, row-major) that holds each position of the grid."""
-    row = torch.arange(rows, device=device) // size
-    column = torch.arange(columns, device=device) // size
-    per_row = -(-columns // size)
-    return (row[:, None] * per_row + column[None, :]).reshape(-1)
+class Cells:
+    """Cells of ``size`` x ``size`` positions that tile a grid from the top left.
 
+    At the right and bottom edge of an odd grid they are smaller. ``of_position`` int64 [N] is the cell
+    that holds each position (C cells, row-major), ``sizes`` float32 [C] counts their positions.
+    Built without reading anything back from the device.
+    """
 
-def cell_sizes(cells: Tensor) -> Tensor:
-    """int64 [C]: positions in each cell."""
-    return torch.bincount(cells)
+    def __init__(self, rows: int, columns: int, size: int, device: torch.device) -> None:
+        per_row, per_column = -(-columns // size), -(-rows // size)
+        row = torch.arange(rows, device=device) // size
+        column = torch.arange(columns, device=device) // size
+        self.of_position = (row[:, None] * per_row + column[None, :]).reshape(-1)
+        ones = torch.ones(rows * columns, device=device)
+        self.sizes = torch.zeros(per_row * per_column, device=device)
+        self.sizes.index_add_(0, self.of_position, ones)
 
-
-def cell_means(features: Tensor, cells: Tensor) -> Tensor:
-    """Mean of every cell: [T, N, D] -> [T, C, D]."""
-    sizes = cell_sizes(cells)
-    order = torch.argsort(cells, stable=True)
-    units, _, width = features.shape
-    sums = features.new_zeros(units, len(sizes), width)
-    if bool((sizes == 1).all()):
-        return features[:, order]
-    sums.index_add_(1, cells, features)
-    return sums / sizes.to(features.dtype)[:, None]
+    def means(self, features: Tensor) -> Tensor:
+        """Mean of every cell: [T, N, D] -> [T, C, D]."""
+        sums = features.new_zeros(len(features), len(self.sizes), features.shape[-1])
+        return sums.index_add_(1, self.of_position, features) / self.sizes[:, None]
