@@ -1,8 +1,9 @@
 """GleanVID: novelty-guided budgets per unit, then tokens that complement what is already kept.
 
 Temporal Novelty-guided Budgeting (Algorithm 1 of the paper) spreads the budget over the units;
-Complementary Token Selection (Algorithm 2) picks tokens unit by unit. Two numerical guards are ours:
-rounding noise must neither enter the basis nor, once a scene is explained, decide the selection.
+Complementary Token Selection (Algorithm 2) picks tokens unit by unit. The numerical guards
+are ours: rounding noise must neither enter the basis nor, once a scene is explained,
+decide the selection.
 """
 
 from __future__ import annotations
@@ -113,7 +114,7 @@ class GleanVID(Compressor):
         self, tokens: VideoTokens, features: Tensor, debiased: Tensor, budgets: list[int]
     ) -> tuple[Tensor, dict[str, Tensor], dict[str, Tensor]]:
         """Algorithm 2: the kept indices, unit by unit, each judged against all units before it."""
-        units, per_unit = tokens.num_units, tokens.tokens_per_unit
+        per_unit = tokens.tokens_per_unit
         local = self._local_scores(tokens, features)  # [T, N]
         basis = self._evidence(debiased, sum(budgets))
         complement, joint, ranks, kept = [], [], [], []
@@ -154,7 +155,7 @@ class GleanVID(Compressor):
 
 
 def novelty_shares(novelty: Tensor) -> tuple[Tensor, Tensor]:
-    """Share of every unit [T] and the Gini coefficient (Eq. gini); equal shares where all is zero."""
+    """Share of every unit [T] and the Gini coefficient (Eq. gini); equal where all is zero."""
     units, total = len(novelty), novelty.sum()
     rank = torch.arange(1, units + 1, dtype=novelty.dtype, device=novelty.device)
     flat = total <= 0

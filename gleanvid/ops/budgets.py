@@ -9,10 +9,10 @@ from torch import Tensor
 def largest_remainder(shares: Tensor, total: int, cap: int, floor: int = 0) -> Tensor:
     """Integer budgets [T] that sum to ``total``, proportional to ``shares`` [T] >= 0.
 
-    Every budget lies in [``floor``, ``cap``]. A unit whose quota passes ``cap`` is filled and the rest is
-    shared over the others in proportion; what rounding down leaves goes to the largest remainders, ties to
-    the earlier unit. All-zero shares count as equal ones. Returns int64 on the CPU.
-    Raises ``ValueError`` if ``total`` cannot be met.
+    Every budget lies in [``floor``, ``cap``]. A unit whose quota passes ``cap`` is filled and the
+    rest is shared over the others in proportion; what rounding down leaves goes to the largest
+    remainders, ties to the earlier unit. All-zero shares count as equal ones. Returns int64 on the
+    CPU. Raises ``ValueError`` if ``total`` cannot be met.
     """
     count = len(shares)
     if not count * floor <= total <= count * cap:

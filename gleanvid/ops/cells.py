@@ -9,8 +9,8 @@ from torch import Tensor
 class Cells:
     """Cells of ``size`` x ``size`` positions that tile a grid from the top left.
 
-    At the right and bottom edge of an odd grid they are smaller. ``of_position`` int64 [N] is the cell
-    that holds each position (C cells, row-major), ``sizes`` float32 [C] counts their positions.
+    At the right and bottom edge of an odd grid they are smaller. ``of_position`` int64 [N] is the
+    cell that holds each position (C cells, row-major), ``sizes`` float32 [C] counts their positions.
     Built without reading anything back from the device.
     """
 

@@ -75,7 +75,7 @@ def _orthogonal_to(basis: Tensor, block: Tensor) -> Tensor:
 
 
 def remove_directions(features: Tensor, mean: Tensor, directions: Tensor) -> Tensor:
-    """Context debiasing (Eq. debias): [L, D] minus the projections of its centred rows. A new tensor."""
+    """Context debiasing (Eq. debias): [L, D] minus the projections of its centred rows."""
     coordinates = features @ directions.T - directions @ mean
     return torch.addmm(features, coordinates, directions, alpha=-1.0)
 
@@ -83,8 +83,8 @@ def remove_directions(features: Tensor, mean: Tensor, directions: Tensor) -> Ten
 def history_residuals(prototypes: Tensor, history: int | None, epsilon: float) -> Tensor:
     """Temporal novelty (Eq. novelty, Eq. batched_gram): [T, C, D] -> residual norms float64 [T, C].
 
-    Unit t is projected on the span of its own cell in the ``history`` preceding units (None: all). The
-    Gram systems of all cells and of as many units as memory allows are solved at once.
+    Unit t is projected on the span of its own cell in the ``history`` preceding units (None: all).
+    The Gram systems of all cells and of as many units as memory allows are solved at once.
     """
     units, cells, _ = prototypes.shape
     by_cell = prototypes.transpose(0, 1)
@@ -110,16 +110,16 @@ def history_residuals(prototypes: Tensor, history: int | None, epsilon: float) -
 
 
 def squared_norms(points: Tensor) -> Tensor:
-    """float64 [L] of rows [L, D], summed in float64 a few rows at a time so that no copy is held."""
+    """float64 [L] of rows [L, D], summed a few rows at a time so that no copy is held."""
     return torch.cat([rows.double().square_().sum(1) for rows in points.split(64)])
 
 
 class ResidualBasis:
     """A growing orthonormal basis and what it leaves unexplained of a fixed set of points [L, D].
 
-    ``energy`` float64 [L] holds the squared residual of every point not yet passed. ``capacity`` rows are
-    allocated once and a rejected direction stays as a zero row, so that no size depends on the data and
-    nothing is read back from the device while the basis grows.
+    ``energy`` float64 [L] holds the squared residual of every point not yet passed. ``capacity`` rows
+    are allocated once and a rejected direction stays as a zero row, so that no size depends on the
+    data and nothing is read back from the device while the basis grows.
     """
 
     def __init__(self, points: Tensor, capacity: int, relative: float, floor: float) -> None:
@@ -135,8 +135,8 @@ class ResidualBasis:
     def absorb(self, chosen: Tensor, first: int) -> None:
         """Add the points ``chosen`` int64 [k]; bring the points from ``first`` on up to date.
 
-        A direction stays if |R_jj| passes ``relative`` times the largest (Eq. qr_filter) and ``floor``
-        times the largest norm. Residual energies follow Eq. incremental_scs.
+        A direction stays if |R_jj| passes ``relative`` times the largest (Eq. qr_filter) and
+        ``floor`` times the largest norm. Residual energies follow Eq. incremental_scs.
         """
         used = slice(0, self._used)
         held = self._directions[used]
