@@ -1,0 +1,176 @@
+"""FrameFusion: merge tokens that repeat over time in the first layers, then prune once by attention.
+
+Fu, Liu, Liu et al., "FrameFusion: Combining Similarity and Importance for Video Token Reduction on Large
+Vision Language Models" (ICCV 2025), https://arxiv.org/abs/2501.01986. The original acts between the attention
+and the MLP of a layer; a stage here acts before the next layer, with the same attention rows and the same
+tokens in every layer, so that only one MLP sees the tokens before they are merged.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import torch
+from torch import Tensor
+from torch.nn.functional import normalize
+
+from gleanvid.compressors.base import Compressor, setting
+from gleanvid.ops.ranking import descending, top_indices
+from gleanvid.ops.records import identity_record, merge_record, required
+from gleanvid.types import Compression, VideoTokens
+
+_MERGING, _PRUNING, FINISHED = 0, 1, 2
+_FIRST = -2.0  # similarity of a token with nothing before it in its column
+
+
+@dataclass(frozen=True)
+class FrameFusion(Compressor):
+    """The same stage at every layer; what it does next stands in the trace of the record before.
+
+    ``trace``: ``merge_ratios`` [calls so far], ``phase`` (0 merge, 1 prune, 2 finished: every later call is
+    the identity and may be skipped), ``entered`` (tokens at layer 0). ``retention_ratio`` is the average
+    over ``num_layers``. With ``exact`` counts are rounded down so that it is never passed, and merging
+    ends at once, below ``similarity_bound`` if need be, where one more layer would overspend;
+    ``ValueError`` where even that is not enough. Without ``exact``, the authors' rounding and their error.
+    """
+
+    name: ClassVar[str] = "framefusion"
+    paper: ClassVar[str] = "Fu et al., ICCV 2025, https://arxiv.org/abs/2501.01986"
+    queries: ClassVar[str] = "last"
+
+    similarity_bound: float = setting(
+        0.6, "Cosine to the token before from which a token is merged", low=-1.0, high=1.0
+    )
+    ratio_bound: float = setting(
+        0.1, "Merged share below which merging ends", low=0.0, high=1.0, step=0.05
+    )
+    query_rows: int = setting(1, "Last prompt tokens whose attention is averaged", low=1, step=1)
+    num_layers: int = setting(28, "Layers of the language model", low=2, step=1)
+    exact: bool = setting(True, "Never average more than the ratio")
+
+    def at_depth(self, num_layers: int) -> FrameFusion:
+        """The same method for a model of another depth."""
+        return replace(self, num_layers=num_layers)
+
+    @property
+    def stages(self) -> tuple[tuple[int, Compressor], ...]:
+        return tuple((layer, self) for layer in range(self.num_layers))
+
+    def compress(self, tokens: VideoTokens) -> Compression:
+        """Raises ``ValueError`` where the ratio is out of reach, or without attention when pruning."""
+        ratios, phase, entered = _state(tokens)
+        if phase == FINISHED or (self.exact and self.retention_ratio == 1.0):
+            return identity_record(tokens, trace=_trace(ratios, FINISHED, entered))
+        left = self._rows_left(ratios, entered)  # float: rows every remaining layer may see
+        if phase == _PRUNING:
+            return self._prune(tokens, ratios, entered, left)
+        return self._merge(tokens, ratios, entered, left)
+
+    def _rows_left(self, ratios: list[float], entered: int) -> float:
+        """Rows that end at the average cost if all remaining layers see them."""
+        spent, share = 0.0, 1.0
+        for ratio in ratios:
+            share *= 1.0 - ratio
+            spent += share
+        budget = self.num_layers * self.retention_ratio - spent
+        if budget < 0:
+            raise ValueError(
+                f"retention_ratio={self.retention_ratio!r} is out of reach for FrameFusion: the first "
+                f"{len(ratios)} of {self.num_layers} layers cost {spent / self.num_layers:.3f}"
+            )
+        return entered * budget / (self.num_layers - len(ratios))
+
+    def _merge(
+        self, tokens: VideoTokens, ratios: list[float], entered: int, left: float
+    ) -> Compression:
+        rows = len(tokens)
+        order, similarity = _column_similarity(tokens)
+        close = similarity >= self.similarity_bound
+        count = int(close.sum())
+        surplus = self._surplus(rows, left)
+        if count / rows < surplus / rows and self._affordable(rows - count, left, len(ratios)):
+            merged, ratios = close, [*ratios, count / rows]
+            phase = _PRUNING if count / rows < self.ratio_bound else _MERGING
+        else:
+            if surplus > int((similarity > _FIRST).sum()):
+                raise ValueError(
+                    f"retention_ratio={self.retention_ratio!r} is out of reach for FrameFusion: a "
+                    f"video of {tokens.num_units} units merges to {1 / tokens.num_units:.3f} at best"
+                )
+            merged = torch.zeros_like(close)
+            merged[descending(similarity)[: int(surplus)]] = True
+            phase = FINISHED
+        home, weight = _absorb(order, merged)
+        scores = {"similarity": torch.empty_like(similarity).scatter_(0, order, similarity)}
+        return merge_record(tokens, home, weight, scores, _trace(ratios, phase, entered))
+
+    def _surplus(self, rows: int, left: float) -> float:
+        """Tokens that would have to go now; whole in exact mode, the authors' real number otherwise."""
+        if not self.exact:
+            return (1.0 - min(1.0, left / rows)) * rows
+        return rows - min(rows, max(1, math.floor(left + 1e-6)))
+
+    def _affordable(self, rows: int, left: float, layer: int) -> bool:
+        """Whether ``rows`` in this layer leave at least one token for each layer after it."""
+        after = self.num_layers - layer - 1
+        return not self.exact or left * (after + 1) - rows >= max(after, 0.0) and after > 0
+
+    def _prune(
+        self, tokens: VideoTokens, ratios: list[float], entered: int, left: float
+    ) -> Compression:
+        attention = required(tokens, "attention", "FrameFusion").float()
+        if attention.shape[1] < self.query_rows:
+            raise ValueError(
+                f"query_rows={self.query_rows} must be in [1, {attention.shape[1]}], "
+                "the attention rows there are"
+            )
+        score = attention[:, -self.query_rows :].mean(dim=(0, 1))  # [L]
+        rows = len(tokens)
+        share = 1.0 - (1.0 - min(1.0, left / rows))
+        kept = rows - int(self._surplus(rows, left)) if self.exact else round(rows * share)
+        keep = top_indices(score, kept)
+        trace = _trace(ratios, FINISHED, entered)
+        return Compression.pruned(keep, tokens.grid, {"attention": score}, trace, rows)
+
+
+def _state(tokens: VideoTokens) -> tuple[list[float], int, int]:
+    """(merge ratios, phase, tokens that entered) from the record before; a fresh start without one."""
+    previous = tokens.previous
+    if previous is None or "merge_ratios" not in previous.trace:
+        return [], _MERGING, len(tokens)
+    trace = previous.trace
+    return trace["merge_ratios"].tolist(), int(trace["phase"]), int(trace["entered"])
+
+
+def _trace(ratios: list[float], phase: int, entered: int) -> dict[str, Tensor]:
+    return {
+        "merge_ratios": torch.tensor(ratios, dtype=torch.float64),
+        "phase": torch.tensor(phase),
+        "entered": torch.tensor(entered),
+    }
+
+
+def _column_similarity(tokens: VideoTokens) -> tuple[Tensor, Tensor]:
+    """Rows ordered by grid column, then time [L], and the cosine of each to the one before it [L]."""
+    features = tokens.features.float()
+    place = torch.arange(len(features), device=features.device)
+    place = place if tokens.positions is None else tokens.positions.to(features.device)
+    column = place % tokens.tokens_per_unit
+    order = torch.sort(column * tokens.num_units + place // tokens.tokens_per_unit).indices
+    unit = normalize(features[order], dim=-1)
+    similarity = torch.full((len(order),), _FIRST, device=features.device)
+    cosine = (unit[1:] * unit[:-1]).sum(dim=-1)
+    same = column[order][1:] == column[order][:-1]
+    similarity[1:] = torch.where(same, cosine, similarity[1:])
+    return order, similarity
+
+
+def _absorb(order: Tensor, merged: Tensor) -> tuple[Tensor, Tensor]:
+    """Homes and weights [L]: every merged token joins the last unmerged one before it in ``order``."""
+    place = torch.arange(len(order), device=order.device)
+    leader = torch.where(merged, 0, place).cummax(dim=0).values
+    home = torch.empty_like(order)
+    home[order] = order[leader]
+    return home, 1.0 / torch.bincount(home, minlength=len(home))[home]

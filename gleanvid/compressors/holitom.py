@@ -1,0 +1,215 @@
+"""HoliTom: average what stands still over windows of frames, then prune and merge the rest.
+
+Shao, Tao, Qin, You, Sui, Wang, "HoliTom: Holistic Token Merging for Fast Video Large Language Models"
+(NeurIPS 2025), https://arxiv.org/abs/2505.21334. Not ported: the density-peak share of dynamic tokens, which
+raises an error in the original for any value but its default 0.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import torch
+from torch import Tensor
+from torch.nn.functional import normalize
+
+from gleanvid.compressors.base import Compressor, setting
+from gleanvid.ops.density_peaks import density_peaks
+from gleanvid.ops.depth import rows_for_average, scale_layer
+from gleanvid.ops.ranking import most_similar, ranks, top_indices
+from gleanvid.ops.records import identity_record, merge_record, required
+from gleanvid.ops.windows import Windows, exact_counts, with_singles
+from gleanvid.types import Compression, VideoTokens
+
+_NEIGHBOURS = 7
+
+
+@dataclass(frozen=True)
+class HoliTom(Compressor):
+    """Outer stage ahead of the model; with ``inner`` also :class:`HoliTomMerge` before layer K.
+
+    With ``exact`` static and dynamic sets share B by largest remainder. A video so still that its
+    averages are fewer than B lets the most salient repeated tokens stand alone (the authors' code ends
+    below the ratio there), and ``inner`` raises the outer budget so that the layers' average is the
+    ratio. Without ``exact``: the authors' rounding, and no such compensation.
+    """
+
+    name: ClassVar[str] = "holitom"
+    paper: ClassVar[str] = "Shao et al., NeurIPS 2025, https://arxiv.org/abs/2505.21334"
+    needs: ClassVar[frozenset[str]] = frozenset({"saliency"})
+
+    tau: float = setting(
+        0.8, "Cosine to the next frame above which a token stands still", low=-1.0, high=1.0
+    )
+    beta: float = setting(
+        0.6, "Weight of a cluster centre against its members' mean", low=0.0, high=1.0
+    )
+    max_window: int = setting(1024, "Most frames that are averaged", low=2, step=1)
+    inner: bool = setting(False, "Merge once more inside the language model")
+    layer: int = setting(18, "Layer the inner merge acts before", low=1, step=1)
+    inner_drop: float = setting(0.5, "Share merged away inside", low=0.0, high=1.0, step=0.05)
+    num_layers: int = setting(28, "Layers of the language model", low=2, step=1)
+    exact: bool = setting(True, "Meet the budget to the token")
+
+    def at_depth(self, num_layers: int) -> HoliTom:
+        """The same method for a model of another depth."""
+        return replace(self, layer=scale_layer(self.layer, num_layers), num_layers=num_layers)
+
+    @property
+    def stages(self) -> tuple[tuple[int, Compressor], ...]:
+        if not self.inner:
+            return ((0, self),)
+        merge = HoliTomMerge(
+            self.retention_ratio, self.layer, self.num_layers, self.inner_drop, self.exact
+        )
+        return (0, self), (self.layer, merge)
+
+    def compress(self, tokens: VideoTokens) -> Compression:
+        """Raises ``ValueError`` without saliency."""
+        units, per_unit = tokens.num_units, tokens.tokens_per_unit
+        features = tokens.features.float().view(units, per_unit, -1)
+        saliency = required(tokens, "saliency", "HoliTom").float().view(units, per_unit)
+        windows = still_windows(features, self.tau, self.max_window)
+        scores = {"saliency": saliency.flatten(), "static": windows.static.flatten()}
+        rows = int(windows.sizes.sum())
+        trace = {"window": windows.start, "effective_ratio": torch.tensor(self._ratio(tokens, rows))}
+        if self.exact and self._exact_budget(tokens) >= rows:
+            home, weight = with_singles(windows, saliency, self._exact_budget(tokens))
+            return merge_record(tokens, home, weight, scores, trace)
+        static_counts, dynamic_counts = self._counts(tokens, windows)
+        chosen = ranks(saliency.masked_fill(windows.static, float("-inf")))
+        kept = (chosen < dynamic_counts.to(chosen.device)[:, None]) & ~windows.static
+        home = torch.where(kept, windows.homes, -1)
+        weight = torch.ones_like(saliency)
+        for first in windows.firsts:
+            if static_counts[first]:
+                self._merge_static(features, windows, first, int(static_counts[first]), home, weight)
+        return merge_record(tokens, home.flatten(), weight.flatten(), scores, trace)
+
+    def _exact_budget(self, tokens: VideoTokens) -> int:
+        """Rows of the outer stage whose average over the layers is the ratio."""
+        if not self.inner:
+            return self.budget(tokens)
+        depth = self.layer + (self.num_layers - self.layer) * (1.0 - self.inner_drop)
+        wanted = self.retention_ratio * self.num_layers / depth * len(tokens)
+        return max(1, min(len(tokens), math.floor(wanted + 1e-9)))
+
+    def _ratio(self, tokens: VideoTokens, rows: int) -> float:
+        """Share of the rows left after averaging that is kept."""
+        if self.exact:
+            return min(1.0, self._exact_budget(tokens) / rows)
+        return min(1.0, self.retention_ratio / (rows / len(tokens)))
+
+    def _counts(self, tokens: VideoTokens, windows: Windows) -> Tensor:
+        """int64 [2, T]: rows of each window's static set (at its first unit), of each unit."""
+        sizes = windows.sizes
+        if self.exact:
+            return exact_counts(sizes, self._exact_budget(tokens))
+        ratio = self._ratio(tokens, int(sizes.sum()))
+        static = [round(size * ratio) for size in sizes[0].tolist()]
+        return torch.tensor([static, [math.ceil(size * ratio) for size in sizes[1].tolist()]])
+
+    def _merge_static(
+        self,
+        features: Tensor,
+        windows: Windows,
+        first: int,
+        count: int,
+        home: Tensor,
+        weight: Tensor,
+    ) -> None:
+        """Cluster one window's averages and write its part of ``home`` and ``weight`` [T, N]."""
+        span, per_unit = windows.span(first), windows.static.shape[1]
+        places = torch.nonzero(windows.static[first]).squeeze(1)
+        means = features[span, places].mean(dim=0)  # [n, D]
+        centers, assignment, _ = density_peaks(means, count, min(_NEIGHBOURS, count))
+        is_center = torch.zeros_like(places, dtype=torch.bool)
+        is_center[centers] = True
+        members = torch.bincount(assignment, minlength=count)[assignment] - 1
+        crowded = members > 0
+        share = torch.where(is_center, self.beta, (1.0 - self.beta) / members.clamp(min=1))
+        share = torch.where(crowded, share, 1.0)
+        home[span, places] = first * per_unit + places[centers[assignment]]
+        weight[span, places] = share / (span.stop - span.start)
+
+
+def still_windows(features: Tensor, tau: float, longest: int) -> Windows:
+    """The partition of the frames [T, N, D] whose averaging saves most tokens (dynamic programme)."""
+    unit = normalize(features, dim=-1)
+    still = (unit[:-1] * unit[1:]).sum(dim=-1) > tau  # [T-1, N]
+    runs = [torch.zeros(unit.shape[1], dtype=torch.long, device=unit.device)]
+    for step in still:
+        runs.append(torch.where(step, runs[-1] + 1, 0))  # noqa: PERF401
+    run = torch.stack(runs)  # [T, N]: transitions stood still up to here
+    units = len(run)
+    spans = torch.arange(units, device=run.device)
+    saved = torch.stack([(run >= span).sum(dim=1) * span for span in spans]).tolist()
+    best, length = [0], []  # best[i]: tokens saved on the first i frames
+    for frame in range(units):
+        value, chosen = best[frame], 1
+        for width in range(2, min(frame + 1, longest) + 1):
+            gain = best[frame + 1 - width] + saved[width - 1][frame]
+            if gain > value:
+                value, chosen = gain, width
+        best.append(value)
+        length.append(chosen)
+    start = torch.arange(units, device=run.device)
+    static = torch.zeros_like(run, dtype=torch.bool)
+    frame = units - 1
+    while frame >= 0:
+        first = frame + 1 - length[frame]
+        if first < frame:
+            start[first : frame + 1] = first
+            static[first : frame + 1] = run[frame] >= frame - first
+        frame = first - 1
+    return Windows(start, static)
+
+
+@dataclass(frozen=True)
+class HoliTomMerge(Compressor):
+    """Inner stage: tokens the last prompt token attends to least join their most similar kept token.
+
+    Dropped rows are folded in one after the other, h <- (h + h_i) / 2, so later ones weigh more.
+    ``retention_ratio`` is the average over the layers, with what the layers below saw counted in; without
+    ``exact``, 1 - ``drop`` of the rows stay whatever the average.
+    """
+
+    name: ClassVar[str] = "holitom_merge"
+    paper: ClassVar[str] = HoliTom.paper
+    queries: ClassVar[str] = "last"
+
+    layer: int = setting(18, "Layer the merge acts before", low=1, step=1)
+    num_layers: int = setting(28, "Layers of the language model", low=2, step=1)
+    drop: float = setting(0.5, "Share merged away", low=0.0, high=1.0, step=0.05)
+    exact: bool = setting(True, "Ratio is the average over layers, met to the token")
+
+    def compress(self, tokens: VideoTokens) -> Compression:
+        score = required(tokens, "attention", "HoliTom")[:, -1].float().mean(dim=0)  # [L]
+        rows, total = len(tokens), tokens.num_units * tokens.tokens_per_unit
+        count = max(1, round(rows * (1.0 - self.drop)))
+        if self.exact:
+            spent, ratio = self.layer * rows, self.retention_ratio
+            count = rows_for_average(total, spent, ratio, self.layer, self.num_layers, "HoliTom")
+        if count >= rows:
+            return identity_record(tokens, {"attention": score})
+        keep = top_indices(score, count)
+        home = torch.arange(rows, device=score.device)
+        dropped = torch.ones_like(home, dtype=torch.bool).index_fill_(0, keep, False)
+        hidden = tokens.features.float()
+        home[dropped] = keep[most_similar(hidden[dropped], hidden[keep])]
+        return merge_record(tokens, home, _folding_weights(home), {"attention": score})
+
+
+def _folding_weights(home: Tensor) -> Tensor:
+    """Weights [L] of h <- (h + h_i) / 2 applied in ascending order of i within every home."""
+    index = torch.arange(len(home), device=home.device)
+    sizes = torch.bincount(home, minlength=len(home))
+    first = sizes.cumsum(0) - sizes  # where each home's tokens begin once sorted by home
+    own = home == index
+    order = torch.sort(torch.where(own, 2 * home, 2 * home + 1), stable=True).indices
+    place = torch.empty_like(index)
+    place[order] = index - first[home[order]]  # 0 for the host, then 1, 2, ... in ascending order
+    later = sizes[home] - place.clamp(min=1)
+    return torch.exp2(-later.float())

@@ -1,0 +1,95 @@
+"""PairwiseGain: greedy selection by information minus pairwise redundancy. Ours, a baseline.
+
+It stands in for set-aware pairwise selection as in MMG-Vid (Ma et al., AAAI 2026,
+https://arxiv.org/abs/2508.21044), which published no code; it is no port of that method and its numbers
+say nothing about it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
+from torch import Tensor
+from torch.nn.functional import normalize
+
+from gleanvid.compressors.base import Compressor, setting
+from gleanvid.ops.budgets import largest_remainder
+from gleanvid.types import Compression, VideoTokens
+
+
+@dataclass(frozen=True)
+class PairwiseGain(Compressor):
+    """Greedy maximisation of sum_i I_i - (2 beta / B) sum_{i<j} cos(x_i, x_j) over the chosen set.
+
+    I_i = 1 - cos(x_i, mean of its unit). Segments end where neighbouring unit means have a cosine below
+    ``tau``; a segment's share is its length times its mean distance (1 - cosine) to earlier segments'
+    means, the first one's the largest of the others. Its budget is spread evenly over its units, which
+    then choose in rounds, one token each, against all that was chosen in the rounds before.
+    """
+
+    name: ClassVar[str] = "pairwise_gain"
+    paper: ClassVar[str] = "baseline: pairwise marginal gain (ours)"
+
+    beta: float = setting(1.0, "Weight of redundancy against information", low=0.0, step=0.1)
+    tau: float = setting(
+        0.9, "Cosine of neighbouring units below which a segment ends", low=-1.0, high=1.0
+    )
+
+    def compress(self, tokens: VideoTokens) -> Compression:
+        units, per_unit = tokens.num_units, tokens.tokens_per_unit
+        features = tokens.features.float().view(units, per_unit, -1)
+        means = features.mean(dim=1)  # [T, D]
+        unit = normalize(features, dim=-1)
+        information = 1.0 - torch.einsum("tnd,td->tn", unit, normalize(means, dim=-1))
+        segment = segments(means, self.tau)
+        shares = segment_novelty(means, segment)[segment]
+        total = self.budget(tokens)
+        budgets = largest_remainder(shares, total, per_unit)
+        chosen = _rounds(unit, information, budgets.to(unit.device), 2.0 * self.beta / total)
+        keep = torch.nonzero(chosen.flatten()).squeeze(1)
+        scores = {"information": information.flatten()}
+        return Compression.pruned(keep, tokens.grid, scores, {"segment": segment, "share": shares})
+
+
+def segments(means: Tensor, tau: float) -> Tensor:
+    """int64 [T]: segment of each unit; a one-unit segment joins its more similar neighbour."""
+    unit = normalize(means, dim=-1)
+    cosine = (unit[1:] * unit[:-1]).sum(dim=-1)  # [T-1]
+    cut = cosine < tau
+    edge = cut.new_ones(1)
+    single = torch.cat([edge, cut]) & torch.cat([cut, edge])  # cut on both sides
+    far = cosine.new_full((1,), -2.0)
+    before, after = torch.cat([far, cosine]), torch.cat([cosine, far])
+    units = torch.arange(len(means), device=means.device)
+    opened = torch.where(before >= after, units - 1, units)[single]  # the cut to remove
+    cut = cut.clone()
+    cut[opened[(opened >= 0) & (opened < len(cut))]] = False
+    return torch.cat([cut.new_zeros(1), cut]).long().cumsum(dim=0)
+
+
+def segment_novelty(means: Tensor, segment: Tensor) -> Tensor:
+    """[S]: 1 - mean cosine of each segment's mean to the earlier ones, for units [T, D]."""
+    count = int(segment[-1]) + 1
+    sums = means.new_zeros(count, means.shape[1]).index_add_(0, segment, means)
+    unit = normalize(sums, dim=-1)
+    earlier = (unit @ unit.T).tril(diagonal=-1).sum(dim=1)
+    places = torch.arange(count, device=means.device)
+    novelty = (1.0 - earlier / places.clamp(min=1)).clamp(min=1e-6)
+    novelty[0] = novelty[1:].max() if count > 1 else 1.0
+    return novelty
+
+
+def _rounds(unit: Tensor, information: Tensor, budgets: Tensor, weight: float) -> Tensor:
+    """bool [T, N]: in each round every unit with budget left takes its token of largest gain."""
+    chosen = torch.zeros_like(information, dtype=torch.bool)
+    total = unit.new_zeros(unit.shape[-1])  # sum of the chosen unit vectors
+    index = torch.arange(len(unit), device=unit.device)
+    for spent in range(int(budgets.max())):
+        gain = information - weight * (unit @ total)
+        best = gain.masked_fill(chosen, float("-inf")).argmax(dim=1)
+        active = budgets > spent
+        chosen[index[active], best[active]] = True
+        total = total + unit[index[active], best[active]].sum(dim=0)
+    return chosen

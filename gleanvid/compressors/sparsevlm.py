@@ -1,0 +1,184 @@
+"""SparseVLM: prune in three layers by the attention of the text tokens that look at the video.
+
+Zhang, Fan, Ma et al., "SparseVLM: Visual Token Sparsification for Efficient Vision-Language Model Inference"
+(ICML 2025), https://arxiv.org/abs/2410.04417, as version 1.5 does it. Not ported: the rank-based video branch
+(it fails in the original) and version 2.0. A recycled row stands at its cluster centre and keeps that
+position, where the original appends it behind the kept tokens and renumbers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import torch
+from torch import Tensor
+
+from gleanvid.compressors.base import Compressor, setting
+from gleanvid.ops.density_peaks import density_peaks
+from gleanvid.ops.depth import scale_layer
+from gleanvid.ops.ranking import descending
+from gleanvid.ops.records import identity_record, merge_record, required
+from gleanvid.types import Compression, VideoTokens
+
+_LAYERS = (3, 7, 16)  # the stages act before these: after layers 2, 6 and 15
+_BASE = (300, 200, 110)  # kept of 576 tokens when 192 are to be kept on average
+_IMAGE = 576
+
+
+@dataclass(frozen=True)
+class SparseVLM(Compressor):
+    """The stage ahead of the model keeps everything and picks the raters; three stages prune.
+
+    Raters are the text tokens whose softmax share of the visual tokens' dot products, on raw input
+    embeddings, is above the mean. ``retention_ratio`` is the average over the layers: with ``exact``
+    solved by bisection with the recycled tokens counted (never above the ratio; ``ValueError`` names the
+    floor, 3 layers of 28), without it by the closed form that ignores them and overshoots a little.
+    """
+
+    name: ClassVar[str] = "sparsevlm"
+    paper: ClassVar[str] = "Zhang et al., ICML 2025, https://arxiv.org/abs/2410.04417"
+    needs: ClassVar[frozenset[str]] = frozenset({"text"})
+
+    num_layers: int = setting(28, "Layers of the language model", low=2, step=1)
+    exact: bool = setting(True, "Average over layers with the recycled tokens counted")
+
+    def at_depth(self, num_layers: int) -> SparseVLM:
+        """The same method for a model of another depth."""
+        return replace(self, num_layers=num_layers)
+
+    @property
+    def stages(self) -> tuple[tuple[int, Compressor], ...]:
+        layers = tuple(_schedule(self.num_layers))
+        ratio = self.retention_ratio
+        return (
+            (0, self),
+            *((k, SparseVLMStage(ratio, k, self.num_layers, self.exact)) for k in layers),
+        )
+
+    def compress(self, tokens: VideoTokens) -> Compression:
+        """Raises ``ValueError`` without text embeddings [Q, D] of what follows the video."""
+        text = required(tokens, "text", "SparseVLM").float()
+        affinity = torch.softmax(tokens.features.float() @ text.T, dim=1)  # [L, Q]
+        relevance = affinity.mean(dim=0)
+        raters = torch.nonzero(relevance > relevance.mean()).squeeze(1)
+        if not len(raters):  # a single text token, or all alike
+            raters = torch.arange(len(text), device=text.device)
+        return identity_record(tokens, trace={"raters": raters, "relevance": relevance})
+
+
+@dataclass(frozen=True)
+class SparseVLMStage(Compressor):
+    """One pruning stage: the raters' attention decides, the best of the rest is clustered and kept.
+
+    Needs ``tokens.previous`` (the record of the stage before, for its raters) and ``tokens.attention``
+    [heads, Q, L], the rows of the text tokens in the layer before.
+    """
+
+    name: ClassVar[str] = "sparsevlm_stage"
+    paper: ClassVar[str] = SparseVLM.paper
+    queries: ClassVar[str] = "text"
+
+    layer: int = setting(3, "Layer the stage acts before", low=1, step=1)
+    num_layers: int = setting(28, "Layers of the language model", low=2, step=1)
+    exact: bool = setting(True, "Average over layers with the recycled tokens counted")
+
+    def compress(self, tokens: VideoTokens) -> Compression:
+        """Raises ``ValueError`` without attention, raters, or where the ratio is out of reach."""
+        if tokens.previous is None or "raters" not in tokens.previous.trace:
+            raise ValueError("a stage of SparseVLM needs the record of the stage before it")
+        raters = tokens.previous.trace["raters"]
+        attention = required(tokens, "attention", "SparseVLM").float()
+        score = attention.mean(dim=0)[raters].mean(dim=0)  # [L]
+        scores, trace, rows = {"attention": score}, {"raters": raters}, len(tokens)
+        count = self._count(tokens)
+        if count >= rows and (self.exact or rows == 1):
+            return identity_record(tokens, scores, trace)
+        count = min(count, rows - 1)
+        order = descending(score)
+        home = torch.full_like(order, -1)
+        home[order[:count]] = order[:count]
+        pool = order[count : count + _pool_size(rows - count)]
+        clusters = _recycled(rows - count)
+        centers, assignment, _ = density_peaks(tokens.features[pool].float(), clusters, clusters)
+        home[pool] = pool[centers[assignment]]
+        weight = torch.ones_like(score)
+        weight[pool] = 1.0 / (torch.bincount(assignment, minlength=clusters)[assignment] + 1e-6)
+        return merge_record(tokens, home, weight, scores, trace)
+
+    def _count(self, tokens: VideoTokens) -> int:
+        total = tokens.num_units * tokens.tokens_per_unit
+        counts = keep_counts(total, self.retention_ratio, self.num_layers, self.exact)
+        if self.layer not in counts:
+            raise ValueError(f"layer={self.layer} must be one of {sorted(counts)}")
+        return counts[self.layer]
+
+
+def _schedule(num_layers: int) -> dict[int, int]:
+    """Layer -> published base count; where a shallow model makes two stages meet, the later wins."""
+    return {scale_layer(k, num_layers): base for k, base in zip(_LAYERS, _BASE, strict=True)}
+
+
+def _pool_size(dropped: int) -> int:
+    return int(0.3 * dropped) + 1
+
+
+def _recycled(dropped: int) -> int:
+    """Merged rows that come out of ``dropped`` >= 1 tokens."""
+    return int(_pool_size(dropped) / 10) + 1
+
+
+def keep_counts(total: int, ratio: float, num_layers: int, exact: bool) -> dict[int, int]:
+    """Layer -> tokens kept there, before recycling, of ``total`` that entered.
+
+    Raises ``ValueError`` where the layers before the first stage cost more than ``ratio`` allows.
+    """
+    schedule = _schedule(num_layers)
+    if exact:
+        return _solved_counts(total, ratio, num_layers, schedule)
+    layers = [*schedule, num_layers]
+    weights = [after - layer for layer, after in zip(layers, layers[1:], strict=False)]
+    per_unit = sum(w * base for w, base in zip(weights, schedule.values(), strict=True)) / _IMAGE
+    scale = (ratio * num_layers - layers[0]) / per_unit
+    if scale <= 0:
+        raise _out_of_reach(ratio, layers[0] / num_layers)
+    return {k: round(total * scale * base / _IMAGE) for k, base in schedule.items()}
+
+
+def _solved_counts(
+    total: int, ratio: float, num_layers: int, schedule: dict[int, int]
+) -> dict[int, int]:
+    """The largest counts in the published proportion whose average is at most ``ratio``."""
+
+    def counts(scale: float) -> dict[int, int]:
+        wanted = (min(total, round(total * scale * base / _IMAGE)) for base in schedule.values())
+        return dict(zip(schedule, (max(1, count) for count in wanted), strict=True))
+
+    low, high = 0.0, 1.01 * _IMAGE / min(schedule.values())
+    if _average(total, counts(high), num_layers) <= ratio:
+        return counts(high)
+    floor = _average(total, counts(low), num_layers)
+    if floor > ratio and total > 1:
+        raise _out_of_reach(ratio, floor)
+    for _ in range(50):
+        middle = (low + high) / 2
+        fits = _average(total, counts(middle), num_layers) <= ratio
+        low, high = (middle, high) if fits else (low, middle)
+    return counts(low)
+
+
+def _average(total: int, counts: dict[int, int], num_layers: int) -> float:
+    """Average share of visual tokens over the layers, recycled ones included."""
+    rows, spent, before = total, 0, 0
+    for layer, count in counts.items():
+        spent += rows * (layer - before)
+        rows = count + _recycled(rows - count) if count < rows else rows
+        before = layer
+    return (spent + rows * (num_layers - before)) / (num_layers * total)
+
+
+def _out_of_reach(ratio: float, floor: float) -> ValueError:
+    return ValueError(
+        f"retention_ratio={ratio!r} is out of reach for SparseVLM: "
+        f"it cannot average less than {floor:.3f} in a model of this depth"
+    )
