@@ -144,12 +144,12 @@ def _ask(options: argparse.Namespace) -> int:
 def _save(run: Any, folder: Path) -> None:
     from PIL import Image
 
-    from gleanvid.plots import contact_sheet, overlay
+    from gleanvid.plots import contact_sheet, overlay_frame
 
     run.save(folder)
     Image.fromarray(contact_sheet(run)).save(folder / "overview.png")
     for unit in range(run.compression.grid[0]):
-        Image.fromarray(overlay(run, unit)).save(folder / f"unit_{unit:03d}.png")
+        Image.fromarray(overlay_frame(run, unit)).save(folder / f"unit_{unit:03d}.png")
 
 
 def cost_table(run: Any) -> str:

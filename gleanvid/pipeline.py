@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from torch import Tensor
+
 from gleanvid.compressors.base import Chain, Compressor
 from gleanvid.compressors.gleanvid import GleanVID
 from gleanvid.models import load_model
@@ -68,11 +70,11 @@ def ask(
     stop: threading.Event | None = None,
     **sampling: Any,
 ) -> Run:
-    """Answer ``question`` about ``video`` with its visual tokens compressed (default: GleanVID at 25 %).
+    """Answer ``question`` about ``video`` with compressed visual tokens (GleanVID at 25 %).
 
     ``num_frames`` counts when a path is given. ``on_text`` receives every new piece of the answer;
-    setting ``stop`` ends generation after the current token. ``sampling``: temperature, top_p, seed.
-    Raises ``ValueError`` for an empty question, :class:`VideoError` and :class:`ModelError`.
+    setting ``stop`` ends generation after the current token. ``sampling``: temperature, top_p,
+    seed. Raises ``ValueError`` for an empty question, :class:`VideoError` and :class:`ModelError`.
     """
     if not question.strip():
         raise ValueError("question must not be empty")
@@ -101,9 +103,15 @@ def ask(
         by_layer=answer.by_layer,
         answer=answer.text,
         cost=cost,
-        seconds=encoded.tokens.seconds,
-        rectangles=encoded.tokens.rectangles,
+        seconds=_placed(encoded.tokens.seconds),
+        rectangles=_placed(encoded.tokens.rectangles),
     )
+
+
+def _placed(geometry: Tensor | None) -> Tensor:
+    if geometry is None:
+        raise ValueError("the model adapter did not place its tokens in the source video")
+    return geometry.cpu()
 
 
 def _cost(
@@ -146,7 +154,7 @@ def stream(
 
     def work() -> None:
         try:
-            settings = {"on_text": pieces.put, "stop": stop} | options
+            settings: dict[str, Any] = {"on_text": pieces.put, "stop": stop} | options
             pieces.put(ask(video, question, model, compressor, max_new_tokens, **settings))
         except Exception as error:
             pieces.put(error)
@@ -174,7 +182,7 @@ def compare(
     max_new_tokens: int = 64,
     **options: Any,
 ) -> Iterator[Run | Failure]:
-    """The same question under every compressor, encoded once; a method that fails yields a Failure."""
+    """The same question under every compressor, encoded once; a failing one is a Failure."""
     methods = list(compressors)
     needs = frozenset().union(*(method.needs for method in methods))
     encode(video, model, needs)

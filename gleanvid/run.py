@@ -52,10 +52,10 @@ class Cost:
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """One question answered: everything shown or measured is a function of this. Tensors on the CPU.
+    """One question answered: everything shown or measured is a function of this.
 
-    ``by_layer`` maps the language-model layer that a stage acts before (0 = ahead of the model) to its
-    record. ``seconds`` [T, 2] and ``rectangles`` [N, 4] place the tokens in the source.
+    ``by_layer`` maps the language-model layer that a stage acts before (0 = ahead of the model) to
+    its record. ``seconds`` [T, 2] and ``rectangles`` [N, 4] place the tokens in the source.
     """
 
     video: Video

@@ -28,8 +28,8 @@ class Video:
     """What was sampled from a video file, not the file.
 
     ``frames`` uint8 [T, H, W, 3] RGB; ``timestamps`` float64 [T], seconds from the first frame
-    shown; ``indices`` int64 [T], frame numbers in the source. ``notes`` are sentences about anything
-    a person should know (read in part, fewer frames than asked for).
+    shown; ``indices`` int64 [T], frame numbers in the source. ``notes`` are sentences about
+    anything a person should know (read in part, fewer frames than asked for).
     """
 
     frames: np.ndarray
@@ -137,8 +137,8 @@ class Compression:
     repeats where two rows stand there); ``group`` int64 [L], the kept *row* (0..K-1) that took each
     token in, -1 = dropped; ``weight`` [L], the token's share in that row. Where one token feeds
     several rows, ``mixing``, sparse [K, L], holds the whole map, and ``group`` names the row it
-    weighs most in. ``scores`` per token [L] and ``trace`` (per unit [T], or scalars) are for display
-    and diagnostics.
+    weighs most in. ``scores`` per token [L] and ``trace`` (per unit [T], or scalars) are for
+    display and diagnostics.
     """
 
     keep: Tensor

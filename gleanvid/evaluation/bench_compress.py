@@ -1,4 +1,4 @@
-"""Time and extra memory of ``compress`` on made-up tokens, beside one X @ X^T of the same tokens."""
+"""Time and extra memory of ``compress``, beside one X @ X^T of the same tokens."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import statistics
 import threading
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -40,12 +41,12 @@ def measure(
     repeats: int = 5,
     device: str | None = None,
 ) -> dict[str, Any]:
-    """Median seconds per method and of X @ X^T, taken in turns, and peak extra memory in features."""
+    """Median seconds of each method and of X @ X^T, in turns, and peak extra memory."""
     where = device or ("cuda" if torch.cuda.is_available() else "cpu")
     tokens = made_up_tokens((grid[0], grid[1], grid[2]), width, where)
     features = tokens.features
     work: dict[str, Callable[[], Any]] = {"X @ X.T": lambda: features @ features.T}
-    work |= {method.name: lambda m=method: m.compress(tokens) for method in methods}
+    work |= {method.name: partial(method.compress, tokens) for method in methods}
     seconds: dict[str, list[float]] = {name: [] for name in work}
     for run in range(repeats + 1):  # the first is warm-up
         for name, call in work.items():

@@ -10,8 +10,8 @@ class Cells:
     """Cells of ``size`` x ``size`` positions that tile a grid from the top left.
 
     At the right and bottom edge of an odd grid they are smaller. ``of_position`` int64 [N] is the
-    cell that holds each position (C cells, row-major), ``sizes`` float32 [C] counts their positions.
-    Built without reading anything back from the device.
+    cell that holds each position (C cells, row-major), ``sizes`` float32 [C] counts their
+    positions. Built without reading anything back from the device.
     """
 
     def __init__(self, rows: int, columns: int, size: int, device: torch.device) -> None:

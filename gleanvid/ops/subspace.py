@@ -117,9 +117,9 @@ def squared_norms(points: Tensor) -> Tensor:
 class ResidualBasis:
     """A growing orthonormal basis and what it leaves unexplained of a fixed set of points [L, D].
 
-    ``energy`` float64 [L] holds the squared residual of every point not yet passed. ``capacity`` rows
-    are allocated once and a rejected direction stays as a zero row, so that no size depends on the
-    data and nothing is read back from the device while the basis grows.
+    ``energy`` float64 [L] holds the squared residual of every point not yet passed. ``capacity``
+    rows are allocated once and a rejected direction stays as a zero row, so that no size depends on
+    the data and nothing is read back from the device while the basis grows.
     """
 
     def __init__(self, points: Tensor, capacity: int, relative: float, floor: float) -> None:

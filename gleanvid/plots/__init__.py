@@ -7,7 +7,7 @@ _HOME = {
     "budget_figure": "budget",
     "contact_sheet": "overlay",
     "novelty_figure": "novelty",
-    "overlay": "overlay",
+    "overlay_frame": "overlay",
 }
 __all__ = sorted(_HOME)
 

@@ -16,7 +16,7 @@ def first_frame(run: Run, unit: int) -> int:
     return min(unit * per_unit, len(run.video) - 1)
 
 
-def overlay(run: Run, unit: int) -> np.ndarray:
+def overlay_frame(run: Run, unit: int) -> np.ndarray:
     """uint8 [H, W, 3]: the unit's first frame; dropped tokens dark, kept ones outlined."""
     frame = run.video.frames[first_frame(run, unit)].copy()
     height, width = frame.shape[:2]
@@ -32,7 +32,7 @@ def overlay(run: Run, unit: int) -> np.ndarray:
 
 def contact_sheet(run: Run, columns: int = 4) -> np.ndarray:
     """uint8 [H', W', 3]: the overlays of all units, row by row, on one sheet."""
-    tiles = [overlay(run, unit) for unit in range(run.compression.grid[0])]
+    tiles = [overlay_frame(run, unit) for unit in range(run.compression.grid[0])]
     columns = min(columns, len(tiles))
     blank = np.zeros_like(tiles[0])
     tiles += [blank] * (-len(tiles) % columns)
