@@ -1,0 +1,222 @@
+"""The GleanVID app: ask a video, see which of its tokens were kept.
+
+``build_app`` lays out the panels in reading order, ``wire`` connects them. Panels and what they do live
+in ``components``; everything about models, compressors and videos in ``gleanvid``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")  # Gradio reads it on import only
+
+import gradio as gr
+from starlette.middleware import Middleware
+
+from components import actions, clip, controls, curves, first, settings, talk, theme, viewer
+from components.engine import Engine
+from components.guard import Guard
+from gleanvid.compressors import COMPRESSORS
+
+MAX_UPLOAD_MB = 500
+DAY_S = 24 * 60 * 60
+BUILT_IN = ("Built-in (tiny)", "builtin")
+HEADER = "<h1>GleanVID</h1><p>Ask a video. See which of its tokens the model was given.</p>"
+CLOSE_ON_PHONES = "() => ({__type__: 'update', open: window.innerWidth > 1000})"
+# Gradio's sliders report the release of a pointer but not of a key: make one of the other.
+HEAD = """<script>document.addEventListener("keyup", (event) => {
+  if (event.target.matches?.("#gv-settings input[type=range]") && /^(Arrow|Page|Home|End)/.test(event.key))
+    event.target.dispatchEvent(new PointerEvent("pointerup", { bubbles: true }));
+});</script>"""
+
+
+class Page(NamedTuple):
+    """The panels, and what the server remembers of one page."""
+
+    settings: settings.Settings
+    clip: clip.Clip
+    talk: talk.Talk
+    viewer: viewer.MaskViewer
+    curves: curves.Curves
+    run_id: gr.State
+    turns: gr.State
+
+    def asked(self) -> list[Any]:
+        """The widgets whose values make an ``actions.Request``."""
+        own = self.settings
+        return [self.clip.video, own.frames, own.model, *own.controls.inputs()]
+
+    def shown(self) -> list[Any]:
+        """The parts that an ``actions.Shown`` changes, in the order of ``updates``."""
+        talk = self.talk
+        return [
+            talk.notice,
+            self.viewer,
+            self.run_id,
+            talk.answers,
+            self.turns,
+            talk.ask,
+            talk.stop,
+        ]
+
+
+def build_app(
+    engine: Engine,
+    models: Sequence[tuple[str, str]] = (BUILT_IN,),
+    examples: Sequence[clip.Example] = (),
+    max_frames: int = 64,
+) -> gr.Blocks:
+    """The whole page. ``models`` are (label, name) pairs, the first one chosen."""
+    gr.set_static_paths([first.FOLDER, *(example.path for example in examples)])
+    opening = first.load()
+    start = {"model": models[0][1], "compressor": "gleanvid"}
+    with gr.Blocks(title="GleanVID", fill_width=True, delete_cache=(DAY_S // 24, DAY_S)) as blocks:
+        with gr.Sidebar(width=300, elem_id="gv-settings") as sidebar:
+            chosen = settings.panel(COMPRESSORS, models, max_frames, start)
+        gr.HTML(HEADER, elem_id="gv-header")
+        with gr.Row(elem_id="gv-columns"):
+            with gr.Column(scale=5, min_width=320):
+                source = clip.panel(examples, MAX_UPLOAD_MB)
+                words = talk.panel(opening.question, opening.turns)
+            with gr.Column(scale=8, min_width=320), gr.Tabs():
+                with gr.Tab("Tokens"):
+                    frames = viewer.MaskViewer(opening.viewer, elem_id="gv-tokens")
+                with gr.Tab("Curves"):
+                    plots = curves.panel(opening.figures)
+        state = gr.State(), gr.State(opening.turns)
+        wire(engine, Page(chosen, source, words, frames, plots, *state), examples)
+        blocks.load(None, None, [sidebar], js=CLOSE_ON_PHONES)
+    return blocks
+
+
+def wire(engine: Engine, page: Page, examples: Sequence[clip.Example]) -> None:
+    """Every event, in the order in which a person meets them. Work on the model goes one at a time."""
+    own, fields = page.settings.controls, list(page.settings.controls.fields)
+    queued = {"concurrency_id": "model", "concurrency_limit": 1, "show_progress": "hidden"}
+
+    def request(path: str | None, frames: int, model: str, *values: Any) -> actions.Request:
+        def compressor() -> Any:
+            return controls.chosen(COMPRESSORS, fields, values)
+
+        return actions.Request(path, int(frames), model, compressor)
+
+    def on_look(*asked: Any) -> Iterator[list[Any]]:
+        yield from map(updates, actions.look(engine, request(*asked)))
+
+    def on_start(user: gr.Request) -> list[Any]:
+        if not engine.start(str(user.session_hash)):
+            raise gr.Error("Still answering. Stop it first, or wait.", print_exception=False)
+        waiting = talk.message("Waiting for the model…")
+        return [waiting, gr.update(interactive=False), gr.update(interactive=True)]
+
+    def on_ask(user: gr.Request, question: str, turns: actions.Turns, *asked: Any) -> Iterator[Any]:
+        session = str(user.session_hash)
+        yield from map(
+            updates, actions.ask(engine, session, request(*asked), question or "", turns)
+        )
+
+    def on_stop(user: gr.Request) -> None:
+        engine.stop(str(user.session_hash))
+
+    def on_method(name: str) -> list[Any]:
+        return controls.show(COMPRESSORS, name)
+
+    looking = {"fn": on_look, "inputs": page.asked(), "outputs": page.shown(), **queued}
+    gr.on([page.clip.video.upload, page.clip.video.clear], **looking)
+    for button, example in zip(page.clip.examples, examples, strict=True):
+        button.click(
+            lambda example=example: [str(example.path), example.question, [], []],
+            None,
+            [page.clip.video, page.talk.question, page.talk.answers, page.turns],
+            show_progress="hidden",
+        ).then(**looking)
+
+    own.method.input(on_method, own.method, [own.ratio, *own.groups.values()], queue=False)
+    changes = [own.method.input, page.settings.model.input, page.settings.frames.release]
+    for widget in [own.ratio, *own.fields.values()]:
+        changes.append(widget.release if isinstance(widget, gr.Slider) else widget.change)
+    gr.on(changes, **looking, trigger_mode="always_last")
+
+    words = page.talk
+    asking = gr.on(
+        [words.ask.click, words.question.submit],
+        on_start,
+        None,
+        [words.notice, words.ask, words.stop],
+        queue=False,
+        show_progress="hidden",
+    ).success(on_ask, [words.question, page.turns, *page.asked()], page.shown(), **queued)
+    words.stop.click(on_stop, queue=False).then(
+        lambda: updates(actions.STOPPED),
+        None,
+        page.shown(),
+        queue=False,
+        show_progress="hidden",
+        cancels=[asking],
+    )
+    page.run_id.change(
+        lambda run_id: curves.draw(engine.runs.get(run_id)),
+        page.run_id,
+        list(page.curves),
+        show_progress="hidden",
+    )
+    gr.context.Context.root_block.unload(on_stop)
+
+
+def updates(shown: actions.Shown) -> list[Any]:
+    """One value for each of ``Page.shown``; a part that stays is skipped."""
+    parts = [shown.notice, shown.viewer, shown.run_id, shown.turns, shown.turns]
+    values = [gr.skip() if part is None else part for part in parts]
+    if not shown.done:
+        return [*values, gr.skip(), gr.skip()]
+    return [*values, gr.update(interactive=True), gr.update(interactive=False)]
+
+
+def launch_options(host: str, port: int | None, share: bool) -> dict[str, Any]:
+    """What keeps a public page safe and a private one offline; see ``components.guard``."""
+    return {
+        "server_name": host,
+        "server_port": port,
+        "share": share,
+        "theme": theme.build(),
+        "css_paths": theme.STYLES,
+        "head": HEAD,
+        "max_file_size": f"{MAX_UPLOAD_MB}mb",
+        "max_threads": 16,
+        "allowed_paths": [],
+        "run_history": False,
+        "enable_monitoring": False,
+        "ssr_mode": False,
+        "show_error": False,
+        "footer_links": ["settings"],
+        "app_kwargs": {"docs_url": None, "redoc_url": None, "middleware": [Middleware(Guard)]},
+    }
+
+
+def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description="Ask a video, see which tokens were kept.")
+    parser.add_argument("--host", default="127.0.0.1", help="address to listen on")
+    parser.add_argument("--port", type=int, help="default: the first free one from 7860")
+    parser.add_argument("--share", action="store_true", help="a public address through Gradio")
+    parser.add_argument(
+        "--model", help="hub id or local directory to offer beside the built-in one"
+    )
+    parser.add_argument("--max-frames", type=int, default=64, help="upper end of the frames slider")
+    return parser.parse_args(arguments)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    from gleanvid import pipeline
+
+    options = parse(arguments)
+    models = ([(options.model, options.model)] if options.model else []) + [BUILT_IN]
+    page = build_app(Engine(pipeline), models, clip.examples(), options.max_frames)
+    page.queue(max_size=20).launch(**launch_options(options.host, options.port, options.share))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,99 @@
+"""The compressor's settings, drawn from what each method declares: default, range, step and help.
+
+No setting is written here by name except ``retention_ratio``, which all methods share.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import gradio as gr
+
+from gleanvid.compressors.base import Compressor, Setting, declared_settings
+
+SHARED = "retention_ratio"
+IN_VIEW = 3  # settings of a method shown at once; those declared later fold away
+SLIDER_STOPS = 1000  # a range with more stops than this is typed, not dragged
+
+Methods = Mapping[str, type[Compressor]]
+
+
+class Controls(NamedTuple):
+    method: gr.Dropdown
+    ratio: gr.Slider
+    groups: dict[str, gr.Column]  # by method: the settings only it has
+    fields: dict[tuple[str, str], Any]  # (method, setting) -> widget
+
+    def inputs(self) -> list[Any]:
+        """The widgets in the order in which :func:`chosen` takes their values."""
+        return [self.method, self.ratio, *self.fields.values()]
+
+
+def panel(methods: Methods, start: str, values: Mapping[str, Any] | None = None) -> Controls:
+    """A dropdown of methods, the ratio they share, and one hidden or shown group for each."""
+    names = [(cls.__name__, name) for name, cls in methods.items()]
+    method = gr.Dropdown(names, value=start, label="Compressor", interactive=True)
+    default, kind, declared = declared_settings(Compressor)[SHARED]
+    ratio = draw(SHARED, (values or {}).get(SHARED, default), kind, declared)
+    groups, fields = {}, {}
+    for name, cls in methods.items():
+        own = [item for item in declared_settings(cls).items() if item[0] != SHARED]
+        with gr.Column(visible=name == start, elem_classes="gv-method") as groups[name]:
+            for setting, spec in own[:IN_VIEW]:
+                fields[name, setting] = draw(setting, *spec)
+            if own[IN_VIEW:]:
+                with gr.Accordion("More settings", open=False):
+                    for setting, spec in own[IN_VIEW:]:
+                        fields[name, setting] = draw(setting, *spec)
+    return Controls(method, ratio, groups, fields)
+
+
+def draw(name: str, default: Any, kind: type, declared: Setting) -> Any:
+    """The widget that suits one declared setting."""
+    label = name.replace("_", " ").capitalize()
+    shared = {"label": label, "info": declared.help, "interactive": True}
+    if declared.choices is not None:
+        return gr.Dropdown(list(declared.choices), value=default, **shared)
+    if kind is bool:
+        return gr.Checkbox(value=default, **shared)
+    low, high, step = declared.low, declared.high, declared.step
+    if low is not None and high is not None and step and (high - low) / step <= SLIDER_STOPS:
+        low = low + step if declared.above_low else low
+        return gr.Slider(low, high, value=default, step=step, **shared)
+    if declared.optional:
+        shared["placeholder"] = declared.optional
+    precision = 0 if kind is int else None
+    return gr.Number(value=default, step=step or 1e-4, precision=precision, **shared)
+
+
+def chosen(
+    methods: Methods, fields: Sequence[tuple[str, str]], values: Sequence[Any]
+) -> Compressor:
+    """The compressor that the widgets describe. Raises ``ValueError`` naming a setting out of range."""
+    name, ratio, *rest = values
+    declared = declared_settings(methods[name])
+    settings = {
+        setting: value
+        for (method, setting), value in zip(fields, rest, strict=True)
+        if method == name
+    }
+    if _is_free(declared[SHARED][2]):
+        settings[SHARED] = ratio
+    for setting, value in settings.items():
+        _, kind, spec = declared[setting]
+        if value is None and not spec.optional:
+            raise ValueError(f"{setting} is empty; it must be {spec.describe_range()}")
+        if kind is int and value is not None:
+            settings[setting] = int(value)
+    return methods[name](**settings)
+
+
+def show(methods: Methods, name: str) -> list[Any]:
+    """Updates for the ratio and for every group, once a method is chosen."""
+    free = _is_free(declared_settings(methods[name])[SHARED][2])
+    return [gr.update(visible=free), *(gr.update(visible=other == name) for other in methods)]
+
+
+def _is_free(declared: Setting) -> bool:
+    return declared.low != declared.high

@@ -1,0 +1,59 @@
+"""The result on the first screen: made once from an example, kept in ``assets/first``, shown at once.
+
+``python -m components.first`` makes it again with the built-in model.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import plotly.graph_objects as go
+
+from components.curves import draw
+from components.talk import turn
+from components.viewer import address, pack
+from gleanvid.run import Run
+
+FOLDER = Path(__file__).resolve().parent.parent / "assets" / "first"
+
+
+@dataclass(frozen=True)
+class First:
+    """What the page opens with; all empty where no result was made."""
+
+    viewer: Mapping[str, Any] | None = None
+    turns: list[dict[str, Any]] = field(default_factory=list)
+    question: str = ""
+    figures: tuple[go.Figure | None, go.Figure | None] = (None, None)
+
+
+def load(folder: Path = FOLDER) -> First:
+    path = folder / "view.json"
+    if not path.is_file():
+        return First()
+    saved = json.loads(path.read_text(encoding="utf-8"))
+    viewer = saved["viewer"] | {
+        "sheet": address(folder / "sheet.jpg"),
+        "data": address(folder / "tokens.bin"),
+    }
+    budget, novelty = (go.Figure(figure) for figure in saved["figures"])
+    return First(viewer, [saved["turn"]], saved["turn"]["question"], (budget, novelty))
+
+
+def save(run: Run, folder: Path = FOLDER) -> None:
+    packed = pack(run)
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "sheet.jpg").write_bytes(packed.sheet)
+    (folder / "tokens.bin").write_bytes(packed.data)
+    content = {
+        "viewer": packed.value,
+        "turn": turn(run.question, run.answer, run.cost),
+        "figures": [figure.to_plotly_json() for figure in draw(run)],
+    }
+    (folder / "view.json").write_text(
+        json.dumps(content, ensure_ascii=False, indent=1) + "\n", encoding="utf-8"
+    )

@@ -1,0 +1,119 @@
+"""What stands before Gradio's own routes: three refusals and the headers of every answer.
+
+Pure ASGI, so streamed answers pass through untouched. Refused: requests that another site's page makes in
+a visitor's browser (403), use of the server as a proxy for other addresses (403), and files named by an
+address in place of an upload (422), which Gradio would download without a limit.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+App = Callable[[Message, Receive, Send], Awaitable[None]]
+
+MAX_JSON = 2_000_000  # bytes; settings and questions are far smaller, uploads are not JSON
+POLICY = (
+    "default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval' blob:; "
+    "style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; media-src 'self' blob:; "
+    "connect-src 'self' blob:; font-src 'self' data:; worker-src 'self' blob:; object-src 'none'; "
+    "base-uri 'self'; frame-ancestors 'self'"
+)
+HEADERS = [
+    (b"content-security-policy", POLICY.encode()),
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"same-origin"),
+]
+_PROXY = re.compile(r"/(file=|proxy=)(https?:|//)", re.IGNORECASE)
+
+
+class Guard:
+    """ASGI middleware; see the module."""
+
+    def __init__(self, app: App) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        headers = dict(scope["headers"])
+        if _foreign(headers):
+            await _refuse(send, 403, "This page answers only its own visitors.")
+        elif _PROXY.search(unquote(scope["path"])) or b"/proxy=" in scope.get("raw_path", b""):
+            await _refuse(send, 403, "This server fetches nothing from other addresses.")
+        elif headers.get(b"content-type", b"").startswith(b"application/json"):
+            await self._checked(scope, receive, send)
+        else:
+            await self.app(scope, receive, _with_headers(send))
+
+    async def _checked(self, scope: Message, receive: Receive, send: Send) -> None:
+        """Read a JSON body whole, judge it, and hand it on."""
+        body, more = b"", True
+        while more:
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                return
+            body += message.get("body", b"")
+            more = message.get("more_body", False)
+            if len(body) > MAX_JSON:
+                await _refuse(send, 413, "The request is too large.")
+                return
+        if _names_an_address(body):
+            await _refuse(send, 422, "Upload the file; addresses are not fetched.")
+            return
+        pending = [{"type": "http.request", "body": body, "more_body": False}]
+
+        async def replay() -> Message:
+            return pending.pop() if pending else await receive()
+
+        await self.app(scope, replay, _with_headers(send))
+
+
+def _names_an_address(body: bytes) -> bool:
+    """Whether a file in this JSON has an address where its path on the server belongs."""
+    try:
+        pending = [json.loads(body)]
+    except ValueError:
+        return False  # not JSON: the routes behind refuse it
+    while pending:
+        item = pending.pop()
+        if isinstance(item, dict):
+            path = item.get("path")
+            if isinstance(path, str) and re.match(r"\s*[a-z][a-z0-9+.-]+://", path, re.IGNORECASE):
+                return True
+            pending.extend(item.values())
+        elif isinstance(item, list):
+            pending.extend(item)
+    return False
+
+
+def _foreign(headers: dict[bytes, bytes]) -> bool:
+    origin = headers.get(b"origin")
+    hosts = (headers.get(b"host"), headers.get(b"x-forwarded-host"))
+    return origin is not None and urlsplit(origin).netloc not in hosts
+
+
+def _with_headers(send: Send) -> Send:
+    async def wrapped(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            names = {name.lower() for name, _ in message["headers"]}
+            message["headers"] = [
+                *message["headers"],
+                *(item for item in HEADERS if item[0] not in names),
+            ]
+        await send(message)
+
+    return wrapped
+
+
+async def _refuse(send: Send, status: int, text: str) -> None:
+    headers = [(b"content-type", b"text/plain; charset=utf-8"), *HEADERS]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": text.encode()})

@@ -1,0 +1,116 @@
+"""Question, streamed answers with one line of cost under each, and messages to the person.
+
+Model output, questions and file names reach the page through ``textContent`` alone.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import gradio as gr
+
+from gleanvid.run import Cost
+
+ANSWERS_HTML = """<div class="gv-answers" role="log" aria-label="Answers" tabindex="0"></div>"""
+ANSWERS_JS = """
+const list = element.querySelector(".gv-answers");
+const node = (kind, text) =>
+  Object.assign(document.createElement("div"), { className: kind, textContent: text });
+const show = () => {
+  const turns = props.value || [];
+  list.replaceChildren(...turns.map((turn) => {
+    const block = node("gv-turn", "");
+    block.append(node("gv-question", turn.question), node("gv-answer", turn.answer));
+    block.classList.toggle("gv-running", turn.running);
+    const cost = node("gv-cost", "");
+    cost.append(...turn.cost.map(([label, value]) => {
+      const pair = document.createElement("span");
+      const figure = Object.assign(document.createElement("b"), { textContent: value });
+      pair.append(figure, ` ${label}`);
+      return pair;
+    }));
+    if (turn.cost.length) block.append(cost);
+    return block;
+  }));
+  list.scrollTop = list.scrollHeight;
+};
+watch("value", show);
+show();
+"""
+NOTICE_HTML = """<p class="gv-notice" data-kind="quiet" role="status"></p>"""
+NOTICE_JS = """
+const line = element.querySelector(".gv-notice");
+const show = () => {
+  const { text = "", kind = "quiet" } = props.value || {};
+  line.textContent = text;
+  line.dataset.kind = kind;
+};
+watch("value", show);
+show();
+"""
+BUILT_IN_NOTE = (
+    "The **built-in model** is tiny and knows one small world: coloured shapes that move. It can name "
+    "their colour, shape and direction. On real-life clips its words mean little; look at the tokens."
+)
+
+
+class Talk(NamedTuple):
+    question: gr.Textbox
+    ask: gr.Button
+    stop: gr.Button
+    notice: gr.HTML
+    answers: gr.HTML
+    note: gr.Markdown
+
+
+def panel(question: str, turns: list[dict[str, Any]]) -> Talk:
+    """``turns`` are shown at once; see :func:`turn`."""
+    box = gr.Textbox(
+        value=question,
+        label="Question",
+        placeholder="What moves, and where to?",
+        lines=1,
+        max_lines=4,
+        max_length=10_000,
+        interactive=True,
+        elem_id="gv-question",
+    )
+    with gr.Row(elem_classes="gv-send"):
+        ask = gr.Button("Ask", variant="primary", scale=3, min_width=120, elem_id="gv-ask")
+        stop = gr.Button("Stop", interactive=False, scale=1, min_width=80, elem_id="gv-stop")
+    notice = gr.HTML(message(), html_template=NOTICE_HTML, js_on_load=NOTICE_JS)
+    answers = gr.HTML(turns, html_template=ANSWERS_HTML, js_on_load=ANSWERS_JS)
+    note = gr.Markdown(BUILT_IN_NOTE, elem_classes="gv-note")
+    return Talk(box, ask, stop, notice, answers, note)
+
+
+def message(text: str = "", kind: str = "quiet") -> dict[str, str]:
+    """A line for the person: ``kind`` is quiet (progress) or problem."""
+    return {"text": text, "kind": kind}
+
+
+def turn(
+    question: str, answer: str, cost: Cost | None = None, running: bool = False
+) -> dict[str, Any]:
+    return {
+        "question": question,
+        "answer": answer,
+        "cost": cost_line(cost) if cost else [],
+        "running": running,
+    }
+
+
+def cost_line(cost: Cost) -> list[tuple[str, str]]:
+    """(label, figure) pairs, in the order of the work: tokens, time, memory, arithmetic."""
+    share = cost.visual_tokens_kept / cost.visual_tokens
+    return [
+        (
+            "visual tokens",
+            f"{cost.visual_tokens_kept:,} of {cost.visual_tokens:,} ({share:.0%})",
+        ),
+        ("to first token", f"{cost.ttft_s:.2f} s"),
+        ("tokens/s", f"{cost.tokens_per_s:.1f}"),
+        ("compress", f"{1000 * cost.compress_s:.1f} ms"),
+        ("peak memory", f"{cost.peak_memory_mib:,.0f} MiB"),
+        ("prefill FLOPs", f"−{cost.flops_reduction:.0%}"),
+    ]

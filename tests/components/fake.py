@@ -1,0 +1,108 @@
+"""A small real stand-in for ``gleanvid.pipeline``: tokens are pooled pixels, answers are a fixed sentence."""
+
+from __future__ import annotations
+
+import threading
+import time
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import torch
+
+from gleanvid.run import Cost, Run
+from gleanvid.types import ModelError, Video, VideoError, VideoTokens
+
+MAX_SIDE = 1280
+ROWS, COLUMNS, PAIR = 8, 14, 2  # two frames make one temporal unit
+
+
+def moving_square(frames: int = 8, height: int = 72, width: int = 126) -> Video:
+    """A square that crosses a striped ground."""
+    picture = np.zeros((frames, height, width, 3), np.uint8)
+    picture[:, :, ::4] = 60
+    for index in range(frames):
+        left = index * (width - 24) // max(1, frames - 1)
+        picture[index, 24:48, left : left + 24] = (230, 90, 20)
+    return Video.from_frames(picture, fps=4.0, name="square")
+
+
+class Library:
+    """Counts what it is asked to do; ``pause_s`` slows every word of the answer down."""
+
+    MAX_SIDE = MAX_SIDE
+
+    def __init__(self, pause_s: float = 0.0, words: int = 6, failure: Exception | None = None):
+        self.pause_s, self.words, self.failure = pause_s, words, failure
+        self.reads = self.encodes = self.loads = 0
+        self.closed = threading.Event()
+        self._encoded: dict[int, SimpleNamespace] = {}
+
+    def load_model(self, name: str):
+        self.loads += 1
+        if name != "builtin":
+            raise ModelError(f"{name} is not on this computer. Download it first.")
+        return SimpleNamespace(name=name)
+
+    def read_video(self, path, num_frames: int = 32, *, max_side: int | None = None) -> Video:
+        self.reads += 1
+        if not str(path).endswith(".mp4") or Path(path).read_bytes()[4:8] != b"ftyp":
+            raise VideoError(f"{Path(path).name} is not a video that can be read.")
+        return moving_square(num_frames)
+
+    def encode(self, video: Video, model, needs=frozenset()):
+        if id(video) in self._encoded:
+            return self._encoded[id(video)], True
+        self.encodes += 1
+        units = -(-len(video) // PAIR)
+        first = video.frames[::PAIR].astype(np.float32) / 255  # [T, H, W, 3]
+        _, height, width, _ = first.shape
+        tall, wide = height // ROWS, width // COLUMNS
+        cells = first.reshape(units, ROWS, tall, COLUMNS, wide, 3)
+        features = torch.tensor(
+            cells.transpose(0, 1, 3, 2, 4, 5).reshape(units * ROWS * COLUMNS, -1)
+        )
+        row, column = np.divmod(np.arange(ROWS * COLUMNS), COLUMNS)
+        corners = [column * wide, row * tall, (column + 1) * wide, (row + 1) * tall]
+        starts = torch.tensor(video.timestamps[::PAIR])
+        tokens = VideoTokens(
+            features + 0.01 * torch.rand(features.shape, generator=torch.manual_seed(0)),
+            (units, ROWS, COLUMNS),
+            seconds=torch.stack([starts, starts + 1 / video.fps], 1),
+            rectangles=torch.tensor(np.stack(corners, 1)),
+        )
+        self._encoded[id(video)] = SimpleNamespace(tokens=tokens, video=video, encode_s=0.1)
+        return self._encoded[id(video)], False
+
+    def stream(self, video, question, model, compressor, *, stop: threading.Event):
+        try:
+            if self.failure:
+                raise self.failure
+            record = compressor.compress(self.encode(video, model)[0].tokens)
+            text = ""
+            for word in range(self.words):
+                if stop.is_set():
+                    break
+                time.sleep(self.pause_s)
+                text += f"word{word} "
+                yield text
+            yield a_run(video, record, compressor, question, text.strip())
+        finally:
+            self.closed.set()
+
+
+def a_run(video, record, compressor, question="What moves?", answer="A square.") -> Run:
+    units = record.grid[0]
+    starts = torch.arange(units, dtype=torch.float64) / 2
+    cost = Cost(
+        record.num_tokens, record.num_kept, record.num_tokens + 20, record.num_kept + 20,
+        0.1, 0.2, 0.004, 0.1, 0.5, 11, 300.0, 2.5e9, 1e10,
+    )  # fmt: skip
+    height, width = video.source_size
+    tall, wide = height // ROWS, width // COLUMNS
+    row, column = np.divmod(np.arange(ROWS * COLUMNS), COLUMNS)
+    boxes = np.stack([column * wide, row * tall, (column + 1) * wide, (row + 1) * tall], 1)
+    return Run(
+        video, question, "builtin", compressor.settings(), {0: record}, answer, cost,
+        torch.stack([starts, starts + 0.5], 1), torch.tensor(boxes),
+    )  # fmt: skip
