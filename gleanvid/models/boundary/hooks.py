@@ -1,0 +1,92 @@
+"""Putting the hooks on and taking every one of them off again, whatever happens in between."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+from torch import Tensor
+
+from gleanvid.compressors.base import Chain, Compressor
+from gleanvid.models.boundary.layout import Layout
+from gleanvid.models.boundary.prompt import PromptHook
+from gleanvid.models.boundary.record import Record
+
+REFUSED = {  # generate() options that split or extend the prompt behind the hook's back
+    "prefill_chunk_size": "chunked prefill",
+    "prompt_lookup_num_tokens": "prompt-lookup decoding",
+    "assistant_model": "assisted decoding",
+    "assistant_early_exit": "assisted decoding",
+}
+
+
+@contextmanager
+def compressing(
+    hf_model: Any,
+    layout: Layout,
+    compressor: Compressor | Chain | None,
+    signals: Mapping[str, Tensor] | None = None,
+) -> Iterator[Record]:
+    """While open, every prompt with a video that ``hf_model`` reads is compressed.
+
+    ``signals`` are vision signals computed earlier ("saliency", "keys"). ``None`` as compressor
+    leaves the model untouched. Raises ``ValueError`` for chunked prefill, assisted decoding and
+    video tokens on top of a filled cache.
+    """
+    record = Record()
+    if compressor is None:
+        yield record
+        return
+    stages = dict(compressor.stages)
+    depth = len(layout.language_model.layers)  # type: ignore[arg-type]
+    if max(stages) >= depth:
+        raise ValueError(f"stage at layer {max(stages)}: this language model has {depth} layers")
+    hook = PromptHook(layout, stages.get(0), record)
+    hook.signals.update(signals or {})
+    with ExitStack() as stack:
+        stack.enter_context(_watched_generate(hf_model, hook))
+        for module, function in (
+            (layout.core, hook.before_core),
+            (layout.language_model, hook.before_language_model),
+        ):
+            handle = module.register_forward_pre_hook(function, with_kwargs=True)
+            stack.callback(handle.remove)
+        yield record
+
+
+@contextmanager
+def _watched_generate(hf_model: Any, hook: PromptHook) -> Iterator[None]:
+    """Let generate() refuse what cannot work, and note the grids it was given.
+
+    transformers 5.23 encodes the video before the model's forward and drops the grids on the way.
+    """
+    original = hf_model.generate
+    had_own = "generate" in vars(hf_model)
+
+    @functools.wraps(original)
+    def generate(*args: Any, **kwargs: Any) -> Any:
+        _refuse(kwargs, kwargs.get("generation_config"), *args[1:2], hf_model.generation_config)
+        hook.generate_inputs = kwargs
+        try:
+            return original(*args, **kwargs)
+        finally:
+            hook.generate_inputs = {}
+
+    hf_model.generate = generate
+    try:
+        yield
+    finally:
+        if had_own:
+            hf_model.generate = original
+        else:
+            del hf_model.generate
+
+
+def _refuse(*settings: Any) -> None:
+    for name, method in REFUSED.items():
+        for source in settings:
+            value = source.get(name) if isinstance(source, dict) else getattr(source, name, None)
+            if value is not None:
+                raise ValueError(f"{name}={value!r}: {method} does not work with compression")

@@ -1,0 +1,229 @@
+"""The hook in front of the language model: a prompt with a video leaves it shorter than it came.
+
+Every vision-language model of transformers 5 ends its multimodal forward with one call
+``language_model(inputs_embeds=..., position_ids=..., attention_mask=..., ...)``, always by keyword.
+Here features, timestamps and multimodal positions are final, so this is where tokens are taken out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from gleanvid.compressors.base import Compressor
+from gleanvid.models.boundary.layout import Layout
+from gleanvid.models.boundary.record import Record
+from gleanvid.models.boundary.sequence import (
+    Plan,
+    Span,
+    find_videos,
+    plan_prompt,
+    present_columns,
+    reduce_packed,
+    reduce_rows,
+)
+from gleanvid.models.measure import now
+from gleanvid.types import Compression, VideoTokens
+
+Kwargs = dict[str, Any]
+Signals = Mapping[str, Tensor]  # "saliency", "keys": rows of all videos of the prompt, in order
+
+
+@dataclass(frozen=True, eq=False)
+class Prefilled:
+    """What decoding has to know of the latest prefill."""
+
+    mask: Tensor  # bool [B, P]
+    padded: bool
+    next_position: Tensor  # int64 [B], where decoding continues in the original positions
+    sections: int  # leading dimension of position_ids: 0 for [B, L], 3 for time, height, width
+
+    @property
+    def length(self) -> int:
+        return self.mask.shape[1]
+
+
+class PromptHook:
+    """Compresses at prefill, and owns positions and mask while decoding."""
+
+    def __init__(self, layout: Layout, compressor: Compressor | None, record: Record) -> None:
+        self.layout, self.compressor, self.record = layout, compressor, record
+        self.generate_inputs: Kwargs = {}  # what generate() was called with, while it runs
+        self.signals: dict[str, Tensor] = {}
+        self.prefilled: Prefilled | None = None
+        self._core_inputs: Kwargs = {}
+
+    def before_core(self, module: nn.Module, args: tuple, kwargs: Kwargs) -> None:
+        """Remember the placeholders and grids that this forward pass is about."""
+        names = ("input_ids", "inputs_embeds", "video_grid_thw")
+        self._core_inputs = {name: kwargs.get(name) for name in names}
+        if args:
+            self._core_inputs["input_ids"] = args[0]
+
+    def before_language_model(
+        self, module: nn.Module, args: tuple, kwargs: Kwargs
+    ) -> tuple[tuple, Kwargs] | None:
+        inputs, self._core_inputs = self._core_inputs, {}
+        past, embeds = cached_length(kwargs.get("past_key_values")), kwargs.get("inputs_embeds")
+        if not inputs or embeds is None:
+            return None
+        single_step = past > 0 and embeds.shape[1] == 1
+        visual = None if single_step else self._visual(inputs)
+        if visual is not None and bool(visual.any()):
+            if past:
+                raise ValueError(
+                    "video tokens on top of a filled cache cannot be compressed: chunked prefill, "
+                    "assisted decoding and re-sent prompts are not supported; pass only new text"
+                )
+            shorter = self._prefill(kwargs, visual.to(embeds.device), inputs)
+            return (args, shorter)
+        if not past:
+            self.prefilled = None
+            return None
+        return None if self.prefilled is None else (args, self._continue(kwargs, past))
+
+    def _visual(self, inputs: Kwargs) -> Tensor:
+        return self.layout.visual_columns(inputs["input_ids"], inputs["inputs_embeds"])
+
+    def _prefill(self, kwargs: Kwargs, visual: Tensor, inputs: Kwargs) -> Kwargs:
+        given = {name: value for name, value in inputs.items() if value is not None}
+        grids = self.layout.grids(given) or self.layout.grids(self.generate_inputs)
+        if not grids:
+            raise ValueError(
+                "the grids of the videos are unknown: pass video_grid_thw to the model"
+            )
+        embeds = kwargs["inputs_embeds"]
+        count, length = embeds.shape[:2]
+        spans = find_videos(visual, grids)
+        present = present_columns(kwargs.get("attention_mask"), count, length, embeds.device)
+        positions = original_positions(kwargs.get("position_ids"), count, length, embeds.device)
+        records = self._compress(embeds, present, spans)
+        plan = plan_prompt(present, spans, records)
+        self.record.prompt_tokens = present.sum(1).tolist()
+        self.record.prompt_tokens_kept = plan.mask.sum(1).tolist()
+        if all(r.num_kept == r.num_tokens and not r.merges for row in records for r in row):
+            self.prefilled = None
+            return kwargs
+        sections = positions if positions.ndim == 3 else positions[None]
+        self.prefilled = Prefilled(
+            plan.mask,
+            not bool(plan.mask.all()),
+            sections.amax(0).masked_fill(~present, 0).amax(1) + 1,
+            len(positions) if positions.ndim == 3 else 0,
+        )
+        return shortened(kwargs, positions, plan, spans, records)
+
+    def _compress(
+        self, embeds: Tensor, present: Tensor, spans: list[list[Span]]
+    ) -> list[list[Compression]]:
+        """The record of every video, each compressed by itself."""
+        start = now(embeds.device)
+        self.record.clear()
+        records, taken = [], 0
+        for row, videos in enumerate(spans):
+            made = []
+            for span in videos:
+                signals = self._signals_of(taken, len(span.columns), embeds.device)
+                taken += len(span.columns)
+                made.append(self._compress_one(embeds[row], present[row], span, signals))
+            records.append(made)
+        if self.compressor is not None:
+            self.record.stages[0] = records
+        self.record.compress_s += now(embeds.device) - start
+        return records
+
+    def _signals_of(self, start: int, count: int, device: torch.device) -> Signals:
+        """Rows of this video; repeated rows (beams) read the signals of the row they repeat."""
+        return {
+            name: rows.to(device).roll(-(start % len(rows)), 0)[:count]
+            for name, rows in self.signals.items()
+        }
+
+    def _compress_one(
+        self, embeds: Tensor, present: Tensor, span: Span, signals: Signals
+    ) -> Compression:
+        if self.compressor is None:
+            return Compression.pruned(
+                torch.arange(len(span.columns), device=embeds.device), span.grid
+            )
+        text = None
+        if "text" in self.compressor.needs:
+            text = embeds[span.columns[-1] + 1 :][present[span.columns[-1] + 1 :]]
+        missing = self.compressor.needs - set(signals) - {"text"}
+        if missing:
+            raise ValueError(
+                f"{self.compressor.name} needs {sorted(missing)} from the vision tower"
+            )
+        wanted = {name: rows for name, rows in signals.items() if name in self.compressor.needs}
+        tokens = VideoTokens(
+            embeds[span.columns],
+            span.grid,
+            saliency=wanted.get("saliency"),
+            keys=wanted.get("keys"),
+            text=text,
+        )
+        return self.compressor.compress(tokens)
+
+    def _continue(self, kwargs: Kwargs, past: int) -> Kwargs:
+        """Decode positions and mask; generate() keeps them for the uncompressed prompt."""
+        state, embeds = self.prefilled, kwargs["inputs_embeds"]
+        assert state is not None
+        count, new = embeds.shape[:2]
+        steps = torch.arange(past - state.length, past - state.length + new, device=embeds.device)
+        positions = state.next_position.to(embeds.device)[:, None] + steps
+        mask = None
+        if state.padded:
+            added = state.mask.new_ones(count, past - state.length + new)
+            mask = torch.cat([state.mask, added], 1).long()
+        if state.sections:
+            positions = positions.expand(3, count, new)
+        return kwargs | {"position_ids": positions, "attention_mask": mask}
+
+
+def cached_length(cache: Any) -> int:
+    return 0 if cache is None else int(cache.get_seq_length())
+
+
+def original_positions(
+    given: Tensor | None, rows: int, length: int, device: torch.device
+) -> Tensor:
+    """[B, L], or [3, B, L] for multimodal ones (a fourth row, the text's, only serves packing)."""
+    if given is None:
+        return torch.arange(length, device=device).expand(rows, length)
+    if given.ndim == 3:
+        return given[-3:].expand(3, rows, length)
+    return given.expand(rows, length)
+
+
+def shortened(
+    kwargs: Kwargs,
+    positions: Tensor,
+    plan: Plan,
+    spans: list[list[Span]],
+    records: list[list[Compression]],
+) -> Kwargs:
+    """The language model's keywords for the shorter prompt, positions being the original ones.
+
+    The mask is two-dimensional even where it is all ones: without one, gaps in the positions are
+    taken for the borders of packed sequences.
+    """
+    shorter = dict(kwargs)
+    shorter["inputs_embeds"] = reduce_rows(kwargs["inputs_embeds"], plan, spans, records)
+    shorter["attention_mask"] = plan.mask.long()
+    if positions.ndim == 3:
+        shorter["position_ids"] = torch.stack([plan.gather(section) for section in positions])
+    else:
+        shorter["position_ids"] = plan.gather(positions)
+    levels, visual = kwargs.get("deepstack_visual_embeds"), kwargs.get("visual_pos_masks")
+    if visual is not None:
+        visual = visual.to(plan.index.device)
+        shorter["visual_pos_masks"] = plan.gather(visual) & plan.mask
+        if levels is not None:
+            shorter["deepstack_visual_embeds"] = [
+                reduce_packed(level, visual, plan, spans, records)[0] for level in levels
+            ]
+    return shorter

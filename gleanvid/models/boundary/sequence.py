@@ -1,0 +1,160 @@
+"""Pure functions on the prompt: where its videos are, and the shorter prompt after compression.
+
+Letters: B rows of the batch, L prompt columns, P columns after compression, C channels, V visual
+tokens of one video, K kept rows. Kept tokens keep their ORIGINAL positions; ragged rows are padded
+on the left.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from gleanvid.models.boundary.layout import Grid
+from gleanvid.types import Compression
+
+
+@dataclass(frozen=True, eq=False)
+class Span:
+    """One video in one row of the prompt. ``positions`` [V]: flat grid index of each token."""
+
+    columns: Tensor  # int64 [V], ascending
+    grid: Grid
+    positions: Tensor | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """The shorter prompt.
+
+    ``index`` int64 [B, P]: original column of each new one; ``mask`` bool [B, P]: False on left
+    padding; ``spans``: the videos in the new columns.
+    """
+
+    index: Tensor
+    mask: Tensor
+    spans: list[list[Span]]
+
+    def gather(self, stream: Tensor) -> Tensor:
+        """[B, L, ...] -> [B, P, ...]."""
+        rows = torch.arange(len(self.index), device=stream.device)[:, None]
+        return stream[rows, self.index.to(stream.device)]
+
+
+def find_videos(visual: Tensor, grids: list[Grid]) -> list[list[Span]]:
+    """The videos of every row from the placeholder mask bool [B, L] and the grids in prompt order.
+
+    Rows repeated for beams or several answers repeat their grids. Raises ``ValueError`` where grids
+    and placeholders do not agree, e.g. because the prompt arrives in chunks.
+    """
+    counts = visual.sum(1).tolist()
+    sizes = [units * rows * columns for units, rows, columns in grids]
+    repeats = sum(counts) // sum(sizes) if sum(sizes) else 0
+    if not repeats or sum(counts) != repeats * sum(sizes):
+        raise ValueError(
+            f"the prompt holds {sum(counts)} video tokens, the video grids say {sum(sizes)}"
+        )
+    spans: list[list[Span]] = []
+    start = stop = 0
+    for row, count in enumerate(counts):
+        if row % repeats == 0:
+            start = stop
+            while sum(sizes[start:stop]) < count:
+                stop += 1
+        columns = torch.nonzero(visual[row]).squeeze(1)
+        if sum(sizes[start:stop]) != count:
+            raise ValueError(f"row {row} holds {count} video tokens, not a whole number of videos")
+        parts = columns.split(sizes[start:stop])
+        spans.append(
+            [Span(part, grid) for part, grid in zip(parts, grids[start:stop], strict=True)]
+        )
+    return spans
+
+
+def present_columns(attention_mask: Any, rows: int, length: int, device: torch.device) -> Tensor:
+    """bool [B, L]: columns that are not padding, from any mask a language model accepts."""
+    if isinstance(attention_mask, dict):
+        attention_mask = attention_mask.get("full_attention")
+    if attention_mask is None:
+        return torch.ones(rows, length, dtype=torch.bool, device=device)
+    if attention_mask.ndim == 4:  # the last query sees every column that is not padding
+        last = attention_mask[:, 0, length - 1, :length]
+        return (last if last.dtype == torch.bool else last == 0).expand(rows, length)
+    return attention_mask[:, :length].bool()
+
+
+def plan_prompt(present: Tensor, spans: list[list[Span]], records: list[list[Compression]]) -> Plan:
+    """All text stays, a video keeps the columns its record names; padding moves to the left."""
+    orders, owners = [], []
+    for row, (videos, made) in enumerate(zip(spans, records, strict=True)):
+        text = present[row].clone()
+        columns: list[Tensor] = []
+        owner: list[Tensor] = []
+        for number, (span, record) in enumerate(zip(videos, made, strict=True)):
+            text[span.columns] = False
+            columns.append(span.columns[record.keep.to(span.columns.device)])
+            owner.append(torch.full_like(columns[-1], number))
+        columns.append(torch.nonzero(text).squeeze(1))
+        owner.append(torch.full_like(columns[-1], -1))
+        order, by = torch.cat(columns).sort(stable=True)
+        orders.append(order)
+        owners.append(torch.cat(owner)[by])
+    width = max(map(len, orders))
+    index = present.new_zeros(len(orders), width, dtype=torch.long)
+    mask = present.new_zeros(len(orders), width)
+    shorter = []
+    for row, (order, owned) in enumerate(zip(orders, owners, strict=True)):
+        pad = width - len(order)
+        index[row, pad:], mask[row, pad:] = order, True
+        shorter.append(
+            [
+                Span(
+                    torch.nonzero(owned == number).squeeze(1) + pad, span.grid, _kept(span, record)
+                )
+                for number, (span, record) in enumerate(zip(spans[row], records[row], strict=True))
+            ]
+        )
+    return Plan(index, mask, shorter)
+
+
+def _kept(span: Span, record: Compression) -> Tensor:
+    keep = record.keep.to(span.columns.device)
+    return keep if span.positions is None else span.positions[keep]
+
+
+def reduce_rows(
+    stream: Tensor, plan: Plan, spans: list[list[Span]], records: list[list[Compression]]
+) -> Tensor:
+    """[B, L, C] -> [B, P, C]: gather, and put merged rows where their representatives stand."""
+    reduced = plan.gather(stream)
+    for row, (old, new, made) in enumerate(zip(spans, plan.spans, records, strict=True)):
+        for before, after, record in zip(old, new, made, strict=True):
+            if record.merges:
+                reduced[row, after.columns] = record.apply(stream[row, before.columns])
+    return reduced
+
+
+def reduce_packed(
+    packed: Tensor,
+    visual: Tensor,
+    plan: Plan,
+    spans: list[list[Span]],
+    records: list[list[Compression]],
+) -> tuple[Tensor, Tensor]:
+    """The same for rows stored only at visual columns (one DeepStack level).
+
+    ``packed`` [n, C], row-major over ``visual`` bool [B, L]; returns the shorter pair.
+    """
+    rank = (visual.flatten().cumsum(0) - 1).view_as(visual)
+    shorter = plan.gather(visual) & plan.mask
+    reduced = packed[plan.gather(rank)[shorter].to(packed.device)]
+    place = (shorter.flatten().cumsum(0) - 1).view_as(shorter)
+    for row, (old, new, made) in enumerate(zip(spans, plan.spans, records, strict=True)):
+        for before, after, record in zip(old, new, made, strict=True):
+            if record.merges:
+                rows = record.apply(packed[rank[row, before.columns].to(packed.device)])
+                reduced[place[row, after.columns].to(packed.device)] = rows
+    return reduced, shorter

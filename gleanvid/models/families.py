@@ -1,0 +1,25 @@
+"""The model families, in the order menus show them. A new family is one file and one line here."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gleanvid.models.base import ModelAdapter
+from gleanvid.models.qwen_vl import Qwen3VL, Qwen25VL
+from gleanvid.types import ModelError
+
+MODELS: tuple[type[ModelAdapter], ...] = (Qwen3VL, Qwen25VL)
+
+
+def family_of(config: Any, name: str) -> type[ModelAdapter]:
+    """The adapter for a configuration. Raises ``ModelError`` naming what is supported."""
+    for family in MODELS:
+        if config.model_type in family.model_types:
+            return family
+    supported = ", ".join(kind for family in MODELS for kind in family.model_types)
+    if getattr(config, "vision_config", None) is None:
+        raise ModelError(
+            f"{name} ({config.model_type}) is a text-only model and cannot see a video. "
+            f"Supported model types: {supported}."
+        )
+    raise ModelError(f"{name} is of type {config.model_type}, which is not one of: {supported}.")

@@ -1,0 +1,116 @@
+"""Loading a model by name or directory, with every way it can fail turned into a sentence."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import torch
+from transformers import AutoConfig, AutoModelForImageTextToText, AutoProcessor
+from transformers.utils import is_flash_attn_2_available
+
+from gleanvid.models.base import ModelAdapter
+from gleanvid.models.families import family_of
+from gleanvid.models.measure import explaining_out_of_memory
+from gleanvid.types import ModelError
+
+BUILTIN = Path(__file__).parent / "builtin"
+
+
+def load_model(
+    name_or_path: str | Path = "builtin",
+    device: str | torch.device | None = None,
+    dtype: str | torch.dtype | None = None,
+    *,
+    attn_implementation: str | None = None,
+    device_map: str | dict[str, Any] | None = None,
+) -> ModelAdapter:
+    """Load "builtin", a hub id, or a local directory.
+
+    Unless given: ``device`` is CUDA where there is one; ``dtype`` bfloat16 on CUDA, else float32;
+    attention FlashAttention-2 where its package is installed on CUDA, else SDPA. ``device_map``
+    (accelerate) spreads a model over several devices. Raises ``ModelError`` saying what to do where
+    weights are missing, the directory is no model, the type is not supported or memory runs out.
+    """
+    name = str(name_or_path)
+    source = _source(name)
+    target = _device(device)
+    kind = _dtype(dtype, target)
+    if attn_implementation is None:
+        half = kind in (torch.bfloat16, torch.float16)
+        flash = target.type == "cuda" and half and is_flash_attn_2_available()
+        attn_implementation = "flash_attention_2" if flash else "sdpa"
+    family = family_of(_fetched(AutoConfig, source, name), name)
+    advice = f"{name} does not fit on {target}: load a smaller model, or pass device_map='auto'."
+    with explaining_out_of_memory(advice):
+        hf_model = _fetched(
+            AutoModelForImageTextToText,
+            source,
+            name,
+            dtype=kind,
+            attn_implementation=attn_implementation,
+            device_map=device_map,
+        )
+        if device_map is None:
+            hf_model = hf_model.to(target)
+    processor = _fetched(AutoProcessor, source, name)
+    return family(name, hf_model.eval(), processor)
+
+
+def _source(name: str) -> str:
+    """What to hand to transformers; ``ModelError`` for a directory that is no model."""
+    path = BUILTIN if name == "builtin" else Path(name).expanduser()
+    if path.is_dir():
+        if (path / "config.json").is_file():
+            return str(path)
+        if name == "builtin":
+            raise ModelError("This installation lacks the built-in model's weights: reinstall it.")
+        raise ModelError(f"{name} is not a model directory: it holds no config.json.")
+    if path.exists():
+        raise ModelError(f"{name} is a file; pass the directory that holds the model.")
+    if name == "builtin" or name.startswith((".", "/", "~")) or name.count("/") > 1:
+        raise ModelError(f"There is no directory {name}.")
+    return name
+
+
+def _fetched(loader: Any, source: str, name: str, **options: Any) -> Any:
+    """``loader.from_pretrained`` without remote code."""
+    try:
+        return loader.from_pretrained(source, trust_remote_code=False, **options)
+    except ImportError as error:
+        raise ModelError(f"{name} needs a package that is not installed: {error}") from error
+    except OSError as error:
+        if Path(source).is_dir():
+            raise ModelError(f"{name} is incomplete or damaged: {error}") from error
+        raise ModelError(
+            f"The weights of {name} are not on this machine and could not be fetched. Download "
+            f"them where there is a network (hf download {name} --local-dir DIR) and pass that "
+            f"directory. ({_first_line(error)})"
+        ) from error
+    except (ValueError, KeyError) as error:
+        raise ModelError(f"{name} cannot be loaded: {_first_line(error)}") from error
+
+
+def _first_line(error: BaseException) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]
+
+
+def _device(given: str | torch.device | None) -> torch.device:
+    if given is None:
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        device = torch.device(given)
+    except RuntimeError as error:
+        raise ModelError(f"device={given!r} is no device: use 'cpu' or 'cuda'.") from error
+    if device.type == "cuda" and not torch.cuda.is_available():
+        raise ModelError("No CUDA device is available here: use device='cpu'.")
+    return device
+
+
+def _dtype(given: str | torch.dtype | None, device: torch.device) -> torch.dtype:
+    if given is None:
+        return torch.bfloat16 if device.type == "cuda" else torch.float32
+    found = given if isinstance(given, torch.dtype) else getattr(torch, given, None)
+    if not isinstance(found, torch.dtype) or not found.is_floating_point:
+        raise ModelError(f"dtype={given!r} is not one of float32, bfloat16, float16.")
+    return found

@@ -1,0 +1,71 @@
+"""Clock and memory on any device, and out-of-memory turned into a sentence."""
+
+from __future__ import annotations
+
+import gc
+import re
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import torch
+
+from gleanvid.types import ModelError
+
+
+def now(device: torch.device) -> float:
+    """Seconds, after everything queued on the device is done."""
+    if device.type == "cuda":
+        torch.cuda.synchronize(device)
+    elif device.type == "mps":
+        torch.mps.synchronize()
+    return time.perf_counter()
+
+
+def reset_peak_memory(device: torch.device) -> None:
+    """Start a new peak: of the allocator on CUDA, of the process's resident set on Linux."""
+    if device.type == "cuda":
+        torch.cuda.reset_peak_memory_stats(device)
+    else:
+        with suppress(OSError):
+            Path("/proc/self/clear_refs").write_text("5")
+
+
+def peak_memory_mib(device: torch.device) -> float:
+    """Highest memory since :func:`reset_peak_memory`; on the CPU that of the whole process."""
+    if device.type == "cuda":
+        return torch.cuda.max_memory_allocated(device) / 2**20
+    with suppress(OSError):  # Linux
+        found = re.search(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text())
+        if found:
+            return int(found[1]) / 1024
+    with suppress(ImportError):  # other Unix: bytes on macOS, never lower than before
+        import resource
+
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    return 0.0
+
+
+@contextmanager
+def explaining_out_of_memory(advice: str) -> Iterator[None]:
+    """Turn an exhausted device into a :class:`ModelError` with ``advice``, its memory released."""
+    message = ""
+    try:
+        yield
+    except (torch.OutOfMemoryError, MemoryError, RuntimeError) as error:
+        if not _is_out_of_memory(error):
+            raise
+        message = f"The device ran out of memory. {advice}"
+    if message:  # raised outside the handler: the traceback's frames no longer hold the tensors
+        gc.collect()
+        if torch.cuda.is_available():
+            torch.cuda.empty_cache()
+        raise ModelError(message)
+
+
+def _is_out_of_memory(error: BaseException) -> bool:
+    if isinstance(error, (torch.OutOfMemoryError, MemoryError)):
+        return True
+    text = str(error).lower()
+    return "out of memory" in text or "can't allocate memory" in text

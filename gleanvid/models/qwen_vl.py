@@ -1,0 +1,99 @@
+"""Qwen-VL: Qwen3-VL (dense and mixture of experts) and Qwen2.5-VL.
+
+Bai et al., "Qwen3-VL Technical Report" and "Qwen2.5-VL Technical Report", 2025. A token is a 2x2
+block of patches of two frames; the resize ahead of it squashes each frame onto the whole grid.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+from torch import Tensor
+from transformers.video_utils import VideoMetadata
+
+from gleanvid.models.base import ModelAdapter
+from gleanvid.models.boundary import Layout
+from gleanvid.types import Video
+
+
+class Qwen3VL(ModelAdapter):
+    model_types: ClassVar[tuple[str, ...]] = ("qwen3_vl", "qwen3_vl_moe")
+
+    @classmethod
+    def layout_of(cls, hf_model: Any) -> Layout:
+        merge = hf_model.config.vision_config.spatial_merge_size
+
+        def grids(inputs: Mapping[str, Any]) -> list[tuple[int, int, int]]:
+            found = inputs.get("video_grid_thw")
+            rows = [] if found is None else found.tolist()
+            return [(units, height // merge, width // merge) for units, height, width in rows]
+
+        core = hf_model.model
+        return Layout(core, core.language_model, hf_model.config.video_token_id, grids)
+
+    def build_inputs(self, video: Video, text: str, max_pixels: int | None) -> Mapping[str, Any]:
+        frames, indices = paired(video)
+        metadata = VideoMetadata(
+            total_num_frames=video.total_frames,
+            fps=video.fps or 1.0,
+            frames_indices=indices,  # type: ignore[arg-type]
+            height=frames.shape[1],
+            width=frames.shape[2],
+            duration=video.duration,
+        )
+        made = self.processor(
+            text=[text],
+            videos=[frames],
+            video_metadata=[metadata],
+            do_sample_frames=False,
+            size=self._size(len(frames), max_pixels),
+            cap_pixels_per_frame=True,
+            return_tensors="pt",
+        )
+        return {name: made[name] for name in made if name != "video_metadata"}
+
+    def place_tokens(
+        self, video: Video, inputs: Mapping[str, Any]
+    ) -> tuple[tuple[int, int, int], Tensor, Tensor]:
+        grid = self.layout.grids(inputs)[0]
+        last = np.minimum(np.arange(grid[0]) * 2 + 1, len(video) - 1)
+        seconds = np.stack([video.timestamps[::2], video.timestamps[last]], 1)
+        return grid, torch.as_tensor(seconds), cells(grid[1], grid[2], video.source_size)
+
+    def _size(self, num_frames: int, max_pixels: int | None) -> dict[str, int]:
+        """Bounds of the processor: Qwen3-VL counts the pixels of all frames together."""
+        size = self.processor.video_processor.size
+        low, high = int(size["shortest_edge"]), int(size["longest_edge"])
+        high = min(high, max_pixels or high)
+        return {"shortest_edge": min(low, high), "longest_edge": high}
+
+
+class Qwen25VL(Qwen3VL):
+    model_types: ClassVar[tuple[str, ...]] = ("qwen2_5_vl",)
+
+    def _size(self, num_frames: int, max_pixels: int | None) -> dict[str, int]:
+        """Qwen2.5-VL counts the pixels of one frame."""
+        return super()._size(num_frames, max_pixels and max(1, max_pixels // num_frames))
+
+
+def paired(video: Video) -> tuple[np.ndarray, list[float]]:
+    """Frames and source indices of an even count, the last frame repeated where one is missing.
+
+    The indices are fractional where the frame rate varies, so that index / fps is the true time.
+    """
+    indices = (np.asarray(video.timestamps) * (video.fps or 1.0)).tolist()
+    if len(video) % 2 == 0:
+        return video.frames, indices
+    return np.concatenate([video.frames, video.frames[-1:]]), [*indices, indices[-1]]
+
+
+def cells(rows: int, columns: int, size: tuple[int, int]) -> Tensor:
+    """Rectangles [N, 4] (left, top, right, bottom) of an even grid over (height, width)."""
+    down = torch.linspace(0, size[0], rows + 1, dtype=torch.float64)
+    across = torch.linspace(0, size[1], columns + 1, dtype=torch.float64)
+    top, left = torch.meshgrid(down[:-1], across[:-1], indexing="ij")
+    bottom, right = torch.meshgrid(down[1:], across[1:], indexing="ij")
+    return torch.stack([left, top, right, bottom], -1).flatten(0, 1)

@@ -1,0 +1,162 @@
+"""Tiny random models of the real classes in real directories: tokenizer, processor, weights.
+
+Weights are redrawn with a standard deviation of 0.08: with the default of 0.02 the logits are
+so flat that a wrong position hides in rounding noise.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import torch
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+from transformers import (
+    PreTrainedTokenizerFast,
+    Qwen2_5_VLConfig,
+    Qwen2_5_VLForConditionalGeneration,
+    Qwen2_5_VLProcessor,
+    Qwen2VLImageProcessor,
+    Qwen3VLConfig,
+    Qwen3VLForConditionalGeneration,
+    Qwen3VLProcessor,
+)
+from transformers.models.qwen2_vl.video_processing_qwen2_vl import Qwen2VLVideoProcessor
+from transformers.models.qwen3_vl.video_processing_qwen3_vl import Qwen3VLVideoProcessor
+
+from gleanvid.types import Video
+
+SPECIALS = [
+    "<|endoftext|>",
+    "<|im_start|>",
+    "<|im_end|>",
+    "<|vision_start|>",
+    "<|vision_end|>",
+    "<|image_pad|>",
+    "<|video_pad|>",
+]
+CHAT = (
+    "{% for m in messages %}{{ '<|im_start|>' + m['role'] + '\n' }}"
+    "{% for c in m['content'] %}{% if c['type'] == 'video' %}"
+    "{{ '<|vision_start|><|video_pad|><|vision_end|>' }}"
+    "{% elif c['type'] == 'image' %}{{ '<|vision_start|><|image_pad|><|vision_end|>' }}"
+    "{% else %}{{ c['text'] }}{% endif %}{% endfor %}{{ '<|im_end|>\n' }}{% endfor %}"
+    "{% if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}{% endif %}"
+)
+
+
+def tiny_tokenizer() -> PreTrainedTokenizerFast:
+    core = Tokenizer(models.BPE())
+    core.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    core.decoder = decoders.ByteLevel()
+    trainer = trainers.BpeTrainer(
+        vocab_size=400,
+        special_tokens=SPECIALS,
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+        show_progress=False,
+    )
+    core.train_from_iterator(["what moves in the video and which colour is it?"] * 3, trainer)
+    return PreTrainedTokenizerFast(
+        tokenizer_object=core,
+        padding_side="left",
+        eos_token="<|im_end|>",
+        pad_token="<|endoftext|>",
+        additional_special_tokens=SPECIALS[1:],
+    )
+
+
+def text_numbers(tokenizer: PreTrainedTokenizerFast) -> dict:
+    return {
+        "vocab_size": len(tokenizer),
+        "hidden_size": 32,
+        "intermediate_size": 64,
+        "num_hidden_layers": 5,
+        "num_attention_heads": 4,
+        "num_key_value_heads": 2,
+        "max_position_embeddings": 4096,
+    }
+
+
+def ids_of(tokenizer: PreTrainedTokenizerFast) -> dict[str, int]:
+    names = {
+        "image_token_id": "<|image_pad|>",
+        "video_token_id": "<|video_pad|>",
+        "vision_start_token_id": "<|vision_start|>",
+        "vision_end_token_id": "<|vision_end|>",
+    }
+    return {key: tokenizer.convert_tokens_to_ids(token) for key, token in names.items()}
+
+
+def qwen3_vl(directory: Path) -> None:
+    tokenizer = tiny_tokenizer()
+    rope = {"rope_type": "default", "rope_theta": 10000.0, "mrope_section": [2, 1, 1]}
+    config = Qwen3VLConfig(
+        text_config=text_numbers(tokenizer)
+        | {"head_dim": 8, "rope_parameters": rope | {"mrope_interleaved": True}},
+        vision_config={
+            "depth": 3,
+            "hidden_size": 32,
+            "intermediate_size": 48,
+            "num_heads": 4,
+            "patch_size": 16,
+            "out_hidden_size": 32,
+            "num_position_embeddings": 64,
+            "deepstack_visual_indexes": [0, 1, 2],
+        },
+        **ids_of(tokenizer),
+    )
+    processor = Qwen3VLProcessor(
+        image_processor=Qwen2VLImageProcessor(patch_size=16),
+        tokenizer=tokenizer,
+        video_processor=Qwen3VLVideoProcessor(size={"shortest_edge": 2048, "longest_edge": 2**18}),
+        chat_template=CHAT,
+    )
+    save(Qwen3VLForConditionalGeneration(config), processor, directory)
+
+
+def qwen25_vl(directory: Path) -> None:
+    tokenizer = tiny_tokenizer()
+    rope = {"rope_type": "default", "rope_theta": 10000.0, "mrope_section": [2, 1, 1]}
+    config = Qwen2_5_VLConfig(
+        text_config=text_numbers(tokenizer) | {"rope_parameters": rope},
+        vision_config={
+            "depth": 3,
+            "hidden_size": 32,
+            "intermediate_size": 48,
+            "num_heads": 4,
+            "patch_size": 14,
+            "out_hidden_size": 32,
+            "window_size": 56,
+            "fullatt_block_indexes": [2],
+        },
+        **ids_of(tokenizer),
+    )
+    processor = Qwen2_5_VLProcessor(
+        image_processor=Qwen2VLImageProcessor(),
+        tokenizer=tokenizer,
+        video_processor=Qwen2VLVideoProcessor(
+            size={"shortest_edge": 28 * 28, "longest_edge": 2**14}
+        ),
+        chat_template=CHAT,
+    )
+    save(Qwen2_5_VLForConditionalGeneration(config), processor, directory)
+
+
+def save(model, processor, directory: Path) -> None:
+    generator = torch.Generator().manual_seed(3)
+    with torch.no_grad():
+        for name, weight in model.named_parameters():
+            if "norm" in name and name.endswith("weight"):
+                continue
+            weight.normal_(0.0, 0.08, generator=generator)
+    tokenizer = processor.tokenizer
+    model.generation_config.eos_token_id = tokenizer.eos_token_id
+    model.generation_config.pad_token_id = tokenizer.pad_token_id
+    model.save_pretrained(directory)
+    processor.save_pretrained(directory)
+
+
+def noise_video(frames: int = 5, height: int = 70, width: int = 100, seed: int = 0) -> Video:
+    random = np.random.default_rng(seed)
+    shape = (frames, height, width, 3)
+    return Video.from_frames(random.integers(0, 256, shape, dtype=np.uint8), fps=2.0)
