@@ -1,9 +1,9 @@
 """DyCoke: drop from every other frame what repeats the frame before it.
 
-Tao, Qin, You, Sui, Wang, "DyCoke: Dynamic Compression of Tokens for Fast Video Large Language Models"
-(CVPR 2025), https://arxiv.org/abs/2411.15024. The temporal stage acts ahead of the language model. The
-selection of the decoding stage is :class:`DyCokeDecoding`; no model adapter calls it, because it gathers
-from the cache at every step and saves key-value reads only.
+Tao, Qin, You, Sui, Wang, "DyCoke: Dynamic Compression of Tokens for Fast Video Large Language
+Models" (CVPR 2025), https://arxiv.org/abs/2411.15024. The temporal stage acts ahead of the language
+model. The selection of the decoding stage is :class:`DyCokeDecoding`; no model adapter calls it,
+because it gathers from the cache at every step and saves key-value reads only.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ class DyCoke(Compressor):
     """Temporal stage. Frames 1, 3, 5, ... lose what they share with the frame before; then frames
     2, 6, ... of all groups but the last what they share with the first of their group.
 
-    The frames that stay whole set a floor of more than 1/4 (9/32 at T = 32): with ``exact``, a ratio
-    below it raises ``ValueError`` naming the floor. Without ``exact``: the authors' counts, where an odd
-    last frame is dropped altogether. For T <= 4 the authors' code fails; here the same rules hold, and a
-    single frame is returned whole.
+    The frames that stay whole set a floor of more than 1/4 (9/32 at T = 32): with ``exact``, a
+    ratio below it raises ``ValueError`` naming the floor. Without ``exact``: the authors' counts,
+    where an odd last frame is dropped altogether. For T <= 4 the authors' code fails; here the same
+    rules hold, and a single frame is returned whole.
     """
 
     name: ClassVar[str] = "dycoke"
@@ -55,7 +55,9 @@ class DyCoke(Compressor):
         features = tokens.features.float().view(units, per_unit, -1)
         partner = _partners(units).to(features.device)
         similarity = cosine_similarity(features, features[partner], dim=-1, eps=1e-8)  # [T, N]
-        counts = self._exact_counts(tokens, partner) if self.exact else self._counts(tokens, partner)
+        counts = (
+            self._exact_counts(tokens, partner) if self.exact else self._counts(tokens, partner)
+        )
         chosen = ranks(-similarity) < counts.to(features.device)[:, None]
         keep = torch.nonzero(chosen.flatten()).squeeze(1)
         scores = {"distinctness": 1.0 - similarity.flatten()}

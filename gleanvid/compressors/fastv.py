@@ -1,8 +1,8 @@
 """FastV: cut visual tokens inside the language model by the attention of the last prompt token.
 
 Chen, Zhao, Liu, Bai, Lin, Zhou, Chang, "An Image is Worth 1/2 Tokens After Layer 2" (ECCV 2024),
-https://arxiv.org/abs/2403.06764. Not ported: the masking variant that re-prunes every forward without a
-cache, and the Qwen3-VL port that scores by all queries and cuts after layer K.
+https://arxiv.org/abs/2403.06764. Not ported: the masking variant that re-prunes every forward
+without a cache, and the Qwen3-VL port that scores by all queries and cuts after layer K.
 """
 
 from __future__ import annotations
@@ -21,16 +21,18 @@ from gleanvid.types import Compression, VideoTokens
 class FastV(Compressor):
     """One stage before layer K; the score of a token is the attention it gets in layer K - 1.
 
-    With ``exact`` the retention ratio is the average over all layers (K of them see everything), and
-    ``ValueError`` names the floor where K layers alone cost more. Without it, the authors' convention:
-    the share kept from layer K on, rounded half to even.
+    With ``exact`` the retention ratio is the average over all layers (K of them see everything),
+    and ``ValueError`` names the floor where K layers alone cost more. Without it, the authors'
+    convention: the share kept from layer K on, rounded half to even.
     """
 
     name: ClassVar[str] = "fastv"
     paper: ClassVar[str] = "Chen et al., ECCV 2024, https://arxiv.org/abs/2403.06764"
     queries: ClassVar[str] = "last"
 
-    layer: int = setting(2, "K: the language-model layer that the cut is made before", low=1, step=1)
+    layer: int = setting(
+        2, "K: the language-model layer that the cut is made before", low=1, step=1
+    )
     num_layers: int = setting(28, "Layers of the language model", low=2, step=1)
     exact: bool = setting(True, "Ratio is the average over layers, met to the token")
 
@@ -49,8 +51,7 @@ class FastV(Compressor):
             return identity_record(tokens)
         score = required(tokens, "attention", "FastV")[:, -1].float().mean(dim=0)  # [L]
         if self.exact:
-            spent = self.layer * total
-            count = rows_for_average(total, spent, ratio, self.layer, self.num_layers, "FastV")
+            count = rows_for_average(total, total, ratio, self.layer, self.num_layers, "FastV")
         else:
             count = round(total * (1.0 - (1.0 - ratio)))  # the original takes the share removed
         keep = top_indices(score, count)

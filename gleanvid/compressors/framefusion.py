@@ -1,9 +1,10 @@
-"""FrameFusion: merge tokens that repeat over time in the first layers, then prune once by attention.
+"""FrameFusion: merge what repeats over time in the first layers, then prune once by attention.
 
-Fu, Liu, Liu et al., "FrameFusion: Combining Similarity and Importance for Video Token Reduction on Large
-Vision Language Models" (ICCV 2025), https://arxiv.org/abs/2501.01986. The original acts between the attention
-and the MLP of a layer; a stage here acts before the next layer, with the same attention rows and the same
-tokens in every layer, so that only one MLP sees the tokens before they are merged.
+Fu, Liu, Liu et al., "FrameFusion: Combining Similarity and Importance for Video Token Reduction on
+Large Vision Language Models" (ICCV 2025), https://arxiv.org/abs/2501.01986. The original acts
+between the attention and the MLP of a layer; a stage here acts before the next layer, with the same
+attention rows and the same tokens in every layer, so that only one MLP sees the tokens before they
+are merged.
 """
 
 from __future__ import annotations
@@ -29,11 +30,12 @@ _FIRST = -2.0  # similarity of a token with nothing before it in its column
 class FrameFusion(Compressor):
     """The same stage at every layer; what it does next stands in the trace of the record before.
 
-    ``trace``: ``merge_ratios`` [calls so far], ``phase`` (0 merge, 1 prune, 2 finished: every later call is
-    the identity and may be skipped), ``entered`` (tokens at layer 0). ``retention_ratio`` is the average
-    over ``num_layers``. With ``exact`` counts are rounded down so that it is never passed, and merging
-    ends at once, below ``similarity_bound`` if need be, where one more layer would overspend;
-    ``ValueError`` where even that is not enough. Without ``exact``, the authors' rounding and their error.
+    ``trace``: ``merge_ratios`` [calls so far], ``phase`` (0 merge, 1 prune, 2 finished: every later
+    call is the identity and may be skipped), ``entered`` (tokens at layer 0). ``retention_ratio``
+    is the average over ``num_layers``. With ``exact`` counts are rounded down so that it is never
+    passed, and merging ends at once, below ``similarity_bound`` if need be, where one more layer
+    would overspend; ``ValueError`` where even that is not enough. Without ``exact``, the authors'
+    rounding and their error.
     """
 
     name: ClassVar[str] = "framefusion"
@@ -59,7 +61,7 @@ class FrameFusion(Compressor):
         return tuple((layer, self) for layer in range(self.num_layers))
 
     def compress(self, tokens: VideoTokens) -> Compression:
-        """Raises ``ValueError`` where the ratio is out of reach, or without attention when pruning."""
+        """Raises ``ValueError`` where the ratio is out of reach or attention is absent."""
         ratios, phase, entered = _state(tokens)
         if phase == FINISHED or (self.exact and self.retention_ratio == 1.0):
             return identity_record(tokens, trace=_trace(ratios, FINISHED, entered))
@@ -77,8 +79,8 @@ class FrameFusion(Compressor):
         budget = self.num_layers * self.retention_ratio - spent
         if budget < 0:
             raise ValueError(
-                f"retention_ratio={self.retention_ratio!r} is out of reach for FrameFusion: the first "
-                f"{len(ratios)} of {self.num_layers} layers cost {spent / self.num_layers:.3f}"
+                f"retention_ratio={self.retention_ratio!r} is out of reach for FrameFusion: "
+                f"the layers passed already cost {spent / self.num_layers:.3f}"
             )
         return entered * budget / (self.num_layers - len(ratios))
 
@@ -95,9 +97,11 @@ class FrameFusion(Compressor):
             phase = _PRUNING if count / rows < self.ratio_bound else _MERGING
         else:
             if surplus > int((similarity > _FIRST).sum()):
+                if tokens.attention is not None:
+                    return self._prune(tokens, ratios, entered, left)
                 raise ValueError(
-                    f"retention_ratio={self.retention_ratio!r} is out of reach for FrameFusion: a "
-                    f"video of {tokens.num_units} units merges to {1 / tokens.num_units:.3f} at best"
+                    f"retention_ratio={self.retention_ratio!r} is out of reach for FrameFusion: "
+                    f"merging alone leaves {1 / tokens.num_units:.3f} of this video"
                 )
             merged = torch.zeros_like(close)
             merged[descending(similarity)[: int(surplus)]] = True
@@ -107,7 +111,7 @@ class FrameFusion(Compressor):
         return merge_record(tokens, home, weight, scores, _trace(ratios, phase, entered))
 
     def _surplus(self, rows: int, left: float) -> float:
-        """Tokens that would have to go now; whole in exact mode, the authors' real number otherwise."""
+        """Tokens that have to go now: whole in exact mode, the authors' real number otherwise."""
         if not self.exact:
             return (1.0 - min(1.0, left / rows)) * rows
         return rows - min(rows, max(1, math.floor(left + 1e-6)))
@@ -115,7 +119,7 @@ class FrameFusion(Compressor):
     def _affordable(self, rows: int, left: float, layer: int) -> bool:
         """Whether ``rows`` in this layer leave at least one token for each layer after it."""
         after = self.num_layers - layer - 1
-        return not self.exact or left * (after + 1) - rows >= max(after, 0.0) and after > 0
+        return not self.exact or (after > 0 and left * (after + 1) - rows >= after)
 
     def _prune(
         self, tokens: VideoTokens, ratios: list[float], entered: int, left: float
@@ -136,7 +140,7 @@ class FrameFusion(Compressor):
 
 
 def _state(tokens: VideoTokens) -> tuple[list[float], int, int]:
-    """(merge ratios, phase, tokens that entered) from the record before; a fresh start without one."""
+    """(merge ratios, phase, tokens that entered) from the record before, or a fresh start."""
     previous = tokens.previous
     if previous is None or "merge_ratios" not in previous.trace:
         return [], _MERGING, len(tokens)
@@ -153,7 +157,7 @@ def _trace(ratios: list[float], phase: int, entered: int) -> dict[str, Tensor]:
 
 
 def _column_similarity(tokens: VideoTokens) -> tuple[Tensor, Tensor]:
-    """Rows ordered by grid column, then time [L], and the cosine of each to the one before it [L]."""
+    """Rows by grid column, then time, int64 [L]; the cosine of each to the one before it [L]."""
     features = tokens.features.float()
     place = torch.arange(len(features), device=features.device)
     place = place if tokens.positions is None else tokens.positions.to(features.device)
@@ -168,7 +172,7 @@ def _column_similarity(tokens: VideoTokens) -> tuple[Tensor, Tensor]:
 
 
 def _absorb(order: Tensor, merged: Tensor) -> tuple[Tensor, Tensor]:
-    """Homes and weights [L]: every merged token joins the last unmerged one before it in ``order``."""
+    """Homes and weights [L]: a merged token joins the last unmerged one before it in ``order``."""
     place = torch.arange(len(order), device=order.device)
     leader = torch.where(merged, 0, place).cummax(dim=0).values
     home = torch.empty_like(order)

@@ -1,8 +1,8 @@
 """HoliTom: average what stands still over windows of frames, then prune and merge the rest.
 
-Shao, Tao, Qin, You, Sui, Wang, "HoliTom: Holistic Token Merging for Fast Video Large Language Models"
-(NeurIPS 2025), https://arxiv.org/abs/2505.21334. Not ported: the density-peak share of dynamic tokens, which
-raises an error in the original for any value but its default 0.
+Shao, Tao, Qin, You, Sui, Wang, "HoliTom: Holistic Token Merging for Fast Video Large Language
+Models" (NeurIPS 2025), https://arxiv.org/abs/2505.21334. Not ported: the density-peak share of
+dynamic tokens, which raises an error in the original for any value but its default 0.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ class HoliTom(Compressor):
     """Outer stage ahead of the model; with ``inner`` also :class:`HoliTomMerge` before layer K.
 
     With ``exact`` static and dynamic sets share B by largest remainder. A video so still that its
-    averages are fewer than B lets the most salient repeated tokens stand alone (the authors' code ends
-    below the ratio there), and ``inner`` raises the outer budget so that the layers' average is the
-    ratio. Without ``exact``: the authors' rounding, and no such compensation.
+    averages are fewer than B lets the most salient repeated tokens stand alone (the authors' code
+    ends below the ratio there), and ``inner`` raises the outer budget so that the layers' average
+    is the ratio. Without ``exact``: the authors' rounding, and no such compensation.
     """
 
     name: ClassVar[str] = "holitom"
@@ -49,7 +49,7 @@ class HoliTom(Compressor):
     max_window: int = setting(1024, "Most frames that are averaged", low=2, step=1)
     inner: bool = setting(False, "Merge once more inside the language model")
     layer: int = setting(18, "Layer the inner merge acts before", low=1, step=1)
-    inner_drop: float = setting(0.5, "Share merged away inside", low=0.0, high=1.0, step=0.05)
+    inner_drop: float = setting(0.5, "Share merged away inside", low=0.0, high=0.95, step=0.05)
     num_layers: int = setting(28, "Layers of the language model", low=2, step=1)
     exact: bool = setting(True, "Meet the budget to the token")
 
@@ -74,7 +74,10 @@ class HoliTom(Compressor):
         windows = still_windows(features, self.tau, self.max_window)
         scores = {"saliency": saliency.flatten(), "static": windows.static.flatten()}
         rows = int(windows.sizes.sum())
-        trace = {"window": windows.start, "effective_ratio": torch.tensor(self._ratio(tokens, rows))}
+        trace = {
+            "window": windows.start,
+            "effective_ratio": torch.tensor(self._ratio(tokens, rows)),
+        }
         if self.exact and self._exact_budget(tokens) >= rows:
             home, weight = with_singles(windows, saliency, self._exact_budget(tokens))
             return merge_record(tokens, home, weight, scores, trace)
@@ -85,7 +88,9 @@ class HoliTom(Compressor):
         weight = torch.ones_like(saliency)
         for first in windows.firsts:
             if static_counts[first]:
-                self._merge_static(features, windows, first, int(static_counts[first]), home, weight)
+                self._merge_static(
+                    features, windows, first, int(static_counts[first]), home, weight
+                )
         return merge_record(tokens, home.flatten(), weight.flatten(), scores, trace)
 
     def _exact_budget(self, tokens: VideoTokens) -> int:
@@ -136,12 +141,12 @@ class HoliTom(Compressor):
 
 
 def still_windows(features: Tensor, tau: float, longest: int) -> Windows:
-    """The partition of the frames [T, N, D] whose averaging saves most tokens (dynamic programme)."""
+    """The partition of frames [T, N, D] whose averaging saves most tokens (dynamic programme)."""
     unit = normalize(features, dim=-1)
     still = (unit[:-1] * unit[1:]).sum(dim=-1) > tau  # [T-1, N]
     runs = [torch.zeros(unit.shape[1], dtype=torch.long, device=unit.device)]
     for step in still:
-        runs.append(torch.where(step, runs[-1] + 1, 0))  # noqa: PERF401
+        runs.append(torch.where(step, runs[-1] + 1, 0))
     run = torch.stack(runs)  # [T, N]: transitions stood still up to here
     units = len(run)
     spans = torch.arange(units, device=run.device)
@@ -169,11 +174,11 @@ def still_windows(features: Tensor, tau: float, longest: int) -> Windows:
 
 @dataclass(frozen=True)
 class HoliTomMerge(Compressor):
-    """Inner stage: tokens the last prompt token attends to least join their most similar kept token.
+    """Inner stage: the least attended tokens join their most similar kept token.
 
     Dropped rows are folded in one after the other, h <- (h + h_i) / 2, so later ones weigh more.
-    ``retention_ratio`` is the average over the layers, with what the layers below saw counted in; without
-    ``exact``, 1 - ``drop`` of the rows stay whatever the average.
+    ``retention_ratio`` is the average over the layers, with what the layers below saw counted in;
+    without ``exact``, 1 - ``drop`` of the rows stay whatever the average.
     """
 
     name: ClassVar[str] = "holitom_merge"
@@ -182,7 +187,7 @@ class HoliTomMerge(Compressor):
 
     layer: int = setting(18, "Layer the merge acts before", low=1, step=1)
     num_layers: int = setting(28, "Layers of the language model", low=2, step=1)
-    drop: float = setting(0.5, "Share merged away", low=0.0, high=1.0, step=0.05)
+    drop: float = setting(0.5, "Share merged away", low=0.0, high=0.95, step=0.05)
     exact: bool = setting(True, "Ratio is the average over layers, met to the token")
 
     def compress(self, tokens: VideoTokens) -> Compression:
@@ -190,8 +195,9 @@ class HoliTomMerge(Compressor):
         rows, total = len(tokens), tokens.num_units * tokens.tokens_per_unit
         count = max(1, round(rows * (1.0 - self.drop)))
         if self.exact:
-            spent, ratio = self.layer * rows, self.retention_ratio
-            count = rows_for_average(total, spent, ratio, self.layer, self.num_layers, "HoliTom")
+            count = rows_for_average(
+                total, rows, self.retention_ratio, self.layer, self.num_layers, "HoliTom"
+            )
         if count >= rows:
             return identity_record(tokens, {"attention": score})
         keep = top_indices(score, count)

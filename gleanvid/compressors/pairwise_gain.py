@@ -1,8 +1,8 @@
 """PairwiseGain: greedy selection by information minus pairwise redundancy. Ours, a baseline.
 
 It stands in for set-aware pairwise selection as in MMG-Vid (Ma et al., AAAI 2026,
-https://arxiv.org/abs/2508.21044), which published no code; it is no port of that method and its numbers
-say nothing about it.
+https://arxiv.org/abs/2508.21044), which published no code; it is no port of that method and its
+numbers say nothing about it.
 """
 
 from __future__ import annotations
@@ -23,10 +23,11 @@ from gleanvid.types import Compression, VideoTokens
 class PairwiseGain(Compressor):
     """Greedy maximisation of sum_i I_i - (2 beta / B) sum_{i<j} cos(x_i, x_j) over the chosen set.
 
-    I_i = 1 - cos(x_i, mean of its unit). Segments end where neighbouring unit means have a cosine below
-    ``tau``; a segment's share is its length times its mean distance (1 - cosine) to earlier segments'
-    means, the first one's the largest of the others. Its budget is spread evenly over its units, which
-    then choose in rounds, one token each, against all that was chosen in the rounds before.
+    I_i = 1 - cos(x_i, mean of its unit). Segments end where neighbouring unit means have a cosine
+    below ``tau``; a segment's share is its length times its mean distance (1 - cosine) to earlier
+    segments' means, the first one's the largest of the others. Its budget is spread evenly over its
+    units, which then choose in rounds, one token each, against all that was chosen in the rounds
+    before.
     """
 
     name: ClassVar[str] = "pairwise_gain"

@@ -1,7 +1,8 @@
 """PruneVid: merge still positions in time, similar tokens in space, then prune by the question.
 
-Huang, Zhou, Han, "PruneVid: Visual Token Pruning for Efficient Video Large Language Models" (Findings of
-ACL 2025), https://arxiv.org/abs/2412.16117. Written from the formulas; the original code is non-commercial.
+Huang, Zhou, Han, "PruneVid: Visual Token Pruning for Efficient Video Large Language Models"
+(Findings of ACL 2025), https://arxiv.org/abs/2412.16117. Written from the formulas; the original
+code is non-commercial.
 """
 
 from __future__ import annotations
@@ -32,11 +33,12 @@ _LARGEST_UNMERGED = 14  # smaller sets pass unchanged in the authors' code
 class PruneVid(Compressor):
     """Stage 1 ahead of the model; with ``inner`` also :class:`PruneVidSelection` before layer K.
 
-    The authors' outcome depends on the video, not on a ratio. With ``exact`` every set is clustered to
-    its share of B (small sets too, or there would be a floor; ``cluster_ratio`` is not used), and where
-    the temporal averages alone are fewer than B the most changed tokens stand alone. Without ``exact``:
-    ``cluster_ratio`` decides and ``retention_ratio`` is not used. The authors' code fails for fewer
-    than 7 units; here the neighbour count is cut to what there is, and one unit has no static tokens.
+    The authors' outcome depends on the video, not on a ratio. With ``exact`` every set is clustered
+    to its share of B (small sets too, or there would be a floor; ``cluster_ratio`` is not used),
+    and where the temporal averages alone are fewer than B the most changed tokens stand alone.
+    Without ``exact``: ``cluster_ratio`` decides and ``retention_ratio`` is not used. The authors'
+    code fails for fewer than 7 units; here the neighbour count is cut to what there is, and one
+    unit has no static tokens.
     """
 
     name: ClassVar[str] = "prunevid"
@@ -119,7 +121,7 @@ class PruneVid(Compressor):
 
 
 def _sets(windows: Windows, counts: Tensor) -> Iterator[tuple[slice, Tensor, int]]:
-    """(units, positions, rows) of every static set and every unit's dynamic set with a row to give."""
+    """(units, positions, rows) of every static or dynamic set that has a row to give."""
     for first in windows.firsts:
         if counts[0, first]:
             places = torch.nonzero(windows.static[first]).squeeze(1)
@@ -161,7 +163,9 @@ class PruneVidSelection(Compressor):
 
     layer: int = setting(10, "Layer the selection acts before", low=1, step=1)
     num_layers: int = setting(28, "Layers of the language model", low=2, step=1)
-    alpha: float = setting(0.4, "Share of every set that is kept", low=0.0, high=1.0, above_low=True)
+    alpha: float = setting(
+        0.4, "Share of every set that is kept", low=0.0, high=1.0, above_low=True
+    )
     exact: bool = setting(True, "Ratio is the average over layers, met to the token")
 
     def compress(self, tokens: VideoTokens) -> Compression:
@@ -171,8 +175,9 @@ class PruneVidSelection(Compressor):
         sizes = torch.bincount(group, minlength=2 * tokens.num_units)
         if self.exact:
             total, rows = tokens.num_units * tokens.tokens_per_unit, len(tokens)
-            spent, ratio = self.layer * rows, self.retention_ratio
-            left = rows_for_average(total, spent, ratio, self.layer, self.num_layers, "PruneVid")
+            left = rows_for_average(
+                total, rows, self.retention_ratio, self.layer, self.num_layers, "PruneVid"
+            )
             if left >= rows:
                 return identity_record(tokens, {"attention": score})
             counts = exact_counts(sizes.cpu(), left).to(sizes.device)
@@ -180,13 +185,15 @@ class PruneVidSelection(Compressor):
             counts = (sizes.double() * self.alpha).long()
         best = descending(score)
         order = best[torch.sort(group[best], stable=True).indices]  # by group, best first
-        place = torch.arange(len(order), device=order.device) - (sizes.cumsum(0) - sizes)[group[order]]
+        place = (
+            torch.arange(len(order), device=order.device) - (sizes.cumsum(0) - sizes)[group[order]]
+        )
         keep = order[place < counts[group[order]]].sort().values
         return Compression.pruned(keep, tokens.grid, {"attention": score}, num_tokens=len(tokens))
 
 
 def _groups(tokens: VideoTokens) -> Tensor:
-    """int64 [L]: the set of stage 1 each row belongs to: T + window start if static, else its unit."""
+    """int64 [L]: each row's set in stage 1: T + window start if static, else its unit."""
     previous = tokens.previous
     if previous is None or "static" not in previous.scores or "window" not in previous.trace:
         raise ValueError("PruneVid's stage inside the model needs the record of its own stage 1")

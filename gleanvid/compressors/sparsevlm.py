@@ -1,18 +1,19 @@
 """SparseVLM: prune in three layers by the attention of the text tokens that look at the video.
 
-Zhang, Fan, Ma et al., "SparseVLM: Visual Token Sparsification for Efficient Vision-Language Model Inference"
-(ICML 2025), https://arxiv.org/abs/2410.04417, as version 1.5 does it. Not ported: the rank-based video branch
-(it fails in the original) and version 2.0. A recycled row stands at its cluster centre and keeps that
-position, where the original appends it behind the kept tokens and renumbers.
+Zhang, Fan, Ma et al., "SparseVLM: Visual Token Sparsification for Efficient Vision-Language Model
+Inference" (ICML 2025), https://arxiv.org/abs/2410.04417, as version 1.5 does it. Not ported: the
+rank-based video branch (it fails in the original) and version 2.0. A recycled row stands at its
+cluster centre and keeps that position, where the original appends it behind the kept tokens and
+renumbers.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import ClassVar
 
 import torch
-from torch import Tensor
 
 from gleanvid.compressors.base import Compressor, setting
 from gleanvid.ops.density_peaks import density_peaks
@@ -31,9 +32,10 @@ class SparseVLM(Compressor):
     """The stage ahead of the model keeps everything and picks the raters; three stages prune.
 
     Raters are the text tokens whose softmax share of the visual tokens' dot products, on raw input
-    embeddings, is above the mean. ``retention_ratio`` is the average over the layers: with ``exact``
-    solved by bisection with the recycled tokens counted (never above the ratio; ``ValueError`` names the
-    floor, 3 layers of 28), without it by the closed form that ignores them and overshoots a little.
+    embeddings, is above the mean. ``retention_ratio`` is the average over the layers: with
+    ``exact`` solved by bisection with the recycled tokens counted (never above the ratio;
+    ``ValueError`` names the floor, 3 layers of 28), without it by the closed form that ignores them
+    and overshoots a little.
     """
 
     name: ClassVar[str] = "sparsevlm"
@@ -71,8 +73,8 @@ class SparseVLM(Compressor):
 class SparseVLMStage(Compressor):
     """One pruning stage: the raters' attention decides, the best of the rest is clustered and kept.
 
-    Needs ``tokens.previous`` (the record of the stage before, for its raters) and ``tokens.attention``
-    [heads, Q, L], the rows of the text tokens in the layer before.
+    Needs ``tokens.previous`` (the record of the stage before, for its raters) and
+    ``tokens.attention`` [heads, Q, L], the rows of the text tokens in the layer before.
     """
 
     name: ClassVar[str] = "sparsevlm_stage"
@@ -115,7 +117,7 @@ class SparseVLMStage(Compressor):
 
 
 def _schedule(num_layers: int) -> dict[int, int]:
-    """Layer -> published base count; where a shallow model makes two stages meet, the later wins."""
+    """Layer -> published base count; where two stages meet in a shallow model, the later wins."""
     return {scale_layer(k, num_layers): base for k, base in zip(_LAYERS, _BASE, strict=True)}
 
 
@@ -137,7 +139,7 @@ def keep_counts(total: int, ratio: float, num_layers: int, exact: bool) -> dict[
     if exact:
         return _solved_counts(total, ratio, num_layers, schedule)
     layers = [*schedule, num_layers]
-    weights = [after - layer for layer, after in zip(layers, layers[1:], strict=False)]
+    weights = [after - layer for layer, after in pairwise(layers)]
     per_unit = sum(w * base for w, base in zip(weights, schedule.values(), strict=True)) / _IMAGE
     scale = (ratio * num_layers - layers[0]) / per_unit
     if scale <= 0:

@@ -1,8 +1,8 @@
 """VisionZip: the tokens the encoder attends to, and merged anchors for the rest.
 
-Yang, Chen, Tian, Wang, Li, Yu, Jia, "VisionZip: Longer is Better but Not Necessary in Vision Language
-Models" (CVPR 2025), https://arxiv.org/abs/2412.04467. The position mix-up of the Qwen3-VL port that produced
-the published rows (features written to the wrong places) is not reproduced.
+Yang, Chen, Tian, Wang, Li, Yu, Jia, "VisionZip: Longer is Better but Not Necessary in Vision
+Language Models" (CVPR 2025), https://arxiv.org/abs/2412.04467. The position mix-up of the Qwen3-VL
+port that produced the published rows (features written to the wrong places) is not reproduced.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ _CHUNK = 1024  # rows of the cosine matrix held at once
 class VisionZip(Compressor):
     """Dominant tokens by received attention; every other token joins a contextual anchor.
 
-    ``frame``: per unit, evenly spaced anchors, similarity of encoder keys; a contextual row is the anchor
-    **plus** the mean of its members (weights sum to 2) unless ``true_mean``. ``cls``: the same, with one
-    dominant place left to a [CLS] row that is not among the tokens (authors' mode only). ``qwen3_port``:
-    the published Qwen3-VL port; the whole video at once, anchors by density of the features, plain means.
-    There, an anchor always belongs to its own group.
+    ``frame``: per unit, evenly spaced anchors, similarity of encoder keys; a contextual row is the
+    anchor **plus** the mean of its members (weights sum to 2) unless ``true_mean``. ``cls``: the
+    same, with one dominant place left to a [CLS] row that is not among the tokens (authors' mode
+    only). ``qwen3_port``: the published Qwen3-VL port; the whole video at once, anchors by density
+    of the features, plain means. There, an anchor always belongs to its own group.
     """
 
     name: ClassVar[str] = "visionzip"

@@ -1,6 +1,7 @@
 """Stages inside a language model: at which layer they act and how many tokens they may leave.
 
-Letters: L_m layers of the model, V visual tokens that entered it. ``layer`` K means "before layer K".
+Letters: L_m layers of the model, V visual tokens that entered it. ``layer`` K means "before layer
+K".
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ _SHALLOW, _DEEP = 28, 36  # depths of the models the published layer numbers wer
 def scale_layer(layer: int, num_layers: int) -> int:
     """The layer at the same relative depth: unchanged for 28 to 36 layers, never below 1.
 
-    Outside that range the nearer end of it is the reference, and the answer is at most the last layer.
+    Outside that range the nearer end of it is the reference, and the answer is at most the last
+    layer.
     """
     reference = min(max(num_layers, _SHALLOW), _DEEP)
     if layer == 0 or num_layers == reference:
@@ -22,18 +24,18 @@ def scale_layer(layer: int, num_layers: int) -> int:
 
 
 def rows_for_average(
-    total: int, spent: float, ratio: float, layer: int, num_layers: int, method: str
+    total: int, rows: int, ratio: float, layer: int, num_layers: int, method: str
 ) -> int:
-    """Rows a last stage before ``layer`` leaves so that the layers' average is ``ratio`` of ``total``.
+    """Rows a stage before ``layer`` leaves so that the layers' average is ``ratio`` of ``total``.
 
-    ``spent`` is the sum of rows over the layers already passed. The average never exceeds the ratio by
-    more than what leaving one token costs. Raises ``ValueError`` where the layers passed spent it all.
+    ``rows`` is what all the layers before it saw. The average is at most the ratio, but one token
+    always stays. Raises ``ValueError`` where the layers passed spent it all.
     """
-    left = ratio * num_layers * total - spent
-    if left <= 0:
-        floor = spent / (num_layers * total)
+    left = ratio * num_layers * total - layer * rows
+    if left <= 0 and rows > 1:
+        floor = layer * rows / (num_layers * total)
         raise ValueError(
             f"retention_ratio={ratio!r} is out of reach for {method}: the layers before layer "
             f"{layer} of {num_layers} alone cost an average of {floor:.3f}"
         )
-    return max(1, math.floor(left / (num_layers - layer) + 1e-9))
+    return min(rows, max(1, math.floor(left / (num_layers - layer) + 1e-9)))

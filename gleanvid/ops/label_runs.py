@@ -20,9 +20,9 @@ def runs_of(labels: list[int]) -> list[tuple[int, int, int]]:
 def contiguous_labels(labels: list[int]) -> list[int]:
     """Labels [T] with only the longest runs kept and the holes filled from their neighbours.
 
-    A label keeps its longest run or runs, and none if it never repeats. Holes are filled left to right
-    with the label of the longer neighbouring run as the sequence then stands (tie: left). If nothing
-    repeats at all, one label everywhere.
+    A label keeps its longest run or runs, and none if it never repeats. Holes are filled left to
+    right with the label of the longer neighbouring run as the sequence then stands (tie: left). If
+    nothing repeats at all, one label everywhere.
     """
     longest: dict[int, int] = {}
     for label, _, length in runs_of(labels):

@@ -18,14 +18,14 @@ def top_indices(scores: Tensor, count: int) -> Tensor:
 
 
 def ranks(scores: Tensor) -> Tensor:
-    """int64 [..., n]: 0 for the largest score of its row, 1 for the next, ties to the lower index."""
+    """int64 [..., n]: 0 for the largest score of its row and so on, ties to the lower index."""
     order = descending(scores)
     places = torch.arange(scores.shape[-1], device=scores.device).expand_as(order)
     return torch.empty_like(order).scatter_(-1, order, places)
 
 
 def most_similar(rows: Tensor, others: Tensor, chunk: int = 1024) -> Tensor:
-    """int64 [n]: for rows [n, D] the index of the most cosine-similar of ``others`` [m, D], chunked."""
+    """int64 [n]: for each of rows [n, D] the most cosine-similar of ``others`` [m, D], chunked."""
     units = normalize(others, dim=-1)
     parts = [(normalize(part, dim=-1) @ units.T).argmax(dim=1) for part in rows.split(chunk)]
     return torch.cat(parts) if parts else rows.new_zeros(0, dtype=torch.long)

@@ -19,8 +19,8 @@ def merge_record(
 ) -> Compression:
     """The record in which token i joins the row at token ``home[i]``; -1 drops it.
 
-    ``home`` int64 [L], ``weight`` [L] the share of each token in its row. A home is a token of its own
-    row: ``home[home[i]] == home[i]``.
+    ``home`` int64 [L], ``weight`` [L] the share of each token in its row. A home is a token of its
+    own row: ``home[home[i]] == home[i]``.
     """
     keep = torch.unique(home[home >= 0])
     row = torch.full_like(home, -1)
@@ -41,7 +41,7 @@ def identity_record(
 
 
 def required(tokens: VideoTokens, signal: str, method: str) -> Tensor:
-    """A signal of ``tokens`` that ``method`` cannot do without; ``ValueError`` where it is absent."""
+    """A signal that ``method`` cannot do without; ``ValueError`` where ``tokens`` lacks it."""
     value = getattr(tokens, signal)
     if value is None:
         raise ValueError(f"{method} needs VideoTokens.{signal}, which is None")

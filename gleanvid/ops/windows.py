@@ -1,8 +1,8 @@
 """Windows of frames whose unchanging positions are averaged: what HoliTom and PruneVid share.
 
-Letters: T units, N positions, D width, W frames of a window. ``start`` int64 [T] is the first unit of
-the window each unit lies in; ``static`` bool [T, N] marks tokens that stand for one average per window
-and position. That average is a row at the position's token in the window's first unit.
+Letters: T units, N positions, D width, W frames of a window. ``start`` int64 [T] is the first unit
+of the window each unit lies in; ``static`` bool [T, N] marks tokens that stand for one average per
+window and position. That average is a row at the position's token in the window's first unit.
 """
 
 from __future__ import annotations
@@ -63,8 +63,8 @@ def exact_counts(sizes: Tensor, total: int) -> Tensor:
 def with_singles(windows: Windows, score: Tensor, total: int) -> tuple[Tensor, Tensor]:
     """Homes and weights [T*N] of a record with ``total`` rows, at least as many as ``windows`` has.
 
-    Nothing is clustered; the repeated tokens of largest ``score`` [T, N] leave their average and stand
-    alone until the count is met. All of them alone is the identity.
+    Nothing is clustered; the repeated tokens of largest ``score`` [T, N] leave their average and
+    stand alone until the count is met. All of them alone is the identity.
     """
     homes = windows.homes.flatten()
     missing = total - int(windows.sizes.sum())
