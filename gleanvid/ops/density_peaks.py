@@ -1,0 +1,79 @@
+"""Density-peak clustering with k nearest neighbours (DPC-KNN), shared by most merging methods.
+
+Du, Ding, Jia, "Study on density peaks clustering based on k-nearest neighbors and principal
+component analysis" (Knowledge-Based Systems 2016). Not ported: the unseeded noise of up to 1e-6
+that the video methods add to the densities; ties here go to the lower index.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import torch
+from torch import Tensor
+
+from gleanvid.ops.ranking import top_indices
+
+_CHUNK = 2048  # rows of the distance matrix that exist at a time
+
+
+def density_peaks(features: Tensor, num_centers: int, k: int) -> tuple[Tensor, Tensor, Tensor]:
+    """Cluster [..., n, D] around ``num_centers`` dense points that are far from any denser one.
+
+    Returns the centres int64 [..., m] ascending, for every point the number int64 [..., n] of its
+    nearest centre in that list (a centre has its own), and the logarithm of the score [..., n].
+    Distances are Euclidean over sqrt(D). The density of a point is exp(-mean of its ``k`` smallest
+    squared distances, its own zero included); its score is the density times the distance to the
+    nearest denser point (the densest: the largest distance there is). Logarithms keep points apart
+    whose density is below the smallest float32. Raises ``ValueError`` unless both numbers lie in
+    [1, n].
+    """
+    count = features.shape[-2]
+    for label, value in (("num_centers", num_centers), ("k", k)):
+        if not 1 <= value <= count:
+            raise ValueError(f"{label}={value} must be in [1, {count}]")
+    points = features.float()
+    points = (points - points.mean(dim=-2, keepdim=True)) / points.shape[-1] ** 0.5
+    spread = torch.cat(
+        [part.topk(k, dim=-1, largest=False).values.mean(dim=-1) for part in _squares(points)],
+        dim=-1,
+    )  # [..., n]: minus the logarithm of the density
+    gaps, farthest = _gaps(points, spread)
+    largest = farthest.amax(dim=-1, keepdim=True)
+    score = torch.where(gaps.isinf(), largest, gaps).log() * 0.5 - spread
+    centers = top_indices(score, num_centers)
+    return centers, _nearest(points, centers), score
+
+
+def _squares(points: Tensor) -> Iterator[Tensor]:
+    """Squared distances of [..., n, D], some rows [..., r, n] at a time, exactly zero to itself."""
+    for first in range(0, points.shape[-2], _CHUNK):
+        part = _squares_between(points[..., first : first + _CHUNK, :], points)
+        part.diagonal(offset=first, dim1=-2, dim2=-1).zero_()
+        yield part
+
+
+def _squares_between(rows: Tensor, points: Tensor) -> Tensor:
+    """Squared distances [..., r, n] by one matrix product; the caller has centred the points."""
+    inner = rows @ points.transpose(-1, -2)
+    lengths = rows.square().sum(dim=-1)[..., :, None] + points.square().sum(dim=-1)[..., None, :]
+    return (lengths - 2.0 * inner).clamp_(min=0)
+
+
+def _gaps(points: Tensor, spread: Tensor) -> tuple[Tensor, Tensor]:
+    """Squared distance [..., n] to the nearest denser point (inf: none) and to the farthest one."""
+    gaps, farthest, first = [], [], 0
+    for part in _squares(points):
+        own = spread[..., first : first + part.shape[-2], None]
+        farthest.append(part.amax(dim=-1))
+        gaps.append(part.masked_fill_(spread[..., None, :] >= own, float("inf")).amin(dim=-1))
+        first += part.shape[-2]
+    return torch.cat(gaps, dim=-1), torch.cat(farthest, dim=-1)
+
+
+def _nearest(points: Tensor, centers: Tensor) -> Tensor:
+    """int64 [..., n]: the nearest of the centres, the first of equals; a centre has its own."""
+    chosen = points.gather(-2, centers[..., None].expand(*centers.shape, points.shape[-1]))
+    parts = [_squares_between(part, chosen).argmin(dim=-1) for part in points.split(_CHUNK, dim=-2)]
+    own = torch.arange(centers.shape[-1], device=centers.device).expand_as(centers)
+    return torch.cat(parts, dim=-1).scatter_(-1, centers, own)

@@ -1,0 +1,105 @@
+"""Laws of the clustering, and a plain reference that follows the definition point by point."""
+
+import math
+
+import pytest
+import torch
+
+from gleanvid.ops import density_peaks as module
+from gleanvid.ops.density_peaks import density_peaks
+
+
+def points(count=40, width=6, seed=0):
+    return torch.randn(count, width, generator=torch.Generator().manual_seed(seed))
+
+
+def reference(features, num_centers, k):
+    """The definition in float64, one point at a time."""
+    rows = features.double().tolist()
+    far = [[math.dist(a, b) / math.sqrt(len(a)) for b in rows] for a in rows]
+    density = [math.exp(-sum(d * d for d in sorted(line)[:k]) / k) for line in far]
+    largest = max(map(max, far))
+    score = []
+    for i, line in enumerate(far):
+        denser = [d for d, other in zip(line, density, strict=True) if other > density[i]]
+        score.append(density[i] * min(denser, default=largest))
+    best = sorted(range(len(rows)), key=lambda i: (-score[i], i))[:num_centers]
+    centers = sorted(best)
+    nearest = [min(range(len(centers)), key=lambda c: line[centers[c]]) for line in far]
+    return centers, nearest, score
+
+
+@pytest.mark.parametrize(("num_centers", "k"), [(1, 4), (5, 4), (9, 7), (39, 3), (40, 40)])
+def test_follows_the_definition(num_centers, k):
+    features = points(seed=num_centers)
+    centers, nearest, score = density_peaks(features, num_centers, k)
+    expected = reference(features, num_centers, k)
+    assert centers.tolist() == expected[0] and nearest.tolist() == expected[1]
+    torch.testing.assert_close(score.exp().double(), torch.tensor(expected[2]).double())
+
+
+def test_every_point_belongs_to_its_nearest_centre_and_a_centre_to_itself():
+    features = points(60)
+    centers, nearest, _ = density_peaks(features, 8, 5)
+    assert torch.equal(centers, centers.unique())
+    assert torch.equal(nearest[centers], torch.arange(8))
+    assert torch.equal(nearest, torch.cdist(features, features[centers]).argmin(dim=1))
+
+
+def test_separated_clumps_get_one_centre_each():
+    clumps = 20.0 * torch.eye(4)
+    labels = torch.arange(4).repeat_interleave(10)
+    centers, nearest, _ = density_peaks(clumps[labels] + 0.1 * points(40, 4), 4, 5)
+    assert labels[centers].tolist() == [0, 1, 2, 3]
+    assert torch.equal(nearest, labels)
+
+
+def test_a_batch_gives_what_its_members_give():
+    features = torch.stack([points(seed=seed) for seed in range(5)])
+    together = density_peaks(features, 6, 4)
+    for i, alone in enumerate(density_peaks(item, 6, 4) for item in features):
+        assert torch.equal(together[0][i], alone[0]) and torch.equal(together[1][i], alone[1])
+        torch.testing.assert_close(together[2][i], alone[2])
+
+
+def test_rows_in_chunks_give_what_the_whole_matrix_gives(monkeypatch):
+    features = points(50)
+    whole = density_peaks(features, 7, 4)
+    monkeypatch.setattr(module, "_CHUNK", 16)
+    chunked = density_peaks(features, 7, 4)
+    assert torch.equal(whole[0], chunked[0]) and torch.equal(whole[1], chunked[1])
+
+
+def test_far_points_are_still_told_apart():
+    """Densities far below the smallest float32 keep their order."""
+    features = points(30) * 100.0
+    centers, _, score = density_peaks(features, 5, 4)
+    assert score.max() < -100 and torch.isfinite(score).all()
+    assert score.unique().numel() == 30
+    assert len(centers) == 5
+
+
+def test_equal_points_tie_to_the_lower_index():
+    centers, nearest, _ = density_peaks(torch.ones(9, 4), 3, 2)
+    assert centers.tolist() == [0, 1, 2]
+    assert nearest[:3].tolist() == [0, 1, 2] and (nearest[3:] == 0).all()
+
+
+def test_a_large_common_offset_changes_nothing():
+    features = points(40)
+    moved = density_peaks(features + 64.0, 6, 4)
+    assert torch.equal(moved[0], density_peaks(features, 6, 4)[0])
+
+
+def test_input_is_untouched_and_half_precision_is_taken():
+    features = points(20).bfloat16()
+    before = features.clone()
+    half = density_peaks(features, 3, 4)
+    assert torch.equal(features, before)
+    assert torch.equal(half[0], density_peaks(features.float(), 3, 4)[0])
+
+
+@pytest.mark.parametrize(("num_centers", "k"), [(0, 3), (11, 3), (3, 0), (3, 11)])
+def test_numbers_out_of_range_are_refused_by_name(num_centers, k):
+    with pytest.raises(ValueError, match=r"(num_centers|k)=\d+ must be in \[1, 10\]"):
+        density_peaks(points(10), num_centers, k)
