@@ -1,15 +1,14 @@
 """The GleanVID app: ask a video, see which of its tokens were kept.
 
-``build_app`` lays out the panels in reading order, ``wire`` connects them. Panels and what they do live
-in ``components``; everything about models, compressors and videos in ``gleanvid``.
+``build_app`` lays out the panels in reading order, ``wire`` connects them. Panels and what they do
+live in ``components``; everything about models, compressors and videos in ``gleanvid``.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Iterator, Sequence
-from pathlib import Path
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")  # Gradio reads it on import only
@@ -20,6 +19,7 @@ from starlette.middleware import Middleware
 from components import actions, clip, controls, curves, first, settings, talk, theme, viewer
 from components.engine import Engine
 from components.guard import Guard
+from components.talk import message
 from gleanvid.compressors import COMPRESSORS
 
 MAX_UPLOAD_MB = 500
@@ -29,7 +29,8 @@ HEADER = "<h1>GleanVID</h1><p>Ask a video. See which of its tokens the model was
 CLOSE_ON_PHONES = "() => ({__type__: 'update', open: window.innerWidth > 1000})"
 # Gradio's sliders report the release of a pointer but not of a key: make one of the other.
 HEAD = """<script>document.addEventListener("keyup", (event) => {
-  if (event.target.matches?.("#gv-settings input[type=range]") && /^(Arrow|Page|Home|End)/.test(event.key))
+  const moves = /^(Arrow|Page|Home|End)/.test(event.key);
+  if (moves && event.target.matches?.("#gv-settings input[type=range]"))
     event.target.dispatchEvent(new PointerEvent("pointerup", { bubbles: true }));
 });</script>"""
 
@@ -90,67 +91,98 @@ def build_app(
         state = gr.State(), gr.State(opening.turns)
         wire(engine, Page(chosen, source, words, frames, plots, *state), examples)
         blocks.load(None, None, [sidebar], js=CLOSE_ON_PHONES)
+        blocks.unload(stopping(engine))
     return blocks
 
 
 def wire(engine: Engine, page: Page, examples: Sequence[clip.Example]) -> None:
-    """Every event, in the order in which a person meets them. Work on the model goes one at a time."""
-    own, fields = page.settings.controls, list(page.settings.controls.fields)
-    queued = {"concurrency_id": "model", "concurrency_limit": 1, "show_progress": "hidden"}
+    """Every event, in the order in which a person meets them."""
+    wire_clip(engine, page, examples)
+    wire_settings(engine, page)
+    wire_question(engine, page)
+    page.run_id.change(
+        lambda run_id: curves.draw(engine.runs.get(run_id)),
+        page.run_id,
+        list(page.curves),
+        show_progress="hidden",
+    )
 
-    def request(path: str | None, frames: int, model: str, *values: Any) -> actions.Request:
-        def compressor() -> Any:
-            return controls.chosen(COMPRESSORS, fields, values)
 
-        return actions.Request(path, int(frames), model, compressor)
+ONE_AT_A_TIME = {"concurrency_id": "model", "concurrency_limit": 1, "show_progress": "hidden"}
+
+
+def request(page: Page, values: Sequence[Any]) -> actions.Request:
+    """What the widgets of ``Page.asked`` say."""
+    path, frames, model, *rest = values
+    fields = list(page.settings.controls.fields)
+    return actions.Request(
+        path, int(frames), model, lambda: controls.chosen(COMPRESSORS, fields, rest)
+    )
+
+
+def looking(engine: Engine, page: Page) -> dict[str, Any]:
+    """The event that shows the tokens of the clip under the settings as they are."""
 
     def on_look(*asked: Any) -> Iterator[list[Any]]:
-        yield from map(updates, actions.look(engine, request(*asked)))
+        yield from map(updates, actions.look(engine, request(page, asked)))
+
+    return {"fn": on_look, "inputs": page.asked(), "outputs": page.shown(), **ONE_AT_A_TIME}
+
+
+def wire_clip(engine: Engine, page: Page, examples: Sequence[clip.Example]) -> None:
+    look, talk = looking(engine, page), page.talk
+    afresh = [talk.answers, page.turns]
+    page.clip.video.upload(lambda: [[], []], None, afresh, show_progress="hidden").then(**look)
+    for button, example in zip(page.clip.examples, examples, strict=True):
+        button.click(
+            lambda example=example: [str(example.path), example.question, [], []],
+            None,
+            [page.clip.video, talk.question, *afresh],
+            show_progress="hidden",
+        ).then(**look)
+
+
+def wire_settings(engine: Engine, page: Page) -> None:
+    """A changed setting shows its effect once the hand is off it; nothing is encoded again."""
+    own = page.settings.controls
+    own.method.input(
+        lambda name: controls.show(COMPRESSORS, name),
+        own.method,
+        [own.ratio, *own.groups.values()],
+        queue=False,
+        show_progress="hidden",
+    )
+    changes = [own.method.input, page.settings.model.input, page.settings.frames.release]
+    for widget in [own.ratio, *own.fields.values()]:
+        changes.append(widget.release if isinstance(widget, gr.Slider) else widget.change)
+    gr.on(changes, **looking(engine, page), trigger_mode="always_last")
+
+
+def wire_question(engine: Engine, page: Page) -> None:
+    talk = page.talk
 
     def on_start(user: gr.Request) -> list[Any]:
         if not engine.start(str(user.session_hash)):
             raise gr.Error("Still answering. Stop it first, or wait.", print_exception=False)
-        waiting = talk.message("Waiting for the model…")
+        waiting = message("Waiting for the model…")
         return [waiting, gr.update(interactive=False), gr.update(interactive=True)]
 
     def on_ask(user: gr.Request, question: str, turns: actions.Turns, *asked: Any) -> Iterator[Any]:
         session = str(user.session_hash)
         yield from map(
-            updates, actions.ask(engine, session, request(*asked), question or "", turns)
+            updates, actions.ask(engine, session, request(page, asked), question or "", turns)
         )
 
-    def on_stop(user: gr.Request) -> None:
-        engine.stop(str(user.session_hash))
-
-    def on_method(name: str) -> list[Any]:
-        return controls.show(COMPRESSORS, name)
-
-    looking = {"fn": on_look, "inputs": page.asked(), "outputs": page.shown(), **queued}
-    gr.on([page.clip.video.upload, page.clip.video.clear], **looking)
-    for button, example in zip(page.clip.examples, examples, strict=True):
-        button.click(
-            lambda example=example: [str(example.path), example.question, [], []],
-            None,
-            [page.clip.video, page.talk.question, page.talk.answers, page.turns],
-            show_progress="hidden",
-        ).then(**looking)
-
-    own.method.input(on_method, own.method, [own.ratio, *own.groups.values()], queue=False)
-    changes = [own.method.input, page.settings.model.input, page.settings.frames.release]
-    for widget in [own.ratio, *own.fields.values()]:
-        changes.append(widget.release if isinstance(widget, gr.Slider) else widget.change)
-    gr.on(changes, **looking, trigger_mode="always_last")
-
-    words = page.talk
     asking = gr.on(
-        [words.ask.click, words.question.submit],
+        [talk.ask.click, talk.question.submit],
         on_start,
         None,
-        [words.notice, words.ask, words.stop],
+        [talk.notice, talk.ask, talk.stop],
         queue=False,
         show_progress="hidden",
-    ).success(on_ask, [words.question, page.turns, *page.asked()], page.shown(), **queued)
-    words.stop.click(on_stop, queue=False).then(
+    ).success(on_ask, [talk.question, page.turns, *page.asked()], page.shown(), **ONE_AT_A_TIME)
+    # The flag first: it frees the model. Cancelling only ends the event.
+    talk.stop.click(stopping(engine), queue=False).then(
         lambda: updates(actions.STOPPED),
         None,
         page.shown(),
@@ -158,13 +190,13 @@ def wire(engine: Engine, page: Page, examples: Sequence[clip.Example]) -> None:
         show_progress="hidden",
         cancels=[asking],
     )
-    page.run_id.change(
-        lambda run_id: curves.draw(engine.runs.get(run_id)),
-        page.run_id,
-        list(page.curves),
-        show_progress="hidden",
-    )
-    gr.context.Context.root_block.unload(on_stop)
+
+
+def stopping(engine: Engine) -> Callable[[gr.Request], None]:
+    def on_stop(user: gr.Request) -> None:
+        engine.stop(str(user.session_hash))
+
+    return on_stop
 
 
 def updates(shown: actions.Shown) -> list[Any]:

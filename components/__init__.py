@@ -1,1 +1,1 @@
-"""The panels of the app, one a file: each has ``panel() -> NamedTuple`` and handlers that are plain functions."""
+"""The panels of the app, one a file: ``panel() -> NamedTuple`` and plain functions beside it."""

@@ -1,4 +1,4 @@
-"""What the page does: plain generator functions of values that yield what to show. No widgets here."""
+"""What the page does: generator functions of plain values that yield what to show. No widgets."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Turns = list[dict[str, Any]]
 
 @dataclass(frozen=True)
 class Request:
-    """What a page asks for. ``compressor`` is made on demand, so that a bad setting is reported here."""
+    """What a page asks for. ``compressor`` is made when used, so a bad setting is reported here."""
 
     path: str | None
     frames: int

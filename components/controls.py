@@ -34,7 +34,7 @@ def panel(methods: Methods, start: str, values: Mapping[str, Any] | None = None)
     """A dropdown of methods, the ratio they share, and one hidden or shown group for each."""
     names = [(cls.__name__, name) for name, cls in methods.items()]
     method = gr.Dropdown(names, value=start, label="Compressor", interactive=True)
-    default, kind, declared = declared_settings(Compressor)[SHARED]
+    default, kind, declared = declared_settings(methods[start])[SHARED]
     ratio = draw(SHARED, (values or {}).get(SHARED, default), kind, declared)
     groups, fields = {}, {}
     for name, cls in methods.items():
@@ -52,7 +52,7 @@ def panel(methods: Methods, start: str, values: Mapping[str, Any] | None = None)
 def draw(name: str, default: Any, kind: type, declared: Setting) -> Any:
     """The widget that suits one declared setting."""
     label = name.replace("_", " ").capitalize()
-    shared = {"label": label, "info": declared.help, "interactive": True}
+    shared: dict[str, Any] = {"label": label, "info": declared.help, "interactive": True}
     if declared.choices is not None:
         return gr.Dropdown(list(declared.choices), value=default, **shared)
     if kind is bool:
@@ -70,7 +70,7 @@ def draw(name: str, default: Any, kind: type, declared: Setting) -> Any:
 def chosen(
     methods: Methods, fields: Sequence[tuple[str, str]], values: Sequence[Any]
 ) -> Compressor:
-    """The compressor that the widgets describe. Raises ``ValueError`` naming a setting out of range."""
+    """The compressor that the widgets describe. Raises ``ValueError`` naming a bad setting."""
     name, ratio, *rest = values
     declared = declared_settings(methods[name])
     settings = {

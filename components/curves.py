@@ -11,8 +11,8 @@ from gleanvid.plots import budget_figure, novelty_figure
 from gleanvid.run import Run
 
 ABOUT = (
-    "How the budget is spread over the clip. A step that shows something new gets more tokens than the "
-    "even share (dashed); a step that repeats what came before gets fewer."
+    "How the budget is spread over the clip. A step that shows something new gets more tokens "
+    "than the even share (dashed); a step that repeats what came before gets fewer."
 )
 
 

@@ -1,4 +1,4 @@
-"""What the pages of one server share: the loaded model, the clips read, the runs made, the stop flags.
+"""What the pages of one server share: the loaded model, clips read, runs made, stop flags.
 
 No widget and no screen here. ``library`` is ``gleanvid.pipeline``, or a small stand-in for it.
 """
@@ -22,7 +22,7 @@ RUNS_MIB = 512
 
 
 class RunStore:
-    """Runs by id, least recently used dropped once their bytes exceed the limit (the newest stays)."""
+    """Runs by id; beyond the limit in bytes the least recently used go, the newest stays."""
 
     def __init__(self, limit_mib: float = RUNS_MIB) -> None:
         self._limit = limit_mib * 2**20
@@ -37,7 +37,7 @@ class RunStore:
                 self._runs.popitem(last=False)
         return run_id
 
-    def get(self, run_id: str | None) -> Run | None:
+    def get(self, run_id: str) -> Run | None:
         with self._lock:
             if run_id not in self._runs:
                 return None
@@ -74,7 +74,7 @@ class Engine:
         self._stops: dict[str, threading.Event] = {}
 
     def model(self, name: str) -> Any:
-        """The named model, loaded on first use in place of the one before. Raises ``ModelError``."""
+        """The named model, loaded in place of the one before. Raises ``ModelError``."""
         with self._lock:
             if name not in self._models:
                 self._models.clear()

@@ -1,4 +1,4 @@
-"""The result on the first screen: made once from an example, kept in ``assets/first``, shown at once.
+"""The result on the first screen: made once from an example, kept in ``assets/first``.
 
 ``python -m components.first`` makes it again with the built-in model.
 """

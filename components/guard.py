@@ -1,7 +1,7 @@
 """What stands before Gradio's own routes: three refusals and the headers of every answer.
 
-Pure ASGI, so streamed answers pass through untouched. Refused: requests that another site's page makes in
-a visitor's browser (403), use of the server as a proxy for other addresses (403), and files named by an
+Pure ASGI, so streamed answers pass through untouched. Refused: requests that another site's page
+makes in a visitor's browser (403), use of the server as a proxy (403), and files named by an
 address in place of an upload (422), which Gradio would download without a limit.
 """
 

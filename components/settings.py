@@ -24,7 +24,7 @@ def panel(
     max_frames: int,
     start: Mapping[str, Any],
 ) -> Settings:
-    """``models`` are (label, name) pairs; ``start`` names the model and the compressor shown first."""
+    """``models`` are (label, name) pairs; ``start`` names the model and compressor shown."""
     gr.Markdown("### Model", elem_classes="gv-heading")
     model = gr.Dropdown(list(models), value=start["model"], label="Video LLM", interactive=True)
     frames = gr.Slider(

@@ -49,8 +49,9 @@ watch("value", show);
 show();
 """
 BUILT_IN_NOTE = (
-    "The **built-in model** is tiny and knows one small world: coloured shapes that move. It can name "
-    "their colour, shape and direction. On real-life clips its words mean little; look at the tokens."
+    "The **built-in model** is tiny and knows one small world: coloured shapes that move. It can "
+    "name their colour, shape and direction. On real-life clips its words mean little; look at "
+    "the tokens."
 )
 
 

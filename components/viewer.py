@@ -1,6 +1,6 @@
-"""The frame viewer: every frame, mask and score goes to the browser once, stepping never calls the server.
+"""The frame viewer: frames, masks and scores go to the browser once, stepping asks nothing more.
 
-A result is packed into a small JSON value, one JPEG sheet holding all frames and one binary file holding
+A result is packed into a small JSON value, one JPEG sheet with all frames and one binary file with
 all masks and scores. ``assets/viewer.js`` reads them; nothing here knows a model or a method.
 """
 
@@ -35,7 +35,7 @@ _sheets: WeakKeyDictionary[Video, tuple[bytes, dict[str, int]]] = WeakKeyDiction
 
 
 class Packed(NamedTuple):
-    """What the browser gets: ``value`` is JSON without file addresses, the other two are whole files."""
+    """What the browser gets: ``value`` is JSON without addresses, the other two are whole files."""
 
     value: dict[str, Any]
     sheet: bytes
@@ -62,7 +62,7 @@ def pack(run: Run) -> Packed:
 
 
 def publish(packed: Packed, folder: Path | None = None) -> dict[str, Any]:
-    """Write both files under names made from their content and return the value with their addresses."""
+    """Write both files, named by their content, and return the value with their addresses."""
     folder = folder or Path(get_upload_folder()) / "viewer"
     folder.mkdir(parents=True, exist_ok=True)
     files = {}

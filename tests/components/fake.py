@@ -1,4 +1,4 @@
-"""A small real stand-in for ``gleanvid.pipeline``: tokens are pooled pixels, answers are a fixed sentence."""
+"""A small stand-in for ``gleanvid.pipeline``: tokens are pooled pixels, answers fixed words."""
 
 from __future__ import annotations
 
@@ -25,6 +25,18 @@ def moving_square(frames: int = 8, height: int = 72, width: int = 126) -> Video:
         left = index * (width - 24) // max(1, frames - 1)
         picture[index, 24:48, left : left + 24] = (230, 90, 20)
     return Video.from_frames(picture, fps=4.0, name="square")
+
+
+def write_clip(path: Path) -> None:
+    """The moving square as a small MP4."""
+    import av
+
+    with av.open(str(path), "w") as container:
+        stream = container.add_stream("libx264", rate=8)
+        stream.width, stream.height, stream.pix_fmt = 126, 72, "yuv420p"
+        for picture in moving_square().frames:
+            container.mux(stream.encode(av.VideoFrame.from_ndarray(picture, format="rgb24")))
+        container.mux(stream.encode())
 
 
 class Library:

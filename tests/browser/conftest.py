@@ -1,0 +1,92 @@
+"""A running app on a free port and a headless Chromium; skipped where there is no Chromium."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.components.fake import Library, write_clip
+
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+@pytest.fixture(scope="session")
+def browser():
+    playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright")
+    chromium = next(filter(None, map(shutil.which, NAMES)), None)
+    if chromium is None:
+        pytest.skip("needs Chromium on the PATH")
+    with playwright.sync_playwright() as driver:
+        opened = driver.chromium.launch(executable_path=chromium, args=FLAGS)
+        yield opened
+        opened.close()
+
+
+@pytest.fixture(scope="session")
+def clips(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("clips")
+    write_clip(folder / "square.mp4")
+    (folder / "broken.mp4").write_bytes(b"this is no video at all" * 50)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def library() -> Library:
+    return Library(pause_s=0.05, words=8)
+
+
+@pytest.fixture(scope="session")
+def address(browser, clips, library):
+    pytest.importorskip("gradio", reason="needs the app extra")
+    import app
+    from components.clip import Example
+    from components.engine import Engine
+
+    examples = [Example(clips / "square.mp4", "Square", "What moves?")]
+    models = [app.BUILT_IN, ("Missing", "missing/model")]
+    page = app.build_app(Engine(library), models, examples)
+    options = app.launch_options("127.0.0.1", None, False)
+    _, url, _ = page.queue().launch(**options, prevent_thread_lock=True, quiet=True)
+    yield url.rstrip("/")
+    page.close()
+
+
+@pytest.fixture
+def visit(browser, address):
+    """A fresh page that shows the example."""
+    page = opened(browser, address)
+    yield page
+    page.close()
+
+
+@pytest.fixture(scope="module")
+def viewing(browser, address):
+    """One page for all tests that only look."""
+    page = opened(browser, address)
+    yield page
+    page.close()
+
+
+def opened(browser, address):
+    """A page with its requests and console errors written down, the example's tokens on show."""
+    page = browser.new_page(viewport={"width": 1400, "height": 900})
+    page.requested, page.errors = [], []
+    page.on("request", lambda request: page.requested.append(request.url))
+    page.on("pageerror", lambda error: page.errors.append(str(error)))
+    page.on("console", lambda line: page.errors.append(line.text) if line.type == "error" else None)
+    page.goto(address)
+    page.get_by_role("button", name="Square").click()
+    page.wait_for_selector(".gv-viewer[data-state=ready]")
+    page.wait_for_function("document.querySelector('.gv-notice').textContent.startsWith('Used')")
+    return page

@@ -1,0 +1,154 @@
+"""What the page does, called as plain functions: progress, results, every bad input, stop."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from components import actions
+from components.actions import Request, ask, look
+from components.engine import Engine
+from gleanvid import GleanVID, ModelError
+from tests.components.fake import Library, write_clip
+
+
+@pytest.fixture
+def clip(tmp_path):
+    path = tmp_path / "clip.mp4"
+    write_clip(path)
+    return str(path)
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path / "cache"))
+
+
+def asked(path, model="builtin", **settings) -> Request:
+    return Request(path, 8, model, lambda: GleanVID(**settings))
+
+
+def answer(engine, request, question="What moves?", turns=(), session="me"):
+    engine.start(session)
+    return list(ask(engine, session, request, question, list(turns)))
+
+
+def test_the_tokens_come_first_then_the_growing_answer_then_the_cost(clip):
+    shown = answer(Engine(Library(words=3)), asked(clip))
+    viewers = [index for index, part in enumerate(shown) if part.viewer]
+    answers = [part.turns[-1]["answer"] for part in shown if part.turns]
+    assert viewers[0] < len(shown) - 1 == viewers[-1]
+    assert answers == ["", "word0 ", "word0 word1 ", "word0 word1 word2 ", "word0 word1 word2"]
+    last = shown[-1].turns[-1]
+    assert not last["running"] and len(last["cost"]) == 6
+    assert [part.done for part in shown] == [False] * (len(shown) - 1) + [True]
+
+
+def test_earlier_answers_stay(clip):
+    engine = Engine(Library())
+    turns = answer(engine, asked(clip), "First?")[-1].turns
+    turns = answer(engine, asked(clip), "Second?", turns)[-1].turns
+    assert [turn["question"] for turn in turns] == ["First?", "Second?"]
+
+
+def test_the_run_is_kept_and_only_its_id_handed_out(clip):
+    engine = Engine(Library())
+    shown = answer(engine, asked(clip))[-1]
+    assert engine.runs.get(shown.run_id).answer == shown.turns[-1]["answer"]
+
+
+def test_a_new_setting_reads_and_encodes_nothing_again(clip):
+    library = Library()
+    engine = Engine(library)
+    masks = {
+        list(look(engine, asked(clip, retention_ratio=ratio)))[-1].viewer["data"]["path"]
+        for ratio in (0.1, 0.3, 0.5)
+    }
+    assert len(masks) == 3
+    assert (library.reads, library.encodes, library.loads) == (1, 1, 1)
+
+
+def test_what_was_used_is_said(clip):
+    text = list(look(Engine(Library()), asked(clip)))[-1].notice["text"]
+    assert "8 of 8 frames" in text and "448 visual tokens" in text
+
+
+def broken(tmp_path):
+    path = tmp_path / "notes.mp4"
+    path.write_text("not a film")
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (lambda tmp_path, clip: (asked(None), "What?"), actions.NO_CLIP),
+        (lambda tmp_path, clip: (asked(clip), "  \n"), actions.NO_QUESTION),
+        (lambda tmp_path, clip: (asked(broken(tmp_path)), "What?"), "not a video that can be read"),
+        (lambda tmp_path, clip: (asked(clip, model="other"), "What?"), "Download it first"),
+        (lambda tmp_path, clip: (asked(clip, alpha_min=0.9), "What?"), "alpha_min"),
+    ],
+)
+def test_bad_input_ends_with_a_sentence_and_the_next_question_works(
+    tmp_path, clip, change, sentence
+):
+    engine = Engine(Library())
+    request, question = change(tmp_path, clip)
+    last = answer(engine, request, question)[-1]
+    assert sentence in last.notice["text"] and last.notice["kind"] == "problem" and last.done
+    assert answer(engine, asked(clip))[-1].turns[-1]["answer"]
+
+
+@pytest.mark.parametrize(
+    ("failure", "sentence"),
+    [
+        (torch.OutOfMemoryError("CUDA out of memory"), actions.OUT_OF_MEMORY),
+        (MemoryError(), actions.OUT_OF_MEMORY),
+        (ModelError("The model is gone."), "The model is gone."),
+        (RuntimeError("/home/me/secret.py line 3"), actions.UNEXPECTED),
+    ],
+)
+def test_a_failure_while_answering_is_told_without_inner_details(clip, failure, sentence):
+    last = answer(Engine(Library(failure=failure)), asked(clip))[-1]
+    assert last.notice["text"] == sentence and last.done
+
+
+def test_stop_ends_the_answer_at_the_next_word_and_keeps_what_there_is(clip):
+    library = Library(words=1000)
+    engine = Engine(library)
+    engine.start("me")
+    shown = []
+    for part in ask(engine, "me", asked(clip), "Tell me everything", []):
+        shown.append(part)
+        if part.turns and "word3" in part.turns[-1]["answer"]:
+            engine.stop("me")
+    assert shown[-1].notice["text"] == "Stopped."
+    assert shown[-1].turns[-1]["answer"].split()[-1] in ("word3", "word4")
+    assert library.closed.is_set()
+
+
+def test_leaving_in_the_middle_frees_the_model(clip):
+    library = Library(words=1000)
+    engine = Engine(library)
+    engine.start("me")
+    running = ask(engine, "me", asked(clip), "Tell me everything", [])
+    while "word2" not in str(next(running).turns):
+        pass
+    running.close()
+    assert library.closed.is_set()
+    assert engine.start("me")
+
+
+def test_a_question_stopped_while_it_waited_is_not_answered(clip):
+    engine = Engine(Library(words=1000))
+    engine.start("me")
+    waiting = ask(engine, "me", asked(clip), "Tell me everything", [])
+    engine.stop("me")
+    assert len(list(waiting)) < 10
+
+
+def test_one_page_asks_one_thing_at_a_time_and_pages_do_not_meet():
+    engine = Engine(Library())
+    assert engine.start("me") and not engine.start("me") and engine.start("you")
+    engine.stop("me")
+    assert engine.start("me") and not engine.start("you")

@@ -1,0 +1,77 @@
+"""What the guard refuses, what it lets through, and the headers it adds."""
+
+from __future__ import annotations
+
+import pytest
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+from starlette.routing import Route
+from starlette.testclient import TestClient
+
+from components.guard import MAX_JSON, Guard
+
+
+async def echo(request: Request) -> JSONResponse:
+    return JSONResponse({"path": request.url.path, "bytes": len(await request.body())})
+
+
+@pytest.fixture(scope="module")
+def client():
+    routes = [Route("/{rest:path}", echo, methods=["GET", "POST"])]
+    app = Starlette(routes=routes, middleware=[Middleware(Guard)])
+    return TestClient(app, base_url="http://gleanvid.example:7860")
+
+
+def post(client, content, **headers):
+    return client.post("/gradio_api/queue/join", json=content, headers=headers)
+
+
+def test_the_page_itself_passes(client):
+    content = {"data": [{"path": "/cache/clip.mp4", "url": "http://gleanvid.example:7860/x"}]}
+    reply = post(client, content, origin="http://gleanvid.example:7860")
+    assert reply.status_code == 200 and reply.json()["bytes"] > 20
+    assert client.get("/").status_code == 200
+
+
+@pytest.mark.parametrize("origin", ["http://evil.example", "http://gleanvid.example:1", "null"])
+def test_pages_of_other_sites_are_refused(client, origin):
+    assert post(client, {}, origin=origin).status_code == 403
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/gradio_api/file=https://evil.example/film.mp4",
+        "/gradio_api/file=http:%2F%2Fevil.example/film.mp4",
+        "/gradio_api/proxy=https://evil.example/",
+        "/gradio_api/file=//evil.example/film.mp4",
+    ],
+)
+def test_the_server_is_nobodys_proxy(client, path):
+    assert client.get(path).status_code == 403
+
+
+@pytest.mark.parametrize(
+    "address", ["http://127.0.0.1/x.mp4", "HTTPS://a.example/x", " ftp://a/x", "file:///etc/passwd"]
+)
+def test_files_named_by_an_address_are_refused(client, address):
+    deep = {"data": [[{"nested": {"path": address}}]]}
+    assert post(client, deep).status_code == 422
+
+
+def test_escapes_do_not_hide_an_address(client):
+    body = r'{"data": [{"p\u0061th": "http\u003a\/\/evil.example/x"}]}'
+    headers = {"content-type": "application/json"}
+    assert client.post("/run", content=body, headers=headers).status_code == 422
+
+
+def test_huge_json_is_refused(client):
+    assert post(client, {"data": "x" * MAX_JSON}).status_code == 413
+
+
+def test_every_answer_carries_the_headers(client):
+    for reply in (client.get("/"), post(client, {}, origin="http://evil.example")):
+        assert "frame-ancestors 'self'" in reply.headers["content-security-policy"]
+        assert reply.headers["x-content-type-options"] == "nosniff"

@@ -1,0 +1,23 @@
+"""The cost line says what the run cost."""
+
+from __future__ import annotations
+
+from components.talk import ANSWERS_JS, NOTICE_JS, cost_line
+from gleanvid import Cost
+
+
+def test_the_cost_line_gives_every_figure_with_its_unit():
+    cost = Cost(3136, 784, 3160, 808, 0.3, 0.5, 0.0042, 0.25, 2.0, 41, 512.4, 2.8e9, 1e10)
+    assert cost_line(cost) == [
+        ("visual tokens", "784 of 3,136 (25%)"),
+        ("to first token", "0.75 s"),
+        ("tokens/s", "20.0"),
+        ("compress", "4.2 ms"),
+        ("peak memory", "512 MiB"),
+        ("prefill FLOPs", "−72%"),
+    ]
+
+
+def test_words_from_outside_are_set_as_text_only():
+    for script in (ANSWERS_JS, NOTICE_JS):
+        assert "innerHTML" not in script and "textContent" in script
