@@ -25,6 +25,7 @@ from gleanvid.types import Compression, VideoTokens
 _LAYERS = (3, 7, 16)  # the stages act before these: after layers 2, 6 and 15
 _BASE = (300, 200, 110)  # kept of 576 tokens when 192 are to be kept on average
 _IMAGE = 576
+_NO_PEAK = -100.0  # logarithm of the density-peak score where a token was not up for recycling
 
 
 @dataclass(frozen=True)
@@ -102,10 +103,13 @@ class SparseVLMStage(Compressor):
         home[order[:count]] = order[:count]
         pool = order[count : count + _pool_size(rows - count)]
         clusters = _recycled(rows - count)
-        centers, assignment, _ = density_peaks(tokens.features[pool].float(), clusters, clusters)
+        hidden = tokens.features[pool].float()
+        centers, assignment, peak = density_peaks(hidden, clusters, clusters)
         home[pool] = pool[centers[assignment]]
         weight = torch.ones_like(score)
         weight[pool] = 1.0 / (torch.bincount(assignment, minlength=clusters)[assignment] + 1e-6)
+        logs = torch.full_like(score, _NO_PEAK)
+        scores["peak"] = logs.index_copy_(0, pool, peak.clamp(min=_NO_PEAK))
         return merge_record(tokens, home, weight, scores, trace)
 
     def _count(self, tokens: VideoTokens) -> int:

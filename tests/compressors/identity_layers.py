@@ -8,7 +8,8 @@ from torch import Tensor
 
 from gleanvid.types import Compression, VideoTokens
 
-AttentionRows = Callable[[int, Tensor], Tensor]  # (stage, flat indices left) -> [heads, R, rows]
+# (stage, flat indices left, record before) -> [heads, R, rows]
+AttentionRows = Callable[[int, Tensor, Compression | None], Tensor]
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,7 @@ def pass_through(
     stages = dict(compressor.stages)
     for layer in range(num_layers):
         if layer in stages:
-            rows = attention(len(by_layer), left) if layer else None
+            rows = attention(len(by_layer), left, previous) if layer else None
             text = tokens.text if layer == 0 else None
             now = replace(
                 tokens,

@@ -58,7 +58,7 @@ def video(grid, dtype=torch.float32, still=False, seed=3):
     )
 
 
-def attention_rows(stage, left):
+def attention_rows(stage, left, _previous):
     generator = torch.Generator().manual_seed(100 + stage)
     logits = torch.randn(4, 5, int(left.max()) + 1, generator=generator)
     return torch.softmax(2.0 * logits, dim=-1)[..., left]

@@ -1,0 +1,44 @@
+"""FrameFusion against its authors' module, called over layers that change nothing."""
+
+import pytest
+import torch
+
+from gleanvid.compressors.framefusion import FrameFusion
+from gleanvid.types import VideoTokens
+from tests.compressors.identity_layers import pass_through
+from tests.parity.checksums import assert_checksum, features, grid, rows
+
+
+def test_case(framefusion):
+    case, config = framefusion, framefusion["config"]
+    units, height, width = grid(case)
+    visual = features(case)
+    if config["newline"] == "grid":  # newlines are one more column, merged like patches
+        newline = rows(case["seed"] + 500, 1, case["dim"]).expand(units * height, 1, -1)
+        visual = torch.cat([visual.view(units * height, width, -1), newline], dim=1).flatten(0, 1)
+        width += 1
+    before, count = config["text_before"], config["text_before"] + config["text_after"]
+    heads, queries = config["heads"], config["query_rows"]
+
+    def attention(_stage, left, _previous):
+        made = rows(case["seed"] + 2000, heads * queries, count + len(left))
+        return made.view(heads, queries, -1)[..., before : before + len(left)]
+
+    method = FrameFusion(
+        config["cost"],
+        similarity_bound=config["similarity_lower_bound"],
+        ratio_bound=config["ratio_lower_bound"],
+        query_rows=queries,
+        num_layers=config["num_layers"],
+        exact=False,
+    )
+    tokens = VideoTokens(visual, (units, height, width))
+    result = pass_through(method, tokens, config["num_layers"], attention)
+    assert result.record.keep.tolist() == case["kept"]
+    assert result.rows_per_layer == case["visual_tokens_per_layer"]
+    assert result.average == pytest.approx(case["mean_retention"], rel=1e-9)
+    ratios = result.by_layer[config["num_layers"] - 1].trace["merge_ratios"].tolist()
+    assert ratios == pytest.approx(case["sparsity_list"], rel=1e-9)
+    text = rows(case["seed"] + 1000, count, case["dim"])
+    for out in (result.hidden, result.record.apply(visual)):  # stage by stage and composed
+        assert_checksum(torch.cat([text[:before], out, text[before:]]), case["merged_checksum"])
