@@ -96,6 +96,10 @@ class Compressor(ABC):
         """(layer, compressor) pairs; layer k acts on what enters layer k of the language model."""
         return ((0, self),)
 
+    def at_depth(self, num_layers: int) -> Compressor:
+        """The same method for a language model of this many layers (here: the method itself)."""
+        return self
+
     def budget(self, tokens: VideoTokens) -> int:
         """B = floor(retention_ratio * T * N), at least one token."""
         return max(1, math.floor(self.retention_ratio * len(tokens) + 1e-9))
@@ -120,6 +124,10 @@ class Chain:
     @property
     def needs(self) -> frozenset[str]:
         return frozenset().union(*(stage.needs for _, stage in self.stages))
+
+    def at_depth(self, num_layers: int) -> Chain:
+        """The chain itself: its layers were named for the model at hand."""
+        return self
 
     def settings(self) -> dict[str, Any]:
         """The settings of every stage by layer, ready for JSON."""
