@@ -1,0 +1,37 @@
+"""Averages and singles add up to the rows that were asked for."""
+
+import pytest
+import torch
+
+from gleanvid.ops.windows import Windows, exact_counts, with_singles
+
+START = torch.tensor([0, 0, 0, 3, 4, 4])
+STATIC = torch.tensor([[1, 0, 1]] * 3 + [[0, 0, 0]] + [[0, 1, 0]] * 2, dtype=torch.bool)
+WINDOWS = Windows(START, STATIC)
+
+
+def test_sizes_count_one_row_per_average_and_one_per_other_token():
+    assert WINDOWS.sizes.tolist() == [[2, 0, 0, 0, 1, 0], [1, 1, 1, 3, 2, 2]]
+    assert WINDOWS.firsts == [0, 3, 4]
+    assert WINDOWS.span(0) == slice(0, 3)
+    assert int(WINDOWS.sizes.sum()) + int(WINDOWS.repeated.sum()) == STATIC.numel()
+
+
+@pytest.mark.parametrize("total", range(13, 19))
+def test_singles_fill_up_to_the_total_and_all_of_them_are_the_identity(total):
+    score = torch.arange(18.0).view(6, 3)
+    home, weight = with_singles(WINDOWS, score, total)
+    assert len(home.unique()) == total
+    sums = torch.zeros(18).index_add_(0, home, weight)
+    torch.testing.assert_close(sums[home.unique()], torch.ones(total))
+    if total == 18:
+        assert torch.equal(home, torch.arange(18)) and (weight == 1).all()
+    if total == 14:
+        assert home[16] == 16  # the repeated token of largest score left first
+
+
+@pytest.mark.parametrize("total", range(1, 14))
+def test_exact_counts_fit_their_sets(total):
+    counts = exact_counts(WINDOWS.sizes, total)
+    assert int(counts.sum()) == total
+    assert (counts <= WINDOWS.sizes).all()
