@@ -14,25 +14,15 @@ from typing import Any, NamedTuple
 os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")  # Gradio reads it on import only
 
 import gradio as gr
-from starlette.middleware import Middleware
 
-from components import actions, clip, controls, curves, first, settings, talk, theme, viewer
+from components import actions, clip, controls, curves, first, serving, settings, talk, viewer
 from components.engine import Engine
-from components.guard import Guard
 from components.talk import message
 from gleanvid.compressors import COMPRESSORS
 
-MAX_UPLOAD_MB = 500
-DAY_S = 24 * 60 * 60
 BUILT_IN = ("Built-in (tiny)", "builtin")
 HEADER = "<h1>GleanVID</h1><p>Ask a video. See which of its tokens the model was given.</p>"
 CLOSE_ON_PHONES = "() => ({__type__: 'update', open: window.innerWidth > 1000})"
-# Gradio's sliders report the release of a pointer but not of a key: make one of the other.
-HEAD = """<script>document.addEventListener("keyup", (event) => {
-  const moves = /^(Arrow|Page|Home|End)/.test(event.key);
-  if (moves && event.target.matches?.("#gv-settings input[type=range]"))
-    event.target.dispatchEvent(new PointerEvent("pointerup", { bubbles: true }));
-});</script>"""
 
 
 class Page(NamedTuple):
@@ -75,13 +65,13 @@ def build_app(
     gr.set_static_paths([first.FOLDER, *(example.path for example in examples)])
     opening = first.load()
     start = {"model": models[0][1], "compressor": "gleanvid"}
-    with gr.Blocks(title="GleanVID", fill_width=True, delete_cache=(DAY_S // 24, DAY_S)) as blocks:
+    with gr.Blocks(title="GleanVID", fill_width=True, delete_cache=serving.DELETE_CACHE) as blocks:
         with gr.Sidebar(width=300, elem_id="gv-settings") as sidebar:
             chosen = settings.panel(COMPRESSORS, models, max_frames, start)
         gr.HTML(HEADER, elem_id="gv-header")
         with gr.Row(elem_id="gv-columns"):
             with gr.Column(scale=5, min_width=320):
-                source = clip.panel(examples, MAX_UPLOAD_MB)
+                source = clip.panel(examples, serving.MAX_UPLOAD_MB)
                 words = talk.panel(opening.question, opening.turns)
             with gr.Column(scale=8, min_width=320), gr.Tabs():
                 with gr.Tab("Tokens"):
@@ -145,6 +135,13 @@ def wire_clip(engine: Engine, page: Page, examples: Sequence[clip.Example]) -> N
 def wire_settings(engine: Engine, page: Page) -> None:
     """A changed setting shows its effect once the hand is off it; nothing is encoded again."""
     own = page.settings.controls
+    page.settings.model.input(
+        lambda name: gr.update(visible=name == BUILT_IN[1]),
+        page.settings.model,
+        page.talk.note,
+        queue=False,
+        show_progress="hidden",
+    )
     own.method.input(
         lambda name: controls.show(COMPRESSORS, name),
         own.method,
@@ -208,27 +205,6 @@ def updates(shown: actions.Shown) -> list[Any]:
     return [*values, gr.update(interactive=True), gr.update(interactive=False)]
 
 
-def launch_options(host: str, port: int | None, share: bool) -> dict[str, Any]:
-    """What keeps a public page safe and a private one offline; see ``components.guard``."""
-    return {
-        "server_name": host,
-        "server_port": port,
-        "share": share,
-        "theme": theme.build(),
-        "css_paths": theme.STYLES,
-        "head": HEAD,
-        "max_file_size": f"{MAX_UPLOAD_MB}mb",
-        "max_threads": 16,
-        "allowed_paths": [],
-        "run_history": False,
-        "enable_monitoring": False,
-        "ssr_mode": False,
-        "show_error": False,
-        "footer_links": ["settings"],
-        "app_kwargs": {"docs_url": None, "redoc_url": None, "middleware": [Middleware(Guard)]},
-    }
-
-
 def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Ask a video, see which tokens were kept.")
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on")
@@ -247,7 +223,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = parse(arguments)
     models = ([(options.model, options.model)] if options.model else []) + [BUILT_IN]
     page = build_app(Engine(pipeline), models, clip.examples(), options.max_frames)
-    page.queue(max_size=20).launch(**launch_options(options.host, options.port, options.share))
+    page.queue(max_size=20).launch(**serving.options(options.host, options.port, options.share))
 
 
 if __name__ == "__main__":

@@ -6,6 +6,12 @@ const find = (selector) => element.querySelector(selector);
 const root = find(".gv-viewer");
 const [frameCanvas, stage, card] = [find(".gv-frame"), find(".gv-stage"), find(".gv-card")];
 const [scrub, play, caption] = [find(".gv-scrub"), find(".gv-play"), find(".gv-caption")];
+const LEGENDS = {
+  kept: "Bright: tokens the model was given. Dark: tokens dropped before it.",
+  heat: "Joint score of every token, from dark (low) to yellow (high).",
+  outline: "Blue border: around the tokens that were kept.",
+  original: "The frame as it was sampled.",
+};
 const ICONS = { play: "M4 2.5v11l9-5.5z", pause: "M4 2.5h3v11H4zM9 2.5h3v11H9z" };
 
 let clip = null; // what is on show: the value, its sheet and the masks and scores of every method
@@ -157,17 +163,18 @@ function drawStrips() {
       ? Number(values[unit()].toPrecision(3)).toLocaleString("en")
       : values[unit()].toFixed(digits);
     const label = figure.querySelector(".gv-line");
-    if (label) label.textContent = `dashed: even share, ${even.toFixed(1)}`;
+    if (label) label.textContent = `dashed: uniform B/T = ${even.toFixed(1)}`;
   }
 }
 
 function describe() {
   const { tiles, seconds, grid } = clip.value;
   const kept = `${method().budgets[unit()]} of ${perUnit()} tokens kept`;
-  const step = grid[0] === tiles.count ? "" : ` · step ${unit() + 1} of ${grid[0]}`;
+  const step = grid[0] === tiles.count ? "" : ` · unit ${unit() + 1} of ${grid[0]}`;
   const text = `Frame ${frame + 1} of ${tiles.count} · ${seconds[frame].toFixed(2)} s${step} · ${kept}`;
   scrub.setAttribute("aria-valuetext", text);
   caption.textContent = text;
+  find(".gv-legend").textContent = LEGENDS[mode()];
 }
 
 // The card beside the pointer: what happened to one token, and why.
@@ -208,7 +215,7 @@ function tokenLines(row, column) {
   const [best] = method().scores;
   if (best) {
     const better = best.steps.subarray(first, first + perUnit()).filter((s) => s > best.steps[token]);
-    lines.push([`rank ${better.length + 1} of ${perUnit()} in this step`, ""]);
+    lines.push([`rank ${better.length + 1} of ${perUnit()} in this unit`, ""]);
   }
   return lines;
 }

@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from components.engine import Engine
+from components.engine import Engine, decides_early
 from components.talk import message, turn
 from components.viewer import pack, publish
 from gleanvid.compressors.base import Compressor
@@ -23,6 +23,9 @@ NO_CLIP = "Choose a clip first: upload one, or take an example."
 NO_QUESTION = "Type a question first."
 OUT_OF_MEMORY = (
     "The model ran out of memory. Use fewer frames or a lower retention ratio, then try again."
+)
+DECIDES_LATE = (
+    "This compressor decides while the model reads your question. Ask, and its tokens appear."
 )
 UNEXPECTED = "Something went wrong while working on this clip. The server's log has the details."
 TURNS_SHOWN = 20
@@ -73,6 +76,9 @@ def look(engine: Engine, request: Request) -> Iterator[Shown]:
         return
     try:
         compressor = request.compressor()
+        if not decides_early(compressor):
+            yield Shown(message(DECIDES_LATE), done=True)
+            return
         yield Shown(message("Reading and encoding the clip…"))
         video = engine.clip(request.path, request.frames)
         run = engine.look(video, request.model, compressor)
@@ -95,8 +101,11 @@ def ask(
         compressor = request.compressor()
         yield Shown(message("Reading and encoding the clip…"))
         video = engine.clip(request.path, request.frames)
+        early = Shown()
+        if decides_early(compressor):
+            early = _show(engine, engine.look(video, request.model, compressor))
         yield replace(
-            _show(engine, engine.look(video, request.model, compressor)),
+            early,
             notice=message("Answering…"),
             turns=[*earlier, turn(question, "", running=True)],
         )

@@ -11,8 +11,9 @@ from gleanvid.plots import budget_figure, novelty_figure
 from gleanvid.run import Run
 
 ABOUT = (
-    "How the budget is spread over the clip. A step that shows something new gets more tokens "
-    "than the even share (dashed); a step that repeats what came before gets fewer."
+    "How the budget is spread over the clip. A unit is one step in time as the model sees "
+    "it, often two frames. One that shows something new gets more than the uniform share B/T; one "
+    "that repeats what came before gets less."
 )
 
 

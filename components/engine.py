@@ -100,13 +100,14 @@ class Engine:
         """The tokens of a clip and which of them stay: a run in which nothing was asked."""
         adapter = self.model(model)
         encoded, _ = self.library.encode(video, adapter, compressor.needs)
-        record = compressor.compress(encoded.tokens).to("cpu")
+        layer, stage = compressor.stages[0]
+        record = stage.compress(encoded.tokens).to("cpu")
         return Run(
             video=video,
             question="",
             model=adapter.name,
             compressor=compressor.settings(),
-            by_layer={0: record},
+            by_layer={layer: record},
             answer="",
             cost=_cost_of_looking(record),
             seconds=encoded.tokens.seconds.cpu(),
@@ -144,6 +145,12 @@ class Engine:
             flag = self._stops.pop(session, None)
         if flag is not None:
             flag.set()
+
+
+def decides_early(compressor: Compressor) -> bool:
+    """Whether a method picks tokens from the clip alone, before there is a question."""
+    layer, stage = compressor.stages[0]
+    return layer == 0 and "text" not in stage.needs
 
 
 def _cost_of_looking(record: Compression) -> Cost:

@@ -6,6 +6,7 @@ import gradio as gr
 import pytest
 
 import app
+from components import serving
 from components.engine import Engine
 from tests.components.fake import Library
 
@@ -39,7 +40,7 @@ def test_the_state_of_a_page_holds_no_run(page):
 
 
 def test_launch_keeps_to_itself():
-    options = app.launch_options("127.0.0.1", None, False)
+    options = serving.options("127.0.0.1", None, False)
     assert options["share"] is False and options["run_history"] is False
     assert options["allowed_paths"] == [] and options["enable_monitoring"] is False
     assert options["show_error"] is False and options["max_file_size"]

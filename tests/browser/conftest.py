@@ -50,13 +50,14 @@ def library() -> Library:
 def address(browser, clips, library):
     pytest.importorskip("gradio", reason="needs the app extra")
     import app
+    from components import serving
     from components.clip import Example
     from components.engine import Engine
 
     examples = [Example(clips / "square.mp4", "Square", "What moves?")]
     models = [app.BUILT_IN, ("Missing", "missing/model")]
     page = app.build_app(Engine(library), models, examples)
-    options = app.launch_options("127.0.0.1", None, False)
+    options = serving.options("127.0.0.1", None, False)
     _, url, _ = page.queue().launch(**options, prevent_thread_lock=True, quiet=True)
     yield url.rstrip("/")
     page.close()

@@ -93,7 +93,7 @@ def test_a_strip_moves_the_viewer(viewing):
     box = strip.bounding_box()
     strip.click(position={"x": box["width"] * 0.99, "y": 20})
     settle(viewing)
-    assert "step 16 of 16" in caption(viewing)
+    assert "unit 16 of 16" in caption(viewing)
 
 
 def test_releasing_the_ratio_changes_the_masks_and_encodes_nothing(visit, library):

@@ -152,3 +152,20 @@ def test_one_page_asks_one_thing_at_a_time_and_pages_do_not_meet():
     assert engine.start("me") and not engine.start("me") and engine.start("you")
     engine.stop("me")
     assert engine.start("me") and not engine.start("you")
+
+
+class Late(GleanVID):
+    """A method that acts inside the language model."""
+
+    @property
+    def stages(self):
+        return ((2, self),)
+
+
+def test_a_method_that_decides_late_shows_its_tokens_with_the_answer(clip):
+    library = Library()
+    engine, request = Engine(library), Request(clip, 8, "builtin", Late)
+    assert list(look(engine, request))[-1].notice["text"] == actions.DECIDES_LATE
+    assert library.encodes == 0
+    shown = answer(engine, request)
+    assert [bool(part.viewer) for part in shown] == [False] * (len(shown) - 1) + [True]
