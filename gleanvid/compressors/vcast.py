@@ -1,0 +1,96 @@
+"""V-CAST: budgets by how sharply the video turns in feature space, tokens by novelty and norm.
+
+Lin, Liu, Wang, Ma, Ren, "V-CAST: Video Curvature-Aware Spatio-Temporal Pruning for Efficient Video
+Large Language Models" (2026), https://arxiv.org/abs/2603.27650. Released for Qwen3-VL; on any other
+model it is a proposal of ours. Not ported: newline handling, which belongs to the models.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
+from torch import Tensor
+
+from gleanvid.compressors.base import Compressor, setting
+from gleanvid.ops.budgets import largest_remainder
+from gleanvid.ops.ranking import descending, ranks
+from gleanvid.types import Compression, VideoTokens
+
+_EPS = 1e-6
+
+
+@dataclass(frozen=True)
+class VCast(Compressor):
+    """Prunes ahead of the model, by features alone.
+
+    With ``exact`` one token a unit and the rest of B by largest remainder (B below T: all of it by
+    largest remainder). Without it the authors' rounding of B, never below one token a unit, and
+    their remainder, which goes as a whole to the unit with the largest fraction;
+    ``skip_single_frame`` then keeps a video of one unit whole, as their model patch does.
+    """
+
+    name: ClassVar[str] = "vcast"
+    paper: ClassVar[str] = "Lin et al., 2026, https://arxiv.org/abs/2603.27650"
+
+    temperature: float = setting(
+        0.7, "Softmax temperature of the curvature", low=0.0, above_low=True
+    )
+    skip_single_frame: bool = setting(True, "Keep a single unit whole, authors' mode only")
+    exact: bool = setting(True, "Meet the budget to the token")
+
+    def compress(self, tokens: VideoTokens) -> Compression:
+        features = tokens.features.float().view(tokens.num_units, tokens.tokens_per_unit, -1)
+        means = features.mean(dim=1)
+        frames = means / means.norm(dim=1, keepdim=True).clamp(min=_EPS)  # [T, D]
+        curvature = _curvature(frames)
+        weights = torch.softmax(curvature / self.temperature, dim=0)
+        budgets = self._budgets(weights, tokens).to(features.device)
+        norms = features.norm(dim=-1)
+        low, high = norms.amin(dim=1, keepdim=True), norms.amax(dim=1, keepdim=True)
+        novelty = 1.0 - _cosine(features, frames[:, None])
+        score = novelty + (norms - low) / (high - low + _EPS)  # [T, N]
+        keep = torch.nonzero((ranks(score) < budgets[:, None]).flatten()).squeeze(1)
+        trace = {"curvature": curvature, "share": weights}
+        return Compression.pruned(keep, tokens.grid, {"score": score.flatten()}, trace)
+
+    def _budgets(self, weights: Tensor, tokens: VideoTokens) -> Tensor:
+        """int64 [T]."""
+        units, per_unit = tokens.num_units, tokens.tokens_per_unit
+        if self.exact:
+            total = self.budget(tokens)
+            base = int(total >= units)
+            shared = largest_remainder(weights, total - base * units, per_unit - base)
+            return base + shared
+        if units == 1 and self.skip_single_frame:
+            return torch.tensor([per_unit])
+        total = max(units, min(len(tokens), round(len(tokens) * self.retention_ratio)))
+        return _authors_budgets(weights.cpu(), total, per_unit)
+
+
+def _curvature(frames: Tensor) -> Tensor:
+    """[T]: 1 - cosine between the steps into and out of every unit; 1 at both ends."""
+    curvature = torch.ones(len(frames), device=frames.device)
+    if len(frames) > 2:
+        steps = frames[1:] - frames[:-1]
+        curvature[1:-1] = 1.0 - _cosine(steps[:-1], steps[1:])
+    return curvature
+
+
+def _cosine(a: Tensor, b: Tensor) -> Tensor:
+    lengths = a.norm(dim=-1).clamp(min=_EPS) * b.norm(dim=-1).clamp(min=_EPS)
+    return (a * b).sum(dim=-1) / lengths
+
+
+def _authors_budgets(weights: Tensor, total: int, cap: int) -> Tensor:
+    """int64 [T]: one each, whole parts of the shares of the rest, all that is left to one frame."""
+    shares = weights / weights.sum().clamp(min=_EPS)
+    quotas = shares * (total - len(weights))
+    budgets = 1 + quotas.floor().long().clamp(max=cap - 1)
+    left = total - int(budgets.sum())
+    for unit in descending(quotas - quotas.floor()).tolist():
+        given = min(left, cap - int(budgets[unit]))
+        budgets[unit] += given
+        left -= given
+    return budgets

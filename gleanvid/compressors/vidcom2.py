@@ -1,0 +1,87 @@
+"""VidCom2: more tokens for frames unlike the video, and in each the tokens unlike frame and video.
+
+Liu, Wang, Ma, Zhang, "Video Compression Commander: Plug-and-Play Inference Acceleration for Video
+Large Language Models" (EMNLP 2025), https://arxiv.org/abs/2505.14454. Follows the published code,
+which compares by Gaussian kernels where the paper speaks of cosines. Not ported: newline handling,
+which belongs to the models.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
+from torch import Tensor
+from torch.nn.functional import normalize
+
+from gleanvid.compressors.base import Compressor, setting
+from gleanvid.ops.budgets import largest_remainder
+from gleanvid.ops.ranking import ranks
+from gleanvid.types import Compression, VideoTokens
+
+_BANDWIDTHS = (0.125, 0.25, 0.5, 1.0, 2.0)
+
+
+@dataclass(frozen=True)
+class VidCom2(Compressor):
+    """Prunes ahead of the model, by features alone.
+
+    With ``exact`` the frames' shares become whole tokens by largest remainder, one token a frame
+    where B allows it. Without it: the authors' rounding of every frame on its own, at least one
+    token, which drifts from B by up to half a token a frame and prunes at ratio 1.0 too. Scores are
+    float32 whatever the dtype (in the original the model's: bf16 quantises the frame weights).
+    """
+
+    name: ClassVar[str] = "vidcom2"
+    paper: ClassVar[str] = "Liu et al., EMNLP 2025, https://arxiv.org/abs/2505.14454"
+
+    channel_ratio: float = setting(
+        0.5, "Share of channels compared, lowest variance first", low=0.0, high=1.0, above_low=True
+    )
+    temperature: float = setting(
+        0.01, "Softmax temperature of the frame weights", low=0.0, above_low=True
+    )
+    exact: bool = setting(True, "Meet the budget to the token")
+
+    def compress(self, tokens: VideoTokens) -> Compression:
+        units = _steady_units(tokens, self.channel_ratio)  # [T, N, C]
+        to_video = _closeness(units, units.mean(dim=(0, 1)))
+        to_frame = _closeness(units, units.mean(dim=1, keepdim=True))
+        shares = self._shares(-to_video.mean(dim=1))
+        budgets = self._budgets(shares, tokens)
+        uniqueness = -(to_video + to_frame)  # [T, N]
+        kept = ranks(uniqueness) < budgets.to(uniqueness.device)[:, None]
+        keep = torch.nonzero(kept.flatten()).squeeze(1)
+        scores = {"uniqueness": uniqueness.flatten()}
+        return Compression.pruned(keep, tokens.grid, scores, {"share": shares})
+
+    def _shares(self, uniqueness: Tensor) -> Tensor:
+        """[T]: the share of its tokens that each frame is to keep, before rounding."""
+        weights = torch.softmax((uniqueness - uniqueness.max()) / self.temperature, dim=0)
+        return (self.retention_ratio * (1.0 + weights - weights.mean())).clamp(max=1.0)
+
+    def _budgets(self, shares: Tensor, tokens: VideoTokens) -> Tensor:
+        """int64 [T]."""
+        quotas = shares * tokens.tokens_per_unit
+        if not self.exact:
+            return quotas.round().long().clamp(min=1)
+        total = self.budget(tokens)
+        floor = int(total >= tokens.num_units)
+        return largest_remainder(quotas, total, tokens.tokens_per_unit, floor)
+
+
+def _steady_units(tokens: VideoTokens, channel_ratio: float) -> Tensor:
+    """Unit vectors [T, N, C] of the channels whose variance over all tokens is lowest."""
+    features = tokens.features.float()
+    variance = features.var(dim=0, unbiased=False)
+    count = max(1, int(features.shape[1] * channel_ratio))
+    steady = ranks(-variance) < count
+    units = normalize(features[:, steady], dim=-1)
+    return units.view(tokens.num_units, tokens.tokens_per_unit, -1)
+
+
+def _closeness(units: Tensor, center: Tensor) -> Tensor:
+    """[T, N]: sum of Gaussian kernels of every bandwidth between tokens [T, N, C] and a centre."""
+    squares = (units - center).square().sum(dim=-1)
+    return torch.stack([torch.exp(-squares / (2.0 * a)) for a in _BANDWIDTHS]).sum(dim=0)
