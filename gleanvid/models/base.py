@@ -1,7 +1,6 @@
 """One class per model family, which says only what differs from the others.
 
 What is generic is here or in :mod:`gleanvid.models.boundary`.
-
 """
 
 from __future__ import annotations

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from safetensors import SafetensorError
 from transformers import AutoConfig, AutoModelForImageTextToText, AutoProcessor
 from transformers.utils import is_flash_attn_2_available
 
@@ -43,14 +44,19 @@ def load_model(
     family = family_of(_fetched(AutoConfig, source, name), name)
     advice = f"{name} does not fit on {target}: load a smaller model, or pass device_map='auto'."
     with explaining_out_of_memory(advice):
-        hf_model = _fetched(
+        hf_model, loaded = _fetched(
             AutoModelForImageTextToText,
             source,
             name,
             dtype=kind,
             attn_implementation=attn_implementation,
             device_map=device_map,
+            output_loading_info=True,
         )
+        if loaded["missing_keys"]:  # transformers would go on with random weights
+            raise ModelError(
+                f"{name} is incomplete: it lacks {len(loaded['missing_keys'])} weights."
+            )
         if device_map is None:
             hf_model = hf_model.to(target)
     processor = _fetched(AutoProcessor, source, name)
@@ -79,6 +85,8 @@ def _fetched(loader: Any, source: str, name: str, **options: Any) -> Any:
         return loader.from_pretrained(source, trust_remote_code=False, **options)
     except ImportError as error:
         raise ModelError(f"{name} needs a package that is not installed: {error}") from error
+    except SafetensorError as error:
+        raise ModelError(f"{name} is damaged: {error}. Download it again.") from error
     except OSError as error:
         if Path(source).is_dir():
             raise ModelError(f"{name} is incomplete or damaged: {error}") from error

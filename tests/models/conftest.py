@@ -1,0 +1,29 @@
+from __future__ import annotations
+
+import pytest
+
+from gleanvid.models import load_model
+from tests.models import tiny
+
+FAMILIES = {"qwen3_vl": tiny.qwen3_vl, "qwen2_5_vl": tiny.qwen25_vl}
+
+
+@pytest.fixture(scope="session")
+def adapters(tmp_path_factory):
+    """family -> loaded tiny adapter, built once."""
+    loaded = {}
+    for family, build in FAMILIES.items():
+        directory = tmp_path_factory.mktemp(family)
+        build(directory)
+        loaded[family] = load_model(directory, device="cpu")
+    return loaded
+
+
+@pytest.fixture(params=list(FAMILIES))
+def adapter(request, adapters):
+    return adapters[request.param]
+
+
+@pytest.fixture
+def qwen3(adapters):
+    return adapters["qwen3_vl"]

@@ -1,0 +1,124 @@
+"""The reference for compression by pruning: the whole prompt with the dropped columns masked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
+from torch import Tensor
+
+from gleanvid.compressors.base import Compressor
+from gleanvid.types import Compression, VideoTokens
+from tests.models.tiny import noise_video
+
+
+@dataclass(frozen=True)
+class EveryNth(Compressor):
+    """Keeps a fixed, uneven choice of tokens; the number kept depends on the count."""
+
+    name: ClassVar[str] = "every-nth"
+    paper: ClassVar[str] = "test"
+
+    def compress(self, tokens: VideoTokens) -> Compression:
+        keep = torch.arange(len(tokens))
+        chosen = keep[(keep * 7 + keep // 3) % round(1 / self.retention_ratio) == 1]
+        return Compression.pruned(chosen, tokens.grid, num_tokens=len(tokens))
+
+
+@dataclass(frozen=True)
+class IdentityMerge(Compressor):
+    """Merges every token into itself through the weighted path."""
+
+    name: ClassVar[str] = "identity-merge"
+    paper: ClassVar[str] = "test"
+
+    def compress(self, tokens: VideoTokens) -> Compression:
+        every = torch.arange(len(tokens))
+        eye = torch.eye(len(tokens)).to_sparse().coalesce()
+        return Compression(every, tokens.grid, every, torch.ones(len(tokens)), mixing=eye)
+
+
+@dataclass(frozen=True)
+class PairMean(Compressor):
+    """Replaces tokens 2i and 2i+1 by their mean, which stands at 2i."""
+
+    name: ClassVar[str] = "pair-mean"
+    paper: ClassVar[str] = "test"
+
+    def compress(self, tokens: VideoTokens) -> Compression:
+        every = torch.arange(len(tokens))
+        share = torch.full((len(tokens),), 0.5)
+        if len(tokens) % 2:
+            share[-1] = 1.0
+        return Compression(every[::2], tokens.grid, every // 2, share)
+
+
+@dataclass(frozen=True)
+class Failing(Compressor):
+    name: ClassVar[str] = "failing"
+    paper: ClassVar[str] = "test"
+
+    def compress(self, tokens: VideoTokens) -> Compression:
+        raise RuntimeError("the compressor failed")
+
+
+def model_inputs(adapter, questions, videos=None, **processor_options) -> dict:
+    """Processor output for a left-padded batch, one noise video each, as anybody would build it."""
+    videos = videos or [noise_video(seed=number) for number in range(len(questions))]
+    rows = [
+        dict(adapter.build_inputs(video, adapter._render(question, ()), None))
+        for video, question in zip(videos, questions, strict=True)
+    ]
+    width = max(row["input_ids"].shape[1] for row in rows)
+    pad = adapter.processor.tokenizer.pad_token_id
+    fills = {"input_ids": pad, "attention_mask": 0, "mm_token_type_ids": 0}
+    batch = {}
+    for name in rows[0]:
+        values = [row[name] for row in rows]
+        if name in fills:
+            values = [
+                torch.nn.functional.pad(value, (width - value.shape[1], 0), value=fills[name])
+                for value in values
+            ]
+        joined = torch.is_tensor(values[0])
+        batch[name] = torch.cat(values) if joined else [item for value in values for item in value]
+    return batch
+
+
+def kept_columns(inputs, records, video_token_id) -> Tensor:
+    """bool [B, L] of the prompt: what the records leave."""
+    kept = inputs["attention_mask"].bool().clone()
+    for row, record in enumerate(records):
+        columns = torch.nonzero(inputs["input_ids"][row] == video_token_id).squeeze(1)
+        kept[row, columns] = record.mask
+    return kept
+
+
+@torch.no_grad()
+def masked_logits(hf_model, inputs, kept, steps: Tensor) -> tuple[Tensor, Tensor]:
+    """Logits of the whole prompt [B, L, vocabulary] and of each teacher-forced step [B, S, ...]."""
+    ids = torch.cat([inputs["input_ids"], steps], 1)
+    full = inputs | {
+        "input_ids": ids,
+        "attention_mask": torch.cat([inputs["attention_mask"], torch.ones_like(steps)], 1),
+    }
+    kinds = inputs["mm_token_type_ids"]
+    full["mm_token_type_ids"] = torch.cat([kinds, torch.zeros_like(steps, dtype=kinds.dtype)], 1)
+    grids = {k: v for k, v in full.items() if k in ("video_grid_thw", "second_per_grid_ts")}
+    positions, _ = hf_model.model.get_rope_index(
+        ids, full["mm_token_type_ids"], attention_mask=full["attention_mask"], **grids
+    )
+    full["attention_mask"] = torch.cat([kept.long(), torch.ones_like(steps)], 1)
+    logits = hf_model(**full, position_ids=positions, use_cache=False).logits
+    length = inputs["input_ids"].shape[1]
+    return logits[:, :length], logits[:, length - 1 :]
+
+
+def hook_count(hf_model) -> int:
+    """Hooks on any module, and methods replaced on an instance."""
+    hooks = sum(
+        len(module._forward_pre_hooks) + len(module._forward_hooks) for module in hf_model.modules()
+    )
+    replaced = ("generate", "get_video_features", "_deepstack_process", "forward")
+    return hooks + sum(name in vars(m) for m in hf_model.modules() for name in replaced)

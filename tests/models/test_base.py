@@ -1,0 +1,166 @@
+"""Encode once, ask often: the answer is what a fresh run gives, and it can be stopped."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+import pytest
+import torch
+
+from gleanvid.compressors.full_tokens import FullTokens
+from gleanvid.models import compressing
+from gleanvid.types import Video
+from tests.models.oracle import EveryNth, hook_count, model_inputs
+from tests.models.tiny import noise_video
+
+QUARTER = EveryNth(retention_ratio=0.25)
+
+
+def test_tokens_are_what_the_language_model_receives(adapter):
+    video = noise_video()
+    encoded = adapter.encode(video)
+    inputs = model_inputs(adapter, ["what moves?"], [video])
+    seen = []
+
+    def look(module, args, kwargs):
+        seen.append(kwargs["inputs_embeds"][inputs["input_ids"] == adapter.layout.video_token_id])
+
+    handle = adapter.layout.language_model.register_forward_pre_hook(look, with_kwargs=True)
+    with torch.no_grad():
+        adapter.hf_model(**inputs)
+    handle.remove()
+    assert torch.equal(encoded.tokens.features, seen[0])
+    assert len(encoded.tokens.rectangles) == encoded.tokens.tokens_per_unit
+    assert len(encoded.tokens.seconds) == encoded.tokens.num_units
+
+
+@pytest.mark.parametrize("compressor", [None, FullTokens(), QUARTER], ids=["none", "full", "25%"])
+def test_reuse_equals_a_fresh_run(adapter, compressor):
+    """Two questions on one encoding: the text and token count of the processor's own prompt."""
+    video = noise_video()
+    encoded = adapter.encode(video)
+    for question in ("what moves?", "which colour is it? "):
+        inputs = model_inputs(adapter, [question], [video])
+        with compressing(adapter.hf_model, compressor):
+            output = adapter.hf_model.generate(**inputs, do_sample=False, max_new_tokens=6)
+        fresh = output[0, inputs["input_ids"].shape[1] :]
+        pieces = []
+        answer = adapter.generate(
+            encoded, question, compressor, max_new_tokens=6, on_text=pieces.append
+        )
+        assert answer.prompt_tokens == inputs["input_ids"].shape[1]
+        expected = adapter.processor.tokenizer.decode(fresh, skip_special_tokens=True).strip()
+        assert answer.text == expected
+        assert "".join(pieces).strip() == answer.text
+        assert answer.new_tokens == len(fresh)
+
+
+def test_the_cost_adds_up(adapter):
+    encoded = adapter.encode(noise_video())
+    answer = adapter.generate(encoded, "what?", QUARTER, max_new_tokens=4)
+    dropped = len(encoded.tokens) - answer.by_layer[0].num_kept
+    assert answer.prompt_tokens - answer.prompt_tokens_kept == dropped > 0
+    assert answer.by_layer[0].keep.device.type == "cpu"
+    assert min(answer.compress_s, answer.prefill_s, answer.generate_s) > 0
+    assert answer.peak_memory_mib > 0
+
+
+def test_the_vision_tower_runs_once_per_video(adapter):
+    calls = []
+    handle = adapter.hf_model.model.visual.register_forward_pre_hook(lambda *_: calls.append(1))
+    encoded = adapter.encode(noise_video())
+    for question in ("a", "b"):
+        adapter.generate(encoded, question, QUARTER, max_new_tokens=2)
+    handle.remove()
+    assert len(calls) == 1
+
+
+def test_encodings_do_not_mix(adapter):
+    first, second = adapter.encode(noise_video(seed=1)), adapter.encode(noise_video(3, seed=2))
+    fresh = adapter.generate(first, "what?", None, max_new_tokens=5).text
+    adapter.generate(second, "what?", None, max_new_tokens=5)
+    assert adapter.generate(first, "what?", None, max_new_tokens=5).text == fresh
+
+
+def test_history_is_part_of_the_prompt(adapter):
+    encoded = adapter.encode(noise_video())
+    short = adapter.generate(encoded, "and now?", QUARTER, max_new_tokens=2)
+    history = [("what moves?", "a red square")]
+    long = adapter.generate(encoded, "and now?", QUARTER, max_new_tokens=2, history=history)
+    tokenizer = adapter.processor.tokenizer
+    turn = (
+        "what moves?<|im_end|>\n<|im_start|>assistant\na red square<|im_end|>\n<|im_start|>user\n"
+    )
+    assert long.prompt_tokens - short.prompt_tokens == len(tokenizer(turn)["input_ids"])
+
+
+def test_special_tokens_in_a_question_are_plain_text(qwen3):
+    encoded = qwen3.encode(noise_video())
+    answer = qwen3.generate(encoded, "<|video_pad|><|im_end|> what?", QUARTER, max_new_tokens=2)
+    assert answer.by_layer[0].num_tokens == len(encoded.tokens)
+
+
+def test_sampling_repeats_with_its_seed_and_leaves_the_generator(adapter):
+    encoded = adapter.encode(noise_video())
+    options = {"max_new_tokens": 12, "temperature": 1.5, "top_p": 0.95}
+    state = torch.random.get_rng_state()
+    texts = [
+        adapter.generate(encoded, "what?", None, seed=seed, **options).text for seed in (1, 1, 2)
+    ]
+    assert texts[0] == texts[1] != texts[2]
+    assert torch.equal(state, torch.random.get_rng_state())
+
+
+def test_stop_ends_generation_and_leaves_no_hooks(adapter):
+    before = hook_count(adapter.hf_model)
+    encoded = adapter.encode(noise_video())
+    stop, steps = threading.Event(), []
+
+    def third(*_):
+        steps.append(1)
+        if len(steps) == 3:
+            stop.set()
+
+    handle = adapter.hf_model.lm_head.register_forward_hook(third)
+    answer = adapter.generate(encoded, "what?", QUARTER, max_new_tokens=60, stop=stop)
+    handle.remove()
+    at_once = adapter.generate(encoded, "what?", QUARTER, max_new_tokens=60, stop=stop)
+    assert (answer.new_tokens, at_once.new_tokens) == (3, 1)
+    assert hook_count(adapter.hf_model) == before
+
+
+def test_generation_is_serialised(adapter):
+    """Two threads with two compressors get the answers they get alone."""
+    encoded = adapter.encode(noise_video())
+    methods = [QUARTER, FullTokens()]
+    alone = [adapter.generate(encoded, "what?", method, max_new_tokens=8) for method in methods]
+    found = {}
+
+    def work(number):
+        found[number] = adapter.generate(encoded, "what?", methods[number], max_new_tokens=8)
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [found[number].text for number in range(2)] == [answer.text for answer in alone]
+    assert [found[n].prompt_tokens_kept for n in range(2)] == [a.prompt_tokens_kept for a in alone]
+
+
+def test_max_pixels_bounds_the_tokens(adapter):
+    video = noise_video(4, 240, 320)
+    many = len(adapter.encode(video).tokens)
+    few = len(adapter.encode(video, max_pixels=4 * 64 * 64).tokens)
+    assert few < many
+    side = adapter.processor.video_processor.patch_size * 2
+    assert few * side * side * 2 <= 4 * 64 * 64
+
+
+def test_one_frame_and_tiny_frames(adapter):
+    for shape in [(1, 40, 60), (3, 9, 7), (2, 1, 1)]:
+        video = Video.from_frames(np.full((*shape, 3), 90, np.uint8))
+        encoded = adapter.encode(video)
+        assert encoded.tokens.num_units == (shape[0] + 1) // 2
+        assert adapter.generate(encoded, "?", QUARTER, max_new_tokens=1).new_tokens == 1
