@@ -38,7 +38,8 @@ class FastV(Compressor):
 
     def at_depth(self, num_layers: int) -> FastV:
         """The same method for a model of another depth."""
-        return replace(self, layer=scale_layer(self.layer, num_layers), num_layers=num_layers)
+        layer = scale_layer(self.layer, num_layers, self.num_layers)
+        return replace(self, layer=layer, num_layers=num_layers)
 
     @property
     def stages(self) -> tuple[tuple[int, Compressor], ...]:

@@ -11,16 +11,17 @@ import math
 _SHALLOW, _DEEP = 28, 36  # depths of the models the published layer numbers were chosen on
 
 
-def scale_layer(layer: int, num_layers: int) -> int:
-    """The layer at the same relative depth: unchanged for 28 to 36 layers, never below 1.
+def scale_layer(layer: int, num_layers: int, chosen_on: int = _SHALLOW) -> int:
+    """The layer at the same relative depth of a model of ``num_layers``, at least 1, at most the last.
 
-    Outside that range the nearer end of it is the reference, and the answer is at most the last
-    layer.
+    ``chosen_on`` is the depth that ``layer`` was chosen on. Published layers hold for 28 to 36 layers
+    alike; outside that range they scale from its nearer end. Layer 0 stays ahead of the model.
     """
-    reference = min(max(num_layers, _SHALLOW), _DEEP)
-    if layer == 0 or num_layers == reference:
+    if layer == 0 or num_layers == chosen_on:
         return layer
-    return min(max(1, round(layer * num_layers / reference)), num_layers - 1)
+    if _SHALLOW <= chosen_on <= _DEEP:
+        chosen_on = min(max(num_layers, _SHALLOW), _DEEP)
+    return min(max(1, round(layer * num_layers / chosen_on)), num_layers - 1)
 
 
 def rows_for_average(

@@ -227,6 +227,7 @@ def test_stages_scale_with_the_depth_of_the_model():
     assert layers(SparseVLM(), 72) == [0, 6, 14, 32]
     assert layers(SparseVLM(), 4) == [0, 1, 2]
     assert layers(FastV(), 2) == [1]
+    assert HoliTom(inner=True).at_depth(14).at_depth(14).at_depth(28).layer == 18
     assert HoliTom().stages == ((0, HoliTom()),)
 
 
