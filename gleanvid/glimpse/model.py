@@ -1,0 +1,138 @@
+"""The built-in model's shape: the real Qwen3-VL class, small, and its processor.
+
+Tokens are 16 x 16 px by 2 frames (patch 8, merge 2), so a 160 px picture has 10 x 10 of them. The video
+processor squashes every frame, whatever its size, to at most 160 * 160 px.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import torch
+from transformers import (
+    GenerationConfig,
+    PreTrainedTokenizerFast,
+    Qwen2VLImageProcessor,
+    Qwen3VLConfig,
+    Qwen3VLForConditionalGeneration,
+    Qwen3VLProcessor,
+    Qwen3VLVideoProcessor,
+)
+
+from gleanvid.glimpse import tokenizer as words
+
+PATCH, MERGE, TEMPORAL = 8, 2, 2
+CELL = PATCH * MERGE  # px along one side of a token
+TOKENS_PER_UNIT = 100
+_PIXELS = TOKENS_PER_UNIT * CELL**2
+_MAX_FRAMES = 768
+_TEMPLATE = """\
+{%- for message in messages %}
+{{- '<|im_start|>' + message.role + '\n' }}
+{%- if message.content is string %}{{- message.content }}
+{%- else %}
+{%- for part in message.content %}
+{%- if part.type == 'video' %}{{- '<|vision_start|><|video_pad|><|vision_end|>' }}
+{%- elif part.type == 'image' %}{{- '<|vision_start|><|image_pad|><|vision_end|>' }}
+{%- elif part.type == 'text' %}{{- part.text }}
+{%- endif %}
+{%- endfor %}
+{%- endif %}
+{{- '<|im_end|>\n' }}
+{%- endfor %}
+{%- if add_generation_prompt %}{{- '<|im_start|>assistant\n' }}{%- endif %}"""
+
+
+def build_config(tokenizer: PreTrainedTokenizerFast) -> Qwen3VLConfig:
+    """About 6 million parameters; ids are read from the tokenizer."""
+    ids = tokenizer.convert_tokens_to_ids
+    vision = {
+        "depth": 4,
+        "hidden_size": 128,
+        "intermediate_size": 384,
+        "num_heads": 4,
+        "patch_size": PATCH,
+        "spatial_merge_size": MERGE,
+        "temporal_patch_size": TEMPORAL,
+        "out_hidden_size": 320,
+        "num_position_embeddings": 400,
+        "deepstack_visual_indexes": [1, 2],
+    }
+    text = {
+        "vocab_size": len(tokenizer),
+        "hidden_size": 320,
+        "intermediate_size": 640,
+        "num_hidden_layers": 4,
+        "num_attention_heads": 5,
+        "num_key_value_heads": 5,
+        "head_dim": 64,
+        "max_position_embeddings": 8192,
+        "rope_parameters": {
+            "rope_type": "default",
+            "rope_theta": 10000.0,
+            "mrope_section": [12, 10, 10],
+            "mrope_interleaved": True,
+        },
+        "pad_token_id": tokenizer.pad_token_id,
+        "eos_token_id": tokenizer.eos_token_id,
+        "tie_word_embeddings": True,
+    }
+    return Qwen3VLConfig(
+        text_config=text,
+        vision_config=vision,
+        image_token_id=ids(words.IMAGE),
+        video_token_id=ids(words.VIDEO),
+        vision_start_token_id=ids(words.VISION_START),
+        vision_end_token_id=ids(words.VISION_END),
+        tie_word_embeddings=True,
+    )
+
+
+def build_processor(tokenizer: PreTrainedTokenizerFast) -> Qwen3VLProcessor:
+    """The standard processor with our patch size and a fixed number of pixels per frame."""
+    shared = {
+        "patch_size": PATCH,
+        "merge_size": MERGE,
+        "temporal_patch_size": TEMPORAL,
+        "image_mean": [0.5, 0.5, 0.5],
+        "image_std": [0.5, 0.5, 0.5],
+    }
+    image = Qwen2VLImageProcessor(
+        size={"shortest_edge": CELL * CELL, "longest_edge": _PIXELS}, **shared
+    )
+    video = Qwen3VLVideoProcessor(
+        size={"shortest_edge": CELL * CELL, "longest_edge": _PIXELS * _MAX_FRAMES},
+        cap_pixels_per_frame=True,
+        max_video_tokens=TOKENS_PER_UNIT,
+        **shared,
+    )
+    return Qwen3VLProcessor(
+        image_processor=image, tokenizer=tokenizer, video_processor=video, chat_template=_TEMPLATE
+    )
+
+
+def build_model(
+    tokenizer: PreTrainedTokenizerFast, seed: int = 0
+) -> Qwen3VLForConditionalGeneration:
+    """A freshly drawn model in float32."""
+    torch.manual_seed(seed)
+    model = Qwen3VLForConditionalGeneration(build_config(tokenizer))
+    model.generation_config = GenerationConfig(
+        eos_token_id=tokenizer.eos_token_id,
+        pad_token_id=tokenizer.pad_token_id,
+        do_sample=False,
+        max_new_tokens=32,
+    )
+    return model
+
+
+def export(
+    model: Qwen3VLForConditionalGeneration, tokenizer: PreTrainedTokenizerFast, folder: Path
+) -> None:
+    """Write the directory that ``AutoProcessor`` and ``AutoModelForImageTextToText`` load, in float16."""
+    folder.mkdir(parents=True, exist_ok=True)
+    half = Qwen3VLForConditionalGeneration(model.config).half()
+    half.load_state_dict(model.state_dict())
+    half.generation_config = model.generation_config
+    half.save_pretrained(folder)
+    build_processor(tokenizer).save_pretrained(folder)

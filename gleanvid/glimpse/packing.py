@@ -1,0 +1,151 @@
+"""From scenes to training batches, in the very layout the processor gives at inference.
+
+Several questions about one clip share its tokens: the sequence is the video part of the prompt followed by
+every question with its answer, each blind to the others and each at the positions it would have alone.
+B clips, U units of two frames, P patches and N tokens per unit, S sequence length.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+from transformers import PreTrainedTokenizerFast
+
+from gleanvid.glimpse import tokenizer as words
+from gleanvid.glimpse.augment import augment
+from gleanvid.glimpse.model import CELL, MERGE, PATCH, TEMPORAL
+from gleanvid.glimpse.questions import Question, questions
+from gleanvid.glimpse.render import render
+from gleanvid.glimpse.world import (
+    COLOURS,
+    DIRECTIONS,
+    SHAPES,
+    ClipSettings,
+    Scene,
+    sample_scene,
+    stream,
+)
+
+IGNORED = -100
+_VISIBLE = 0.12  # share of a cell an object must cover to own the token
+_OTHERS = 10**6  # keeps the question stream apart from the scene stream
+
+
+@dataclass(frozen=True)
+class Clip:
+    """One rendered clip, its questions, and what stands at each token."""
+
+    patches: np.ndarray  # float32 [U * P, C]
+    grid: tuple[int, int, int]  # units, rows and columns of patches
+    seconds: np.ndarray  # [U], of each unit
+    questions: list[Question]
+    targets: np.ndarray  # int64 [U * N, 3]: shape, colour, motion; 0 = nothing there
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Clips of one grid. ``segments`` int64 [B, S]: -1 padding, 0 video, q >= 1 the q-th question."""
+
+    patches: Tensor  # [B * U * P, C]
+    grid_thw: Tensor  # [B, 3]
+    ids: Tensor  # [B, S]
+    segments: Tensor
+    labels: Tensor  # [B, S], IGNORED outside answers
+    targets: Tensor  # [B * U * N, 3]
+    questions: list[list[Question]]
+
+    def mask(self) -> Tensor:
+        """bool [B, 1, S, S]: causal, question-blind, and never empty."""
+        length = self.ids.shape[1]
+        rows, columns = self.segments[:, :, None], self.segments[:, None, :]
+        causal = torch.ones(length, length, dtype=torch.bool).tril()
+        seen = causal & ((columns == 0) | (columns == rows)) & (columns >= 0)
+        return (seen | torch.eye(length, dtype=torch.bool))[:, None]
+
+
+def make_clip(
+    seed: int, split: str, index: int, settings: ClipSettings, worse: bool, limit: int = 6
+) -> Clip:
+    """The clip of (seed, split, index), with at most ``limit`` of its questions."""
+    scene = sample_scene(seed, split, index, settings)
+    frames, shares = render(scene, CELL)
+    rng = stream(seed, split, index + _OTHERS)
+    if worse:
+        frames = augment(frames, rng)
+    asked = questions(scene, rng)
+    chosen = rng.permutation(len(asked))[:limit]
+    step = float(np.exp(rng.uniform(np.log(0.03), np.log(1.2))))
+    units = settings.num_frames // TEMPORAL
+    seconds = step * (np.arange(units) * TEMPORAL + (TEMPORAL - 1) / 2)
+    grid = (units, settings.height // PATCH, settings.width // PATCH)
+    targets = token_targets(scene, shares)
+    return Clip(patchify(frames), grid, seconds, [asked[i] for i in chosen], targets)
+
+
+def patchify(frames: np.ndarray) -> np.ndarray:
+    """uint8 [2U, H, W, 3] to float32 [U * P, 3 * 2 * patch * patch], in the processor's order."""
+    count, height, width, _ = frames.shape
+    pixels = (frames.astype(np.float32) / 255 - 0.5) / 0.5
+    rows, columns = height // CELL, width // CELL
+    shape = (count // TEMPORAL, TEMPORAL, rows, MERGE, PATCH, columns, MERGE, PATCH, 3)
+    ordered = pixels.reshape(shape).transpose(0, 2, 5, 3, 6, 8, 1, 4, 7)
+    return ordered.reshape(-1, 3 * TEMPORAL * PATCH * PATCH)
+
+
+def token_targets(scene: Scene, shares: np.ndarray) -> np.ndarray:
+    """int64 [U * N, 3] from the visible shares [F, K, rows, columns]; 0 where no object stands."""
+    count, things = shares.shape[:2]
+    units = shares.reshape(count // TEMPORAL, TEMPORAL, things, -1).mean(1).transpose(0, 2, 1)
+    owner = units.argmax(-1).reshape(-1)
+    seen = units.max(-1).reshape(-1) > _VISIBLE
+    motions = [None, *DIRECTIONS]
+    facts = np.array(
+        [
+            [
+                SHAPES.index(thing.shape) + 1,
+                list(COLOURS).index(thing.colour) + 1,
+                motions.index(thing.direction) + 1,
+            ]
+            for thing in scene.things
+        ]
+    )
+    return np.where(seen[:, None], facts[owner], 0)
+
+
+def pack(clips: list[Clip], tokenizer: PreTrainedTokenizerFast) -> Batch:
+    """Pad clips of one grid to one batch."""
+    rows = [_row(clip, tokenizer) for clip in clips]
+    length = max(len(row[0]) for row in rows)
+    filling = (tokenizer.pad_token_id, -1, IGNORED)
+    columns = [
+        torch.tensor([row[i] + [fill] * (length - len(row[i])) for row in rows])
+        for i, fill in enumerate(filling)
+    ]
+    return Batch(
+        torch.from_numpy(np.concatenate([clip.patches for clip in clips])),
+        torch.tensor([clip.grid for clip in clips]),
+        *columns,
+        torch.from_numpy(np.concatenate([clip.targets for clip in clips])),
+        [clip.questions for clip in clips],
+    )
+
+
+def _row(clip: Clip, tokenizer: PreTrainedTokenizerFast) -> tuple[list[int], list[int], list[int]]:
+    """ids, segments and labels of one clip with all its questions."""
+    tokens = clip.grid[1] * clip.grid[2] // MERGE**2
+    frame = words.VISION_START + words.VIDEO * tokens + words.VISION_END
+    film = "".join(f"<{second:.1f} seconds>{frame}" for second in clip.seconds)
+    prompt = f"{words.START}user\n{words.VISION_START}{film}{words.VISION_END}"
+    ids = list(tokenizer(prompt)["input_ids"])
+    segments, labels = [0] * len(ids), [IGNORED] * len(ids)
+    for q, question in enumerate(clip.questions, start=1):
+        asked = f"{question.text}{words.END}\n{words.START}assistant\n"
+        before = tokenizer(asked)["input_ids"]
+        answer = tokenizer(question.answer + words.END)["input_ids"]
+        ids += before + answer
+        segments += [q] * (len(before) + len(answer))
+        labels += [IGNORED] * len(before) + answer
+    return ids, segments, labels
