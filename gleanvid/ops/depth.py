@@ -12,10 +12,11 @@ _SHALLOW, _DEEP = 28, 36  # depths of the models the published layer numbers wer
 
 
 def scale_layer(layer: int, num_layers: int, chosen_on: int = _SHALLOW) -> int:
-    """The layer at the same relative depth of a model of ``num_layers``, at least 1, at most the last.
+    """The layer at the same relative depth of a model of ``num_layers`` layers.
 
-    ``chosen_on`` is the depth that ``layer`` was chosen on. Published layers hold for 28 to 36 layers
-    alike; outside that range they scale from its nearer end. Layer 0 stays ahead of the model.
+    ``chosen_on`` is the depth that ``layer`` was chosen on. Published layers hold for 28 to 36
+    layers alike; outside that range they scale from its nearer end. Layer 0 stays ahead of the
+    model, any other lies between 1 and the last layer.
     """
     if layer == 0 or num_layers == chosen_on:
         return layer
