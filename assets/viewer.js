@@ -163,7 +163,7 @@ function drawStrips() {
       ? Number(values[unit()].toPrecision(3)).toLocaleString("en")
       : values[unit()].toFixed(digits);
     const label = figure.querySelector(".gv-line");
-    if (label) label.textContent = `dashed: uniform B/T = ${even.toFixed(1)}`;
+    if (label) label.textContent = `┄ uniform B/T = ${even.toFixed(1)}`;
   }
 }
 

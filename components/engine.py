@@ -69,13 +69,14 @@ class Engine:
         self.library = library
         self.runs = runs or RunStore()
         self._lock = threading.Lock()
+        self._loading = threading.Lock()  # held for minutes; nothing else may wait for it
         self._models: dict[str, Any] = {}
         self._clips: OrderedDict[tuple[str, int, int], Video] = OrderedDict()
         self._stops: dict[str, threading.Event] = {}
 
     def model(self, name: str) -> Any:
         """The named model, loaded in place of the one before. Raises ``ModelError``."""
-        with self._lock:
+        with self._loading:
             if name not in self._models:
                 self._models.clear()
                 self._models[name] = self.library.load_model(name)

@@ -13,6 +13,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
+from components.clip import Example, examples
 from components.curves import draw
 from components.talk import turn
 from components.viewer import address, pack
@@ -57,3 +58,16 @@ def save(run: Run, folder: Path = FOLDER) -> None:
     (folder / "view.json").write_text(
         json.dumps(content, ensure_ascii=False, indent=1) + "\n", encoding="utf-8"
     )
+
+
+def make(example: Example, folder: Path = FOLDER) -> Run:
+    """Ask the example's question of the built-in model, as the page would, and save the result."""
+    from gleanvid import pipeline
+
+    run = pipeline.ask(example.path, example.question, "builtin")
+    save(run, folder)
+    return run
+
+
+if __name__ == "__main__":
+    make(examples()[0])

@@ -55,7 +55,7 @@ def build() -> gr.themes.Base:
         button_primary_background_fill="#0072b2",
         button_primary_background_fill_hover="#00639b",
         button_primary_background_fill_dark="#0072b2",
-        button_primary_background_fill_hover_dark="#0a82c4",
+        button_primary_background_fill_hover_dark="#0a78b8",
         button_primary_text_color="#ffffff",
         button_secondary_background_fill="#ffffff",
         button_secondary_background_fill_hover="#f1f5f9",

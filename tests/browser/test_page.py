@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from urllib.parse import urlsplit
 
+from tests.browser.conftest import opened
+
 PIXELS = """() => {
   const canvas = document.querySelector(".gv-frame");
   const data = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data;
@@ -162,3 +164,34 @@ def test_nothing_is_fetched_from_elsewhere_and_phones_need_no_sideways_scroll(vi
     hosts = {urlsplit(url).hostname for url in visit.requested if url.startswith("http")}
     assert hosts == {"127.0.0.1"}
     assert visit.errors == []
+
+
+def test_the_running_server_gives_away_no_file_and_fetches_none(visit, address):
+    def status(path: str, **headers: str) -> int:
+        return visit.request.get(address + path, headers=headers).status
+
+    assert status("/") == 200
+    assert status("/", origin="http://evil.example") == 403
+    assert status("/gradio_api/file=http://127.0.0.1:1/x") == 403
+    for secret in ("/etc/passwd", "app.py", "gleanvid/__init__.py", "../app.py"):
+        assert status(f"/gradio_api/file={secret}") in (403, 404)
+    assert status("/docs") == 404
+    assert status("/gradio_api/monitoring/summary") in (403, 404)
+
+
+def test_two_people_share_the_model_one_after_the_other(visit, browser, address, library):
+    other = opened(browser, address)
+    library.words = 400
+    try:
+        ask(visit, "A long one")
+        visit.wait_for_selector(".gv-running")
+        ask(other, "Mine")
+        notice(other, "Waiting for the model")
+        library.words = 8
+        visit.click("#gv-stop")
+        other.wait_for_selector(".gv-cost")
+        assert other.locator(".gv-question").inner_text() == "Mine"
+        assert "Mine" not in visit.locator(".gv-answers").inner_text()
+    finally:
+        library.words = 8
+        other.close()
