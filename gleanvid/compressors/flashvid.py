@@ -1,0 +1,250 @@
+"""FlashVID: salient, diverse tokens stay; the others merge along trees in time, then in space.
+
+Fan, Chen, Xing, Li, Jiang, Tian, "FlashVID: Efficient Video Large Language Models via Training-free
+Tree-based Spatiotemporal Token Merging" (ICLR 2026), https://arxiv.org/abs/2602.08024. Not ported:
+unseeded noise on densities, picking a token twice (v2 could), dropping Qwen3-VL's delimiters.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import torch
+from torch import Tensor
+from torch.nn.functional import normalize
+
+from gleanvid.compressors.base import Compressor, setting
+from gleanvid.ops.budgets import largest_remainder
+from gleanvid.ops.density_peaks import density_peaks
+from gleanvid.ops.depth import rows_for_average, scale_layer
+from gleanvid.ops.ranking import descending, top_indices
+from gleanvid.ops.records import identity_record, required
+from gleanvid.ops.segments import neighbour_cosines, spans_between, starts_of, weakest
+from gleanvid.ops.shares import Shares, shared_record
+from gleanvid.ops.windows import exact_counts
+from gleanvid.types import Compression, VideoTokens
+
+_NEIGHBOURS = 7
+_MAX_ENTRIES = 2**25  # of the pairwise matrices of the frames that are worked on at a time
+
+
+@dataclass(frozen=True)
+class FlashVID(Compressor):
+    """Vision stage ahead of the model; with ``inner`` also :class:`FlashVIDPrune` before layer K.
+
+    With ``exact`` the rows are B (with ``inner`` as many more as the layers below K allow, so that
+    the layers' average is the ratio), shared by largest remainder over frames and over the clusters
+    of a segment. Without it, the authors' rounding up, with ``expansion`` whether or not ``inner``
+    follows; all rows stay where that reaches a whole frame (their code fails there). In a segment
+    of one frame the spatial step sees the kept tokens again, so an index may occur twice in
+    ``keep``, unless ``repeat_positions`` is off. The authors divide a merged tree by one plus its
+    root's direct children: weights sum to one only with ``true_mean``. ``version`` and
+    ``min_segments`` are "v1", 4 for Qwen-VL and "v2", 8 for LLaVA; Qwen3-VL-8B has ``layer`` 28 and
+    ``inner_retention`` 0.1.
+    """
+
+    name: ClassVar[str] = "flashvid"
+    paper: ClassVar[str] = "Fan et al., ICLR 2026, https://arxiv.org/abs/2602.08024"
+    needs: ClassVar[frozenset[str]] = frozenset({"saliency"})
+
+    version: str = setting(
+        "v1", "Weight of a token: saliency, or that times its event's", choices=("v1", "v2")
+    )
+    min_segments: int = setting(4, "Segments there are at least", low=1, step=1)
+    segment_threshold: float = setting(
+        0.9, "Frame cosine below which a segment ends", low=-1.0, high=1.0
+    )
+    alpha: float = setting(0.7, "Share of a frame's rows picked unmerged", low=0.0, high=1.0)
+    temporal_threshold: float = setting(
+        0.8, "Cosine above which a token joins the frame before", low=-1.0, high=1.0
+    )
+    expansion: float = setting(
+        1.25, "Rows ahead of the model per retained one, authors' mode only", low=1.0
+    )
+    true_mean: bool = setting(False, "Divide a merged tree by the number of its tokens")
+    repeat_positions: bool = setting(
+        True, "Let picked tokens be clustered too in one-frame segments"
+    )
+    inner: bool = setting(False, "Prune once more inside the language model")
+    layer: int = setting(20, "K: the layer the inner pruning acts before", low=1, step=1)
+    inner_retention: float = setting(
+        0.3, "Share of the rows kept inside", low=0.0, high=1.0, above_low=True
+    )
+    num_layers: int = setting(28, "Layers of the language model", low=2, step=1)
+    exact: bool = setting(True, "Meet the budget to the token")
+
+    def at_depth(self, num_layers: int) -> FlashVID:
+        """The same method for a model of another depth."""
+        layer = scale_layer(self.layer, num_layers, self.num_layers)
+        return replace(self, layer=layer, num_layers=num_layers)
+
+    @property
+    def stages(self) -> tuple[tuple[int, Compressor], ...]:
+        if not self.inner:
+            return ((0, self),)
+        prune = FlashVIDPrune(
+            self.retention_ratio, self.layer, self.num_layers, self.inner_retention, self.exact
+        )
+        return (0, self), (self.layer, prune)
+
+    def compress(self, tokens: VideoTokens) -> Compression:
+        """Raises ``ValueError`` without saliency."""
+        units, per_unit = tokens.num_units, tokens.tokens_per_unit
+        features = tokens.features.float().view(units, per_unit, -1)
+        saliency = required(tokens, "saliency", "FlashVID").float().view(units, per_unit)
+        means = features.mean(dim=1)
+        spans = self.segments(means)
+        budgets = self._budgets(tokens)  # int64 [T]
+        picks = torch.tensor([math.ceil(budget * self.alpha) for budget in budgets.tolist()])
+        scores = {"saliency": saliency.flatten()}
+        trace = {"segment": starts_of(spans), "picked": picks, "clusters": budgets - picks}
+        if int(budgets.min()) == per_unit:
+            return identity_record(tokens, scores, trace)
+        weight = saliency
+        if self.version == "v2":
+            events = torch.cat([means[span].mean(0).expand_as(means[span]) for span in spans])
+            weight = saliency * (features @ events[..., None]).squeeze(-1)
+        picked = _diverse_picks(features, weight, picks)
+        parts = [Shares.untouched(torch.nonzero(picked.flatten()).squeeze(1))]
+        for span in spans:
+            if int(trace["clusters"][span].sum()):
+                counts = budgets[span], picks[span]
+                parts.append(self._merged(features[span], picked[span], span, *counts))
+        return shared_record(tokens, parts, scores, trace)
+
+    def segments(self, means: Tensor) -> list[slice]:
+        """Runs of frames, cut where the means [T, D] of neighbours differ, and at the weakest."""
+        cosines = neighbour_cosines(means)
+        cuts = cosines < self.segment_threshold
+        missing = self.min_segments - 1 - int(cuts.sum())
+        return spans_between(cuts | weakest(cosines.masked_fill(cuts, 1.0), missing))
+
+    def _budgets(self, tokens: VideoTokens) -> Tensor:
+        """int64 [T]: rows of every unit ahead of the model."""
+        units, per_unit = tokens.num_units, tokens.tokens_per_unit
+        if not self.exact:
+            count = math.ceil(per_unit * self.retention_ratio * self.expansion)
+            return torch.full((units,), min(count, per_unit))
+        total = self.budget(tokens)
+        if self.inner:
+            depth = self.layer + (self.num_layers - self.layer) * self.inner_retention
+            wanted = self.retention_ratio * self.num_layers / depth * len(tokens)
+            total = max(1, min(len(tokens), math.floor(wanted + 1e-9)))
+        return largest_remainder(torch.ones(units), total, per_unit)
+
+    def _merged(
+        self, features: Tensor, picked: Tensor, span: slice, budgets: Tensor, picks: Tensor
+    ) -> Shares:
+        """One segment [L, N, D]: trees through time, then clusters in every frame."""
+        length, per_unit = picked.shape
+        free = ~picked
+        root = torch.arange(picked.numel(), device=picked.device)
+        divisor = torch.ones(len(root), device=picked.device)
+        if length > 1:
+            root, children = _trees(features, free, int(budgets.sum()), self.temporal_threshold)
+            divisor = torch.bincount(root, minlength=len(root)) if self.true_mean else children
+        elif self.repeat_positions:
+            free = torch.ones_like(free)
+        standing = free & (root == torch.arange(len(root), device=root.device)).view_as(free)
+        rows = torch.zeros_like(features).flatten(0, 1)
+        rows = rows.index_add_(0, root, features.flatten(0, 1)) / divisor[:, None]
+        counts = self._counts(standing.sum(dim=1).cpu(), int((budgets - picks).sum()))
+        home = torch.full_like(root, -1)
+        share = 1.0 / divisor
+        for unit in torch.nonzero(counts).flatten().tolist():
+            count = int(counts[unit])
+            places = unit * per_unit + torch.nonzero(standing[unit]).squeeze(1)
+            centers, joined, _ = density_peaks(rows[places], count, min(count, _NEIGHBOURS))
+            home[places] = places[centers[joined]]
+            share[places] /= torch.bincount(joined, minlength=count)[joined]
+        source = torch.nonzero(free.flatten() & (home[root] >= 0)).squeeze(1)
+        base = span.start * per_unit
+        top = root[source]
+        return Shares.of(base + home[top], base + source, share[top], twin=True)
+
+    def _counts(self, sizes: Tensor, total: int) -> Tensor:
+        """int64 [L]: clusters of every frame of a segment with ``sizes`` [L] rows to cluster."""
+        if self.exact:
+            return exact_counts(sizes, total)
+        ratio = total / int(sizes.sum())
+        if ratio >= 1:
+            return sizes
+        return torch.tensor([math.ceil(size * ratio) for size in sizes.tolist()])
+
+
+def _diverse_picks(features: Tensor, weight: Tensor, counts: Tensor) -> Tensor:
+    """bool [T, N]: ``counts`` [T] tokens a frame, each far from those before, times its weight."""
+    step = max(1, _MAX_ENTRIES // weight.shape[1] ** 2)
+    parts = zip(features.split(step), weight.split(step), counts.split(step), strict=True)
+    return torch.cat([_picks_at_once(*part) for part in parts])
+
+
+def _picks_at_once(features: Tensor, weight: Tensor, counts: Tensor) -> Tensor:
+    unit = normalize(features, dim=-1)
+    gaps = (1.0 - unit @ unit.transpose(1, 2)) * weight[:, None, :]  # [T, N, N], column: candidate
+    second = min(2, gaps.shape[1])
+    closest = gaps.topk(second, dim=1, largest=False).values[:, -1]  # [T, N]
+    picked = torch.zeros_like(weight, dtype=torch.bool)
+    frames = torch.arange(len(gaps), device=gaps.device)
+    quota = counts.to(gaps.device)
+    for number in range(int(counts.max())):
+        best = closest.masked_fill(picked, float("-inf")).argmax(dim=1)
+        picked[frames, best] |= number < quota
+        taken = gaps[frames, best]
+        closest = taken if number == 0 else torch.minimum(closest, taken)
+    return picked
+
+
+def _trees(features: Tensor, free: Tensor, floor: int, threshold: float) -> tuple[Tensor, Tensor]:
+    """Roots int64 [L*N] of the trees through frames [L, N, D], and one plus direct children [L*N].
+
+    A free token joins the most similar free token of the frame before if their cosine passes the
+    threshold, which rises so that more than ``floor`` tokens stand.
+    """
+    unit = normalize(features, dim=-1)
+    cosine = unit[1:] @ unit[:-1].transpose(1, 2)  # [L-1, N, N]
+    cosine.masked_fill_(~(free[1:, :, None] & free[:-1, None, :]), -1.0)
+    best, parent = cosine.max(dim=2)
+    stands = best.numel() + free.shape[1] - int((best > threshold).sum())
+    if stands < floor:
+        ranked = torch.cat([best.flatten(), best.new_full(free.shape[1:], -1.0)])
+        kth = int(descending(ranked)[max(0, len(ranked) - floor - 1)])
+        threshold = max(float(ranked[kth]), -1.0 + 1e-6)
+    joins = best > threshold
+    root = torch.arange(free.numel(), device=free.device).view_as(free)
+    children = torch.ones(free.shape, device=free.device)
+    for step, (join, up) in enumerate(zip(joins, parent, strict=True)):
+        root[step + 1] = torch.where(join, root[step][up], root[step + 1])
+        children[step].index_add_(0, up, join.float())
+    return root.flatten(), children.flatten()
+
+
+@dataclass(frozen=True)
+class FlashVIDPrune(Compressor):
+    """Inner stage: the rows most attended by the last prompt token in layer K - 1 stay.
+
+    With ``exact`` as many as make ``retention_ratio`` the average over the layers; without it
+    ``share`` of the rows, rounded up.
+    """
+
+    name: ClassVar[str] = "flashvid_prune"
+    paper: ClassVar[str] = FlashVID.paper
+    queries: ClassVar[str] = "last"
+
+    layer: int = setting(20, "Layer the pruning acts before", low=1, step=1)
+    num_layers: int = setting(28, "Layers of the language model", low=2, step=1)
+    share: float = setting(0.3, "Share kept", low=0.0, high=1.0, above_low=True)
+    exact: bool = setting(True, "Ratio is the average over layers, met to the token")
+
+    def compress(self, tokens: VideoTokens) -> Compression:
+        """Raises ``ValueError`` without attention or where the ratio is out of reach."""
+        score = required(tokens, "attention", "FlashVID")[:, -1].float().mean(dim=0)  # [L]
+        rows, total = len(tokens), tokens.num_units * tokens.tokens_per_unit
+        count = math.ceil(rows * self.share)
+        if self.exact:
+            ratio, layer = self.retention_ratio, self.layer
+            count = rows_for_average(total, rows, ratio, layer, self.num_layers, "FlashVID")
+        keep = top_indices(score, count)
+        return Compression.pruned(keep, tokens.grid, {"attention": score}, num_tokens=rows)
