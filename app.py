@@ -220,9 +220,10 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
 def main(arguments: Sequence[str] | None = None) -> None:
     from gleanvid import pipeline
 
-    options = parse(arguments)
+    options, engine = parse(arguments), Engine(pipeline)
     models = ([(options.model, options.model)] if options.model else []) + [BUILT_IN]
-    page = build_app(Engine(pipeline), models, clip.examples(), options.max_frames)
+    page = build_app(engine, models, clip.examples(), options.max_frames)
+    engine.warm_up(models[0][1])
     page.queue(max_size=20).launch(**serving.options(options.host, options.port, options.share))
 
 

@@ -10,12 +10,13 @@ import secrets
 import threading
 from collections import OrderedDict
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from gleanvid.compressors.base import Compressor
 from gleanvid.run import Cost, Run
-from gleanvid.types import Compression, Video
+from gleanvid.types import Compression, ModelError, Video
 
 CLIPS_REMEMBERED = 3
 RUNS_MIB = 512
@@ -81,6 +82,15 @@ class Engine:
                 self._models.clear()
                 self._models[name] = self.library.load_model(name)
             return self._models[name]
+
+    def warm_up(self, name: str) -> None:
+        """Load a model beside the start of the server; a failure waits for the first who asks."""
+
+        def load() -> None:
+            with suppress(ModelError):
+                self.model(name)
+
+        threading.Thread(target=load, daemon=True).start()
 
     def clip(self, path: str, num_frames: int) -> Video:
         """The sampled frames of a file, read once. Raises ``VideoError``."""

@@ -48,6 +48,7 @@ const show = () => {
 watch("value", show);
 show();
 """
+NO_WORDS = "(The model gave no words.)"
 BUILT_IN_NOTE = (
     "The **built-in model** is tiny and knows one small world: coloured shapes that move. It can "
     "name their colour, shape and direction. On real-life clips its words mean little; look at "
@@ -93,9 +94,10 @@ def message(text: str = "", kind: str = "quiet") -> dict[str, str]:
 def turn(
     question: str, answer: str, cost: Cost | None = None, running: bool = False
 ) -> dict[str, Any]:
+    spoken = answer if running or answer.strip() else NO_WORDS
     return {
         "question": question,
-        "answer": answer,
+        "answer": spoken,
         "cost": cost_line(cost) if cost else [],
         "running": running,
     }

@@ -195,3 +195,14 @@ def test_two_people_share_the_model_one_after_the_other(visit, browser, address,
     finally:
         library.words = 8
         other.close()
+
+
+def test_opening_the_page_asks_nothing_of_the_model(browser, address, library):
+    before = (library.reads, library.encodes)
+    page = browser.new_page()
+    page.goto(address)
+    page.wait_for_selector("#gv-clip video", state="attached")
+    page.wait_for_load_state("networkidle")
+    assert page.locator(".gv-notice").inner_text() == ""
+    assert (library.reads, library.encodes) == before
+    page.close()

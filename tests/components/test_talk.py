@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from components.talk import ANSWERS_JS, NOTICE_JS, cost_line
+from components.talk import ANSWERS_JS, NO_WORDS, NOTICE_JS, cost_line, turn
 from gleanvid import Cost
 
 
@@ -21,3 +21,8 @@ def test_the_cost_line_gives_every_figure_with_its_unit():
 def test_words_from_outside_are_set_as_text_only():
     for script in (ANSWERS_JS, NOTICE_JS):
         assert "innerHTML" not in script and "textContent" in script
+
+
+def test_an_answer_without_words_says_so_once_it_is_done():
+    assert turn("What?", "  ")["answer"] == NO_WORDS
+    assert turn("What?", "", running=True)["answer"] == ""
