@@ -1,0 +1,124 @@
+"""Training sees exactly what inference sees."""
+
+import numpy as np
+import pytest
+import torch
+from transformers import AutoProcessor
+
+from gleanvid.glimpse.learner import Learner
+from gleanvid.glimpse.model import build_model, build_processor
+from gleanvid.glimpse.packing import IGNORED, make_clip, pack
+from gleanvid.glimpse.render import render
+from gleanvid.glimpse.tokenizer import build_tokenizer
+from gleanvid.glimpse.train import PHASES, Trainer, TrainSettings
+from gleanvid.glimpse.world import ClipSettings, sample_scene
+
+SETTINGS = ClipSettings(height=96, width=128, num_frames=6)
+
+
+@pytest.fixture(scope="module")
+def tokenizer():
+    return build_tokenizer()
+
+
+@pytest.fixture(scope="module")
+def learner(tokenizer):
+    torch.manual_seed(1)
+    model = build_model(tokenizer)
+    for weight in model.parameters():  # the default draw is so flat that errors would hide
+        if weight.ndim > 1:
+            torch.nn.init.normal_(weight, std=0.05)
+    return Learner(model)
+
+
+@pytest.fixture(scope="module")
+def clip():
+    return make_clip(0, "train", 4, SETTINGS, worse=False)
+
+
+def inference_inputs(clip, question, tokenizer):
+    """What the processor makes of the same clip and one question, answer appended."""
+    processor = build_processor(tokenizer)
+    content = [{"type": "video"}, {"type": "text", "text": question.text}]
+    prompt = processor.apply_chat_template(
+        [{"role": "user", "content": content}], add_generation_prompt=True, tokenize=False
+    )
+    frames, _ = render(sample_scene(0, "train", 4, SETTINGS), 16)
+    step = clip.seconds[1] - clip.seconds[0]
+    metadata = {
+        "total_num_frames": len(frames),
+        "fps": 2 / step,
+        "frames_indices": list(range(len(frames))),
+        "height": 96,
+        "width": 128,
+        "duration": len(frames) * step / 2,
+    }
+    return processor(
+        text=[prompt + question.answer + "<|im_end|>"],
+        videos=[frames],
+        video_metadata=[metadata],
+        do_sample_frames=False,
+        return_tensors="pt",
+    )
+
+
+def test_a_packed_question_has_the_processors_ids_and_pixels(clip, tokenizer):
+    batch = pack([clip], tokenizer)
+    for q, question in enumerate(clip.questions, start=1):
+        inputs = inference_inputs(clip, question, tokenizer)
+        own = (batch.segments[0] == 0) | (batch.segments[0] == q)
+        assert batch.ids[0, own].tolist() == inputs["input_ids"][0].tolist()
+        assert torch.allclose(batch.patches, inputs["pixel_values_videos"], atol=1e-5)
+
+
+def test_a_packed_question_is_scored_as_the_untouched_model_scores_it(clip, tokenizer, learner):
+    batch = pack([clip, make_clip(0, "train", 5, SETTINGS, worse=True)], tokenizer)
+    untouched = build_model(tokenizer)
+    untouched.load_state_dict(learner.model.state_dict())
+    with torch.no_grad():
+        scores, labels = learner.answer(batch, learner.encode(batch))
+        offset = 0
+        for question in clip.questions:
+            inputs = inference_inputs(clip, question, tokenizer)
+            inputs.pop("video_metadata", None)
+            length = len(tokenizer(question.answer)["input_ids"]) + 1
+            expected = untouched(**inputs).logits[0, -length - 1 : -1]
+            mine = scores[offset : offset + length]
+            assert torch.allclose(mine, expected, atol=2e-3), (mine - expected).abs().max()
+            assert labels[offset : offset + length].tolist()[-1] == tokenizer.eos_token_id
+            offset += length
+
+
+def test_the_loss_sees_answers_alone(clip, tokenizer):
+    batch = pack([clip], tokenizer)
+    told = [
+        tokenizer.decode(batch.labels[0][batch.segments[0] == q + 1].clamp(min=0)) for q in (0,)
+    ]
+    answers = batch.labels[0][batch.labels[0] != IGNORED]
+    assert tokenizer.decode(answers) == "".join(q.answer + "<|im_end|>" for q in clip.questions)
+    assert told
+
+
+def test_token_targets_name_what_stands_there(clip):
+    shapes = set(clip.targets[:, 0].tolist()) - {0}
+    assert len(shapes) == len(sample_scene(0, "train", 4, SETTINGS).things)
+    assert ((clip.targets[:, 0] > 0) == (clip.targets[:, 2] > 0)).all()
+
+
+def test_a_run_resumes_where_it_was_and_refuses_other_settings(tmp_path, monkeypatch):
+    tiny = (PHASES[0].__class__("tiny", 1.0, ((64, 64),), (1,), 2),)
+    monkeypatch.setattr("gleanvid.glimpse.train.PHASES", tiny)
+    first = Trainer(TrainSettings(minutes=9), tmp_path)
+    first.advance()
+    first.save()
+    second = Trainer(TrainSettings(minutes=9), tmp_path)
+    assert (second.step, second.clips) == (1, 2)
+    with torch.no_grad():
+        for mine, theirs in zip(
+            first.learner.parameters(), second.learner.parameters(), strict=True
+        ):
+            assert torch.equal(mine, theirs)
+    assert np.isfinite(second.advance()["loss"])
+    AutoProcessor.from_pretrained(tmp_path / "model")
+    with pytest.raises(ValueError, match="minutes"):
+        Trainer(TrainSettings(minutes=3), tmp_path)

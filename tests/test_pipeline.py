@@ -1,0 +1,103 @@
+"""Asking, streaming and comparing on a tiny random model of the real class."""
+
+import threading
+
+import pytest
+import torch
+
+import gleanvid
+from gleanvid.models.flops import prefill_flops
+from gleanvid.pipeline import Failure, compare, encode
+from tests.models import tiny
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    directory = tmp_path_factory.mktemp("tiny")
+    tiny.qwen3_vl(directory)
+    return gleanvid.load_model(directory, device="cpu")
+
+
+@pytest.fixture(scope="module")
+def video():
+    return tiny.noise_video(frames=6)
+
+
+def test_a_run_adds_up(model, video):
+    run = gleanvid.ask(video, "What moves?", model, gleanvid.GleanVID(0.25), 6)
+    cost, record = run.cost, run.compression
+    assert record.num_kept == cost.visual_tokens_kept == cost.visual_tokens // 4
+    assert cost.prompt_tokens - cost.prompt_tokens_kept == cost.visual_tokens - record.num_kept
+    assert cost.prefill_flops == prefill_flops(model.text_config, cost.prompt_tokens_kept)
+    assert cost.prefill_flops_full == prefill_flops(model.text_config, cost.prompt_tokens)
+    assert 1 <= cost.new_tokens <= 6
+    assert len(run.seconds) == record.grid[0]
+    assert len(run.rectangles) == record.grid[1] * record.grid[2]
+
+
+def test_a_clip_is_encoded_once_for_all_questions_and_methods(model, video):
+    fresh = tiny.noise_video(frames=6)
+    assert encode(fresh, model)[1] is False
+    assert gleanvid.ask(fresh, "How many?", model, gleanvid.Uniform(0.5), 2).cost.encode_s == 0
+    assert encode(fresh, model)[1] is True
+
+
+def test_the_cache_holds_a_bounded_number_of_clips(model):
+    clips = [tiny.noise_video(frames=4, seed=seed) for seed in range(4)]
+    for clip in clips:
+        encode(clip, model)
+    assert encode(clips[-1], model)[1] is True
+    assert encode(clips[0], model)[1] is False
+
+
+def test_the_stream_ends_in_the_same_run_as_ask(model, video):
+    asked = gleanvid.ask(video, "What moves?", model, gleanvid.GleanVID(0.5), 8)
+    *texts, run = gleanvid.stream(video, "What moves?", model, gleanvid.GleanVID(0.5), 8)
+    assert run.answer == asked.answer
+    assert torch.equal(run.compression.keep, asked.compression.keep)
+    assert all(later.startswith(earlier) for earlier, later in zip(texts, texts[1:], strict=False))
+    if texts:
+        assert texts[-1].strip() == run.answer
+
+
+def test_closing_the_stream_frees_the_model(model, video):
+    pieces = gleanvid.stream(video, "Tell all", model, gleanvid.GleanVID(0.5), 4000)
+    next(pieces)
+    pieces.close()
+    assert model.lock.acquire(timeout=1)
+    model.lock.release()
+
+
+def test_a_stop_that_is_already_set_ends_after_one_token(model, video):
+    stop = threading.Event()
+    stop.set()
+    run = gleanvid.ask(video, "Tell all", model, gleanvid.GleanVID(), 500, stop=stop)
+    assert run.cost.new_tokens == 1
+
+
+class Broken(gleanvid.Uniform):
+    name = "broken"
+
+    def compress(self, tokens):
+        raise ValueError("this method cannot do that")
+
+
+def test_one_failing_method_does_not_end_a_comparison(model, video):
+    methods = [gleanvid.FullTokens(), Broken(), gleanvid.Random()]
+    results = list(compare(video, "What?", model, methods, 2))
+    assert [isinstance(result, Failure) for result in results] == [False, True, False]
+    assert "cannot do that" in str(results[1].error)
+
+
+def test_bad_input_is_refused_in_words(model, video):
+    with pytest.raises(ValueError, match="question must not be empty"):
+        gleanvid.ask(video, "  ", model)
+    with pytest.raises(gleanvid.ModelError, match="There is no directory"):
+        gleanvid.ask(video, "What?", "./nowhere")
+    with pytest.raises(gleanvid.VideoError):
+        gleanvid.ask("no-such-file.mp4", "What?", model)
+
+
+def test_errors_reach_the_reader_of_a_stream(model):
+    with pytest.raises(gleanvid.VideoError):
+        list(gleanvid.stream("no-such-file.mp4", "What?", model))

@@ -1,0 +1,70 @@
+"""Clips with the frame number written into every picture, so that a wrong frame shows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from pathlib import Path
+
+import av
+import numpy as np
+import pytest
+
+BITS = 9  # frame numbers 0..511, one vertical bar a bit, most significant at the left
+
+
+def picture(number: int, height: int = 96, width: int = 144) -> np.ndarray:
+    """uint8 [H, W, 3]: bars of the frame number above, a moving shade below."""
+    bits = (number >> np.arange(BITS - 1, -1, -1)) & 1  # [BITS]
+    bars = bits[np.arange(width) * BITS // width] * 255  # [W]
+    shade = (np.add.outer(np.arange(height), np.arange(width)) + 5 * number) % 256  # [H, W]
+    shade[: height // 2] = bars
+    return np.repeat(shade[..., None], 3, axis=2).astype(np.uint8)
+
+
+def numbers(frames: np.ndarray) -> list[int]:
+    """The frame numbers written into ``frames`` [T, H, W, 3], whatever the size."""
+    height, width = frames.shape[1:3]
+    middles = (2 * np.arange(BITS) + 1) * width // (2 * BITS)
+    bars = frames[:, height // 8 : 3 * height // 8].mean(axis=(1, 3))[:, middles]  # [T, BITS]
+    return [int(sum(1 << k for k, bar in enumerate(row[::-1]) if bar > 127)) for row in bars]
+
+
+def write_clip(
+    path: Path,
+    num_frames: int = 60,
+    codec: str = "libx264",
+    size: tuple[int, int] = (96, 144),  # height, width
+    ticks: Sequence[int] | None = None,  # presentation times in milliseconds
+    options: dict[str, str] | None = None,
+    muxer: dict[str, str] | None = None,
+    pix_fmt: str = "yuv420p",
+    rotation: int = 0,
+    turns: int = 0,
+    fps: int = 30,
+) -> Path:
+    """Write ``num_frames`` numbered pictures; skips the test where PyAV lacks the encoder."""
+    try:
+        av.codec.Codec(codec, "w")
+    except av.codec.codec.UnknownCodecError:
+        pytest.skip(f"this build of PyAV cannot encode {codec}")
+    with av.open(str(path), "w", options=muxer or {}) as container:
+        stream = container.add_stream(codec, rate=fps, options=options or {})
+        stream.height, stream.width, stream.pix_fmt = *size, pix_fmt
+        if ticks is not None:
+            stream.codec_context.time_base = Fraction(1, 1000)
+        if rotation:
+            stream.set_display_rotation(rotation)
+        for packet in _encode(stream, num_frames, size, ticks, turns, pix_fmt):
+            container.mux(packet)
+    return path
+
+
+def _encode(stream, num_frames, size, ticks, turns, pix_fmt) -> Iterable[av.Packet]:
+    for number in range(num_frames):
+        shown = picture(number, *(size if turns % 2 == 0 else size[::-1]))
+        frame = av.VideoFrame.from_ndarray(np.ascontiguousarray(np.rot90(shown, -turns)))
+        frame.pts = number if ticks is None else ticks[number]
+        frame.time_base = stream.codec_context.time_base if ticks is not None else Fraction(1, 30)
+        yield from stream.encode(frame)
+    yield from stream.encode(None)
