@@ -49,7 +49,10 @@ def pass_through(
                 keys=tokens.keys if layer == 0 else None,
             )
             previous = by_layer[layer] = stages[layer].compress(now)
-            record = previous if record is None else record.then(previous)
+            if record is None:
+                record = previous
+            elif previous.num_kept < len(hidden):
+                record = record.then(previous)
             hidden, left = previous.apply(hidden), record.keep
         rows_per_layer.append(len(hidden))
     return Passage(record, by_layer, rows_per_layer, hidden)
