@@ -183,16 +183,15 @@ def _diverse_picks(features: Tensor, weight: Tensor, counts: Tensor) -> Tensor:
 
 def _picks_at_once(features: Tensor, weight: Tensor, counts: Tensor) -> Tensor:
     unit = normalize(features, dim=-1)
-    gaps = (1.0 - unit @ unit.transpose(1, 2)) * weight[:, None, :]  # [T, N, N], column: candidate
-    second = min(2, gaps.shape[1])
-    closest = gaps.topk(second, dim=1, largest=False).values[:, -1]  # [T, N]
+    gaps = (1.0 - unit @ unit.transpose(1, 2)) * weight[..., None]  # [T, N, N], a candidate's row
+    closest = gaps.topk(min(2, gaps.shape[1]), largest=False).values[..., -1]  # [T, N]
     picked = torch.zeros_like(weight, dtype=torch.bool)
     frames = torch.arange(len(gaps), device=gaps.device)
     quota = counts.to(gaps.device)
     for number in range(int(counts.max())):
         best = closest.masked_fill(picked, float("-inf")).argmax(dim=1)
         picked[frames, best] |= number < quota
-        taken = gaps[frames, best]
+        taken = gaps[frames, :, best]
         closest = taken if number == 0 else torch.minimum(closest, taken)
     return picked
 

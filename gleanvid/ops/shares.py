@@ -45,19 +45,27 @@ def shared_record(
         for name in ("place", "source", "weight", "twin")
     )
     keys, row = torch.unique(2 * place + twin, return_inverse=True)
+    size = (len(keys), len(tokens))
+    mixing = torch.sparse_coo_tensor(
+        torch.stack([row, source]), weight, size, check_invariants=False
+    ).coalesce()
+    (row, source), weight = mixing.indices(), mixing.values()
+    order = torch.sort(weight, stable=True, descending=True).indices
+    order = order[torch.sort(source[order], stable=True).indices]  # by token, its heaviest first
+    first = torch.ones_like(order, dtype=torch.bool)
+    first[1:] = source[order[1:]] != source[order[:-1]]
+    main = order[first]
     group = torch.full((len(tokens),), -1, dtype=torch.long, device=place.device)
     share = torch.zeros(len(tokens), device=place.device)
-    order = torch.sort(weight, stable=True).indices
-    order = order[torch.sort(source[order], stable=True).indices]  # by token, heaviest last
-    last = torch.ones_like(order, dtype=torch.bool)
-    last[:-1] = source[order[1:]] != source[order[:-1]]
-    heaviest = order[last]
-    group[source[heaviest]] = row[heaviest]
-    share[source[heaviest]] = weight[heaviest]
-    mixing = None
-    if len(heaviest) < len(source):
-        size = (len(keys), len(tokens))
-        places = torch.stack([row, source])
-        mixing = torch.sparse_coo_tensor(places, weight, size, check_invariants=False).coalesce()
+    group[source[main]] = row[main]
+    share[source[main]] = weight[main]
     keep = torch.div(keys, 2, rounding_mode="floor")
-    return Compression(keep, tokens.grid, group, share, scores or {}, trace or {}, mixing)
+    return Compression(
+        keep,
+        tokens.grid,
+        group,
+        share,
+        scores or {},
+        trace or {},
+        mixing if len(main) < len(source) else None,
+    )
