@@ -1,0 +1,120 @@
+"""What reader, decoders and decoding process tell each other. Knows no decoder and no torch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+MAX_PIXELS = 8192 * 4320  # a frame larger than 8K is refused from the header
+MAX_DURATION_S = 6 * 3600.0
+MAX_RESULT_BYTES = 4 * 2**30  # of the sampled frames together
+MAX_THREADS = 4  # of a decoder; each holds frames of its own
+
+
+class UnreadableVideoError(Exception):
+    """A sentence for the person who chose the file; ``read_video`` raises it as ``VideoError``."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """One reading of one file that :func:`gleanvid.video.sniff.check_file` let through."""
+
+    path: str  # absolute
+    name: str  # how messages call the file
+    container: str  # name of FFmpeg's demuxer for it
+    num_frames: int
+    backend: str
+    max_side: int | None = None
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Which frames a decoder is about to give. A later plan replaces an earlier and its frames."""
+
+    indices: list[int]  # [T] frame numbers in the source
+    timestamps: list[float]  # [T] seconds from the first frame shown
+    size: tuple[int, int]  # (height, width) of the frames given
+    source_size: tuple[int, int]  # (height, width) as shown, before resizing
+    fps: float
+    duration: float  # seconds
+    total_frames: int
+    notes: tuple[str, ...] = ()
+
+
+Picture = np.ndarray  # uint8 [height, width, 3]
+Event = Plan | tuple[int, Picture]  # a plan, or a place in it (0..T-1) and its picture
+Events = Iterator[Event]
+
+
+def uniform_indices(total: int, num_frames: int) -> np.ndarray:
+    """int64 [min(total, num_frames)]: evenly spaced frame numbers, the first and the last included.
+
+    ``round(linspace(0, total - 1, num_frames))``, halves to even, as qwen_vl_utils does for the
+    Qwen models of LMMs-Eval. Its LLaVA models cut off the fraction instead: at most one frame
+    earlier.
+    """
+    return np.linspace(0, total - 1, min(total, num_frames)).round().astype(np.int64)
+
+
+def fit(size: tuple[int, int], max_side: int | None) -> tuple[int, int]:
+    """(height, width) scaled so that the longer side is at most ``max_side``; never enlarged."""
+    scale = 1.0 if max_side is None else min(1.0, max_side / max(size))
+    return max(1, round(size[0] * scale)), max(1, round(size[1] * scale))
+
+
+def check_size(request: Request, height: int, width: int) -> None:
+    """Raise where a frame is beyond what this reader decodes."""
+    if height * width > MAX_PIXELS:
+        raise UnreadableVideoError(
+            f"{request.name} has frames of {width} x {height} pixels; "
+            f"the limit is {MAX_PIXELS / 1e6:.0f} million pixels (8K)."
+        )
+
+
+def check_duration(request: Request, seconds: float) -> None:
+    """Raise where a file lasts longer than this reader samples."""
+    if seconds > MAX_DURATION_S:
+        raise UnreadableVideoError(
+            f"{request.name} lasts {seconds / 3600:.1f} hours; the limit is "
+            f"{MAX_DURATION_S / 3600:.0f} hours. Cut out the part that matters."
+        )
+
+
+def make_plan(
+    request: Request,
+    seconds: np.ndarray,  # float64 [n], ascending: the time of every frame that can be given
+    source_size: tuple[int, int],
+    fallback_fps: float = 1.0,
+    numbers: np.ndarray | None = None,  # int64 [n], where the frames have gaps in the source
+    total_frames: int | None = None,
+    notes: tuple[str, ...] = (),
+) -> tuple[Plan, np.ndarray]:
+    """The plan for ``request`` and int64 [T], the rows of ``seconds`` that it takes."""
+    count = len(seconds)
+    rows = uniform_indices(count, request.num_frames)
+    span = float(seconds[-1] - seconds[0])
+    fps = (count - 1) / span if span > 0 else fallback_fps
+    check_duration(request, span)
+    check_size(request, *source_size)
+    size = fit(source_size, request.max_side)
+    if len(rows) * size[0] * size[1] * 3 > MAX_RESULT_BYTES:
+        raise UnreadableVideoError(
+            f"{len(rows)} frames of {size[1]} x {size[0]} pixels do not fit into "
+            f"{MAX_RESULT_BYTES / 2**30:.0f} GiB; take fewer frames or set max_side."
+        )
+    if count < request.num_frames:
+        frames = "1 frame" if count == 1 else f"{count} frames"
+        notes += (f"The clip has {frames}, fewer than the {request.num_frames} asked for.",)
+    plan = Plan(
+        indices=(rows if numbers is None else numbers[rows]).tolist(),
+        timestamps=(seconds[rows] - seconds[0]).tolist(),
+        size=size,
+        source_size=source_size,
+        fps=fps,
+        duration=span + 1 / fps,
+        total_frames=total_frames or count,
+        notes=notes,
+    )
+    return plan, rows

@@ -1,0 +1,94 @@
+"""``read_video``: a file in, a ``Video`` or a ``VideoError`` out."""
+
+from __future__ import annotations
+
+import os
+import threading
+from typing import Literal
+
+import numpy as np
+
+from gleanvid.types import Video, VideoError
+from gleanvid.video import sandbox, worker
+from gleanvid.video.plan import Events, Plan, Request, UnreadableVideoError
+from gleanvid.video.sniff import check_file, label
+
+Backend = Literal["pyav", "decord", "opencv"]
+
+
+def read_video(
+    path: str | os.PathLike[str],
+    num_frames: int = 32,
+    *,
+    backend: Backend = "pyav",
+    max_side: int | None = None,
+    timeout_s: float = 120.0,
+    isolate: bool = True,
+) -> Video:
+    """Sample ``num_frames`` frames, evenly spaced by frame number, first and last included.
+
+    Frame numbers are ``round(linspace(0, n - 1, num_frames))``, so where the frame rate varies the
+    frames are not evenly spaced in time; ``timestamps`` are true. A clip with fewer frames gives
+    all of them, a damaged one an even sample of what is intact, and ``notes`` says so. Frames are
+    turned upright and, with ``max_side`` in pixels, scaled down as they are decoded.
+
+    ``backend`` is ``"pyav"`` (exact), ``"decord"`` (as in LMMs-Eval) or ``"opencv"`` (last resort).
+    Decoding runs in a process of its own that is stopped after ``timeout_s`` seconds.
+    ``isolate=False`` decodes in this process, about 0.4 s faster and without any limit on time or
+    memory: for trusted files only.
+
+    Raises ``VideoError`` with a sentence for a person where the file cannot be used, and
+    ``ValueError`` for a setting out of its range.
+    """
+    _check_settings(num_frames, backend, max_side, timeout_s)
+    try:
+        real, container = check_file(path)
+        name = label(path)
+        request = Request(str(real), name, container, num_frames, backend, max_side)
+        events = sandbox.decode(request, timeout_s) if isolate else worker.decode(request)
+        return _collect(events, request)
+    except UnreadableVideoError as error:
+        raise VideoError(str(error)) from error
+
+
+def _check_settings(num_frames: int, backend: str, max_side: int | None, timeout_s: float) -> None:
+    if isinstance(num_frames, bool) or not isinstance(num_frames, int) or num_frames < 1:
+        raise ValueError(f"num_frames must be a whole number of at least 1, got {num_frames!r}")
+    if backend not in worker.BACKENDS:
+        raise ValueError(f"backend must be one of {', '.join(worker.BACKENDS)}, got {backend!r}")
+    if max_side is not None and not (isinstance(max_side, int) and max_side >= 1):
+        raise ValueError(f"max_side must be None or at least 1 pixel, got {max_side!r}")
+    if not 0 < timeout_s <= threading.TIMEOUT_MAX:
+        raise ValueError(f"timeout_s must be above 0, got {timeout_s!r}")
+
+
+def _collect(events: Events, request: Request) -> Video:
+    """Put the pictures of the last plan in their places."""
+    plan: Plan | None = None
+    for event in events:
+        if isinstance(event, Plan):
+            plan = event
+            frames = np.empty((len(plan.indices), *plan.size, 3), np.uint8)
+            there = np.zeros(len(plan.indices), bool)
+        else:
+            place, picture = event
+            frames[place] = picture
+            there[place] = True
+    if plan is None or not there.any():
+        raise UnreadableVideoError(f"No frame of {request.name} can be decoded.")
+    notes = plan.notes
+    if not there.all():
+        notes += (f"{int((~there).sum())} of {len(there)} sampled frames cannot be decoded.",)
+        frames = frames[there]
+    return Video(
+        frames=frames,
+        timestamps=np.array(plan.timestamps, np.float64)[there],
+        indices=np.array(plan.indices, np.int64)[there],
+        fps=plan.fps,
+        duration=plan.duration,
+        total_frames=plan.total_frames,
+        source_size=plan.source_size,
+        name=request.name,
+        backend=request.backend,
+        notes=notes,
+    )
