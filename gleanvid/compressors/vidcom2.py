@@ -17,7 +17,7 @@ from torch.nn.functional import normalize
 
 from gleanvid.compressors.base import Compressor, setting
 from gleanvid.ops.budgets import largest_remainder
-from gleanvid.ops.ranking import ranks
+from gleanvid.ops.ranking import ranks, top_indices
 from gleanvid.types import Compression, VideoTokens
 
 _BANDWIDTHS = (0.125, 0.25, 0.5, 1.0, 2.0)
@@ -76,8 +76,8 @@ def _steady_units(tokens: VideoTokens, channel_ratio: float) -> Tensor:
     features = tokens.features.float()
     variance = features.var(dim=0, unbiased=False)
     count = max(1, int(features.shape[1] * channel_ratio))
-    steady = ranks(-variance) < count
-    units = normalize(features[:, steady], dim=-1)
+    steady = top_indices(-variance, count)
+    units = normalize(features.index_select(1, steady), dim=-1)
     return units.view(tokens.num_units, tokens.tokens_per_unit, -1)
 
 
