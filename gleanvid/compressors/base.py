@@ -62,13 +62,16 @@ def setting(default: Any, help: str, *, kind: type | None = None, **limits: Any)
 class Compressor(ABC):
     """Base of all methods: hashable and comparable by settings, so it can be a cache key.
 
-    Class attributes: ``name`` (dropdown, CLI, tables), ``paper`` (authors, venue, link), ``needs``
-    (the optional signals of :class:`VideoTokens` it reads: "saliency", "keys", "text"). Raises
+    Class attributes: ``name`` (dropdown, CLI, tables), ``paper`` (authors, venue, link),
+    ``licence`` (of the original code), ``merges`` (kept rows may take others in), ``needs`` (the
+    optional signals of :class:`VideoTokens` it reads: "saliency", "keys", "text"). Raises
     ``ValueError`` naming the setting, its value and its range.
     """
 
     name: ClassVar[str]
     paper: ClassVar[str]
+    licence: ClassVar[str] = "Apache-2.0 (this repository)"
+    merges: ClassVar[bool] = False
     needs: ClassVar[frozenset[str]] = frozenset()
     queries: ClassVar[str] = ""  # attention rows a stage inside the model reads: "last" or "text"
 

@@ -37,6 +37,7 @@ class DyCoke(Compressor):
 
     name: ClassVar[str] = "dycoke"
     paper: ClassVar[str] = "Tao et al., CVPR 2025, https://arxiv.org/abs/2411.15024"
+    licence: ClassVar[str] = "Apache-2.0"
 
     drop_share: float | None = setting(
         None,

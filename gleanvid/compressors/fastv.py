@@ -28,6 +28,7 @@ class FastV(Compressor):
 
     name: ClassVar[str] = "fastv"
     paper: ClassVar[str] = "Chen et al., ECCV 2024, https://arxiv.org/abs/2403.06764"
+    licence: ClassVar[str] = "none stated"
     queries: ClassVar[str] = "last"
 
     layer: int = setting(

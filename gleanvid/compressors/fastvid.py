@@ -48,6 +48,8 @@ class FastVID(Compressor):
 
     name: ClassVar[str] = "fastvid"
     paper: ClassVar[str] = "Shen et al., NeurIPS 2025, https://arxiv.org/abs/2503.11187"
+    licence: ClassVar[str] = "MIT"
+    merges: ClassVar[bool] = True
     needs: ClassVar[frozenset[str]] = frozenset({"saliency"})
 
     variant: str = setting("qwen3_vl", "Which published form", choices=tuple(_PUBLISHED))

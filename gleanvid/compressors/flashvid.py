@@ -47,6 +47,8 @@ class FlashVID(Compressor):
 
     name: ClassVar[str] = "flashvid"
     paper: ClassVar[str] = "Fan et al., ICLR 2026, https://arxiv.org/abs/2602.08024"
+    licence: ClassVar[str] = "MIT"
+    merges: ClassVar[bool] = True
     needs: ClassVar[frozenset[str]] = frozenset({"saliency"})
 
     version: str = setting(

@@ -40,6 +40,8 @@ class FrameFusion(Compressor):
 
     name: ClassVar[str] = "framefusion"
     paper: ClassVar[str] = "Fu et al., ICCV 2025, https://arxiv.org/abs/2501.01986"
+    licence: ClassVar[str] = "MIT"
+    merges: ClassVar[bool] = True
     queries: ClassVar[str] = "last"
 
     similarity_bound: float = setting(

@@ -38,6 +38,8 @@ class HoliTom(Compressor):
 
     name: ClassVar[str] = "holitom"
     paper: ClassVar[str] = "Shao et al., NeurIPS 2025, https://arxiv.org/abs/2505.21334"
+    licence: ClassVar[str] = "Apache-2.0"
+    merges: ClassVar[bool] = True
     needs: ClassVar[frozenset[str]] = frozenset({"saliency"})
 
     tau: float = setting(

@@ -43,6 +43,8 @@ class PruneVid(Compressor):
 
     name: ClassVar[str] = "prunevid"
     paper: ClassVar[str] = "Huang et al., Findings of ACL 2025, https://arxiv.org/abs/2412.16117"
+    licence: ClassVar[str] = "CC BY-NC-SA 4.0"
+    merges: ClassVar[bool] = True
 
     tau: float = setting(
         0.8, "Mean cosine in a window above which a position is static", low=-1.0, high=1.0

@@ -41,6 +41,8 @@ class SparseVLM(Compressor):
 
     name: ClassVar[str] = "sparsevlm"
     paper: ClassVar[str] = "Zhang et al., ICML 2025, https://arxiv.org/abs/2410.04417"
+    licence: ClassVar[str] = "Apache-2.0"
+    merges: ClassVar[bool] = True
     needs: ClassVar[frozenset[str]] = frozenset({"text"})
 
     num_layers: int = setting(28, "Layers of the language model", low=2, step=1)

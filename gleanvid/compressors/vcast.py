@@ -33,6 +33,7 @@ class VCast(Compressor):
 
     name: ClassVar[str] = "vcast"
     paper: ClassVar[str] = "Lin et al., 2026, https://arxiv.org/abs/2603.27650"
+    licence: ClassVar[str] = "none stated for the method"
 
     temperature: float = setting(
         0.7, "Softmax temperature of the curvature", low=0.0, above_low=True

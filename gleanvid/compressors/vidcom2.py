@@ -35,6 +35,7 @@ class VidCom2(Compressor):
 
     name: ClassVar[str] = "vidcom2"
     paper: ClassVar[str] = "Liu et al., EMNLP 2025, https://arxiv.org/abs/2505.14454"
+    licence: ClassVar[str] = "Apache-2.0"
 
     channel_ratio: float = setting(
         0.5, "Share of channels compared, lowest variance first", low=0.0, high=1.0, above_low=True

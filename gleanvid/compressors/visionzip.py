@@ -37,6 +37,8 @@ class VisionZip(Compressor):
 
     name: ClassVar[str] = "visionzip"
     paper: ClassVar[str] = "Yang et al., CVPR 2025, https://arxiv.org/abs/2412.04467"
+    licence: ClassVar[str] = "Apache-2.0"
+    merges: ClassVar[bool] = True
     needs: ClassVar[frozenset[str]] = frozenset({"saliency", "keys"})
 
     variant: str = setting(
