@@ -10,6 +10,7 @@ from typing import Any
 from torch import Tensor
 
 from gleanvid.compressors.base import Chain, Compressor
+from gleanvid.models.boundary.layers import LayerHooks
 from gleanvid.models.boundary.layout import Layout
 from gleanvid.models.boundary.prompt import PromptHook
 from gleanvid.models.boundary.record import Record
@@ -39,11 +40,12 @@ def compressing(
     if compressor is None:
         yield record
         return
-    stages = dict(compressor.stages)
     depth = len(layout.language_model.layers)  # type: ignore[arg-type]
+    stages = dict(compressor.at_depth(depth).stages)
     if max(stages) >= depth:
         raise ValueError(f"stage at layer {max(stages)}: this language model has {depth} layers")
-    hook = PromptHook(layout, stages.get(0), record)
+    inside = LayerHooks({layer: stage for layer, stage in stages.items() if layer}, record)
+    hook = PromptHook(layout, stages.get(0), inside, record)
     hook.signals.update(signals or {})
     with ExitStack() as stack:
         stack.enter_context(_watched_generate(hf_model, hook))
@@ -53,6 +55,8 @@ def compressing(
         ):
             handle = module.register_forward_pre_hook(function, with_kwargs=True)
             stack.callback(handle.remove)
+        if inside.stages:
+            stack.enter_context(inside.installed(layout.language_model))
         yield record
 
 

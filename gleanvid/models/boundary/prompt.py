@@ -7,7 +7,6 @@ Here features, timestamps and multimodal positions are final, so this is where t
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from gleanvid.compressors.base import Compressor
+from gleanvid.models.boundary.layers import LayerHooks
 from gleanvid.models.boundary.layout import Layout
 from gleanvid.models.boundary.record import Record
 from gleanvid.models.boundary.sequence import (
@@ -25,12 +25,12 @@ from gleanvid.models.boundary.sequence import (
     present_columns,
     reduce_packed,
     reduce_rows,
+    text_columns,
 )
 from gleanvid.models.measure import now
 from gleanvid.types import Compression, VideoTokens
 
 Kwargs = dict[str, Any]
-Signals = Mapping[str, Tensor]  # "saliency", "keys": rows of all videos of the prompt, in order
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,10 +50,13 @@ class Prefilled:
 class PromptHook:
     """Compresses at prefill, and owns positions and mask while decoding."""
 
-    def __init__(self, layout: Layout, compressor: Compressor | None, record: Record) -> None:
+    def __init__(
+        self, layout: Layout, compressor: Compressor | None, layers: LayerHooks, record: Record
+    ) -> None:
         self.layout, self.compressor, self.record = layout, compressor, record
+        self.layers = layers  # the stages inside the language model
         self.generate_inputs: Kwargs = {}  # what generate() was called with, while it runs
-        self.signals: dict[str, Tensor] = {}
+        self.signals: dict[str, Tensor] = {}  # "saliency", "keys": rows of all videos, in order
         self.prefilled: Prefilled | None = None
         self._core_inputs: Kwargs = {}
 
@@ -83,7 +86,9 @@ class PromptHook:
             return (args, shorter)
         if not past:
             self.prefilled = None
+            self.layers.reset()
             return None
+        self.layers.prefilling = False
         return None if self.prefilled is None else (args, self._continue(kwargs, past))
 
     def _visual(self, inputs: Kwargs) -> Tensor:
@@ -107,11 +112,13 @@ class PromptHook:
         self.record.prompt_tokens_kept = plan.mask.sum(1).tolist()
         if all(r.num_kept == r.num_tokens and not r.merges for row in records for r in row):
             self.prefilled = None
+            self.layers.begin(spans, present, self.record.stages.get(0))
             return kwargs
+        self.layers.begin(plan.spans, plan.mask, self.record.stages.get(0))
         sections = positions if positions.ndim == 3 else positions[None]
         self.prefilled = Prefilled(
             plan.mask,
-            not bool(plan.mask.all()),
+            plan.padded,
             sections.amax(0).masked_fill(~present, 0).amax(1) + 1,
             len(positions) if positions.ndim == 3 else 0,
         )
@@ -123,50 +130,40 @@ class PromptHook:
         """The record of every video, each compressed by itself."""
         start = now(embeds.device)
         self.record.clear()
-        records, taken = [], 0
-        for row, videos in enumerate(spans):
-            made = []
-            for span in videos:
-                signals = self._signals_of(taken, len(span.columns), embeds.device)
-                taken += len(span.columns)
-                made.append(self._compress_one(embeds[row], present[row], span, signals))
-            records.append(made)
+        records = [
+            [self._compress_one(embeds[row], present[row], videos, span) for span in videos]
+            for row, videos in enumerate(spans)
+        ]
         if self.compressor is not None:
             self.record.stages[0] = records
         self.record.compress_s += now(embeds.device) - start
         return records
 
-    def _signals_of(self, start: int, count: int, device: torch.device) -> Signals:
-        """Rows of this video; repeated rows (beams) read the signals of the row they repeat."""
-        return {
-            name: rows.to(device).roll(-(start % len(rows)), 0)[:count]
-            for name, rows in self.signals.items()
-        }
-
     def _compress_one(
-        self, embeds: Tensor, present: Tensor, span: Span, signals: Signals
+        self, embeds: Tensor, present: Tensor, videos: list[Span], span: Span
     ) -> Compression:
         if self.compressor is None:
-            return Compression.pruned(
-                torch.arange(len(span.columns), device=embeds.device), span.grid
-            )
-        text = None
-        if "text" in self.compressor.needs:
-            text = embeds[span.columns[-1] + 1 :][present[span.columns[-1] + 1 :]]
-        missing = self.compressor.needs - set(signals) - {"text"}
-        if missing:
-            raise ValueError(
-                f"{self.compressor.name} needs {sorted(missing)} from the vision tower"
-            )
-        wanted = {name: rows for name, rows in signals.items() if name in self.compressor.needs}
+            every = torch.arange(len(span.columns), device=embeds.device)
+            return Compression.pruned(every, span.grid)
+        needs = self.compressor.needs
+        text = embeds[text_columns(present, videos, span)] if "text" in needs else None
+        signals = {
+            name: self._signal(name, span).to(embeds.device) for name in sorted(needs - {"text"})
+        }
         tokens = VideoTokens(
             embeds[span.columns],
             span.grid,
-            saliency=wanted.get("saliency"),
-            keys=wanted.get("keys"),
+            saliency=signals.get("saliency"),
+            keys=signals.get("keys"),
             text=text,
         )
         return self.compressor.compress(tokens)
+
+    def _signal(self, name: str, span: Span) -> Tensor:
+        """The rows of a vision signal that belong to this video."""
+        if name not in self.signals:
+            raise ValueError(f"{name} from the vision tower is needed and was not computed")
+        return self.signals[name][span.offset : span.offset + len(span.columns)]
 
     def _continue(self, kwargs: Kwargs, past: int) -> Kwargs:
         """Decode positions and mask; generate() keeps them for the uncompressed prompt."""

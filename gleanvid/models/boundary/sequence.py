@@ -8,6 +8,7 @@ on the left.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import torch
@@ -19,11 +20,16 @@ from gleanvid.types import Compression
 
 @dataclass(frozen=True, eq=False)
 class Span:
-    """One video in one row of the prompt. ``positions`` [V]: flat grid index of each token."""
+    """One video in one row of the prompt.
+
+    ``positions`` [V]: flat grid index of each token (None: the whole grid); ``offset``: its first
+    row among the visual rows of all videos that went through the vision tower.
+    """
 
     columns: Tensor  # int64 [V], ascending
     grid: Grid
     positions: Tensor | None = None
+    offset: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +43,10 @@ class Plan:
     index: Tensor
     mask: Tensor
     spans: list[list[Span]]
+
+    @cached_property
+    def padded(self) -> bool:
+        return not bool(self.mask.all())
 
     def gather(self, stream: Tensor) -> Tensor:
         """[B, L, ...] -> [B, P, ...]."""
@@ -68,9 +78,9 @@ def find_videos(visual: Tensor, grids: list[Grid]) -> list[list[Span]]:
         if sum(sizes[start:stop]) != count:
             raise ValueError(f"row {row} holds {count} video tokens, not a whole number of videos")
         parts = columns.split(sizes[start:stop])
-        spans.append(
-            [Span(part, grid) for part, grid in zip(parts, grids[start:stop], strict=True)]
-        )
+        firsts = [sum(sizes[:number]) for number in range(start, stop)]
+        videos = zip(parts, grids[start:stop], firsts, strict=True)
+        spans.append([Span(part, grid, offset=first) for part, grid, first in videos])
     return spans
 
 
@@ -84,6 +94,15 @@ def present_columns(attention_mask: Any, rows: int, length: int, device: torch.d
         last = attention_mask[:, 0, length - 1, :length]
         return (last if last.dtype == torch.bool else last == 0).expand(rows, length)
     return attention_mask[:, :length].bool()
+
+
+def text_columns(present: Tensor, videos: list[Span], span: Span) -> Tensor:
+    """int64 [Q]: columns of one row behind ``span`` that are neither padding nor video."""
+    text = present.clone()
+    text[: span.columns[-1] + 1] = False
+    for video in videos:
+        text[video.columns] = False
+    return torch.nonzero(text).squeeze(1)
 
 
 def plan_prompt(present: Tensor, spans: list[list[Span]], records: list[list[Compression]]) -> Plan:

@@ -1,0 +1,86 @@
+"""Watching attention without asking for it: queries and keys of chosen modules, results untouched.
+
+transformers looks its attention function up by name at every call. While somebody watches, that
+name leads to a wrapper that first shows queries and keys to the watcher and then calls the
+original, so that it works for every family and implementation and the model's numbers stay bitwise
+the same.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
+
+Watcher = Callable[[Tensor, Tensor, dict[str, Any]], None]  # query [B, H, P, d], key [B, G, S, d]
+_watchers: dict[nn.Module, Watcher] = {}
+_installed: dict[str, int] = {}
+_lock = threading.Lock()
+
+
+@contextmanager
+def watching(module: nn.Module, watcher: Watcher) -> Iterator[None]:
+    """Show every query and key of the attention ``module`` to ``watcher`` while open."""
+    name = str(getattr(module.config, "_attn_implementation", None))
+    with _lock:
+        _watchers[module] = watcher
+        _installed[name] = _installed.get(name, 0) + 1
+        if _installed[name] == 1:
+            ALL_ATTENTION_FUNCTIONS[name] = _shown(name)
+    try:
+        yield
+    finally:
+        with _lock:
+            del _watchers[module]
+            _installed[name] -= 1
+            if not _installed[name]:
+                del ALL_ATTENTION_FUNCTIONS[name], _installed[name]
+
+
+def _shown(name: str) -> Callable[..., Any]:
+    original = ALL_ATTENTION_FUNCTIONS.get(name)
+
+    def attention(module: nn.Module, query: Tensor, key: Tensor, *args: Any, **kwargs: Any) -> Any:
+        watcher = _watchers.get(module)
+        if watcher is not None:
+            watcher(query, key, kwargs)
+        function = original or sys.modules[type(module).__module__].eager_attention_forward
+        return function(module, query, key, *args, **kwargs)
+
+    return attention
+
+
+def attention_rows(
+    query: Tensor, key: Tensor, scaling: float | None, asking: Tensor, present: Tensor
+) -> Tensor:
+    """Softmax rows [H, R, P] float32 of the prompt columns ``asking`` [R], causal, in one sequence.
+
+    ``query`` [H, P, d], ``key`` [G, S, d] with S >= P (later rows are an empty cache), ``present``
+    bool [P]. Costs H * R * P numbers, never P * P.
+    """
+    heads, length, width = query.shape
+    groups = len(key)
+    rows = query[:, asking].float().reshape(groups, -1, width)
+    logits = rows @ key[:, :length].float().transpose(1, 2)
+    logits = logits.view(heads, len(asking), length) * (scaling or width**-0.5)
+    seen = torch.arange(length, device=query.device) <= asking[:, None]
+    return logits.masked_fill(~(seen & present), -torch.inf).softmax(-1)
+
+
+def attention_received(query: Tensor, key: Tensor, scaling: float | None, chunk: int) -> Tensor:
+    """[n] float32: mean over heads and queries of softmax(q k^T), ``chunk`` queries at a time.
+
+    ``query`` and ``key`` [H, n, d] of one set of tokens that all see each other.
+    """
+    total = torch.zeros(key.shape[1], device=key.device)
+    keys = key.float().transpose(1, 2)
+    for rows in query.split(chunk, 1):
+        logits = rows.float() @ keys * (scaling or query.shape[-1] ** -0.5)
+        total += logits.softmax(-1).sum((0, 1))
+    return total / (query.shape[0] * query.shape[1])

@@ -1,0 +1,161 @@
+"""Stages inside the language model: fewer rows from a chosen layer on, in prefill and decoding.
+
+The layers share one mask and one rotary table, made for the prompt that entered layer 0. From a
+stage on, hidden states are shorter, so every later layer gets its own cut of both. The cache of
+layer 0 keeps its length, which is what generate() and the mask-building code look at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from functools import partial
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from gleanvid.compressors.base import Compressor
+from gleanvid.models.boundary.attention import attention_rows, watching
+from gleanvid.models.boundary.masks import narrowed_mask
+from gleanvid.models.boundary.record import Record, Rows
+from gleanvid.models.boundary.sequence import (
+    Plan,
+    Span,
+    plan_prompt,
+    reduce_packed,
+    reduce_rows,
+    text_columns,
+)
+from gleanvid.models.measure import now
+from gleanvid.types import Compression, VideoTokens
+
+
+class LayerHooks:
+    """Applies ``stages`` (layer >= 1 -> compressor) to prompts announced with :meth:`begin`."""
+
+    def __init__(self, stages: dict[int, Compressor], record: Record) -> None:
+        self.stages, self.record = stages, record
+        self.prefilling = False
+        self._plans: dict[int, Plan] = {}  # stage -> columns of the prompt that entered layer 0
+        self._steps: list[tuple[Plan, list[list[Span]], Rows]] = []
+        self._attention: dict[tuple[int, int], Tensor] = {}  # (row, video) -> [heads, R, V]
+        self.reset()
+
+    def reset(self) -> None:
+        """No prompt with a video is in work."""
+        self.prefilling = False
+        self._plans, self._steps, self._attention = {}, [], {}
+
+    def begin(self, spans: list[list[Span]], present: Tensor, previous: Rows | None) -> None:
+        """A prompt enters layer 0; ``present`` bool [B, P] is False on padding."""
+        self.reset()
+        self.prefilling = True
+        self._spans, self._present, self._previous = spans, present, previous
+        whole = torch.arange(present.shape[1], device=present.device).expand_as(present)
+        self._entered = Plan(whole, present, spans)
+
+    @contextmanager
+    def installed(self, language_model: Any) -> Iterator[None]:
+        """All hooks on ``language_model``, taken off again in any case."""
+        with ExitStack() as stack:
+            for index in range(min(self.stages, default=0), len(language_model.layers)):
+                hook = partial(self._before_layer, index)
+                layer = language_model.layers[index]
+                handle = layer.register_forward_pre_hook(hook, with_kwargs=True)
+                stack.callback(handle.remove)
+            for index, stage in self.stages.items():
+                if stage.queries:
+                    module = language_model.layers[index - 1].self_attn
+                    stack.enter_context(watching(module, partial(self._watch, stage.queries)))
+            if hasattr(language_model, "_deepstack_process"):
+                original = language_model._deepstack_process
+                language_model._deepstack_process = partial(self._deepstack, original)
+                stack.callback(delattr, language_model, "_deepstack_process")
+            yield
+
+    def _before_layer(
+        self, index: int, module: nn.Module, args: tuple, kwargs: dict[str, Any]
+    ) -> tuple[tuple, dict[str, Any]] | None:
+        stage = max(layer for layer in self.stages if layer <= index)
+        hidden = args[0]
+        if self.prefilling and index == stage:
+            hidden = self._reduce(stage, hidden)
+        plan = self._plans.get(stage)
+        if plan is None:
+            return None
+        changed = dict(kwargs)
+        changed["position_ids"] = None  # only packed sequences look at it, with gaps as borders
+        changed["attention_mask"] = narrowed_mask(
+            kwargs.get("attention_mask"),
+            plan,
+            self._entered.index.shape[1],
+            self.prefilling,
+            getattr(kwargs.get("past_key_values"), "is_compileable", False),
+        )
+        if self.prefilling:
+            tables = kwargs["position_embeddings"]
+            changed["position_embeddings"] = tuple(_cut_table(table, plan) for table in tables)
+        return (hidden, *args[1:]), changed
+
+    def _reduce(self, layer: int, hidden: Tensor) -> Tensor:
+        start = now(hidden.device)
+        stage = self.stages[layer]
+        records: Rows = [
+            [self._compress(stage, hidden, row, number) for number in range(len(videos))]
+            for row, videos in enumerate(self._spans)
+        ]
+        plan = plan_prompt(self._present, self._spans, records)
+        hidden = reduce_rows(hidden, plan, self._spans, records)
+        before = list(self._plans.values())[-1] if self._plans else self._entered
+        index = before.index.gather(1, plan.index)
+        self._plans[layer] = Plan(index, plan.mask, plan.spans)
+        self._steps.append((plan, self._spans, records))
+        self._spans, self._present, self._previous = plan.spans, plan.mask, records
+        self._attention.clear()
+        self.record.stages[layer] = records
+        self.record.compress_s += now(hidden.device) - start
+        return hidden
+
+    def _compress(self, stage: Compressor, hidden: Tensor, row: int, number: int) -> Compression:
+        span = self._spans[row][number]
+        text = None
+        if "text" in stage.needs:
+            text = hidden[row, text_columns(self._present[row], self._spans[row], span)]
+        tokens = VideoTokens(
+            hidden[row, span.columns],
+            span.grid,
+            text=text,
+            attention=self._attention.get((row, number)),
+            positions=span.positions,
+            previous=self._previous[row][number] if self._previous else None,
+        )
+        return stage.compress(tokens)
+
+    def _watch(self, queries: str, query: Tensor, key: Tensor, kwargs: dict[str, Any]) -> None:
+        """Keep the rows of attention that the stage after this layer reads."""
+        if not self.prefilling:
+            return
+        for row, videos in enumerate(self._spans):
+            present = self._present[row]
+            for number, span in enumerate(videos):
+                asking = text_columns(present, videos, span)
+                asking = asking[-1:] if queries == "last" else asking
+                rows = attention_rows(query[row], key[row], kwargs.get("scaling"), asking, present)
+                self._attention[row, number] = rows[..., span.columns]
+
+    def _deepstack(
+        self, original: Callable[..., Tensor], hidden: Tensor, visual: Tensor, level: Tensor
+    ) -> Tensor:
+        """A deep visual level, added to rows that a stage may have taken out or merged."""
+        for plan, spans, records in self._steps:
+            level, visual = reduce_packed(level, visual.to(plan.index.device), plan, spans, records)
+        return original(hidden, visual, level)
+
+
+def _cut_table(table: Tensor, plan: Plan) -> Tensor:
+    """Rotary cosines or sines [..., B, P, d] at the plan's columns."""
+    count, device = len(plan.index), table.device
+    table = table.expand(*table.shape[:-3], count, *table.shape[-2:])
+    rows = torch.arange(count, device=device)[:, None]
+    return table[..., rows, plan.index.to(device), :]

@@ -1,0 +1,43 @@
+"""Attention masks for layers behind a stage, cut from the mask made for the prompt at layer 0."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn.functional import pad
+
+from gleanvid.models.boundary.sequence import Plan
+
+
+def narrowed_mask(mask: Any, plan: Plan, entered: int, prefilling: bool, static: bool) -> Any:
+    """The mask of a layer whose cache holds ``plan`` instead of the ``entered`` prompt columns.
+
+    ``mask`` is None, 2-D [B, columns] (FlashAttention) or 4-D [B or 1, 1, rows, columns], boolean
+    or additive; a ``static`` cache has more columns than there are tokens and keeps that width.
+    Raises ``ValueError`` where rows of an unpadded batch keep unequal numbers of tokens.
+    """
+    if mask is None:
+        if plan.padded:
+            raise ValueError("the rows of a batch must keep equally many tokens inside the model")
+        return None
+    if not isinstance(mask, Tensor) or mask.ndim not in (2, 4):
+        raise ValueError("this attention implementation's masks cannot be cut: use sdpa")
+    present, index = plan.mask.to(mask.device), plan.index.to(mask.device)
+    if mask.ndim == 2:
+        kept = mask[:, :entered].gather(1, index) * present.to(mask.dtype)
+        return torch.cat([kept, mask[:, entered:]], 1)
+    boolean = mask.dtype == torch.bool
+    blocked = False if boolean else torch.finfo(mask.dtype).min
+    mask = mask.expand(len(index), -1, -1, -1)
+    if prefilling:
+        rows = index[:, None, :, None].expand(-1, 1, -1, mask.shape[-1])
+        mask = mask.gather(2, rows)
+    columns = index[:, None, None].expand(-1, 1, mask.shape[2], -1)
+    kept = mask[..., :entered].gather(3, columns).masked_fill(~present[:, None, None], blocked)
+    if prefilling and plan.padded:  # a row that sees nothing would turn into NaN
+        itself = torch.diag_embed(~present)[:, None]
+        kept = kept.masked_fill(itself, True if boolean else 0.0)
+    cut = torch.cat([kept, mask[..., entered:]], -1)
+    return pad(cut, (0, mask.shape[-1] - cut.shape[-1]), value=blocked) if static else cut

@@ -1,0 +1,268 @@
+"""Stages inside the language model against masks that hide the dropped columns layer by layer."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from dataclasses import dataclass
+from functools import partial
+from typing import ClassVar
+
+import pytest
+import torch
+
+from gleanvid.compressors.base import Chain, Compressor
+from gleanvid.compressors.full_tokens import FullTokens
+from gleanvid.models import compressing, load_model
+from gleanvid.types import Compression
+from tests.models import tiny
+from tests.models.oracle import (
+    EveryNth,
+    Failing,
+    IdentityMerge,
+    PairMean,
+    hook_count,
+    masked_logits,
+    model_inputs,
+)
+from tests.models.test_boundary import QUESTIONS, generate
+
+HALF = EveryNth(retention_ratio=0.5)
+CHAINS = [
+    Chain("one", ((1, HALF),)),
+    Chain("two", ((2, HALF),)),
+    Chain("three", ((3, HALF),)),
+    Chain("ahead-and-inside", ((0, HALF), (2, HALF))),
+    Chain("twice-inside", ((1, HALF), (3, HALF))),
+    Chain("thrice", ((0, HALF), (1, HALF), (4, HALF))),
+]
+SEEN: list = []
+
+
+@dataclass(frozen=True)
+class Watching(Compressor):
+    """Keeps everything and remembers what it was shown."""
+
+    name: ClassVar[str] = "watching"
+    paper: ClassVar[str] = "test"
+
+    def compress(self, tokens):
+        SEEN.append(tokens)
+        return Compression.pruned(torch.arange(len(tokens)), tokens.grid, num_tokens=len(tokens))
+
+
+@dataclass(frozen=True)
+class WatchingLast(Watching):
+    queries: ClassVar[str] = "last"
+
+
+@dataclass(frozen=True)
+class WatchingText(Watching):
+    queries: ClassVar[str] = "text"
+    needs: ClassVar[frozenset[str]] = frozenset({"text"})
+
+
+@dataclass(frozen=True)
+class Uneven(Watching):
+    """Keeps one token more in every further row."""
+
+    def compress(self, tokens):
+        super().compress(tokens)
+        return Compression.pruned(torch.arange(len(SEEN)), tokens.grid, num_tokens=len(tokens))
+
+
+def left_by_layer(adapter, inputs, record, depth):
+    """Per layer, bool [B, L] of the prompt columns that are still there."""
+    kept, layers = inputs["attention_mask"].bool().clone(), []
+    for layer in range(depth):
+        for row, made in enumerate(record.stages.get(layer, [])):
+            ids = inputs["input_ids"][row]
+            columns = torch.nonzero((ids == adapter.layout.video_token_id) & kept[row]).squeeze(1)
+            kept = kept.clone()
+            kept[row, columns] = made[0].mask
+        layers.append(kept)
+    return layers
+
+
+def oracle_logits(adapter, inputs, layers, steps):
+    """The untouched model with another mask in every layer."""
+    new = steps.shape[1]
+
+    def hide(kept, module, args, kwargs):
+        count, length = kept.shape
+        columns = torch.cat([kept, kept.new_ones(count, new)], 1)
+        causal = torch.ones(length + new, length + new, dtype=torch.bool).tril()
+        mask = causal & columns[:, None, None]
+        return args, kwargs | {"attention_mask": mask | torch.eye(length + new, dtype=torch.bool)}
+
+    with ExitStack() as stack:
+        for layer, kept in zip(adapter.layout.language_model.layers, layers, strict=True):
+            hook = partial(hide, kept)
+            stack.callback(layer.register_forward_pre_hook(hook, with_kwargs=True).remove)
+        return masked_logits(adapter.hf_model, inputs, inputs["attention_mask"].bool(), steps)
+
+
+@pytest.mark.parametrize("rows", [1, 2])
+@pytest.mark.parametrize("chain", CHAINS, ids=lambda chain: chain.name)
+def test_stages_equal_the_layerwise_oracle(adapter, chain, rows):
+    inputs = model_inputs(adapter, QUESTIONS[:rows])
+    with compressing(adapter.hf_model, chain) as record:
+        output = generate(adapter, inputs)
+        prefill = adapter.hf_model(**inputs).logits
+    layers = left_by_layer(adapter, inputs, record, len(adapter.layout.language_model.layers))
+    assert int(layers[-1].sum()) < int(inputs["attention_mask"].sum())
+    steps = output.sequences[:, inputs["input_ids"].shape[1] :][:, :-1]
+    whole, decoded = oracle_logits(adapter, inputs, layers, steps)
+    for row in range(rows):
+        kept = layers[-1][row]
+        ours = prefill[row, -int(kept.sum()) :]
+        torch.testing.assert_close(ours, whole[row][kept], atol=1e-5, rtol=0)
+    torch.testing.assert_close(torch.stack(output.logits, 1), decoded, atol=1e-5, rtol=0)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"cache_implementation": "static"}, {"use_cache": False}, {"num_beams": 2}],
+    ids=["static", "no-cache", "beams"],
+)
+@pytest.mark.parametrize("rows", [1, 2])
+def test_other_ways_to_generate_agree(adapter, options, rows):
+    inputs = model_inputs(adapter, QUESTIONS[:rows])
+    with compressing(adapter.hf_model, CHAINS[3]) as record:
+        expected = generate(adapter, inputs)
+        output = generate(adapter, inputs, **options)
+    if "num_beams" in options:
+        assert len(record.by_layer[2]) == 2 * rows
+        assert output.sequences.shape == expected.sequences.shape
+    else:
+        assert torch.equal(output.sequences, expected.sequences)
+
+
+def test_a_second_turn_on_a_ragged_cache(adapter):
+    inputs = model_inputs(adapter, QUESTIONS[:1])
+    tail = torch.tensor([[20, 33, 41, 57]])
+    with compressing(adapter.hf_model, CHAINS[4]) as record:
+        first = adapter.hf_model(**inputs, use_cache=True)
+        again = adapter.hf_model(input_ids=tail, past_key_values=first.past_key_values)
+    layers = left_by_layer(adapter, inputs, record, len(adapter.layout.language_model.layers))
+    _, decoded = oracle_logits(adapter, inputs, layers, tail)
+    torch.testing.assert_close(again.logits, decoded[:, 1:], atol=1e-5, rtol=0)
+
+
+@pytest.mark.parametrize("stage", [FullTokens(), IdentityMerge()], ids=["full", "identity"])
+def test_keeping_all_inside_is_bit_identical(adapter, stage):
+    inputs = model_inputs(adapter, QUESTIONS[:1])
+    plain = generate(adapter, inputs)
+    with compressing(adapter.hf_model, Chain("all", ((0, FullTokens()), (2, stage)))):
+        same = generate(adapter, inputs)
+    assert all(torch.equal(a, b) for a, b in zip(plain.logits, same.logits, strict=True))
+
+
+def test_merging_inside_means_merging_hidden_states_and_later_levels(qwen3):
+    """Layer 1 takes the mean of what enters it, and so does the deep level added behind it."""
+    inputs = model_inputs(qwen3, QUESTIONS[:1])
+    lm, entering, behind = qwen3.layout.language_model, [], []
+    visual = inputs["input_ids"][0] == qwen3.layout.video_token_id
+
+    def run():
+        first = lm.layers[1].input_layernorm.register_forward_pre_hook(
+            lambda module, args: entering.append(args[0][0])
+        )
+        original = lm._deepstack_process
+
+        def levels(hidden, mask, level):
+            behind.append((mask, level))
+            return original(hidden, mask, level)
+
+        lm._deepstack_process = levels
+        qwen3.hf_model(**inputs)
+        del lm._deepstack_process
+        first.remove()
+
+    run()
+    with torch.no_grad():
+        full_levels, behind[:] = list(behind), []
+        lm_chain = Chain("merge", ((1, PairMean()),))
+        with compressing(qwen3.hf_model, lm_chain):
+            wrapped = lm._deepstack_process
+            first = lm.layers[1].input_layernorm.register_forward_pre_hook(
+                lambda module, args: entering.append(args[0][0])
+            )
+            qwen3.hf_model(**inputs)
+            first.remove()
+            mask, level = full_levels[1]
+            zero = torch.zeros(1, mask.shape[1] - int(visual.sum()) // 2, level.shape[1])
+            added = wrapped(zero, mask, level)[0]
+    full, short = entering
+    pairs = full[visual].view(-1, 2, full.shape[1]).mean(1)
+    new = ~torch.isin(torch.arange(len(visual)), torch.nonzero(visual).squeeze(1)[1::2])
+    torch.testing.assert_close(short[visual[new]], pairs, atol=1e-5, rtol=0)
+    assert torch.equal(short[~visual[new]], full[~visual])
+    expected = level.view(-1, 2, level.shape[1]).mean(1)
+    torch.testing.assert_close(added[visual[new]], expected, atol=1e-6, rtol=0)
+
+
+@pytest.mark.parametrize(("stage", "behind"), [(WatchingLast(), 1), (WatchingText(), None)])
+@pytest.mark.parametrize("attention", ["sdpa", "eager"])
+def test_attention_rows_equal_the_models_own(adapter, tmp_path, stage, behind, attention):
+    build = tiny.qwen3_vl if "qwen3_vl" in adapter.model_types else tiny.qwen25_vl
+    build(tmp_path)
+    model = load_model(tmp_path, attn_implementation=attention)
+    eager = load_model(tmp_path, attn_implementation="eager")
+    inputs = model_inputs(model, QUESTIONS)
+    SEEN.clear()
+    with compressing(model.hf_model, Chain("watch", ((2, stage),))):
+        watched = model.hf_model(**inputs).logits
+    real = inputs["attention_mask"].bool()
+    assert torch.equal(watched[real], model.hf_model(**inputs).logits[real])
+    entering = []
+    layer = eager.layout.language_model.layers[2].input_layernorm
+    layer.register_forward_pre_hook(lambda module, args: entering.append(args[0]))
+    with torch.no_grad():
+        output = eager.hf_model(**inputs, output_attentions=True)
+    visual = inputs["input_ids"] == model.layout.video_token_id
+    assert len(SEEN) == 2
+    for row, tokens in enumerate(SEEN):
+        last = int(torch.nonzero(visual[row])[-1]) + 1
+        asking = slice(-1, None) if behind else slice(last, None)
+        expected = output.attentions[1][row][:, asking][..., visual[row]]
+        torch.testing.assert_close(tokens.attention, expected, atol=1e-6, rtol=0)
+        hidden = entering[0][row][visual[row]]
+        torch.testing.assert_close(tokens.features, hidden, atol=1e-5, rtol=0)
+        if "text" in stage.needs:
+            assert len(tokens.text) == tokens.attention.shape[1]
+
+
+def test_a_later_stage_is_told_where_its_rows_come_from(adapter):
+    inputs = model_inputs(adapter, QUESTIONS[:1])
+    SEEN.clear()
+    with compressing(adapter.hf_model, Chain("c", ((0, HALF), (3, WatchingLast())))) as record:
+        adapter.hf_model(**inputs)
+    first = record.by_layer[0]
+    assert torch.equal(SEEN[0].positions, first.keep)
+    assert SEEN[0].previous is first
+    assert SEEN[0].grid == first.grid
+
+
+def test_hooks_are_gone_after_a_stage_failed(adapter):
+    from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
+
+    inputs = model_inputs(adapter, QUESTIONS[:1])
+    before = hook_count(adapter.hf_model)
+    chain = Chain("fails", ((1, WatchingText()), (3, Failing())))
+    with (
+        pytest.raises(RuntimeError, match="compressor failed"),
+        compressing(adapter.hf_model, chain),
+    ):
+        generate(adapter, inputs)
+    assert hook_count(adapter.hf_model) == before
+    assert not ALL_ATTENTION_FUNCTIONS._local_mapping
+
+
+def test_unequal_rows_inside_are_refused(qwen3):
+    inputs = model_inputs(qwen3, ["what?", "what?"])
+    SEEN.clear()
+    with (
+        pytest.raises(ValueError, match="equally many"),
+        compressing(qwen3.hf_model, Chain("uneven", ((1, Uneven()),))),
+    ):
+        qwen3.hf_model(**inputs)
