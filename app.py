@@ -98,6 +98,7 @@ def wire(engine: Engine, page: Page, examples: Sequence[clip.Example]) -> None:
     )
 
 
+CLEARED: list[Any] = [[], [], None, None]  # answers, turns, viewer, run
 ONE_AT_A_TIME = {"concurrency_id": "model", "concurrency_limit": 1, "show_progress": "hidden"}
 
 
@@ -120,12 +121,13 @@ def looking(engine: Engine, page: Page) -> dict[str, Any]:
 
 
 def wire_clip(engine: Engine, page: Page, examples: Sequence[clip.Example]) -> None:
+    """Another clip clears what was said and shown of the one before."""
     look, talk = looking(engine, page), page.talk
-    afresh = [talk.answers, page.turns]
-    page.clip.video.upload(lambda: [[], []], None, afresh, show_progress="hidden").then(**look)
+    afresh = [talk.answers, page.turns, page.viewer, page.run_id]
+    page.clip.video.upload(lambda: CLEARED, None, afresh, show_progress="hidden").then(**look)
     for button, example in zip(page.clip.examples, examples, strict=True):
         button.click(
-            lambda example=example: [str(example.path), example.question, [], []],
+            lambda example=example: [str(example.path), example.question, *CLEARED],
             None,
             [page.clip.video, talk.question, *afresh],
             show_progress="hidden",

@@ -54,6 +54,7 @@ async function load(value) {
     clip = null;
     stopPlaying();
     root.dataset.state = "empty";
+    find(".gv-blank").textContent = "The tokens of your clip appear here.";
     return;
   }
   try {
@@ -136,10 +137,13 @@ function drawTokens(context, box) {
   const heat = method().scores[0];
   if (mode() === "kept") {
     paintCells(context, rows, columns, box, (n) => [...DROPPED, kept(n) ? 0 : strength]);
+    paintOutline(context, rows, columns, box, kept, [["rgb(255 255 255 / 45%)", 1]]);
   } else if (mode() === "heat" && heat) {
     paintCells(context, rows, columns, box, (n) => [...MAGMA[heat.steps[first + n]], strength]);
   } else if (mode() === "outline") {
-    paintOutline(context, rows, columns, box, kept, colours.kept, strength);
+    context.globalAlpha = strength;
+    paintOutline(context, rows, columns, box, kept, [["#fff", 3.5], [colours.kept, 2]]);
+    context.globalAlpha = 1;
   }
   if (hovered >= 0) paintToken(context, rows, columns, box, hovered);
 }

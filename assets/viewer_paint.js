@@ -45,12 +45,13 @@ function paintCells(context, rows, columns, box, colour) {
   context.imageSmoothingEnabled = true;
 }
 
-// The border of the kept region: light underneath, coloured on top, so it shows on any picture.
-function paintOutline(context, rows, columns, box, inside, colour, strength) {
+// The border of the kept region, once for every [colour, thickness] in `strokes`.
+function paintOutline(context, rows, columns, box, inside, strokes) {
   const path = new Path2D();
   const [w, h] = [box.width / columns, box.height / rows];
   const at = (row, column) =>
-    row >= 0 && column >= 0 && row < rows && column < columns && inside(row * columns + column);
+    row >= 0 && column >= 0 && row < rows && column < columns
+    && Boolean(inside(row * columns + column));
   for (let row = 0; row <= rows; row++) {
     for (let column = 0; column <= columns; column++) {
       const [x, y] = [box.left + column * w, box.top + row * h];
@@ -58,14 +59,11 @@ function paintOutline(context, rows, columns, box, inside, colour, strength) {
       if (at(row, column) !== at(row, column - 1)) { path.moveTo(x, y); path.lineTo(x, y + h); }
     }
   }
-  context.save();
-  context.globalAlpha = strength;
   context.lineCap = "round";
-  for (const [style, thick] of [["rgba(255, 255, 255, 0.9)", 3.5], [colour, 2]]) {
-    Object.assign(context, { strokeStyle: style, lineWidth: thick });
+  for (const [strokeStyle, lineWidth] of strokes) {
+    Object.assign(context, { strokeStyle, lineWidth });
     context.stroke(path);
   }
-  context.restore();
 }
 
 function paintToken(context, rows, columns, box, token) {

@@ -125,6 +125,7 @@ def test_bad_input_gets_a_message_and_the_session_goes_on(visit, clips):
     visit.locator("#gv-clip").get_by_label("Clear").click()
     visit.locator("#gv-clip input[type=file]").set_input_files(str(clips / "broken.mp4"))
     notice(visit, "not a video that can be read")
+    assert visit.get_attribute(".gv-viewer", "data-state") == "empty"
     visit.get_by_role("button", name="Square").click()
     notice(visit, "Used 32")
     ask(visit, "And now?")
