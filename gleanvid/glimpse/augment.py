@@ -1,13 +1,14 @@
-"""What cameras and codecs do to a clip: light, blur, noise and JPEG-like blocks. For training only."""
+"""What cameras and codecs do to a clip: light, blur, noise, JPEG blocks. For training only."""
 
 from __future__ import annotations
 
-import cv2
 import numpy as np
 
 
 def augment(frames: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """A worse copy of ``frames`` uint8 [F, H, W, 3]; about a third of the clips stay clean."""
+    import cv2
+
     if rng.random() < 0.3:
         return frames
     light = rng.uniform(0.85, 1.12)
@@ -28,5 +29,7 @@ def augment(frames: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 
 
 def _jpeg(picture: np.ndarray, quality: int) -> np.ndarray:
+    import cv2
+
     _, data = cv2.imencode(".jpg", picture, [cv2.IMWRITE_JPEG_QUALITY, quality])
-    return cv2.imdecode(data, cv2.IMREAD_COLOR)
+    return np.asarray(cv2.imdecode(data, cv2.IMREAD_COLOR))

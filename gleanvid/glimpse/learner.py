@@ -1,12 +1,13 @@
-"""The network in training: one forward pass over a packed batch, and the token heads thrown away later."""
+"""The network in training: a forward pass over a packed batch, and heads thrown away later."""
 
 from __future__ import annotations
 
 import types
+from typing import Any
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
+from torch.nn.functional import cross_entropy, scaled_dot_product_attention
 from transformers import Qwen3VLForConditionalGeneration
 
 from gleanvid.glimpse.packing import IGNORED, Batch
@@ -22,7 +23,7 @@ class Learner(nn.Module):
     def __init__(self, model: Qwen3VLForConditionalGeneration) -> None:
         super().__init__()
         self.model = model
-        vision = model.config.vision_config
+        vision: Any = model.config.vision_config
         streams = 1 + len(vision.deepstack_visual_indexes)
         heads = [nn.Linear(vision.out_hidden_size, sum(_KINDS)) for _ in range(streams)]
         self.heads = nn.ModuleList(heads)
@@ -35,7 +36,7 @@ class Learner(nn.Module):
         return [seen.pooler_output, *seen.deepstack_features]
 
     def token_loss(self, streams: list[Tensor], targets: Tensor) -> tuple[Tensor, Tensor]:
-        """Mean cross-entropy over streams and facts, and accuracy [3] on tokens that show an object."""
+        """Cross-entropy over streams and facts, and accuracy [3] on tokens that show an object."""
         loss, shown = torch.zeros(()), targets[:, 0] > 0
         hits = torch.zeros(3)
         for level, (stream, head) in enumerate(zip(streams, self.heads, strict=True)):
@@ -43,7 +44,7 @@ class Learner(nn.Module):
             for fact, scores in enumerate(parts):
                 weight = torch.ones(scores.shape[-1])
                 weight[0] = _EMPTY_WEIGHT
-                part = F.cross_entropy(scores, targets[:, fact], weight=weight)
+                part = cross_entropy(scores, targets[:, fact], weight=weight)
                 loss = loss + part * (1.0 if level == 0 else 0.3) / len(parts)
                 if level == 0:
                     right = scores[shown].argmax(-1) == targets[shown, fact]
@@ -69,7 +70,7 @@ class Learner(nn.Module):
         return scores.float(), batch.labels[:, 1:][wanted]
 
     def positions(self, batch: Batch) -> Tensor:
-        """int64 [3, B, S]: the model's own M-RoPE positions; each question restarts after the video."""
+        """int64 [3, B, S]: the model's M-RoPE positions; each question restarts after the video."""
         film = batch.segments == 0
         kinds = 2 * (batch.ids == self.model.config.video_token_id).int()
         places, _ = self.model.model.get_rope_index(
@@ -87,13 +88,13 @@ class Learner(nn.Module):
 
 
 def _attend_together(
-    self: nn.Module,
+    self: Any,
     hidden_states: Tensor,
     cu_seqlens: Tensor,
     position_embeddings: tuple[Tensor, Tensor],
     **_: object,
 ) -> Tensor:
-    """Vision attention over all units at once; the class's own loops over them. Units must be equal."""
+    """Vision attention over all (equal) units at once; the class's own loops over them."""
     cos, sin = (part[:, None] for part in position_embeddings)
     total, size = hidden_states.shape[0], int(cu_seqlens[1])
     q, k, v = self.qkv(hidden_states).view(total, 3, self.num_heads, -1).unbind(1)
@@ -102,7 +103,7 @@ def _attend_together(
         part.to(v.dtype).view(total // size, size, self.num_heads, -1).transpose(1, 2)
         for part in (q, k, v)
     )
-    mixed = F.scaled_dot_product_attention(q, k, v, scale=self.scaling)
+    mixed = scaled_dot_product_attention(q, k, v, scale=self.scaling)
     return self.proj(mixed.transpose(1, 2).reshape(total, -1))
 
 

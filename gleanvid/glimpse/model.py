@@ -1,12 +1,13 @@
 """The built-in model's shape: the real Qwen3-VL class, small, and its processor.
 
-Tokens are 16 x 16 px by 2 frames (patch 8, merge 2), so a 160 px picture has 10 x 10 of them. The video
-processor squashes every frame, whatever its size, to at most 160 * 160 px.
+Tokens are 16 x 16 px by 2 frames (patch 8, merge 2), so a 160 px picture has 10 x 10 of them. The
+video processor squashes every frame, whatever its size, to at most 160 * 160 px.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import torch
 from transformers import (
@@ -45,7 +46,7 @@ _TEMPLATE = """\
 
 def build_config(tokenizer: PreTrainedTokenizerFast) -> Qwen3VLConfig:
     """About 6 million parameters; ids are read from the tokenizer."""
-    ids = tokenizer.convert_tokens_to_ids
+    ids: Any = tokenizer.convert_tokens_to_ids
     vision = {
         "depth": 4,
         "hidden_size": 128,
@@ -90,7 +91,7 @@ def build_config(tokenizer: PreTrainedTokenizerFast) -> Qwen3VLConfig:
 
 def build_processor(tokenizer: PreTrainedTokenizerFast) -> Qwen3VLProcessor:
     """The standard processor with our patch size and a fixed number of pixels per frame."""
-    shared = {
+    shared: dict[str, Any] = {
         "patch_size": PATCH,
         "merge_size": MERGE,
         "temporal_patch_size": TEMPORAL,
@@ -129,7 +130,7 @@ def build_model(
 def export(
     model: Qwen3VLForConditionalGeneration, tokenizer: PreTrainedTokenizerFast, folder: Path
 ) -> None:
-    """Write the directory that ``AutoProcessor`` and ``AutoModelForImageTextToText`` load, in float16."""
+    """Write the directory, in float16, that transformers' Auto classes load."""
     folder.mkdir(parents=True, exist_ok=True)
     half = Qwen3VLForConditionalGeneration(model.config).half()
     half.load_state_dict(model.state_dict())

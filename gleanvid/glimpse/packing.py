@@ -1,7 +1,7 @@
 """From scenes to training batches, in the very layout the processor gives at inference.
 
-Several questions about one clip share its tokens: the sequence is the video part of the prompt followed by
-every question with its answer, each blind to the others and each at the positions it would have alone.
+Several questions about one clip share its tokens: the sequence is the video part of the prompt,
+then every question with its answer, blind to the others and at the positions it would have alone.
 B clips, U units of two frames, P patches and N tokens per unit, S sequence length.
 """
 
@@ -47,12 +47,12 @@ class Clip:
 
 @dataclass(frozen=True)
 class Batch:
-    """Clips of one grid. ``segments`` int64 [B, S]: -1 padding, 0 video, q >= 1 the q-th question."""
+    """Clips of one grid. ``segments``: -1 padding, 0 video, q >= 1 the q-th question."""
 
     patches: Tensor  # [B * U * P, C]
     grid_thw: Tensor  # [B, 3]
     ids: Tensor  # [B, S]
-    segments: Tensor
+    segments: Tensor  # [B, S]
     labels: Tensor  # [B, S], IGNORED outside answers
     targets: Tensor  # [B * U * N, 3]
     questions: list[list[Question]]
@@ -67,7 +67,7 @@ class Batch:
 
 
 def make_clip(
-    seed: int, split: str, index: int, settings: ClipSettings, worse: bool, limit: int = 6
+    seed: int, split: str, index: int, settings: ClipSettings, worse: bool, limit: int
 ) -> Clip:
     """The clip of (seed, split, index), with at most ``limit`` of its questions."""
     scene = sample_scene(seed, split, index, settings)
@@ -120,14 +120,16 @@ def pack(clips: list[Clip], tokenizer: PreTrainedTokenizerFast) -> Batch:
     rows = [_row(clip, tokenizer) for clip in clips]
     length = max(len(row[0]) for row in rows)
     filling = (tokenizer.pad_token_id, -1, IGNORED)
-    columns = [
+    ids, segments, labels = (
         torch.tensor([row[i] + [fill] * (length - len(row[i])) for row in rows])
         for i, fill in enumerate(filling)
-    ]
+    )
     return Batch(
         torch.from_numpy(np.concatenate([clip.patches for clip in clips])),
         torch.tensor([clip.grid for clip in clips]),
-        *columns,
+        ids,
+        segments,
+        labels,
         torch.from_numpy(np.concatenate([clip.targets for clip in clips])),
         [clip.questions for clip in clips],
     )

@@ -1,6 +1,7 @@
 """Questions about a scene, and their answers in words, right by construction.
 
-A family is one kind of question; its wordings share one answer. This module reads scenes, never pixels.
+A family is one kind of question; its wordings share one answer. This module reads scenes, never
+pixels.
 """
 
 from __future__ import annotations
@@ -107,7 +108,7 @@ def name(thing: Thing) -> str:
 
 
 def in_order(things: list[Thing] | tuple[Thing, ...]) -> list[Thing]:
-    """In the order of the colours' list, so that a sentence about two objects has one right form."""
+    """In the order of the colours' list, so that a sentence about two has one right form."""
     return sorted(things, key=lambda thing: list(COLOURS).index(thing.colour))
 
 

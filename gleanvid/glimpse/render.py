@@ -74,7 +74,9 @@ DISTANCES: dict[str, Distance] = {
 
 
 def render(scene: Scene, cell: int = 16) -> tuple[np.ndarray, np.ndarray]:
-    """Frames uint8 [F, H, W, 3] and visible share float32 [F, K, H/cell, W/cell] of every token cell."""
+    """Frames uint8 [F, H, W, 3], and how much of every token cell each object visibly covers,
+    float32 [F, K, H/cell, W/cell]. Raises ``ValueError`` on a size that cells do not divide.
+    """
     settings = scene.settings
     height, width, count = settings.height, settings.width, settings.num_frames
     if height % cell or width % cell:

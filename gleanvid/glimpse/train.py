@@ -1,8 +1,9 @@
-"""Trains the built-in model: ``python -m gleanvid.glimpse.train --out checkpoints/builtin --minutes 55``.
+"""Trains the built-in model: ``python -m gleanvid.glimpse.train --out FOLDER --minutes 54``.
 
-A curriculum in four phases, each a share of the minutes: the encoder alone, told per token which shape,
-colour and motion stands there (by heads that are thrown away); then the language loss on answers, over
-ever longer and larger clips, the token heads going along. No visual token is ever dropped in training.
+A curriculum in four phases, each a share of the minutes: the encoder alone, told per token which
+shape, colour and motion stands there (by heads that are thrown away); then the language loss on
+answers, over ever longer and larger clips, the token heads going along. No visual token is ever
+dropped in training.
 Runs on from ``checkpoint.pt`` in the output folder if there is one.
 """
 
@@ -16,11 +17,12 @@ import math
 import time
 from collections import defaultdict
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import torch
-import torch.nn.functional as F
+from torch.nn.functional import cross_entropy
 
 from gleanvid.glimpse.learner import Learner
 from gleanvid.glimpse.model import CELL, build_model, export
@@ -31,26 +33,34 @@ from gleanvid.glimpse.world import ClipSettings, stream
 
 log = logging.getLogger(__name__)
 _BATCHES = 10**7  # stream of batch shapes, apart from every clip's own
+_LEAST_PATH = 24.0  # px from first frame to last, in clips of many frames
 _COLUMNS = ("minute", "step", "phase", "loss", "token_loss", "shape", "colour", "motion")
 
 
 @dataclass(frozen=True)
 class Phase:
-    """``sizes`` (height, width) in px and ``units`` of two frames are drawn anew for every batch."""
+    """``sizes`` (height, width) in px and ``units`` of two frames are drawn for every batch."""
 
     name: str
     share: float  # of all minutes
     sizes: tuple[tuple[int, int], ...]
     units: tuple[int, ...]
     clips: int  # per batch, at most
-    language: bool = True
+    asked: int = 0  # questions per clip, at most; 0: token heads alone
 
 
 PHASES = (
-    Phase("encoder", 0.2, ((96, 96),), (1,), 64, language=False),
-    Phase("short", 0.25, ((96, 96), (112, 112)), (1, 1, 2), 24),
-    Phase("medium", 0.25, ((96, 96), (128, 128), (112, 160), (160, 160)), (2, 3, 4), 12),
-    Phase("long", 0.3, ((160, 160), (160, 160), (112, 208), (160, 128)), (4, 6, 8, 12), 6),
+    Phase("encoder", 0.3, ((96, 96),), (1,), 64),
+    Phase("short", 0.2, ((96, 96), (112, 112)), (1, 1, 2), 24, asked=3),
+    Phase("medium", 0.2, ((96, 96), (128, 128), (112, 160), (160, 160)), (2, 3, 4), 12, asked=4),
+    Phase(
+        "long",
+        0.3,
+        ((160, 160), (160, 160), (112, 208), (160, 128)),
+        (4, 6, 8, 8, 12, 16),
+        6,
+        asked=6,
+    ),
 )
 
 
@@ -104,7 +114,7 @@ class Trainer:
     def rate(self) -> float:
         """Learning rate: warm-up twice, flat in the encoder phase, then a cosine down."""
         settings = self.settings
-        since = self.language_steps if self.phase().language else self.step
+        since = self.language_steps if self.phase().asked else self.step
         warm = min(1.0, (since + 1) / settings.warm_up)
         first = PHASES[0].share
         along = min(1.0, max(0.0, (self.progress - first) / (1 - first)))
@@ -118,10 +128,11 @@ class Trainer:
         units = phase.units[rng.integers(len(phase.units))]
         tokens = units * (height // CELL) * (width // CELL)
         count = max(2, min(phase.clips, self.settings.token_budget // tokens))
-        settings = ClipSettings(height, width, 2 * units)
+        slowest = min(ClipSettings.min_step, _LEAST_PATH / (2 * units - 1))
+        settings = ClipSettings(height, width, 2 * units, min_step=slowest)
         first = number * 64
         clips = [
-            make_clip(self.settings.seed, split, first + i, settings, split == "train")
+            make_clip(self.settings.seed, split, first + i, settings, split == "train", phase.asked)
             for i in range(count)
         ]
         return pack(clips, self.tokenizer)
@@ -136,9 +147,9 @@ class Trainer:
             streams = self.learner.encode(batch)
             token_loss, hits = self.learner.token_loss(streams, batch.targets)
             loss = token_loss
-            if phase.language:
+            if phase.asked:
                 scores, labels = self.learner.answer(batch, streams)
-                answer_loss = F.cross_entropy(scores, labels)
+                answer_loss = cross_entropy(scores, labels)
                 loss = answer_loss + self.settings.token_weight * token_loss
         self.optimiser.zero_grad(set_to_none=True)
         loss.backward()
@@ -146,9 +157,9 @@ class Trainer:
         self.optimiser.step()
         self.step += 1
         self.clips += len(batch.questions)
-        self.language_steps += phase.language
+        self.language_steps += phase.asked > 0
         self.minutes += (time.monotonic() - began) / 60
-        shown = float(answer_loss.detach()) if phase.language else float("nan")
+        shown = float(answer_loss.detach()) if phase.asked else float("nan")
         facts = (self.minutes, self.step, phase.name, shown, float(token_loss.detach()))
         return dict(zip(_COLUMNS, (*facts, *hits.tolist()), strict=True))
 
@@ -159,12 +170,13 @@ class Trainer:
         self.learner.eval()
         for number in range(batches):
             batch = self.batch(self.phase(), "validation", number)
-            scores, labels = self.learner.answer(batch, self.learner.encode(batch))
+            with torch.autocast("cpu", torch.bfloat16, enabled=self.settings.bfloat16):
+                scores, labels = self.learner.answer(batch, self.learner.encode(batch))
             hits = iter((scores.argmax(-1) == labels).tolist())
             for asked in batch.questions:
                 for question in asked:
                     length = len(self.tokenizer(question.answer)["input_ids"]) + 1
-                    right[question.family].append(float(all([next(hits) for _ in range(length)])))
+                    right[question.family].append(float(sum(islice(hits, length)) == length))
         self.learner.train()
         pooled = [hit for family in HEADLINE for hit in right[family]]
         return {"headline": sum(pooled) / len(pooled)} | {
@@ -202,7 +214,7 @@ class Trainer:
             row = self.advance()
             if self.step % 10 == 0:
                 _append(self.folder / "loss.csv", row)
-            if self.phase().language and self.minutes - validated > self.settings.validate_every:
+            if self.phase().asked and self.minutes - validated > self.settings.validate_every:
                 validated = self.minutes
                 self._note_accuracy()
             if self.minutes - saved > self.settings.save_every:
@@ -213,7 +225,7 @@ class Trainer:
 
     def _note_accuracy(self) -> None:
         for family, accuracy in self.validate().items():
-            row = {"minute": self.minutes, "step": self.step, "clips": self.clips}
+            row: dict[str, Any] = {"minute": self.minutes, "step": self.step, "clips": self.clips}
             row |= {"phase": self.phase().name, "family": family, "accuracy": accuracy}
             _append(self.folder / "accuracy.csv", row)
             log.info("minute %.1f: %s %.3f", self.minutes, family, accuracy)

@@ -1,8 +1,8 @@
 """The Glimpse world: what is in a clip, decided before a single pixel is drawn.
 
-A scene is a function of (seed, split, index) and of :class:`ClipSettings` alone. Splits use disjoint
-random streams. Time runs from 0 (first frame) to 1 (last frame), so one scene can be sampled at any
-number of frames. This module knows no pixels and no questions.
+A scene is a function of (seed, split, index) and of :class:`ClipSettings` alone. Splits use
+disjoint random streams. Time runs from 0 (first frame) to 1 (last frame), so one scene can be
+sampled at any number of frames. This module knows no pixels and no questions.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class ClipSettings:
 
 @dataclass(frozen=True)
 class Thing:
-    """One object. ``start`` and ``end`` are centres (x, y) in px; no ``direction`` means it stands still."""
+    """One object: centres (x, y) in px at both ends; without ``direction`` it stands still."""
 
     shape: str
     colour: str
@@ -105,9 +105,7 @@ def stream(seed: int, split: str, index: int) -> np.random.Generator:
     return np.random.default_rng([seed, SPLITS.index(split), index])
 
 
-def sample_scene(
-    seed: int, split: str, index: int, settings: ClipSettings | None = None
-) -> Scene:
+def sample_scene(seed: int, split: str, index: int, settings: ClipSettings | None = None) -> Scene:
     """The scene of (seed, split, index): one or two objects that differ in shape and in colour."""
     settings = settings or ClipSettings()
     rng = stream(seed, split, index)

@@ -1,0 +1,58 @@
+"""Draws a run: ``python -m gleanvid.glimpse.curve FOLDER`` reads its two CSVs."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+from collections import defaultdict
+from pathlib import Path
+
+import numpy as np
+
+
+def draw(folder: Path, picture: Path) -> None:
+    """Language loss and per-token accuracy on the left, validation accuracy on the right."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(11, 4), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    rows = _read(folder / "loss.csv")
+    minutes = _column(rows, "minute")
+    left.plot(minutes, _column(rows, "loss"), color="black", label="language loss (nats)")
+    for fact in ("shape", "colour", "motion"):
+        smooth = np.convolve(_column(rows, fact), np.ones(5) / 5, "same")
+        left.plot(minutes[2:-2], smooth[2:-2], label=f"{fact} per token (share right)")
+    left.set(xlabel="minutes of training", ylim=(0, 2))
+    families: dict[str, list[tuple[float, float]]] = defaultdict(list)
+    for row in _read(folder / "accuracy.csv"):
+        families[row["family"]].append((float(row["minute"]), float(row["accuracy"])))
+    for family, points in families.items():
+        bold = family == "headline"
+        label = "colour, shape, direction" if bold else family
+        right.plot(*zip(*points, strict=True), marker=".", lw=3 if bold else 1, label=label)
+    right.set(xlabel="minutes of training", ylabel="validation answers right", ylim=(0, 1.02))
+    for axes in (left, right):
+        axes.grid(alpha=0.3)
+        axes.legend(fontsize=8)
+    figure.savefig(picture, dpi=110)
+
+
+def _read(path: Path) -> list[dict[str, str]]:
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def _column(rows: list[dict[str, str]], name: str) -> np.ndarray:
+    return np.array([float(row[name]) for row in rows])
+
+
+def main() -> None:
+    """Draw ``curve.png`` into the run's folder."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path)
+    folder = parser.parse_args().folder
+    draw(folder, folder / "curve.png")
+
+
+if __name__ == "__main__":
+    main()
