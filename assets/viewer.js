@@ -137,14 +137,15 @@ function drawTokens(context, box) {
   const heat = method().scores[0];
   if (mode() === "kept") {
     paintCells(context, rows, columns, box, (n) => [...DROPPED, kept(n) ? 0 : strength]);
-    paintOutline(context, rows, columns, box, kept, [["rgb(255 255 255 / 45%)", 1]]);
+    context.globalAlpha = strength;
+    paintOutline(context, rows, columns, box, kept, [["rgb(255 255 255 / 55%)", 1]]);
   } else if (mode() === "heat" && heat) {
     paintCells(context, rows, columns, box, (n) => [...MAGMA[heat.steps[first + n]], strength]);
   } else if (mode() === "outline") {
     context.globalAlpha = strength;
     paintOutline(context, rows, columns, box, kept, [["#fff", 3.5], [colours.kept, 2]]);
-    context.globalAlpha = 1;
   }
+  context.globalAlpha = 1;
   if (hovered >= 0) paintToken(context, rows, columns, box, hovered);
 }
 

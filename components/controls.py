@@ -58,11 +58,11 @@ def draw(name: str, default: Any, kind: type, declared: Setting) -> Any:
     if kind is bool:
         return gr.Checkbox(value=default, **shared)
     low, high, step = declared.low, declared.high, declared.step
-    if low is not None and high is not None and step and (high - low) / step <= SLIDER_STOPS:
-        low = low + step if declared.above_low else low
-        return gr.Slider(low, high, value=default, step=step, **shared)
-    if declared.optional:
+    if declared.optional:  # a slider cannot be left empty
         shared["placeholder"] = declared.optional
+    elif low is not None and high is not None and step and (high - low) / step <= SLIDER_STOPS:
+        least = low + step if declared.above_low else low
+        return gr.Slider(least, high, value=default, step=step, **shared)
     precision = 0 if kind is int else None
     return gr.Number(value=default, step=step or 1e-4, precision=precision, **shared)
 

@@ -158,7 +158,8 @@ def test_stop_ends_the_answer_and_frees_the_model(visit, library):
 
 def test_nothing_is_fetched_from_elsewhere_and_phones_need_no_sideways_scroll(visit):
     visit.get_by_role("tab", name="Curves").click()
-    visit.wait_for_selector("#gv-budget .js-plotly-plot")
+    for plot in ("budget", "novelty"):
+        visit.wait_for_selector(f"#gv-{plot} .legendtext")
     visit.set_viewport_size({"width": 390, "height": 844})
     settle(visit)
     assert visit.evaluate("document.documentElement.scrollWidth") <= 390
