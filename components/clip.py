@@ -23,7 +23,8 @@ FOLDER = Path(__file__).resolve().parent.parent / "assets" / "clips"
 
 def examples(folder: Path = FOLDER) -> list[Example]:
     """The clips that ``clips.json`` lists: file, title and a question to start with."""
-    listed = json.loads((folder / "clips.json").read_text(encoding="utf-8"))
+    index = folder / "clips.json"
+    listed = json.loads(index.read_text(encoding="utf-8")) if index.is_file() else []
     return [Example(folder / item["file"], item["title"], item["question"]) for item in listed]
 
 

@@ -68,7 +68,9 @@ def publish(packed: Packed, folder: Path | None = None) -> dict[str, Any]:
     files = {}
     for key, content, ending in (("sheet", packed.sheet, "jpg"), ("data", packed.data, "bin")):
         path = folder / f"{hashlib.sha256(content).hexdigest()[:24]}.{ending}"
-        if not path.exists():
+        if path.exists():
+            path.touch()  # in use again: old files are deleted by age
+        else:
             partial = path.with_suffix(".part")
             partial.write_bytes(content)
             partial.replace(path)
