@@ -122,10 +122,17 @@ class ModelAdapter(ABC):
                 name: value.to(self.device) if isinstance(value, Tensor) else value
                 for name, value in inputs.items()
             }
-            features, vision = boundary.capture_vision(self.layout, inputs)
+            features, vision, signals = boundary.capture_vision(self.layout, inputs, needs)
             grid, seconds, rectangles = self.place_tokens(video, inputs)
             inputs[self.pixel_input] = features.new_empty(0)
-            tokens = VideoTokens(features, grid, seconds, rectangles)
+            tokens = VideoTokens(
+                features,
+                grid,
+                seconds,
+                rectangles,
+                saliency=signals.get("saliency"),
+                keys=signals.get("keys"),
+            )
             return Encoded(video, tokens, now(self.device) - start, prefix, inputs, vision)
 
     @torch.no_grad()

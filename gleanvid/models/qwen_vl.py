@@ -7,12 +7,14 @@ block of patches of two frames; the resize ahead of it squashes each frame onto 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 import torch
 from torch import Tensor
 from transformers.video_utils import VideoMetadata
+from transformers.vision_utils import get_vision_window_index
 
 from gleanvid.models.base import ModelAdapter
 from gleanvid.models.boundary import Layout
@@ -32,7 +34,25 @@ class Qwen3VL(ModelAdapter):
             return [(units, height // merge, width // merge) for units, height, width in rows]
 
         core = hf_model.model
-        return Layout(core, core.language_model, hf_model.config.video_token_id, grids)
+        return Layout(
+            core,
+            core.language_model,
+            hf_model.config.video_token_id,
+            grids,
+            cls._vision_block(core.visual).attn,
+            merge * merge,
+            partial(cls._token_order, hf_model.config.vision_config),
+        )
+
+    @classmethod
+    def _vision_block(cls, tower: Any) -> Any:
+        """The last block in which all patches of a frame pair see each other."""
+        return tower.blocks[-1]
+
+    @classmethod
+    def _token_order(cls, vision_config: Any, grids: list[tuple[int, int, int]]) -> Tensor:
+        """Patches are stored token by token: nothing to undo."""
+        return torch.arange(sum(units * rows * columns for units, rows, columns in grids))
 
     def build_inputs(self, video: Video, text: str, max_pixels: int | None) -> Mapping[str, Any]:
         frames, indices = paired(video)
@@ -73,6 +93,20 @@ class Qwen3VL(ModelAdapter):
 
 class Qwen25VL(Qwen3VL):
     model_types: ClassVar[tuple[str, ...]] = ("qwen2_5_vl",)
+
+    @classmethod
+    def _vision_block(cls, tower: Any) -> Any:
+        return tower.blocks[max(tower.fullatt_block_indexes)]
+
+    @classmethod
+    def _token_order(cls, vision_config: Any, grids: list[tuple[int, int, int]]) -> Tensor:
+        """Patches stand window by window in the tower."""
+        merge = vision_config.spatial_merge_size
+        sizes = [(units, rows * merge, columns * merge) for units, rows, columns in grids]
+        index, _ = get_vision_window_index(
+            torch.tensor(sizes), merge, vision_config.window_size, vision_config.patch_size
+        )
+        return index.argsort()
 
     def _size(self, num_frames: int, max_pixels: int | None) -> dict[str, int]:
         """Qwen2.5-VL counts the pixels of one frame."""

@@ -55,6 +55,8 @@ def compressing(
         ):
             handle = module.register_forward_pre_hook(function, with_kwargs=True)
             stack.callback(handle.remove)
+        if not hook.collector.needs <= set(hook.signals):
+            stack.enter_context(hook.collector.collecting())
         if inside.stages:
             stack.enter_context(inside.installed(layout.language_model))
         yield record

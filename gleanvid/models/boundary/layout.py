@@ -24,6 +24,9 @@ class Layout:
     language_model: nn.Module
     video_token_id: int
     grids: Callable[[Mapping[str, Any]], list[Grid]]
+    vision_attention: nn.Module
+    patches_per_token: int
+    token_order: Callable[[list[Grid]], Tensor]
 
     def visual_columns(self, input_ids: Tensor | None, inputs_embeds: Tensor | None) -> Tensor:
         """bool [B, L]: which columns of the prompt are video placeholders."""

@@ -27,6 +27,7 @@ from gleanvid.models.boundary.sequence import (
     reduce_rows,
     text_columns,
 )
+from gleanvid.models.boundary.signals import VisionSignals
 from gleanvid.models.measure import now
 from gleanvid.types import Compression, VideoTokens
 
@@ -57,6 +58,8 @@ class PromptHook:
         self.layers = layers  # the stages inside the language model
         self.generate_inputs: Kwargs = {}  # what generate() was called with, while it runs
         self.signals: dict[str, Tensor] = {}  # "saliency", "keys": rows of all videos, in order
+        needs = frozenset() if compressor is None else compressor.needs
+        self.collector = VisionSignals(layout, needs)
         self.prefilled: Prefilled | None = None
         self._core_inputs: Kwargs = {}
 
@@ -104,6 +107,7 @@ class PromptHook:
         embeds = kwargs["inputs_embeds"]
         count, length = embeds.shape[:2]
         spans = find_videos(visual, grids)
+        self.signals |= self.collector.take(grids)
         present = present_columns(kwargs.get("attention_mask"), count, length, embeds.device)
         positions = original_positions(kwargs.get("position_ids"), count, length, embeds.device)
         records = self._compress(embeds, present, spans)
@@ -162,7 +166,9 @@ class PromptHook:
     def _signal(self, name: str, span: Span) -> Tensor:
         """The rows of a vision signal that belong to this video."""
         if name not in self.signals:
-            raise ValueError(f"{name} from the vision tower is needed and was not computed")
+            raise ValueError(
+                f"{name} is needed and was not computed: encode(video, needs={{{name!r}}})"
+            )
         return self.signals[name][span.offset : span.offset + len(span.columns)]
 
     def _continue(self, kwargs: Kwargs, past: int) -> Kwargs:

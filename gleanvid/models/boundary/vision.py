@@ -10,20 +10,25 @@ from typing import Any
 from torch import Tensor, nn
 
 from gleanvid.models.boundary.layout import Layout
+from gleanvid.models.boundary.signals import VisionSignals
 
 
 class _ReachedError(Exception):
     """Ends a forward pass at the boundary."""
 
 
-def capture_vision(layout: Layout, inputs: dict[str, Any]) -> tuple[Tensor, Any]:
+def capture_vision(
+    layout: Layout, inputs: dict[str, Any], needs: frozenset[str] = frozenset()
+) -> tuple[Tensor, Any, dict[str, Tensor]]:
     """Run everything ahead of the language model.
 
     Returns the visual rows [V, D] exactly as the language model would receive them, and the output
-    of the vision side for :func:`remembered_vision`. ``inputs`` hold one prompt.
+    of the vision side for :func:`remembered_vision`, and the signals named in ``needs``.
+    ``inputs`` hold one prompt.
     """
     outputs: list[Any] = []
     reached: list[Tensor] = []
+    signals = VisionSignals(layout, needs)
 
     def stop(module: nn.Module, args: tuple, kwargs: dict[str, Any]) -> None:
         reached.append(kwargs["inputs_embeds"])
@@ -31,14 +36,14 @@ def capture_vision(layout: Layout, inputs: dict[str, Any]) -> tuple[Tensor, Any]
 
     handle = layout.language_model.register_forward_pre_hook(stop, with_kwargs=True)
     try:
-        with _answered(layout.core, outputs):
+        with _answered(layout.core, outputs), signals.collecting():
             layout.core(**inputs, use_cache=False)
     except _ReachedError:
         pass
     finally:
         handle.remove()
     visual = layout.visual_columns(inputs["input_ids"], None).to(reached[0].device)
-    return reached[0][visual], outputs[0]
+    return reached[0][visual], outputs[0], signals.take(layout.grids(inputs))
 
 
 @contextmanager

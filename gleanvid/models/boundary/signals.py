@@ -1,0 +1,66 @@
+"""Signals of the vision tower, computed only while a compressor that reads them is at work.
+
+For every visual token: ``saliency``, the attention its patches receive in the last vision block
+(mean over heads, queries and the patches of the token, within one temporal unit), and ``keys``,
+that block's keys after rotation (the same mean). There is no [CLS] token in these towers to ask
+instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from gleanvid.models.boundary.attention import attention_received, watching
+from gleanvid.models.boundary.layout import Grid, Layout
+
+VISION_SIGNALS = frozenset({"saliency", "keys"})
+_CHUNK = 512  # queries at a time
+
+
+class VisionSignals:
+    """Collects ``needs`` while the tower runs; :meth:`take` hands them out per token."""
+
+    def __init__(self, layout: Layout, needs: frozenset[str]) -> None:
+        self.layout, self.needs = layout, needs & VISION_SIGNALS
+        self._patches: dict[str, list[Tensor]] = {name: [] for name in self.needs}
+
+    @contextmanager
+    def collecting(self) -> Iterator[None]:
+        if not self.needs:
+            yield
+            return
+        with watching(self.layout.vision_attention, self._watch):
+            yield
+
+    def _watch(self, query: Tensor, key: Tensor, kwargs: dict[str, Any]) -> None:
+        """One call per temporal unit, or one for all with their borders (FlashAttention)."""
+        borders = kwargs.get("cu_seq_lens_q")
+        lengths = [query.shape[2]] if borders is None else borders.diff().tolist()
+        parts = zip(query[0].split(lengths, 1), key[0].split(lengths, 1), strict=True)
+        for asking, asked in parts:
+            if "saliency" in self.needs:
+                received = attention_received(asking, asked, kwargs.get("scaling"), _CHUNK)
+                self._patches["saliency"].append(received[:, None])
+            if "keys" in self.needs:
+                self._patches["keys"].append(asked.float().mean(0))
+
+    def take(self, grids: list[Grid]) -> dict[str, Tensor]:
+        """Name -> rows of all videos' tokens, in order; empty where the tower has not run since.
+
+        Images of the same prompt go through the tower first, so the videos are the last rows.
+        """
+        total = sum(units * rows * columns for units, rows, columns in grids)
+        taken = {}
+        for name, parts in self._patches.items():
+            if parts:
+                patches = torch.cat(parts)[-total * self.layout.patches_per_token :]
+                rows = patches.view(total, self.layout.patches_per_token, -1).mean(1)
+                rows = rows[self.layout.token_order(grids).to(rows.device)]
+                taken[name] = rows.squeeze(1) if name == "saliency" else rows
+                parts.clear()
+        return taken
