@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import io
 import math
+import secrets
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -71,7 +72,7 @@ def publish(packed: Packed, folder: Path | None = None) -> dict[str, Any]:
         if path.exists():
             path.touch()  # in use again: old files are deleted by age
         else:
-            partial = path.with_suffix(".part")
+            partial = path.with_suffix(f".{secrets.token_hex(4)}")
             partial.write_bytes(content)
             partial.replace(path)
         files[key] = address(path)

@@ -80,14 +80,20 @@ def viewing(browser, address):
 
 
 def opened(browser, address):
-    """A page with its requests and console errors written down, the example's tokens on show."""
+    """A page that shows the example's tokens."""
+    page = listen(browser)
+    page.goto(address)
+    page.get_by_role("button", name="Square").click()
+    page.wait_for_selector(".gv-viewer[data-state=ready]")
+    page.wait_for_function("document.querySelector('.gv-notice').textContent.startsWith('Used')")
+    return page
+
+
+def listen(browser):
+    """An empty page whose requests and console errors are written down."""
     page = browser.new_page(viewport={"width": 1400, "height": 900})
     page.requested, page.errors = [], []
     page.on("request", lambda request: page.requested.append(request.url))
     page.on("pageerror", lambda error: page.errors.append(str(error)))
     page.on("console", lambda line: page.errors.append(line.text) if line.type == "error" else None)
-    page.goto(address)
-    page.get_by_role("button", name="Square").click()
-    page.wait_for_selector(".gv-viewer[data-state=ready]")
-    page.wait_for_function("document.querySelector('.gv-notice').textContent.startsWith('Used')")
     return page
