@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import decord
 import numpy as np
+from av.video.frame import VideoFrame
 
-from gleanvid.video.plan import Events, Request, UnreadableVideoError, make_plan
+from gleanvid.video.plan import Events, Picture, Request, UnreadableVideoError, make_plan
 
 _REFUSED = {
     "mpegts": "MPEG transport streams",
@@ -40,15 +41,17 @@ def read(request: Request) -> Events:
         ) from error
     plan, rows = make_plan(request, seconds, (height, width), float(reader.get_avg_fps()))
     yield plan
-    height, width = plan.size
-    if plan.size != plan.source_size:
-        reader = decord.VideoReader(
-            request.path, ctx=decord.cpu(0), width=width, height=height, num_threads=1
-        )
     for place, row in enumerate(rows):
         try:
-            yield place, reader.get_batch([int(row)]).asnumpy()[0]
+            picture = reader.get_batch([int(row)]).asnumpy()[0]
         except failures as error:
             raise UnreadableVideoError(
                 f"decord cannot decode frame {row} of {request.name}. Try backend='pyav'."
             ) from error
+        yield place, picture if plan.size == plan.source_size else _resized(picture, plan.size)
+
+
+def _resized(picture: Picture, size: tuple[int, int]) -> Picture:
+    """Scaled afterwards: decord itself fails where a row is not a multiple of 32 pixels."""
+    frame = VideoFrame.from_ndarray(picture, format="rgb24")
+    return frame.reformat(size[1], size[0], interpolation="BICUBIC").to_ndarray()

@@ -24,7 +24,7 @@ from gleanvid.video.plan import (
     check_size,
 )
 
-_OPTIONS = {"protocol_whitelist": "file", "max_pixels": str(MAX_PIXELS)}
+_LOCAL = {"protocol_whitelist": "file"}
 _STRICT = {
     "err_detect": "explode",
     "max_pixels": str(MAX_PIXELS),
@@ -49,9 +49,9 @@ def opened(
 ) -> Iterator[tuple[InputContainer, VideoStream]]:
     """The file and its main video stream, ready to decode strictly."""
     try:
-        container = av.open(request.path, format=request.container, options=_OPTIONS)
+        container = av.open(request.path, format=request.container, container_options=_LOCAL)
     except av.error.FFmpegError as error:
-        raise UnreadableVideoError(_why_notopened(request)) from error
+        raise UnreadableVideoError(_why_not_opened(request)) from error
     with container:
         stream = container.streams.best("video")
         if not isinstance(stream, VideoStream) or stream.disposition & Disposition.attached_pic:
@@ -69,7 +69,7 @@ def opened(
         yield container, stream
 
 
-def _why_notopened(request: Request) -> str:
+def _why_not_opened(request: Request) -> str:
     if request.container == "mov":
         return (
             f"{request.name} is incomplete or damaged: its table of contents is missing. "

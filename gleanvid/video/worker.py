@@ -22,28 +22,27 @@ from gleanvid.video.plan import Events, Plan, Request, UnreadableVideoError
 HEADER = struct.Struct("<cQ")  # kind, length of the payload
 PLACE = struct.Struct("<q")
 
-BACKENDS = {  # module of this package, package it needs, name of that package on PyPI
-    "pyav": ("gleanvid.video.pyav", "av", "av"),
-    "decord": ("gleanvid.video.decord", "decord", "decord"),
-    "opencv": ("gleanvid.video.opencv", "cv2", "opencv-python-headless"),
+BACKENDS = {  # module of this package, name on PyPI of the package it needs
+    "pyav": ("gleanvid.video.pyav", "av"),
+    "decord": ("gleanvid.video.decord", "decord"),
+    "opencv": ("gleanvid.video.opencv", "opencv-python-headless"),
 }
 
 
 def decode(request: Request) -> Events:
     """The plan and the pictures of ``request`` from its backend, in this process."""
-    module, needs, package = BACKENDS[request.backend]
+    module, package = BACKENDS[request.backend]
     try:
         backend = import_module(module)
+        yield from backend.read(request)
     except ImportError as error:
         raise UnreadableVideoError(
             f"Reading videos with backend={request.backend!r} needs the package {package!r} "
-            f"({needs} cannot be imported: {error}). Install it with: pip install {package}"
+            f"({error}). Install it with: pip install {package}"
         ) from error
-    try:
-        yield from backend.read(request)
     except MemoryError as error:
         raise UnreadableVideoError(
-            f"{request.name} needs more memory than the reader may use; set max_side."
+            f"{request.name} needs more memory than the reader may use."
         ) from error
 
 

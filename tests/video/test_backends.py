@@ -1,0 +1,80 @@
+"""decord and OpenCV: the same frames where they can be trusted, a refusal where not."""
+
+import numpy as np
+import pytest
+
+from gleanvid.types import VideoError
+from gleanvid.video import read_video
+from tests.video.clips import numbers, write_clip
+
+PACKAGE = {"decord": "decord", "opencv": "cv2"}
+UNEVEN = np.random.default_rng(1).integers(20, 200, 60).cumsum().tolist()  # milliseconds
+
+
+@pytest.fixture(params=PACKAGE)
+def backend(request):
+    pytest.importorskip(PACKAGE[request.param])
+    return request.param
+
+
+@pytest.mark.parametrize(
+    ("name", "making"),
+    [
+        ("gops.mp4", {"options": {"g": "20", "bf": "3"}}),
+        ("uneven.mp4", {"ticks": UNEVEN}),
+        ("odd.mkv", {"size": (97, 145), "pix_fmt": "yuv444p"}),
+        ("mpeg4.avi", {"codec": "mpeg4", "options": {"b": "1000000"}}),
+        ("phone.mp4", {"rotation": 90, "turns": 1}),
+        ("two.mp4", {"num_frames": 2}),
+    ],
+)
+def test_the_same_video_as_pyav(tmp_path, backend, name, making):
+    path = write_clip(tmp_path / name, **{"num_frames": 60, **making})
+    ours, theirs = (
+        read_video(path, 11, backend=which, isolate=False) for which in ("pyav", backend)
+    )
+    assert numbers(theirs.frames) == ours.indices.tolist() == theirs.indices.tolist()
+    assert np.allclose(ours.timestamps, theirs.timestamps, atol=0.002)
+    assert theirs.fps == pytest.approx(ours.fps, rel=0.01)
+    for field in ("total_frames", "source_size", "name", "notes"):
+        assert getattr(ours, field) == getattr(theirs, field)
+    assert theirs.backend == backend
+    assert np.abs(ours.frames.astype(int) - theirs.frames).mean() < 3
+
+
+def test_max_side(tmp_path, backend):
+    path = write_clip(tmp_path / "clip.mp4", 30)
+    video = read_video(path, 5, backend=backend, max_side=72, isolate=False)
+    assert video.frames.shape == (5, 48, 72, 3)
+    assert video.source_size == (96, 144)
+    assert numbers(video.frames) == video.indices.tolist()
+
+
+def test_decord_agrees_with_its_own_batches(tmp_path):
+    decord = pytest.importorskip("decord")
+    path = write_clip(tmp_path / "clip.mp4", 60, options={"g": "20"})
+    video = read_video(path, 9, backend="decord", isolate=False)
+    reader = decord.VideoReader(str(path), num_threads=1)
+    assert np.array_equal(video.frames, reader.get_batch(video.indices.tolist()).asnumpy())
+
+
+@pytest.mark.parametrize(
+    ("name", "codec"),
+    [("a.ts", "mpeg2video"), ("a.mpg", "mpeg2video"), ("a.wmv", "wmv2"), ("a.mp4", "libsvtav1")],
+)
+def test_decord_is_refused_what_it_reads_wrongly(tmp_path, name, codec):
+    pytest.importorskip("decord")
+    path = write_clip(tmp_path / name, 10, codec=codec)
+    with pytest.raises(VideoError, match="backend='pyav'"):
+        read_video(path, backend="decord")
+
+
+def test_opencv_stops_at_the_damage_and_says_so(tmp_path):
+    pytest.importorskip("cv2")
+    muxer = {"movflags": "faststart"}
+    path = write_clip(tmp_path / "cut.mp4", 120, options={"g": "20"}, muxer=muxer)
+    path.write_bytes(path.read_bytes()[: int(path.stat().st_size * 0.7)])
+    video = read_video(path, 16, backend="opencv", isolate=False)
+    assert numbers(video.frames) == video.indices.tolist()
+    assert video.total_frames < 120
+    assert "the header tells of 120" in video.notes[0]

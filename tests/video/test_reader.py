@@ -1,0 +1,151 @@
+"""Every sampled frame is the one it says it is, in every kind of file; settings; notes."""
+
+from fractions import Fraction
+
+import av
+import numpy as np
+import pytest
+
+from gleanvid.types import Video, VideoError
+from gleanvid.video import read_video
+from tests.video.clips import numbers, write_clip
+
+OPEN_GOP = {"x264-params": "keyint=20:open-gop=1:bframes=3:scenecut=0"}
+B_FRAMES = {"g": "15", "bf": "2", "b": "2000000"}
+VP9 = {"deadline": "realtime", "cpu-used": "8", "lag-in-frames": "10", "b": "1000000", "g": "60"}
+UNEVEN = np.random.default_rng(0).integers(20, 200, 90).cumsum().tolist()  # milliseconds
+
+FILES = {
+    "long_gop.mp4": {"options": {"g": "250", "bf": "3"}},
+    "gops.mp4": {"options": {"g": "20", "bf": "3"}},
+    "open_gop.mp4": {"options": OPEN_GOP},
+    "open_gop.mkv": {"options": OPEN_GOP},
+    "refresh.mp4": {"options": {"x264-params": "keyint=20:intra-refresh=1:scenecut=0"}},
+    "fragments.mp4": {"muxer": {"movflags": "frag_keyframe+empty_moov"}},
+    "open_gop_hevc.mp4": {
+        "codec": "libx265",
+        "options": {"x265-params": "keyint=20:log-level=none"},
+    },
+    "vp9.webm": {"codec": "libvpx-vp9", "options": VP9},
+    "vp8.webm": {"codec": "libvpx", "options": {"b": "1000000", "deadline": "realtime"}},
+    "av1.mp4": {"codec": "libsvtav1", "options": {"preset": "12"}, "num_frames": 40},
+    "mpeg4.avi": {"codec": "mpeg4", "options": {"g": "20", "b": "1000000"}},
+    "mpeg4_b.avi": {"codec": "mpeg4", "options": {**B_FRAMES}},
+    "mjpeg.avi": {"codec": "mjpeg", "pix_fmt": "yuvj420p"},
+    "h264.ts": {"options": {"g": "20", "bf": "3"}},
+    "mpeg2.ts": {"codec": "mpeg2video", "options": B_FRAMES},
+    "mpeg2.mpg": {"codec": "mpeg2video", "options": B_FRAMES},
+    "windows.wmv": {"codec": "wmv2", "options": {"b": "1000000"}},
+    "flash.flv": {"codec": "flv", "options": {"b": "1000000"}},
+    "animation.gif": {"codec": "gif", "pix_fmt": "rgb8", "num_frames": 40},
+    "odd.mkv": {"size": (97, 145), "pix_fmt": "yuv444p"},
+    "uneven.mp4": {"ticks": UNEVEN, "options": {"bf": "2"}},
+    "uneven.mkv": {"ticks": UNEVEN, "options": {"bf": "2"}},
+}
+
+
+def check(video: Video, total: int, num_frames: int) -> None:
+    expected = np.linspace(0, total - 1, min(num_frames, total)).round().astype(int).tolist()
+    assert video.indices.tolist() == expected
+    assert numbers(video.frames) == expected
+    assert video.total_frames == total
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_every_frame_is_exact(tmp_path, name):
+    making = {"num_frames": 90, **FILES[name]}
+    path = write_clip(tmp_path / name, **making)
+    video = read_video(path, 16, isolate=False)
+    check(video, making["num_frames"], 16)
+    assert video.source_size == video.frames.shape[1:3] == making.get("size", (96, 144))
+    assert video.notes == ()
+    assert (video.name, video.backend) == (name, "pyav")
+    ticks = np.array(making.get("ticks", np.arange(making["num_frames"]) * 1000 / 30))
+    truth = (ticks - ticks[0])[video.indices] / 1000
+    assert np.allclose(video.timestamps, truth, atol=0.006)  # GIF counts in hundredths
+    assert video.fps == pytest.approx((len(ticks) - 1) * 1000 / (ticks[-1] - ticks[0]), rel=0.005)
+
+
+@pytest.mark.parametrize("name", ["gops.mp4", "open_gop.mp4", "h264.ts", "mpeg2.mpg", "vp9.webm"])
+def test_pictures_equal_those_of_plain_decoding(tmp_path, name):
+    path = write_clip(tmp_path / name, 90, **FILES[name])
+    with av.open(str(path)) as container:
+        truth = [frame.to_ndarray(format="rgb24") for frame in container.decode(video=0)]
+    video = read_video(path, 23, isolate=False)
+    assert np.array_equal(video.frames, np.stack(truth)[video.indices])
+
+
+@pytest.mark.parametrize(("rotation", "turns"), [(90, 1), (180, 2), (-90, 3)])
+def test_rotated_recordings_come_upright(tmp_path, rotation, turns):
+    path = write_clip(tmp_path / "phone.mp4", 30, rotation=rotation, turns=turns)
+    shown = (96, 144) if turns == 2 else (144, 96)
+    video = read_video(path, 8, isolate=False)
+    check(video, 30, 8)
+    assert video.frames.shape[1:3] == video.source_size == shown
+    small = read_video(path, 8, max_side=72, isolate=False)
+    check(small, 30, 8)
+    assert small.frames.shape[1:3] == (shown[0] // 2, shown[1] // 2)
+    assert small.source_size == shown
+
+
+def test_frames_hidden_by_an_edit_list_do_not_count(tmp_path):
+    whole = write_clip(tmp_path / "whole.mp4", 90, options={"g": "30", "bf": "2"})
+    with av.open(str(whole)) as source, av.open(str(tmp_path / "cut.mp4"), "w") as cut:
+        track = source.streams.video[0]
+        copy = cut.add_stream_from_template(track)
+        shift = round(Fraction(20, 30) / track.time_base)
+        for packet in source.demux(track):
+            if packet.dts is not None:
+                packet.pts, packet.dts = packet.pts - shift, packet.dts - shift
+                packet.stream = copy
+                cut.mux(packet)
+    video = read_video(tmp_path / "cut.mp4", 12, isolate=False)
+    assert video.total_frames == 70
+    assert numbers(video.frames) == (video.indices + 20).tolist()
+    assert video.timestamps[0] == 0
+
+
+@pytest.mark.parametrize("total", [1, 2, 7])
+def test_a_short_clip_gives_all_it_has_and_says_so(tmp_path, total):
+    video = read_video(write_clip(tmp_path / "short.mp4", total), 32, isolate=False)
+    check(video, total, 32)
+    frames = "1 frame" if total == 1 else f"{total} frames"
+    assert video.notes == (f"The clip has {frames}, fewer than the 32 asked for.",)
+    assert video.duration == pytest.approx(total / 30, rel=0.01)
+
+
+def test_one_frame_asked_for_is_the_first(tmp_path):
+    video = read_video(write_clip(tmp_path / "clip.mp4", 20), 1, isolate=False)
+    assert numbers(video.frames) == [0]
+    assert video.notes == ()
+
+
+def test_max_side_scales_down_and_never_up(tmp_path):
+    path = write_clip(tmp_path / "clip.mp4", 20)
+    assert read_video(path, 2, max_side=73, isolate=False).frames.shape == (2, 49, 73, 3)
+    assert read_video(path, 2, max_side=4000, isolate=False).frames.shape == (2, 96, 144, 3)
+
+
+def test_a_strange_name_is_only_a_name(tmp_path):
+    for name in ("a b'c\"d.mp4", "映像.mp4", "-i.mp4", "50%d.mp4", "concat:x.mp4"):
+        path = write_clip(tmp_path / "plain.mp4", 10).rename(tmp_path / name)
+        check(read_video(path, 3), 10, 3)
+
+
+@pytest.mark.parametrize(
+    ("setting", "value"),
+    [
+        ("num_frames", 0),
+        ("num_frames", 2.5),
+        ("num_frames", True),
+        ("backend", "vlc"),
+        ("max_side", 0),
+        ("max_side", "big"),
+        ("timeout_s", 0),
+        ("timeout_s", float("nan")),
+    ],
+)
+def test_a_setting_out_of_range_is_named(setting, value):
+    with pytest.raises(ValueError, match=f"{setting} must be .*{value}") as caught:
+        read_video("none.mp4", **{setting: value})
+    assert not isinstance(caught.value, VideoError)

@@ -1,0 +1,141 @@
+"""The decoding process: hangs, crashes, missing packages end in a sentence; nothing is left."""
+
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from gleanvid.types import VideoError
+from gleanvid.video import read_video, sandbox
+from tests.video.clips import numbers, write_clip
+
+HANG = "while True: pass"
+CRASH = "import os, signal; os.kill(os.getpid(), signal.SIGSEGV)"
+LEAVE = "import sys; sys.exit('the library said no')"
+MISSING = "raise ImportError('libav.so: not found')"
+NOISE = "import os; os.write(1, b'banner of a native library' * 1000)\n"
+
+
+@pytest.fixture
+def clip(tmp_path):
+    return write_clip(tmp_path / "clip.mp4", 40)
+
+
+@pytest.fixture
+def started(monkeypatch):
+    """The processes that were started."""
+    processes = []
+
+    class Recorded(subprocess.Popen):
+        def __init__(self, *args, **kwargs):
+            super().__init__(*args, **kwargs)
+            processes.append(self)
+
+    monkeypatch.setattr(sandbox.subprocess, "Popen", Recorded)
+    return processes
+
+
+def pretend(monkeypatch, tmp_path, source):
+    """Have the decoding process import a fake PyAV; it sees this process's ``sys.path``."""
+    (tmp_path / "fake" / "av").mkdir(parents=True)
+    (tmp_path / "fake" / "av" / "__init__.py").write_text(source)
+    monkeypatch.syspath_prepend(tmp_path / "fake")
+
+
+def test_a_hanging_decoder_is_stopped_in_time(clip, monkeypatch, tmp_path, started):
+    pretend(monkeypatch, tmp_path, HANG)
+    begin = time.monotonic()
+    with pytest.raises(VideoError, match=r"clip\.mp4 took longer than 1 seconds"):
+        read_video(clip, timeout_s=1)
+    assert time.monotonic() - begin < 5
+    assert [process.returncode for process in started] == [-9]
+
+
+@pytest.mark.parametrize(
+    ("source", "words"),
+    [
+        (CRASH, r"crashed on clip\.mp4 \(signal 11\)"),
+        (LEAVE, r"crashed on clip\.mp4 \(the library said no\)"),
+        (MISSING, r"needs the package 'av'.*pip install av"),
+    ],
+)
+def test_a_failing_decoder_is_a_sentence(clip, monkeypatch, tmp_path, started, source, words):
+    pretend(monkeypatch, tmp_path, source)
+    with pytest.raises(VideoError, match=words):
+        read_video(clip)
+    assert all(process.returncode is not None for process in started)
+
+
+def test_the_memory_limit_is_in_force(clip, monkeypatch, tmp_path):
+    if not sys.platform.startswith("linux"):
+        pytest.skip("only Linux keeps a process to its address space")
+    pretend(monkeypatch, tmp_path, f"import mmap; mmap.mmap(-1, {sandbox.MAX_MEMORY_BYTES})")
+    with pytest.raises(VideoError, match=r"crashed on clip\.mp4 .*Cannot allocate memory"):
+        read_video(clip)
+    pretend(monkeypatch, tmp_path / "2", f"bytearray({sandbox.MAX_MEMORY_BYTES})")
+    with pytest.raises(VideoError, match=r"clip\.mp4 needs more memory"):
+        read_video(clip)
+
+
+def test_what_a_library_prints_does_not_reach_the_pictures(clip, monkeypatch, tmp_path):
+    pretend(monkeypatch, tmp_path, NOISE + MISSING)
+    with pytest.raises(VideoError, match="needs the package"):
+        read_video(clip)
+
+
+def test_both_ways_give_the_same_video(clip, started):
+    apart, here = read_video(clip, 8), read_video(clip, 8, isolate=False)
+    assert len(started) == 1
+    assert started[0].returncode is not None
+    for field in ("frames", "timestamps", "indices"):
+        assert np.array_equal(getattr(apart, field), getattr(here, field))
+    for field in ("fps", "duration", "total_frames", "source_size", "name", "backend", "notes"):
+        assert getattr(apart, field) == getattr(here, field)
+    assert apart.frames.flags.writeable
+
+
+def test_an_error_is_the_same_in_both_ways(clip):
+    clip.write_bytes(clip.read_bytes()[:600])
+    with pytest.raises(VideoError) as apart:
+        read_video(clip)
+    with pytest.raises(VideoError) as here:
+        read_video(clip, isolate=False)
+    assert str(apart.value) == str(here.value)
+
+
+def test_from_several_threads_at_once(clip):
+    results = {}
+
+    def work(count):
+        results[count] = numbers(read_video(clip, count).frames)
+
+    threads = [threading.Thread(target=work, args=(count,)) for count in (3, 5, 9)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    for count, found in results.items():
+        assert found == np.linspace(0, 39, count).round().astype(int).tolist()
+    assert len(results) == 3
+
+
+def test_from_a_script_without_a_main_guard_in_another_folder(clip, tmp_path):
+    script = (
+        f"import sys; sys.path[:0] = {sys.path!r}\n"
+        "from gleanvid.video import read_video\n"
+        f"print(read_video({clip.name!r}, 4).indices.tolist())\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-"], input=script, capture_output=True, text=True, cwd=tmp_path
+    )
+    assert done.stdout.strip() == "[0, 13, 26, 39]", done.stderr
+
+
+def test_the_decoding_process_does_not_import_torch():
+    code = "import sys, gleanvid.video.worker, gleanvid.video.pyav; print('torch' in sys.modules)"
+    start = f"import sys; sys.path[:0] = {sys.path!r}; {code}"
+    done = subprocess.run([sys.executable, "-c", start], capture_output=True, text=True)
+    assert done.stdout.strip() == "False", done.stderr
