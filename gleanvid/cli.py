@@ -161,6 +161,7 @@ def cost_table(run: Any) -> str:
         "model": run.model,
         "compressor": run.compressor["name"],
         "visual tokens": f"{kept} ({cost.visual_tokens_kept / cost.visual_tokens:.1%})",
+        "over layers": f"{cost.average_retention:.1%} on average",
         "prompt tokens": f"{cost.prompt_tokens} -> {cost.prompt_tokens_kept}",
         "decode": f"{cost.decode_s:.3f} s",
         "encode": f"{cost.encode_s:.3f} s",
@@ -192,16 +193,19 @@ def _compare(options: argparse.Namespace) -> int:
     methods = _methods(options.compressor, options.retention_ratio)
     video, model, _ = _read(options)
     if not options.json:
-        print(f"{'compressor':<14} {'tokens':>7} {'ttft s':>7} {'FLOPs':>7}  answer")
+        heads = ("tokens", "average", "ttft s", "total s", "MiB", "FLOPs")
+        print(f"{'compressor':<14}" + "".join(f" {head:>8}" for head in heads) + "  answer")
     for result in compare(video, options.question, model, methods, options.max_new_tokens):
         if isinstance(result, Failure):
             row = {"compressor": result.compressor.settings(), "error": str(result.error)}
             text = f"{result.compressor.name:<14} failed: {result.error}"
         else:
             row, cost = result.summary(), result.cost
-            share = cost.prefill_flops / cost.prefill_flops_full
-            text = f"{result.compressor['name']:<14} {cost.visual_tokens_kept:>7}"
-            text += f" {cost.ttft_s:>7.3f} {share:>7.1%}  {result.answer}"
+            share = 1 - cost.flops_reduction
+            text = f"{result.compressor['name']:<14} {cost.visual_tokens_kept:>8}"
+            text += f" {cost.average_retention:>8.1%} {cost.ttft_s:>8.3f}"
+            text += f" {cost.ttft_s + cost.generate_s:>8.3f} {cost.peak_memory_mib:>8.0f}"
+            text += f" {share:>8.1%}  {result.answer}"
         print(json.dumps(row, ensure_ascii=False) if options.json else text, flush=True)
     return 0
 

@@ -23,7 +23,7 @@ from gleanvid.models import load_model
 from gleanvid.models.base import Answer, Encoded, ModelAdapter
 from gleanvid.models.flops import prefill_flops
 from gleanvid.run import Cost, Run
-from gleanvid.types import Video
+from gleanvid.types import Compression, Video
 from gleanvid.video import read_video
 
 Method = Compressor | Chain
@@ -118,9 +118,12 @@ def _cost(
     answer: Answer, encoded: Encoded, adapter: ModelAdapter, decode_s: float, encode_s: float
 ) -> Cost:
     config = adapter.text_config
+    total = len(encoded.tokens)
+    layers = visual_tokens_by_layer(answer.by_layer, total, config.num_hidden_layers)
+    text = answer.prompt_tokens - total
     return Cost(
-        visual_tokens=len(encoded.tokens),
-        visual_tokens_kept=len(encoded.tokens) - answer.prompt_tokens + answer.prompt_tokens_kept,
+        visual_tokens=total,
+        visual_tokens_kept=layers[0],
         prompt_tokens=answer.prompt_tokens,
         prompt_tokens_kept=answer.prompt_tokens_kept,
         decode_s=decode_s,
@@ -130,9 +133,21 @@ def _cost(
         generate_s=answer.generate_s,
         new_tokens=answer.new_tokens,
         peak_memory_mib=answer.peak_memory_mib,
-        prefill_flops=prefill_flops(config, answer.prompt_tokens_kept),
+        prefill_flops=sum(prefill_flops(config, text + n) for n in layers) / len(layers),
         prefill_flops_full=prefill_flops(config, answer.prompt_tokens),
+        visual_tokens_by_layer=layers,
     )
+
+
+def visual_tokens_by_layer(
+    by_layer: Mapping[int, Compression], total: int, num_layers: int
+) -> tuple[int, ...]:
+    """Visual tokens entering every layer: a stage's record counts from its layer on."""
+    counts, held = [], total
+    for layer in range(num_layers):
+        held = by_layer[layer].num_kept if layer in by_layer else held
+        counts.append(held)
+    return tuple(counts)
 
 
 def stream(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,7 @@ class Cost:
     """What a run took. Seconds are wall clock, synchronised with the device."""
 
     visual_tokens: int  # entering the language model without compression
-    visual_tokens_kept: int
+    visual_tokens_kept: int  # entering layer 0
     prompt_tokens: int  # whole prompt, before compression
     prompt_tokens_kept: int
     decode_s: float  # reading the video file
@@ -34,6 +34,13 @@ class Cost:
     peak_memory_mib: float
     prefill_flops: float  # multiply-accumulates, Eq. llm_flops, after compression
     prefill_flops_full: float  # the same for the whole prompt
+    visual_tokens_by_layer: tuple[int, ...] = ()  # entering each layer, at prefill
+
+    @property
+    def average_retention(self) -> float:
+        """Share of the visual tokens that a layer of the language model sees, on average."""
+        seen = self.visual_tokens_by_layer or (self.visual_tokens_kept,)
+        return sum(seen) / len(seen) / self.visual_tokens
 
     @property
     def flops_reduction(self) -> float:
@@ -75,7 +82,7 @@ class Run:
 
     def summary(self) -> dict[str, Any]:
         """Everything but the arrays, ready for JSON."""
-        derived = ("flops_reduction", "ttft_s", "tokens_per_s")
+        derived = ("average_retention", "flops_reduction", "ttft_s", "tokens_per_s")
         return {
             "question": self.question,
             "answer": self.answer,
@@ -115,6 +122,7 @@ class Run:
             arrays = dict(np.load(folder / "run.npz", allow_pickle=False))
             names = Cost.__dataclass_fields__
             cost = Cost(**{name: facts["cost"][name] for name in names})
+            cost = replace(cost, visual_tokens_by_layer=tuple(cost.visual_tokens_by_layer))
             video = dict(facts["video"], notes=tuple(facts["video"]["notes"]))
             video["source_size"] = tuple(video["source_size"])
             video.pop("num_frames")

@@ -1,13 +1,15 @@
 """Asking, streaming and comparing on a tiny random model of the real class."""
 
 import threading
+from itertools import pairwise
 
 import pytest
 import torch
 
 import gleanvid
 from gleanvid.models.flops import prefill_flops
-from gleanvid.pipeline import Failure, compare, encode
+from gleanvid.pipeline import Failure, compare, encode, visual_tokens_by_layer
+from gleanvid.types import Compression
 from tests.models import tiny
 
 
@@ -35,6 +37,13 @@ def test_a_run_adds_up(model, video):
     assert len(run.rectangles) == record.grid[1] * record.grid[2]
 
 
+def test_a_stage_counts_from_its_layer_on():
+    first = Compression.pruned(torch.arange(6), (2, 2, 2))
+    second = Compression.pruned(torch.arange(3), (2, 2, 2), num_tokens=6)
+    assert visual_tokens_by_layer({0: first, 2: second}, 8, 4) == (6, 6, 3, 3)
+    assert visual_tokens_by_layer({2: second}, 8, 4) == (8, 8, 3, 3)
+
+
 def test_a_clip_is_encoded_once_for_all_questions_and_methods(model, video):
     fresh = tiny.noise_video(frames=6)
     assert encode(fresh, model)[1] is False
@@ -55,7 +64,7 @@ def test_the_stream_ends_in_the_same_run_as_ask(model, video):
     *texts, run = gleanvid.stream(video, "What moves?", model, gleanvid.GleanVID(0.5), 8)
     assert run.answer == asked.answer
     assert torch.equal(run.compression.keep, asked.compression.keep)
-    assert all(later.startswith(earlier) for earlier, later in zip(texts, texts[1:], strict=False))
+    assert all(later.startswith(earlier) for earlier, later in pairwise(texts))
     if texts:
         assert texts[-1].strip() == run.answer
 

@@ -1,5 +1,7 @@
 """A run survives saving, and its derived figures add up."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -60,3 +62,5 @@ def test_cost_arithmetic(run):
     assert cost.flops_reduction == pytest.approx(0.75)
     assert cost.ttft_s == pytest.approx(0.2 + 0.01 + 0.3)
     assert cost.tokens_per_s == pytest.approx(10.0)
+    assert cost.average_retention == pytest.approx(0.5)
+    assert replace(cost, visual_tokens_by_layer=(12, 6, 3, 3)).average_retention == 0.5
