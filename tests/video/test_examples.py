@@ -1,0 +1,27 @@
+"""The example clips: small, readable, and named with their licence."""
+
+from pathlib import Path
+
+import pytest
+
+from gleanvid.video import read_video
+
+ASSETS = Path(__file__).parents[2] / "assets"
+CLIPS = sorted((ASSETS / "clips").iterdir())
+
+
+def test_there_are_examples():
+    assert len(CLIPS) >= 2
+
+
+@pytest.mark.parametrize("path", CLIPS, ids=lambda path: path.name)
+def test_an_example_is_small_and_its_licence_is_stated(path):
+    assert path.stat().st_size <= 600_000
+    rows = (ASSETS / "ATTRIBUTION.md").read_text().splitlines()
+    (row,) = [row for row in rows if f"`clips/{path.name}`" in row and row.startswith("|")]
+    assert "creativecommons.org" in row
+    video = read_video(path, 8)
+    assert len(video) == 8
+    assert video.source_size[0] <= 480
+    assert video.notes == ()
+    assert video.frames.std(axis=(1, 2, 3)).min() > 5  # no blank pictures
