@@ -7,7 +7,7 @@ import pytest
 from gleanvid.video import read_video
 
 ASSETS = Path(__file__).parents[2] / "assets"
-CLIPS = sorted((ASSETS / "clips").iterdir())
+CLIPS = sorted((ASSETS / "clips").glob("*.mp4"))
 
 
 def test_there_are_examples():
