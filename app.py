@@ -64,6 +64,7 @@ def build_app(
     """The whole page. ``models`` are (label, name) pairs, the first one chosen."""
     gr.set_static_paths([first.FOLDER, *(example.path for example in examples)])
     opening = first.load()
+    question = opening.question or (examples[0].question if examples else "")
     start = {"model": models[0][1], "compressor": "gleanvid"}
     with gr.Blocks(title="GleanVID", fill_width=True, delete_cache=serving.DELETE_CACHE) as blocks:
         with gr.Sidebar(width=300, elem_id="gv-settings") as sidebar:
@@ -72,7 +73,7 @@ def build_app(
         with gr.Row(elem_id="gv-columns"):
             with gr.Column(scale=5, min_width=320):
                 source = clip.panel(examples, serving.MAX_UPLOAD_MB)
-                words = talk.panel(opening.question, opening.turns)
+                words = talk.panel(question, opening.turns)
             with gr.Column(scale=8, min_width=320), gr.Tabs():
                 with gr.Tab("Tokens"):
                     frames = viewer.MaskViewer(opening.viewer, elem_id="gv-tokens")

@@ -72,19 +72,19 @@ def explain(error: Exception) -> str:
 def look(engine: Engine, request: Request) -> Iterator[Shown]:
     """Show the tokens of the clip and which are kept, with no question asked."""
     if not request.path:
-        yield Shown(message(NO_CLIP), done=True)
+        yield Shown(message(NO_CLIP))
         return
     try:
         compressor = request.compressor()
         if not decides_early(compressor):
-            yield Shown(message(DECIDES_LATE), done=True)
+            yield Shown(message(DECIDES_LATE))
             return
         yield Shown(message("Reading and encoding the clip…"))
         video = engine.clip(request.path, request.frames)
         run = engine.look(video, request.model, compressor)
-        yield replace(_show(engine, run), notice=message(_used(video, run)), done=True)
+        yield replace(_show(engine, run), notice=message(_used(video, run)))
     except Exception as error:
-        yield Shown(message(explain(error), "problem"), done=True)
+        yield Shown(message(explain(error), "problem"))
 
 
 def ask(

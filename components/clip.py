@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import gradio as gr
 
-LIMITS = "MP4, MOV, MKV, AVI or WebM, up to {size} MB, even if your browser cannot play it"
+LIMITS = "MP4, MOV, MKV, AVI, WebM · up to {size} MB"
 
 
 class Example(NamedTuple):
