@@ -3,14 +3,21 @@
 from gleanvid.compressors.ablation import Ablation
 from gleanvid.compressors.base import Compressor, Setting, declared_settings, setting
 from gleanvid.compressors.dycoke import DyCoke
+from gleanvid.compressors.fastv import FastV
+from gleanvid.compressors.fastvid import FastVID
+from gleanvid.compressors.flashvid import FlashVID
+from gleanvid.compressors.framefusion import FrameFusion
 from gleanvid.compressors.full_tokens import FullTokens
 from gleanvid.compressors.gleanvid import GleanVID
+from gleanvid.compressors.holitom import HoliTom
 from gleanvid.compressors.pairwise_gain import PairwiseGain
 from gleanvid.compressors.prunevid import PruneVid
 from gleanvid.compressors.random import Random
+from gleanvid.compressors.sparsevlm import SparseVLM
 from gleanvid.compressors.uniform import Uniform
 from gleanvid.compressors.vcast import VCast
 from gleanvid.compressors.vidcom2 import VidCom2
+from gleanvid.compressors.visionzip import VisionZip
 
 COMPRESSORS: dict[str, type[Compressor]] = {
     method.name: method
@@ -19,8 +26,15 @@ COMPRESSORS: dict[str, type[Compressor]] = {
         GleanVID,
         VidCom2,
         VCast,
+        VisionZip,
+        FastVID,
+        HoliTom,
+        FlashVID,
         PruneVid,
         DyCoke,
+        FastV,
+        SparseVLM,
+        FrameFusion,
         PairwiseGain,
         Ablation,
         Uniform,

@@ -40,6 +40,7 @@ def test_a_total_that_does_not_fit_is_refused():
 def test_the_sum_is_exact_and_no_unit_leaves_its_bounds(shares, cap, data):
     total = data.draw(st.integers(0, cap * len(shares)))
     result = budgets(shares, total, cap)
-    assert sum(result) == total and 0 <= min(result) and max(result) <= cap
+    assert sum(result) == total
+    assert all(0 <= budget <= cap for budget in result)
     order = sorted(range(len(shares)), key=lambda unit: shares[unit])
     assert all(result[a] <= result[b] + 1 for a, b in pairwise(order))
