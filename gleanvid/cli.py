@@ -51,7 +51,10 @@ def _parser(given: Sequence[str]) -> argparse.ArgumentParser:
     compress.add_argument("--grid", default="32x14x14", help="units x rows x columns")
     compress.add_argument("--width", type=int, default=3584, help="feature width D")
     compress.add_argument("--retention-ratio", type=float, default=0.25)
-    compress.add_argument("--compressor", default="gleanvid", help="names, comma-separated, or all")
+    compress.add_argument("--compressor", default="gleanvid", help="names, comma-separated")
+    compress.add_argument(
+        "--all", action="store_true", help="every compressor that reaches the ratio"
+    )
     compress.add_argument("--repeats", type=int, default=5)
     compress.add_argument("--device", default=None, help="cpu or cuda (default: what is there)")
     compress.add_argument("--json", action="store_true", help="print JSON instead of a table")
@@ -216,7 +219,7 @@ def _bench_compress(options: argparse.Namespace) -> int:
     grid = tuple(int(part) for part in options.grid.split("x"))
     if len(grid) != 3 or min(grid) < 1:
         raise ValueError(f"grid={options.grid!r} must be units x rows x columns, e.g. 32x14x14")
-    methods = _methods(options.compressor, options.retention_ratio)
+    methods = _methods("all" if options.all else options.compressor, options.retention_ratio)
     report = measure(methods, grid, options.width, options.repeats, options.device)
     print(json.dumps(report, indent=2) if options.json else table(report))
     return 0
