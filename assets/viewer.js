@@ -7,10 +7,10 @@ const root = find(".gv-viewer");
 const [frameCanvas, stage, card] = [find(".gv-frame"), find(".gv-stage"), find(".gv-card")];
 const [scrub, play, caption] = [find(".gv-scrub"), find(".gv-play"), find(".gv-caption")];
 const LEGENDS = {
-  kept: "Bright: tokens the model was given. Dark: tokens dropped before it.",
-  heat: "Joint score of every token, from dark (low) to yellow (high).",
-  outline: "Blue border: around the tokens that were kept.",
-  original: "The frame as it was sampled.",
+  kept: "bright: tokens the model was given, dark: tokens dropped before it",
+  heat: "of every token, from dark (low) to yellow (high)",
+  outline: "blue border: around the tokens that were kept",
+  original: "the frame as it was sampled",
 };
 const ICONS = { play: "M4 2.5v11l9-5.5z", pause: "M4 2.5h3v11H4zM9 2.5h3v11H9z" };
 
@@ -179,7 +179,8 @@ function describe() {
   const text = `Frame ${frame + 1} of ${tiles.count} · ${seconds[frame].toFixed(2)} s${step} · ${kept}`;
   scrub.setAttribute("aria-valuetext", text);
   caption.textContent = text;
-  find(".gv-legend").textContent = LEGENDS[mode()];
+  const score = mode() === "heat" ? `${method().scores[0].label} ` : "";
+  find(".gv-legend").textContent = `${method().label} · ${score}${LEGENDS[mode()]}`;
 }
 
 // The card beside the pointer: what happened to one token, and why.
@@ -215,7 +216,8 @@ function tokenLines(row, column) {
     [`row ${row + 1}, column ${column + 1} · ${clip.value.seconds[frame].toFixed(2)} s`, "gv-faint"],
   ];
   for (const { label, steps, low, high } of method().scores) {
-    lines.push([`${label} ${(low + (steps[token] / 255) * (high - low)).toFixed(3)}`, ""]);
+    const value = low + (steps[token] / 255) * (high - low);
+    lines.push([`${label} ${Number(value.toPrecision(3))}`, ""]);
   }
   const [best] = method().scores;
   if (best) {

@@ -20,6 +20,7 @@ import numpy as np
 from gradio.utils import get_upload_folder
 from PIL import Image
 
+from gleanvid.compressors import COMPRESSORS
 from gleanvid.run import Run
 from gleanvid.types import Compression, Video
 
@@ -30,7 +31,11 @@ SCRIPT = "\n".join(
 )
 SHEET_PIXELS = 8_000_000  # phones refuse images above 16 million pixels
 TILE_SIDE = 720
-SCORE_LABELS = {"joint": "joint score", "lrs": "LRS", "scs": "SCS"}
+SCORE_LABELS = {  # in the order shown; other scores follow under their own names
+    "joint": "joint score",
+    "lrs": "LRS",
+    "scs": "SCS",
+}
 
 _sheets: WeakKeyDictionary[Video, tuple[bytes, dict[str, int]]] = WeakKeyDictionary()
 
@@ -107,17 +112,21 @@ def _pack_method(name: str, record: Compression) -> tuple[dict[str, Any], bytes]
     """One method's mask, packed to bits, then one byte a token for every score."""
     parts = [np.packbits(record.mask.cpu().numpy()).tobytes()]
     channels = []
-    for key, label in SCORE_LABELS.items():
-        if key not in record.scores:
+    known = [key for key in SCORE_LABELS if key in record.scores]
+    for key in dict.fromkeys([*known, *record.scores]):
+        score = np.nan_to_num(record.scores[key].detach().cpu().float().numpy())  # [L]
+        if len(score) != record.num_tokens:
             continue
-        score = record.scores[key].detach().cpu().float().numpy()  # [L]
         low, high = float(score.min()), float(score.max())
         steps = np.round((score - low) / ((high - low) or 1.0) * 255)
         parts.append(steps.astype(np.uint8).tobytes())
-        channels.append({"name": key, "label": label, "low": low, "high": high})
+        channels.append(
+            {"name": key, "label": SCORE_LABELS.get(key, key), "low": low, "high": high}
+        )
     novelty = record.trace.get("novelty")
     method = {
         "name": name,
+        "label": COMPRESSORS[name].__name__ if name in COMPRESSORS else name,
         "kept": record.num_kept,
         "tokens": record.num_tokens,
         "budgets": record.budgets.tolist(),

@@ -7,6 +7,7 @@ import pytest
 from components import serving
 from components.clip import examples
 from components.engine import Engine
+from components.talk import NO_WORDS
 from gleanvid import GleanVID, ask, pipeline
 from gleanvid.models.load import BUILTIN
 from tests.browser.conftest import listen
@@ -39,7 +40,7 @@ def test_the_page_answers_as_the_library_does_and_shows_the_same_tokens(page):
     page.click("#gv-ask")
     page.wait_for_selector(".gv-cost")
     run = ask(example.path, example.question, "builtin", GleanVID())
-    assert page.locator(".gv-answer").inner_text().strip() == run.answer.strip()
+    assert page.locator(".gv-answer").inner_text().strip() == (run.answer.strip() or NO_WORDS)
     kept = f"{run.cost.visual_tokens_kept:,} of {run.cost.visual_tokens:,}"
     assert kept in page.locator(".gv-cost").inner_text()
     page.focus(".gv-scrub")
