@@ -7,14 +7,12 @@ from __future__ import annotations
 
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
-from transformers import GenerationConfig
 
 from gleanvid.compressors.base import Chain, Compressor
 from gleanvid.models import boundary
@@ -25,6 +23,7 @@ from gleanvid.models.measure import (
     reset_peak_memory,
 )
 from gleanvid.models.prompt import literal, split_after
+from gleanvid.models.sampling import generation_config, seeded
 from gleanvid.models.streaming import StopOnEvent, TimedStreamer
 from gleanvid.types import Compression, ModelError, Video, VideoTokens
 
@@ -160,7 +159,7 @@ class ModelAdapter(ABC):
         with (
             self.lock,
             explaining_out_of_memory(advice),
-            _seeded(seed, self.device),
+            seeded(seed, self.device),
             boundary.remembered_vision(self.layout, encoded.vision),
             boundary.compressing(
                 self.hf_model, self.layout, compressor, _signals(encoded.tokens)
@@ -171,7 +170,7 @@ class ModelAdapter(ABC):
             inputs = self._with_question(encoded, question, history)
             output = self.hf_model.generate(
                 **inputs,
-                generation_config=_generation_config(max_new_tokens, temperature, top_p),
+                generation_config=generation_config(max_new_tokens, temperature, top_p),
                 streamer=streamer,
                 stopping_criteria=[StopOnEvent(stop)] if stop is not None else None,
             )
@@ -234,26 +233,3 @@ class ModelAdapter(ABC):
 def _signals(tokens: VideoTokens) -> dict[str, Tensor]:
     named = {"saliency": tokens.saliency, "keys": tokens.keys}
     return {name: rows for name, rows in named.items() if rows is not None}
-
-
-def _generation_config(max_new_tokens: int, temperature: float, top_p: float) -> GenerationConfig:
-    """Every sampling setting stated, so that the checkpoint's own do not come back in."""
-    if temperature <= 0:
-        return GenerationConfig(
-            max_new_tokens=max_new_tokens, do_sample=False, temperature=1.0, top_p=1.0, top_k=50
-        )
-    return GenerationConfig(
-        max_new_tokens=max_new_tokens, do_sample=True, temperature=temperature, top_p=top_p, top_k=0
-    )
-
-
-@contextmanager
-def _seeded(seed: int | None, device: torch.device) -> Iterator[None]:
-    """Sampling from ``seed``, the process's own generators left as they were."""
-    if seed is None:
-        yield
-        return
-    devices = [device] if device.type == "cuda" else []
-    with torch.random.fork_rng(devices):
-        torch.manual_seed(seed)
-        yield

@@ -7,6 +7,7 @@ import torch
 
 from gleanvid.compressors.full_tokens import FullTokens
 from gleanvid.models import compressing
+from gleanvid.models.boundary.sequence import find_videos
 from tests.models.oracle import (
     EveryNth,
     Failing,
@@ -280,3 +281,14 @@ def test_layers_beyond_the_model_are_refused(qwen3):
     late = Chain("late", ((99, QUARTER),))
     with pytest.raises(ValueError, match="layer 99"), compressing(qwen3.hf_model, late):
         pass
+
+
+def test_grids_that_do_not_fit_the_prompt_are_refused():
+    visual = torch.zeros(2, 20, dtype=torch.bool)
+    visual[0, :12] = visual[1, :10] = True
+    for grids in ([(1, 1, 11)], [(1, 2, 5), (1, 3, 4)], [(1, 1, 7)]):
+        with pytest.raises(ValueError, match="video"):
+            find_videos(visual, grids)
+    rows = find_videos(visual, [(1, 3, 4), (1, 2, 5)])
+    assert [row[0].grid for row in rows] == [(1, 3, 4), (1, 2, 5)]
+    assert [row[0].offset for row in rows] == [0, 12]

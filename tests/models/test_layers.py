@@ -104,7 +104,8 @@ def oracle_logits(adapter, inputs, layers, steps):
 @pytest.mark.parametrize("rows", [1, 2])
 @pytest.mark.parametrize("chain", CHAINS, ids=lambda chain: chain.name)
 def test_stages_equal_the_layerwise_oracle(adapter, chain, rows):
-    inputs = model_inputs(adapter, QUESTIONS[:rows])
+    videos = [tiny.noise_video(5), tiny.noise_video(4, 64, 128, seed=1)][:rows]  # ragged
+    inputs = model_inputs(adapter, QUESTIONS[:rows], videos)
     with compressing(adapter.hf_model, chain) as record:
         output = generate(adapter, inputs)
         prefill = adapter.hf_model(**inputs).logits

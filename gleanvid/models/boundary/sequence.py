@@ -72,7 +72,7 @@ def find_videos(visual: Tensor, grids: list[Grid]) -> list[list[Span]]:
     for row, count in enumerate(counts):
         if row % repeats == 0:
             start = stop
-            while sum(sizes[start:stop]) < count:
+            while sum(sizes[start:stop]) < count and stop < len(sizes):
                 stop += 1
         columns = torch.nonzero(visual[row]).squeeze(1)
         if sum(sizes[start:stop]) != count:
