@@ -63,17 +63,19 @@ def test_it_answers_held_out_questions_in_words(adapter):
     assert accuracy(adapter, range(500, 512), 30) >= 0.6
 
 
-def test_it_answers_from_a_compressed_file(adapter, tmp_path):
-    scene = sample_scene(0, "validation", 600, ClipSettings())
-    write_mp4(render(scene)[0], tmp_path / "clip.mp4", fps=8)
-    video = read_video(tmp_path / "clip.mp4", num_frames=16)
-    assert video.frames.shape[1:3] == (320, 320)
-    encoded = adapter.encode(video)
-    assert encoded.tokens.grid == (8, 10, 10)
-    asked = [q for q in ask_about(0, "validation", 600, ClipSettings()) if q.family == "colour"]
-    for question in asked:
-        given = adapter.generate(encoded, question.text, FullTokens(), max_new_tokens=12)
-        assert normalise(given.text) == question.answer
+def test_it_answers_from_compressed_files(adapter, tmp_path):
+    rights = []
+    for index in range(600, 604):
+        write_mp4(render(sample_scene(0, "validation", index))[0], tmp_path / "clip.mp4", fps=8)
+        video = read_video(tmp_path / "clip.mp4", num_frames=16)
+        assert video.frames.shape[1:3] == (320, 320)
+        encoded = adapter.encode(video)
+        assert encoded.tokens.grid == (8, 10, 10)
+        for question in ask_about(0, "validation", index, ClipSettings()):
+            if question.family in HEADLINE:
+                given = adapter.generate(encoded, question.text, FullTokens(), max_new_tokens=12)
+                rights.append(normalise(given.text) == question.answer)
+    assert np.mean(rights) >= 0.6
 
 
 def test_intervals_hold_the_share_and_shrink_with_n():
