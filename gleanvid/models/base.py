@@ -106,8 +106,7 @@ class ModelAdapter(ABC):
     def encode(
         self, video: Video, needs: frozenset[str] = frozenset(), *, max_pixels: int | None = None
     ) -> Encoded:
-        """Run the vision side once. ``needs``: vision signals to compute with it ("saliency",
-        "keys").
+        """Run the vision side once; ``needs`` names signals to compute ("saliency", "keys").
 
         ``max_pixels`` bounds the pixels of all frames together after resizing (None: what the
         checkpoint's own processor allows). Raises ``ModelError`` where memory runs out.

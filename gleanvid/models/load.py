@@ -84,7 +84,9 @@ def _fetched(loader: Any, source: str, name: str, **options: Any) -> Any:
     try:
         return loader.from_pretrained(source, trust_remote_code=False, **options)
     except ImportError as error:
-        raise ModelError(f"{name} needs a package that is not installed: {error}") from error
+        raise ModelError(
+            f"{name} needs a package that is not installed: {_first_line(error)}"
+        ) from error
     except SafetensorError as error:
         raise ModelError(f"{name} is damaged: {error}. Download it again.") from error
     except OSError as error:

@@ -63,11 +63,13 @@ class WatchingText(Watching):
 
 @dataclass(frozen=True)
 class Uneven(Watching):
-    """Keeps one token more in every further row."""
+    """Keeps 1 token in the first row, 9 in the second."""
 
     def compress(self, tokens):
         super().compress(tokens)
-        return Compression.pruned(torch.arange(len(SEEN)), tokens.grid, num_tokens=len(tokens))
+        return Compression.pruned(
+            torch.arange(8 * len(SEEN) - 7), tokens.grid, num_tokens=len(tokens)
+        )
 
 
 def left_by_layer(adapter, inputs, record, depth):
@@ -257,6 +259,20 @@ def test_hooks_are_gone_after_a_stage_failed(adapter):
         generate(adapter, inputs)
     assert hook_count(adapter.hf_model) == before
     assert not ALL_ATTENTION_FUNCTIONS._local_mapping
+
+
+def test_a_row_that_becomes_the_shorter_one_inside_is_padded_there(adapter):
+    """The first row has no padding at layer 0 and needs some behind the stage."""
+    inputs = model_inputs(adapter, ["what moves?!", "what moves?"])
+    assert bool(inputs["attention_mask"][0].all()) and not bool(inputs["attention_mask"][1].all())
+    SEEN.clear()
+    with compressing(adapter.hf_model, Chain("uneven", ((2, Uneven()),))) as record:
+        output = generate(adapter, inputs)
+    assert [made[0].num_kept for made in record.stages[2]] == [1, 9]
+    layers = left_by_layer(adapter, inputs, record, len(adapter.layout.language_model.layers))
+    steps = output.sequences[:, inputs["input_ids"].shape[1] :][:, :-1]
+    _, decoded = oracle_logits(adapter, inputs, layers, steps)
+    torch.testing.assert_close(torch.stack(output.logits, 1), decoded, atol=1e-5, rtol=0)
 
 
 def test_unequal_rows_inside_are_refused(qwen3):
