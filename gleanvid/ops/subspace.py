@@ -8,7 +8,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-_EXACT_BELOW = 512  # the smaller side up to which a dense eigensolver is used
+_EXACT_BELOW = 128  # the smaller side up to which a dense eigensolver is used
 _BLOCK = 16  # Krylov block, rounded up to a multiple: odd widths waste the matrix units
 _MAX_STEPS = 24
 _TOLERANCE = 1e-6
