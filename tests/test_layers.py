@@ -1,6 +1,8 @@
 """Who may import whom: the table of the architecture, checked on every import statement."""
 
 import ast
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -67,3 +69,16 @@ def test_the_core_needs_torch_transformers_and_numpy_alone(room):
     for path in home.rglob("*.py") if home.is_dir() else [home.with_suffix(".py")]:
         heavy = {name.split(".")[0] for name in imports(path, top_level_only=True)} & LIGHT
         assert not heavy, f"{path} imports {heavy}"
+
+
+def test_importing_works_where_the_app_s_packages_are_not_installed():
+    names = sorted(LIGHT | {"torchvision", "accelerate"})
+    program = (
+        f"import sys; sys.modules.update(dict.fromkeys({names!r}))\n"
+        "import gleanvid, torch\n"
+        "tokens = gleanvid.VideoTokens(torch.randn(8, 4), grid=(2, 2, 2))\n"
+        "assert gleanvid.GleanVID(0.5).compress(tokens).num_kept == 4\n"
+        "assert callable(gleanvid.compressing) and gleanvid.MODELS\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr

@@ -1,7 +1,10 @@
 """What GleanVID must do beyond the golden cases: settings, still videos, saturation."""
 
+from types import SimpleNamespace
+
 import pytest
 import torch
+from torch._subclasses.fake_tensor import DataDependentOutputException, FakeTensorMode
 
 from gleanvid.compressors.gleanvid import GleanVID, novelty_shares
 from gleanvid.types import VideoTokens
@@ -88,3 +91,15 @@ def test_gini_of_known_distributions():
     assert share.tolist() == [0.25] * 4 and float(gini) == pytest.approx(0.0, abs=1e-12)
     _, gini = novelty_shares(torch.tensor([0.0, 0.0, 0.0, 4.0], dtype=torch.float64))
     assert float(gini) == pytest.approx(0.75)
+
+
+def test_the_frame_loop_reads_nothing_back_from_the_device():
+    """Under fake tensors every read of a value raises, so what runs here never synchronises."""
+    shape = SimpleNamespace(grid=(5, 4, 4), num_units=5, tokens_per_unit=16)
+    with FakeTensorMode():
+        features = torch.empty(80, 48)
+        keep, scores, trace = GleanVID()._select(shape, features, features, [9, 0, 4, 16, 3])
+        with pytest.raises(DataDependentOutputException):
+            bool(features.sum() > 0)  # the detector detects
+    assert keep.shape == (32,) and scores["joint"].shape == (80,)
+    assert trace["basis_rank"].shape == (5,)
