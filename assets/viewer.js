@@ -114,7 +114,7 @@ function tokenBox(width, height) {
 
 function frameSize() {
   const { width, height } = clip.value.tiles;
-  const tallest = Math.max(220, Math.min(440, window.innerHeight * 0.5));
+  const tallest = Math.max(220, Math.min(440, window.innerHeight * 0.42));
   const scale = Math.min(stage.clientWidth / width, tallest / height);
   return [Math.round(width * scale), Math.round(height * scale)];
 }

@@ -48,6 +48,7 @@ const show = () => {
 watch("value", show);
 show();
 """
+SAVED = "A saved result. Press Ask to run it on this computer."
 NO_WORDS = "(The model gave no words.)"
 BUILT_IN_NOTE = (
     "The **built-in model** is tiny and knows one small world: coloured shapes that move. It can "
@@ -80,7 +81,9 @@ def panel(question: str, turns: list[dict[str, Any]]) -> Talk:
     with gr.Row(elem_classes="gv-send"):
         ask = gr.Button("Ask", variant="primary", scale=3, min_width=120, elem_id="gv-ask")
         stop = gr.Button("Stop", interactive=False, scale=1, min_width=80, elem_id="gv-stop")
-    notice = gr.HTML(message(), html_template=NOTICE_HTML, js_on_load=NOTICE_JS)
+    notice = gr.HTML(
+        message(SAVED if turns else ""), html_template=NOTICE_HTML, js_on_load=NOTICE_JS
+    )
     answers = gr.HTML(turns, html_template=ANSWERS_HTML, js_on_load=ANSWERS_JS)
     note = gr.Markdown(BUILT_IN_NOTE, elem_classes="gv-note")
     return Talk(box, ask, stop, notice, answers, note)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.components.fake import Library, write_clip
+from tests.components.fake import COLUMNS, ROWS, Library, write_clip
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 FLAGS = [
@@ -84,8 +84,11 @@ def opened(browser, address):
     page = listen(browser)
     page.goto(address)
     page.get_by_role("button", name="Square").click()
-    page.wait_for_selector(".gv-viewer[data-state=ready]")
     page.wait_for_function("document.querySelector('.gv-notice').textContent.startsWith('Used')")
+    page.wait_for_function(
+        "text => document.querySelector('.gv-caption').textContent.includes(text)",
+        arg=f"of {ROWS * COLUMNS} tokens",
+    )
     return page
 
 
