@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -225,9 +226,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
     options, engine = parse(arguments), Engine(pipeline)
     models = ([(options.model, options.model)] if options.model else []) + [BUILT_IN]
-    page = build_app(engine, models, clip.examples(), options.max_frames)
-    engine.warm_up(models[0][1])
-    page.queue(max_size=20).launch(**serving.options(options.host, options.port, options.share))
+    # Gradio empties its folder when a server stops: a shared one would break the others' pages.
+    with tempfile.TemporaryDirectory(prefix="gleanvid-", ignore_cleanup_errors=True) as folder:
+        os.environ.setdefault("GRADIO_TEMP_DIR", folder)
+        page = build_app(engine, models, clip.examples(), options.max_frames)
+        engine.warm_up(models[0][1])
+        launch = serving.options(options.host, options.port, options.share)
+        page.queue(max_size=20).launch(**launch)
 
 
 if __name__ == "__main__":
