@@ -42,7 +42,7 @@ def modules():
             yield pytest.param(room, path, id=str(path.relative_to(ROOT)))
 
 
-@pytest.mark.parametrize(("room", "path"), modules())
+@pytest.mark.parametrize(("room", "path"), list(modules()))
 def test_a_module_imports_only_what_its_layer_may(room, path):
     for name in imports(path):
         if not name.startswith("gleanvid."):
@@ -52,7 +52,7 @@ def test_a_module_imports_only_what_its_layer_may(room, path):
         assert allowed, f"{room} may not import {name}"
 
 
-@pytest.mark.parametrize(("room", "path"), modules())
+@pytest.mark.parametrize(("room", "path"), list(modules()))
 def test_only_models_know_transformers(room, path):
     if room not in ("models", "glimpse"):
         assert not any(name.split(".")[0] == "transformers" for name in imports(path))
