@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import ctypes
+import gc
 import platform
 import statistics
-import threading
-import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import torch
 
 from gleanvid.compressors.base import Compressor
+from gleanvid.models.measure import now, peak_memory_mib, reset_peak_memory
 from gleanvid.types import Compression, VideoTokens
 
 _LAYERS, _HEADS = 28, 28  # of the language model that stages inside it are timed for
@@ -118,50 +119,23 @@ def machine(device: str) -> dict[str, Any]:
     return {"device": chip, "threads": torch.get_num_threads(), "torch": torch.__version__}
 
 
-def _synchronise(device: str) -> None:
-    if device.startswith("cuda"):
-        torch.cuda.synchronize()
-
-
 def _timed(call: Callable[[], Any], device: str) -> float:
-    _synchronise(device)
-    started = time.perf_counter()
+    where = torch.device(device)
+    started = now(where)
     call()
-    _synchronise(device)
-    return time.perf_counter() - started
+    return now(where) - started
 
 
 def _extra_bytes(call: Callable[[], Any], device: str) -> float:
     """Peak memory of one call beyond what was held before it."""
-    if device.startswith("cuda"):
-        torch.cuda.reset_peak_memory_stats()
-        held = torch.cuda.memory_allocated()
-        call()
-        return torch.cuda.max_memory_allocated() - held
-    return _extra_resident(call)
-
-
-def _extra_resident(call: Callable[[], Any]) -> float:
-    """Sampled every millisecond from the process's resident size (Linux)."""
-    peak, done = 0, threading.Event()
-    before = _resident()
-
-    def watch() -> None:
-        nonlocal peak
-        while not done.wait(0.001):
-            peak = max(peak, _resident())
-
-    watcher = threading.Thread(target=watch, daemon=True)
-    watcher.start()
+    where = torch.device(device)
+    gc.collect()
+    with suppress(OSError, AttributeError):  # hand freed memory back first (glibc)
+        ctypes.CDLL("libc.so.6").malloc_trim(0)
+    reset_peak_memory(where)
+    before = peak_memory_mib(where)
     call()
-    done.set()
-    watcher.join()
-    return max(0, peak - before)
-
-
-def _resident() -> int:
-    pages = Path("/proc/self/statm")
-    return int(pages.read_text().split()[1]) * 4096 if pages.exists() else 0
+    return (peak_memory_mib(where) - before) * 2**20
 
 
 def table(report: dict[str, Any]) -> str:
