@@ -8,7 +8,7 @@ unseeded noise on densities, picking a token twice (v2 could), dropping Qwen3-VL
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar
 
 import torch
@@ -16,9 +16,10 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from gleanvid.compressors.base import Compressor, setting
+from gleanvid.compressors.two_stage import TwoStage
 from gleanvid.ops.budgets import largest_remainder
 from gleanvid.ops.density_peaks import density_peaks
-from gleanvid.ops.depth import rows_for_average, scale_layer
+from gleanvid.ops.depth import rows_for_average
 from gleanvid.ops.ranking import descending, top_indices
 from gleanvid.ops.records import identity_record, required
 from gleanvid.ops.segments import neighbour_cosines, spans_between, starts_of, weakest
@@ -31,7 +32,7 @@ _MAX_ENTRIES = 2**25  # of the pairwise matrices of the frames that are worked o
 
 
 @dataclass(frozen=True)
-class FlashVID(Compressor):
+class FlashVID(TwoStage):
     """Vision stage ahead of the model; with ``inner`` also :class:`FlashVIDPrune` before layer K.
 
     With ``exact`` the rows are B (with ``inner`` as many more as the layers below K allow, so that
@@ -77,19 +78,10 @@ class FlashVID(Compressor):
     num_layers: int = setting(28, "Layers of the language model", low=2, step=1)
     exact: bool = setting(True, "Meet the budget to the token")
 
-    def at_depth(self, num_layers: int) -> FlashVID:
-        """The same method for a model of another depth."""
-        layer = scale_layer(self.layer, num_layers, self.num_layers)
-        return replace(self, layer=layer, num_layers=num_layers)
-
-    @property
-    def stages(self) -> tuple[tuple[int, Compressor], ...]:
-        if not self.inner:
-            return ((0, self),)
-        prune = FlashVIDPrune(
+    def inner_stage(self) -> Compressor:
+        return FlashVIDPrune(
             self.retention_ratio, self.layer, self.num_layers, self.inner_retention, self.exact
         )
-        return (0, self), (self.layer, prune)
 
     def compress(self, tokens: VideoTokens) -> Compression:
         """Raises ``ValueError`` without saliency."""

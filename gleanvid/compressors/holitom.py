@@ -8,7 +8,7 @@ dynamic tokens, which raises an error in the original for any value but its defa
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar
 
 import torch
@@ -16,8 +16,9 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from gleanvid.compressors.base import Compressor, setting
+from gleanvid.compressors.two_stage import TwoStage
 from gleanvid.ops.density_peaks import density_peaks
-from gleanvid.ops.depth import rows_for_average, scale_layer
+from gleanvid.ops.depth import rows_for_average
 from gleanvid.ops.ranking import most_similar, ranks, top_indices
 from gleanvid.ops.records import identity_record, merge_record, required
 from gleanvid.ops.windows import Windows, exact_counts, with_singles
@@ -27,7 +28,7 @@ _NEIGHBOURS = 7
 
 
 @dataclass(frozen=True)
-class HoliTom(Compressor):
+class HoliTom(TwoStage):
     """Outer stage ahead of the model; with ``inner`` also :class:`HoliTomMerge` before layer K.
 
     With ``exact`` static and dynamic sets share B by largest remainder. A video so still that its
@@ -55,19 +56,10 @@ class HoliTom(Compressor):
     num_layers: int = setting(28, "Layers of the language model", low=2, step=1)
     exact: bool = setting(True, "Meet the budget to the token")
 
-    def at_depth(self, num_layers: int) -> HoliTom:
-        """The same method for a model of another depth."""
-        layer = scale_layer(self.layer, num_layers, self.num_layers)
-        return replace(self, layer=layer, num_layers=num_layers)
-
-    @property
-    def stages(self) -> tuple[tuple[int, Compressor], ...]:
-        if not self.inner:
-            return ((0, self),)
-        merge = HoliTomMerge(
+    def inner_stage(self) -> Compressor:
+        return HoliTomMerge(
             self.retention_ratio, self.layer, self.num_layers, self.inner_drop, self.exact
         )
-        return (0, self), (self.layer, merge)
 
     def compress(self, tokens: VideoTokens) -> Compression:
         """Raises ``ValueError`` without saliency."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar
 
 import torch
@@ -17,8 +17,9 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from gleanvid.compressors.base import Compressor, setting
+from gleanvid.compressors.two_stage import TwoStage
 from gleanvid.ops.density_peaks import density_peaks
-from gleanvid.ops.depth import rows_for_average, scale_layer
+from gleanvid.ops.depth import rows_for_average
 from gleanvid.ops.label_runs import contiguous_labels, runs_of
 from gleanvid.ops.ranking import descending
 from gleanvid.ops.records import identity_record, merge_record, required
@@ -30,7 +31,7 @@ _LARGEST_UNMERGED = 14  # smaller sets pass unchanged in the authors' code
 
 
 @dataclass(frozen=True)
-class PruneVid(Compressor):
+class PruneVid(TwoStage):
     """Stage 1 ahead of the model; with ``inner`` also :class:`PruneVidSelection` before layer K.
 
     The authors' outcome depends on the video, not on a ratio. With ``exact`` every set is clustered
@@ -61,19 +62,10 @@ class PruneVid(Compressor):
     num_layers: int = setting(28, "Layers of the language model", low=2, step=1)
     exact: bool = setting(True, "Meet the budget to the token")
 
-    def at_depth(self, num_layers: int) -> PruneVid:
-        """The same method for a model of another depth."""
-        layer = scale_layer(self.layer, num_layers, self.num_layers)
-        return replace(self, layer=layer, num_layers=num_layers)
-
-    @property
-    def stages(self) -> tuple[tuple[int, Compressor], ...]:
-        if not self.inner:
-            return ((0, self),)
-        stage = PruneVidSelection(
+    def inner_stage(self) -> Compressor:
+        return PruneVidSelection(
             self.retention_ratio, self.layer, self.num_layers, self.alpha, self.exact
         )
-        return (0, self), (self.layer, stage)
 
     def compress(self, tokens: VideoTokens) -> Compression:
         features = tokens.features.float().view(tokens.num_units, tokens.tokens_per_unit, -1)

@@ -1,0 +1,38 @@
+"""What methods with an optional second stage inside the language model have in common."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import replace
+from typing import Any, Self
+
+from gleanvid.compressors.base import Compressor
+from gleanvid.ops.depth import scale_layer
+
+
+class TwoStage(Compressor):
+    """A method ahead of the model that, with ``inner``, acts once more before ``layer``.
+
+    The settings ``inner``, ``layer`` and ``num_layers`` are declared by the method itself, with the
+    authors' values; on a model of another depth the layer keeps its relative place.
+    """
+
+    inner: bool
+    layer: int
+    num_layers: int
+
+    @abstractmethod
+    def inner_stage(self) -> Compressor:
+        """The stage inside the language model."""
+
+    def at_depth(self, num_layers: int) -> Self:
+        """The same method for a model of another depth."""
+        layer = scale_layer(self.layer, num_layers, self.num_layers)
+        changes: dict[str, Any] = {"layer": layer, "num_layers": num_layers}
+        return replace(self, **changes)
+
+    @property
+    def stages(self) -> tuple[tuple[int, Compressor], ...]:
+        if not self.inner:
+            return ((0, self),)
+        return (0, self), (self.layer, self.inner_stage())
