@@ -84,6 +84,17 @@ def test_a_stop_that_is_already_set_ends_after_one_token(model, video):
     assert run.cost.new_tokens == 1
 
 
+def test_a_checkpoint_that_states_how_long_its_answers_get_is_held_to_it(model, video):
+    stated = model.hf_model.generation_config
+    stated.max_new_tokens = 3
+    try:
+        run = gleanvid.ask(video, "Tell all", model, gleanvid.GleanVID(), 40)
+    finally:
+        stated.max_new_tokens = None
+    assert run.cost.new_tokens <= 3
+    assert gleanvid.ask(video, "Tell all", model, gleanvid.GleanVID(), 40).cost.new_tokens > 3
+
+
 class Broken(gleanvid.Uniform):
     name = "broken"
 

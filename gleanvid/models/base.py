@@ -151,7 +151,8 @@ class ModelAdapter(ABC):
         """Answer ``question`` about an encoded video.
 
         ``on_text`` gets the answer in pieces as it is written; ``stop``, once set, ends it after
-        the token in work. ``temperature`` 0 is greedy. Raises ``ModelError`` where memory runs out.
+        the token in work. The answer is never longer than the checkpoint states, if it does.
+        ``temperature`` 0 is greedy. Raises ``ModelError`` where memory runs out.
         """
         advice = "Use fewer frames, a lower retention_ratio, or a smaller model."
         streamer = TimedStreamer(self.processor.tokenizer, on_text, self.device)
@@ -169,7 +170,9 @@ class ModelAdapter(ABC):
             inputs = self._with_question(encoded, question, history)
             output = self.hf_model.generate(
                 **inputs,
-                generation_config=generation_config(max_new_tokens, temperature, top_p),
+                generation_config=generation_config(
+                    self._answer_limit(max_new_tokens), temperature, top_p
+                ),
                 streamer=streamer,
                 stopping_criteria=[StopOnEvent(stop)] if stop is not None else None,
             )
@@ -188,6 +191,11 @@ class ModelAdapter(ABC):
             len(new_ids),
             peak,
         )
+
+    def _answer_limit(self, asked: int) -> int:
+        """``asked`` new tokens, or fewer where the checkpoint states how long its answers get."""
+        stated = self.hf_model.generation_config.max_new_tokens
+        return asked if stated is None else min(asked, stated)
 
     @property
     def _video_token(self) -> str:
