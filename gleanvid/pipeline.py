@@ -8,12 +8,10 @@ from __future__ import annotations
 import queue
 import threading
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from torch import Tensor
 
@@ -29,8 +27,6 @@ from gleanvid.video import read_video
 Method = Compressor | Chain
 MAX_SIDE = 1280  # frames are read no larger than this; models shrink them further
 _KEPT_CLIPS = 2  # encoded clips kept per model
-_encoded: WeakKeyDictionary[ModelAdapter, OrderedDict[Any, Encoded]] = WeakKeyDictionary()
-_encoding = threading.Lock()
 
 
 @dataclass(frozen=True)
@@ -45,16 +41,15 @@ def encode(
     video: Video, model: ModelAdapter, needs: frozenset[str] = frozenset()
 ) -> tuple[Encoded, bool]:
     """The video through the model's vision side, and whether it came from the cache."""
-    with _encoding, model.lock:
-        clips = _encoded.setdefault(model, OrderedDict())
-        for key, held in clips.items():
+    with model.lock:
+        for key, held in model.clips.items():
             if held.video is video and needs <= key[1]:
-                clips.move_to_end(key)
+                model.clips.move_to_end(key)
                 return held, True
         encoded = model.encode(video, needs)
-        clips[(id(video), needs)] = encoded
-        while len(clips) > _KEPT_CLIPS:
-            clips.popitem(last=False)
+        model.clips[(id(video), needs)] = encoded
+        while len(model.clips) > _KEPT_CLIPS:
+            model.clips.popitem(last=False)
         return encoded, False
 
 
@@ -206,14 +201,3 @@ def compare(
             yield ask(video, question, model, method, max_new_tokens, **options)
         except Exception as error:  # one method's fault must not end the table
             yield Failure(method, error)
-
-
-def compressor_from(
-    settings: Mapping[str, Any], catalogue: Mapping[str, type[Compressor]]
-) -> Method:
-    """The compressor that ``settings`` (with its "name") describes."""
-    values = dict(settings)
-    name = values.pop("name")
-    if name not in catalogue:
-        raise ValueError(f"compressor={name!r} must be one of {', '.join(catalogue)}")
-    return catalogue[name](**values)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import threading
 from abc import ABC, abstractmethod
+from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -76,6 +77,7 @@ class ModelAdapter(ABC):
     def __init__(self, name: str, hf_model: Any, processor: Any) -> None:
         self.name, self.hf_model, self.processor = name, hf_model, processor
         self.lock = threading.RLock()
+        self.clips: OrderedDict[tuple[int, frozenset[str]], Encoded] = OrderedDict()  # recent ones
         self.layout = self.layout_of(hf_model)
 
     @classmethod

@@ -1,4 +1,6 @@
-"""Laws that every compressor of the catalogue obeys, over random videos and settings."""
+"""Laws that every method ahead of the language model obeys, over random videos and ratios."""
+
+from dataclasses import replace
 
 import pytest
 import torch
@@ -8,7 +10,8 @@ from hypothesis import strategies as st
 from gleanvid.compressors import COMPRESSORS
 from gleanvid.types import VideoTokens
 
-BASIC = [COMPRESSORS[name] for name in ("gleanvid", "uniform", "random")]
+INSIDE = ("fastv", "sparsevlm", "framefusion")  # need attention rows: test_rivals2_contract.py
+AHEAD = [method for name, method in COMPRESSORS.items() if name not in ("full", *INSIDE)]
 GRIDS = st.tuples(st.integers(1, 6), st.integers(1, 7), st.integers(1, 7))
 RATIOS = st.floats(0.01, 1.0)
 
@@ -16,25 +19,39 @@ RATIOS = st.floats(0.01, 1.0)
 def video(grid, width=24, seed=0, dtype=torch.float32):
     generator = torch.Generator().manual_seed(seed)
     count = grid[0] * grid[1] * grid[2]
-    return VideoTokens(torch.randn(count, width, generator=generator).to(dtype), grid)
+    features = torch.randn(count, width, generator=generator).to(dtype)
+    saliency = torch.rand(count, generator=generator)
+    keys = torch.randn(count, 8, generator=generator)
+    return VideoTokens(features, grid, saliency=saliency, keys=keys)
 
 
-@pytest.mark.parametrize("method", BASIC)
+def in_reach(method, ratio, tokens):
+    """DyCoke keeps some units whole and refuses a ratio below that; no other method refuses."""
+    try:
+        return method(retention_ratio=ratio).compress(tokens)
+    except ValueError as error:
+        if method.name == "dycoke" and "out of reach" in str(error):
+            return None
+        raise
+
+
+@pytest.mark.parametrize("method", AHEAD)
 @settings(max_examples=25, deadline=None)
 @given(grid=GRIDS, ratio=RATIOS, seed=st.integers(0, 9))
 def test_budget_is_met_with_ascending_indices_in_range(method, grid, ratio, seed):
     tokens = video(grid, seed=seed)
     before = tokens.features.clone()
-    compressor = method(retention_ratio=ratio)
-    compression = compressor.compress(tokens)
+    compressor, compression = method(retention_ratio=ratio), in_reach(method, ratio, tokens)
+    if compression is None:
+        return
     assert compression.num_kept == compressor.budget(tokens) == int(compression.budgets.sum())
-    assert torch.equal(compression.keep, compression.keep.unique())
+    assert (compression.keep.diff() >= int(not compression.merges)).all()  # merged rows may share
     assert compression.keep.min() >= 0 and compression.keep.max() < len(tokens)
     assert torch.equal(compression.keep, compressor.compress(tokens).keep)
     assert torch.equal(tokens.features, before)
 
 
-@pytest.mark.parametrize("method", BASIC)
+@pytest.mark.parametrize("method", AHEAD)
 @pytest.mark.parametrize("grid", [(1, 1, 1), (1, 5, 3), (4, 1, 1), (2, 3, 3)])
 def test_ratio_one_is_the_identity(method, grid):
     tokens = video(grid)
@@ -43,12 +60,12 @@ def test_ratio_one_is_the_identity(method, grid):
     assert not compression.merges
 
 
-@pytest.mark.parametrize("method", BASIC)
+@pytest.mark.parametrize("method", AHEAD)
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
 def test_half_precision_input_selects_as_its_float32_copy_does(method, dtype):
     half = video((5, 4, 4), dtype=dtype)
-    copy = VideoTokens(half.features.float(), half.grid)
-    assert torch.equal(method(0.3).compress(half).keep, method(0.3).compress(copy).keep)
+    copy = replace(half, features=half.features.float())
+    assert torch.equal(method(0.6).compress(half).keep, method(0.6).compress(copy).keep)
 
 
 @pytest.mark.parametrize("bad", [float("nan"), float("inf"), -float("inf")])
