@@ -108,11 +108,12 @@ def turn(
 
 def cost_line(cost: Cost) -> list[tuple[str, str]]:
     """(label, figure) pairs, in the order of the work: tokens, time, memory, arithmetic."""
-    share = cost.visual_tokens_kept / cost.visual_tokens
+    layers = cost.visual_tokens_by_layer or (cost.visual_tokens_kept,)
+    share = f"{cost.average_retention:.0%}" + " over the layers" * (min(layers) != max(layers))
     return [
         (
             "visual tokens",
-            f"{cost.visual_tokens_kept:,} of {cost.visual_tokens:,} ({share:.0%})",
+            f"{cost.visual_tokens_kept:,} of {cost.visual_tokens:,} ({share})",
         ),
         ("to first token", f"{cost.ttft_s:.2f} s"),
         ("tokens/s", f"{cost.tokens_per_s:.1f}"),

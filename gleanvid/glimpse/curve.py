@@ -1,4 +1,4 @@
-"""Draws a run: ``python -m gleanvid.glimpse.curve FOLDER`` reads its two CSVs."""
+"""A run's two CSVs: written line by line, drawn by ``python -m gleanvid.glimpse.curve FOLDER``."""
 
 from __future__ import annotations
 
@@ -6,8 +6,20 @@ import argparse
 import csv
 from collections import defaultdict
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+
+
+def append_row(path: Path, row: dict[str, Any]) -> None:
+    """One more line of a CSV, with the header first where the file is new."""
+    new = not path.exists()
+    with path.open("a", newline="") as file:
+        writer = csv.DictWriter(file, list(row))
+        if new:
+            writer.writeheader()
+        rounded = {k: round(v, 4) if isinstance(v, float) else v for k, v in row.items()}
+        writer.writerow(rounded)
 
 
 def draw(folder: Path, picture: Path) -> None:

@@ -10,7 +10,6 @@ Runs on from ``checkpoint.pt`` in the output folder if there is one.
 from __future__ import annotations
 
 import argparse
-import csv
 import dataclasses
 import logging
 import math
@@ -24,6 +23,7 @@ from typing import Any
 import torch
 from torch.nn.functional import cross_entropy
 
+from gleanvid.glimpse.curve import append_row
 from gleanvid.glimpse.learner import Learner
 from gleanvid.glimpse.model import CELL, build_model, export
 from gleanvid.glimpse.packing import Batch, make_clip, pack
@@ -208,7 +208,7 @@ class Trainer:
         while self.progress < 1:
             row = self.advance()
             if self.step % 10 == 0:
-                _append(self.folder / "loss.csv", row)
+                append_row(self.folder / "loss.csv", row)
             if self.phase().asked and self.minutes - validated > self.settings.validate_every:
                 validated = self.minutes
                 self._note_accuracy()
@@ -222,18 +222,8 @@ class Trainer:
         for family, accuracy in self.validate().items():
             row: dict[str, Any] = {"minute": self.minutes, "step": self.step, "clips": self.clips}
             row |= {"phase": self.phase().name, "family": family, "accuracy": accuracy}
-            _append(self.folder / "accuracy.csv", row)
+            append_row(self.folder / "accuracy.csv", row)
             log.info("minute %.1f: %s %.3f", self.minutes, family, accuracy)
-
-
-def _append(path: Path, row: dict[str, Any]) -> None:
-    new = not path.exists()
-    with path.open("a", newline="") as file:
-        writer = csv.DictWriter(file, list(row))
-        if new:
-            writer.writeheader()
-        rounded = {k: round(v, 4) if isinstance(v, float) else v for k, v in row.items()}
-        writer.writerow(rounded)
 
 
 def main() -> None:
