@@ -1,0 +1,75 @@
+"""``gleanvid ask VIDEO QUESTION``: one answer with compressed tokens, and what it cost."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from gleanvid.cli import options as shared
+
+
+def add(commands: Any, given: Sequence[str]) -> None:
+    """Add the parser of ``ask``."""
+    parser = commands.add_parser("ask", help="answer a question about a video with fewer tokens")
+    shared.add_question(parser)
+    shared.add_compressor(parser, given)
+    parser.add_argument("--save", metavar="DIR", help="write overlays (PNG), the run (JSON + NPZ)")
+    parser.add_argument("--json", action="store_true", help="print the run as JSON, not as text")
+    parser.set_defaults(run=_ask)
+
+
+def _ask(options: argparse.Namespace) -> int:
+    from dataclasses import replace
+
+    from gleanvid.pipeline import ask
+
+    compressor = options.method(**{name: getattr(options, name) for name in options.settings})
+    video, model, decode_s = shared.read_and_load(options)
+    show = None if options.json else lambda text: print(text, end="", flush=True)
+    run = ask(video, options.question, model, compressor, options.max_new_tokens, on_text=show)
+    run = replace(run, cost=replace(run.cost, decode_s=decode_s))
+    if options.json:
+        print(json.dumps(run.summary(), indent=2, ensure_ascii=False))
+    else:
+        print("\n\n" + cost_table(run))
+    if options.save:
+        _save(run, Path(options.save))
+        sys.stderr.write(f"saved to {options.save}\n")
+    return 0
+
+
+def _save(run: Any, folder: Path) -> None:
+    from PIL import Image
+
+    from gleanvid.plots import contact_sheet, overlay_frame
+
+    run.save(folder)
+    Image.fromarray(contact_sheet(run)).save(folder / "overview.png")
+    for unit in range(run.compression.grid[0]):
+        Image.fromarray(overlay_frame(run, unit)).save(folder / f"unit_{unit:03d}.png")
+
+
+def cost_table(run: Any) -> str:
+    """The cost of a run as aligned lines of text."""
+    cost = run.cost
+    kept = f"{cost.visual_tokens} -> {cost.visual_tokens_kept}"
+    flops = f"{cost.prefill_flops_full:.3g} -> {cost.prefill_flops:.3g} MAC"
+    lines = {
+        "model": run.model,
+        "compressor": run.compressor["name"],
+        "visual tokens": f"{kept} ({cost.visual_tokens_kept / cost.visual_tokens:.1%})",
+        "over layers": f"{cost.average_retention:.1%} on average",
+        "prompt tokens": f"{cost.prompt_tokens} -> {cost.prompt_tokens_kept}",
+        "decode": f"{cost.decode_s:.3f} s",
+        "encode": f"{cost.encode_s:.3f} s",
+        "compress": f"{cost.compress_s * 1e3:.1f} ms",
+        "prefill": f"{cost.prefill_s:.3f} s",
+        "generate": f"{cost.generate_s:.3f} s, {cost.new_tokens} tokens",
+        "peak memory": f"{cost.peak_memory_mib:.0f} MiB",
+        "prefill FLOPs": f"{flops} (-{cost.flops_reduction:.1%})",
+    }
+    return "\n".join(f"{name:<14} {value}" for name, value in lines.items())

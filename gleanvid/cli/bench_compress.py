@@ -1,0 +1,36 @@
+"""``gleanvid bench compress``: time and memory of ``compress`` on made-up tokens."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from gleanvid.cli import options as shared
+
+
+def add(commands: Any, given: Sequence[str]) -> None:
+    """Add the parser of ``bench compress``."""
+    parser = commands.add_parser("compress", help="time and memory of compress()")
+    parser.add_argument("--grid", default="32x14x14", help="units x rows x columns")
+    parser.add_argument("--width", type=int, default=3584, help="feature width D")
+    parser.add_argument("--retention-ratio", type=float, default=0.25)
+    parser.add_argument("--compressor", default="gleanvid", help="names, comma-separated")
+    parser.add_argument("--all", action="store_true", help="every method that reaches the ratio")
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--device", default=None, help="cpu or cuda (default: what is there)")
+    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    parser.set_defaults(run=_bench_compress)
+
+
+def _bench_compress(options: argparse.Namespace) -> int:
+    from gleanvid.evaluation.bench_compress import measure, table
+
+    grid = tuple(int(part) for part in options.grid.split("x"))
+    if len(grid) != 3 or min(grid) < 1:
+        raise ValueError(f"grid={options.grid!r} must be units x rows x columns, e.g. 32x14x14")
+    methods = shared.methods("all" if options.all else options.compressor, options.retention_ratio)
+    report = measure(methods, grid, options.width, options.repeats, options.device)
+    print(json.dumps(report, indent=2) if options.json else table(report))
+    return 0

@@ -1,0 +1,89 @@
+"""Options that several commands share, and what they stand for.
+
+Those of a compressor are read from its declared settings, so a new method needs no line here.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+
+def add_question(parser: argparse.ArgumentParser) -> None:
+    """The video, the question, and how both are read."""
+    parser.add_argument("video", help="path of a video file")
+    parser.add_argument("question")
+    parser.add_argument("--model", default="builtin", help="builtin, a hub id or a local directory")
+    parser.add_argument("--num-frames", type=int, default=32, help="frames sampled from the video")
+    parser.add_argument("--max-new-tokens", type=int, default=64)
+    parser.add_argument("--backend", default="pyav", help="pyav, decord or opencv")
+    parser.add_argument(
+        "--device", default=None, help="cpu, cuda, cuda:1 ... (default: best there)"
+    )
+    parser.add_argument("--dtype", default=None, help="float32, bfloat16 or float16")
+
+
+def add_compressor(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:
+    """``--compressor`` and the options of the method that the command line names."""
+    from gleanvid.compressors import COMPRESSORS, declared_settings
+
+    first = argparse.ArgumentParser(add_help=False)
+    first.add_argument("--compressor", default="gleanvid")
+    named = first.parse_known_args(given)[0].compressor
+    chosen = COMPRESSORS.get(named, COMPRESSORS["gleanvid"])
+    parser.add_argument("--compressor", choices=COMPRESSORS, default="gleanvid")
+    for name, (default, kind, declared) in declared_settings(chosen).items():
+        help_text = f"{declared.help}; {declared.describe_range()} (default {default})"
+        parser.add_argument(
+            "--" + name.replace("_", "-"),
+            type=_reader(kind),
+            default=default,
+            help=help_text.replace("%", "%%"),
+        )
+    parser.set_defaults(method=chosen, settings=tuple(declared_settings(chosen)))
+
+
+def _reader(kind: type) -> Any:
+    def read(text: str) -> Any:
+        if text.lower() in ("none", "all"):
+            return None
+        if kind is bool:
+            return {"true": True, "false": False}[text.lower()]
+        return kind(text)
+
+    read.__name__ = kind.__name__  # argparse names it in its message
+    return read
+
+
+def read_and_load(options: argparse.Namespace) -> tuple[Any, Any, float]:
+    """The video, the model, and the seconds that reading the file took."""
+    import time
+
+    from gleanvid.models import load_model
+    from gleanvid.pipeline import MAX_SIDE
+    from gleanvid.video import read_video
+
+    started = time.perf_counter()
+    video = read_video(
+        options.video, options.num_frames, backend=options.backend, max_side=MAX_SIDE
+    )
+    decode_s = time.perf_counter() - started
+    for note in video.notes:
+        sys.stderr.write(f"note: {note}\n")
+    return video, load_model(options.model, options.device, options.dtype), decode_s
+
+
+def methods(names: str, retention_ratio: float) -> list[Any]:
+    """Compressors by name, comma-separated, or ``all``. Raises ``ValueError`` on an unknown one."""
+    from gleanvid.compressors import COMPRESSORS
+
+    chosen = list(COMPRESSORS) if names == "all" else names.split(",")
+    unknown = [name for name in chosen if name not in COMPRESSORS]
+    if unknown:
+        raise ValueError(f"compressor={unknown[0]!r} must be one of {', '.join(COMPRESSORS)}")
+    return [
+        COMPRESSORS[name](**({} if name == "full" else {"retention_ratio": retention_ratio}))
+        for name in chosen
+    ]
