@@ -1,0 +1,36 @@
+"""The benchmarks, by name. A new one is one file and one line here."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from importlib import import_module
+from typing import Any
+
+from gleanvid.evaluation.benchmarks.base import Benchmark, BenchmarkError, Item
+
+BENCHMARKS = {  # name -> module and class, imported when asked for
+    "glimpse": "glimpse:Glimpse",
+}
+
+
+def benchmark_class(name: str) -> type[Benchmark]:
+    """The class of a benchmark. Raises ``BenchmarkError`` naming those there are."""
+    if name not in BENCHMARKS:
+        raise BenchmarkError(f"benchmark={name!r} must be one of {', '.join(BENCHMARKS)}")
+    module, _, kind = BENCHMARKS[name].partition(":")
+    found: type[Benchmark] = getattr(import_module(f"{__name__}.{module}"), kind)
+    return found
+
+
+def open_benchmark(name: str, **settings: Any) -> Benchmark:
+    """A benchmark by name with its settings. Raises ``BenchmarkError`` on one it does not have."""
+    kind = benchmark_class(name)
+    known = [item.name for item in fields(kind)]  # type: ignore[arg-type]
+    for setting in settings:
+        if setting not in known:
+            allowed = f"its settings are {', '.join(known)}" if known else "it has no settings"
+            raise BenchmarkError(f"benchmark {name} has no setting {setting}; {allowed}")
+    return kind(**settings)
+
+
+__all__ = ["BENCHMARKS", "Benchmark", "BenchmarkError", "Item", "benchmark_class", "open_benchmark"]

@@ -1,0 +1,120 @@
+"""What a benchmark is: questions about clips, how to put them, and when an answer is right.
+
+A benchmark is a frozen dataclass whose fields are its settings (folder, split, ...), declared once
+and offered by ``gleanvid eval``. It knows no model and no compressor.
+"""
+
+from __future__ import annotations
+
+import random
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar
+
+from torch import Tensor
+
+from gleanvid.types import Video, VideoTokens
+
+HOWS = ("likelihood", "letter", "text")  # ways to get a response out of a model
+
+
+class BenchmarkError(ValueError):
+    """A benchmark that cannot be read; the message names the file, row or setting."""
+
+
+@dataclass(frozen=True)
+class Item:
+    """One question about one clip.
+
+    ``id`` is unique in the benchmark; ``clip`` is the key that :meth:`Benchmark.video` takes, and
+    the cluster in interval estimates; ``answer`` is the position of the right one of ``options``;
+    ``groups`` name the columns of the table the item counts in (besides the overall one).
+    Raises :class:`BenchmarkError` where the answer is not among the options.
+    """
+
+    id: str
+    clip: str
+    question: str
+    options: tuple[str, ...]
+    answer: int
+    groups: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.answer < len(self.options):
+            raise BenchmarkError(
+                f"item {self.id}: answer={self.answer} must be one of the positions of its "
+                f"{len(self.options)} options"
+            )
+
+    @property
+    def right_option(self) -> str:
+        return self.options[self.answer]
+
+
+class Benchmark(ABC):
+    """Base of all benchmarks.
+
+    ``how`` a response is got: "likelihood" (the likeliest of the option texts; the response is that
+    text), "letter" (generated after a prompt that lists the options; the response is what was
+    written) or "text" (generated after the bare question); ``hows`` are all that it allows.
+    ``average``: the overall accuracy is over "items", or the mean over "groups" as some official
+    scores are. ``columns``: groups in the order of the published table (empty: as they come).
+    """
+
+    name: ClassVar[str]
+    how: ClassVar[str] = "letter"
+    hows: ClassVar[tuple[str, ...]] = ("letter",)
+    average: ClassVar[str] = "items"
+    columns: ClassVar[tuple[str, ...]] = ()
+    num_frames: ClassVar[int] = 32
+    max_new_tokens: ClassVar[int] = 16
+
+    @abstractmethod
+    def items(self, limit: int | None = None, seed: int = 0) -> list[Item]:
+        """The questions, those about one clip together; with ``limit``, that many of them.
+
+        The same ``limit`` and ``seed`` give the same items. Raises :class:`BenchmarkError`.
+        """
+
+    @abstractmethod
+    def video(self, clip: str, num_frames: int) -> Video:
+        """Sample the clip as the official evaluation does. Raises ``VideoError``."""
+
+    @abstractmethod
+    def prompt(self, item: Item) -> str:
+        """The text behind the video."""
+
+    @abstractmethod
+    def right(self, item: Item, response: str) -> bool:
+        """The official verdict on one response."""
+
+    def evidence(self, item: Item, tokens: VideoTokens) -> Tensor | None:
+        """bool [L]: the tokens that show what is asked about, where that is known."""
+        return None
+
+    def settings(self) -> dict[str, Any]:
+        """What decides the items and the clips, ready for JSON; a journal is bound to it."""
+        return {"benchmark": self.name} | asdict(self)  # type: ignore[call-overload]
+
+
+def chosen(items: Sequence[Item], limit: int | None, seed: int) -> list[Item]:
+    """``limit`` items drawn at random by ``seed`` (all of them: None), those of a clip together.
+
+    A larger limit with the same seed holds the smaller one's items. Raises ``BenchmarkError`` on
+    ids that come twice and on a limit below one.
+    """
+    seen: set[str] = set()
+    for item in items:
+        if item.id in seen:
+            raise BenchmarkError(f"item id {item.id} comes twice")
+        seen.add(item.id)
+    if limit is not None and limit < 1:
+        raise BenchmarkError(f"limit={limit} must be at least 1, or None for all items")
+    places = list(range(len(items)))
+    if limit is not None and limit < len(items):
+        places = sorted(random.Random(seed).sample(places, len(places))[:limit])
+    clips: dict[str, list[Item]] = {}
+    for place in places:
+        clips.setdefault(items[place].clip, []).append(items[place])
+    return [item for together in clips.values() for item in together]
