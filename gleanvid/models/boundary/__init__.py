@@ -1,8 +1,16 @@
 """Every hook into a language model, and nowhere else."""
 
-from gleanvid.models.boundary.hooks import compressing
+from gleanvid.models.boundary.hooks import compressing, installed, prompt_hook
 from gleanvid.models.boundary.layout import Layout
 from gleanvid.models.boundary.record import Record
 from gleanvid.models.boundary.vision import capture_vision, remembered_vision
 
-__all__ = ["Layout", "Record", "capture_vision", "compressing", "remembered_vision"]
+__all__ = [
+    "Layout",
+    "Record",
+    "capture_vision",
+    "compressing",
+    "installed",
+    "prompt_hook",
+    "remembered_vision",
+]

@@ -36,17 +36,33 @@ def compressing(
     leaves the model untouched. Raises ``ValueError`` for chunked prefill, assisted decoding and
     video tokens on top of a filled cache.
     """
-    record = Record()
     if compressor is None:
-        yield record
+        yield Record()
         return
+    hook = prompt_hook(layout, compressor, signals)
+    with installed(hf_model, hook):
+        yield hook.record
+
+
+def prompt_hook(
+    layout: Layout, compressor: Compressor | Chain | None, signals: Mapping[str, Tensor] | None
+) -> PromptHook:
+    """The hook of one compressor, not yet installed; ``None`` keeps every token."""
     depth = len(layout.language_model.layers)  # type: ignore[arg-type]
-    stages = dict(compressor.at_depth(depth).stages)
-    if max(stages) >= depth:
+    stages = {} if compressor is None else dict(compressor.at_depth(depth).stages)
+    if max(stages, default=0) >= depth:
         raise ValueError(f"stage at layer {max(stages)}: this language model has {depth} layers")
+    record = Record()
     inside = LayerHooks({layer: stage for layer, stage in stages.items() if layer}, record)
     hook = PromptHook(layout, stages.get(0), inside, record)
     hook.signals.update(signals or {})
+    return hook
+
+
+@contextmanager
+def installed(hf_model: Any, hook: PromptHook) -> Iterator[None]:
+    """The hook at work; it remembers its latest prefill from one installation to the next."""
+    layout = hook.layout
     with ExitStack() as stack:
         stack.enter_context(_watched_generate(hf_model, hook))
         for module, function in (
@@ -57,9 +73,9 @@ def compressing(
             stack.callback(handle.remove)
         if not hook.collector.needs <= set(hook.signals):
             stack.enter_context(hook.collector.collecting())
-        if inside.stages:
-            stack.enter_context(inside.installed(layout.language_model))
-        yield record
+        if hook.layers.stages:
+            stack.enter_context(hook.layers.installed(layout.language_model))
+        yield
 
 
 @contextmanager
