@@ -1,0 +1,158 @@
+"""The append-only record of an evaluation: one JSON line per answered question and setup.
+
+Line 1 binds the file to what every line depends on (model, benchmark, seed). A line is written
+whole or not at all, as soon as it is known, so a stopped run goes on where it was.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import logging
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, BinaryIO, Self
+
+_LOG = logging.getLogger(__name__)
+FORMAT = 1
+
+Key = tuple[str, str]  # (item id, setup key)
+
+
+class JournalError(ValueError):
+    """A journal that cannot be used or written; the message names the file and what to do."""
+
+
+class Journal:
+    """A journal open for appending, locked against a second process.
+
+    ``settings`` are compared with those of an existing file. A half-written last line is dropped
+    with a warning. Raises :class:`JournalError` on other settings, on a line that is not readable,
+    and where another process holds the file.
+    """
+
+    def __init__(self, path: str | Path, settings: Mapping[str, Any]) -> None:
+        self.path = Path(path)
+        self.rows: dict[Key, dict[str, Any]] = {}
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        self._file: BinaryIO = self.path.open("ab+", buffering=0)
+        try:
+            self._lock()
+            lines = self._whole_lines()
+            if lines:
+                _check_settings(self.path, lines[0], settings)
+                for number, line in enumerate(lines[1:], 2):
+                    self._take(_parsed(self.path, line, number))
+            else:
+                self._write({"gleanvid_evaluation": FORMAT, "settings": dict(settings)})
+        except BaseException:
+            self._file.close()
+            raise
+
+    def append(self, row: Mapping[str, Any]) -> None:
+        """Add one row, which holds "item" and "setup". Raises ``JournalError`` if it cannot be."""
+        self._write(row)
+        self._take(dict(row))
+
+    def done(self, key: Key) -> bool:
+        """Whether this question was answered under this setup (a failure may be tried again)."""
+        return key in self.rows and "error" not in self.rows[key]
+
+    def close(self) -> None:
+        """Release the file."""
+        self._file.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _take(self, row: dict[str, Any]) -> None:
+        key = (row["item"], row["setup"])
+        if not self.done(key):
+            self.rows[key] = row
+
+    def _whole_lines(self) -> list[bytes]:
+        """The lines that end in a newline; what stands behind the last one is cut off."""
+        self._file.seek(0)
+        data = self._file.read()
+        whole = data[: data.rfind(b"\n") + 1]
+        if len(whole) < len(data):
+            _LOG.warning(
+                "%s: the last line is half-written and was dropped; its question is asked again",
+                self.path,
+            )
+            self._file.truncate(len(whole))
+        return whole.splitlines()
+
+    def _write(self, row: Mapping[str, Any]) -> None:
+        line = (json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n").encode()
+        size = os.fstat(self._file.fileno()).st_size
+        try:
+            view = memoryview(line)
+            while view:
+                view = view[self._file.write(view) :]
+        except OSError as error:
+            self._file.truncate(size)
+            reason = "the disk is full" if error.errno == errno.ENOSPC else str(error)
+            raise JournalError(
+                f"{self.path}: {reason}; the {len(self.rows)} answers so far are kept: free some "
+                "space and run the same command again"
+            ) from error
+
+    def _lock(self) -> None:
+        try:
+            import fcntl
+        except ImportError:  # Windows: no advisory locks
+            return
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            raise JournalError(
+                f"{self.path} is being written by another process; wait for it or choose another "
+                "folder"
+            ) from error
+
+
+def _check_settings(path: Path, line: bytes, settings: Mapping[str, Any]) -> None:
+    header = _parsed(path, line, 1, ("gleanvid_evaluation", "settings"))
+    if header["gleanvid_evaluation"] != FORMAT:
+        raise JournalError(f"{path} was written by another version; choose another folder")
+    before, now = dict(_flat(header["settings"])), dict(_flat(json.loads(json.dumps(settings))))
+    for name in before | now:
+        if before.get(name) != now.get(name):
+            raise JournalError(
+                f"{path} was made with {name}={before.get(name)!r}, this run has "
+                f"{name}={now.get(name)!r}: use the same setting, or another folder for results"
+            )
+
+
+def _flat(settings: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    for name, value in settings.items():
+        if isinstance(value, Mapping):
+            yield from _flat(value, f"{prefix}{name}.")
+        else:
+            yield prefix + name, value
+
+
+def _parsed(
+    path: Path, line: bytes, number: int, wanted: tuple[str, ...] = ("item", "setup")
+) -> dict[str, Any]:
+    try:
+        row = json.loads(line)
+    except ValueError:
+        row = None
+    if not isinstance(row, dict) or any(name not in row for name in wanted):
+        raise JournalError(
+            f"{path}, line {number} is damaged: repair or delete that line, or choose another "
+            "folder; nothing was changed"
+        )
+    return row
