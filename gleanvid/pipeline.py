@@ -9,6 +9,7 @@ import queue
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ from gleanvid.models import load_model
 from gleanvid.models.base import Answer, Encoded, ModelAdapter
 from gleanvid.models.flops import prefill_flops
 from gleanvid.run import Cost, Run
-from gleanvid.types import Compression, Video
+from gleanvid.types import Compression, StoppedError, Video
 from gleanvid.video import read_video
 
 Method = Compressor | Chain
@@ -38,19 +39,41 @@ class Failure:
 
 
 def encode(
-    video: Video, model: ModelAdapter, needs: frozenset[str] = frozenset()
+    video: Video,
+    model: ModelAdapter,
+    needs: frozenset[str] = frozenset(),
+    *,
+    max_pixels: int | None = None,
+    stop: threading.Event | None = None,
 ) -> tuple[Encoded, bool]:
-    """The video through the model's vision side, and whether it came from the cache."""
+    """The video through the model's vision side, and whether it came from the cache.
+
+    ``max_pixels`` bounds the pixels of all frames together. Raises ``StoppedError`` once ``stop``
+    is set.
+    """
+    if held := remembered(video, model, needs, max_pixels):
+        return held, True
     with model.lock:
-        for key, held in model.clips.items():
-            if held.video is video and needs <= key[1]:
-                model.clips.move_to_end(key)
-                return held, True
-        encoded = model.encode(video, needs)
-        model.clips[(id(video), needs)] = encoded
+        encoded = model.encode(video, needs, max_pixels=max_pixels, stop=stop)
+        model.clips[(id(video), needs, max_pixels)] = encoded
         while len(model.clips) > _KEPT_CLIPS:
             model.clips.popitem(last=False)
         return encoded, False
+
+
+def remembered(
+    video: Video,
+    model: ModelAdapter,
+    needs: frozenset[str] = frozenset(),
+    max_pixels: int | None = None,
+) -> Encoded | None:
+    """The encoded video where the model holds it; waits for nobody who uses the model."""
+    for key, held in list(model.clips.items()):
+        if held.video is video and needs <= key[1] and max_pixels == key[2]:
+            with suppress(KeyError):  # another thread may just have let it go
+                model.clips.move_to_end(key)
+            return held
+    return None
 
 
 def ask(
@@ -61,15 +84,18 @@ def ask(
     max_new_tokens: int = 64,
     *,
     num_frames: int = 32,
+    max_pixels: int | None = None,
     on_text: Callable[[str], None] | None = None,
     stop: threading.Event | None = None,
     **sampling: Any,
 ) -> Run:
     """Answer ``question`` about ``video`` with compressed visual tokens (GleanVID at 25 %).
 
-    ``num_frames`` counts when a path is given. ``on_text`` receives every new piece of the answer;
-    setting ``stop`` ends generation after the current token. ``sampling``: temperature, top_p,
-    seed. Raises ``ValueError`` for an empty question, :class:`VideoError` and :class:`ModelError`.
+    ``num_frames`` counts when a path is given; ``max_pixels`` bounds the pixels of all frames
+    together as the model sees them. ``on_text`` receives every new piece of the answer; setting
+    ``stop`` ends it within a layer of the model. ``sampling``: temperature, top_p, seed, history.
+    Raises ``ValueError`` for an empty question, :class:`VideoError`, :class:`ModelError`, and
+    :class:`StoppedError` where ``stop`` came ahead of the first token.
     """
     if not question.strip():
         raise ValueError("question must not be empty")
@@ -78,7 +104,7 @@ def ask(
     started = time.perf_counter()
     loaded = video if isinstance(video, Video) else read_video(video, num_frames, max_side=MAX_SIDE)
     decode_s = time.perf_counter() - started
-    encoded, cached = encode(loaded, adapter, method.needs)
+    encoded, cached = encode(loaded, adapter, method.needs, max_pixels=max_pixels, stop=stop)
     answer = adapter.generate(
         encoded,
         question,
@@ -157,7 +183,8 @@ def stream(
 ) -> Iterator[str | Run]:
     """:func:`ask`, yielding the answer as it grows and the :class:`Run` last.
 
-    Closing the iterator stops generation and waits until the model is free.
+    Closing the iterator stops generation and waits until the model is free. Raises what
+    :func:`ask` raises.
     """
     stop = stop or threading.Event()
     pieces: queue.SimpleQueue[str | Run | Exception] = queue.SimpleQueue()
@@ -190,14 +217,23 @@ def compare(
     model: ModelAdapter,
     compressors: Iterable[Method],
     max_new_tokens: int = 64,
+    *,
+    max_pixels: int | None = None,
+    stop: threading.Event | None = None,
     **options: Any,
 ) -> Iterator[Run | Failure]:
-    """The same question under every compressor, encoded once; a failing one is a Failure."""
+    """The same question under every compressor, encoded once; a failing one is a Failure.
+
+    Raises ``StoppedError`` once ``stop`` is set.
+    """
     methods = list(compressors)
     needs = frozenset().union(*(method.needs for method in methods))
-    encode(video, model, needs)
+    given: dict[str, Any] = {"max_pixels": max_pixels, "stop": stop}
+    encode(video, model, needs, **given)
     for method in methods:
         try:
-            yield ask(video, question, model, method, max_new_tokens, **options)
+            yield ask(video, question, model, method, max_new_tokens, **given, **options)
+        except StoppedError:
+            raise
         except Exception as error:  # one method's fault must not end the table
             yield Failure(method, error)

@@ -23,6 +23,10 @@ class ModelError(RuntimeError):
     """A model that cannot be loaded or run; the message says what to do about it."""
 
 
+class StoppedError(Exception):
+    """Work that was asked to end and had nothing to show yet."""
+
+
 @dataclass(frozen=True, eq=False)
 class Video:
     """What was sampled from a video file, not the file.

@@ -8,8 +8,8 @@ import torch
 
 import gleanvid
 from gleanvid.models.flops import prefill_flops
-from gleanvid.pipeline import Failure, compare, encode, visual_tokens_by_layer
-from gleanvid.types import Compression
+from gleanvid.pipeline import Failure, compare, encode, remembered, visual_tokens_by_layer
+from gleanvid.types import Compression, StoppedError
 from tests.models import tiny
 
 
@@ -77,11 +77,22 @@ def test_closing_the_stream_frees_the_model(model, video):
     model.lock.release()
 
 
-def test_a_stop_that_is_already_set_ends_after_one_token(model, video):
+def test_a_stop_that_is_already_set_ends_ahead_of_the_first_token(model, video):
     stop = threading.Event()
     stop.set()
-    run = gleanvid.ask(video, "Tell all", model, gleanvid.GleanVID(), 500, stop=stop)
-    assert run.cost.new_tokens == 1
+    with pytest.raises(StoppedError):
+        gleanvid.ask(video, "Tell all", model, gleanvid.GleanVID(), 500, stop=stop)
+    with pytest.raises(StoppedError):
+        list(compare(video, "Tell all", model, [gleanvid.GleanVID()], 500, stop=stop))
+
+
+def test_the_pixel_budget_is_part_of_what_is_remembered(model):
+    clip = tiny.noise_video(4, 240, 320)
+    wide, narrow = encode(clip, model)[0], encode(clip, model, max_pixels=4 * 64 * 64)[0]
+    assert len(narrow.tokens) < len(wide.tokens)
+    assert remembered(clip, model) is wide
+    assert remembered(clip, model, max_pixels=4 * 64 * 64) is narrow
+    assert remembered(clip, model, max_pixels=4 * 96 * 96) is None
 
 
 def test_a_checkpoint_that_states_how_long_its_answers_get_is_held_to_it(model, video):

@@ -17,6 +17,7 @@ from torch import Tensor
 
 from gleanvid.compressors.base import Chain, Compressor
 from gleanvid.models import boundary
+from gleanvid.models.boundary.interrupt import interruptible
 from gleanvid.models.measure import (
     explaining_out_of_memory,
     now,
@@ -26,7 +27,7 @@ from gleanvid.models.measure import (
 from gleanvid.models.prompt import literal, split_after
 from gleanvid.models.sampling import generation_config, seeded
 from gleanvid.models.streaming import StopOnEvent, TimedStreamer
-from gleanvid.types import Compression, ModelError, Video, VideoTokens
+from gleanvid.types import Compression, ModelError, StoppedError, Video, VideoTokens
 
 History = Sequence[tuple[str, str]]  # (question, answer) of earlier turns about the same video
 
@@ -77,7 +78,7 @@ class ModelAdapter(ABC):
     def __init__(self, name: str, hf_model: Any, processor: Any) -> None:
         self.name, self.hf_model, self.processor = name, hf_model, processor
         self.lock = threading.RLock()
-        self.clips: OrderedDict[tuple[int, frozenset[str]], Encoded] = OrderedDict()  # recent ones
+        self.clips: OrderedDict[Any, Encoded] = OrderedDict()  # recent ones, by pipeline.encode
         self.layout = self.layout_of(hf_model)
 
     @classmethod
@@ -106,15 +107,21 @@ class ModelAdapter(ABC):
 
     @torch.no_grad()
     def encode(
-        self, video: Video, needs: frozenset[str] = frozenset(), *, max_pixels: int | None = None
+        self,
+        video: Video,
+        needs: frozenset[str] = frozenset(),
+        *,
+        max_pixels: int | None = None,
+        stop: threading.Event | None = None,
     ) -> Encoded:
         """Run the vision side once; ``needs`` names signals to compute ("saliency", "keys").
 
         ``max_pixels`` bounds the pixels of all frames together after resizing (None: what the
-        checkpoint's own processor allows). Raises ``ModelError`` where memory runs out.
+        checkpoint's own processor allows). Raises ``ModelError`` where memory runs out and
+        ``StoppedError`` once ``stop`` is set.
         """
         advice = "Use fewer frames, a lower max_pixels, or a smaller model."
-        with self.lock, explaining_out_of_memory(advice):
+        with self.lock, explaining_out_of_memory(advice), interruptible(self.hf_model, stop):
             start = now(self.device)
             prefix, _ = split_after(self._render("", ()), self._video_token)
             inputs = dict(self.build_inputs(video, prefix, max_pixels))
@@ -152,15 +159,17 @@ class ModelAdapter(ABC):
     ) -> Answer:
         """Answer ``question`` about an encoded video.
 
-        ``on_text`` gets the answer in pieces as it is written; ``stop``, once set, ends it after
-        the token in work. The answer is never longer than the checkpoint states, if it does.
-        ``temperature`` 0 is greedy. Raises ``ModelError`` where memory runs out.
+        ``on_text`` gets the answer in pieces as it is written; ``stop``, once set, ends it within
+        a layer: with what is written, or with ``StoppedError`` ahead of the first token. The answer
+        is never longer than the checkpoint states, if it does. ``temperature`` 0 is greedy. Raises
+        ``ModelError`` where memory runs out.
         """
         advice = "Use fewer frames, a lower retention_ratio, or a smaller model."
         streamer = TimedStreamer(self.processor.tokenizer, on_text, self.device)
         with (
             self.lock,
             explaining_out_of_memory(advice),
+            interruptible(self.hf_model, stop),
             seeded(seed, self.device),
             boundary.remembered_vision(self.layout, encoded.vision),
             boundary.compressing(
@@ -170,17 +179,21 @@ class ModelAdapter(ABC):
             reset_peak_memory(self.device)
             start = now(self.device)
             inputs = self._with_question(encoded, question, history)
-            output = self.hf_model.generate(
-                **inputs,
-                generation_config=generation_config(
-                    self._answer_limit(max_new_tokens), temperature, top_p
-                ),
-                streamer=streamer,
-                stopping_criteria=[StopOnEvent(stop)] if stop is not None else None,
-            )
+            try:
+                self.hf_model.generate(
+                    **inputs,
+                    generation_config=generation_config(
+                        self._answer_limit(max_new_tokens), temperature, top_p
+                    ),
+                    streamer=streamer,
+                    stopping_criteria=[StopOnEvent(stop)] if stop is not None else None,
+                )
+            except StoppedError:
+                if not streamer.new_ids:
+                    raise
             peak = peak_memory_mib(self.device)
         prompt = inputs["input_ids"].shape[1]
-        new_ids = output[0, prompt:]
+        new_ids = streamer.new_ids
         text = self.processor.tokenizer.decode(new_ids, skip_special_tokens=True).strip()
         return Answer(
             text,

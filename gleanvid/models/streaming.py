@@ -14,7 +14,10 @@ from gleanvid.models.measure import now
 
 
 class TimedStreamer(TextStreamer):
-    """Passes finished text to ``on_text`` and notes when tokens arrive (:func:`now` seconds)."""
+    """Passes finished text to ``on_text``, keeps the new tokens and notes when they arrive.
+
+    ``first_s`` and ``last_s`` are in seconds of :func:`now`.
+    """
 
     def __init__(
         self, tokenizer: Any, on_text: Callable[[str], None] | None, device: torch.device
@@ -22,11 +25,13 @@ class TimedStreamer(TextStreamer):
         super().__init__(tokenizer, skip_prompt=True, skip_special_tokens=True)
         self.on_text, self.device = on_text, device
         self.first_s = self.last_s = 0.0
+        self.new_ids: list[int] = []
 
     def put(self, value: Tensor) -> None:
         if not self.next_tokens_are_prompt:
             self.last_s = now(self.device)
             self.first_s = self.first_s or self.last_s
+            self.new_ids += value.flatten().tolist()
         super().put(value)
 
     def on_finalized_text(self, text: str, stream_end: bool = False) -> None:

@@ -10,7 +10,7 @@ import torch
 
 from gleanvid.compressors.full_tokens import FullTokens
 from gleanvid.models import compressing
-from gleanvid.types import Video
+from gleanvid.types import StoppedError, Video
 from tests.models.oracle import EveryNth, hook_count, model_inputs
 from tests.models.tiny import noise_video
 
@@ -125,9 +125,38 @@ def test_stop_ends_generation_and_leaves_no_hooks(adapter):
     handle = adapter.hf_model.lm_head.register_forward_hook(third)
     answer = adapter.generate(encoded, "what?", QUARTER, max_new_tokens=60, stop=stop)
     handle.remove()
-    at_once = adapter.generate(encoded, "what?", QUARTER, max_new_tokens=60, stop=stop)
-    assert (answer.new_tokens, at_once.new_tokens) == (3, 1)
+    assert answer.new_tokens == 3
+    with pytest.raises(StoppedError):
+        adapter.generate(encoded, "what?", QUARTER, max_new_tokens=60, stop=stop)
+    with pytest.raises(StoppedError):
+        adapter.encode(noise_video(seed=5), stop=stop)
     assert hook_count(adapter.hf_model) == before
+
+
+@pytest.mark.parametrize("passes", [1, 3])
+def test_stop_ends_a_pass_at_the_next_layer(adapter, passes):
+    """During prefill nothing comes out; while writing, what was written does."""
+    encoded, layers = adapter.encode(noise_video()), adapter.layout.language_model.layers
+    stop, first, second = threading.Event(), [], []
+
+    def count(*_):
+        first.append(1)
+        if len(first) == passes:
+            stop.set()
+
+    handles = [
+        layers[0].register_forward_hook(count),
+        layers[1].register_forward_hook(lambda *_: second.append(1)),
+    ]
+    try:
+        answer = adapter.generate(encoded, "what?", QUARTER, max_new_tokens=60, stop=stop)
+        assert answer.new_tokens == passes - 1 > 0
+    except StoppedError:
+        assert passes == 1
+    finally:
+        for handle in handles:
+            handle.remove()
+    assert len(second) == passes - 1
 
 
 def test_generation_is_serialised(adapter):

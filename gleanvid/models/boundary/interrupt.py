@@ -1,0 +1,40 @@
+"""Leaving a model in the middle of a forward pass, because nobody waits for its answer any more."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+from torch import nn
+
+from gleanvid.types import StoppedError
+
+
+@contextmanager
+def interruptible(hf_model: nn.Module, stop: threading.Event | None) -> Iterator[None]:
+    """While open, a pass through ``hf_model`` ends ahead of its next block once ``stop`` is set.
+
+    Blocks are the members of every module list: vision blocks and decoder layers alike. Raises
+    :class:`StoppedError`. Enter it under the adapter's lock: hooks are per module. ``None`` does
+    nothing.
+    """
+    if stop is None:
+        yield
+        return
+
+    def check(module: nn.Module, args: Any) -> None:
+        if stop.is_set():
+            raise StoppedError
+
+    with ExitStack() as hooks:
+        for block in {id(block): block for block in _blocks(hf_model)}.values():
+            hooks.callback(block.register_forward_pre_hook(check).remove)
+        yield
+
+
+def _blocks(hf_model: nn.Module) -> Iterator[nn.Module]:
+    for module in hf_model.modules():
+        if isinstance(module, nn.ModuleList):
+            yield from module
