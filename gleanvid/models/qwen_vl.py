@@ -40,14 +40,22 @@ class Qwen3VL(ModelAdapter):
             hf_model.config.video_token_id,
             grids,
             cls._vision_block(core.visual).attn,
-            merge * merge,
-            partial(cls._token_order, hf_model.config.vision_config),
+            partial(cls._patches_to_tokens, hf_model.config.vision_config),
         )
 
     @classmethod
     def _vision_block(cls, tower: Any) -> Any:
         """The last block in which all patches of a frame pair see each other."""
         return tower.blocks[-1]
+
+    @classmethod
+    def _patches_to_tokens(
+        cls, vision_config: Any, patches: Tensor, grids: list[tuple[int, int, int]]
+    ) -> Tensor:
+        """A token is the mean of its patches, which stand next to each other."""
+        order = cls._token_order(vision_config, grids)
+        rows = patches.unflatten(0, (-1, vision_config.spatial_merge_size**2)).mean(1)
+        return rows[-len(order) :][order.to(rows.device)]
 
     @classmethod
     def _token_order(cls, vision_config: Any, grids: list[tuple[int, int, int]]) -> Tensor:

@@ -57,7 +57,7 @@ def test_signals_equal_the_whole_map(adapter):
     video = noise_video(5, 90, 150)
     encoded = adapter.encode(video, BOTH)
     saliency, keys = reference(adapter, video)
-    order = adapter.layout.token_order([encoded.tokens.grid])
+    order = adapter._token_order(adapter.hf_model.config.vision_config, [encoded.tokens.grid])
     torch.testing.assert_close(encoded.tokens.saliency, saliency[order], atol=1e-7, rtol=1e-5)
     torch.testing.assert_close(encoded.tokens.keys, keys[order], atol=1e-6, rtol=1e-5)
 
@@ -69,7 +69,7 @@ def test_the_order_is_that_of_the_tokens(adapter):
     handle = merger.register_forward_hook(lambda module, args, output: rows.append(output))
     tokens = adapter.encode(noise_video(5, 90, 150)).tokens
     handle.remove()
-    order = adapter.layout.token_order([tokens.grid])
+    order = adapter._token_order(adapter.hf_model.config.vision_config, [tokens.grid])
     assert torch.equal(rows[0][order], tokens.features)
 
 

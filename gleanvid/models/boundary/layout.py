@@ -6,18 +6,36 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import torch
 from torch import Tensor, nn
 
 Grid = tuple[int, int, int]
 
 
+def no_sides(grid: Grid) -> Tensor:
+    """int64 [0, 3]: every placeholder is a token of the grid."""
+    return torch.empty(0, 3, dtype=torch.long)
+
+
 @dataclass(frozen=True)
 class Layout:
-    """The parts of one loaded vision-language model.
+    """The parts of one loaded vision-language model. A family says:
 
-    ``core`` runs the vision tower and calls ``language_model`` once, with keywords; ``grids`` reads
-    the (units, rows, columns) of every video, in prompt order, from the model's keyword inputs and
-    returns an empty list where they do not say.
+    - ``core``: the module that runs the vision side and calls ``language_model`` once, by keyword;
+      ``vision_method`` is the name of its method that turns pixels into features.
+    - ``video_token_id``: the placeholder that stands for a visual token in ``input_ids`` (that of
+      images where frames go in as images). All other text of a video (timestamps, frame numbers)
+      always stays.
+    - ``grids``: (units, rows, columns) of every video, in prompt order, from the keywords that hold
+      its pixels, be it their shape alone (a remembered video's pixels are empty in their last
+      dimension); an empty list where the keywords hold no video.
+    - ``sides``: which placeholders are no tokens of the grid but, say, newlines: int64 [S, 3] of
+      (place among the video's placeholders, first, stop), ascending. One stays as long as any of
+      the grid's tokens first..stop-1 stays: the tokens of its line, 0..T*N to keep it always, an
+      empty range to drop it from every video that loses a token.
+    - ``vision_attention``: the last attention module whose output the language model gets to see;
+      ``patches_to_tokens`` turns its rows [n, C], in the tower's order, into rows [T*N, C] per
+      token of all videos. Rows ahead of the videos' belong to images of the same prompt.
     """
 
     core: nn.Module
@@ -25,8 +43,9 @@ class Layout:
     video_token_id: int
     grids: Callable[[Mapping[str, Any]], list[Grid]]
     vision_attention: nn.Module
-    patches_per_token: int
-    token_order: Callable[[list[Grid]], Tensor]
+    patches_to_tokens: Callable[[Tensor, list[Grid]], Tensor]
+    sides: Callable[[Grid], Tensor] = no_sides
+    vision_method: str = "get_video_features"
 
     def visual_columns(self, input_ids: Tensor | None, inputs_embeds: Tensor | None) -> Tensor:
         """bool [B, L]: which columns of the prompt are video placeholders."""

@@ -61,12 +61,12 @@ class PromptHook:
         needs = frozenset() if compressor is None else compressor.needs
         self.collector = VisionSignals(layout, needs)
         self.prefilled: Prefilled | None = None
+        self.goes_on = False  # decoding is ours even where every token stays (a later session's)
         self._core_inputs: Kwargs = {}
 
     def before_core(self, module: nn.Module, args: tuple, kwargs: Kwargs) -> None:
         """Remember the placeholders and grids that this forward pass is about."""
-        names = ("input_ids", "inputs_embeds", "video_grid_thw")
-        self._core_inputs = {name: kwargs.get(name) for name in names}
+        self._core_inputs = dict(kwargs)
         if args:
             self._core_inputs["input_ids"] = args[0]
 
@@ -95,18 +95,18 @@ class PromptHook:
         return None if self.prefilled is None else (args, self._continue(kwargs, past))
 
     def _visual(self, inputs: Kwargs) -> Tensor:
-        return self.layout.visual_columns(inputs["input_ids"], inputs["inputs_embeds"])
+        return self.layout.visual_columns(inputs.get("input_ids"), inputs.get("inputs_embeds"))
 
     def _prefill(self, kwargs: Kwargs, visual: Tensor, inputs: Kwargs) -> Kwargs:
         given = {name: value for name, value in inputs.items() if value is not None}
         grids = self.layout.grids(given) or self.layout.grids(self.generate_inputs)
         if not grids:
             raise ValueError(
-                "the grids of the videos are unknown: pass video_grid_thw to the model"
+                "the grids of the videos are unknown: pass the processor's output to the model"
             )
         embeds = kwargs["inputs_embeds"]
         count, length = embeds.shape[:2]
-        spans = find_videos(visual, grids)
+        spans = find_videos(visual, grids, self.layout.sides)
         self.signals |= self.collector.take(grids)
         present = present_columns(kwargs.get("attention_mask"), count, length, embeds.device)
         positions = original_positions(kwargs.get("position_ids"), count, length, embeds.device)
@@ -114,11 +114,9 @@ class PromptHook:
         plan = plan_prompt(present, spans, records)
         self.record.prompt_tokens = present.sum(1).tolist()
         self.record.prompt_tokens_kept = plan.mask.sum(1).tolist()
-        if all(r.num_kept == r.num_tokens and not r.merges for row in records for r in row):
-            self.prefilled = None
-            self.layers.begin(spans, present, self.record.stages.get(0))
-            return kwargs
-        self.layers.begin(plan.spans, plan.mask, self.record.stages.get(0))
+        whole = all(r.num_kept == r.num_tokens and not r.merges for row in records for r in row)
+        entering = (spans, present) if whole else (plan.spans, plan.mask)
+        self.layers.begin(*entering, self.record.stages.get(0))
         sections = positions if positions.ndim == 3 else positions[None]
         self.prefilled = Prefilled(
             plan.mask,
@@ -126,6 +124,9 @@ class PromptHook:
             sections.amax(0).masked_fill(~present, 0).amax(1) + 1,
             len(positions) if positions.ndim == 3 else 0,
         )
+        if whole:
+            self.prefilled = self.prefilled if self.goes_on else None
+            return kwargs
         return shortened(kwargs, positions, plan, spans, records)
 
     def _compress(

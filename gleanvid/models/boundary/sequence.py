@@ -2,19 +2,20 @@
 
 Letters: B rows of the batch, L prompt columns, P columns after compression, C channels, V visual
 tokens of one video, K kept rows. Kept tokens keep their ORIGINAL positions; ragged rows are padded
-on the left.
+on the left. Side tokens are placeholders that are not in the video's grid, such as newlines.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from gleanvid.models.boundary.layout import Grid
+from gleanvid.models.boundary.layout import Grid, no_sides
 from gleanvid.types import Compression
 
 
@@ -23,13 +24,27 @@ class Span:
     """One video in one row of the prompt.
 
     ``positions`` [V]: flat grid index of each token (None: the whole grid); ``offset``: its first
-    row among the visual rows of all videos that went through the vision tower.
+    row among the visual rows of all videos that went through the vision tower; ``sides`` [S, 3]:
+    (column, first, stop) of the side tokens, each closing the grid's tokens first..stop-1.
     """
 
     columns: Tensor  # int64 [V], ascending
     grid: Grid
     positions: Tensor | None = None
     offset: int = 0
+    sides: Tensor = field(default_factory=lambda: torch.empty(0, 3, dtype=torch.long))
+
+    def kept(self, record: Compression) -> Tensor:
+        """int64 [K], ascending: flat grid index of what ``record`` keeps."""
+        keep = record.keep.to(self.columns.device)
+        return keep if self.positions is None else self.positions[keep]
+
+    def staying_sides(self, record: Compression) -> Tensor:
+        """[S', 3]: the side tokens that stay, all of them where all of the video stays."""
+        if record.num_kept == record.num_tokens or not len(self.sides):
+            return self.sides
+        first, stop = torch.searchsorted(self.kept(record), self.sides[:, 1:].contiguous()).T
+        return self.sides[first < stop]
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,14 +69,18 @@ class Plan:
         return stream[rows, self.index.to(stream.device)]
 
 
-def find_videos(visual: Tensor, grids: list[Grid]) -> list[list[Span]]:
+def find_videos(
+    visual: Tensor, grids: list[Grid], sides: Callable[[Grid], Tensor] = no_sides
+) -> list[list[Span]]:
     """The videos of every row from the placeholder mask bool [B, L] and the grids in prompt order.
 
     Rows repeated for beams or several answers repeat their grids. Raises ``ValueError`` where grids
     and placeholders do not agree, e.g. because the prompt arrives in chunks.
     """
     counts = visual.sum(1).tolist()
-    sizes = [units * rows * columns for units, rows, columns in grids]
+    tokens = [units * rows * columns for units, rows, columns in grids]
+    beside = [sides(grid).to(visual.device) for grid in grids]
+    sizes = [count + len(rows) for count, rows in zip(tokens, beside, strict=True)]
     repeats = sum(counts) // sum(sizes) if sum(sizes) else 0
     if not repeats or sum(counts) != repeats * sum(sizes):
         raise ValueError(
@@ -78,10 +97,20 @@ def find_videos(visual: Tensor, grids: list[Grid]) -> list[list[Span]]:
         if sum(sizes[start:stop]) != count:
             raise ValueError(f"row {row} holds {count} video tokens, not a whole number of videos")
         parts = columns.split(sizes[start:stop])
-        firsts = [sum(sizes[:number]) for number in range(start, stop)]
-        videos = zip(parts, grids[start:stop], firsts, strict=True)
-        spans.append([Span(part, grid, offset=first) for part, grid, first in videos])
+        spans.append(
+            [
+                _span(part, grids[number], sum(tokens[:number]), beside[number])
+                for number, part in enumerate(parts, start)
+            ]
+        )
     return spans
+
+
+def _span(columns: Tensor, grid: Grid, offset: int, beside: Tensor) -> Span:
+    in_grid = torch.ones_like(columns, dtype=torch.bool)
+    in_grid[beside[:, 0]] = False
+    sides = torch.cat([columns[beside[:, :1]], beside[:, 1:]], 1)
+    return Span(columns[in_grid], grid, offset=offset, sides=sides)
 
 
 def present_columns(attention_mask: Any, rows: int, length: int, device: torch.device) -> Tensor:
@@ -97,23 +126,25 @@ def present_columns(attention_mask: Any, rows: int, length: int, device: torch.d
 
 
 def text_columns(present: Tensor, videos: list[Span], span: Span) -> Tensor:
-    """int64 [Q]: columns of one row behind ``span`` that are neither padding nor video."""
+    """int64 [Q]: columns of one row behind ``span`` that are neither padding nor of a video."""
     text = present.clone()
     text[: span.columns[-1] + 1] = False
     for video in videos:
-        text[video.columns] = False
+        text[video.columns] = text[video.sides[:, 0]] = False
     return torch.nonzero(text).squeeze(1)
 
 
 def plan_prompt(present: Tensor, spans: list[list[Span]], records: list[list[Compression]]) -> Plan:
-    """All text stays, a video keeps the columns its record names; padding moves to the left."""
+    """All text stays, a video keeps the columns its record names and the side tokens that belong
+    to them; padding moves to the left."""
     orders, owners = [], []
     for row, (videos, made) in enumerate(zip(spans, records, strict=True)):
         text = present[row].clone()
         columns: list[Tensor] = []
         owner: list[Tensor] = []
         for number, (span, record) in enumerate(zip(videos, made, strict=True)):
-            text[span.columns] = False
+            text[span.columns] = text[span.sides[:, 0]] = False
+            text[span.staying_sides(record)[:, 0]] = True
             columns.append(span.columns[record.keep.to(span.columns.device)])
             owner.append(torch.full_like(columns[-1], number))
         columns.append(torch.nonzero(text).squeeze(1))
@@ -128,20 +159,13 @@ def plan_prompt(present: Tensor, spans: list[list[Span]], records: list[list[Com
     for row, (order, owned) in enumerate(zip(orders, owners, strict=True)):
         pad = width - len(order)
         index[row, pad:], mask[row, pad:] = order, True
-        shorter.append(
-            [
-                Span(
-                    torch.nonzero(owned == number).squeeze(1) + pad, span.grid, _kept(span, record)
-                )
-                for number, (span, record) in enumerate(zip(spans[row], records[row], strict=True))
-            ]
-        )
+        shorter.append([])
+        for number, (span, record) in enumerate(zip(spans[row], records[row], strict=True)):
+            sides = span.staying_sides(record).clone()
+            sides[:, 0] = torch.searchsorted(order, sides[:, 0].contiguous()) + pad
+            now_at = torch.nonzero(owned == number).squeeze(1) + pad
+            shorter[-1].append(Span(now_at, span.grid, span.kept(record), sides=sides))
     return Plan(index, mask, shorter)
-
-
-def _kept(span: Span, record: Compression) -> Tensor:
-    keep = record.keep.to(span.columns.device)
-    return keep if span.positions is None else span.positions[keep]
 
 
 def reduce_rows(

@@ -2,8 +2,8 @@
 
 For every visual token: ``saliency``, the attention its patches receive in the last vision block
 (mean over heads, queries and the patches of the token, within one temporal unit), and ``keys``,
-that block's keys after rotation (the same mean). There is no [CLS] token in these towers to ask
-instead.
+that block's keys after rotation (the same mean). Most of these towers have no [CLS] token to ask
+instead; where there is one, it is one query among the others.
 """
 
 from __future__ import annotations
@@ -38,11 +38,13 @@ class VisionSignals:
             yield
 
     def _watch(self, query: Tensor, key: Tensor, kwargs: dict[str, Any]) -> None:
-        """One call per temporal unit, or one for all with their borders (FlashAttention)."""
+        """One unit in each row of the batch, or all in one with their borders (FlashAttention)."""
         borders = kwargs.get("cu_seq_lens_q")
-        lengths = [query.shape[2]] if borders is None else borders.diff().tolist()
-        parts = zip(query[0].split(lengths, 1), key[0].split(lengths, 1), strict=True)
-        for asking, asked in parts:
+        queries, keys = query.unbind(), key.unbind()
+        if borders is not None:
+            lengths = borders.diff().tolist()
+            queries, keys = query[0].split(lengths, 1), key[0].split(lengths, 1)
+        for asking, asked in zip(queries, keys, strict=True):
             if "saliency" in self.needs:
                 received = attention_received(asking, asked, kwargs.get("scaling"), _CHUNK)
                 self._patches["saliency"].append(received[:, None])
@@ -50,17 +52,11 @@ class VisionSignals:
                 self._patches["keys"].append(asked.float().mean(0))
 
     def take(self, grids: list[Grid]) -> dict[str, Tensor]:
-        """Name -> rows of all videos' tokens, in order; empty where the tower has not run since.
-
-        Images of the same prompt go through the tower first, so the videos are the last rows.
-        """
-        total = sum(units * rows * columns for units, rows, columns in grids)
+        """Name -> rows of all videos' tokens, in order; empty where the tower has not run since."""
         taken = {}
         for name, parts in self._patches.items():
             if parts:
-                patches = torch.cat(parts)[-total * self.layout.patches_per_token :]
-                rows = patches.view(total, self.layout.patches_per_token, -1).mean(1)
-                rows = rows[self.layout.token_order(grids).to(rows.device)]
+                rows = self.layout.patches_to_tokens(torch.cat(parts), grids)
                 taken[name] = rows.squeeze(1) if name == "saliency" else rows
                 parts.clear()
         return taken

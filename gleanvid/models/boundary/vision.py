@@ -10,6 +10,7 @@ from typing import Any
 from torch import Tensor, nn
 
 from gleanvid.models.boundary.layout import Layout
+from gleanvid.models.boundary.sequence import find_videos
 from gleanvid.models.boundary.signals import VisionSignals
 
 
@@ -22,9 +23,9 @@ def capture_vision(
 ) -> tuple[Tensor, Any, dict[str, Tensor]]:
     """Run everything ahead of the language model.
 
-    Returns the visual rows [V, D] exactly as the language model would receive them, and the output
-    of the vision side for :func:`remembered_vision`, and the signals named in ``needs``.
-    ``inputs`` hold one prompt.
+    Returns the rows [V, D] of the grid's tokens exactly as the language model would receive them,
+    the output of the vision side for :func:`remembered_vision`, and the signals named in ``needs``.
+    ``inputs`` hold one prompt with one video.
     """
     outputs: list[Any] = []
     reached: list[Tensor] = []
@@ -36,36 +37,39 @@ def capture_vision(
 
     handle = layout.language_model.register_forward_pre_hook(stop, with_kwargs=True)
     try:
-        with _answered(layout.core, outputs), signals.collecting():
+        with _answered(layout, outputs), signals.collecting():
             layout.core(**inputs, use_cache=False)
     except _ReachedError:
         pass
     finally:
         handle.remove()
     visual = layout.visual_columns(inputs["input_ids"], None).to(reached[0].device)
-    return reached[0][visual], outputs[0], signals.take(layout.grids(inputs))
+    grids = layout.grids(inputs)
+    video = find_videos(visual, grids, layout.sides)[0][0]
+    return reached[0][0, video.columns], outputs[0], signals.take(grids)
 
 
 @contextmanager
 def remembered_vision(layout: Layout, output: Any) -> Iterator[None]:
     """While open, the vision side answers with ``output`` and looks at no pixels."""
-    with _answered(layout.core, [output]):
+    with _answered(layout, [output]):
         yield
 
 
 @contextmanager
-def _answered(core: nn.Module, outputs: list[Any]) -> Iterator[None]:
-    """Answer ``core.get_video_features`` from ``outputs``; compute and fill it where empty."""
-    original: Any = core.get_video_features
+def _answered(layout: Layout, outputs: list[Any]) -> Iterator[None]:
+    """Answer the vision method from ``outputs``; compute and fill it where empty."""
+    core, name = layout.core, layout.vision_method
+    original: Any = getattr(core, name)
 
     @functools.wraps(original)  # generate() reads the signature
-    def get_video_features(*args: Any, **kwargs: Any) -> Any:
+    def answer(*args: Any, **kwargs: Any) -> Any:
         if not outputs:
             outputs.append(original(*args, **kwargs))
         return outputs[0]
 
-    core.get_video_features = get_video_features  # type: ignore[assignment]
+    setattr(core, name, answer)
     try:
         yield
     finally:
-        del core.get_video_features
+        delattr(core, name)
