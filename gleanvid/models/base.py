@@ -123,7 +123,7 @@ class ModelAdapter(ABC):
         advice = "Use fewer frames, a lower max_pixels, or a smaller model."
         with self.lock, explaining_out_of_memory(advice), interruptible(self.hf_model, stop):
             start = now(self.device)
-            prefix, _ = split_after(self._render("", ()), self._video_token)
+            prefix, _ = split_after(self._render(video, "", ()), self._video_token)
             inputs = dict(self.build_inputs(video, prefix, max_pixels))
             inputs = {
                 name: value.to(self.device) if isinstance(value, Tensor) else value
@@ -131,7 +131,8 @@ class ModelAdapter(ABC):
             }
             features, vision, signals = boundary.capture_vision(self.layout, inputs, needs)
             grid, seconds, rectangles = self.place_tokens(video, inputs)
-            inputs[self.pixel_input] = features.new_empty(0)
+            shape = inputs[self.pixel_input].shape  # says the grid, see Layout.grids
+            inputs[self.pixel_input] = features.new_empty((*shape[:-1], 0))
             tokens = VideoTokens(
                 features,
                 grid,
@@ -216,13 +217,18 @@ class ModelAdapter(ABC):
     def _video_token(self) -> str:
         return self.processor.video_token
 
-    def _render(self, question: str, history: History) -> str:
+    def introduction(self, video: Video) -> str:
+        """What the prompt says between the video and the first question."""
+        return ""
+
+    def _render(self, video: Video, question: str, history: History) -> str:
         """The chat prompt as text, the video in its first turn."""
         turns = [*history, (question, None)]
         messages = []
         for number, (asked, answered) in enumerate(turns):
             content = [{"type": "text", "text": literal(asked, self.processor.tokenizer)}]
             if number == 0:
+                content[0]["text"] = self.introduction(video) + content[0]["text"]
                 content.insert(0, {"type": "video"})
             messages.append({"role": "user", "content": content})
             if answered is not None:
@@ -235,13 +241,17 @@ class ModelAdapter(ABC):
     def _with_question(self, encoded: Encoded, question: str, history: History) -> dict[str, Any]:
         """The inputs of the encoded prefix with the rest of the prompt behind it.
 
-        The prefix ends in a special token, so the rest can be tokenised alone.
+        The prefix ends in a special token, so the rest can be tokenised behind that alone.
         """
-        prefix, rest = split_after(self._render(question, history), self._video_token)
+        prefix, rest = split_after(
+            self._render(encoded.video, question, history), self._video_token
+        )
         if prefix != encoded.prefix:
             raise ModelError("the chat template changes the text ahead of the video by question")
-        made = self.processor.tokenizer(rest, add_special_tokens=False, return_tensors="pt")
-        tail = made["input_ids"].to(self.device)
+        made = self.processor.tokenizer(
+            self._video_token + rest, add_special_tokens=False, return_tensors="pt"
+        )
+        tail = made["input_ids"][:, 1:].to(self.device)
         inputs = dict(encoded.inputs)
         inputs["input_ids"] = torch.cat([inputs["input_ids"], tail], 1)
         inputs["attention_mask"] = torch.ones_like(inputs["input_ids"])

@@ -67,7 +67,7 @@ def model_inputs(adapter, questions, videos=None, **processor_options) -> dict:
     """Processor output for a left-padded batch, one noise video each, as anybody would build it."""
     videos = videos or [noise_video(seed=number) for number in range(len(questions))]
     rows = [
-        dict(adapter.build_inputs(video, adapter._render(question, ()), None))
+        dict(adapter.build_inputs(video, adapter._render(video, question, ()), None))
         for video, question in zip(videos, questions, strict=True)
     ]
     width = max(row["input_ids"].shape[1] for row in rows)

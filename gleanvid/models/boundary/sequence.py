@@ -155,7 +155,7 @@ def plan_prompt(present: Tensor, spans: list[list[Span]], records: list[list[Com
     width = max(map(len, orders))
     index = present.new_zeros(len(orders), width, dtype=torch.long)
     mask = present.new_zeros(len(orders), width)
-    shorter = []
+    shorter: list[list[Span]] = []
     for row, (order, owned) in enumerate(zip(orders, owners, strict=True)):
         pad = width - len(order)
         index[row, pad:], mask[row, pad:] = order, True
