@@ -10,6 +10,7 @@ import numpy as np
 MAX_PIXELS = 8192 * 4320  # a frame larger than 8K is refused from the header
 MAX_DURATION_S = 6 * 3600.0
 MAX_RESULT_BYTES = 4 * 2**30  # of the sampled frames together
+_SLACK_S = 1e-4  # by which a frame may miss the end of a part
 MAX_THREADS = 4  # of a decoder; each holds frames of its own
 
 
@@ -27,6 +28,8 @@ class Request:
     num_frames: int
     backend: str
     max_side: int | None = None
+    part: tuple[float, float] | None = None  # first and last second; None: the whole file
+    rounding: str = "nearest"
 
 
 @dataclass(frozen=True)
@@ -48,14 +51,15 @@ Event = Plan | tuple[int, Picture]  # a plan, or a place in it (0..T-1) and its 
 Events = Iterator[Event]
 
 
-def uniform_indices(total: int, num_frames: int) -> np.ndarray:
+def uniform_indices(total: int, num_frames: int, rounding: str = "nearest") -> np.ndarray:
     """int64 [min(total, num_frames)]: evenly spaced frame numbers, the first and the last included.
 
     ``round(linspace(0, total - 1, num_frames))``, halves to even, as qwen_vl_utils does for the
-    Qwen models of LMMs-Eval. Its LLaVA models cut off the fraction instead: at most one frame
-    earlier.
+    Qwen models of LMMs-Eval. Its LLaVA models cut off the fraction instead (``rounding="down"``):
+    at most one frame earlier.
     """
-    return np.linspace(0, total - 1, min(total, num_frames)).round().astype(np.int64)
+    places = np.linspace(0, total - 1, min(total, num_frames))
+    return (places.round() if rounding == "nearest" else places).astype(np.int64)
 
 
 def fit(size: tuple[int, int], max_side: int | None) -> tuple[int, int]:
@@ -91,9 +95,17 @@ def make_plan(
     total_frames: int | None = None,
     notes: tuple[str, ...] = (),
 ) -> tuple[Plan, np.ndarray]:
-    """The plan for ``request`` and int64 [T], the rows of ``seconds`` that it takes."""
+    """The plan for ``request`` and int64 [T], the rows of ``seconds`` that it takes.
+
+    A part is planned as if it were a file of its own: its frames count from its first.
+    """
+    first = 0
+    if request.part is not None:
+        first, end = _rows_of_part(request, seconds)
+        seconds, total_frames = seconds[first:end], None
+        numbers = None if numbers is None else numbers[first:end] - numbers[first]
     count = len(seconds)
-    rows = uniform_indices(count, request.num_frames)
+    rows = uniform_indices(count, request.num_frames, request.rounding)
     span = float(seconds[-1] - seconds[0])
     fps = (count - 1) / span if span > 0 else fallback_fps
     check_duration(request, span)
@@ -117,4 +129,18 @@ def make_plan(
         total_frames=total_frames or count,
         notes=notes,
     )
-    return plan, rows
+    return plan, rows + first
+
+
+def _rows_of_part(request: Request, seconds: np.ndarray) -> tuple[int, int]:
+    """The rows [first, end) that lie in the part asked for."""
+    start, stop = request.part or (0.0, 0.0)
+    times = seconds - seconds[0]
+    first = int(np.searchsorted(times, start - _SLACK_S))
+    end = int(np.searchsorted(times, stop + _SLACK_S))
+    if end <= first:
+        raise UnreadableVideoError(
+            f"{request.name} has no frame between {start:g} and {stop:g} seconds; "
+            f"it lasts {times[-1]:.1f} seconds."
+        )
+    return first, end

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import os
 import threading
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from gleanvid.video.plan import Events, Plan, Request, UnreadableVideoError
 from gleanvid.video.sniff import check_file, label
 
 Backend = Literal["pyav", "decord", "opencv"]
+Rounding = Literal["nearest", "down"]
 
 
 def read_video(
@@ -24,6 +26,8 @@ def read_video(
     max_side: int | None = None,
     timeout_s: float = 120.0,
     isolate: bool = True,
+    part: tuple[float, float] | None = None,
+    rounding: Rounding = "nearest",
 ) -> Video:
     """Sample ``num_frames`` frames, evenly spaced by frame number, first and last included.
 
@@ -37,14 +41,18 @@ def read_video(
     ``isolate=False`` decodes in this process, about 0.4 s faster and without any limit on time or
     memory: for trusted files only.
 
+    ``part``: (first, last) second; the part is then sampled as if it were a file of its own.
+    ``rounding="down"`` cuts the fraction of a frame number off, as LMMs-Eval's LLaVA models do.
+
     Raises ``VideoError`` with a sentence for a person where the file cannot be used, and
     ``ValueError`` for a setting out of its range.
     """
     _check_settings(num_frames, backend, max_side, timeout_s)
+    _check_part(part, rounding)
     try:
         real, container = check_file(path)
         name = label(path)
-        request = Request(str(real), name, container, num_frames, backend, max_side)
+        request = Request(str(real), name, container, num_frames, backend, max_side, part, rounding)
         events = sandbox.decode(request, timeout_s) if isolate else worker.decode(request)
         return _collect(events, request)
     except UnreadableVideoError as error:
@@ -60,6 +68,15 @@ def _check_settings(num_frames: int, backend: str, max_side: int | None, timeout
         raise ValueError(f"max_side must be None or at least 1 pixel, got {max_side!r}")
     if not 0 < timeout_s <= threading.TIMEOUT_MAX:
         raise ValueError(f"timeout_s must be above 0, got {timeout_s!r}")
+
+
+def _check_part(part: tuple[float, float] | None, rounding: str) -> None:
+    if part is not None and not 0 <= part[0] <= part[1] < math.inf:
+        raise ValueError(f"part={part!r} must be (first, last) second, first <= last")
+    if rounding not in get_args(Rounding):
+        raise ValueError(
+            f"rounding must be one of {', '.join(get_args(Rounding))}, got {rounding!r}"
+        )
 
 
 def _collect(events: Events, request: Request) -> Video:

@@ -149,3 +149,34 @@ def test_a_setting_out_of_range_is_named(setting, value):
     with pytest.raises(ValueError, match=f"{setting} must be .*{value}") as caught:
         read_video("none.mp4", **{setting: value})
     assert not isinstance(caught.value, VideoError)
+
+
+@pytest.mark.parametrize("backend", ["pyav", "decord", "opencv"])
+def test_a_part_is_sampled_as_if_it_were_a_file_of_its_own(tmp_path, backend):
+    path = write_clip(tmp_path / "clip.mp4", num_frames=60, options={"g": "20"})  # 30 a second
+    video = read_video(path, 5, isolate=False, backend=backend, part=(0.5, 1.5))
+    assert numbers(video.frames) == [15, 23, 30, 37, 45]
+    assert video.indices.tolist() == [0, 8, 15, 22, 30]
+    assert video.timestamps[0] == 0
+    assert video.timestamps[-1] == pytest.approx(1.0, abs=1e-3)
+    assert video.total_frames == 31
+    whole = read_video(path, 60, isolate=False, backend=backend, part=(0.0, 99.0))
+    assert numbers(whole.frames) == list(range(60))
+
+
+def test_rounding_down_is_what_the_llava_models_of_lmms_eval_do(tmp_path):
+    path = write_clip(tmp_path / "clip.mp4", num_frames=60)
+    video = read_video(path, 8, rounding="down")  # in a process of its own
+    assert numbers(video.frames) == np.linspace(0, 59, 8, dtype=int).tolist()
+
+
+@pytest.mark.parametrize("part", [(1.0, 0.5), (-1.0, 2.0), (0.0, float("nan"))])
+def test_a_part_that_is_none_is_refused(tmp_path, part):
+    with pytest.raises(ValueError, match="part"):
+        read_video(tmp_path / "clip.mp4", part=part)
+
+
+def test_a_part_beyond_the_end_says_how_long_the_clip_is(tmp_path):
+    path = write_clip(tmp_path / "clip.mp4", num_frames=30)
+    with pytest.raises(VideoError, match="no frame between 5 and 6 seconds; it lasts 1"):
+        read_video(path, part=(5, 6))
