@@ -1,0 +1,68 @@
+"""A setup: how the tokens are compressed and how many frames go in. What a table has rows of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+
+from gleanvid.compressors import COMPRESSORS
+from gleanvid.compressors.base import Chain, Compressor
+from gleanvid.compressors.full_tokens import FullTokens
+
+
+@dataclass(frozen=True)
+class Setup:
+    """A method with its settings on ``num_frames`` frames; ``label`` names it in tables."""
+
+    method: Compressor | Chain
+    num_frames: int
+    label: str = ""
+
+    @property
+    def key(self) -> str:
+        """The same for equal settings, whatever the label; what a journal files answers under."""
+        return f"{described(self.method)}@{self.num_frames}"
+
+    @property
+    def title(self) -> str:
+        return self.label or self.method.name
+
+    @property
+    def retention_ratio(self) -> float:
+        """The share that the method's first stage was asked to keep."""
+        first = self.method.stages[0][1] if isinstance(self.method, Chain) else self.method
+        return first.retention_ratio
+
+
+def described(method: Compressor | Chain) -> str:
+    """The name with every setting that is not the default: ``gleanvid(history=4)``."""
+    if isinstance(method, Chain):
+        inner = ", ".join(f"{layer}: {described(stage)}" for layer, stage in method.stages)
+        return f"{method.name}[{inner}]"
+    changed = [
+        f"{item.name}={getattr(method, item.name)!r}"
+        for item in fields(method)
+        if getattr(method, item.name) != item.default or item.name == "retention_ratio"
+    ]
+    return f"{method.name}({', '.join(changed)})"
+
+
+def grid(names: Sequence[str], ratios: Sequence[float], num_frames: int) -> list[Setup]:
+    """Every method at every ratio, all tokens first. At ratio 1 all methods are all tokens.
+
+    Raises ``ValueError`` naming an unknown method, or a ratio out of its range.
+    """
+    if num_frames < 1:
+        raise ValueError(f"num_frames={num_frames} must be at least 1")
+    for name in names:
+        if name not in COMPRESSORS:
+            raise ValueError(f"compressor={name!r} must be one of {', '.join(COMPRESSORS)}")
+    for ratio in ratios:
+        if not 0 < ratio <= 1:
+            raise ValueError(f"retention_ratio={ratio!r} must be in (0, 1]")
+    methods: list[Compressor] = [FullTokens()]
+    for name in dict.fromkeys(names):
+        if name != FullTokens.name:
+            lower = [ratio for ratio in dict.fromkeys(ratios) if ratio < 1]
+            methods += [COMPRESSORS[name](retention_ratio=ratio) for ratio in lower]
+    return [Setup(method, num_frames) for method in methods]
