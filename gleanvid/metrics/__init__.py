@@ -1,0 +1,69 @@
+"""Numbers of a record or a run, one family a file.
+
+Subspace metrics take ``debiased`` tokens [L, D] first (:func:`debiased`, once per clip) and a
+record second; overlap and budgets need the record alone; agreement needs two answers.
+"""
+
+from gleanvid.metrics.agreement import agreement, marked, same_answer
+from gleanvid.metrics.budgets import adaptive_alpha, budget_gini, gini, novelty, novelty_shares
+from gleanvid.metrics.complement import (
+    basis_rank,
+    energy_outside_span,
+    residual_energy,
+    residual_energy_by_unit,
+)
+from gleanvid.metrics.coverage import coverage_error, coverage_errors
+from gleanvid.metrics.debias import debiased
+from gleanvid.metrics.diagnostics import (
+    Diagnostics,
+    diagnose,
+    diagnostics_of,
+    with_diagnostics,
+)
+from gleanvid.metrics.diversity import (
+    effective_dimension,
+    effective_rank,
+    effective_rank_by_unit,
+)
+from gleanvid.metrics.overlap import (
+    mask_overlap,
+    mask_overlaps,
+    random_iou,
+    random_iou_curve,
+    spatial_iou,
+    spatial_iou_curve,
+)
+from gleanvid.metrics.span import Span, kept_span
+
+__all__ = [
+    "Diagnostics",
+    "Span",
+    "adaptive_alpha",
+    "agreement",
+    "basis_rank",
+    "budget_gini",
+    "coverage_error",
+    "coverage_errors",
+    "debiased",
+    "diagnose",
+    "diagnostics_of",
+    "effective_dimension",
+    "effective_rank",
+    "effective_rank_by_unit",
+    "energy_outside_span",
+    "gini",
+    "kept_span",
+    "marked",
+    "mask_overlap",
+    "mask_overlaps",
+    "novelty",
+    "novelty_shares",
+    "random_iou",
+    "random_iou_curve",
+    "residual_energy",
+    "residual_energy_by_unit",
+    "same_answer",
+    "spatial_iou",
+    "spatial_iou_curve",
+    "with_diagnostics",
+]

@@ -1,0 +1,76 @@
+"""Overlap of kept positions: between frames of one record, and between records of one clip."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import torch
+from torch import Tensor
+
+from gleanvid.types import Compression
+
+GAPS = range(1, 21)  # frame gaps of the paper's diagnosis
+
+
+def spatial_iou(record: Compression, gap: int) -> float:
+    """Mean IoU of the positions kept in units t and t + ``gap`` over all t; NaN beyond the clip.
+
+    Pairs of units that both keep nothing are left out. Raises ``ValueError`` for a gap below 1.
+    """
+    if gap < 1:
+        raise ValueError(f"gap={gap!r} must be at least 1")
+    mask = record.mask.view(record.grid[0], -1)
+    both = (mask[:-gap] & mask[gap:]).sum(1)
+    either = (mask[:-gap] | mask[gap:]).sum(1)
+    return float((both[either > 0] / either[either > 0]).mean())
+
+
+def spatial_iou_curve(record: Compression, gaps: Iterable[int] = GAPS) -> Tensor:
+    """float64 [gaps]: :func:`spatial_iou` at every gap."""
+    return torch.tensor([spatial_iou(record, gap) for gap in gaps], dtype=torch.float64)
+
+
+def random_iou(record: Compression, gap: int) -> float:
+    """What :func:`spatial_iou` would be on average if each unit drew its budget at random.
+
+    Exact (the overlap of two random sets is hypergeometric), with the record's own budgets.
+    """
+    size, budgets = record.grid[1] * record.grid[2], record.budgets.tolist()
+    pairs = [pair for pair in zip(budgets, budgets[gap:], strict=False) if any(pair)]
+    known = {pair: expected_iou(*pair, size) for pair in set(pairs)}
+    return sum(known[pair] for pair in pairs) / len(pairs) if pairs else float("nan")
+
+
+def random_iou_curve(record: Compression, gaps: Iterable[int] = GAPS) -> Tensor:
+    """float64 [gaps]: :func:`random_iou` at every gap."""
+    return torch.tensor([random_iou(record, gap) for gap in gaps], dtype=torch.float64)
+
+
+def expected_iou(first: int, second: int, size: int) -> float:
+    """Expected IoU of random subsets of ``first`` and ``second`` out of ``size`` positions."""
+    common = torch.arange(max(0, first + second - size), min(first, second) + 1).double()
+    ways = _log_choose(first, common) + _log_choose(size - first, second - common)
+    chance = (ways - _log_choose(size, torch.tensor(float(second)).double())).exp()
+    return float((chance * common / (first + second - common)).sum())
+
+
+def _log_choose(total: int, some: Tensor) -> Tensor:
+    return (
+        torch.lgamma(torch.tensor(total + 1.0).double())
+        - torch.lgamma(some + 1)
+        - torch.lgamma(total - some + 1)
+    )
+
+
+def mask_overlap(a: Compression, b: Compression) -> float:
+    """IoU of the tokens that two records of the same clip keep. ``ValueError`` on other grids."""
+    if a.grid != b.grid or a.num_tokens != b.num_tokens:
+        raise ValueError(f"records of different clips: grids {a.grid} and {b.grid}")
+    first, second = a.mask.cpu(), b.mask.cpu()
+    return float((first & second).sum() / (first | second).sum())
+
+
+def mask_overlaps(records: Sequence[Compression]) -> Tensor:
+    """float64 [M, M]: :func:`mask_overlap` of every pair."""
+    values = [[mask_overlap(a, b) for b in records] for a in records]
+    return torch.tensor(values, dtype=torch.float64)

@@ -1,0 +1,50 @@
+import math
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gleanvid.metrics import effective_dimension, effective_rank, effective_rank_by_unit
+from tests.metrics.cases import axes, clip, record, rotation
+
+
+def test_equal_orthogonal_rows_count_one_each():
+    assert effective_rank(torch.eye(5, 9)) == pytest.approx(5)
+
+
+def test_one_direction_is_one_dimension_however_often():
+    assert effective_rank(torch.ones(7, 3) * torch.arange(1, 8)[:, None]) == pytest.approx(1)
+
+
+def test_singular_values_3_and_1_by_hand():
+    entropy = -(0.75 * math.log(0.75) + 0.25 * math.log(0.25))
+    assert effective_rank(torch.diag(torch.tensor([3.0, 1.0]))) == pytest.approx(math.exp(entropy))
+
+
+def test_no_rows_and_zero_rows_have_no_dimension():
+    assert effective_rank(torch.zeros(0, 4)) == 0.0
+    assert effective_rank(torch.zeros(3, 4)) == 0.0
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(1, 12), st.integers(2, 12), st.floats(1e-3, 1e3), st.integers(0, 99))
+def test_unchanged_by_rotation_scale_and_order_and_at_most_the_rank(rows, width, scale, seed):
+    generator = torch.Generator().manual_seed(seed)
+    points = torch.randn(rows, width, generator=generator, dtype=torch.float64)
+    value = effective_rank(points)
+    turned = points @ rotation(width, seed).double()
+    assert effective_rank(scale * turned.flip(0)) == pytest.approx(value, rel=1e-6)
+    assert 1 - 1e-9 <= value <= min(rows, width) + 1e-9
+
+
+def test_by_unit_looks_at_each_unit_alone():
+    features = axes(0, 1, 2, 2)
+    assert effective_rank_by_unit(features, record([0, 1, 2, 3])).tolist() == pytest.approx([2, 1])
+    assert effective_rank_by_unit(features, record([0, 1])).tolist() == pytest.approx([2, 0])
+
+
+def test_of_a_record_is_that_of_its_kept_rows():
+    features, kept = clip()
+    rows = features[kept.keep]
+    assert effective_dimension(features, kept) == pytest.approx(effective_rank(rows))
