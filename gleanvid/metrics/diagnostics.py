@@ -66,11 +66,14 @@ def with_diagnostics(run: Run, found: Diagnostics) -> Run:
     """The same run with the numbers in the trace of its first record, saved along with it."""
     layer = min(run.by_layer)
     record = run.by_layer[layer]
-    added = {
-        _PREFIX + field.name: torch.as_tensor(getattr(found, field.name)) for field in fields(found)
-    }
+    values = {field.name: getattr(found, field.name) for field in fields(found)}
+    added = {_PREFIX + name: _as_tensor(value) for name, value in values.items()}
     told = replace(record, trace=dict(record.trace) | added)
     return replace(run, by_layer=dict(run.by_layer) | {layer: told})
+
+
+def _as_tensor(value: float | Tensor) -> Tensor:
+    return value if isinstance(value, Tensor) else torch.tensor(value, dtype=torch.float64)
 
 
 def diagnostics_of(run: Run) -> Diagnostics | None:
