@@ -46,3 +46,17 @@ def required(tokens: VideoTokens, signal: str, method: str) -> Tensor:
     if value is None:
         raise ValueError(f"{method} needs VideoTokens.{signal}, which is None")
     return value
+
+
+def whole_record(by_layer: Mapping[int, Compression]) -> Compression:
+    """All stages of one video as a single record of its tokens, from layer -> record.
+
+    Raises ``ValueError`` where there is no stage.
+    """
+    if not by_layer:
+        raise ValueError("no stage has acted yet")
+    layers = sorted(by_layer)
+    whole = by_layer[layers[0]]
+    for layer in layers[1:]:
+        whole = whole.then(by_layer[layer])
+    return whole

@@ -3,8 +3,8 @@
 import pytest
 import torch
 
-from gleanvid.ops.records import identity_record, merge_record, required
-from gleanvid.types import VideoTokens
+from gleanvid.ops.records import identity_record, merge_record, required, whole_record
+from gleanvid.types import Compression, VideoTokens
 
 TOKENS = VideoTokens(torch.arange(12.0).view(6, 2), (1, 2, 3))
 
@@ -30,3 +30,13 @@ def test_the_identity_changes_nothing():
 def test_a_signal_that_is_absent_is_named():
     with pytest.raises(ValueError, match=r"Somebody needs VideoTokens\.keys"):
         required(TOKENS, "keys", "Somebody")
+
+
+def test_stages_compose_into_one_record_of_the_original_tokens():
+    first = Compression.pruned(torch.tensor([1, 3, 4, 7]), (2, 2, 2))
+    second = Compression.pruned(torch.tensor([0, 2]), (2, 2, 2), num_tokens=4)
+    whole = whole_record({3: second, 0: first})
+    assert whole.keep.tolist() == [1, 4] and whole.num_tokens == 8
+    assert whole_record({0: first}) is first
+    with pytest.raises(ValueError, match="no stage"):
+        whole_record({})
