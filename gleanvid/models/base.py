@@ -8,7 +8,7 @@ from __future__ import annotations
 import threading
 from abc import ABC, abstractmethod
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -17,17 +17,12 @@ from torch import Tensor
 
 from gleanvid.compressors.base import Chain, Compressor
 from gleanvid.models import boundary
+from gleanvid.models.answering import Answer, write_answer
 from gleanvid.models.boundary.interrupt import interruptible
-from gleanvid.models.measure import (
-    explaining_out_of_memory,
-    now,
-    peak_memory_mib,
-    reset_peak_memory,
-)
+from gleanvid.models.conversation import ADVICE, Conversation
+from gleanvid.models.measure import explaining_out_of_memory, now
 from gleanvid.models.prompt import literal, split_after
-from gleanvid.models.sampling import generation_config, seeded
-from gleanvid.models.streaming import StopOnEvent, TimedStreamer
-from gleanvid.types import Compression, ModelError, StoppedError, Video, VideoTokens
+from gleanvid.types import ModelError, Video, VideoTokens
 
 History = Sequence[tuple[str, str]]  # (question, answer) of earlier turns about the same video
 
@@ -48,25 +43,11 @@ class Encoded:
     inputs: Mapping[str, Any] = field(repr=False)  # model inputs of the prefix, pixels emptied
     vision: Any = field(repr=False)  # output of the vision side
 
-
-@dataclass(frozen=True, eq=False)
-class Answer:
-    """What the model said and what it took. ``by_layer`` is on the CPU; seconds are synchronised.
-
-    ``prefill_s`` runs from the question to the first token without ``compress_s``; ``generate_s``
-    from the first token to the last. ``peak_memory_mib``: device memory on CUDA, else the whole
-    process.
-    """
-
-    text: str
-    by_layer: dict[int, Compression]
-    prompt_tokens: int
-    prompt_tokens_kept: int  # entering layer 0
-    compress_s: float
-    prefill_s: float
-    generate_s: float
-    new_tokens: int
-    peak_memory_mib: float
+    @property
+    def signals(self) -> dict[str, Tensor]:
+        """The vision signals that were computed, by name."""
+        named = {"saliency": self.tokens.saliency, "keys": self.tokens.keys}
+        return {name: rows for name, rows in named.items() if rows is not None}
 
 
 class ModelAdapter(ABC):
@@ -150,68 +131,28 @@ class ModelAdapter(ABC):
         question: str,
         compressor: Compressor | Chain | None,
         *,
-        max_new_tokens: int = 64,
-        on_text: Callable[[str], None] | None = None,
-        stop: threading.Event | None = None,
-        temperature: float = 0.0,
-        top_p: float = 1.0,
-        seed: int | None = None,
         history: History = (),
+        **options: Any,
     ) -> Answer:
         """Answer ``question`` about an encoded video.
 
-        ``on_text`` gets the answer in pieces as it is written; ``stop``, once set, ends it within
-        a layer: with what is written, or with ``StoppedError`` ahead of the first token. The answer
-        is never longer than the checkpoint states, if it does. ``temperature`` 0 is greedy. Raises
+        ``options``: max_new_tokens, on_text, stop, temperature, top_p and seed of
+        :func:`gleanvid.models.answering.write_answer`. ``history``: earlier turns. Raises
         ``ModelError`` where memory runs out.
         """
-        advice = "Use fewer frames, a lower retention_ratio, or a smaller model."
-        streamer = TimedStreamer(self.processor.tokenizer, on_text, self.device)
         with (
             self.lock,
-            explaining_out_of_memory(advice),
-            interruptible(self.hf_model, stop),
-            seeded(seed, self.device),
+            explaining_out_of_memory(ADVICE),
             boundary.remembered_vision(self.layout, encoded.vision),
-            boundary.compressing(
-                self.hf_model, self.layout, compressor, _signals(encoded.tokens)
-            ) as record,
+            boundary.compressing(self.hf_model, self.layout, compressor, encoded.signals) as record,
         ):
-            reset_peak_memory(self.device)
-            start = now(self.device)
-            inputs = self._with_question(encoded, question, history)
-            try:
-                self.hf_model.generate(
-                    **inputs,
-                    generation_config=generation_config(
-                        self._answer_limit(max_new_tokens), temperature, top_p
-                    ),
-                    streamer=streamer,
-                    stopping_criteria=[StopOnEvent(stop)] if stop is not None else None,
-                )
-            except StoppedError:
-                if not streamer.new_ids:
-                    raise
-            peak = peak_memory_mib(self.device)
-        prompt = inputs["input_ids"].shape[1]
-        new_ids = streamer.new_ids
-        text = self.processor.tokenizer.decode(new_ids, skip_special_tokens=True).strip()
-        return Answer(
-            text,
-            {layer: rows[0][0].to("cpu") for layer, rows in record.stages.items()},
-            prompt,
-            record.prompt_tokens_kept[0] if record.prompt_tokens_kept else prompt,
-            record.compress_s,
-            streamer.first_s - start - record.compress_s,
-            streamer.last_s - streamer.first_s,
-            len(new_ids),
-            peak,
-        )
+            inputs = self.prompt(encoded, question, history)
+            length = inputs["input_ids"].shape[1]
+            return write_answer(self, inputs, record, length, **options)
 
-    def _answer_limit(self, asked: int) -> int:
-        """``asked`` new tokens, or fewer where the checkpoint states how long its answers get."""
-        stated = self.hf_model.generation_config.max_new_tokens
-        return asked if stated is None else min(asked, stated)
+    def conversation(self, encoded: Encoded, compressor: Compressor | Chain | None) -> Conversation:
+        """The video compressed and read once, for many questions; see :class:`Conversation`."""
+        return Conversation(self, encoded, compressor)
 
     @property
     def _video_token(self) -> str:
@@ -221,9 +162,32 @@ class ModelAdapter(ABC):
         """What the prompt says between the video and the first question."""
         return ""
 
-    def _render(self, video: Video, question: str, history: History) -> str:
-        """The chat prompt as text, the video in its first turn."""
-        turns = [*history, (question, None)]
+    def answer_ids(self, encoded: Encoded, question: str, answer: str, history: History) -> Tensor:
+        """int64 [S]: ``answer`` and its end token as they stand behind the prompt.
+
+        The chat template says what stands between the two; where it would change the prompt, the
+        answer follows directly.
+        """
+        tokenizer = self.processor.tokenizer
+        prompt = self._render(encoded.video, question, history)
+        whole = self._render(encoded.video, question, history, answer)
+        ends = self.hf_model.generation_config.eos_token_id
+        ends = [tokenizer.decode([end]) for end in (ends if isinstance(ends, list) else [ends])]
+        said, end = literal(answer, tokenizer), ends[0]
+        if whole.startswith(prompt):
+            behind = whole[len(prompt) :]
+            found = [(behind.find(end), end) for end in ends if end in behind]
+            if found:
+                place, end = min(found)
+                said = behind[:place]
+        made = tokenizer(said + end, add_special_tokens=False, return_tensors="pt")
+        return made["input_ids"][0].to(self.device)
+
+    def _render(
+        self, video: Video, question: str, history: History, answer: str | None = None
+    ) -> str:
+        """The chat prompt as text, the video in its first turn; with ``answer`` where given."""
+        turns: list[tuple[str, str | None]] = [*history, (question, answer)]
         messages = []
         for number, (asked, answered) in enumerate(turns):
             content = [{"type": "text", "text": literal(asked, self.processor.tokenizer)}]
@@ -235,10 +199,10 @@ class ModelAdapter(ABC):
                 said = {"type": "text", "text": literal(answered, self.processor.tokenizer)}
                 messages.append({"role": "assistant", "content": [said]})
         return self.processor.apply_chat_template(
-            messages, add_generation_prompt=True, tokenize=False
+            messages, add_generation_prompt=answer is None, tokenize=False
         )
 
-    def _with_question(self, encoded: Encoded, question: str, history: History) -> dict[str, Any]:
+    def prompt(self, encoded: Encoded, question: str, history: History) -> dict[str, Any]:
         """The inputs of the encoded prefix with the rest of the prompt behind it.
 
         The prefix ends in a special token, so the rest can be tokenised behind that alone.
@@ -260,8 +224,3 @@ class ModelAdapter(ABC):
             text = torch.zeros_like(tail, dtype=kinds.dtype)
             inputs["mm_token_type_ids"] = torch.cat([kinds, text], 1)
         return inputs
-
-
-def _signals(tokens: VideoTokens) -> dict[str, Tensor]:
-    named = {"saliency": tokens.saliency, "keys": tokens.keys}
-    return {name: rows for name, rows in named.items() if rows is not None}

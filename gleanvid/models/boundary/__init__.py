@@ -3,7 +3,7 @@
 from gleanvid.models.boundary.hooks import compressing, installed, prompt_hook
 from gleanvid.models.boundary.layout import Layout
 from gleanvid.models.boundary.record import Record
-from gleanvid.models.boundary.vision import capture_vision, remembered_vision
+from gleanvid.models.boundary.vision import capture_vision, prompt_positions, remembered_vision
 
 __all__ = [
     "Layout",
@@ -12,5 +12,6 @@ __all__ = [
     "compressing",
     "installed",
     "prompt_hook",
+    "prompt_positions",
     "remembered_vision",
 ]

@@ -36,12 +36,18 @@ Kwargs = dict[str, Any]
 
 @dataclass(frozen=True, eq=False)
 class Prefilled:
-    """What decoding has to know of the latest prefill."""
+    """What decoding has to know of the latest prefill.
+
+    Where the prompt ended in its video, ``lead`` columns of its text are still to come, from
+    ``lead_position`` on; some models let the two overlap.
+    """
 
     mask: Tensor  # bool [B, P]
     padded: bool
     next_position: Tensor  # int64 [B], where decoding continues in the original positions
     sections: int  # leading dimension of position_ids: 0 for [B, L], 3 for time, height, width
+    lead: int = 0
+    lead_position: int = 0
 
     @property
     def length(self) -> int:
@@ -178,7 +184,8 @@ class PromptHook:
         assert state is not None
         count, new = embeds.shape[:2]
         steps = torch.arange(past - state.length, past - state.length + new, device=embeds.device)
-        positions = state.next_position.to(embeds.device)[:, None] + steps
+        later = state.next_position.to(embeds.device)[:, None] + steps - state.lead
+        positions = torch.where(steps < state.lead, state.lead_position + steps, later)
         mask = None
         if state.padded:
             added = state.mask.new_ones(count, past - state.length + new)

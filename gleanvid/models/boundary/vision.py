@@ -10,6 +10,7 @@ from typing import Any
 from torch import Tensor, nn
 
 from gleanvid.models.boundary.layout import Layout
+from gleanvid.models.boundary.prompt import original_positions
 from gleanvid.models.boundary.sequence import find_videos
 from gleanvid.models.boundary.signals import VisionSignals
 
@@ -28,25 +29,40 @@ def capture_vision(
     ``inputs`` hold one prompt with one video.
     """
     outputs: list[Any] = []
-    reached: list[Tensor] = []
     signals = VisionSignals(layout, needs)
+    with _answered(layout, outputs), signals.collecting():
+        reached = _reach(layout, inputs)["inputs_embeds"]
+    visual = layout.visual_columns(inputs["input_ids"], None).to(reached.device)
+    grids = layout.grids(inputs)
+    video = find_videos(visual, grids, layout.sides)[0][0]
+    return reached[0, video.columns], outputs[0], signals.take(grids)
+
+
+def prompt_positions(layout: Layout, inputs: dict[str, Any]) -> Tensor:
+    """int64 [S, L]: the positions of one prompt in every section, e.g. time, height and width."""
+    reached = _reach(layout, inputs)
+    rows, length = reached["inputs_embeds"].shape[:2]
+    device = reached["inputs_embeds"].device
+    positions = original_positions(reached.get("position_ids"), rows, length, device)
+    return positions[:, 0] if positions.ndim == 3 else positions
+
+
+def _reach(layout: Layout, inputs: dict[str, Any]) -> dict[str, Any]:
+    """What the language model would be called with."""
+    reached: dict[str, Any] = {}
 
     def stop(module: nn.Module, args: tuple, kwargs: dict[str, Any]) -> None:
-        reached.append(kwargs["inputs_embeds"])
+        reached.update(kwargs)
         raise _ReachedError
 
     handle = layout.language_model.register_forward_pre_hook(stop, with_kwargs=True)
     try:
-        with _answered(layout, outputs), signals.collecting():
-            layout.core(**inputs, use_cache=False)
+        layout.core(**inputs, use_cache=False)
     except _ReachedError:
         pass
     finally:
         handle.remove()
-    visual = layout.visual_columns(inputs["input_ids"], None).to(reached[0].device)
-    grids = layout.grids(inputs)
-    video = find_videos(visual, grids, layout.sides)[0][0]
-    return reached[0][0, video.columns], outputs[0], signals.take(grids)
+    return reached
 
 
 @contextmanager
