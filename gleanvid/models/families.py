@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from gleanvid.models.base import ModelAdapter
+from gleanvid.models.llava_onevision import LlavaOnevision
 from gleanvid.models.qwen_vl import Qwen3VL, Qwen25VL
 from gleanvid.types import ModelError
 
-MODELS: tuple[type[ModelAdapter], ...] = (Qwen3VL, Qwen25VL)
+MODELS: tuple[type[ModelAdapter], ...] = (Qwen3VL, Qwen25VL, LlavaOnevision)
 
 
 def family_of(config: Any, name: str) -> type[ModelAdapter]:

@@ -18,6 +18,7 @@ from transformers.vision_utils import get_vision_window_index
 
 from gleanvid.models.base import ModelAdapter
 from gleanvid.models.boundary import Layout
+from gleanvid.models.geometry import cells
 from gleanvid.types import Video
 
 
@@ -130,12 +131,3 @@ def paired(video: Video) -> tuple[np.ndarray, list[float]]:
     if len(video) % 2 == 0:
         return video.frames, indices
     return np.concatenate([video.frames, video.frames[-1:]]), [*indices, indices[-1]]
-
-
-def cells(rows: int, columns: int, size: tuple[int, int]) -> Tensor:
-    """Rectangles [N, 4] (left, top, right, bottom) of an even grid over (height, width)."""
-    down = torch.linspace(0, size[0], rows + 1, dtype=torch.float64)
-    across = torch.linspace(0, size[1], columns + 1, dtype=torch.float64)
-    top, left = torch.meshgrid(down[:-1], across[:-1], indexing="ij")
-    bottom, right = torch.meshgrid(down[1:], across[1:], indexing="ij")
-    return torch.stack([left, top, right, bottom], -1).flatten(0, 1)

@@ -45,13 +45,15 @@ CHAT = (
 )
 
 
-def tiny_tokenizer() -> PreTrainedTokenizerFast:
+def tiny_tokenizer(*more: str, **named: str) -> PreTrainedTokenizerFast:
+    """With ``more`` special tokens, and attributes such as image_token that name one."""
+    specials = [*SPECIALS, *more, *named.values()]
     core = Tokenizer(models.BPE())
     core.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     core.decoder = decoders.ByteLevel()
     trainer = trainers.BpeTrainer(
         vocab_size=400,
-        special_tokens=SPECIALS,
+        special_tokens=specials,
         initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
         show_progress=False,
     )
@@ -61,7 +63,8 @@ def tiny_tokenizer() -> PreTrainedTokenizerFast:
         padding_side="left",
         eos_token="<|im_end|>",
         pad_token="<|endoftext|>",
-        additional_special_tokens=SPECIALS[1:],
+        additional_special_tokens=specials[1:],
+        **named,
     )
 
 

@@ -1,0 +1,58 @@
+"""Tiny random models of the LLaVA classes. Seven patches a side, pooled to four or three tokens."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from transformers import (
+    LlavaOnevisionConfig,
+    LlavaOnevisionForConditionalGeneration,
+    LlavaOnevisionImageProcessor,
+    LlavaOnevisionProcessor,
+    LlavaOnevisionVideoProcessor,
+)
+
+from tests.models.tiny import save, text_numbers, tiny_tokenizer
+
+CHAT = (
+    "{% for m in messages %}{{ '<|im_start|>' + m['role'] + '\n' }}"
+    "{% for c in m['content'] %}{% if c['type'] != 'text' %}{{ '<' + c['type'] + '>\n' }}"
+    "{% else %}{{ c['text'] }}{% endif %}{% endfor %}{{ '<|im_end|>\n' }}{% endfor %}"
+    "{% if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}{% endif %}"
+)
+SIZE = {"height": 100, "width": 100}
+TOWER = {
+    "model_type": "siglip_vision_model",
+    "hidden_size": 32,
+    "intermediate_size": 48,
+    "num_hidden_layers": 3,
+    "num_attention_heads": 4,
+    "patch_size": 14,
+    "image_size": 100,
+    "vision_use_head": False,
+}
+
+
+def onevision_config(tokenizer: Any) -> dict[str, Any]:
+    return {
+        "text_config": text_numbers(tokenizer) | {"model_type": "qwen2"},
+        "vision_config": TOWER,
+        "image_token_index": tokenizer.convert_tokens_to_ids("<image>"),
+        "video_token_index": tokenizer.convert_tokens_to_ids("<video>"),
+        "image_grid_pinpoints": [[100, 100]],
+    }
+
+
+def onevision(directory: Path) -> None:
+    tokenizer = tiny_tokenizer("<image>", "<video>")
+    processor = LlavaOnevisionProcessor(
+        image_processor=LlavaOnevisionImageProcessor(size=SIZE),
+        tokenizer=tokenizer,
+        video_processor=LlavaOnevisionVideoProcessor(size=SIZE),
+        num_image_tokens=49,
+        vision_feature_select_strategy="full",
+        chat_template=CHAT,
+    )
+    config = LlavaOnevisionConfig(**onevision_config(tokenizer))
+    save(LlavaOnevisionForConditionalGeneration(config), processor, directory)
