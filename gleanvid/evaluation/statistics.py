@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -37,7 +38,7 @@ def wilson(right: int, n: int, z: float = 1.959964) -> Estimate:
 
 def mcnemar(first: Sequence[bool], second: Sequence[bool]) -> float:
     """Exact two-sided p of McNemar's test on paired verdicts: a fair coin for those that differ."""
-    _check_paired(first, second)
+    _check_equally_many(first, second)
     only_first = sum(a and not b for a, b in zip(first, second, strict=True))
     only_second = sum(b and not a for a, b in zip(first, second, strict=True))
     differing, fewer = only_first + only_second, min(only_first, only_second)
@@ -45,26 +46,39 @@ def mcnemar(first: Sequence[bool], second: Sequence[bool]) -> float:
     return min(1.0, 2 * tail / 2**differing)
 
 
+def clip_mean(
+    values: Sequence[float],
+    clips: Sequence[Hashable],
+    weights: Sequence[float] | None = None,
+    seed: int = 0,
+    draws: int = 2000,
+) -> Estimate:
+    """The (weighted) mean of one value a question, with a percentile bootstrap over clips."""
+    _check_equally_many(values, clips)
+    shares = _shares(weights, len(values))
+    sums = _by_clip([shares * np.asarray(values, dtype=float), shares], clips)
+    drawn = _resampling(len(sums), seed, draws) @ sums
+    low, high = np.percentile(drawn[:, 0] / drawn[:, 1], [2.5, 97.5])
+    return Estimate(float(sums[:, 0].sum() / sums[:, 1].sum()), float(low), float(high))
+
+
 def paired_difference(
     first: Sequence[bool],
     second: Sequence[bool],
     clips: Sequence[Hashable],
-    seed: int = 0,
-    draws: int = 2000,
+    weights: Sequence[float] | None = None,
 ) -> Estimate:
-    """Accuracy of ``first`` minus that of ``second`` with a percentile bootstrap over clips."""
-    _check_paired(first, second)
-    sums = _by_clip(first, second, clips)
-    drawn = _resampled(sums, seed, draws)
-    low, high = np.percentile((drawn[:, 0] - drawn[:, 1]) / drawn[:, 2], [2.5, 97.5])
-    value = (sums[:, 0].sum() - sums[:, 1].sum()) / len(first)
-    return Estimate(float(value), float(low), float(high))
+    """Accuracy of ``first`` minus that of ``second``, bootstrapped over clips."""
+    _check_equally_many(first, second)
+    difference = np.subtract(first, second, dtype=float)
+    return clip_mean(difference.tolist(), clips, weights)
 
 
 def relative_accuracy(
     first: Sequence[bool],
     full: Sequence[bool],
     clips: Sequence[Hashable],
+    weights: Sequence[float] | None = None,
     seed: int = 0,
     draws: int = 2000,
 ) -> Estimate:
@@ -72,34 +86,36 @@ def relative_accuracy(
 
     NaN where all tokens give no right answer at all.
     """
-    _check_paired(first, full)
-    sums = _by_clip(first, full, clips)
+    _check_equally_many(first, full)
+    shares = _shares(weights, len(first))
+    sums = _by_clip([shares * np.asarray(part, dtype=float) for part in (first, full)], clips)
     if not sums[:, 1].sum():
         return Estimate(math.nan, math.nan, math.nan)
-    drawn = _resampled(sums, seed, draws)
-    ratio = drawn[:, 0] / np.maximum(drawn[:, 1], 1)
-    low, high = np.percentile(ratio, [2.5, 97.5])
+    drawn = _resampling(len(sums), seed, draws) @ sums
+    drawn = drawn[drawn[:, 1] > 0]
+    low, high = np.percentile(drawn[:, 0] / drawn[:, 1], [2.5, 97.5])
     return Estimate(float(sums[:, 0].sum() / sums[:, 1].sum()), float(low), float(high))
 
 
-def _check_paired(first: Sequence[bool], second: Sequence[bool]) -> None:
+def _check_equally_many(first: Sequence[object], second: Sequence[object]) -> None:
     if len(first) != len(second) or not len(first):
-        raise ValueError(f"paired verdicts must be equally many, got {len(first)}, {len(second)}")
+        raise ValueError(f"values must be equally many, got {len(first)} and {len(second)}")
 
 
-def _by_clip(
-    first: Sequence[bool], second: Sequence[bool], clips: Sequence[Hashable]
-) -> np.ndarray:
-    """[clips, 3]: right by the first, right by the second, questions."""
+def _shares(weights: Sequence[float] | None, count: int) -> np.ndarray:
+    return np.ones(count) if weights is None else np.asarray(weights, dtype=float)
+
+
+def _by_clip(columns: Sequence[np.ndarray], clips: Sequence[Hashable]) -> np.ndarray:
+    """[clips, C]: every column summed within each clip."""
     places = {clip: row for row, clip in enumerate(dict.fromkeys(clips))}
-    sums = np.zeros((len(places), 3))
-    for a, b, clip in zip(first, second, clips, strict=True):
-        sums[places[clip]] += (a, b, 1)
+    sums = np.zeros((len(places), len(columns)))
+    np.add.at(sums, [places[clip] for clip in clips], np.stack(columns, axis=1))
     return sums
 
 
-def _resampled(sums: np.ndarray, seed: int, draws: int) -> np.ndarray:
-    """[draws, 3]: the column sums of as many clips, drawn with replacement."""
-    count = len(sums)
-    times = np.random.default_rng(seed).multinomial(count, np.full(count, 1 / count), draws)
-    return times @ sums
+@lru_cache(maxsize=4)
+def _resampling(count: int, seed: int, draws: int) -> np.ndarray:
+    """[draws, clips]: how often each of ``count`` clips is drawn, with replacement."""
+    generator = np.random.default_rng(seed)
+    return generator.multinomial(count, np.full(count, 1 / count), draws).astype(float)

@@ -5,7 +5,13 @@ import math
 import numpy as np
 import pytest
 
-from gleanvid.evaluation.statistics import mcnemar, paired_difference, relative_accuracy, wilson
+from gleanvid.evaluation.statistics import (
+    clip_mean,
+    mcnemar,
+    paired_difference,
+    relative_accuracy,
+    wilson,
+)
 
 
 def paired(both, only_first, only_second, neither):
@@ -79,9 +85,19 @@ def test_clustered_questions_widen_the_interval_as_theory_says():
 
 
 def test_the_same_seed_gives_the_same_interval():
-    first, second = paired(20, 9, 3, 8)
-    clips = [place // 4 for place in range(40)]
-    assert paired_difference(first, second, clips, 3) == paired_difference(first, second, clips, 3)
+    values, clips = np.random.default_rng(0).random(40).tolist(), [n // 4 for n in range(40)]
+    assert clip_mean(values, clips, seed=3) == clip_mean(values, clips, seed=3)
+    assert clip_mean(values, clips, seed=3) != clip_mean(values, clips, seed=4)
+    assert clip_mean(values, clips).value == pytest.approx(np.mean(values))
+
+
+def test_weights_make_the_mean_over_groups():
+    # three of four right in one group, one of one in the other: (0.75 + 1) / 2
+    right, weights = [True, True, True, False, True], [0.125] * 4 + [0.5]
+    assert clip_mean(right, range(5), weights).value == pytest.approx(0.875)
+    full = [True, True, True, True, True]
+    assert relative_accuracy(right, full, range(5), weights).value == pytest.approx(0.875)
+    assert paired_difference(right, full, range(5), weights).value == pytest.approx(-0.125)
 
 
 def test_relative_accuracy():
