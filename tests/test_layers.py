@@ -20,7 +20,7 @@ ALLOWED = {
     "pipeline": CORE | {"pipeline"},
     "glimpse": CORE | {"glimpse"},
     "metrics": TYPES | {"ops", "metrics"},
-    "plots": TYPES | {"ops", "plots"},
+    "plots": TYPES | {"ops", "metrics", "plots"},
 }
 LIGHT = {"gradio", "plotly", "av", "cv2", "decord", "matplotlib", "PIL"}
 

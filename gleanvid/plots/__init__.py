@@ -1,13 +1,24 @@
-"""Pictures of a run, one a file. Loaded on first use: only some of them need plotly."""
+"""Pictures of runs, one a file. Loaded on first use: only some of them need plotly.
+
+Where a picture takes runs it takes one or several. Those of diagnostics read what
+``metrics.with_diagnostics`` kept with a run. For papers see :mod:`gleanvid.plots.paper`.
+"""
 
 from importlib import import_module
 from typing import Any
 
 _HOME = {
+    "basis_rank_figure": "basis_rank",
     "budget_figure": "budget",
     "contact_sheet": "overlay",
+    "coverage_error_figure": "coverage_error",
+    "effective_dimension_figure": "effective_dimension",
+    "effective_rank_figure": "effective_rank",
+    "mask_overlap_figure": "mask_overlap",
     "novelty_figure": "novelty",
     "overlay_frame": "overlay",
+    "residual_energy_figure": "residual_energy",
+    "spatial_iou_figure": "spatial_iou",
 }
 __all__ = sorted(_HOME)
 

@@ -2,32 +2,49 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import plotly.graph_objects as go
 
-from gleanvid.plots.style import BLUE, GREY, styled
+from gleanvid.plots.style import BLUE, GREY, labels, listed, styled
+from gleanvid.plots.units import lines_over_units
 from gleanvid.run import Run
 
+_HOVER = "%{y} tokens at %{customdata:.2f} s"
 
-def budget_figure(run: Run) -> go.Figure:
-    """Bars of the per-unit budgets with the uniform line; x in seconds of the unit's start."""
+
+def budget_figure(runs: Run | Sequence[Run]) -> go.Figure:
+    """Bars of one run's budgets, or a stepped line a run; the uniform line of each budget."""
+    shown = listed(runs)
+    if len(shown) == 1:
+        figure = _bars(shown[0])
+    else:
+        budgets = [run.compression.budgets for run in shown]
+        names = labels(shown)
+        figure = lines_over_units(shown, names, budgets, "tokens kept", _HOVER, "hvh")
+    shares = {run.compression.num_kept / run.compression.grid[0] for run in shown}
+    longest = max((run.compression.grid[0] for run in shown), default=1)
+    for even in sorted(shares):
+        figure.add_scatter(
+            x=[0.5, longest + 0.5],
+            y=[even, even],
+            mode="lines",
+            name=f"uniform B/T = {even:.1f}",
+            line={"color": GREY, "dash": "dash", "width": 2},
+            hoverinfo="skip",
+        )
+    return styled(figure, "temporal unit", "tokens kept")
+
+
+def _bars(run: Run) -> go.Figure:
     budgets = run.compression.budgets.tolist()
-    seconds = [float(start) for start in run.seconds[:, 0]]
-    even = sum(budgets) / len(budgets)
     figure = go.Figure()
     figure.add_bar(
         x=list(range(1, len(budgets) + 1)),
         y=budgets,
-        customdata=seconds,
+        customdata=run.seconds[:, 0].tolist(),
         name="tokens kept",
         marker={"color": BLUE},
-        hovertemplate="%{y} tokens at %{customdata:.2f} s<extra></extra>",
+        hovertemplate=f"{_HOVER}<extra></extra>",
     )
-    figure.add_scatter(
-        x=[0.5, len(budgets) + 0.5],
-        y=[even, even],
-        mode="lines",
-        name=f"uniform B/T = {even:.1f}",
-        line={"color": GREY, "dash": "dash", "width": 2},
-        hoverinfo="skip",
-    )
-    return styled(figure, "temporal unit", "tokens")
+    return figure

@@ -1,28 +1,39 @@
-"""Temporal novelty R_t of each unit, for methods that measure it."""
+"""Temporal novelty R_t of each unit and its share, for methods that measure it."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import plotly.graph_objects as go
 
-from gleanvid.plots.style import ORANGE, styled
+from gleanvid.plots.style import labels, listed, looks, note, styled
 from gleanvid.run import Run
 
 
-def novelty_figure(run: Run) -> go.Figure:
-    """Novelty per unit with the Gini coefficient and alpha; says so where the method has none."""
-    trace, figure = run.compression.trace, go.Figure()
-    if "novelty" not in trace:
-        name = run.compressor["name"]
-        figure.add_annotation(text=f"{name} does not measure novelty", showarrow=False)
-        return styled(figure, "temporal unit", "novelty")
-    novelty = trace["novelty"].tolist()
-    figure.add_scatter(
-        x=list(range(1, len(novelty) + 1)),
-        y=novelty,
-        mode="lines+markers",
-        name=f"novelty (Gini {float(trace['gini']):.2f}, alpha {float(trace['alpha']):.2f})",
-        line={"color": ORANGE, "width": 2},
-        showlegend=True,
-        hovertemplate="novelty %{y:.4g}<extra></extra>",
-    )
-    return styled(figure, "temporal unit", "novelty")
+def novelty_figure(runs: Run | Sequence[Run]) -> go.Figure:
+    """Novelty per unit; its share on hover, the Gini coefficient and alpha in the legend.
+
+    Says so where no run measured novelty.
+    """
+    shown = [run for run in listed(runs) if "novelty" in run.compression.trace]
+    figure = go.Figure()
+    if not shown:
+        names = ", ".join(dict.fromkeys(str(run.compressor["name"]) for run in listed(runs)))
+        note(figure, f"{names} does not measure novelty")
+    methods = [str(run.compressor["name"]) for run in shown]
+    for run, name, look in zip(shown, labels(shown), looks(methods), strict=True):
+        trace = run.compression.trace
+        novelty, share = trace["novelty"].tolist(), trace["share"].tolist()
+        spread = f"Gini {float(trace['gini']):.2f}, alpha {float(trace['alpha']):.2f}"
+        figure.add_scatter(
+            x=list(range(1, len(novelty) + 1)),
+            y=novelty,
+            customdata=list(zip(share, run.seconds[:, 0].tolist(), strict=True)),
+            mode="lines+markers",
+            name=f"{'novelty' if len(shown) == 1 else name} ({spread})",
+            showlegend=True,
+            hovertemplate="R = %{y:.4g}, %{customdata[0]:.1%} of all, at %{customdata[1]:.2f} s"
+            f"<extra>{name}</extra>",
+            **look,
+        )
+    return styled(figure, "temporal unit", "novelty R")

@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 import plotly.graph_objects as go
 
+from gleanvid.run import Run
+
+# Okabe and Ito, "Color Universal Design", 2008, without the yellow that white paper swallows.
 BLUE, ORANGE, VERMILLION, GREY = "#0072B2", "#E69F00", "#D55E00", "#808080"
+GREEN, PURPLE, SKY = "#009E73", "#CC79A7", "#56B4E9"
+_RIVALS = (ORANGE, GREEN, PURPLE, VERMILLION, SKY)
+DASHES = ("solid", "dash", "dot", "dashdot")
+SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "cross")
 _GRID = "rgba(128,128,128,0.25)"
 
 
@@ -25,3 +36,62 @@ def styled(figure: go.Figure, x_title: str, y_title: str, height: int = 260) -> 
     figure.update_xaxes(title=x_title, **axis)
     figure.update_yaxes(title=y_title, rangemode="tozero", **axis)
     return figure
+
+
+def listed(runs: Run | Sequence[Run]) -> list[Run]:
+    """One run or several, as a list."""
+    return [runs] if isinstance(runs, Run) else list(runs)
+
+
+def colours(names: Sequence[str]) -> list[str]:
+    """A colour a series: GleanVID blue, full tokens grey, the others in turn."""
+    fixed = {"gleanvid": BLUE, "full": GREY}
+    rivals = [name for name in dict.fromkeys(names) if name not in fixed]
+    turn = {name: _RIVALS[place % len(_RIVALS)] for place, name in enumerate(rivals)}
+    return [fixed.get(name) or turn[name] for name in names]
+
+
+def looks(names: Sequence[str]) -> list[dict[str, Any]]:
+    """Line and marker of every series; a colour that comes again has another dash and symbol."""
+    seen: Counter[str] = Counter()
+    found = []
+    for colour in colours(names):
+        again = seen[colour]
+        seen[colour] += 1
+        found.append(
+            {
+                "line": {"color": colour, "width": 2, "dash": DASHES[again % len(DASHES)]},
+                "marker": {"color": colour, "symbol": SYMBOLS[again % len(SYMBOLS)], "size": 6},
+            }
+        )
+    return found
+
+
+def labels(runs: Sequence[Run]) -> list[str]:
+    """A name a run: the compressor's, with its ratio, then other settings where names repeat."""
+    names = [str(run.compressor["name"]) for run in runs]
+    for tell in (_ratio, _settings):
+        twice = {name for name, count in Counter(names).items() if count > 1}
+        extras = [tell(run.compressor, [r.compressor for r in runs]) for run in runs]
+        names = [
+            f"{name} {extra}".strip() if name in twice else name
+            for name, extra in zip(names, extras, strict=True)
+        ]
+    return names
+
+
+def _ratio(own: Mapping[str, object], _: Sequence[Mapping[str, object]]) -> str:
+    ratio = own.get("retention_ratio")
+    return f"{ratio:.3%}".replace(".000", "") if isinstance(ratio, (int, float)) else ""
+
+
+def _settings(own: Mapping[str, object], others: Sequence[Mapping[str, object]]) -> str:
+    """The settings in which runs of the same method differ."""
+    same = [other for other in others if other["name"] == own["name"]]
+    told = [name for name in own if any(other.get(name) != own[name] for other in same)]
+    return ", ".join(f"{name} {own[name]}" for name in told if name != "retention_ratio")
+
+
+def note(figure: go.Figure, text: str) -> None:
+    """A sentence in the middle of a figure that has nothing to draw."""
+    figure.add_annotation(text=text, showarrow=False, x=0.5, y=0.5, xref="paper", yref="paper")

@@ -1,0 +1,146 @@
+"""A share against retention, one line a method, with intervals: accuracy, or evidence kept.
+
+Up to six methods share one picture; more get a panel each, with GleanVID behind them for
+comparison. Colours are Okabe and Ito's; markers and dashes tell lines apart without them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+Point = tuple[float, float, float, float]  # share of tokens kept, value, low, high; all in [0, 1]
+
+OURS = "gleanvid"
+_TOGETHER = 6
+_COLOURS = ("#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+_MARKERS = "sD^vPX"
+_DASHES = ((0, (5, 1.5)), (0, (1, 1.2)), (0, (4, 1.5, 1, 1.5)), (0, (7, 2)), (0, (2, 2)), "solid")
+_BLUE, _GREY = "#0072B2", "#999999"
+
+
+@dataclass(frozen=True)
+class Level:
+    """A horizontal line for comparison, e.g. the accuracy with all tokens."""
+
+    label: str
+    value: float
+
+
+def retention_figure(
+    curves: Mapping[str, Sequence[Point]],
+    y_title: str,
+    levels: Sequence[Level] = (),
+    title: str = "",
+) -> Any:
+    """A matplotlib ``Figure``; ``curves`` maps a method's name to its points."""
+    from matplotlib.figure import Figure
+
+    ordered = {name: sorted(curves[name]) for name in _ours_first(curves)}
+    if len(ordered) <= _TOGETHER:
+        figure = Figure(figsize=(7.2, 4.6), layout="constrained")
+        axes = figure.subplots()
+        for place, (name, points) in enumerate(ordered.items()):
+            _line(axes, name, points, place)
+        _finish(axes, ordered, levels)
+        axes.legend(fontsize=9, frameon=False, loc="lower right")
+        axes.set(xlabel="visual tokens kept, mean over layers (%)", ylabel=y_title)
+    else:
+        figure = _panels(ordered, y_title, levels)
+    if title:
+        figure.suptitle(title, fontsize=11)
+    return figure
+
+
+def _panels(curves: Mapping[str, Sequence[Point]], y_title: str, levels: Sequence[Level]) -> Any:
+    """One panel a method, GleanVID behind each."""
+    from matplotlib.figure import Figure
+
+    rivals = [name for name in curves if name != OURS]
+    columns = 4
+    rows = -(-len(rivals) // columns)
+    figure = Figure(figsize=(11, 2.3 * rows + 0.7), layout="constrained")
+    grid = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False).flatten()
+    for place, axes in enumerate(grid):
+        if place >= len(rivals):
+            axes.set_axis_off()
+            continue
+        name = rivals[place]
+        if OURS in curves:
+            _line(axes, OURS, curves[OURS], 0)
+        _line(axes, name, curves[name], 1)
+        _finish(axes, curves, levels)
+        axes.set_title(name, fontsize=10, color=_COLOURS[0])
+    for axes in grid[max(0, len(rivals) - columns) : len(rivals)]:
+        axes.tick_params(labelbottom=True)
+    figure.supxlabel("visual tokens kept, mean over layers (%)", fontsize=10)
+    figure.supylabel(y_title, fontsize=10)
+    shown = f"blue: {OURS}; dashed red: the method named above; bands: 95 %"
+    figure.text(0.995, 0.005, shown, ha="right", va="bottom", fontsize=8, color="#555555")
+    return figure
+
+
+def _line(axes: Any, name: str, points: Sequence[Point], place: int) -> None:
+    kept, value, low, high = (
+        [100 * part for part in column] for column in zip(*points, strict=True)
+    )
+    ours = name == OURS
+    colour = _BLUE if ours else _COLOURS[(place - 1) % len(_COLOURS)]
+    axes.fill_between(kept, low, high, color=colour, alpha=0.18 if ours else 0.10, lw=0)
+    axes.plot(
+        kept,
+        value,
+        color=colour,
+        linestyle="solid" if ours else _DASHES[(place - 1) % len(_DASHES)],
+        marker="o" if ours else _MARKERS[(place - 1) % len(_MARKERS)],
+        markersize=5,
+        linewidth=2.4 if ours else 1.5,
+        zorder=5 if ours else 3,
+        label=name,
+    )
+
+
+def _finish(axes: Any, curves: Mapping[str, Sequence[Point]], levels: Sequence[Level]) -> None:
+    """The log axis with the ratios that were run as ticks, and the levels."""
+    from matplotlib.ticker import NullFormatter, NullLocator
+
+    for number, level in enumerate(levels):
+        style = (0, (6, 3)) if number == 0 else (0, (1, 2))
+        axes.axhline(100 * level.value, color=_GREY, linestyle=style, lw=1.2, zorder=1)
+        spot = (0.01, 100 * level.value)
+        axes.annotate(
+            f"{level.label} {100 * level.value:.1f}",
+            spot,
+            xycoords=("axes fraction", "data"),
+            xytext=(0, 2),
+            textcoords="offset points",
+            fontsize=8,
+            color="#666666",
+        )
+    ticks = _ticks([100 * point[0] for points in curves.values() for point in points])
+    axes.set_xscale("log")
+    axes.xaxis.set_major_locator(_fixed(ticks))
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.xaxis.set_minor_formatter(NullFormatter())
+    axes.set_xticklabels([f"{tick:g}" for tick in ticks])
+    axes.grid(alpha=0.25)
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)
+
+
+def _fixed(ticks: Sequence[float]) -> Any:
+    from matplotlib.ticker import FixedLocator
+
+    return FixedLocator(list(ticks))
+
+
+def _ticks(kept: Sequence[float]) -> list[float]:
+    """Round percentages that cover the data."""
+    every = (0.5, 1, 2, 3, 5, 7, 10, 15, 25, 35, 50, 70, 100)
+    low, high = min(kept), max(kept)
+    return [tick for tick in every if 0.9 * low <= tick <= 1.1 * high] or [round(low, 1)]
+
+
+def _ours_first(curves: Mapping[str, Sequence[Point]]) -> list[str]:
+    return sorted((name for name in curves if curves[name]), key=lambda name: name != OURS)

@@ -1,0 +1,37 @@
+"""How far compressors keep the same tokens: IoU of every pair of masks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import plotly.graph_objects as go
+
+from gleanvid.metrics import mask_overlaps
+from gleanvid.plots.style import labels, styled
+from gleanvid.run import Run
+
+_SCALE = [[0.0, "#F7FBFF"], [0.5, "#6BAED6"], [1.0, "#08306B"]]  # one hue, by lightness
+_LABELLED = 8  # runs up to which every cell shows its number
+
+
+def mask_overlap_figure(runs: Sequence[Run]) -> go.Figure:
+    """Heat map of runs of one clip, 0 (nothing in common) to 1 (the same tokens)."""
+    names = labels(runs)
+    values = mask_overlaps([run.compression for run in runs]).tolist()
+    figure = go.Figure(
+        go.Heatmap(
+            x=names,
+            y=names,
+            z=values,
+            zmin=0,
+            zmax=1,
+            colorscale=_SCALE,
+            colorbar={"title": "IoU", "thickness": 12},
+            texttemplate="%{z:.2f}" if len(names) <= _LABELLED else None,
+            hovertemplate="%{y} and %{x}: IoU %{z:.3f}<extra></extra>",
+        )
+    )
+    styled(figure, "", "", height=max(260, 90 + 26 * len(names)))
+    figure.update_layout(hovermode="closest", margin={"l": 120})
+    figure.update_yaxes(autorange="reversed", rangemode="normal")
+    return figure
