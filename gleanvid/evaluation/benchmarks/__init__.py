@@ -10,6 +10,10 @@ from gleanvid.evaluation.benchmarks.base import Benchmark, BenchmarkError, Item
 
 BENCHMARKS = {  # name -> module and class, imported when asked for
     "glimpse": "glimpse:Glimpse",
+    "mvbench": "mvbench:MVBench",
+    "longvideobench": "longvideobench:LongVideoBench",
+    "mlvu": "mlvu:MLVU",
+    "videomme": "videomme:VideoMME",
 }
 
 

@@ -1,0 +1,98 @@
+"""A published dataset as a local folder: fetched from the Hugging Face hub and unpacked once."""
+
+from __future__ import annotations
+
+import tarfile
+import zipfile
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from gleanvid.evaluation.benchmarks.base import BenchmarkError
+
+
+def fetch(repository: str, revision: str | None = None) -> Path:
+    """The folder of a dataset with its archives unpacked, below the hub's own cache.
+
+    What was fetched or unpacked before is not fetched or unpacked again. Raises
+    :class:`BenchmarkError` where there is no network, no access, or no room.
+    """
+    try:
+        from huggingface_hub import snapshot_download
+        from huggingface_hub.constants import HF_HOME
+    except ImportError as error:
+        raise BenchmarkError("fetching a dataset needs the package huggingface_hub") from error
+    try:
+        snapshot = Path(snapshot_download(repository, repo_type="dataset", revision=revision))
+    except (OSError, ValueError, RuntimeError) as error:  # the hub's errors derive from these
+        reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        raise BenchmarkError(
+            f"The dataset {repository} could not be fetched ({reason}). Download it where there is "
+            f"a network (hf download {repository} --repo-type dataset --local-dir DIR), unpack its "
+            "archives there, and pass folder=DIR."
+        ) from error
+    place = Path(HF_HOME) / "gleanvid" / repository.replace("/", "--") / (revision or "main")
+    return unpack(snapshot, place)
+
+
+def unpack(snapshot: Path, target: Path) -> Path:
+    """``target``, holding the files of ``snapshot`` with archives replaced by what is in them.
+
+    Archives are unpacked where they lie, but into ``target``; a tar in parts (``x.tar.part.aa``)
+    is read as one. An archive counts as done once its marker is written.
+    """
+    target.mkdir(parents=True, exist_ok=True)
+    for path in sorted(snapshot.rglob("*")):
+        if not path.is_file():
+            continue
+        inside = target / path.relative_to(snapshot)
+        inside.parent.mkdir(parents=True, exist_ok=True)
+        archive = path.suffix in (".zip", ".tar") or path.name.endswith((".tar.gz", ".part.aa"))
+        if archive:
+            marker = inside.with_name(inside.name + ".unpacked")
+            if not marker.exists():
+                _unpack_one(path, inside.parent)
+                marker.touch()
+        elif ".part." not in path.name and not inside.exists():
+            inside.symlink_to(path.resolve())
+    return target
+
+
+def _unpack_one(archive: Path, target: Path) -> None:
+    try:
+        if archive.suffix == ".zip":
+            with zipfile.ZipFile(archive) as opened:
+                opened.extractall(target)
+            return
+        with ExitStack() as stack:
+            parts = [archive]
+            if archive.name.endswith(".part.aa"):
+                parts = sorted(archive.parent.glob(archive.name[: -len("aa")] + "*"))
+            stream: Any = stack.enter_context(_Parts(parts))
+            tar = stack.enter_context(tarfile.open(fileobj=stream, mode="r|*"))
+            tar.extractall(target, filter="data")
+    except (OSError, zipfile.BadZipFile, tarfile.TarError, EOFError) as error:
+        raise BenchmarkError(f"{archive} could not be unpacked: {error}") from error
+
+
+class _Parts:
+    """Files read one after the other as one stream."""
+
+    def __init__(self, paths: list[Path]) -> None:
+        self.left = list(paths)
+        self.file = self.left.pop(0).open("rb")
+
+    def read(self, size: int) -> bytes:
+        """Up to ``size`` bytes; fewer only at the very end."""
+        got = self.file.read(size)
+        while len(got) < size and self.left:
+            self.file.close()
+            self.file = self.left.pop(0).open("rb")
+            got += self.file.read(size - len(got))
+        return got
+
+    def __enter__(self) -> _Parts:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.file.close()

@@ -1,0 +1,98 @@
+"""The letter in a model's answer, found as the tasks of LMMs-Eval 0.7.3 find it.
+
+Three rules for four benchmarks: their odd corners decide published scores, so they are kept.
+``tests/evaluation/benchmarks/test_letters.py`` holds verdicts of LMMs-Eval itself.
+"""
+
+from __future__ import annotations
+
+import re
+
+_EDGES = ",.!?;:'\""  # taken off both ends, one kind after the other
+_PHRASES = (  # after which a letter counts as the answer
+    *("the answer is", "answer is", "the correct answer is", "correct answer is"),
+    *("the best answer is", "best answer is", "the correct option is", "correct option is"),
+    *("the best option is", "best option is", "the choice is", "choice is"),
+    *("the correct choice is", "correct choice is", "i choose", "i select", "i pick"),
+    *(
+        "my answer is",
+        "my choice is",
+        "옵션",
+        "정답은",
+        "답은",
+        "답:",
+        "答案是",
+        "答案为",
+        "选",
+        "答えは",
+    ),
+)
+_WRITTEN = ("({})", "{}.", "{}:", "{})", "{} ", "{}")  # forms of a letter, the surest first
+
+
+def sure_letter(response: str, letters: str = "ABCD") -> str:
+    """The letter that stands first, else last, else after a phrase, else in the surest form.
+
+    Of several in the same form the last counts. "" where there is none. Video-MME, MLVU.
+    """
+    text = response.strip()
+    for mark in _EDGES:
+        text = text.strip(mark)
+    bare, text = text.strip(), f" {text} "
+    for letter in letters:
+        if bare.startswith(letter) and not bare[1:2].isalpha():
+            return letter
+    for letter in letters:
+        if bare.endswith(letter) and not bare[-2:-1].isalpha():
+            return letter
+    said = [
+        (text.find(letter, start + len(phrase)), letter)
+        for phrase in _PHRASES
+        if (start := text.lower().find(phrase)) >= 0
+        for letter in letters
+    ]
+    for places in (said, *(_places(text, form, letters) for form in _WRITTEN)):
+        if found := [place for place in places if place[0] >= 0]:
+            return max(found)[1]
+    return ""
+
+
+def _places(text: str, form: str, letters: str) -> list[tuple[int, str]]:
+    return [(text.rfind(form.format(letter)), letter) for letter in letters]
+
+
+_HEADED = re.compile(r"^([A-E])\.\s*(.+)$", re.IGNORECASE)
+_ALONE = re.compile(r"\b([A-E])\b", re.IGNORECASE)
+_PUNCTUATION = ';/[]"{}()=+\\_-><@`,?!'
+
+
+def lone_letter(response: str) -> str:
+    """The A to E that heads the answer ("B. a cat"), else the first that stands alone, of either
+    case: the article "a" counts. "" where there is none. MVBench."""
+    text = response.strip()
+    if headed := _HEADED.match(text):
+        return headed[1].upper()
+    text = text.replace("\n", " ").replace("\t", " ").strip()
+    digits = re.search(r"\d,\d", text) is not None
+    bare = text
+    for mark in _PUNCTUATION:
+        beside_space = f"{mark} " in text or f" {mark}" in text
+        bare = bare.replace(mark, "" if beside_space or digits else " ")
+    bare = re.sub(r"\.(?!\d)", "", bare, count=32)
+    alone = _ALONE.search(bare.strip("'").strip('"'))
+    return alone[1].upper() if alone else ""
+
+
+_PREFIXES = (
+    *("The best answer is", "The correct answer is", "The answer is", "The answer"),
+    *("The best option is", "The correct option is", "Best answer:", "Best option:"),
+)
+
+
+def first_letter(response: str) -> str:
+    """The first capital A to E after set phrases are taken out; "" where none. LongVideoBench."""
+    text = response.strip()
+    for prefix in _PREFIXES:
+        text = text.replace(prefix, "")
+    found = re.search("[A-E]", text)
+    return found[0] if found else ""

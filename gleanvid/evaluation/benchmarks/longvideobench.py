@@ -1,0 +1,81 @@
+"""LongVideoBench: referring questions about videos of 8 seconds to one hour.
+
+Wu et al., NeurIPS 2024, https://arxiv.org/abs/2407.15754, data longvideobench/LongVideoBench.
+Prompt and verdict are those of the task ``longvideobench_val_v`` of LMMs-Eval 0.7.3 (frames without
+subtitles, 1,337 questions). Its variant with subtitles between frames (``_val_i``) is not here: a
+model reads the frames of one video in one piece.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from gleanvid.evaluation.benchmarks.annotations import Row, read_rows, texts
+from gleanvid.evaluation.benchmarks.base import BenchmarkError, Item
+from gleanvid.evaluation.benchmarks.letters import first_letter
+from gleanvid.evaluation.benchmarks.published import Published, find, first_file, letter, lettered
+
+LENGTHS = {15: "8-15 s", 60: "15-60 s", 600: "3-10 min", 3600: "15-60 min"}  # duration_group
+_FILES = ("lvb_val.json", "validation*.parquet", "data/validation*.parquet")
+
+
+@dataclass(frozen=True)
+class LongVideoBench(Published):
+    """``lvb_val.json`` or the Parquet file of the split "validation", and ``videos/``."""
+
+    name: ClassVar[str] = "longvideobench"
+    repository: ClassVar[str] = "longvideobench/LongVideoBench"
+    columns: ClassVar[tuple[str, ...]] = tuple(LENGTHS.values())
+    max_new_tokens: ClassVar[int] = 32
+
+    def annotations(self, root: Path) -> list[Path]:
+        return [first_file(root, _FILES, self.name)]
+
+    def rows(self, root: Path) -> Iterator[Item]:
+        columns = ("id", "video_path", "question", "correct_choice", "duration_group")
+        for place, row in read_rows(self.annotations(root)[0], columns):
+            length = row["duration_group"]
+            options, answer = _options(row, place), row["correct_choice"]
+            if isinstance(answer, bool) or not isinstance(answer, int):
+                raise BenchmarkError(f"{place}: correct_choice={answer!r} must be a position")
+            if not 0 <= answer < len(options):
+                raise BenchmarkError(
+                    f"{place}: correct_choice={answer} is outside its {len(options)} options"
+                )
+            video = row["video_path"]
+            yield Item(
+                id=str(row["id"]),
+                clip=find(root, [f"videos/{video}", video], place),
+                question=row["question"],
+                options=options,
+                answer=answer,
+                groups=(LENGTHS.get(length, str(length)),),
+            )
+
+    def prompt(self, item: Item) -> str:
+        options = lettered(item.options, "{letter}. {text}")
+        ask = "Answer with the option's letter from the given choices directly."
+        return f"{item.question}\n{options}\n{ask}\n"
+
+    def right(self, item: Item, response: str) -> bool:
+        """An answer without a letter is guessed, as officially, but from the item's id."""
+        choices = [letter(number) for number in range(len(item.options))]
+        guess = random.Random(item.id).choice(choices)
+        return (first_letter(response) or guess) == letter(item.answer)
+
+
+def _options(row: Row, place: str) -> tuple[str, ...]:
+    """From ``candidates`` (JSON) or ``option0`` to ``option4`` (Parquet), up to the first "N/A"."""
+    if row.get("candidates") is not None:
+        return texts(row, "candidates", place)
+    found: list[str] = []
+    for number in range(5):
+        text = row.get(f"option{number}")
+        if text is None or text == "N/A":
+            break
+        found.append(text)
+    return texts({"candidates": found}, "candidates", place)

@@ -1,0 +1,127 @@
+"""What the four published benchmarks share: a folder, its videos, and how they are sampled."""
+
+from __future__ import annotations
+
+import hashlib
+from abc import abstractmethod
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, ClassVar, get_args
+
+from gleanvid.evaluation.benchmarks.annotations import letter
+from gleanvid.evaluation.benchmarks.base import Benchmark, BenchmarkError, Item, chosen
+from gleanvid.evaluation.benchmarks.frames import read_frames
+from gleanvid.evaluation.benchmarks.hub import fetch
+from gleanvid.pipeline import MAX_SIDE
+from gleanvid.types import Video
+from gleanvid.video import read_video
+from gleanvid.video.reader import Rounding
+
+
+@dataclass(frozen=True)
+class Published(Benchmark):
+    """A benchmark in its published format.
+
+    ``folder``: where it lies ("": fetched from the hub into its cache). ``rounding``: of the frame
+    numbers, as the Qwen ("nearest") or LLaVA ("down") models of LMMs-Eval do. ``backend``: the
+    decoder, "decord" being LMMs-Eval's. ``clip`` of an item is the path of its video below the
+    folder, with ``#t=first,last`` seconds where only a part is asked about.
+    """
+
+    repository: ClassVar[str]
+    revision: ClassVar[str | None] = None
+    picture_fps: ClassVar[float] = 1.0  # of clips published as pictures
+
+    folder: str = ""
+    rounding: str = "nearest"
+    backend: str = "pyav"
+
+    def __post_init__(self) -> None:
+        if self.rounding not in get_args(Rounding):
+            allowed = ", ".join(get_args(Rounding))
+            raise BenchmarkError(f"rounding={self.rounding!r} must be one of {allowed}")
+
+    @property
+    def root(self) -> Path:
+        """The local folder. Raises :class:`BenchmarkError` where there is none."""
+        if not self.folder:
+            return _fetched(self.repository, self.revision)
+        folder = Path(self.folder).expanduser()
+        if not folder.is_dir():
+            raise BenchmarkError(f"There is no folder {self.folder} for {self.name}")
+        return folder
+
+    @abstractmethod
+    def annotations(self, root: Path) -> list[Path]:
+        """The annotation files, in order."""
+
+    @abstractmethod
+    def rows(self, root: Path) -> Iterable[Item]:
+        """All items, whether or not their videos are there."""
+
+    def items(self, limit: int | None = None, seed: int = 0) -> list[Item]:
+        root = self.root
+        found = chosen(list(self.rows(root)), limit, seed)
+        clips = dict.fromkeys(item.clip for item in found)
+        missing = [clip for clip in clips if not (root / split(clip)[0]).exists()]
+        if missing:
+            raise BenchmarkError(
+                f"{len(missing)} of {len(clips)} videos of {self.name} are missing below {root}; "
+                f"the first is {missing[0]}"
+            )
+        return found
+
+    def video(self, clip: str, num_frames: int) -> Video:
+        name, part = split(clip)
+        path = self.root / name
+        if path.is_dir():
+            return read_frames(path, num_frames, self.picture_fps, part, self.rounding, MAX_SIDE)
+        options: dict[str, Any] = {"backend": self.backend, "rounding": self.rounding}
+        return read_video(path, num_frames, max_side=MAX_SIDE, part=part, **options)
+
+    def settings(self) -> dict[str, Any]:
+        """As the base says; in place of the folder stands a digest of its annotations."""
+        digest = hashlib.sha256()
+        for path in self.annotations(self.root):
+            digest.update(path.read_bytes())
+        own = {name: value for name, value in asdict(self).items() if name != "folder"}
+        return {"benchmark": self.name} | own | {"annotations": digest.hexdigest()[:16]}
+
+
+@cache
+def _fetched(repository: str, revision: str | None) -> Path:
+    return fetch(repository, revision)
+
+
+def split(clip: str) -> tuple[str, tuple[float, float] | None]:
+    """The path in a clip's key, and the part of it in seconds."""
+    name, sign, part = clip.partition("#t=")
+    if not sign:
+        return name, None
+    first, last = map(float, part.split(","))
+    return name, (first, last)
+
+
+def find(root: Path, names: Sequence[str], place: str) -> str:
+    """The first of ``names`` that is there below ``root``, else the first. None may lead out."""
+    for name in names:
+        if Path(name).is_absolute() or ".." in Path(name).parts:
+            raise BenchmarkError(f"{place}: the video {name} must lie inside the folder")
+    return next((name for name in names if (root / name).exists()), names[0])
+
+
+def first_file(root: Path, patterns: Sequence[str], name: str) -> Path:
+    """The first file that fits one of ``patterns``. Raises :class:`BenchmarkError` on none."""
+    for pattern in patterns:
+        if found := sorted(root.glob(pattern)):
+            return found[0]
+    raise BenchmarkError(f"{root} holds no annotations of {name}: none of {', '.join(patterns)}")
+
+
+def lettered(options: Sequence[str], form: str) -> str:
+    """The options one a line; ``form`` such as "({letter}) {text}"."""
+    return "\n".join(
+        form.format(letter=letter(number), text=text) for number, text in enumerate(options)
+    )

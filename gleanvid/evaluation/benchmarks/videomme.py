@@ -1,0 +1,75 @@
+"""Video-MME: 2,700 questions about 900 videos, short, medium and long.
+
+Fu et al., CVPR 2025, https://arxiv.org/abs/2405.21075, data lmms-eval/Video-MME. Prompt and verdict
+are those of the task ``videomme`` (without subtitles) of LMMs-Eval 0.7.3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from gleanvid.evaluation.benchmarks.annotations import letter_position, read_rows, texts
+from gleanvid.evaluation.benchmarks.base import BenchmarkError, Item
+from gleanvid.evaluation.benchmarks.letters import sure_letter
+from gleanvid.evaluation.benchmarks.published import Published, find, first_file, letter
+
+_FILES = ("videomme/test*.parquet", "test*.parquet", "*/test*.parquet", "test*.json*")
+_TASK = (
+    "Select the best answer to the following multiple-choice question based on the video and the "
+    "subtitles. Respond with only the letter (A, B, C, or D) of the correct option."
+)
+
+
+@dataclass(frozen=True)
+class VideoMME(Published):
+    """``videomme/test-*.parquet`` and ``data/<videoID>.mp4``.
+
+    ``style`` of the prompt: "default", which LMMs-Eval gives to every model but a few and which
+    speaks of subtitles though there are none, or "qwen3_vl", which it gives to its own Qwen3-VL.
+    """
+
+    name: ClassVar[str] = "videomme"
+    repository: ClassVar[str] = "lmms-eval/Video-MME"
+    columns: ClassVar[tuple[str, ...]] = ("short", "medium", "long")
+
+    style: str = "default"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.style not in ("default", "qwen3_vl"):
+            raise BenchmarkError(f"style={self.style!r} must be one of default, qwen3_vl")
+
+    def annotations(self, root: Path) -> list[Path]:
+        return [first_file(root, _FILES, self.name)]
+
+    def rows(self, root: Path) -> Iterator[Item]:
+        columns = ("question_id", "videoID", "duration", "question", "options", "answer")
+        for place, row in read_rows(self.annotations(root)[0], columns):
+            if row["duration"] not in self.columns:
+                raise BenchmarkError(
+                    f"{place}: duration={row['duration']!r} must be one of {list(self.columns)}"
+                )
+            options = texts(row, "options", place)
+            names = [f"data/{row['videoID']}{suffix}" for suffix in (".mp4", ".MP4", ".mkv")]
+            yield Item(
+                id=row["question_id"],
+                clip=find(root, names, place),
+                question=row["question"],
+                options=options,
+                answer=letter_position(row["answer"], options, place),
+                groups=(row["duration"],),
+            )
+
+    def prompt(self, item: Item) -> str:
+        options = "\n".join(item.options)
+        if self.style == "qwen3_vl":
+            ask = "Answer with the option letter only."
+            return f"Question: {item.question}\nOptions:\n{options}\n{ask}"
+        ask = "Answer with the option's letter from the given choices directly."
+        return f"{_TASK}\n{item.question}\n{options}\n\n{ask}"
+
+    def right(self, item: Item, response: str) -> bool:
+        return sure_letter(response) == letter(item.answer)

@@ -1,0 +1,197 @@
+"""The four published benchmarks from folders in their own formats, and every way to spoil one."""
+
+import json
+
+import pytest
+
+from gleanvid.evaluation.benchmarks import BenchmarkError, open_benchmark
+from gleanvid.evaluation.benchmarks.mvbench import TASKS
+from gleanvid.types import VideoError
+from tests.evaluation.benchmarks import folders
+from tests.video.clips import numbers
+
+SOME = ",".join(folders.MVBENCH)
+MAKERS = {
+    "mvbench": (folders.mvbench, {"tasks": SOME}),
+    "longvideobench": (folders.longvideobench, {}),
+    "mlvu": (folders.mlvu, {}),
+    "videomme": (folders.videomme, {}),
+}
+
+
+def opened(name, root):
+    make, settings = MAKERS[name]
+    return open_benchmark(name, folder=str(make(root)), **settings)
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_every_benchmark_gives_its_items_its_clips_and_the_right_verdict(name, tmp_path):
+    benchmark = opened(name, tmp_path)
+    items = benchmark.items()
+    assert len({item.id for item in items}) == len(items) >= 2
+    for item in items:
+        right = "ABCDE"[item.answer]
+        assert benchmark.right(item, right)
+        assert benchmark.right(item, f"({right})")
+        assert not benchmark.right(item, "ABCDE"[item.answer - 1])
+        assert set(item.groups) <= set(benchmark.columns)
+        assert item.question in benchmark.prompt(item)
+        assert all(option in benchmark.prompt(item) for option in item.options)
+    video = benchmark.video(items[0].clip, 4)
+    assert numbers(video.frames) == [0, 6, 13, 19]
+    assert benchmark.items(limit=1, seed=3) == benchmark.items(limit=1, seed=3)
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_missing_videos_are_counted_and_the_first_is_named(name, tmp_path):
+    benchmark = opened(name, tmp_path)
+    lost = benchmark.items()[-1].clip
+    (tmp_path / lost).unlink()
+    with pytest.raises(BenchmarkError, match=r"1 of \d+ videos of .* are missing") as caught:
+        benchmark.items()
+    assert lost.rpartition("/")[2].partition(".")[0] in str(caught.value)
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_a_folder_without_annotations_and_one_that_is_not_there(name, tmp_path):
+    with pytest.raises(BenchmarkError, match=r"holds no annotations|cannot be read"):
+        open_benchmark(name, folder=str(tmp_path)).items()
+    with pytest.raises(BenchmarkError, match="There is no folder"):
+        open_benchmark(name, folder=str(tmp_path / "none")).items()
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_settings_name_what_is_asked_and_not_where_it_lies(name, tmp_path):
+    one, two = (opened(name, tmp_path / part) for part in ("one", "two"))
+    assert one.settings() == two.settings()
+    path = one.annotations(one.root)[0]
+    path.write_bytes(path.read_bytes() + b" ")
+    assert one.settings() != two.settings()
+    assert str(tmp_path) not in json.dumps(one.settings())
+
+
+def test_rounding_reaches_the_reader_and_is_checked(tmp_path):
+    root = str(folders.videomme(tmp_path))
+    down = open_benchmark("videomme", folder=root, rounding="down")
+    assert numbers(down.video("data/vid0.mp4", 3 + 1).frames) == [0, 6, 12, 19]
+    with pytest.raises(BenchmarkError, match="nearest, down"):
+        open_benchmark("videomme", folder=root, rounding="up")
+
+
+def test_mvbench_has_20_tasks_and_asks_for_all_of_them(tmp_path):
+    benchmark = opened("mvbench", tmp_path)
+    assert len(TASKS) == 20
+    assert benchmark.average == "groups"
+    assert [item.groups[0] for item in benchmark.items()] == [
+        task for task in folders.MVBENCH for _ in range(2)
+    ]
+    with pytest.raises(BenchmarkError, match=r"action_prediction.json cannot be read"):
+        open_benchmark("mvbench", folder=str(tmp_path)).items()
+    with pytest.raises(BenchmarkError, match="'juggling' must be one of"):
+        open_benchmark("mvbench", folder=str(tmp_path), tasks="juggling").items()
+
+
+def test_mvbench_finds_segments_by_the_name_of_the_whole_clip(tmp_path):
+    rows = folders.mvbench_rows("action_sequence", "ABCDE.mp4", start=1.0, end=2.5)
+    folders.clip(tmp_path / "star/Charades_segment/ABCDE_1.0_2.5.mp4")
+    folders.write_rows(tmp_path / "json/action_sequence.json", rows)
+    benchmark = open_benchmark("mvbench", folder=str(tmp_path), tasks="action_sequence")
+    assert benchmark.items()[0].clip == "star/Charades_segment/ABCDE_1.0_2.5.mp4"
+
+
+def test_mvbench_of_the_main_branch_is_cut_here(tmp_path):
+    root = str(folders.mvbench_main(tmp_path))
+    tasks = "action_sequence,episodic_reasoning"
+    benchmark = open_benchmark("mvbench", folder=root, tasks=tasks)
+    cut, pictures = {item.clip: item for item in benchmark.items()}
+    assert cut.endswith("ABCDE.mp4#t=1,2")
+    assert numbers(benchmark.video(cut, 3).frames) == [30, 45, 60]
+    video = benchmark.video(pictures, 4)  # pictures 6 to 18 of 3 a second
+    assert numbers(video.frames) == [6, 10, 14, 18]
+    assert video.timestamps[1] == pytest.approx(4 / 3)
+
+
+def test_a_folder_of_pictures_that_holds_none_says_so(tmp_path):
+    root = folders.mvbench_main(tmp_path)
+    benchmark = open_benchmark("mvbench", folder=str(root), tasks="episodic_reasoning")
+    clip = benchmark.items()[0].clip
+    with pytest.raises(VideoError, match="no pictures between 90 and 99"):
+        benchmark.video(clip.partition("#")[0] + "#t=90,99", 4)
+    (root / clip.partition("#")[0] / "00010.png").write_bytes(b"none")
+    with pytest.raises(VideoError, match=r"00010\.png in castle"):
+        benchmark.video(clip, 13)
+
+
+def test_longvideobench_reads_its_parquet_file_alike(tmp_path):
+    benchmark = opened("longvideobench", tmp_path)
+    by_json = benchmark.items()
+    (tmp_path / "lvb_val.json").unlink()
+    rows = folders.longvideobench_parquet_rows()
+    folders.write_rows(tmp_path / "validation-00000-of-00001.parquet", rows)
+    assert benchmark.items() == by_json
+    assert [item.groups for item in by_json] == [("3-10 min",), ("8-15 s",)]
+    assert len(by_json[1].options) == 2
+
+
+def test_longvideobench_guesses_where_there_is_no_letter_the_same_way_each_time(tmp_path):
+    benchmark = opened("longvideobench", tmp_path)
+    item = benchmark.items()[0]
+    verdicts = {benchmark.right(item, text) for text in ("", "no idea", "it rains")}
+    assert len(verdicts) == 1
+
+
+def test_mlvu_of_its_authors_gives_the_same_questions(tmp_path):
+    benchmark = open_benchmark("mlvu", folder=str(folders.mlvu_authors(tmp_path)))
+    items = benchmark.items()
+    assert {item.groups[0] for item in items} == set(benchmark.columns)
+    assert items[0].question == "What colour is it?\n(A) Yellow\n(B) Red\n(C) Green\n(D) Blue"
+    assert {item.answer for item in items} == {1}
+
+
+def test_videomme_keeps_questions_about_one_video_together(tmp_path):
+    benchmark = opened("videomme", tmp_path)
+    assert [item.clip for item in benchmark.items()] == ["data/vid0.mp4"] * 2 + [
+        "data/vid1.mp4"
+    ] * 2
+    assert [item.groups[0] for item in benchmark.items()] == ["short", "short", "medium", "long"]
+
+
+SPOILED = [
+    ("mvbench", "json/moving_count.json", {"candidates": None}, "has no candidates; it has video"),
+    ("mvbench", "json/moving_count.json", {"answer": "a cap fell"}, "none of the options"),
+    ("mvbench", "json/moving_count.json", {"candidates": ["one"]}, "at least two options"),
+    ("mvbench", "json/moving_count.json", {"video": "../../x.mp4"}, "must lie inside the folder"),
+    ("longvideobench", "lvb_val.json", {"correct_choice": 5}, "outside its"),
+    ("longvideobench", "lvb_val.json", {"correct_choice": "B"}, "must be a position"),
+    ("longvideobench", "lvb_val.json", {"id": "same"}, "item id same comes twice"),
+    ("mlvu", "mlvu/test-00000-of-00001.parquet", {"answer": "E"}, "letters A to D"),
+    ("mlvu", "mlvu/test-00000-of-00001.parquet", {"task_type": "chess"}, "task_type='chess'"),
+    ("videomme", "videomme/test-00000-of-00001.parquet", {"answer": "b"}, "letters A to D"),
+    ("videomme", "videomme/test-00000-of-00001.parquet", {"duration": "tiny"}, "duration='tiny'"),
+    ("videomme", "videomme/test-00000-of-00001.parquet", {"question_id": "1"}, "1 comes twice"),
+]
+ROWS = {
+    "mvbench": lambda: folders.mvbench_rows("moving_count", "video_10009.mp4"),
+    "longvideobench": folders.longvideobench_rows,
+    "mlvu": folders.mlvu_rows,
+    "videomme": folders.videomme_rows,
+}
+
+
+@pytest.mark.parametrize(("name", "file", "spoiled", "message"), SPOILED)
+def test_what_is_wrong_with_the_annotations_is_said_with_its_place(
+    name, file, spoiled, message, tmp_path
+):
+    benchmark = opened(name, tmp_path)
+    folders.write_rows(tmp_path / file, [row | spoiled for row in ROWS[name]()])
+    with pytest.raises(BenchmarkError, match=message) as caught:
+        benchmark.items()
+    assert "twice" in message or file in str(caught.value)
+
+
+@pytest.mark.parametrize("text", ["", "[{]", "[]", '{"a": 1}', "[3]"])
+def test_a_file_that_is_no_table_is_named(text, tmp_path):
+    benchmark = opened("longvideobench", tmp_path)
+    (tmp_path / "lvb_val.json").write_text(text, encoding="utf-8")
+    with pytest.raises(BenchmarkError, match=r"lvb_val\.json"):
+        benchmark.items()
