@@ -3,9 +3,13 @@ from __future__ import annotations
 import pytest
 
 from gleanvid.models import load_model
-from tests.models import tiny
+from tests.models import tiny, tiny_llava
 
-FAMILIES = {"qwen3_vl": tiny.qwen3_vl, "qwen2_5_vl": tiny.qwen25_vl}
+FAMILIES = {
+    "qwen3_vl": tiny.qwen3_vl,
+    "qwen2_5_vl": tiny.qwen25_vl,
+    "llava_onevision": tiny_llava.onevision,
+}
 
 
 @pytest.fixture(scope="session")

@@ -9,7 +9,8 @@ import torch
 from torch import Tensor
 
 from gleanvid.compressors.base import Compressor
-from gleanvid.types import Compression, VideoTokens
+from gleanvid.models.llava_onevision import LlavaOnevision
+from gleanvid.types import Compression, Video, VideoTokens
 from tests.models.tiny import noise_video
 
 
@@ -23,7 +24,21 @@ class EveryNth(Compressor):
     def compress(self, tokens: VideoTokens) -> Compression:
         keep = torch.arange(len(tokens))
         chosen = keep[(keep * 7 + keep // 3) % round(1 / self.retention_ratio) == 1]
-        return Compression.pruned(chosen, tokens.grid, num_tokens=len(tokens))
+        return Compression.pruned(
+            chosen[self.skipped(tokens) :], tokens.grid, None, None, len(keep)
+        )
+
+    def skipped(self, tokens: VideoTokens) -> int:
+        return 0
+
+
+@dataclass(frozen=True)
+class Tilted(EveryNth):
+    """Keeps one token less where the second half of the video is the larger one."""
+
+    def skipped(self, tokens: VideoTokens) -> int:
+        first, second = tokens.features.tensor_split(2)
+        return int(second.mean() > first.mean())
 
 
 @dataclass(frozen=True)
@@ -63,6 +78,14 @@ class Failing(Compressor):
         raise RuntimeError("the compressor failed")
 
 
+def unlike_videos(adapter) -> list[Video]:
+    """Two videos of which :class:`Tilted` keeps different numbers of tokens."""
+    if not isinstance(adapter, LlavaOnevision):
+        return [noise_video(5), noise_video(4, 64, 128, seed=1)]
+    video = noise_video(4)  # these models take as many frames of every video in a batch
+    return [video, Video.from_frames(video.frames[::-1].copy(), fps=2.0)]
+
+
 def model_inputs(adapter, questions, videos=None, **processor_options) -> dict:
     """Processor output for a left-padded batch, one noise video each, as anybody would build it."""
     videos = videos or [noise_video(seed=number) for number in range(len(questions))]
@@ -86,13 +109,40 @@ def model_inputs(adapter, questions, videos=None, **processor_options) -> dict:
     return batch
 
 
-def kept_columns(inputs, records, video_token_id) -> Tensor:
-    """bool [B, L] of the prompt: what the records leave."""
+def kept_columns(adapter, inputs, records) -> Tensor:
+    """bool [B, L] of the prompt: what records of the whole grid leave, one per row."""
     kept = inputs["attention_mask"].bool().clone()
     for row, record in enumerate(records):
-        columns = torch.nonzero(inputs["input_ids"][row] == video_token_id).squeeze(1)
-        kept[row, columns] = record.mask
+        placeholders = inputs["input_ids"][row] == adapter.layout.video_token_id
+        columns, tokens = torch.nonzero(placeholders).squeeze(1).tolist(), record.mask.tolist()
+        for place, first, stop in adapter.layout.sides(record.grid).tolist():
+            kept[row, columns[place]] = any(tokens[first:stop]) or all(tokens)
+            columns[place] = None
+        kept[row, [column for column in columns if column is not None]] = record.mask
     return kept
+
+
+def left_by_layer(adapter, inputs, record, depth) -> list[Tensor]:
+    """Per layer, bool [B, L] of the prompt columns that are still there."""
+    layers: list[Tensor] = []
+    whole: dict[int, Compression] = {}  # row -> the stages so far as one record of the grid
+    for layer in range(depth):
+        for row, made in enumerate(record.stages.get(layer, [])):
+            whole[row] = whole[row].then(made[0]) if row in whole else made[0]
+        rows = [whole[row] for row in sorted(whole)]
+        layers.append(kept_columns(adapter, inputs, rows))
+    return layers
+
+
+def original_positions(hf_model, inputs) -> Tensor:
+    """Positions of the whole prompt as generate() makes them."""
+    if not hasattr(hf_model.model, "get_rope_index"):
+        return (inputs["attention_mask"].cumsum(1) - 1).clamp(min=0)
+    grids = {k: v for k, v in inputs.items() if k in ("video_grid_thw", "second_per_grid_ts")}
+    kinds, mask = inputs["mm_token_type_ids"], inputs["attention_mask"]
+    return hf_model.model.get_rope_index(inputs["input_ids"], kinds, attention_mask=mask, **grids)[
+        0
+    ]
 
 
 @torch.no_grad()
@@ -103,12 +153,11 @@ def masked_logits(hf_model, inputs, kept, steps: Tensor) -> tuple[Tensor, Tensor
         "input_ids": ids,
         "attention_mask": torch.cat([inputs["attention_mask"], torch.ones_like(steps)], 1),
     }
-    kinds = inputs["mm_token_type_ids"]
-    full["mm_token_type_ids"] = torch.cat([kinds, torch.zeros_like(steps, dtype=kinds.dtype)], 1)
-    grids = {k: v for k, v in full.items() if k in ("video_grid_thw", "second_per_grid_ts")}
-    positions, _ = hf_model.model.get_rope_index(
-        ids, full["mm_token_type_ids"], attention_mask=full["attention_mask"], **grids
-    )
+    if "mm_token_type_ids" in inputs:
+        kinds = inputs["mm_token_type_ids"]
+        text = torch.zeros_like(steps, dtype=kinds.dtype)
+        full["mm_token_type_ids"] = torch.cat([kinds, text], 1)
+    positions = original_positions(hf_model, full)
     full["attention_mask"] = torch.cat([kept.long(), torch.ones_like(steps)], 1)
     logits = hf_model(**full, position_ids=positions, use_cache=False).logits
     length = inputs["input_ids"].shape[1]

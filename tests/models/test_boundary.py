@@ -9,18 +9,19 @@ from gleanvid.compressors.full_tokens import FullTokens
 from gleanvid.models import compressing
 from gleanvid.models.boundary.sequence import find_videos
 from tests.models.oracle import (
-    EveryNth,
     Failing,
     IdentityMerge,
     PairMean,
+    Tilted,
     hook_count,
     kept_columns,
     masked_logits,
     model_inputs,
+    unlike_videos,
 )
 from tests.models.tiny import noise_video
 
-QUARTER = EveryNth(retention_ratio=0.25)
+QUARTER = Tilted(retention_ratio=0.25)
 QUESTIONS = ["what moves?", "which colour is the video, and what is it that moves in it?"]
 
 
@@ -44,14 +45,14 @@ def test_keeping_all_is_bit_identical(adapter, rows):
 
 @pytest.mark.parametrize("rows", [1, 2])
 def test_a_quarter_equals_the_masked_oracle(adapter, rows):
-    videos = [noise_video(5), noise_video(4, 64, 128, seed=1)][:rows]  # ragged kept counts
+    videos = unlike_videos(adapter)[:rows]  # ragged kept counts
     inputs = model_inputs(adapter, QUESTIONS[:rows], videos)
     with compressing(adapter.hf_model, QUARTER) as record:
         output = generate(adapter, inputs)
         prefill = adapter.hf_model(**inputs).logits
     records = record.compression if rows > 1 else [record.compression]
     assert len({r.num_kept for r in records}) == rows
-    kept = kept_columns(inputs, records, adapter.layout.video_token_id)
+    kept = kept_columns(adapter, inputs, records)
     assert kept.sum(1).tolist() == record.prompt_tokens_kept
     steps = output.sequences[:, inputs["input_ids"].shape[1] :][:, :-1]
     whole, decoded = masked_logits(adapter.hf_model, inputs, kept, steps)
@@ -69,7 +70,8 @@ def test_compacted_positions_would_be_found(adapter):
     def compact(module, args, kwargs):
         length = kwargs["inputs_embeds"].shape[1]
         seen.append(length)
-        return args, kwargs | {"position_ids": torch.arange(length).expand(3, 1, length)}
+        positions = torch.arange(length).expand_as(kwargs["position_ids"])
+        return args, kwargs | {"position_ids": positions}
 
     with compressing(adapter.hf_model, QUARTER):
         right = adapter.hf_model(**inputs).logits
@@ -143,7 +145,7 @@ def test_beams_equal_beams_over_the_masked_prompt(adapter):
             return_dict_in_generate=True,
             output_scores=True,
         )
-    kept = kept_columns(inputs, record.compression[::3], adapter.layout.video_token_id)
+    kept = kept_columns(adapter, inputs, record.compression[::3])
     length = inputs["input_ids"].shape[1]
     steps = output.sequences[:, length:]
     _, decoded = masked_logits(adapter.hf_model, inputs, kept, steps[:, :-1])
@@ -219,7 +221,7 @@ def test_a_second_turn_on_the_cache_goes_on_where_the_first_ended(adapter):
     with compressing(adapter.hf_model, QUARTER) as record:
         first = adapter.hf_model(**inputs, use_cache=True)
         again = adapter.hf_model(input_ids=tail, past_key_values=first.past_key_values)
-    kept = kept_columns(inputs, [record.compression], adapter.layout.video_token_id)
+    kept = kept_columns(adapter, inputs, [record.compression])
     _, decoded = masked_logits(adapter.hf_model, inputs, kept, tail)
     torch.testing.assert_close(again.logits, decoded[:, 1:], atol=1e-5, rtol=0)
 
