@@ -45,10 +45,12 @@ def evaluate(
     journal: Journal,
     hows: Sequence[str] = (),
     on_progress: Callable[[Progress], None] | None = None,
+    max_pixels: int | None = None,
 ) -> None:
     """Answer what ``journal`` does not hold yet, clip by clip, each answer appended at once.
 
-    ``hows``: ways to get a response, the first of which counts (default: the benchmark's own).
+    ``hows``: ways to get a response (default: the benchmark's own). ``max_pixels`` bounds a clip's
+    pixels as in ``ModelAdapter.encode``.
     Raises ``BenchmarkError`` for a way it does not have and ``JournalError`` where the answer
     cannot be kept; whatever fails for single clips, setups or questions becomes a row.
     """
@@ -59,7 +61,7 @@ def evaluate(
     done = already = sum(journal.done((i.id, s.key)) for i in items for s in unique)
     failed, started = 0, time.perf_counter()
     for clip, num_frames, work in pending(items, unique, journal):
-        for row in answers(model, benchmark, clip, num_frames, work, ways):
+        for row in answers(model, benchmark, clip, num_frames, work, ways, max_pixels):
             journal.append(row)
             done, failed = done + 1, failed + ("error" in row)
             elapsed = time.perf_counter() - started
@@ -104,6 +106,7 @@ def answers(
     num_frames: int,
     work: Work,
     hows: Sequence[str],
+    max_pixels: int | None = None,
 ) -> Iterator[Row]:
     """One row for every question and setup of one clip; a clip that fails fails in all of them.
 
@@ -114,7 +117,8 @@ def answers(
     """
     needs = frozenset().union(*(setup.method.needs for setup, _ in work))
     try:
-        encoded = model.encode(benchmark.video(clip, num_frames), needs)
+        video = benchmark.video(clip, num_frames)
+        encoded = model.encode(video, needs, max_pixels=max_pixels)
         asked = {item.id: item for _, items in work for item in items}
         shown = {key: benchmark.evidence(item, encoded.tokens) for key, item in asked.items()}
     except Exception as error:

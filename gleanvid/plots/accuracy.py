@@ -48,8 +48,9 @@ def retention_figure(
         axes.set(xlabel="visual tokens kept, mean over layers (%)", ylabel=y_title)
     else:
         figure = _panels(ordered, y_title, levels)
+        title += f"\nsolid blue: {OURS}, dashed red: the method named above; bands: 95 %"
     if title:
-        figure.suptitle(title, fontsize=11)
+        figure.suptitle(title.strip(), fontsize=10)
     return figure
 
 
@@ -76,8 +77,6 @@ def _panels(curves: Mapping[str, Sequence[Point]], y_title: str, levels: Sequenc
         axes.tick_params(labelbottom=True)
     figure.supxlabel("visual tokens kept, mean over layers (%)", fontsize=10)
     figure.supylabel(y_title, fontsize=10)
-    shown = f"blue: {OURS}; dashed red: the method named above; bands: 95 %"
-    figure.text(0.995, 0.005, shown, ha="right", va="bottom", fontsize=8, color="#555555")
     return figure
 
 
@@ -137,7 +136,7 @@ def _fixed(ticks: Sequence[float]) -> Any:
 
 def _ticks(kept: Sequence[float]) -> list[float]:
     """Round percentages that cover the data."""
-    every = (0.5, 1, 2, 3, 5, 7, 10, 15, 25, 35, 50, 70, 100)
+    every = (0.5, 1, 2, 3, 5, 10, 15, 25, 50, 100)
     low, high = min(kept), max(kept)
     return [tick for tick in every if 0.9 * low <= tick <= 1.1 * high] or [round(low, 1)]
 

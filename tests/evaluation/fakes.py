@@ -78,7 +78,7 @@ class FakeModel:
         self.encoded, self.read, self.asked = [], [], []
         self.lock = threading.RLock()
 
-    def encode(self, video, needs=frozenset()):
+    def encode(self, video, needs=frozenset(), max_pixels=None):
         self.encoded.append((video.name, len(video)))
         generator = torch.Generator().manual_seed(int(2**31 * draw(video.name)))
         tokens = VideoTokens(

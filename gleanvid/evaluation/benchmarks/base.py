@@ -10,7 +10,7 @@ import random
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from torch import Tensor
 
@@ -92,6 +92,10 @@ class Benchmark(ABC):
     def evidence(self, item: Item, tokens: VideoTokens) -> Tensor | None:
         """bool [L]: the tokens that show what is asked about, where that is known."""
         return None
+
+    def for_frames(self, most: int) -> Self:
+        """The same benchmark where no setup samples more than ``most`` frames of a clip."""
+        return self
 
     def settings(self) -> dict[str, Any]:
         """What decides the items and the clips, ready for JSON; a journal is bound to it."""

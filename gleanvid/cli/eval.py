@@ -1,0 +1,194 @@
+"""``gleanvid eval``: accuracy on a benchmark, resumable, with tables and pictures."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+
+def add(commands: Any, given: Sequence[str]) -> None:
+    """Add the parser of ``eval``."""
+    parser = commands.add_parser("eval", help="accuracy of compressors on a benchmark")
+    _add_benchmark(parser, given)
+    parser.add_argument("--model", default="builtin", help="builtin, a hub id or a directory")
+    parser.add_argument("--device", help="cpu, cuda, cuda:1 ... (default: best there)")
+    parser.add_argument("--dtype", help="float32, bfloat16 or float16")
+    parser.add_argument("--compressor", help="names, comma-separated, or all (default: gleanvid)")
+    parser.add_argument("--retention-ratio", help="shares kept, comma-separated (default: 0.25)")
+    parser.add_argument("--ablation", help="tables of the paper by name, comma-separated, or all")
+    parser.add_argument("--preset", help="another table of the paper: fixed-token-budget")
+    parser.add_argument("--num-frames", type=int, help="frames sampled from a clip")
+    parser.add_argument("--limit", type=int, help="number of questions (default: all)")
+    parser.add_argument("--seed", type=int, default=0, help="which questions are asked")
+    parser.add_argument("--how", help="likelihood, letter or text; comma-separated for several")
+    parser.add_argument("--max-pixels", type=int, help="most pixels of all frames together")
+    parser.add_argument("--out", required=True, help="folder for the journal and the results")
+    parser.set_defaults(run=_eval, command=["gleanvid", *given])
+
+
+def _eval(options: argparse.Namespace) -> int:
+    from gleanvid.evaluation.fingerprint import fingerprint
+    from gleanvid.evaluation.journal import Journal
+    from gleanvid.evaluation.publish import publish
+    from gleanvid.evaluation.runner import check_hows, evaluate
+    from gleanvid.models import load_model
+
+    benchmark = _benchmark(options)
+    presets, setups = _setups(options, benchmark)
+    benchmark = benchmark.for_frames(max(setup.num_frames for setup in setups))
+    hows = tuple(options.how.split(",")) if options.how else (benchmark.how,)
+    check_hows(benchmark, hows)
+    items = benchmark.items(options.limit, options.seed)
+    model = load_model(options.model, options.device, options.dtype)
+    settings = {
+        "model_weights": fingerprint(model.hf_model),
+        "benchmark": benchmark.settings(),
+        "seed": options.seed,
+        "how": list(hows),
+        "max_pixels": options.max_pixels,
+    }
+    folder, draw = Path(options.out), _drawer()
+    with Journal(folder / "journal.jsonl", settings) as journal:
+        evaluate(model, benchmark, items, setups, journal, hows, draw, options.max_pixels)
+        rows = dict(journal.rows)
+    sys.stderr.write("\n")
+    facts = {"command": shlex.join(options.command), "model": model.name, **settings}
+    found = publish(folder, benchmark, items, setups, rows, hows, facts, presets)
+    print((folder / "table.md").read_text(encoding="utf-8"))
+    return _exit_code(found, folder)
+
+
+def _exit_code(found: Sequence[Any], folder: Path) -> int:
+    """1 with a sentence a setup where questions failed."""
+    failed = [result for result in found if result.failed]
+    for result in failed:
+        sys.stderr.write(
+            f"gleanvid: {result.setup.key}: {result.failed} of {result.count} questions failed, "
+            f"the first with {result.first_error}\n"
+        )
+    if failed:
+        sys.stderr.write("gleanvid: the same command tries failed questions again\n")
+    sys.stderr.write(f"results in {folder}\n")
+    return 1 if failed else 0
+
+
+def _add_benchmark(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:
+    """``--benchmark`` and an option for every setting of the benchmark that is named."""
+    parser.add_argument("--benchmark", default="glimpse", help="glimpse, videomme, mlvu ...")
+    parser.set_defaults(benchmark_settings=())
+    if list(given[:1]) != ["eval"]:
+        return  # another command: its benchmark need not be looked at
+    from dataclasses import fields
+
+    from gleanvid.evaluation.benchmarks import BenchmarkError, benchmark_class
+
+    first = argparse.ArgumentParser(add_help=False)
+    first.add_argument("--benchmark", default="glimpse")
+    try:
+        settings: Any = fields(benchmark_class(first.parse_known_args(given)[0].benchmark))  # type: ignore[arg-type]
+    except BenchmarkError as error:
+        parser.error(str(error))
+    for item in settings:
+        option, default = "--" + item.name.replace("_", "-"), item.default or "none"
+        told = f"setting of this benchmark (default: {default})"
+        parser.add_argument(option, type=_READERS.get(str(item.type), str), help=told)
+    parser.set_defaults(benchmark_settings=tuple(item.name for item in settings))
+
+
+_READERS: dict[str, Any] = {  # type of a benchmark's setting -> reader, where not text
+    "int | None": int,
+    "tuple[str, ...]": lambda text: tuple(text.split(",")),
+}
+
+
+def _benchmark(options: argparse.Namespace) -> Any:
+    from gleanvid.evaluation.benchmarks import open_benchmark
+
+    given = {name: getattr(options, name) for name in options.benchmark_settings}
+    stated = {name: value for name, value in given.items() if value is not None}
+    return open_benchmark(options.benchmark, **stated)
+
+
+def _setups(options: argparse.Namespace, benchmark: Any) -> tuple[list[Any], list[Any]]:
+    """The presets with their setups, and all setups."""
+    from gleanvid.evaluation.presets import ABLATIONS, PRESETS
+    from gleanvid.evaluation.setups import grid
+
+    given = [
+        name for name in ("compressor", "ablation", "preset") if getattr(options, name) is not None
+    ]
+    if len(given) > 1:
+        raise ValueError(f"--{given[0]} and --{given[1]} do not go together: choose one")
+    ratios = _ratios(options.retention_ratio)
+    if options.ablation is None and options.preset is None:
+        frames = benchmark.num_frames if options.num_frames is None else options.num_frames
+        return [], grid(_names(options.compressor or "gleanvid"), ratios or [0.25], frames)
+    if len(ratios) > 1:
+        raise ValueError("--ablation and --preset take a single --retention-ratio")
+    chosen = (
+        _named("ablation", options.ablation, ABLATIONS)
+        if options.ablation is not None
+        else _named("preset", options.preset, PRESETS)
+    )
+    ratio = ratios[0] if ratios else None
+    presets = [(preset, preset.setups(options.num_frames, ratio)) for preset in chosen]
+    setups = {setup.key: setup for _, own in presets for setup in own}
+    return presets, list(setups.values())
+
+
+def _named(option: str, names: str, known: dict[str, Any]) -> list[Any]:
+    chosen = list(known) if names == "all" else names.split(",")
+    for name in chosen:
+        if name not in known:
+            raise ValueError(f"{option}={name!r} must be one of {', '.join(known)}, all")
+    return [known[name] for name in chosen]
+
+
+def _names(text: str) -> list[str]:
+    """``all`` leaves out "ablation", which is GleanVID unless a part is replaced."""
+    from gleanvid.compressors import COMPRESSORS
+
+    return (
+        [name for name in COMPRESSORS if name != "ablation"] if text == "all" else text.split(",")
+    )
+
+
+def _ratios(text: str | None) -> list[float]:
+    try:
+        return [float(part) for part in text.split(",")] if text else []
+    except ValueError:
+        raise ValueError(f"retention_ratio={text!r} must be numbers in (0, 1]") from None
+
+
+def _drawer() -> Callable[[Any], None]:
+    """Draws progress on standard error: in place on a terminal, else a line every ten seconds."""
+    live = sys.stderr.isatty()
+    last = [float("-inf")]
+
+    def draw(step: Any) -> None:
+        finished = step.done == step.total
+        if step.elapsed_s - last[0] < (0.1 if live else 10.0) and not finished:
+            return
+        last[0] = step.elapsed_s
+        left = "" if step.remaining_s is None else f", {clock(step.remaining_s)} left"
+        failed = f", {step.failed} failed" if step.failed else ""
+        share = step.done / step.total
+        bar = "#" * round(24 * share) + "-" * (24 - round(24 * share))
+        text = (
+            f"[{bar}] {step.done}/{step.total} {share:.0%}{failed}, {clock(step.elapsed_s)}{left}"
+        )
+        sys.stderr.write(f"\r\033[K{text}" if live else text + "\n")
+        sys.stderr.flush()
+
+    return draw
+
+
+def clock(seconds: float) -> str:
+    """1:02:03, or 2:03."""
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"

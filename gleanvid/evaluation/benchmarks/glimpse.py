@@ -1,0 +1,133 @@
+"""Glimpse: questions about clips of a procedural world whose truth is known.
+
+Nothing is downloaded: a clip is rendered from (seed, split, number). The right answer is chosen by
+the likelihood of the four option texts, or written freely and compared word by word.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from torch import Tensor
+
+from gleanvid.evaluation.benchmarks.base import Benchmark, BenchmarkError, Item
+from gleanvid.glimpse.clips import ask_about, evidence_mask, make_video
+from gleanvid.glimpse.questions import FAMILIES, Question, normalise
+from gleanvid.glimpse.world import SPLITS, ClipSettings
+from gleanvid.types import Video, VideoError, VideoTokens
+
+QUESTIONS = 2000  # where no limit is given
+_PER_CLIP = 4  # questions about one clip, of the families asked least so far
+
+
+@dataclass(frozen=True)
+class Glimpse(Benchmark):
+    """``families`` are those asked (empty: all), about equally often.
+
+    Clips have ``clip_frames`` frames (None: as many as the longest setup samples); a setup that
+    samples fewer gets evenly spaced ones.
+    """
+
+    name: ClassVar[str] = "glimpse"
+    how: ClassVar[str] = "likelihood"
+    hows: ClassVar[tuple[str, ...]] = ("likelihood", "text")
+    columns: ClassVar[tuple[str, ...]] = tuple(FAMILIES)
+    num_frames: ClassVar[int] = 32
+
+    split: str = "test"
+    families: tuple[str, ...] = ()
+    clip_frames: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.split not in SPLITS:
+            raise BenchmarkError(f"split={self.split!r} must be one of {', '.join(SPLITS)}")
+        for family in self.families:
+            if family not in FAMILIES:
+                raise BenchmarkError(f"family={family!r} must be one of {', '.join(FAMILIES)}")
+        try:
+            self._clip  # noqa: B018 (looked at for its error)
+        except ValueError as error:
+            raise BenchmarkError(f"clip_frames: {error}") from error
+
+    def for_frames(self, most: int) -> Self:
+        return self if self.clip_frames is not None else replace(self, clip_frames=most)
+
+    @property
+    def _clip(self) -> ClipSettings:
+        frames = self.num_frames if self.clip_frames is None else self.clip_frames
+        return ClipSettings(num_frames=frames)
+
+    def items(self, limit: int | None = None, seed: int = 0) -> list[Item]:
+        """The first ``limit`` questions (default 2,000) about the clips 0, 1, ... of ``seed``."""
+        wanted = QUESTIONS if limit is None else limit
+        if wanted < 1:
+            raise BenchmarkError(f"limit={limit} must be at least 1")
+        found: list[Item] = []
+        asked = dict.fromkeys(self.families or FAMILIES, 0)
+        number = 0
+        while len(found) < wanted:
+            clip = f"{seed}/{self.split}/{number}"
+            found += [
+                _item(clip, place, question)
+                for place, question in _balanced(_questions(clip, self._clip), asked)
+            ]
+            number += 1
+        return found[:wanted]
+
+    def video(self, clip: str, num_frames: int) -> Video:
+        whole = make_video(*_address(clip), self._clip)
+        if num_frames == len(whole):
+            return whole
+        if num_frames > len(whole):
+            raise VideoError(f"num_frames={num_frames} is more than the {len(whole)} of the clip")
+        chosen = ((np.arange(num_frames) + 0.5) * len(whole) / num_frames).astype(int)
+        return replace(
+            whole,
+            frames=whole.frames[chosen],
+            timestamps=whole.timestamps[chosen],
+            indices=whole.indices[chosen],
+        )
+
+    def prompt(self, item: Item) -> str:
+        return item.question
+
+    def right(self, item: Item, response: str) -> bool:
+        return normalise(response) == normalise(item.right_option)
+
+    def evidence(self, item: Item, tokens: VideoTokens) -> Tensor:
+        """bool [L]: the tokens that cover the asked-about thing while it shows the answer."""
+        clip, _, place = item.id.rpartition("/")
+        question = _questions(clip, self._clip)[int(place)]
+        return evidence_mask(*_address(clip), self._clip, question, tokens.grid)
+
+
+def _balanced(questions: tuple[Question, ...], asked: dict[str, int]) -> list[tuple[int, Question]]:
+    """Up to four (place, question), of the families ``asked`` least so far, which is counted on."""
+    left = [(place, q) for place, q in enumerate(questions) if q.family in asked]
+    chosen: list[tuple[int, Question]] = []
+    while left and len(chosen) < _PER_CLIP:
+        best = min(left, key=lambda pair: asked[pair[1].family])
+        left.remove(best)
+        chosen.append(best)
+        asked[best[1].family] += 1
+    return chosen
+
+
+def _item(clip: str, place: int, question: Question) -> Item:
+    options = tuple(question.options)
+    answer = options.index(question.answer)
+    return Item(f"{clip}/{place}", clip, question.text, options, answer, (question.family,))
+
+
+@lru_cache(maxsize=64)
+def _questions(clip: str, settings: ClipSettings) -> tuple[Question, ...]:
+    return tuple(ask_about(*_address(clip), settings))
+
+
+def _address(clip: str) -> tuple[Any, Any, Any]:
+    """(seed, split, number) of a clip."""
+    seed, split, number = clip.split("/")
+    return int(seed), split, int(number)
