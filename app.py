@@ -101,7 +101,8 @@ def wire(engine: Engine, page: Page, examples: Sequence[clip.Example]) -> None:
 
 
 CLEARED: list[Any] = [[], [], None, None]  # answers, turns, viewer, run
-ONE_AT_A_TIME = {"concurrency_id": "model", "concurrency_limit": 1, "show_progress": "hidden"}
+# The engine's line lets one at a time to the model and tells the others where they stand.
+IN_LINE = {"concurrency_limit": None, "show_progress": "hidden"}
 
 
 def request(page: Page, values: Sequence[Any]) -> actions.Request:
@@ -119,7 +120,7 @@ def looking(engine: Engine, page: Page) -> dict[str, Any]:
     def on_look(*asked: Any) -> Iterator[list[Any]]:
         yield from map(updates, actions.look(engine, request(page, asked)))
 
-    return {"fn": on_look, "inputs": page.asked(), "outputs": page.shown(), **ONE_AT_A_TIME}
+    return {"fn": on_look, "inputs": page.asked(), "outputs": page.shown(), **IN_LINE}
 
 
 def wire_clip(engine: Engine, page: Page, examples: Sequence[clip.Example]) -> None:
@@ -181,7 +182,7 @@ def wire_question(engine: Engine, page: Page) -> None:
         [talk.notice, talk.ask, talk.stop],
         queue=False,
         show_progress="hidden",
-    ).success(on_ask, [talk.question, page.turns, *page.asked()], page.shown(), **ONE_AT_A_TIME)
+    ).success(on_ask, [talk.question, page.turns, *page.asked()], page.shown(), **IN_LINE)
     # The flag first: it frees the model. Cancelling only ends the event.
     talk.stop.click(stopping(engine), queue=False).then(
         lambda: updates(actions.STOPPED),

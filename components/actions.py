@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
 
+from components import status
 from components.engine import Engine, decides_early
-from components.talk import message, turn
-from components.viewer import pack, publish
+from components.line import BusyError, Work
+from components.talk import message, spoken, turn
+from components.viewer import payload
 from gleanvid.compressors.base import Compressor
 from gleanvid.run import Run
-from gleanvid.types import ModelError, Video, VideoError
+from gleanvid.types import ModelError, StoppedError, Video, VideoError
 
 log = logging.getLogger(__name__)
 
@@ -29,18 +31,27 @@ DECIDES_LATE = (
 )
 UNEXPECTED = "Something went wrong while working on this clip. The server's log has the details."
 TURNS_SHOWN = 20
+TURNS_READ = 6  # earlier turns that the model reads again
 
 Turns = list[dict[str, Any]]
 
 
 @dataclass(frozen=True)
 class Request:
-    """What a page asks for. ``compressor`` is made when used, so a bad setting is reported here."""
+    """What a page asks for. ``compressor`` is made when used, so a bad setting is reported here.
+
+    ``pixels``: most pixels of a frame as the model sees it, 0 for the model's own limit.
+    """
 
     path: str | None
     frames: int
     model: str
     compressor: Callable[[], Compressor]
+    pixels: int = 0
+    sampling: Mapping[str, Any] = field(default_factory=dict)
+
+    def max_pixels(self, video: Video) -> int | None:
+        return self.pixels * len(video) or None
 
 
 @dataclass(frozen=True)
@@ -51,6 +62,7 @@ class Shown:
     viewer: dict[str, Any] | None = None
     run_id: str | None = None
     turns: Turns | None = None
+    status: list[tuple[str, str]] | None = None
     done: bool = False
 
 
@@ -63,35 +75,61 @@ def explain(error: Exception) -> str:
         if torch.cuda.is_available():
             torch.cuda.empty_cache()
         return OUT_OF_MEMORY
-    if isinstance(error, VideoError | ModelError | ValueError):
+    if isinstance(error, VideoError | ModelError | ValueError | BusyError):
         return str(error)
     log.error("unexpected failure", exc_info=error)
     return UNEXPECTED
 
 
+def waiting(engine: Engine, work: Work) -> Iterator[Shown]:
+    """Say how many come first until it is the turn of ``work``."""
+    for ahead in engine.line.wait(work):
+        people = "1 person comes" if ahead == 1 else f"{ahead} people come"
+        text = f"Waiting for the model: {people} before you."
+        yield Shown(message(text), status=status.pairs(engine))
+
+
 def look(engine: Engine, request: Request) -> Iterator[Shown]:
-    """Show the tokens of the clip and which are kept, with no question asked."""
-    if not request.path:
-        yield Shown(message(NO_CLIP))
-        return
+    """Show the tokens of the clip and which are kept, with no question asked.
+
+    A clip that is encoded already takes no turn in the line: only its tokens are chosen again.
+    """
+    work = Work()
     try:
+        if not request.path:
+            yield Shown(message(NO_CLIP))
+            return
         compressor = request.compressor()
         if not decides_early(compressor):
             yield Shown(message(DECIDES_LATE))
             return
-        yield Shown(message("Reading and encoding the clip…"))
         video = engine.clip(request.path, request.frames)
-        run = engine.look(video, request.model, compressor)
-        yield replace(_show(engine, run), notice=message(_used(video, run)))
+        needs, pixels = compressor.needs, request.max_pixels(video)
+        encoded = engine.encoded(video, request.model, needs, pixels)
+        if encoded is None:
+            yield Shown(message(f"Encoding {len(video)} frames…"))
+            yield from waiting(engine, work)
+            encoded = engine.encode(video, request.model, needs, pixels, work)
+        run = engine.look(encoded, request.model, compressor)
+        yield replace(show(engine, run, encoded), notice=message(used(video, run)))
+    except StoppedError:
+        yield Shown(message(work.why, "problem"))
     except Exception as error:
         yield Shown(message(explain(error), "problem"))
+    finally:
+        engine.line.leave(work)
 
 
 def ask(
-    engine: Engine, session: str, request: Request, question: str, turns: Turns
+    engine: Engine,
+    session: str,
+    request: Request,
+    question: str,
+    turns: Turns,
+    expected: str | None = None,
 ) -> Iterator[Shown]:
     """Answer one question: the tokens first, then the answer as it grows, then its cost."""
-    flag = engine.flag(session)
+    work = engine.work(session)
     earlier = [item | {"running": False} for item in turns[-TURNS_SHOWN:]]
     try:
         if not request.path or not question.strip():
@@ -99,40 +137,59 @@ def ask(
             yield Shown(message(text, "problem"), done=True)
             return
         compressor = request.compressor()
-        yield Shown(message("Reading and encoding the clip…"))
+        yield Shown(message("Reading the clip…"))
         video = engine.clip(request.path, request.frames)
+        pixels = request.max_pixels(video)
+        yield from waiting(engine, work)
+        yield Shown(message(f"Encoding {len(video)} frames…"), status=status.pairs(engine))
+        encoded = engine.encode(video, request.model, compressor.needs, pixels, work)
         early = Shown()
         if decides_early(compressor):
-            early = _show(engine, engine.look(video, request.model, compressor))
+            early = show(engine, engine.look(encoded, request.model, compressor), encoded)
         yield replace(
             early,
             notice=message("Answering…"),
             turns=[*earlier, turn(question, "", running=True)],
         )
-        answers = engine.answer(video, question, request.model, compressor, flag)
+        options = dict(request.sampling, max_pixels=pixels, history=history(earlier))
+        answers = engine.answer(video, question, request.model, compressor, work, options)
         with closing(answers):  # type: ignore[type-var]  # a generator; closing it frees the model
             for item in answers:
                 if isinstance(item, str):
                     yield Shown(turns=[*earlier, turn(question, item, running=True)])
                     continue
-                note = "Stopped." if flag.is_set() else _used(video, item)
+                engine.line.leave(work)
                 yield replace(
-                    _show(engine, item),
-                    notice=message(note),
-                    turns=[*earlier, turn(question, item.answer, item.cost)],
+                    show(engine, item, encoded),
+                    notice=message(work.why or used(video, item)),
+                    turns=[*earlier, turn(question, item.answer, item, expected)],
                     done=True,
                 )
+    except StoppedError:
+        yield Shown(message(work.why), turns=earlier, done=True)
     except Exception as error:
-        yield Shown(message(explain(error), "problem"), done=True)
+        yield Shown(message(explain(error), "problem"), turns=earlier, done=True)
     finally:
+        engine.line.leave(work)
         engine.stop(session)
 
 
-def _show(engine: Engine, run: Run) -> Shown:
-    return Shown(viewer=publish(pack(run)), run_id=engine.runs.add(run))
+def history(turns: Turns) -> list[tuple[str, str]]:
+    """(question, answer) of the turns that the model reads again."""
+    said = [(item["question"], spoken(item)) for item in turns]
+    return [pair for pair in said if all(pair)][-TURNS_READ:]
 
 
-def _used(video: Video, run: Run) -> str:
+def show(engine: Engine, run: Run, encoded: Any) -> Shown:
+    """The run in the viewer and in the store."""
+    return Shown(
+        viewer=payload([run], tokens=encoded.tokens),
+        run_id=engine.runs.add(run),
+        status=status.pairs(engine, run),
+    )
+
+
+def used(video: Video, run: Run) -> str:
     """What of the clip was really used, with whatever the reader had to say about it."""
     record = run.compression
     sentence = (

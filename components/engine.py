@@ -1,4 +1,4 @@
-"""What the pages of one server share: the loaded model, clips read, runs made, stop flags.
+"""What the pages of one server share: the loaded model, clips read, runs made, the line.
 
 No widget and no screen here. ``library`` is ``gleanvid.pipeline``, or a small stand-in for it.
 """
@@ -6,74 +6,36 @@ No widget and no screen here. ``library`` is ``gleanvid.pipeline``, or a small s
 from __future__ import annotations
 
 import math
-import secrets
 import threading
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from components.line import Line, Work
+from components.store import RunStore
 from gleanvid.compressors.base import Compressor
 from gleanvid.run import Cost, Run
 from gleanvid.types import Compression, ModelError, Video
 
 CLIPS_REMEMBERED = 3
-RUNS_MIB = 512
-
-
-class RunStore:
-    """Runs by id; beyond the limit in bytes the least recently used go, the newest stays."""
-
-    def __init__(self, limit_mib: float = RUNS_MIB) -> None:
-        self._limit = limit_mib * 2**20
-        self._runs: OrderedDict[str, Run] = OrderedDict()
-        self._lock = threading.Lock()
-
-    def add(self, run: Run) -> str:
-        run_id = secrets.token_urlsafe(9)
-        with self._lock:
-            self._runs[run_id] = run
-            while len(self._runs) > 1 and self._bytes() > self._limit:
-                self._runs.popitem(last=False)
-        return run_id
-
-    def get(self, run_id: str) -> Run | None:
-        with self._lock:
-            if run_id not in self._runs:
-                return None
-            self._runs.move_to_end(run_id)
-            return self._runs[run_id]
-
-    def __len__(self) -> int:
-        return len(self._runs)
-
-    def _bytes(self) -> int:
-        """Frames count once for each video, however many runs share it."""
-        videos = {id(run.video): run.video.frames.nbytes for run in self._runs.values()}
-        return sum(videos.values()) + sum(_record_bytes(run) for run in self._runs.values())
-
-
-def _record_bytes(run: Run) -> int:
-    tensors = [
-        tensor
-        for record in run.by_layer.values()
-        for tensor in (record.keep, record.group, record.weight, *record.scores.values())
-    ]
-    return sum(tensor.numel() * tensor.element_size() for tensor in tensors)
 
 
 class Engine:
     """One model at a time, and everything a page asks of it."""
 
-    def __init__(self, library: Any, runs: RunStore | None = None) -> None:
+    def __init__(
+        self, library: Any, runs: RunStore | None = None, line: Line | None = None
+    ) -> None:
         self.library = library
-        self.runs = runs or RunStore()
+        self.runs = RunStore() if runs is None else runs
+        self.line = Line() if line is None else line
         self._lock = threading.Lock()
         self._loading = threading.Lock()  # held for minutes; nothing else may wait for it
         self._models: dict[str, Any] = {}
         self._clips: OrderedDict[tuple[str, int, int], Video] = OrderedDict()
-        self._stops: dict[str, threading.Event] = {}
+        self._working: dict[str, Work] = {}  # by session
 
     def model(self, name: str) -> Any:
         """The named model, loaded in place of the one before. Raises ``ModelError``."""
@@ -82,6 +44,10 @@ class Engine:
                 self._models.clear()
                 self._models[name] = self.library.load_model(name)
             return self._models[name]
+
+    def loaded(self) -> Any | None:
+        """The model in memory, if there is one; waits for nothing."""
+        return next(iter(list(self._models.values())), None)
 
     def warm_up(self, name: str) -> None:
         """Load a model beside the start of the server; a failure waits for the first who asks."""
@@ -107,16 +73,36 @@ class Engine:
                 self._clips.popitem(last=False)
         return video
 
-    def look(self, video: Video, model: str, compressor: Compressor) -> Run:
-        """The tokens of a clip and which of them stay: a run in which nothing was asked."""
+    def encoded(
+        self, video: Video, model: str, needs: frozenset[str], max_pixels: int | None
+    ) -> Any | None:
+        """The encoded clip where the loaded model holds it; no turn in the line is needed."""
+        adapter = self._models.get(model)
+        if adapter is None:
+            return None
+        return self.library.remembered(video, adapter, needs, max_pixels)
+
+    def encode(
+        self,
+        video: Video,
+        model: str,
+        needs: frozenset[str],
+        max_pixels: int | None,
+        work: Work,
+    ) -> Any:
+        """The clip through the model's vision side, once. Raises ``StoppedError``."""
         adapter = self.model(model)
-        encoded, _ = self.library.encode(video, adapter, compressor.needs)
+        options = {"max_pixels": max_pixels, "stop": work.stop}
+        return self.library.encode(video, adapter, needs, **options)[0]
+
+    def look(self, encoded: Any, model: str, compressor: Compressor) -> Run:
+        """The tokens of a clip and which of them stay: a run in which nothing was asked."""
         layer, stage = compressor.stages[0]
         record = stage.compress(encoded.tokens).to("cpu")
         return Run(
-            video=video,
+            video=encoded.video,
             question="",
-            model=adapter.name,
+            model=model,
             compressor=compressor.settings(),
             by_layer={layer: record},
             answer="",
@@ -131,31 +117,33 @@ class Engine:
         question: str,
         model: str,
         compressor: Compressor,
-        stop: threading.Event,
+        work: Work,
+        options: Mapping[str, Any],
     ) -> Iterator[str | Run]:
-        """The growing text of an answer, then its run; ends early once ``stop`` is set."""
-        return self.library.stream(video, question, self.model(model), compressor, stop=stop)
+        """The growing text of an answer, then its run; ends early once ``work`` is ended."""
+        adapter = self.model(model)
+        return self.library.stream(video, question, adapter, compressor, stop=work.stop, **options)
 
     def start(self, session: str) -> bool:
-        """Enter this session's answer; False where one is under way already."""
+        """Enter this session's work; False where some is under way already."""
         with self._lock:
-            if session in self._stops:
+            if session in self._working:
                 return False
-            self._stops[session] = threading.Event()
+            self._working[session] = Work()
             return True
 
-    def flag(self, session: str) -> threading.Event:
-        """The stop flag of the answer that ``start`` entered (a set one where there is none)."""
-        gone = threading.Event()
-        gone.set()
-        return self._stops.get(session, gone)
+    def work(self, session: str) -> Work:
+        """What ``start`` entered (ended work where there is none)."""
+        gone = Work()
+        gone.end()
+        return self._working.get(session, gone)
 
     def stop(self, session: str) -> None:
-        """Have the model end this session's answer after the token it is on, and leave it."""
+        """Have the model leave this session's work within a layer, and forget it."""
         with self._lock:
-            flag = self._stops.pop(session, None)
-        if flag is not None:
-            flag.set()
+            work = self._working.pop(session, None)
+        if work is not None:
+            work.end()
 
 
 def decides_early(compressor: Compressor) -> bool:

@@ -5,11 +5,13 @@ Model output, questions and file names reach the page through ``textContent`` al
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import gradio as gr
 
-from gleanvid.run import Cost
+from components.packing import labels
+from gleanvid.run import Cost, Run
 
 ANSWERS_HTML = """<div class="gv-answers" role="log" aria-label="Answers" tabindex="0"></div>"""
 ANSWERS_JS = """
@@ -21,8 +23,9 @@ const show = () => {
   list.replaceChildren(...turns.map((turn) => {
     const block = node("gv-turn", "");
     block.append(node("gv-question", turn.question), node("gv-answer", turn.answer));
+    if (turn.expected) block.append(node("gv-expected", `Expected: ${turn.expected}`));
     block.classList.toggle("gv-running", turn.running);
-    const cost = node("gv-cost", "");
+    const cost = node("gv-cost", turn.by ? `${turn.by} · ` : "");
     cost.append(...turn.cost.map(([label, value]) => {
       const pair = document.createElement("span");
       const figure = Object.assign(document.createElement("b"), { textContent: value });
@@ -95,15 +98,26 @@ def message(text: str = "", kind: str = "quiet") -> dict[str, str]:
 
 
 def turn(
-    question: str, answer: str, cost: Cost | None = None, running: bool = False
+    question: str,
+    answer: str,
+    run: Run | None = None,
+    expected: str | None = None,
+    running: bool = False,
 ) -> dict[str, Any]:
-    spoken = answer if running or answer.strip() else NO_WORDS
+    """One question and its answer: with its run what it cost, and the truth where it is known."""
     return {
         "question": question,
-        "answer": spoken,
-        "cost": cost_line(cost) if cost else [],
+        "answer": answer if running or answer.strip() else NO_WORDS,
+        "expected": expected,
+        "by": labels([run])[0] if run else "",
+        "cost": cost_line(run.cost) if run else [],
         "running": running,
     }
+
+
+def spoken(item: Mapping[str, Any]) -> str:
+    """The model's own words in a turn, which may be none."""
+    return "" if item["answer"] == NO_WORDS else str(item["answer"]).strip()
 
 
 def cost_line(cost: Cost) -> list[tuple[str, str]]:

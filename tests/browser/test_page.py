@@ -188,7 +188,7 @@ def test_two_people_share_the_model_one_after_the_other(visit, browser, address,
         ask(visit, "A long one")
         visit.wait_for_selector(".gv-running")
         ask(other, "Mine")
-        notice(other, "Waiting for the model")
+        notice(other, "1 person comes before you")
         library.words = 8
         visit.click("#gv-stop")
         other.wait_for_selector(".gv-cost")

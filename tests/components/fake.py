@@ -11,7 +11,7 @@ import numpy as np
 import torch
 
 from gleanvid.run import Cost, Run
-from gleanvid.types import ModelError, Video, VideoError, VideoTokens
+from gleanvid.types import ModelError, StoppedError, Video, VideoError, VideoTokens
 
 MAX_SIDE = 1280
 ROWS, COLUMNS, PAIR = 8, 14, 2  # two frames make one temporal unit
@@ -47,8 +47,10 @@ class Library:
     def __init__(self, pause_s: float = 0.0, words: int = 6, failure: Exception | None = None):
         self.pause_s, self.words, self.failure = pause_s, words, failure
         self.reads = self.encodes = self.loads = 0
+        self.encode_s = 0.0
+        self.options: dict = {}
         self.closed = threading.Event()
-        self._encoded: dict[int, SimpleNamespace] = {}
+        self._encoded: dict[tuple, SimpleNamespace] = {}
 
     def load_model(self, name: str):
         self.loads += 1
@@ -62,9 +64,14 @@ class Library:
             raise VideoError(f"{Path(path).name} is not a video that can be read.")
         return moving_square(num_frames)
 
-    def encode(self, video: Video, model, needs=frozenset()):
-        if id(video) in self._encoded:
-            return self._encoded[id(video)], True
+    def remembered(self, video: Video, model, needs=frozenset(), max_pixels=None):
+        return self._encoded.get((id(video), max_pixels))
+
+    def encode(self, video: Video, model, needs=frozenset(), *, max_pixels=None, stop=None):
+        if held := self.remembered(video, model, needs, max_pixels):
+            return held, True
+        if stop is not None and stop.wait(self.encode_s):
+            raise StoppedError
         self.encodes += 1
         units = -(-len(video) // PAIR)
         first = video.frames[::PAIR].astype(np.float32) / 255  # [T, H, W, 3]
@@ -83,14 +90,17 @@ class Library:
             seconds=torch.stack([starts, starts + 1 / video.fps], 1),
             rectangles=torch.tensor(np.stack(corners, 1)),
         )
-        self._encoded[id(video)] = SimpleNamespace(tokens=tokens, video=video, encode_s=0.1)
-        return self._encoded[id(video)], False
+        encoded = SimpleNamespace(tokens=tokens, video=video, encode_s=0.1)
+        self._encoded[id(video), max_pixels] = encoded
+        return encoded, False
 
-    def stream(self, video, question, model, compressor, *, stop: threading.Event):
+    def stream(self, video, question, model, compressor, *, stop: threading.Event, **options):
+        self.options = options
         try:
             if self.failure:
                 raise self.failure
-            record = compressor.compress(self.encode(video, model)[0].tokens)
+            pixels = options.get("max_pixels")
+            record = compressor.compress(self.encode(video, model, max_pixels=pixels)[0].tokens)
             text = ""
             for word in range(self.words):
                 if stop.is_set():

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import threading
+import time
+
 import pytest
 import torch
 
 from components import actions
 from components.actions import Request, ask, look
 from components.engine import Engine
+from components.line import Line
+from components.talk import turn
 from gleanvid import GleanVID, ModelError
 from tests.components.fake import Library, write_clip
 
@@ -145,6 +150,57 @@ def test_a_question_stopped_while_it_waited_is_not_answered(clip):
     waiting = ask(engine, "me", asked(clip), "Tell me everything", [])
     engine.stop("me")
     assert len(list(waiting)) < 10
+
+
+def test_stop_while_the_clip_is_encoded_leaves_the_model_and_keeps_the_turns(clip):
+    library = Library()
+    engine = Engine(library)
+    turns = answer(engine, asked(clip))[-1].turns
+    library.encode_s = 60
+    engine.start("me")
+    request = Request(clip, 6, "builtin", GleanVID)
+    running = ask(engine, "me", request, "And now?", turns)
+    while not next(running).notice["text"].startswith("Encoding"):
+        pass
+    threading.Timer(0.05, engine.stop, ["me"]).start()
+    started = time.perf_counter()
+    last = list(running)[-1]
+    assert time.perf_counter() - started < 0.5
+    assert last.notice["text"] == "Stopped." and last.turns == turns and last.done
+    assert len(engine.line) == 0
+
+
+def test_earlier_turns_are_handed_to_the_model_without_our_own_words(clip):
+    library = Library()
+    engine = Engine(library)
+    answer(engine, asked(clip), "And?", [turn("First?", "Red."), turn("Second?", "")])
+    assert library.options["history"] == [("First?", "Red.")]
+
+
+def test_sampling_and_the_pixel_budget_reach_the_model(clip):
+    library = Library()
+    request = Request(clip, 8, "builtin", GleanVID, 100, {"temperature": 0.5, "seed": 3})
+    answer(Engine(library), request)
+    assert library.options["max_pixels"] == 800
+    assert (library.options["temperature"], library.options["seed"]) == (0.5, 3)
+
+
+def test_a_question_past_its_deadline_ends_with_a_message_and_what_was_said(clip):
+    engine = Engine(Library(words=1000, pause_s=0.02), line=Line(deadline_s=0.3))
+    last = answer(engine, asked(clip))[-1]
+    assert "longer than 0.3 seconds" in last.notice["text"]
+    assert last.turns[-1]["answer"].startswith("word0") and len(engine.line) == 0
+
+
+def test_new_settings_take_no_turn_behind_another_s_long_answer(clip):
+    engine = Engine(Library(words=1000))
+    engine.start("you")
+    theirs = ask(engine, "you", asked(clip), "Tell me everything", [])
+    while not (next(theirs).turns or [{}])[-1].get("answer"):
+        pass
+    shown = list(look(engine, asked(clip, retention_ratio=0.5)))
+    assert shown[-1].viewer and len(shown) == 1
+    theirs.close()
 
 
 def test_one_page_asks_one_thing_at_a_time_and_pages_do_not_meet():

@@ -1,0 +1,53 @@
+"""Runs by id, within a bound in bytes: pages remember ids, never runs."""
+
+from __future__ import annotations
+
+import secrets
+import threading
+from collections import OrderedDict
+
+from gleanvid.run import Run
+
+RUNS_MIB = 512
+
+
+class RunStore:
+    """Runs by id; beyond the limit in bytes the least recently used go, the newest stays."""
+
+    def __init__(self, limit_mib: float = RUNS_MIB) -> None:
+        self._limit = limit_mib * 2**20
+        self._runs: OrderedDict[str, Run] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def add(self, run: Run) -> str:
+        run_id = secrets.token_urlsafe(9)
+        with self._lock:
+            self._runs[run_id] = run
+            while len(self._runs) > 1 and self._bytes() > self._limit:
+                self._runs.popitem(last=False)
+        return run_id
+
+    def get(self, run_id: str | None) -> Run | None:
+        """The run, now the last to go; None where it is gone or never was."""
+        with self._lock:
+            if run_id is None or run_id not in self._runs:
+                return None
+            self._runs.move_to_end(run_id)
+            return self._runs[run_id]
+
+    def __len__(self) -> int:
+        return len(self._runs)
+
+    def _bytes(self) -> int:
+        """Frames count once for each video, however many runs share it."""
+        videos = {id(run.video): run.video.frames.nbytes for run in self._runs.values()}
+        return sum(videos.values()) + sum(_record_bytes(run) for run in self._runs.values())
+
+
+def _record_bytes(run: Run) -> int:
+    tensors = [
+        tensor
+        for record in run.by_layer.values()
+        for tensor in (record.keep, record.group, record.weight, *record.scores.values())
+    ]
+    return sum(tensor.numel() * tensor.element_size() for tensor in tensors)
