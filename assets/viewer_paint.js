@@ -1,4 +1,5 @@
-// Painting for the token viewer: plain functions of a canvas context and data, no state and no page.
+// Painting tokens on a frame: plain functions of a canvas context and data, no state and no page.
+// A look never rests on colour alone: it has a hatch, a dot or a border as well.
 
 // Magma, sampled at nine points and interpolated into 256 steps.
 const MAGMA = (() => {
@@ -13,9 +14,16 @@ const MAGMA = (() => {
   });
 })();
 
-const DROPPED = [11, 16, 28];
+const DARK = [11, 16, 28]; // over what the model was not given
+const A_COLOUR = [0, 114, 178];
+const B_COLOUR = [230, 159, 0];
+// Okabe and Ito's colours, for groups: neighbours in the list are easy to tell apart.
+const GROUP_COLOURS = [
+  [230, 159, 0], [86, 180, 233], [0, 158, 115], [240, 228, 66],
+  [0, 114, 178], [213, 94, 0], [204, 121, 167], [245, 245, 245],
+];
 
-// Size a canvas to its box on the page, sharp on every screen. Returns its context in page pixels.
+// Size a canvas in page pixels, sharp on every screen. Returns its context, also in page pixels.
 function fitCanvas(canvas, width, height) {
   const ratio = window.devicePixelRatio || 1;
   const [w, h] = [Math.round(width * ratio), Math.round(height * ratio)];
@@ -31,32 +39,82 @@ function paintFrame(context, sheet, tiles, frame, width, height) {
   context.drawImage(sheet, left, top, tiles.width, tiles.height, 0, 0, width, height);
 }
 
-// One colour a token, drawn as a grid of flat cells. `colour(n)` gives [r, g, b, alpha 0..1].
-function paintCells(context, rows, columns, box, colour) {
-  const cells = new OffscreenCanvas(columns, rows);
-  const pixels = new ImageData(columns, rows);
-  for (let n = 0; n < rows * columns; n++) {
-    const [r, g, b, alpha] = colour(n);
-    pixels.data.set([r, g, b, Math.round(alpha * 255)], n * 4);
+// One small canvas a grid, used again for every frame.
+let cells = null;
+function cellsOf(rows, columns) {
+  if (!cells || cells.canvas.width !== columns || cells.canvas.height !== rows) {
+    const canvas = new OffscreenCanvas(columns, rows);
+    cells = { canvas, context: canvas.getContext("2d"), image: new ImageData(columns, rows) };
   }
-  cells.getContext("2d").putImageData(pixels, 0, 0);
+  return cells;
+}
+
+// A flat colour for every token. `colour(n)` gives [r, g, b] or null for none; `alpha` is 0..1.
+function paintCells(context, grid, colour, alpha) {
+  const { canvas, context: small, image } = cellsOf(grid.rows, grid.columns);
+  const opacity = Math.round(alpha * 255);
+  for (let n = 0; n < grid.rows * grid.columns; n++) {
+    const rgb = colour(n);
+    if (rgb) image.data.set(rgb, n * 4);
+    image.data[n * 4 + 3] = rgb ? opacity : 0;
+  }
+  small.putImageData(image, 0, 0);
   context.imageSmoothingEnabled = false;
-  context.drawImage(cells, box.left, box.top, box.width, box.height);
+  context.drawImage(canvas, grid.left, grid.top, grid.width, grid.height);
   context.imageSmoothingEnabled = true;
 }
 
-// The border of the kept region, once for every [colour, thickness] in `strokes`.
-function paintOutline(context, rows, columns, box, inside, strokes) {
+// Hatches, 6 pixels wide: "/" for A, "\" for B, "." for rows that stand elsewhere.
+const hatches = {};
+function hatch(context, kind) {
+  if (!hatches[kind]) {
+    const tile = new OffscreenCanvas(6, 6);
+    const pen = tile.getContext("2d");
+    if (kind === ".") {
+      pen.fillStyle = "rgb(0 0 0 / 70%)";
+      pen.fillRect(1, 1, 2, 2);
+    } else {
+      const [from, to] = kind === "/" ? [6, 0] : [0, 6];
+      for (const [style, wide] of [["rgb(0 0 0 / 55%)", 3], ["rgb(255 255 255 / 90%)", 1.3]]) {
+        Object.assign(pen, { strokeStyle: style, lineWidth: wide });
+        pen.beginPath();
+        for (const shift of [-6, 0, 6]) { pen.moveTo(shift, from); pen.lineTo(shift + 6, to); }
+        pen.stroke();
+      }
+    }
+    hatches[kind] = tile;
+  }
+  return context.createPattern(hatches[kind], "repeat");
+}
+
+function paintHatch(context, grid, inside, kind) {
+  const [w, h] = [grid.width / grid.columns, grid.height / grid.rows];
+  context.beginPath();
+  for (let n = 0; n < grid.rows * grid.columns; n++) {
+    if (!inside(n)) continue;
+    const [column, row] = [n % grid.columns, Math.floor(n / grid.columns)];
+    context.rect(grid.left + column * w, grid.top + row * h, w, h);
+  }
+  context.fillStyle = hatch(context, kind);
+  context.fill();
+}
+
+// The borders between tokens of different `kind(n)`, once for every [colour, thickness]. With `rim`
+// the edge of the grid is a border too, for kinds other than 0.
+function paintBorders(context, grid, kind, strokes, rim = true) {
   const path = new Path2D();
-  const [w, h] = [box.width / columns, box.height / rows];
+  const [w, h] = [grid.width / grid.columns, grid.height / grid.rows];
   const at = (row, column) =>
-    row >= 0 && column >= 0 && row < rows && column < columns
-    && Boolean(inside(row * columns + column));
-  for (let row = 0; row <= rows; row++) {
-    for (let column = 0; column <= columns; column++) {
-      const [x, y] = [box.left + column * w, box.top + row * h];
-      if (at(row, column) !== at(row - 1, column)) { path.moveTo(x, y); path.lineTo(x + w, y); }
-      if (at(row, column) !== at(row, column - 1)) { path.moveTo(x, y); path.lineTo(x, y + h); }
+    row >= 0 && column >= 0 && row < grid.rows && column < grid.columns
+      ? kind(row * grid.columns + column)
+      : rim ? 0 : null;
+  const differ = (one, other) => one !== null && other !== null && one !== other;
+  for (let row = 0; row <= grid.rows; row++) {
+    for (let column = 0; column <= grid.columns; column++) {
+      const [x, y] = [grid.left + column * w, grid.top + row * h];
+      const here = at(row, column);
+      if (column < grid.columns && differ(here, at(row - 1, column))) { path.moveTo(x, y); path.lineTo(x + w, y); }
+      if (row < grid.rows && differ(here, at(row, column - 1))) { path.moveTo(x, y); path.lineTo(x, y + h); }
     }
   }
   context.lineCap = "round";
@@ -66,38 +124,31 @@ function paintOutline(context, rows, columns, box, inside, strokes) {
   }
 }
 
-function paintToken(context, rows, columns, box, token) {
-  const [w, h] = [box.width / columns, box.height / rows];
-  const [x, y] = [box.left + (token % columns) * w, box.top + Math.floor(token / columns) * h];
-  for (const [style, thick] of [["rgba(0, 0, 0, 0.75)", 4], ["#fff", 2]]) {
-    Object.assign(context, { strokeStyle: style, lineWidth: thick });
-    context.strokeRect(x, y, w, h);
-  }
+function boxOf(grid, n) {
+  const [w, h] = [grid.width / grid.columns, grid.height / grid.rows];
+  return [grid.left + (n % grid.columns) * w, grid.top + Math.floor(n / grid.columns) * h, w, h];
 }
 
-// A strip under the frame: bars over the steps, a dashed line for the even share, the step on show marked.
-function paintBars(context, width, height, values, current, style, even = null) {
-  context.clearRect(0, 0, width, height);
-  const top = Math.max(...values, even ?? 0) * 1.08 || 1;
-  const slot = width / values.length;
-  const gap = slot > 6 ? 2 : slot > 3 ? 1 : 0;
-  context.fillStyle = style.track;
-  context.fillRect(current * slot, 0, slot, height);
-  values.forEach((value, index) => {
-    const tall = Math.max(1, (value / top) * (height - 1));
-    context.fillStyle = index === current ? style.cursor : style.bar;
-    context.fillRect(index * slot + gap / 2, height - tall, slot - gap, tall);
-  });
-  context.fillStyle = style.axis;
-  context.fillRect(0, height - 1, width, 1);
-  if (even === null) return;
-  const y = Math.round(height - (even / top) * (height - 1)) + 0.5;
-  context.save();
-  context.setLineDash([5, 4]);
-  Object.assign(context, { strokeStyle: style.even, lineWidth: 1.25 });
+function paintRing(context, grid, n, colour = "#fff", dashes = []) {
+  context.setLineDash(dashes);
+  for (const [style, thick] of [["rgb(0 0 0 / 80%)", 4.5], [colour, 2.25]]) {
+    Object.assign(context, { strokeStyle: style, lineWidth: thick });
+    context.strokeRect(...boxOf(grid, n));
+  }
+  context.setLineDash([]);
+}
+
+// A disc on a token, with a figure in it where there is one.
+function paintDisc(context, grid, n, text = "") {
+  const [x, y, w, h] = boxOf(grid, n);
+  const radius = text ? Math.max(7, Math.min(w, h) * 0.36) : Math.max(2, Math.min(w, h) * 0.2);
   context.beginPath();
-  context.moveTo(0, y);
-  context.lineTo(width, y);
+  context.arc(x + w / 2, y + h / 2, radius, 0, 2 * Math.PI);
+  Object.assign(context, { fillStyle: "#fff", strokeStyle: "#000", lineWidth: 1.5 });
+  context.fill();
   context.stroke();
-  context.restore();
+  if (!text) return;
+  const font = `700 ${Math.round(radius * 1.35)}px system-ui, sans-serif`;
+  Object.assign(context, { fillStyle: "#000", font, textAlign: "center", textBaseline: "middle" });
+  context.fillText(text, x + w / 2, y + h / 2 + 0.5);
 }

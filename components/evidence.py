@@ -14,14 +14,13 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from gleanvid.compressors import GleanVID
-from gleanvid.ops.cells import Cells
-from gleanvid.ops.subspace import history_residuals, remove_directions, top_directions
+from gleanvid.metrics import effective_rank, novelty
+from gleanvid.ops.subspace import remove_directions, top_directions
 from gleanvid.types import Compression, VideoTokens
 
 SKETCH_WIDTH = 24
 _SAMPLE = 2048  # rows that the sketch's directions are found from
-_BLOCK = 4096  # rows debiased at a time: no second copy of all features is held
+_BLOCK = 4096  # rows scaled at a time: no further copy of all features is made
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,67 +40,35 @@ _ranks: WeakKeyDictionary[Compression | VideoTokens, list[float]] = WeakKeyDicti
 def evidence(tokens: VideoTokens) -> Evidence:
     """Computed once for every encoded clip. ``tokens`` are those ahead of the language model."""
     if tokens not in _held:
-        features = tokens.features.detach()
-        mean = features.float().mean(0)
-        shared = top_directions(features.float(), mean, 1)
-        sketch = _sketch(features, mean, shared)
-        _held[tokens] = Evidence(_novelty(tokens, mean, shared), sketch, mean, shared)
+        features = tokens.features.detach().float()
+        mean = features.mean(0)
+        shared = top_directions(features, mean, 1)
+        debiased = remove_directions(features, mean, shared)
+        _held[tokens] = Evidence(
+            novelty(debiased, tokens.grid), sketch(debiased).cpu().numpy(), mean, shared
+        )
     return _held[tokens]
 
 
-def _sketch(features: Tensor, mean: Tensor, shared: Tensor) -> np.ndarray:
-    """Debiased features of length one in their top directions, the largest value at 127."""
-    count = min(len(features), _SAMPLE)
-    rows = torch.linspace(0, len(features) - 1, count, device=features.device).long()
-    sample = normalize(_debiased(features[rows], mean, shared), dim=1)
-    axes = top_directions(sample, torch.zeros_like(mean), SKETCH_WIDTH)  # [24 or fewer, D]
-    blocks = [
-        normalize(_debiased(block, mean, shared), dim=1) @ axes.T
-        for block in features.split(_BLOCK)
-    ]
-    places = torch.cat(blocks).cpu().numpy()
-    levels = np.rint(places / (np.abs(places).max() or 1.0) * 127).astype(np.int8)
-    return np.pad(levels, ((0, 0), (0, SKETCH_WIDTH - levels.shape[1])))
-
-
-def _debiased(rows: Tensor, mean: Tensor, shared: Tensor) -> Tensor:
-    return remove_directions(rows.float(), mean, shared)
-
-
-def _novelty(tokens: VideoTokens, mean: Tensor, shared: Tensor) -> Tensor:
-    units, rows, columns = tokens.grid
-    method = GleanVID()
-    cells = Cells(rows, columns, method.budget_neighborhood, tokens.features.device)
-    per_unit = tokens.features.detach().view(units, rows * columns, -1)
-    prototypes = torch.cat([cells.means(_debiased(unit, mean, shared)[None]) for unit in per_unit])
-    residuals = history_residuals(prototypes, method.history, method.orth_tolerance)
-    return (residuals * cells.sizes).sum(1).cpu()
+def sketch(rows: Tensor) -> Tensor:
+    """Rows [L, D] scaled to length one, in their top directions: int8 [L, 24], largest at 127."""
+    count = min(len(rows), _SAMPLE)
+    chosen = torch.linspace(0, len(rows) - 1, count, device=rows.device).long()
+    sample = normalize(rows[chosen], dim=1)
+    axes = top_directions(sample, torch.zeros_like(rows[0]), SKETCH_WIDTH)  # [24 or fewer, D]
+    places = torch.cat([normalize(block, dim=1) @ axes.T for block in rows.split(_BLOCK)])
+    levels = (places / places.abs().max().clamp(min=1e-30) * 127).round().to(torch.int8)
+    return torch.nn.functional.pad(levels, (0, SKETCH_WIDTH - levels.shape[1]))
 
 
 def effective_ranks(tokens: VideoTokens, record: Compression) -> list[float]:
-    """Effective rank of the kept rows of every unit; ``record`` covers all of ``tokens``.
-
-    exp of the entropy of the normalised singular values of the debiased rows: the number of
-    directions they really span. 0 where nothing is kept.
-    """
+    """Effective rank of the rows that ``record``, over all of ``tokens``, keeps in every unit."""
     whole = record.num_kept == len(tokens) and not record.merges
     key = tokens if whole else record
     if key not in _ranks:
         facts = evidence(tokens)
-        per_unit = tokens.tokens_per_unit
-        units = (record.keep // per_unit).cpu()
-        kept = record.apply(tokens.features.detach())
-        _ranks[key] = [
-            _effective_rank(_debiased(kept[units == unit], facts.mean, facts.shared))
-            for unit in range(tokens.num_units)
-        ]
+        kept = record.apply(tokens.features.detach()).float()
+        debiased = remove_directions(kept, facts.mean, facts.shared)  # rows' weights sum to one
+        units = debiased.split(record.budgets.tolist())
+        _ranks[key] = [round(effective_rank(rows), 3) for rows in units]
     return _ranks[key]
-
-
-def _effective_rank(rows: Tensor) -> float:
-    if not len(rows):
-        return 0.0
-    squares = torch.linalg.eigvalsh((rows @ rows.T).double()).clamp(min=0)
-    sizes = squares.sqrt()
-    share = sizes / sizes.sum().clamp(min=1e-300)
-    return round(float(torch.special.entr(share).sum().exp()), 3)

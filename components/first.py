@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,9 +17,12 @@ from components.clip import Example, examples
 from components.curves import draw
 from components.talk import turn
 from components.viewer import address, pack
+from gleanvid.compressors import COMPRESSORS
 from gleanvid.run import Run
+from gleanvid.types import VideoTokens
 
 FOLDER = Path(__file__).resolve().parent.parent / "assets" / "first"
+COMPARED = ("full", "vidcom2", "vcast", "visionzip", "fastvid", "holitom", "flashvid", "uniform")
 
 
 @dataclass(frozen=True)
@@ -45,14 +48,20 @@ def load(folder: Path = FOLDER) -> First:
     return First(viewer, [saved["turn"]], saved["turn"]["question"], (budget, novelty))
 
 
-def save(run: Run, folder: Path = FOLDER) -> None:
-    packed = pack(run)
+def save(
+    run: Run,
+    others: Sequence[Run] = (),
+    tokens: VideoTokens | None = None,
+    folder: Path = FOLDER,
+) -> None:
+    """``run`` with its answer; ``others`` of the same clip only to compare tokens with."""
+    packed = pack([run, *others], tokens=tokens)
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "sheet.jpg").write_bytes(packed.sheet)
     (folder / "tokens.bin").write_bytes(packed.data)
     content = {
         "viewer": packed.value,
-        "turn": turn(run.question, run.answer, run.cost),
+        "turn": turn(run.question, run.answer, run),
         "figures": [figure.to_plotly_json() for figure in draw(run)],
     }
     (folder / "view.json").write_text(
@@ -61,11 +70,20 @@ def save(run: Run, folder: Path = FOLDER) -> None:
 
 
 def make(example: Example, folder: Path = FOLDER) -> Run:
-    """Ask the example's question of the built-in model, as the page would, and save the result."""
+    """Ask the example's question of the built-in model, as the page would, and save the result.
+
+    Beside it stand the tokens that the methods of ``COMPARED`` keep of the same clip.
+    """
     from gleanvid import pipeline
 
-    run = pipeline.ask(example.path, example.question, "builtin")
-    save(run, folder)
+    model = pipeline.load_model("builtin")
+    run = pipeline.ask(example.path, example.question, model)
+    methods = [COMPRESSORS[name]() for name in COMPARED]
+    others = pipeline.compare(run.video, example.question, model, methods)
+    runs = [other for other in others if isinstance(other, Run)]
+    needs = frozenset().union(*(method.needs for method in methods))
+    encoded, _ = pipeline.encode(run.video, model, needs)
+    save(run, runs, encoded.tokens, folder)
     return run
 
 

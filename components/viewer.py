@@ -1,7 +1,7 @@
 """The frame viewer: frames, masks and scores go to the browser once, stepping asks nothing more.
 
-A result is packed into a small JSON value, one JPEG sheet with all frames and one binary file with
-all masks and scores. ``assets/viewer.js`` reads them; nothing here knows a model or a method.
+Results are packed into a small JSON value, one JPEG sheet with all frames and one binary file with
+all masks and scores. The scripts in ``assets`` read them; nothing here knows a model or a method.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import hashlib
 import io
 import math
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
@@ -20,24 +20,23 @@ import numpy as np
 from gradio.utils import get_upload_folder
 from PIL import Image
 
-from gleanvid.compressors import COMPRESSORS
+from components.evidence import evidence
+from components.packing import Arena, labels, pack_run, rounded, scene_cuts
 from gleanvid.run import Run
-from gleanvid.types import Compression, Video
+from gleanvid.types import Video, VideoTokens
 
 ASSETS = Path(__file__).resolve().parent.parent / "assets"
 TEMPLATE = (ASSETS / "viewer.html").read_text(encoding="utf-8")
-SCRIPT = "\n".join(
-    (ASSETS / name).read_text(encoding="utf-8") for name in ("viewer_paint.js", "viewer.js")
-)
+SCRIPTS = [  # in this order: they share one scope
+    ASSETS / f"viewer{part}.js"
+    for part in ("_data", "_paint", "_looks", "_strips", "_words", "", "_hands")
+]
+SCRIPT = "\n".join(path.read_text(encoding="utf-8") for path in SCRIPTS)
+MAX_METHODS = 12
 SHEET_PIXELS = 8_000_000  # phones refuse images above 16 million pixels
 TILE_SIDE = 720
-SCORE_LABELS = {  # in the order shown; other scores follow under their own names
-    "joint": "joint score",
-    "lrs": "LRS",
-    "scs": "SCS",
-}
 
-_sheets: WeakKeyDictionary[Video, tuple[bytes, dict[str, int]]] = WeakKeyDictionary()
+_sheets: WeakKeyDictionary[Video, tuple[bytes, dict[str, Any]]] = WeakKeyDictionary()
 
 
 class Packed(NamedTuple):
@@ -48,23 +47,65 @@ class Packed(NamedTuple):
     data: bytes
 
 
-def pack(run: Run) -> Packed:
-    """Everything the viewer shows of one run; a pure function of it."""
-    video, record = run.video, run.compression
-    sheet, tiles = _frame_sheet(video)
-    method, data = _pack_method(str(run.compressor.get("name", "")), record)
-    units = record.grid[0]
-    per_unit = math.ceil(len(video) / units)
-    value = {
-        "name": video.name,
-        "tiles": tiles,
-        "grid": list(record.grid),
-        "units": [min(frame // per_unit, units - 1) for frame in range(len(video))],
-        "seconds": [round(float(second), 3) for second in video.timestamps],
-        "area": _token_area(run),
-        "methods": [method | {"offset": 0}],
+def payload(
+    runs: Sequence[Run], a: int = 0, b: int | None = None, tokens: VideoTokens | None = None
+) -> dict[str, Any]:
+    """The value of a :class:`MaskViewer` for up to 12 runs of one clip, its files written.
+
+    ``a`` and ``b`` choose the runs on show. ``tokens`` are the clip's, as the model encoded them:
+    with them come novelty for every method, effective rank and likeness; without, what the
+    runs hold. Raises ``ValueError`` where the runs are not of one clip and grid.
+    """
+    return publish(pack(runs, a, b, tokens))
+
+
+def pack(
+    runs: Sequence[Run], a: int = 0, b: int | None = None, tokens: VideoTokens | None = None
+) -> Packed:
+    """Everything the viewer shows of some runs; a pure function of them."""
+    first = _checked(runs, a, b)
+    sheet, clip = _frame_sheet(first.video)
+    arena, left_out = Arena(), list[str]()
+    units = first.compression.grid[0]
+    per_unit = math.ceil(len(first.video) / units)
+    value = clip | {
+        "name": first.video.name,
+        "grid": list(first.compression.grid),
+        "units": [min(frame // per_unit, units - 1) for frame in range(len(first.video))],
+        "seconds": [round(float(second), 3) for second in first.video.timestamps],
+        "area": _token_area(first),
+        "novelty": None,
+        "sketch": None,
+        "a": a,
+        "b": b,
     }
+    if tokens is not None:
+        facts = evidence(tokens)
+        width = facts.sketch.shape[1]
+        value["novelty"] = rounded(facts.novelty)
+        value["sketch"] = {"width": width, "place": arena.add(facts.sketch)}
+    value["methods"] = [
+        pack_run(run, label, arena, left_out, tokens)
+        for run, label in zip(runs, labels(runs), strict=True)
+    ]
+    data = arena.content()
+    value |= {"left_out": left_out, "bytes": {"frames": len(sheet), "tokens": len(data)}}
     return Packed(value, sheet, data)
+
+
+def _checked(runs: Sequence[Run], a: int, b: int | None) -> Run:
+    """The first of runs that can be shown together."""
+    if not 1 <= len(runs) <= MAX_METHODS:
+        raise ValueError(f"runs={len(runs)} must be in [1, {MAX_METHODS}] to be shown together")
+    for name, index in (("a", a), ("b", b)):
+        if index is not None and not 0 <= index < len(runs):
+            raise ValueError(f"{name}={index!r} must be in [0, {len(runs) - 1}]")
+    first = runs[0]
+    for run in runs[1:]:
+        same = run.video is first.video or np.array_equal(run.video.frames, first.video.frames)
+        if not same or run.compression.grid != first.compression.grid:
+            raise ValueError("only runs of the same clip, frames and model fit into one viewer")
+    return first
 
 
 def publish(packed: Packed, folder: Path | None = None) -> dict[str, Any]:
@@ -89,8 +130,8 @@ def address(path: Path) -> dict[str, Any]:
     return {"path": str(path), "meta": {"_type": "gradio.FileData"}}
 
 
-def _frame_sheet(video: Video) -> tuple[bytes, dict[str, int]]:
-    """All frames side by side in one JPEG, kept for as long as the video is."""
+def _frame_sheet(video: Video) -> tuple[bytes, dict[str, Any]]:
+    """All frames side by side in one JPEG, and the cuts; kept for as long as the video is."""
     if video not in _sheets:
         count, height, width = video.frames.shape[:3]
         scale = min(1.0, TILE_SIDE / max(height, width))
@@ -104,37 +145,8 @@ def _frame_sheet(video: Video) -> tuple[bytes, dict[str, int]]:
         buffer = io.BytesIO()
         sheet.save(buffer, "JPEG", quality=84)
         tiles = {"count": count, "columns": columns, "width": wide, "height": tall}
-        _sheets[video] = buffer.getvalue(), tiles
+        _sheets[video] = buffer.getvalue(), {"tiles": tiles, "cuts": scene_cuts(video.frames)}
     return _sheets[video]
-
-
-def _pack_method(name: str, record: Compression) -> tuple[dict[str, Any], bytes]:
-    """One method's mask, packed to bits, then one byte a token for every score."""
-    parts = [np.packbits(record.mask.cpu().numpy()).tobytes()]
-    channels = []
-    known = [key for key in SCORE_LABELS if key in record.scores]
-    for key in dict.fromkeys([*known, *record.scores]):
-        score = np.nan_to_num(record.scores[key].detach().cpu().float().numpy())  # [L]
-        if len(score) != record.num_tokens:
-            continue
-        low, high = float(score.min()), float(score.max())
-        steps = np.round((score - low) / ((high - low) or 1.0) * 255)
-        parts.append(steps.astype(np.uint8).tobytes())
-        channels.append(
-            {"name": key, "label": SCORE_LABELS.get(key, key), "low": low, "high": high}
-        )
-    novelty = record.trace.get("novelty")
-    method = {
-        "name": name,
-        "label": COMPRESSORS[name].__name__ if name in COMPRESSORS else name,
-        "kept": record.num_kept,
-        "tokens": record.num_tokens,
-        "budgets": record.budgets.tolist(),
-        "uniform": record.num_kept / record.grid[0],
-        "novelty": None if novelty is None else [round(float(x), 5) for x in novelty],
-        "channels": channels,
-    }
-    return method, b"".join(parts)
 
 
 def _token_area(run: Run) -> list[float]:

@@ -1,0 +1,125 @@
+// What the server packed, made readable: plain functions of values, no page. A token is a number in
+// the whole grid, unit by unit and row by row; so is the place where a merged row stands.
+
+const ABSENT = 65535; // level of a token without a score
+
+function unpackClip(value, buffer) {
+  const [units, rows, columns] = value.grid;
+  const perUnit = rows * columns;
+  const total = units * perUnit;
+  const clip = { value, units, rows, columns, perUnit, total, sketch: null };
+  if (value.sketch) {
+    const { width, place } = value.sketch;
+    clip.sketch = { width, levels: new Int8Array(buffer, place, total * width) };
+  }
+  clip.methods = value.methods.map((method) => ({
+    ...method,
+    stages: method.stages.map((stage) => unpackStage(stage, total, buffer)),
+  }));
+  clip.layers = [...new Set(clip.methods.flatMap((m) => m.stages.map((s) => s.layer)))];
+  clip.layers.sort((left, right) => left - right);
+  return clip;
+}
+
+function unpackStage(stage, total, buffer) {
+  const bits = new Uint8Array(buffer, stage.mask, Math.ceil(total / 8));
+  const kept = Uint8Array.from({ length: total }, (_, n) => (bits[n >> 3] >> (7 - (n & 7))) & 1);
+  const merges = stage.home !== undefined;
+  return {
+    ...stage,
+    kept,
+    total: stage.kept,
+    merges,
+    home: merges ? new Int32Array(buffer, stage.home, total) : null,
+    weight: merges ? new Uint8Array(buffer, stage.weight, total) : null,
+    scores: stage.scores.map((score) => ({
+      ...score,
+      levels: new Uint16Array(buffer, score.place, total),
+    })),
+  };
+}
+
+// What is left of the tokens before this layer: the last stage that acted at or ahead of it.
+const stageAt = (method, layer) =>
+  method.stages.findLast((stage) => stage.layer <= layer) ?? method.stages[0];
+
+function placeOf(clip, token) {
+  const unit = Math.floor(token / clip.perUnit);
+  const inside = token % clip.perUnit;
+  return { unit, row: Math.floor(inside / clip.columns), column: inside % clip.columns };
+}
+
+const firstFrame = (clip, unit) => Math.max(0, clip.value.units.indexOf(unit));
+
+function scoreAt(score, token) {
+  const level = score.levels[token];
+  return level === ABSENT ? null : score.low + (level / (ABSENT - 1)) * (score.high - score.low);
+}
+
+// Place of a token among those of its unit that have this score, the highest first.
+function rankInUnit(clip, score, token) {
+  const first = token - (token % clip.perUnit);
+  let [place, of] = [1, 0];
+  for (let n = first; n < first + clip.perUnit; n++) {
+    if (score.levels[n] === ABSENT) continue;
+    of += 1;
+    if (score.levels[n] > score.levels[token]) place += 1;
+  }
+  return { place, of };
+}
+
+// "kept": a row stands at the token; "merged": another row took it in; "dropped".
+function fateOf(stage, token) {
+  if (stage.kept[token]) return "kept";
+  return stage.merges && stage.home[token] >= 0 ? "merged" : "dropped";
+}
+
+// How many tokens of one unit met which fate.
+function fatesIn(clip, stage, unit) {
+  const counts = { kept: 0, merged: 0, dropped: 0 };
+  for (let n = unit * clip.perUnit; n < (unit + 1) * clip.perUnit; n++) counts[fateOf(stage, n)] += 1;
+  return counts;
+}
+
+// All tokens that went into the row standing at `home`.
+function membersOf(stage, home) {
+  const members = [];
+  stage.home.forEach((place, token) => { if (place === home) members.push(token); });
+  return members;
+}
+
+// Agreement of two masks over one unit, or over the whole clip where `unit` is null.
+function overlap(clip, a, b, unit = null) {
+  const first = unit === null ? 0 : unit * clip.perUnit;
+  const stop = unit === null ? clip.total : first + clip.perUnit;
+  const counts = { both: 0, onlyA: 0, onlyB: 0 };
+  for (let n = first; n < stop; n++) {
+    if (a.kept[n] && b.kept[n]) counts.both += 1;
+    else if (a.kept[n]) counts.onlyA += 1;
+    else if (b.kept[n]) counts.onlyB += 1;
+  }
+  const union = counts.both + counts.onlyA + counts.onlyB;
+  return { ...counts, iou: union ? counts.both / union : 1 };
+}
+
+// The kept tokens most like this one: [{ token, cosine }], by the cosine of the feature sketches.
+function mostAlike(clip, stage, token, count = 3) {
+  const { width, levels } = clip.sketch;
+  const own = levels.subarray(token * width, (token + 1) * width);
+  const best = [];
+  for (let other = 0; other < clip.total; other++) {
+    if (!stage.kept[other] || other === token) continue;
+    let [dot, size] = [0, 0];
+    for (let d = 0, at = other * width; d < width; d++, at++) {
+      dot += own[d] * levels[at];
+      size += levels[at] * levels[at];
+    }
+    const likeness = size ? dot / Math.sqrt(size) : 0;
+    if (best.length === count && likeness <= best[count - 1].likeness) continue;
+    best.push({ token: other, likeness });
+    best.sort((left, right) => right.likeness - left.likeness);
+    best.length = Math.min(best.length, count);
+  }
+  const length = Math.hypot(...own) || 1;
+  return best.map(({ token: other, likeness }) => ({ token: other, cosine: likeness / length }));
+}
