@@ -28,6 +28,11 @@ def adapter(request, adapters):
     return adapters[request.param]
 
 
+@pytest.fixture(params=["qwen3_vl", "qwen2_5_vl"])
+def qwen(request, adapters):
+    return adapters[request.param]
+
+
 @pytest.fixture
 def qwen3(adapters):
     return adapters["qwen3_vl"]

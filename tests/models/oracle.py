@@ -113,13 +113,20 @@ def kept_columns(adapter, inputs, records) -> Tensor:
     """bool [B, L] of the prompt: what records of the whole grid leave, one per row."""
     kept = inputs["attention_mask"].bool().clone()
     for row, record in enumerate(records):
-        placeholders = inputs["input_ids"][row] == adapter.layout.video_token_id
-        columns, tokens = torch.nonzero(placeholders).squeeze(1).tolist(), record.mask.tolist()
+        tokens = record.mask.tolist()
+        kept[row, token_columns(adapter, inputs, row, record.grid)] = record.mask
+        placeholders = torch.nonzero(inputs["input_ids"][row] == adapter.layout.video_token_id)
         for place, first, stop in adapter.layout.sides(record.grid).tolist():
-            kept[row, columns[place]] = any(tokens[first:stop]) or all(tokens)
-            columns[place] = None
-        kept[row, [column for column in columns if column is not None]] = record.mask
+            kept[row, placeholders[place]] = any(tokens[first:stop]) or all(tokens)
     return kept
+
+
+def token_columns(adapter, inputs, row, grid) -> list[int]:
+    """Columns of the grid's tokens in a row of the prompt with one video."""
+    placeholders = torch.nonzero(inputs["input_ids"][row] == adapter.layout.video_token_id)
+    beside = set(adapter.layout.sides(grid)[:, 0].tolist())
+    columns = placeholders.squeeze(1).tolist()
+    return [column for place, column in enumerate(columns) if place not in beside]
 
 
 def left_by_layer(adapter, inputs, record, depth) -> list[Tensor]:

@@ -14,7 +14,6 @@ from gleanvid.compressors.base import Chain, Compressor
 from gleanvid.compressors.full_tokens import FullTokens
 from gleanvid.models import compressing, load_model
 from gleanvid.types import Compression
-from tests.models import tiny
 from tests.models.oracle import (
     EveryNth,
     Failing,
@@ -25,6 +24,7 @@ from tests.models.oracle import (
     left_by_layer,
     masked_logits,
     model_inputs,
+    token_columns,
     unlike_videos,
 )
 from tests.models.test_boundary import QUESTIONS, generate
@@ -196,11 +196,9 @@ def test_merging_inside_means_merging_hidden_states_and_later_levels(qwen3):
 
 @pytest.mark.parametrize(("stage", "behind"), [(WatchingLast(), 1), (WatchingText(), None)])
 @pytest.mark.parametrize("attention", ["sdpa", "eager"])
-def test_attention_rows_equal_the_models_own(adapter, tmp_path, stage, behind, attention):
-    build = tiny.qwen3_vl if "qwen3_vl" in adapter.model_types else tiny.qwen25_vl
-    build(tmp_path)
-    model = load_model(tmp_path, attn_implementation=attention)
-    eager = load_model(tmp_path, attn_implementation="eager")
+def test_attention_rows_equal_the_models_own(adapter, stage, behind, attention):
+    model = load_model(adapter.name, attn_implementation=attention)
+    eager = load_model(adapter.name, attn_implementation="eager")
     inputs = model_inputs(model, QUESTIONS)
     SEEN.clear()
     with compressing(model.hf_model, Chain("watch", ((2, stage),))):
@@ -215,11 +213,12 @@ def test_attention_rows_equal_the_models_own(adapter, tmp_path, stage, behind, a
     visual = inputs["input_ids"] == model.layout.video_token_id
     assert len(SEEN) == 2
     for row, tokens in enumerate(SEEN):
+        columns = token_columns(model, inputs, row, tokens.grid)
         last = int(torch.nonzero(visual[row])[-1]) + 1
         asking = slice(-1, None) if behind else slice(last, None)
-        expected = output.attentions[1][row][:, asking][..., visual[row]]
+        expected = output.attentions[1][row][:, asking][..., columns]
         torch.testing.assert_close(tokens.attention, expected, atol=1e-6, rtol=0)
-        hidden = entering[0][row][visual[row]]
+        hidden = entering[0][row][columns]
         torch.testing.assert_close(tokens.features, hidden, atol=1e-5, rtol=0)
         if "text" in stage.needs:
             assert len(tokens.text) == tokens.attention.shape[1]

@@ -23,11 +23,11 @@ SIZES = [(5, 70, 100), (4, 131, 57), (1, 64, 64), (3, 96, 200)]
 
 
 @pytest.mark.parametrize("shape", SIZES, ids=str)
-def test_a_painted_rectangle_is_seen_by_its_token_alone(adapter, shape):
+def test_a_painted_rectangle_is_seen_by_its_token_alone(qwen, shape):
     frames, height, width = shape
     blank = np.zeros((frames, height, width, 3), np.uint8)
-    empty, grid = patches_of(adapter, Video.from_frames(blank))
-    encoded = adapter.encode(Video.from_frames(blank))
+    empty, grid = patches_of(qwen, Video.from_frames(blank))
+    encoded = qwen.encode(Video.from_frames(blank))
     assert encoded.tokens.grid == grid
     per_unit = grid[1] * grid[2]
     for token in range(0, len(empty), 3):
@@ -38,18 +38,18 @@ def test_a_painted_rectangle_is_seen_by_its_token_alone(adapter, shape):
         y = slice(round(top + inset_y), max(round(bottom - inset_y), round(top + inset_y) + 1))
         painted = blank.copy()
         painted[2 * unit : 2 * unit + 2, y, x] = 255
-        shown, _ = patches_of(adapter, Video.from_frames(painted))
+        shown, _ = patches_of(qwen, Video.from_frames(painted))
         changed = (shown - empty).abs().sum(1)
         assert int(changed.argmax()) == token
         assert changed[token] > 0.9 * changed.sum()
 
 
-def test_rectangles_tile_the_source_even_if_frames_were_shrunk(adapter):
+def test_rectangles_tile_the_source_even_if_frames_were_shrunk(qwen):
     video = noise_video(4, 60, 90)
     shrunk = Video(
         video.frames, video.timestamps, video.indices, 2.0, 2.0, 4, source_size=(600, 900)
     )
-    encoded = adapter.encode(shrunk)
+    encoded = qwen.encode(shrunk)
     boxes = encoded.tokens.rectangles
     area = (boxes[:, 2] - boxes[:, 0]) * (boxes[:, 3] - boxes[:, 1])
     assert float(area.sum()) == pytest.approx(600 * 900)
@@ -72,6 +72,6 @@ def test_timestamps_in_the_prompt_are_the_true_times(qwen3):
     )
 
 
-def test_no_frame_is_lost(adapter):
+def test_no_frame_is_lost(qwen):
     for count in (1, 2, 7, 8):
-        assert adapter.encode(noise_video(count)).tokens.num_units == (count + 1) // 2
+        assert qwen.encode(noise_video(count)).tokens.num_units == (count + 1) // 2

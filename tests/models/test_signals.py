@@ -12,7 +12,7 @@ from transformers.models.qwen3_vl.modeling_qwen3_vl import apply_rotary_pos_emb_
 from gleanvid.compressors.base import Compressor
 from gleanvid.models import compressing
 from gleanvid.types import Compression
-from tests.models.oracle import EveryNth, model_inputs
+from tests.models.oracle import EveryNth, model_inputs, unlike_videos
 from tests.models.tiny import noise_video
 
 BOTH = frozenset({"saliency", "keys"})
@@ -30,47 +30,68 @@ class Reading(Compressor):
         return Compression.pruned(torch.arange(len(tokens)), tokens.grid)
 
 
-def reference(adapter, video):
-    """Saliency and keys per patch group [L], [L, d] from the whole map, in the tower's order."""
+def attention_maps(adapter, video):
+    """Query, key [n, H, d] and number of the picture [n] of every patch, in the tower's order."""
     attention = adapter.layout.vision_attention
     seen = {}
 
     def look(module, args, kwargs):
-        hidden = args[0] if args else kwargs["hidden_states"]
-        seen.update(hidden=hidden, borders=kwargs["cu_seqlens"], at=kwargs["position_embeddings"])
+        seen.update(kwargs, hidden=args[0] if args else kwargs["hidden_states"])
 
     handle = attention.register_forward_pre_hook(look, with_kwargs=True)
-    encoded = adapter.encode(video)
+    adapter.encode(video)
     handle.remove()
-    with torch.no_grad():
-        made = attention.qkv(seen["hidden"]).view(len(seen["hidden"]), 3, attention.num_heads, -1)
+    hidden = seen["hidden"]
+    if hidden.ndim == 3:  # SigLIP, CLIP: one picture in each row of the batch
+        both = [project(hidden) for project in (attention.q_proj, attention.k_proj)]
+        query, key = (made.flatten(0, 1).unflatten(1, (attention.num_heads, -1)) for made in both)
+        return query, key, torch.arange(len(hidden)).repeat_interleave(hidden.shape[1])
+    made = attention.qkv(hidden).view(len(hidden), 3, attention.num_heads, -1)
     query, key, _ = made.permute(1, 0, 2, 3)
-    query, key = apply_rotary_pos_emb_vision(query, key, *seen["at"])
-    logits = torch.einsum("qhd,khd->hqk", query, key) * query.shape[-1] ** -0.5
-    unit = torch.bucketize(torch.arange(len(query)), seen["borders"][1:], right=True)
-    logits = logits.masked_fill(unit[:, None] != unit, -torch.inf)
-    received = logits.softmax(-1).mean(0).sum(0) / (unit[:, None] == unit).sum(0)
-    return received.view(-1, 4).mean(1), key.mean(1).view(len(encoded.tokens), 4, -1).mean(1)
+    unit = torch.bucketize(torch.arange(len(hidden)), seen["cu_seqlens"][1:], right=True)
+    return *apply_rotary_pos_emb_vision(query, key, *seen["position_embeddings"]), unit
 
 
+@torch.no_grad()
 def test_signals_equal_the_whole_map(adapter):
     video = noise_video(5, 90, 150)
-    encoded = adapter.encode(video, BOTH)
-    saliency, keys = reference(adapter, video)
-    order = adapter._token_order(adapter.hf_model.config.vision_config, [encoded.tokens.grid])
-    torch.testing.assert_close(encoded.tokens.saliency, saliency[order], atol=1e-7, rtol=1e-5)
-    torch.testing.assert_close(encoded.tokens.keys, keys[order], atol=1e-6, rtol=1e-5)
+    tokens = adapter.encode(video, BOTH).tokens
+    query, key, unit = attention_maps(adapter, video)
+    logits = torch.einsum("qhd,khd->hqk", query, key) * query.shape[-1] ** -0.5
+    logits = logits.masked_fill(unit[:, None] != unit, -torch.inf)
+    received = logits.softmax(-1).mean(0).sum(0) / (unit[:, None] == unit).sum(0)
+    pool = adapter.layout.patches_to_tokens
+    saliency = pool(received[:, None], [tokens.grid]).squeeze(1)
+    torch.testing.assert_close(tokens.saliency, saliency, atol=1e-7, rtol=1e-5)
+    keys = pool(key.mean(1), [tokens.grid])
+    torch.testing.assert_close(tokens.keys, keys, atol=1e-6, rtol=1e-5)
+
+
+def patch_rows(adapter, video):
+    """What the model pools into tokens, per patch in the tower's order, and what it makes of it."""
+    core, seen = adapter.layout.core, []
+    module = core.visual.merger if hasattr(core, "visual") else core.multi_modal_projector
+    handle = module.register_forward_hook(lambda module, args, output: seen.append((args, output)))
+    tokens = adapter.encode(video).tokens
+    handle.remove()
+    (_, rows), *_ = seen
+    if hasattr(core, "visual"):  # a token is four patches of which the merger makes one row
+        return rows.repeat_interleave(4, 0), tokens
+    return rows.flatten(0, 1), tokens
 
 
 def test_the_order_is_that_of_the_tokens(adapter):
-    """The order that undoes the windows turns the merger's rows into the language model's."""
-    rows = []
-    merger = adapter.hf_model.model.visual.merger
-    handle = merger.register_forward_hook(lambda module, args, output: rows.append(output))
-    tokens = adapter.encode(noise_video(5, 90, 150)).tokens
-    handle.remove()
-    order = adapter._token_order(adapter.hf_model.config.vision_config, [tokens.grid])
-    assert torch.equal(rows[0][order], tokens.features)
+    """Rows go the way of the features, past windows and pooling."""
+    rows, tokens = patch_rows(adapter, noise_video(5, 90, 150))
+    pooled = adapter.layout.patches_to_tokens(rows, [tokens.grid])
+    assert torch.equal(pooled, tokens.features)
+
+
+def test_rows_of_images_in_the_same_prompt_are_not_the_videos(adapter):
+    rows, tokens = patch_rows(adapter, noise_video(3))
+    image = rows[: len(rows) // tokens.num_units].flip(0)
+    behind = adapter.layout.patches_to_tokens(torch.cat([image, rows]), [tokens.grid])
+    assert torch.equal(behind, tokens.features)
 
 
 def test_collecting_changes_no_number(adapter):
@@ -84,7 +105,7 @@ def test_collecting_changes_no_number(adapter):
 @pytest.mark.parametrize("options", [{}, {"num_beams": 2}, {"use_cache": False}], ids=str)
 def test_your_own_generate_gets_the_same_signals(adapter, options):
     """Two rows of different size, also where rows are repeated for beams."""
-    videos = [noise_video(5), noise_video(4, 64, 128, seed=1)]
+    videos = unlike_videos(adapter)
     inputs = model_inputs(adapter, ["what?", "and which colour?"], videos)
     SEEN.clear()
     with compressing(adapter.hf_model, Reading()):
@@ -94,7 +115,9 @@ def test_your_own_generate_gets_the_same_signals(adapter, options):
         alone = adapter.encode(videos[row // repeats], BOTH).tokens
         torch.testing.assert_close(tokens.saliency, alone.saliency, atol=1e-7, rtol=1e-4)
         torch.testing.assert_close(tokens.keys, alone.keys, atol=1e-5, rtol=1e-4)
-        columns = torch.nonzero(inputs["input_ids"][row // repeats] == 6).squeeze(1)
+        columns = torch.nonzero(
+            inputs["input_ids"][row // repeats] == adapter.layout.video_token_id
+        ).squeeze(1)
         behind = inputs["input_ids"][row // repeats, columns[-1] + 1 :]
         embed = adapter.layout.language_model.get_input_embeddings()
         assert torch.equal(tokens.text, embed(behind))

@@ -43,7 +43,8 @@ class Span:
         """[S', 3]: the side tokens that stay, all of them where all of the video stays."""
         if record.num_kept == record.num_tokens or not len(self.sides):
             return self.sides
-        first, stop = torch.searchsorted(self.kept(record), self.sides[:, 1:].contiguous()).T
+        kept = self.kept(record).contiguous()
+        first, stop = torch.searchsorted(kept, self.sides[:, 1:].contiguous()).T
         return self.sides[first < stop]
 
 
