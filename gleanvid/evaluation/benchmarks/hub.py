@@ -29,7 +29,7 @@ def fetch(repository: str, revision: str | None = None) -> Path:
         raise BenchmarkError(
             f"The dataset {repository} could not be fetched ({reason}). Download it where there is "
             f"a network (hf download {repository} --repo-type dataset --local-dir DIR), unpack its "
-            "archives there, and pass folder=DIR."
+            "archives there, and pass data=DIR (--data DIR)."
         ) from error
     place = Path(HF_HOME) / "gleanvid" / repository.replace("/", "--") / (revision or "main")
     return unpack(snapshot, place)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
@@ -19,14 +20,16 @@ from gleanvid.types import Video
 from gleanvid.video import read_video
 from gleanvid.video.reader import Rounding
 
+_HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
+
 
 @dataclass(frozen=True)
 class Published(Benchmark):
     """A benchmark in its published format.
 
-    ``folder``: where it lies ("": fetched from the hub into its cache). ``rounding``: of the frame
-    numbers, as the Qwen ("nearest") or LLaVA ("down") models of LMMs-Eval do. ``backend``: the
-    decoder, "decord" being LMMs-Eval's. ``clip`` of an item is the path of its video below the
+    ``data``: the folder it lies in, or a hub id to fetch it from ("": its own). ``rounding``: of
+    frame numbers, as the Qwen ("nearest") or LLaVA ("down") models of LMMs-Eval do. ``backend``:
+    the decoder, "decord" being LMMs-Eval's. An item's ``clip`` is the path of its video below the
     folder, with ``#t=first,last`` seconds where only a part is asked about.
     """
 
@@ -34,7 +37,7 @@ class Published(Benchmark):
     revision: ClassVar[str | None] = None
     picture_fps: ClassVar[float] = 1.0  # of clips published as pictures
 
-    folder: str = ""
+    data: str = ""
     rounding: str = "nearest"
     backend: str = "pyav"
 
@@ -46,12 +49,17 @@ class Published(Benchmark):
     @property
     def root(self) -> Path:
         """The local folder. Raises :class:`BenchmarkError` where there is none."""
-        if not self.folder:
+        if not self.data:
             return _fetched(self.repository, self.revision)
-        folder = Path(self.folder).expanduser()
-        if not folder.is_dir():
-            raise BenchmarkError(f"There is no folder {self.folder} for {self.name}")
-        return folder
+        folder = Path(self.data).expanduser()
+        if folder.is_dir():
+            return folder
+        if not _HUB_ID.fullmatch(self.data):
+            raise BenchmarkError(f"There is no folder {self.data} for {self.name}")
+        try:
+            return _fetched(self.data, None)
+        except BenchmarkError as error:
+            raise BenchmarkError(f"There is no folder {self.data} here. {error}") from error
 
     @abstractmethod
     def annotations(self, root: Path) -> list[Path]:
@@ -82,11 +90,11 @@ class Published(Benchmark):
         return read_video(path, num_frames, max_side=MAX_SIDE, part=part, **options)
 
     def settings(self) -> dict[str, Any]:
-        """As the base says; in place of the folder stands a digest of its annotations."""
+        """As the base says; in place of ``data`` stands a digest of its annotations."""
         digest = hashlib.sha256()
         for path in self.annotations(self.root):
             digest.update(path.read_bytes())
-        own = {name: value for name, value in asdict(self).items() if name != "folder"}
+        own = {name: value for name, value in asdict(self).items() if name != "data"}
         return {"benchmark": self.name} | own | {"annotations": digest.hexdigest()[:16]}
 
 

@@ -27,7 +27,7 @@ def snapshot(tmp_path):
 
 def test_archives_are_unpacked_where_the_loader_looks(snapshot, tmp_path):
     root = unpack(snapshot, tmp_path / "unpacked")
-    assert len(open_benchmark("videomme", folder=str(root)).items()) == 4
+    assert len(open_benchmark("videomme", data=str(root)).items()) == 4
 
 
 def test_what_was_unpacked_is_not_unpacked_again(snapshot, tmp_path):
@@ -52,7 +52,7 @@ def test_a_tar_in_parts_is_read_as_one(tmp_path):
         stop = len(data) if name == "ac" else part + third
         (home / f"videos.tar.part.{name}").write_bytes(data[part:stop])
     root = unpack(home, tmp_path / "unpacked")
-    assert len(open_benchmark("longvideobench", folder=str(root)).items()) == 2
+    assert len(open_benchmark("longvideobench", data=str(root)).items()) == 2
 
 
 def test_a_broken_archive_is_named_and_not_taken_for_done(snapshot, tmp_path):
@@ -67,7 +67,7 @@ def test_without_a_network_the_message_says_what_to_do(monkeypatch):
         raise ConnectionError("Name or service not known\nlong trace")
 
     monkeypatch.setattr(huggingface_hub, "snapshot_download", offline)
-    with pytest.raises(BenchmarkError, match=r"hf download some/data .* folder=DIR") as caught:
+    with pytest.raises(BenchmarkError, match=r"hf download some/data .* data=DIR") as caught:
         fetch("some/data")
     assert "long trace" not in str(caught.value)
 
@@ -83,3 +83,13 @@ def test_no_folder_means_the_hub(monkeypatch, snapshot, tmp_path):
     monkeypatch.setattr("huggingface_hub.constants.HF_HOME", str(tmp_path / "cache"))
     assert len(open_benchmark("videomme").items()) == 4
     assert asked == {"repository": "lmms-eval/Video-MME", "repo_type": "dataset", "revision": None}
+
+
+def test_data_may_name_another_repository(monkeypatch, snapshot, tmp_path):
+    asked = []
+    monkeypatch.setattr(
+        huggingface_hub, "snapshot_download", lambda name, **_: asked.append(name) or str(snapshot)
+    )
+    monkeypatch.setattr("huggingface_hub.constants.HF_HOME", str(tmp_path / "cache"))
+    assert len(open_benchmark("videomme", data="someone/Video-MME").items()) == 4
+    assert asked == ["someone/Video-MME"]

@@ -21,7 +21,7 @@ MAKERS = {
 
 def opened(name, root):
     make, settings = MAKERS[name]
-    return open_benchmark(name, folder=str(make(root)), **settings)
+    return open_benchmark(name, data=str(make(root)), **settings)
 
 
 @pytest.mark.parametrize("name", MAKERS)
@@ -55,9 +55,9 @@ def test_missing_videos_are_counted_and_the_first_is_named(name, tmp_path):
 @pytest.mark.parametrize("name", MAKERS)
 def test_a_folder_without_annotations_and_one_that_is_not_there(name, tmp_path):
     with pytest.raises(BenchmarkError, match=r"holds no annotations|cannot be read"):
-        open_benchmark(name, folder=str(tmp_path)).items()
+        open_benchmark(name, data=str(tmp_path)).items()
     with pytest.raises(BenchmarkError, match="There is no folder"):
-        open_benchmark(name, folder=str(tmp_path / "none")).items()
+        open_benchmark(name, data=str(tmp_path / "none")).items()
 
 
 @pytest.mark.parametrize("name", MAKERS)
@@ -72,10 +72,10 @@ def test_settings_name_what_is_asked_and_not_where_it_lies(name, tmp_path):
 
 def test_rounding_reaches_the_reader_and_is_checked(tmp_path):
     root = str(folders.videomme(tmp_path))
-    down = open_benchmark("videomme", folder=root, rounding="down")
+    down = open_benchmark("videomme", data=root, rounding="down")
     assert numbers(down.video("data/vid0.mp4", 3 + 1).frames) == [0, 6, 12, 19]
     with pytest.raises(BenchmarkError, match="nearest, down"):
-        open_benchmark("videomme", folder=root, rounding="up")
+        open_benchmark("videomme", data=root, rounding="up")
 
 
 def test_mvbench_has_20_tasks_and_asks_for_all_of_them(tmp_path):
@@ -86,23 +86,23 @@ def test_mvbench_has_20_tasks_and_asks_for_all_of_them(tmp_path):
         task for task in folders.MVBENCH for _ in range(2)
     ]
     with pytest.raises(BenchmarkError, match=r"action_prediction.json cannot be read"):
-        open_benchmark("mvbench", folder=str(tmp_path)).items()
+        open_benchmark("mvbench", data=str(tmp_path)).items()
     with pytest.raises(BenchmarkError, match="'juggling' must be one of"):
-        open_benchmark("mvbench", folder=str(tmp_path), tasks="juggling").items()
+        open_benchmark("mvbench", data=str(tmp_path), tasks="juggling").items()
 
 
 def test_mvbench_finds_segments_by_the_name_of_the_whole_clip(tmp_path):
     rows = folders.mvbench_rows("action_sequence", "ABCDE.mp4", start=1.0, end=2.5)
     folders.clip(tmp_path / "star/Charades_segment/ABCDE_1.0_2.5.mp4")
     folders.write_rows(tmp_path / "json/action_sequence.json", rows)
-    benchmark = open_benchmark("mvbench", folder=str(tmp_path), tasks="action_sequence")
+    benchmark = open_benchmark("mvbench", data=str(tmp_path), tasks="action_sequence")
     assert benchmark.items()[0].clip == "star/Charades_segment/ABCDE_1.0_2.5.mp4"
 
 
 def test_mvbench_of_the_main_branch_is_cut_here(tmp_path):
     root = str(folders.mvbench_main(tmp_path))
     tasks = "action_sequence,episodic_reasoning"
-    benchmark = open_benchmark("mvbench", folder=root, tasks=tasks)
+    benchmark = open_benchmark("mvbench", data=root, tasks=tasks)
     cut, pictures = {item.clip: item for item in benchmark.items()}
     assert cut.endswith("ABCDE.mp4#t=1,2")
     assert numbers(benchmark.video(cut, 3).frames) == [30, 45, 60]
@@ -113,7 +113,7 @@ def test_mvbench_of_the_main_branch_is_cut_here(tmp_path):
 
 def test_a_folder_of_pictures_that_holds_none_says_so(tmp_path):
     root = folders.mvbench_main(tmp_path)
-    benchmark = open_benchmark("mvbench", folder=str(root), tasks="episodic_reasoning")
+    benchmark = open_benchmark("mvbench", data=str(root), tasks="episodic_reasoning")
     clip = benchmark.items()[0].clip
     with pytest.raises(VideoError, match="no pictures between 90 and 99"):
         benchmark.video(clip.partition("#")[0] + "#t=90,99", 4)
@@ -141,7 +141,7 @@ def test_longvideobench_guesses_where_there_is_no_letter_the_same_way_each_time(
 
 
 def test_mlvu_of_its_authors_gives_the_same_questions(tmp_path):
-    benchmark = open_benchmark("mlvu", folder=str(folders.mlvu_authors(tmp_path)))
+    benchmark = open_benchmark("mlvu", data=str(folders.mlvu_authors(tmp_path)))
     items = benchmark.items()
     assert {item.groups[0] for item in items} == set(benchmark.columns)
     assert items[0].question == "What colour is it?\n(A) Yellow\n(B) Red\n(C) Green\n(D) Blue"
