@@ -15,14 +15,37 @@ def add_question(parser: argparse.ArgumentParser) -> None:
     """The video, the question, and how both are read."""
     parser.add_argument("video", help="path of a video file")
     parser.add_argument("question")
-    parser.add_argument("--model", default="builtin", help="builtin, a hub id or a local directory")
     parser.add_argument("--num-frames", type=int, default=32, help="frames sampled from the video")
     parser.add_argument("--max-new-tokens", type=int, default=64)
     parser.add_argument("--backend", default="pyav", help="pyav, decord or opencv")
-    parser.add_argument(
-        "--device", default=None, help="cpu, cuda, cuda:1 ... (default: best there)"
+    add_model(parser)
+
+
+def add_model(parser: argparse.ArgumentParser) -> None:
+    """The model and how it is loaded; ``load`` makes use of it."""
+    add = parser.add_argument_group("model").add_argument
+    add("--model", default="builtin", help="builtin, a hub id or a local directory")
+    add("--device", default=None, help="cpu, cuda, cuda:1 ... (default: best there)")
+    add("--dtype", default=None, help="float32, bfloat16 or float16")
+    add("--attn-implementation", default=None, help="sdpa, eager or flash_attention_2")
+    add("--device-map", default=None, help="auto: over all devices, in place of --device")
+    add("--quantization", default=None, help="8bit or 4bit, needs bitsandbytes")
+    add("--max-pixels", type=int, default=None, help="of all frames of a clip together")
+
+
+def load(options: argparse.Namespace) -> Any:
+    """The model that :func:`add_model` asked for."""
+    from gleanvid.models import load_model
+
+    return load_model(
+        options.model,
+        options.device,
+        options.dtype,
+        attn_implementation=options.attn_implementation,
+        device_map=options.device_map,
+        quantization=options.quantization,
+        max_pixels=options.max_pixels,
     )
-    parser.add_argument("--dtype", default=None, help="float32, bfloat16 or float16")
 
 
 def add_compressor(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:
@@ -61,7 +84,6 @@ def read_and_load(options: argparse.Namespace) -> tuple[Any, Any, float]:
     """The video, the model, and the seconds that reading the file took."""
     import time
 
-    from gleanvid.models import load_model
     from gleanvid.pipeline import MAX_SIDE
     from gleanvid.video import read_video
 
@@ -72,7 +94,7 @@ def read_and_load(options: argparse.Namespace) -> tuple[Any, Any, float]:
     decode_s = time.perf_counter() - started
     for note in video.notes:
         sys.stderr.write(f"note: {note}\n")
-    return video, load_model(options.model, options.device, options.dtype), decode_s
+    return video, load(options), decode_s
 
 
 def methods(names: str, retention_ratio: float) -> list[Any]:

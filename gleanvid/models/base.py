@@ -56,8 +56,11 @@ class ModelAdapter(ABC):
     model_types: ClassVar[tuple[str, ...]]  # config.model_type values
     pixel_input: ClassVar[str] = "pixel_values_videos"
 
-    def __init__(self, name: str, hf_model: Any, processor: Any) -> None:
+    def __init__(
+        self, name: str, hf_model: Any, processor: Any, max_pixels: int | None = None
+    ) -> None:
         self.name, self.hf_model, self.processor = name, hf_model, processor
+        self.max_pixels = checked_max_pixels(max_pixels)  # of a clip, unless encode() says other
         self.lock = threading.RLock()
         self.clips: OrderedDict[Any, Encoded] = OrderedDict()  # recent ones, by pipeline.encode
         self.layout = self.layout_of(hf_model)
@@ -97,15 +100,16 @@ class ModelAdapter(ABC):
     ) -> Encoded:
         """Run the vision side once; ``needs`` names signals to compute ("saliency", "keys").
 
-        ``max_pixels`` bounds the pixels of all frames together after resizing (None: what the
-        checkpoint's own processor allows). Raises ``ModelError`` where memory runs out and
-        ``StoppedError`` once ``stop`` is set.
+        ``max_pixels`` bounds the pixels of all frames together after resizing (None: what the model
+        was loaded with, or else what the checkpoint's own processor allows). Raises ``ModelError``
+        where that is too little or memory runs out and ``StoppedError`` once ``stop`` is set.
         """
         advice = "Use fewer frames, a lower max_pixels, or a smaller model."
         with self.lock, explaining_out_of_memory(advice), interruptible(self.hf_model, stop):
             start = now(self.device)
             prefix, _ = split_after(self._render(video, "", ()), self._video_token)
-            inputs = dict(self.build_inputs(video, prefix, max_pixels))
+            limit = self.max_pixels if max_pixels is None else checked_max_pixels(max_pixels)
+            inputs = dict(self.build_inputs(video, prefix, limit))
             inputs = {
                 name: value.to(self.device) if isinstance(value, Tensor) else value
                 for name, value in inputs.items()
@@ -224,3 +228,10 @@ class ModelAdapter(ABC):
             text = torch.zeros_like(tail, dtype=kinds.dtype)
             inputs["mm_token_type_ids"] = torch.cat([kinds, text], 1)
         return inputs
+
+
+def checked_max_pixels(value: int | None) -> int | None:
+    """The value itself. Raises ``ValueError`` where it is no positive whole number."""
+    if value is None or (isinstance(value, int) and not isinstance(value, bool) and value > 0):
+        return value
+    raise ValueError(f"max_pixels={value!r} must be a whole number of at least 1, or None")

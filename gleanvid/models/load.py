@@ -10,9 +10,11 @@ from safetensors import SafetensorError
 from transformers import AutoConfig, AutoModelForImageTextToText, AutoProcessor
 from transformers.utils import is_flash_attn_2_available
 
-from gleanvid.models.base import ModelAdapter
+from gleanvid.models.base import ModelAdapter, checked_max_pixels
 from gleanvid.models.families import family_of
+from gleanvid.models.hub import is_reachable
 from gleanvid.models.measure import explaining_out_of_memory
+from gleanvid.models.quantization import quantization_config
 from gleanvid.types import ModelError
 
 BUILTIN = Path(__file__).parent / "builtin"
@@ -25,42 +27,63 @@ def load_model(
     *,
     attn_implementation: str | None = None,
     device_map: str | dict[str, Any] | None = None,
+    quantization: str | None = None,
+    max_pixels: int | None = None,
 ) -> ModelAdapter:
     """Load "builtin", a hub id, or a local directory.
 
     Unless given: ``device`` is CUDA where there is one; ``dtype`` bfloat16 on CUDA, else float32;
     attention FlashAttention-2 where its package is installed on CUDA, else SDPA. ``device_map``
-    (accelerate) spreads a model over several devices. Raises ``ModelError`` saying what to do where
-    weights are missing, the directory is no model, the type is not supported or memory runs out.
+    (accelerate) spreads a model over several devices, in place of ``device``. ``quantization``:
+    "8bit" or "4bit" (bitsandbytes). ``max_pixels`` bounds the pixels of all frames of a clip
+    together. Where the hub does not answer within seconds (or ``HF_HUB_OFFLINE=1``), only what was
+    downloaded before is looked at. Raises ``ModelError`` saying what to do where weights are
+    missing, the directory is no model, the type is not supported, settings contradict each other or
+    memory runs out, ``ValueError`` for a setting out of range.
     """
+    if device is not None and device_map is not None:
+        raise ModelError("device and device_map cannot both be given: device_map says it all.")
+    checked_max_pixels(max_pixels)
     name = str(name_or_path)
     source = _source(name)
     target = _device(device)
     kind = _dtype(dtype, target)
-    if attn_implementation is None:
-        half = kind in (torch.bfloat16, torch.float16)
-        flash = target.type == "cuda" and half and is_flash_attn_2_available()
-        attn_implementation = "flash_attention_2" if flash else "sdpa"
-    family = family_of(_fetched(AutoConfig, source, name), name)
-    advice = f"{name} does not fit on {target}: load a smaller model, or pass device_map='auto'."
+    options: dict[str, Any] = {
+        "dtype": kind,
+        "attn_implementation": attn_implementation or _attention(target, kind),
+        "device_map": device_map,
+    }
+    if quantization is not None:
+        options["quantization_config"] = quantization_config(quantization, kind)
+        options["device_map"] = device_map or {"": target}
+    there = {"local_files_only": not (Path(source).is_dir() or is_reachable())}
+    family = family_of(_fetched(AutoConfig, source, name, **there), name)
+    hf_model = _weights(source, name, target, options | there)
+    processor = _fetched(AutoProcessor, source, name, **there)
+    return family(name, hf_model.eval(), processor, max_pixels)
+
+
+def _weights(source: str, name: str, target: torch.device, options: dict[str, Any]) -> Any:
+    """The model on its devices. Raises ``ModelError`` where weights are missing or too large."""
+    advice = (
+        f"{name} does not fit on {target}: load a smaller model, or pass quantization='4bit' or "
+        "device_map='auto'."
+    )
     with explaining_out_of_memory(advice):
         hf_model, loaded = _fetched(
-            AutoModelForImageTextToText,
-            source,
-            name,
-            dtype=kind,
-            attn_implementation=attn_implementation,
-            device_map=device_map,
-            output_loading_info=True,
+            AutoModelForImageTextToText, source, name, output_loading_info=True, **options
         )
         if loaded["missing_keys"]:  # transformers would go on with random weights
             raise ModelError(
                 f"{name} is incomplete: it lacks {len(loaded['missing_keys'])} weights."
             )
-        if device_map is None:
-            hf_model = hf_model.to(target)
-    processor = _fetched(AutoProcessor, source, name)
-    return family(name, hf_model.eval(), processor)
+        return hf_model if options["device_map"] is not None else hf_model.to(target)
+
+
+def _attention(target: torch.device, kind: torch.dtype) -> str:
+    half = kind in (torch.bfloat16, torch.float16)
+    flash = target.type == "cuda" and half and is_flash_attn_2_available()
+    return "flash_attention_2" if flash else "sdpa"
 
 
 def _source(name: str) -> str:

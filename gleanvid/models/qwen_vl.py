@@ -19,7 +19,7 @@ from transformers.vision_utils import get_vision_window_index
 from gleanvid.models.base import ModelAdapter
 from gleanvid.models.boundary import Layout
 from gleanvid.models.geometry import cells
-from gleanvid.types import Video
+from gleanvid.types import ModelError, Video
 
 
 class Qwen3VL(ModelAdapter):
@@ -82,7 +82,9 @@ class Qwen3VL(ModelAdapter):
             cap_pixels_per_frame=True,
             return_tensors="pt",
         )
-        return {name: made[name] for name in made if name != "video_metadata"}
+        inputs = {name: made[name] for name in made if name != "video_metadata"}
+        self._check(inputs, max_pixels)
+        return inputs
 
     def place_tokens(
         self, video: Video, inputs: Mapping[str, Any]
@@ -93,11 +95,25 @@ class Qwen3VL(ModelAdapter):
         return grid, torch.as_tensor(seconds), cells(grid[1], grid[2], video.source_size)
 
     def _size(self, num_frames: int, max_pixels: int | None) -> dict[str, int]:
-        """Bounds of the processor: Qwen3-VL counts the pixels of all frames together."""
+        """Bounds of the processor: Qwen3-VL counts the pixels of all frames together.
+
+        Its cap per frame never goes below 1.05 times the lower bound, so that has to give way.
+        """
         size = self.processor.video_processor.size
         low, high = int(size["shortest_edge"]), int(size["longest_edge"])
-        high = min(high, max_pixels or high)
-        return {"shortest_edge": min(low, high), "longest_edge": high}
+        if max_pixels is not None:
+            low, high = min(low, int(max_pixels / num_frames / 1.06)), max_pixels
+        return {"shortest_edge": max(low, 1), "longest_edge": high}
+
+    def _check(self, inputs: Mapping[str, Any], max_pixels: int | None) -> None:
+        processor = self.processor.video_processor
+        (units, height, width), patch = inputs["video_grid_thw"][0].tolist(), processor.patch_size
+        pixels = units * processor.temporal_patch_size * height * width * patch**2
+        if max_pixels is not None and pixels > max_pixels:
+            raise ModelError(
+                f"max_pixels={max_pixels} is too little for this clip, which takes at least "
+                f"{pixels} pixels: use fewer frames or a higher max_pixels."
+            )
 
 
 class Qwen25VL(Qwen3VL):
@@ -119,7 +135,7 @@ class Qwen25VL(Qwen3VL):
 
     def _size(self, num_frames: int, max_pixels: int | None) -> dict[str, int]:
         """Qwen2.5-VL counts the pixels of one frame."""
-        return super()._size(num_frames, max_pixels and max(1, max_pixels // num_frames))
+        return super()._size(1, max_pixels and max(1, max_pixels // num_frames))
 
 
 def paired(video: Video) -> tuple[np.ndarray, list[float]]:

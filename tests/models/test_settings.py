@@ -1,0 +1,145 @@
+"""Settings do what they say or are refused; nothing is ignored in silence."""
+
+from __future__ import annotations
+
+import http.server
+import socket
+import threading
+import time
+
+import pytest
+import torch
+
+from gleanvid.models import hub, load_model, quantization
+from gleanvid.models import load as load_module
+from gleanvid.types import ModelError
+from tests.models import tiny
+from tests.models.oracle import EveryNth
+
+QUARTER = EveryNth(retention_ratio=0.25)
+
+
+@pytest.fixture(scope="module", params=["qwen3_vl", "qwen25_vl"])
+def directory(request, tmp_path_factory):
+    path = tmp_path_factory.mktemp(request.param)
+    getattr(tiny, request.param)(path)
+    return path
+
+
+def pixels(model, encoded):
+    """What the vision tower was shown of all frames together."""
+    processor = model.processor.video_processor
+    units, height, width = encoded.inputs["video_grid_thw"][0].tolist()
+    return units * processor.temporal_patch_size * height * width * processor.patch_size**2
+
+
+@pytest.mark.parametrize("shape", [(4, 240, 320), (7, 131, 57), (2, 64, 64)], ids=str)
+@pytest.mark.parametrize("per_frame", [64 * 64, 100 * 100, 200 * 200])
+def test_max_pixels_bounds_every_clip_from_above_and_is_made_use_of(directory, shape, per_frame):
+    model = load_model(directory, device="cpu", max_pixels=per_frame * shape[0])
+    used = pixels(model, model.encode(tiny.noise_video(*shape)))
+    assert used <= model.max_pixels
+    height, width = shape[1:]
+    enough = (shape[0] + shape[0] % 2) * (height + 16) * (width + 16)
+    assert used >= 0.3 * min(model.max_pixels, enough)
+
+
+def test_max_pixels_may_be_more_than_the_checkpoint_s_own(directory):
+    video = tiny.noise_video(8, 300, 400)
+    plain = load_model(directory, device="cpu")
+    more = load_model(directory, device="cpu", max_pixels=8 * 300 * 400)
+    few, many = pixels(plain, plain.encode(video)), pixels(more, more.encode(video))
+    assert few < many <= 8 * 300 * 400
+    assert pixels(more, more.encode(video, max_pixels=8 * 80 * 80)) <= 8 * 80 * 80
+
+
+def test_a_clip_that_does_not_fit_into_max_pixels_is_refused(directory):
+    model = load_model(directory, device="cpu", max_pixels=4000)
+    with pytest.raises(ModelError, match=r"max_pixels=4000 is too little.*fewer frames"):
+        model.encode(tiny.noise_video(8))
+
+
+@pytest.mark.parametrize("value", [0, -5, 1.5, True, "many"])
+def test_max_pixels_that_are_no_number_of_pixels_are_refused(directory, value):
+    with pytest.raises(ValueError, match=r"max_pixels=.* must be a whole number"):
+        load_model(directory, device="cpu", max_pixels=value)
+
+
+def test_settings_that_contradict_each_other_are_refused(directory):
+    with pytest.raises(ModelError, match="device and device_map"):
+        load_model(directory, device="cpu", device_map="cpu")
+
+
+@pytest.mark.parametrize("name", ["nonsense", "flash_attention_2"])
+def test_attention_that_cannot_be_had_is_refused(directory, name):
+    if name == "flash_attention_2" and load_module.is_flash_attn_2_available():
+        pytest.skip("it can be had here")
+    with pytest.raises(ModelError):
+        load_model(directory, device="cpu", attn_implementation=name)
+
+
+def test_unknown_quantization_and_missing_packages_are_refused(directory, monkeypatch):
+    with pytest.raises(ModelError, match="quantization='2bit' must be one of 8bit, 4bit"):
+        load_model(directory, quantization="2bit")
+    monkeypatch.setattr(quantization, "find_spec", lambda name: None)
+    with pytest.raises(ModelError, match="pip install bitsandbytes"):
+        load_model(directory, quantization="4bit")
+
+
+@pytest.mark.parametrize("kind", ["8bit", "4bit"])
+def test_quantized_models_answer_compressed_and_from_a_reused_video(kind):
+    pytest.importorskip("bitsandbytes")
+    model = load_model("builtin", quantization=kind, device="cpu")
+    layer = model.layout.language_model.layers[0].self_attn.q_proj
+    assert layer.weight.dtype in (torch.int8, torch.uint8)
+    encoded = model.encode(tiny.noise_video())
+    fresh = model.generate(encoded, "what?", QUARTER, max_new_tokens=3)
+    assert model.conversation(encoded, QUARTER).ask("what?", max_new_tokens=3).text == fresh.text
+
+
+@pytest.fixture
+def address(monkeypatch):
+    """Sets where the hub is."""
+    return lambda url: monkeypatch.setattr(hub.constants, "ENDPOINT", url)
+
+
+def test_a_hub_that_answers_is_reachable_whatever_it_says(address, monkeypatch):
+    monkeypatch.setattr(hub, "is_offline_mode", lambda: False)
+    server = http.server.HTTPServer(("127.0.0.1", 0), http.server.BaseHTTPRequestHandler)
+    threading.Thread(target=server.handle_request, daemon=True).start()
+    address(f"http://127.0.0.1:{server.server_port}")
+    assert hub.is_reachable()
+    server.server_close()
+
+
+def test_a_hub_that_stays_silent_costs_seconds_at_most(address, monkeypatch):
+    monkeypatch.setattr(hub, "SECONDS", 0.3)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        address(f"http://127.0.0.1:{silent.getsockname()[1]}")
+        start = time.perf_counter()
+        with pytest.raises(ModelError, match="hf download Qwen/Qwen3-VL-2B-Instruct"):
+            load_model("Qwen/Qwen3-VL-2B-Instruct")
+    assert time.perf_counter() - start < 8.0  # the hub's own retries alone sleep for 23 s
+
+
+def test_offline_nobody_is_asked_and_only_local_files_are_read(monkeypatch):
+    def ask():
+        raise AssertionError("the network was used")
+
+    seen = {}
+
+    def load(source, **options):
+        seen.update(options)
+        raise OSError("not here")
+
+    monkeypatch.setattr(hub, "is_offline_mode", lambda: True)
+    monkeypatch.setattr(hub, "get_session", ask)
+    monkeypatch.setattr(load_module.AutoConfig, "from_pretrained", load)
+    with pytest.raises(ModelError, match="could not be fetched"):
+        load_model("Qwen/Qwen3-VL-2B-Instruct")
+    assert seen["local_files_only"] is True
+
+
+def test_a_directory_needs_no_hub(directory, monkeypatch):
+    monkeypatch.setattr(load_module, "is_reachable", lambda: 1 / 0)
+    assert load_model(directory, device="cpu").device.type == "cpu"
