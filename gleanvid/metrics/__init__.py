@@ -9,6 +9,7 @@ from gleanvid.metrics.budgets import adaptive_alpha, budget_gini, gini, novelty,
 from gleanvid.metrics.complement import (
     basis_rank,
     energy_outside_span,
+    later_residual_energy,
     residual_energy,
     residual_energy_by_unit,
 )
@@ -53,6 +54,7 @@ __all__ = [
     "energy_outside_span",
     "gini",
     "kept_span",
+    "later_residual_energy",
     "marked",
     "mask_overlap",
     "mask_overlaps",

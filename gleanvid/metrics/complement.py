@@ -17,6 +17,17 @@ def residual_energy(debiased: Tensor, record: Compression, span: Span | None = N
     return float((span or kept_span(debiased, record)).across.mean())
 
 
+def later_residual_energy(debiased: Tensor, record: Compression, span: Span | None = None) -> float:
+    """The same mean without the first unit that keeps anything, to which all is new.
+
+    With it, the mean says how large that unit's budget is before it says anything else. 0 where
+    only one unit keeps anything.
+    """
+    held = span or kept_span(debiased, record)
+    later = held.across[held.units > held.units[0]]
+    return float(later.mean()) if len(later) else 0.0
+
+
 def residual_energy_by_unit(
     debiased: Tensor, record: Compression, span: Span | None = None
 ) -> Tensor:

@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 import plotly.graph_objects as go
 
 from gleanvid.metrics import Diagnostics, diagnostics_of
-from gleanvid.plots.style import listed, looks, note, styled
+from gleanvid.plots.palette import looks
+from gleanvid.plots.style import listed, note, styled
 from gleanvid.run import Run
 
 Curves = Mapping[str, Mapping[float, float]]  # method -> {share kept: value}

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 import plotly.graph_objects as go
 
-from gleanvid.plots.style import BLUE, GREY, labels, listed, styled
+from gleanvid.plots.palette import BLUE, GREY
+from gleanvid.plots.style import labels, listed, styled
 from gleanvid.plots.units import lines_over_units
 from gleanvid.run import Run
 

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 import plotly.graph_objects as go
 
-from gleanvid.plots.style import labels, listed, looks, note, styled
+from gleanvid.plots.palette import looks
+from gleanvid.plots.style import labels, listed, note, styled
 from gleanvid.run import Run
 
 

@@ -21,4 +21,4 @@ def residual_energy_figure(runs: Run | Sequence[Run]) -> go.Figure:
         "new energy",
         "%{y:.1%} new at %{customdata:.2f} s",
     )
-    return figure.update_yaxes(tickformat=".0%")
+    return figure.update_yaxes(type="log", tickformat=".2~%", rangemode="normal")

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import plotly.graph_objects as go
 
 from gleanvid.metrics import random_iou_curve, spatial_iou_curve
-from gleanvid.plots.style import GREY, labels, listed, looks, styled
+from gleanvid.plots.palette import GREY, looks
+from gleanvid.plots.style import labels, listed, styled
 from gleanvid.run import Run
 
 _GAPS = 20  # largest gap, as in the paper

@@ -4,18 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import plotly.graph_objects as go
 
+from gleanvid.plots.palette import GREY
 from gleanvid.run import Run
 
-# Okabe and Ito, "Color Universal Design", 2008, without the yellow that white paper swallows.
-BLUE, ORANGE, VERMILLION, GREY = "#0072B2", "#E69F00", "#D55E00", "#808080"
-GREEN, PURPLE, SKY = "#009E73", "#CC79A7", "#56B4E9"
-_RIVALS = (ORANGE, GREEN, PURPLE, VERMILLION, SKY)
-DASHES = ("solid", "dash", "dot", "dashdot")
-SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "cross")
 _GRID = "rgba(128,128,128,0.25)"
 
 
@@ -41,30 +35,6 @@ def styled(figure: go.Figure, x_title: str, y_title: str, height: int = 260) -> 
 def listed(runs: Run | Sequence[Run]) -> list[Run]:
     """One run or several, as a list."""
     return [runs] if isinstance(runs, Run) else list(runs)
-
-
-def colours(names: Sequence[str]) -> list[str]:
-    """A colour a series: GleanVID blue, full tokens grey, the others in turn."""
-    fixed = {"gleanvid": BLUE, "full": GREY}
-    rivals = [name for name in dict.fromkeys(names) if name not in fixed]
-    turn = {name: _RIVALS[place % len(_RIVALS)] for place, name in enumerate(rivals)}
-    return [fixed.get(name) or turn[name] for name in names]
-
-
-def looks(names: Sequence[str]) -> list[dict[str, Any]]:
-    """Line and marker of every series; a colour that comes again has another dash and symbol."""
-    seen: Counter[str] = Counter()
-    found = []
-    for colour in colours(names):
-        again = seen[colour]
-        seen[colour] += 1
-        found.append(
-            {
-                "line": {"color": colour, "width": 2, "dash": DASHES[again % len(DASHES)]},
-                "marker": {"color": colour, "symbol": SYMBOLS[again % len(SYMBOLS)], "size": 6},
-            }
-        )
-    return found
 
 
 def labels(runs: Sequence[Run]) -> list[str]:

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import plotly.graph_objects as go
 from torch import Tensor
 
-from gleanvid.plots.style import looks, styled
+from gleanvid.plots.palette import looks
+from gleanvid.plots.style import styled
 from gleanvid.run import Run
 
 

@@ -7,6 +7,7 @@ from gleanvid.metrics import (
     debiased,
     energy_outside_span,
     kept_span,
+    later_residual_energy,
     residual_energy,
     residual_energy_by_unit,
 )
@@ -79,6 +80,12 @@ def test_empty_units_have_no_mean_and_add_no_rank():
     assert torch.isnan(by_unit).tolist() == [unit == 1 for unit in range(6)]
     rank = basis_rank(features, kept)
     assert rank[1] == rank[0]
+
+
+def test_without_the_first_unit_only_what_comes_later_counts():
+    features = torch.cat([axes(0, 1), torch.tensor([[0.0, 1, 1, 0]]), axes(3)])
+    assert later_residual_energy(features, record([0, 1, 2])) == pytest.approx(0.5)
+    assert later_residual_energy(features, record([2, 3])) == 0.0
 
 
 def test_zero_rows_add_nothing():

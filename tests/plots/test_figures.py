@@ -5,7 +5,8 @@ import json
 import pytest
 
 from gleanvid import metrics, plots
-from gleanvid.plots.style import labels, looks
+from gleanvid.plots.palette import looks
+from gleanvid.plots.style import labels
 from tests.plots.cases import run
 
 METHODS = ("gleanvid", "uniform", "random")

@@ -1,0 +1,79 @@
+"""``gleanvid diagnose CLIPS``: the paper's diagnostics on any folder of videos."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+_NAMES = "gleanvid,vidcom2,vcast,uniform,random"
+_RATIOS = "0.4,0.3,0.25,0.2,0.15,0.1,0.05"
+
+
+def add(commands: Any, given: Sequence[str]) -> None:
+    """Add the parser of ``diagnose``."""
+    parser = commands.add_parser(
+        "diagnose", help="how rich, new and spread the kept tokens are, on a folder of videos"
+    )
+    parser.add_argument("clips", nargs="+", help="video files, or folders of them")
+    parser.add_argument("--compressor", default=_NAMES, help="names, comma-separated, or all")
+    parser.add_argument("--retention-ratio", default=_RATIOS, help="comma-separated")
+    parser.add_argument("--model", default="builtin", help="builtin, a hub id or a local directory")
+    parser.add_argument("--num-frames", type=int, default=32, help="frames sampled from each video")
+    parser.add_argument("--backend", default="pyav", help="pyav, decord or opencv")
+    parser.add_argument("--device", default=None, help="cpu, cuda, cuda:1 ... (default: best)")
+    parser.add_argument("--dtype", default=None, help="float32, bfloat16 or float16")
+    parser.add_argument("--out", default="diagnosis", metavar="DIR", help="folder of the results")
+    parser.set_defaults(run=_diagnose)
+
+
+def ratios(listed: str) -> list[float]:
+    """Comma-separated shares. Raises ``ValueError`` outside (0, 1]."""
+    found = [float(part) for part in listed.split(",")]
+    for ratio in found:
+        if not 0 < ratio <= 1:
+            raise ValueError(f"retention_ratio={ratio!r} must be in (0, 1]")
+    return found
+
+
+def tell(text: str) -> None:
+    """A line of progress, on stderr."""
+    sys.stderr.write(text + "\n")
+
+
+def _diagnose(options: argparse.Namespace) -> int:
+    from gleanvid.compressors import COMPRESSORS
+    from gleanvid.evaluation import diagnose, diagnosis
+    from gleanvid.models import load_model
+
+    clips = diagnose.find_clips(options.clips)
+    shares = ratios(options.retention_ratio)
+    everything = [name for name in COMPRESSORS if name != "ablation"]
+    names = everything if options.compressor == "all" else options.compressor.split(",")
+    model = load_model(options.model, options.device, options.dtype)
+    rows, skipped = [], []
+    for item in diagnose.diagnose_clips(
+        clips,
+        model,
+        names,
+        shares,
+        options.num_frames,
+        backend=options.backend,
+        on_clip=lambda number, path: tell(f"{number + 1}/{len(clips)} {path.name}"),
+    ):
+        if isinstance(item, diagnose.Skipped):
+            skipped.append(item)
+            what = f" ({item.name} at {item.retention_ratio:g})" if item.name else ""
+            tell(f"skipped: {item.clip}{what}: {item.reason}")
+        else:
+            rows.append(item)
+    if not rows:
+        tell("gleanvid: no clip could be measured")
+        return 1
+    facts = diagnose.facts(model, clips, options.num_frames)
+    found = diagnosis.write(Path(options.out), facts, rows, skipped)
+    print(diagnosis.text(found))
+    tell(f"written to {options.out}")
+    return 0

@@ -1,0 +1,70 @@
+"""Figures for papers: the numbers that are drawn, and files that open."""
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from gleanvid.plots import paper
+from gleanvid.plots.palette import BLUE
+from tests.plots.cases import run
+
+
+def lines(figure):
+    return {line.get_label(): line for line in figure.axes[0].lines}
+
+
+def test_effective_dimension_draws_the_points_with_tight_budgets_to_the_right():
+    figure = paper.effective_dimension({"gleanvid": {0.1: 3.0, 0.4: 9.0}, "x": {0.2: 1.0}})
+    line = lines(figure)["gleanvid"]
+    assert list(line.get_xdata()) == [10, 40] and list(line.get_ydata()) == [3, 9]
+    assert line.get_color() == BLUE
+    left, right = figure.axes[0].get_xlim()
+    assert left > right
+
+
+def test_a_method_looks_the_same_where_others_are_missing():
+    names = ["gleanvid", "a", "b"]
+    whole = lines(paper.spatial_iou({name: [0.1] for name in names}, [0.2], names))
+    less = lines(paper.spatial_iou({"b": [0.1]}, [0.2], names))
+    assert whole["b"].get_color() == less["b"].get_color() != whole["a"].get_color()
+    assert list(less["random positions"].get_ydata()) == [0.2]
+
+
+def test_complementarity_has_a_panel_a_metric_and_a_bar_a_variant():
+    made = {"effective_rank": 2.0, "residual_energy": 0.5, "coverage_error": 0.1}
+    figure = paper.complementarity({"lrs": made, "lrs+scs": made})
+    assert [[bar.get_height() for bar in axes.patches] for axes in figure.axes] == [
+        [2.0, 2.0],
+        [0.5, 0.5],
+        [0.1, 0.1],
+    ]
+
+
+def test_budgets_are_relative_to_the_uniform_share():
+    line = lines(paper.budgets([run()]))["gleanvid"]
+    kept = run().compression.budgets.double()
+    assert list(line.get_ydata()) == pytest.approx((kept * 6 / kept.sum()).tolist())
+    assert np.mean(line.get_ydata()) == pytest.approx(1.0)
+
+
+def test_overlays_have_a_row_a_run_and_a_column_a_unit():
+    figure = paper.overlays([run(), run("uniform")], units=[0, 5])
+    titles = [axes.get_title() for axes in figure.axes]
+    kept = run().compression.budgets.tolist()
+    assert titles[:2] == [f"0.0 s, {kept[0]}", f"2.5 s, {kept[5]}"]
+    assert len(figure.axes) == 4
+    with pytest.raises(ValueError, match="at least one run"):
+        paper.overlays([])
+
+
+@pytest.mark.parametrize(
+    ("ending", "start"), [("pdf", b"%PDF"), ("png", b"\x89PNG"), ("svg", b"<?")]
+)
+def test_files_open(tmp_path, ending, start):
+    figure = paper.overlays([run()], units=[0])
+    path = paper.save_figure(figure, tmp_path / f"figure.{ending}")
+    assert path.read_bytes().startswith(start)
+    if ending == "png":
+        assert Image.open(path).width == pytest.approx(6.75 * 300, abs=2)
+    if ending == "pdf":
+        assert b"/TrueType" in path.read_bytes() or b"/Type0" in path.read_bytes()
