@@ -35,7 +35,7 @@ const LOOKS = {
     const home = (n) => homeOf(a, first + n);
     const unit = Math.floor(first / clip.perUnit);
     const colour = groupColours(a);
-    paintCells(context, grid, (n) => (home(n) < 0 ? DARK : [...colour(home(n)), 0.72]), strength);
+    paintCells(context, grid, (n) => (home(n) < 0 ? DARK : colour(home(n))), strength * 0.8);
     context.globalAlpha = strength;
     paintHatch(context, grid, (n) => home(n) >= 0 && Math.floor(home(n) / clip.perUnit) !== unit, ".");
     paintBorders(context, grid, (n) => home(n) + 2, [["rgb(0 0 0 / 70%)", 1.25]]);

@@ -17,11 +17,15 @@ const MAGMA = (() => {
 const DARK = [11, 16, 28]; // over what the model was not given
 const A_COLOUR = [0, 114, 178];
 const B_COLOUR = [230, 159, 0];
-// Okabe and Ito's colours, for groups: neighbours in the list are easy to tell apart.
-const GROUP_COLOURS = [
-  [230, 159, 0], [86, 180, 233], [0, 158, 115], [240, 228, 66],
-  [0, 114, 178], [213, 94, 0], [204, 121, 167], [245, 245, 245],
-];
+// Okabe and Ito's colours for groups, then the same darker and lighter: 24 that differ.
+const GROUP_COLOURS = (() => {
+  const pure = [
+    [230, 159, 0], [86, 180, 233], [0, 158, 115], [240, 228, 66],
+    [0, 114, 178], [213, 94, 0], [204, 121, 167], [235, 235, 235],
+  ];
+  const mixed = (other, share) => pure.map((rgb) => rgb.map((c) => c + (other - c) * share));
+  return [...pure, ...mixed(0, 0.4), ...mixed(255, 0.45)];
+})();
 
 // Size a canvas in page pixels, sharp on every screen. Returns its context, also in page pixels.
 function fitCanvas(canvas, width, height) {
@@ -49,14 +53,14 @@ function cellsOf(rows, columns) {
   return cells;
 }
 
-// A flat colour for every token. `colour(n)` gives [r, g, b] or null for none; `alpha` is 0..1.
+// A flat colour for every token: `colour(n)` gives [r, g, b] or [r, g, b, share of alpha], or null
+// for none; `alpha` is 0..1.
 function paintCells(context, grid, colour, alpha) {
   const { canvas, context: small, image } = cellsOf(grid.rows, grid.columns);
-  const opacity = Math.round(alpha * 255);
   for (let n = 0; n < grid.rows * grid.columns; n++) {
     const rgb = colour(n);
-    if (rgb) image.data.set(rgb, n * 4);
-    image.data[n * 4 + 3] = rgb ? opacity : 0;
+    for (let c = 0; rgb && c < 3; c++) image.data[n * 4 + c] = rgb[c];
+    image.data[n * 4 + 3] = rgb ? 255 * alpha * (rgb[3] ?? 1) : 0;
   }
   small.putImageData(image, 0, 0);
   context.imageSmoothingEnabled = false;

@@ -23,13 +23,15 @@ const STRIPS = {
 // The top of a strip. Where one bar dwarfs the rest, as novelty in the first unit does, it is cut.
 function topOf(values, cropped) {
   const [most, next] = [...values].sort((left, right) => right - left);
-  return (cropped && next > 0 && most > 3 * next ? next * 1.25 : most * 1.06) || 1;
+  return (cropped && next > 0 && most > 3 * next ? next * 1.4 : most * 1.06) || 1;
 }
+
+const alike = (one, other) => one.every((x, n) => Math.abs(x - other[n]) <= 1e-3 * Math.abs(x));
 
 function paintStrip(context, width, height, strip, colours) {
   const { a, b, even, unit, cuts, cropped } = strip;
   context.clearRect(0, 0, width, height);
-  const top = topOf([...a, ...(b ?? []), even ?? 0], cropped);
+  const top = Math.max(topOf(a, cropped), b ? topOf(b, cropped) : 0, (even ?? 0) * 1.06);
   const slot = width / a.length;
   const gap = slot > 6 ? 2 : slot > 3 ? 1 : 0;
   const up = (value) => Math.min(1, value / top) * (height - 1);
@@ -121,7 +123,8 @@ function describeStrips({ clip, methodA, methodB, a, b }) {
     if (!own) continue;
     const other = methodB && of(clip, methodB, b);
     const even = strip.name === "budget" ? a.total / clip.units : undefined;
-    strip.drawn = { a: own, b: other === own ? null : other, even, cuts, cropped, colour };
+    const second = other && !(cropped && alike(own, other)) ? other : null;
+    strip.drawn = { a: own, b: second, even, cuts, cropped, colour };
     const notes = [];
     if (even !== undefined) notes.push(`┄ uniform B/T = ${even.toFixed(1)}`);
     if (strip.name === "novelty" && !methodA.novelty) notes.push("of the clip, as GleanVID measures it");

@@ -1,0 +1,74 @@
+"""The viewer alone on a page without a server: what its scripts do needs no Gradio to be seen."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from components.theme import STYLES
+from components.viewer import SCRIPT, TEMPLATE, Packed
+
+HOST = "http://viewer.test"
+THEME = """
+body { margin: 0; padding: 16px; font-family: system-ui, sans-serif; line-height: 1.5;
+       background: #f6f8fa; --block-background-fill: #fff; }
+body.dark { background: #0d131c; --block-background-fill: #141c27; }
+body * { box-sizing: border-box; }
+"""
+# What gr.HTML puts in scope of the script: the element, its props and a way to hear of changes.
+PAGE = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Viewer</title>
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<style>{style}</style></head><body class="{mode}"><main><h1 hidden>Viewer</h1>
+<div id="mount">{template}</div></main><script>
+const element = document.getElementById("mount");
+const watchers = [];
+const props = {{ value: {value} }};
+const show = (value) => {{ props.value = value; watchers.forEach((act) => act()); }};
+const mount = () => {{
+{script}
+}};
+window.heard = [];
+for (const name of ["gleanvid:unit", "gleanvid:pair"])
+  document.addEventListener(name, (event) => heard.push([name, event.detail]));
+const watch = (name, act) => watchers.push(act);
+mount();
+</script></body></html>"""
+
+
+def value_of(packed: Packed, name: str = "a") -> dict[str, Any]:
+    """The value as the page gets it: with addresses in place of the files."""
+    files = {key: {"url": f"{HOST}/{name}.{key}"} for key in ("sheet", "data")}
+    return packed.value | files
+
+
+def open_alone(page: Any, packed: Packed, *others: Packed, dark: bool = False) -> Any:
+    """Show a packed result; ``others`` can be shown later by ``show(<value>)``, as b, c, ..."""
+    style = THEME + "".join(path.read_text(encoding="utf-8") for path in STYLES)
+    files = {}
+    for name, item in zip("abcdef", (packed, *others), strict=False):
+        files |= {f"/{name}.sheet": item.sheet, f"/{name}.data": item.data}
+    body = PAGE.format(
+        style=style,
+        mode="dark" if dark else "",
+        template=TEMPLATE,
+        value=json.dumps(value_of(packed)).replace("<", "\\u003c"),
+        script=SCRIPT,
+    )
+
+    def answer(route: Any) -> None:
+        path = route.request.url.removeprefix(HOST)
+        if path == "/":
+            route.fulfill(body=body, content_type="text/html")
+        elif path in files:
+            route.fulfill(body=files[path], content_type="application/octet-stream")
+        else:
+            route.fulfill(status=404)
+
+    page.requested, page.errors = [], []
+    page.on("request", lambda request: page.requested.append(request.url))
+    page.on("pageerror", lambda error: page.errors.append(str(error)))
+    page.on("console", lambda line: page.errors.append(line.text) if line.type == "error" else None)
+    page.route("**/*", answer)
+    page.goto(f"{HOST}/")
+    page.wait_for_selector(".gv-viewer[data-state=ready]", timeout=20_000)
+    return page
