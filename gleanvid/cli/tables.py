@@ -1,0 +1,63 @@
+"""``gleanvid tables``: the paper's published numbers, and ours beside them."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Sequence
+from typing import Any
+
+
+def add(commands: Any, given: Sequence[str]) -> None:
+    """Add the parser of ``tables``."""
+    parser = commands.add_parser("tables", help="the paper's numbers, and yours beside them")
+    parser.add_argument("names", nargs="*", metavar="table", help="by name (default: all)")
+    parser.add_argument("--list", action="store_true", help="print the names of the tables")
+    parser.add_argument(
+        "--results", nargs="+", default=[], metavar="DIR", help="folders of gleanvid eval"
+    )
+    parser.add_argument(
+        "--model", default="", help="put results of this model there (default: the paper's own)"
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON instead of Markdown")
+    parser.set_defaults(run=_tables)
+
+
+def _tables(options: argparse.Namespace) -> int:
+    from gleanvid.evaluation.published import choose, ours, read_results, tables, text
+
+    known = tables()
+    for name in options.names:
+        if name not in known:
+            raise ValueError(f"table={name!r} must be one of {', '.join(known)}")
+    chosen = [known[name] for name in options.names or known]
+    if options.list:
+        print("\n".join(f"{table.name:<28}{table.title}" for table in chosen))
+        return 0
+    found = read_results(options.results)
+    pairs = [(table, choose(table, found, options.model)) for table in chosen]
+    if found and not any(measured for _, measured in pairs):
+        raise ValueError(
+            f"the results are of {', '.join(found)}, which no chosen table is about; "
+            "--model NAME puts them there all the same"
+        )
+    if options.json:
+        report = [
+            {
+                "table": table.name,
+                "columns": table.columns,
+                "rows": [
+                    {"label": row.label, "setup": row.setup, "paper": row.values, "ours": own}
+                    for row, own in zip(
+                        table.rows,
+                        ours(table, measured) if measured else [None] * len(table.rows),
+                        strict=True,
+                    )
+                ],
+            }
+            for table, measured in pairs
+        ]
+        print(json.dumps(report, indent=1, ensure_ascii=False))
+    else:
+        print("\n".join(text(table, measured) for table, measured in pairs))
+    return 0
