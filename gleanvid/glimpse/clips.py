@@ -1,73 +1,58 @@
-"""Glimpse clips as MP4 files that browsers play, with their questions and answers beside them.
-
-``python -m gleanvid.glimpse.clips --split test --index 7 --out clip.mp4`` writes ``clip.mp4``,
-``clip.json`` and a small picture ``clip.jpg``.
-"""
+"""Glimpse clips in memory: the video, what is asked about it, and which tokens hold the answer."""
 
 from __future__ import annotations
 
-import argparse
-import dataclasses
-import json
-from fractions import Fraction
-from pathlib import Path
-
 import numpy as np
+import torch
+from torch import Tensor
 
-from gleanvid.glimpse.evaluate import ask_about
-from gleanvid.glimpse.render import render
-from gleanvid.glimpse.world import ClipSettings, Scene, sample_scene
+from gleanvid.glimpse.casting import sample_scene
+from gleanvid.glimpse.questions import Question, questions
+from gleanvid.glimpse.render import coverage, render
+from gleanvid.glimpse.world import ClipSettings, stream
+from gleanvid.types import Video
 
-
-def write_mp4(frames: np.ndarray, path: Path, fps: int, scale: int = 2, crf: int = 20) -> None:
-    """H.264 in yuv420p of uint8 [F, H, W, 3], enlarged ``scale`` times without smoothing."""
-    import av
-
-    height, width = (side * scale for side in frames.shape[1:3])
-    with av.open(str(path), "w", options={"movflags": "faststart"}) as file:
-        stream = file.add_stream("libx264", rate=fps, options={"crf": str(crf)})
-        stream.width, stream.height, stream.pix_fmt = width, height, "yuv420p"
-        for number, frame in enumerate(frames):
-            large = frame.repeat(scale, 0).repeat(scale, 1)
-            picture = av.VideoFrame.from_ndarray(large, format="rgb24")
-            picture.pts, picture.time_base = number, Fraction(1, fps)
-            file.mux(stream.encode(picture))
-        file.mux(stream.encode())
+FPS = 8.0  # frames per second of a clip, on the screen and in its timestamps
+_VISIBLE = 0.12  # share of a token's rectangle that an object must cover
 
 
-def write_clip(seed: int, split: str, index: int, path: Path, seconds: float, fps: int) -> Scene:
-    """The scene of (seed, split, index) as MP4, JSON and JPEG; returns the scene."""
-    from PIL import Image
-
-    short = sample_scene(seed, split, index, ClipSettings())
-    long = ClipSettings(num_frames=round(seconds * fps), min_step=0.1)
-    frames, _ = render(dataclasses.replace(short, settings=long))
-    write_mp4(frames, path, fps)
-    Image.fromarray(frames[len(frames) // 2]).save(path.with_suffix(".jpg"), quality=88)
-    truth = {
-        "source": f"made by gleanvid.glimpse.clips: seed {seed}, split {split}, index {index}",
-        "things": [dataclasses.asdict(thing) for thing in short.things],
-        "questions": [
-            {"family": q.family, "question": q.text, "answer": q.answer}
-            for q in ask_about(seed, split, index, ClipSettings())
-        ],
-    }
-    path.with_suffix(".json").write_text(json.dumps(truth, indent=1) + "\n", encoding="utf-8")
-    return short
+def make_video(seed: int, split: str, index: int, settings: ClipSettings | None = None) -> Video:
+    """One clip of the world as if it had been read from a file of 8 frames a second."""
+    frames, _ = render(sample_scene(seed, split, index, settings))
+    return Video.from_frames(frames, FPS, clip_name(seed, split, index))
 
 
-def main() -> None:
-    """Write one clip."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--split", default="test")
-    parser.add_argument("--index", type=int, required=True)
-    parser.add_argument("--seconds", type=float, default=4.0)
-    parser.add_argument("--fps", type=int, default=16)
-    parser.add_argument("--out", type=Path, required=True)
-    given = parser.parse_args()
-    write_clip(given.seed, given.split, given.index, given.out, given.seconds, given.fps)
+def clip_name(seed: int, split: str, index: int) -> str:
+    """ "glimpse-0-test-00012"."""
+    return f"glimpse-{seed}-{split}-{index:05d}"
 
 
-if __name__ == "__main__":
-    main()
+def ask_about(
+    seed: int, split: str, index: int, settings: ClipSettings | None = None
+) -> list[Question]:
+    """The questions of one clip, in the wordings that belong to it."""
+    scene = sample_scene(seed, split, index, settings)
+    return questions(scene, stream(seed, split, index, purpose=1))
+
+
+def evidence_mask(
+    seed: int,
+    split: str,
+    index: int,
+    settings: ClipSettings | None,
+    question: Question,
+    grid: tuple[int, int, int],
+) -> Tensor:
+    """bool [T * rows * columns]: tokens on what the question is about, while it shows the answer.
+
+    Frames are shared out evenly over the T units of ``grid``, the picture over rows and columns.
+    """
+    scene = sample_scene(seed, split, index, settings)
+    shares = coverage(scene, *grid[1:])  # [F, K, rows, columns]
+    times = scene.times()
+    units = (times * grid[0]).astype(int)
+    mask = np.zeros(grid, dtype=bool)
+    for part in question.evidence:
+        for f in np.flatnonzero((times >= part.start) & (times < part.end)):
+            mask[units[f]] |= shares[f, part.thing] > _VISIBLE
+    return torch.from_numpy(mask.reshape(-1))

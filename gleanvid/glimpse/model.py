@@ -45,7 +45,7 @@ _TEMPLATE = """\
 
 
 def build_config(tokenizer: PreTrainedTokenizerFast) -> Qwen3VLConfig:
-    """About 6 million parameters; ids are read from the tokenizer."""
+    """About 7 million parameters; ids are read from the tokenizer."""
     ids: Any = tokenizer.convert_tokens_to_ids
     vision = {
         "depth": 4,
@@ -63,7 +63,7 @@ def build_config(tokenizer: PreTrainedTokenizerFast) -> Qwen3VLConfig:
         "vocab_size": len(tokenizer),
         "hidden_size": 320,
         "intermediate_size": 640,
-        "num_hidden_layers": 4,
+        "num_hidden_layers": 5,
         "num_attention_heads": 5,
         "num_key_value_heads": 5,
         "head_dim": 64,

@@ -7,7 +7,8 @@ B clips, U units of two frames, P patches and N tokens per unit, S sequence leng
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 import torch
@@ -16,8 +17,9 @@ from transformers import PreTrainedTokenizerFast
 
 from gleanvid.glimpse import tokenizer as words
 from gleanvid.glimpse.augment import augment
+from gleanvid.glimpse.casting import sample_scene
 from gleanvid.glimpse.model import CELL, MERGE, PATCH, TEMPORAL
-from gleanvid.glimpse.questions import Question, questions
+from gleanvid.glimpse.questions import Question, describe, questions
 from gleanvid.glimpse.render import render
 from gleanvid.glimpse.world import (
     COLOURS,
@@ -25,13 +27,13 @@ from gleanvid.glimpse.world import (
     SHAPES,
     ClipSettings,
     Scene,
-    sample_scene,
+    Thing,
     stream,
 )
 
 IGNORED = -100
 _VISIBLE = 0.12  # share of a cell an object must cover to own the token
-_OTHERS = 10**6  # keeps the question stream apart from the scene stream
+_CAPTIONED = 0.4  # share of clips that also get a caption
 
 
 @dataclass(frozen=True)
@@ -42,7 +44,9 @@ class Clip:
     grid: tuple[int, int, int]  # units, rows and columns of patches
     seconds: np.ndarray  # [U], of each unit
     questions: list[Question]
-    targets: np.ndarray  # int64 [U * N, 3]: shape, colour, motion; 0 = nothing there
+    targets: (
+        np.ndarray
+    )  # int64 [U * N, 3]: shape, colour, motion; 0 = nothing there, IGNORED = not to be seen
 
 
 @dataclass(frozen=True)
@@ -57,13 +61,19 @@ class Batch:
     targets: Tensor  # [B * U * N, 3]
     questions: list[list[Question]]
 
+    def to(self, device: torch.device) -> Batch:
+        """The same batch with every tensor on ``device``."""
+        tensors = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "questions"}
+        moved = {name: tensor.to(device, non_blocking=True) for name, tensor in tensors.items()}
+        return replace(self, **moved)
+
     def mask(self) -> Tensor:
         """bool [B, 1, S, S]: causal, question-blind, and never empty."""
         length = self.ids.shape[1]
         rows, columns = self.segments[:, :, None], self.segments[:, None, :]
-        causal = torch.ones(length, length, dtype=torch.bool).tril()
+        causal = torch.ones(length, length, dtype=torch.bool, device=rows.device).tril()
         seen = causal & ((columns == 0) | (columns == rows)) & (columns >= 0)
-        return (seen | torch.eye(length, dtype=torch.bool))[:, None]
+        return (seen | torch.eye(length, dtype=torch.bool, device=rows.device))[:, None]
 
 
 def make_clip(
@@ -72,17 +82,29 @@ def make_clip(
     """The clip of (seed, split, index), with at most ``limit`` of its questions."""
     scene = sample_scene(seed, split, index, settings)
     frames, shares = render(scene, CELL)
-    rng = stream(seed, split, index + _OTHERS)
+    rng = stream(seed, split, index, purpose=1)
     if worse:
         frames = augment(frames, rng)
-    asked = questions(scene, rng)
-    chosen = rng.permutation(len(asked))[:limit]
     step = float(np.exp(rng.uniform(np.log(0.03), np.log(1.2))))
-    units = settings.num_frames // TEMPORAL
+    units = settings.num_units
     seconds = step * (np.arange(units) * TEMPORAL + (TEMPORAL - 1) / 2)
     grid = (units, settings.height // PATCH, settings.width // PATCH)
     targets = token_targets(scene, shares)
-    return Clip(patchify(frames), grid, seconds, [asked[i] for i in chosen], targets)
+    return Clip(patchify(frames), grid, seconds, choose(scene, rng, limit), targets)
+
+
+def choose(scene: Scene, rng: np.random.Generator, limit: int) -> list[Question]:
+    """At most ``limit`` questions, of as many families as there are, and sometimes a caption."""
+    waiting = questions(scene, rng)
+    chosen: list[Question] = []
+    if limit and rng.random() < _CAPTIONED:
+        chosen.append(Question("caption", "What is there?", describe(scene), (), ()))
+    while waiting and len(chosen) < limit:
+        counts = Counter(question.family for question in chosen)
+        least = min(counts[question.family] for question in waiting)
+        rarest = [k for k, question in enumerate(waiting) if counts[question.family] == least]
+        chosen.append(waiting.pop(rarest[rng.integers(len(rarest))]))
+    return chosen
 
 
 def patchify(frames: np.ndarray) -> np.ndarray:
@@ -96,23 +118,28 @@ def patchify(frames: np.ndarray) -> np.ndarray:
 
 
 def token_targets(scene: Scene, shares: np.ndarray) -> np.ndarray:
-    """int64 [U * N, 3] from the visible shares [F, K, rows, columns]; 0 where no object stands."""
+    """int64 [U * N, 3] from the visible shares [F, K, rows, columns]; 0 where no object stands.
+
+    What cannot be seen in two frames (the shape of what turns, the motion of what bounces) is
+    ``IGNORED``.
+    """
     count, things = shares.shape[:2]
     units = shares.reshape(count // TEMPORAL, TEMPORAL, things, -1).mean(1).transpose(0, 2, 1)
     owner = units.argmax(-1).reshape(-1)
     seen = units.max(-1).reshape(-1) > _VISIBLE
-    motions = [None, *DIRECTIONS]
-    facts = np.array(
-        [
-            [
-                SHAPES.index(thing.shape) + 1,
-                list(COLOURS).index(thing.colour) + 1,
-                motions.index(thing.direction) + 1,
-            ]
-            for thing in scene.things
-        ]
-    )
+    facts = np.array([_facts(thing) for thing in scene.things])
     return np.where(seen[:, None], facts[owner], 0)
+
+
+def _facts(thing: Thing) -> tuple[int, int, int]:
+    motions = [None, *DIRECTIONS]
+    return (
+        IGNORED if thing.behaviour == "turns" else SHAPES.index(thing.shape) + 1,
+        list(COLOURS).index(thing.colour) + 1,
+        IGNORED
+        if thing.behaviour in ("bounces", "collides")
+        else motions.index(thing.direction) + 1,
+    )
 
 
 def pack(clips: list[Clip], tokenizer: PreTrainedTokenizerFast) -> Batch:

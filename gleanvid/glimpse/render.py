@@ -1,76 +1,20 @@
-"""Paints scenes: signed distances to anti-aliased pixels, and which token sees which object.
+"""Paints scenes, and says which token sees how much of which object.
 
 F frames, K objects, H and W pixels.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
 
 import numpy as np
 
+from gleanvid.glimpse.ground import Ground
+from gleanvid.glimpse.shapes import DISTANCES
 from gleanvid.glimpse.world import COLOURS, Scene, Thing
 
-Plane = np.ndarray
-Distance = Callable[[Plane, Plane], Plane]
-
-
-def _circle(x: Plane, y: Plane) -> Plane:
-    return np.hypot(x, y) - 0.95
-
-
-def _ring(x: Plane, y: Plane) -> Plane:
-    return np.abs(np.hypot(x, y) - 0.74) - 0.24
-
-
-def _square(x: Plane, y: Plane) -> Plane:
-    return np.maximum(np.abs(x), np.abs(y)) - 0.84
-
-
-def _diamond(x: Plane, y: Plane) -> Plane:
-    return (np.abs(x) * 1.2 + np.abs(y) - 1.1) * 0.64
-
-
-def _triangle(x: Plane, y: Plane) -> Plane:
-    y = y - 0.15
-    return np.maximum(0.866 * np.abs(x) - 0.5 * y, y) - 0.58
-
-
-def _cross(x: Plane, y: Plane) -> Plane:
-    x, y = np.abs(x), np.abs(y)
-    return np.minimum(np.maximum(x - 0.32, y - 1.0), np.maximum(y - 0.32, x - 1.0))
-
-
-def _star(x: Plane, y: Plane) -> Plane:
-    sector = 2 * np.pi / 5
-    angle = np.abs((np.arctan2(x, -y) + sector / 2) % sector - sector / 2)
-    radius = np.hypot(x, y)
-    outer, inner = 1.15, 0.5
-    tip = np.array([outer, 0.0])
-    notch = inner * np.array([np.cos(sector / 2), np.sin(sector / 2)])
-    edge = notch - tip
-    normal = np.array([edge[1], -edge[0]]) / np.hypot(*edge)  # points away from the centre
-    return (radius * np.cos(angle) - tip[0]) * normal[0] + radius * np.sin(angle) * normal[1]
-
-
-def _heart(x: Plane, y: Plane) -> Plane:
-    x, y = x / 1.2, (-y + 0.12) / 1.2
-    u, v = (x + y) * 0.7071 + 0.12, (y - x) * 0.7071 + 0.12
-    body = np.maximum(np.abs(u), np.abs(v)) - 0.5
-    lobes = np.minimum(np.hypot(u - 0.5, v), np.hypot(u, v - 0.5)) - 0.5
-    return np.minimum(body, lobes) * 1.2
-
-
-DISTANCES: dict[str, Distance] = {
-    "circle": _circle,
-    "square": _square,
-    "triangle": _triangle,
-    "star": _star,
-    "cross": _cross,
-    "ring": _ring,
-    "heart": _heart,
-    "diamond": _diamond,
-}
+_REACH = 1.45  # of the radius: no shape goes further, however it is turned
+Box = tuple[slice, slice]
 
 
 def render(scene: Scene, cell: int = 16) -> tuple[np.ndarray, np.ndarray]:
@@ -81,66 +25,93 @@ def render(scene: Scene, cell: int = 16) -> tuple[np.ndarray, np.ndarray]:
     height, width, count = settings.height, settings.width, settings.num_frames
     if height % cell or width % cell:
         raise ValueError(f"height={height} and width={width} must be multiples of {cell} pixels")
-    rng = np.random.default_rng(scene.texture_seed)
-    background = texture(rng, height, width)
-    colours = [_tint(rng, thing) for thing in scene.things]
+    rng = np.random.default_rng(scene.paint_seed)
+    grounds = [Ground(shot, height, width) for shot in scene.shots]
+    colours = _tints(rng, scene)
+    phase = rng.uniform(0, 2 * np.pi)
+    grain = rng.normal(0, 1, (height, width, 3)).astype(np.float32) * scene.noise
     frames = np.empty((count, height, width, 3), dtype=np.uint8)
     cells = (height // cell, cell, width // cell, cell)
     shares = np.zeros((count, len(scene.things), cells[0], cells[2]), dtype=np.float32)
-    for f in range(count):
-        picture = background.copy()
-        covers = np.zeros((len(scene.things), height, width), dtype=np.float32)
-        for k, thing in enumerate(scene.things):
-            box, alpha = _stamp(thing, f / (count - 1), height, width)
-            picture[box] += alpha[..., None] * (colours[k] - picture[box])
-            covers[(slice(k), *box)] *= 1 - alpha  # a later object hides the earlier ones
-            covers[(k, *box)] = alpha
+    for f, time in enumerate(scene.times()):
+        picture = next(g for g in grounds if time < g.shot.end or g is grounds[-1]).at(time)
+        covers = _paint(scene, time, picture, colours)
         shares[f] = covers.reshape(-1, *cells).mean(axis=(2, 4))
+        picture *= 1 + scene.flicker * math.sin(2 * math.pi * time + phase)
+        if scene.noise:
+            picture += np.roll(grain, rng.integers(height * width * 3))
         frames[f] = np.clip(picture, 0, 255)
     return frames, shares
 
 
-def texture(rng: np.random.Generator, height: int, width: int) -> np.ndarray:
-    """A muted, mildly textured ground, float32 [H, W, 3]."""
-    base = rng.uniform(25, 190) + rng.uniform(-22, 22, 3)
-    ground = np.broadcast_to(base, (height, width, 3)).astype(np.float32)
-    for knots, strength in ((3, 25.0), (7, 14.0), (21, 9.0)):
-        grid = rng.normal(0, strength * rng.random(), (knots, knots, 1))
-        grid = grid + rng.normal(0, 0.25 * strength * rng.random(), (knots, knots, 3))
-        ground = ground + _stretch(grid.astype(np.float32), height, width)
-    return np.clip(ground, 5, 225)
+def _paint(scene: Scene, time: float, picture: np.ndarray, colours: list[np.ndarray]) -> np.ndarray:
+    """Paint every visible thing in place; what is left to see of each, float32 [K, H, W]."""
+    height, width = picture.shape[:2]
+    covers = np.zeros((len(scene.things), height, width), dtype=np.float32)
+    for k in reversed(range(len(scene.things))):  # the first one is on top
+        if scene.things[k].visible(time):
+            box, alpha = _stamp(scene.things[k], time, height, width)
+            picture[box] += alpha[..., None] * (colours[k] - picture[box])
+            covers[(slice(k, None), *box)] *= 1 - alpha
+            covers[(k, *box)] = alpha
+    return covers
 
 
-def _stretch(grid: np.ndarray, height: int, width: int) -> np.ndarray:
-    """Bilinear upsampling of [n, n, 3] to [H, W, 3]."""
-    rows = _weights(grid.shape[0], height)
-    columns = _weights(grid.shape[1], width)
-    return np.tensordot(columns, np.tensordot(rows, grid, 1), (1, 1)).transpose(1, 0, 2)
+def coverage(scene: Scene, rows: int, columns: int) -> np.ndarray:
+    """How much of every cell of a rows x columns grid each object visibly covers, float32
+    [F, K, rows, columns], for any grid."""
+    settings = scene.settings
+    blank = np.zeros((settings.height, settings.width, 3), np.float32)
+    black = [np.zeros(3, np.float32)] * len(scene.things)
+    down = _pooling(settings.height, rows)
+    across = _pooling(settings.width, columns)
+    shares = [down @ _paint(scene, time, blank, black) @ across.T for time in scene.times()]
+    return np.stack(shares)
 
 
-def _weights(knots: int, length: int) -> np.ndarray:
-    """float32 [length, knots]: linear interpolation as a matrix."""
-    places = np.linspace(0, knots - 1, length, dtype=np.float32)
-    return np.maximum(0, 1 - np.abs(places[:, None] - np.arange(knots, dtype=np.float32)))
+def _pooling(pixels: int, cells: int) -> np.ndarray:
+    """float32 [cells, pixels]: the mean over each of ``cells`` equal parts."""
+    edges = np.arange(cells + 1)[:, None] * pixels / cells
+    inside = np.clip(edges[1:] - np.arange(pixels), 0, 1) - np.clip(
+        edges[:-1] - np.arange(pixels), 0, 1
+    )
+    return (inside * cells / pixels).astype(np.float32)
 
 
-def _tint(rng: np.random.Generator, thing: Thing) -> np.ndarray:
-    """The object's colour with a little variation, float32 [3]."""
-    colour = np.array(COLOURS[thing.colour]) + rng.uniform(-12, 12, 3)
-    return np.clip(colour, 0, 255).astype(np.float32)
+def boxes(scene: Scene, time: float) -> dict[int, tuple[float, float, float, float]]:
+    """Things visible at ``time`` and their boxes (left, top, right, bottom) in px, in the picture.
+
+    A thing may still be hidden behind another one.
+    """
+    height, width = scene.settings.height, scene.settings.width
+    found = {}
+    for k, thing in enumerate(scene.things):
+        if thing.visible(time):
+            (x, y), reach = thing.centre(time), thing.radius(time)
+            sides = (x - reach, y - reach, x + reach, y + reach)
+            limits = (width, height, width, height)
+            found[k] = tuple(float(np.clip(s, 0, m)) for s, m in zip(sides, limits, strict=True))
+    return found  # type: ignore[return-value]
 
 
-def _stamp(
-    thing: Thing, time: float, height: int, width: int
-) -> tuple[tuple[slice, slice], np.ndarray]:
+def _tints(rng: np.random.Generator, scene: Scene) -> list[np.ndarray]:
+    """The things' colours with a little variation, float32 [3]; a cut varies nothing by itself."""
+    shift = {colour: rng.uniform(-12, 12, 3) for colour in COLOURS}
+    tints = [np.array(COLOURS[thing.colour]) + shift[thing.colour] for thing in scene.things]
+    return [np.clip(tint, 0, 255).astype(np.float32) for tint in tints]
+
+
+def _stamp(thing: Thing, time: float, height: int, width: int) -> tuple[Box, np.ndarray]:
     """The rectangle an object touches and its coverage alpha there."""
-    x, y = thing.centre(time)
-    reach = 1.25 * thing.radius + 1
+    (x, y), radius, angle = thing.centre(time), thing.radius(time), thing.angle(time)
+    reach = _REACH * radius + 1
     top, bottom = max(0, int(y - reach)), min(height, int(y + reach) + 2)
     left, right = max(0, int(x - reach)), min(width, int(x + reach) + 2)
-    rows = (np.arange(top, bottom, dtype=np.float32)[:, None] + 0.5 - y) / thing.radius
-    columns = (np.arange(left, right, dtype=np.float32)[None, :] + 0.5 - x) / thing.radius
+    rows = (np.arange(top, bottom, dtype=np.float32)[:, None] + 0.5 - y) / radius
+    columns = (np.arange(left, right, dtype=np.float32)[None, :] + 0.5 - x) / radius
     columns, rows = np.broadcast_arrays(columns, rows)
-    distance = DISTANCES[thing.shape](columns, rows) * thing.radius
-    alpha = np.clip(0.5 - distance, 0, 1).astype(np.float32)
-    return (slice(top, bottom), slice(left, right)), alpha
+    if angle:
+        cos, sin = math.cos(angle), math.sin(angle)
+        columns, rows = columns * cos + rows * sin, rows * cos - columns * sin
+    alpha = np.clip(0.5 - DISTANCES[thing.shape](columns, rows) * radius, 0, 1)
+    return (slice(top, bottom), slice(left, right)), alpha.astype(np.float32)

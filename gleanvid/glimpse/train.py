@@ -1,10 +1,11 @@
-"""Trains the built-in model: ``python -m gleanvid.glimpse.train --out FOLDER --minutes 54``.
+"""Trains the built-in model: ``python -m gleanvid.glimpse.train --out FOLDER --steps 6000``.
 
-A curriculum in four phases, each a share of the minutes: the encoder alone, told per token which
-shape, colour and motion stands there (by heads that are thrown away); then the language loss on
-answers, over ever longer and larger clips, the token heads going along. No visual token is ever
-dropped in training.
-Runs on from ``checkpoint.pt`` in the output folder if there is one.
+A curriculum: the encoder alone, told per token which shape, colour and motion stands there; then
+the language loss on answers in words over ever longer clips, the token loss going along. No visual
+token is ever dropped in training. A batch is a function of the seed and its step alone, so a run
+on one machine can be repeated; workers render ahead. The rate falls over the last part of the
+steps: a finished run goes on from ``checkpoint.pt`` with a larger ``--steps``, and one that has to
+end early with a smaller one.
 """
 
 from __future__ import annotations
@@ -12,139 +13,118 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import logging
-import math
 import time
 from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import torch
+from safetensors.torch import load_file
 from torch.nn.functional import cross_entropy
+from torch.utils.data import DataLoader
 
+from gleanvid.glimpse.batches import PHASES, Batches, phase_of
 from gleanvid.glimpse.curve import append_row
 from gleanvid.glimpse.learner import Learner
-from gleanvid.glimpse.model import CELL, build_model, export
-from gleanvid.glimpse.packing import Batch, make_clip, pack
-from gleanvid.glimpse.questions import HEADLINE
+from gleanvid.glimpse.model import build_model, export
+from gleanvid.glimpse.packing import Batch
 from gleanvid.glimpse.tokenizer import build_tokenizer
-from gleanvid.glimpse.world import ClipSettings, stream
 
 log = logging.getLogger(__name__)
-_BATCHES = 10**7  # stream of batch shapes, apart from every clip's own
-_LEAST_PATH = 24.0  # px from first frame to last, in clips of many frames
 _COLUMNS = ("minute", "step", "phase", "loss", "token_loss", "shape", "colour", "motion")
 
 
 @dataclass(frozen=True)
-class Phase:
-    """``sizes`` (height, width) in px and ``units`` of two frames are drawn for every batch."""
+class TrainSettings:
+    """All that decides a run, except its length in steps."""
 
-    name: str
-    share: float  # of all minutes
-    sizes: tuple[tuple[int, int], ...]
-    units: tuple[int, ...]
-    clips: int  # per batch, at most
-    asked: int = 0  # questions per clip, at most; 0: token heads alone
-
-
-PHASES = (
-    Phase("encoder", 0.3, ((96, 96),), (1,), 64),
-    Phase("short", 0.2, ((96, 96), (112, 112)), (1, 1, 2), 24, asked=3),
-    Phase("medium", 0.2, ((96, 96), (128, 128), (112, 160), (160, 160)), (2, 3, 4), 12, asked=4),
-    Phase(
-        "long", 0.3, ((112, 112), (160, 160), (160, 160), (112, 208)), (1, 2, 2, 4, 8, 16), 16, 5
-    ),
-)
+    seed: int = 0
+    learning_rate: float = 1e-3
+    weight_decay: float = 0.02
+    warm_up: int = 100  # steps, at the start and where the language loss sets in
+    token_budget: int = 1600  # visual and question tokens per batch
+    token_weight: float = 0.3  # of the token loss beside the language loss
+    bfloat16: bool = True
+    vision_from: str = ""  # model directory whose vision tower a run begins with
 
 
 @dataclass(frozen=True)
-class TrainSettings:
-    """All that decides a run, except how long the machine takes for a step."""
+class Pace:
+    """How a run is driven; changes none of its numbers but ``steps``."""
 
-    minutes: float = 54.0
-    seed: int = 0
-    learning_rate: float = 1e-3
-    last_rate: float = 3e-5
-    weight_decay: float = 0.02
-    warm_up: int = 60  # steps, at the start and where the language loss sets in
-    token_budget: int = 1600  # visual tokens per batch
-    token_weight: float = 0.5  # of the token heads beside the language loss
-    validate_every: float = 5.0  # minutes
-    save_every: float = 3.0
-    bfloat16: bool = True
+    steps: int = 6000
+    cooling: float = 0.25  # share of the steps in which the rate falls to nothing
+    workers: int = 1
+    device: str = "cpu"
+    validate_every: int = 500  # steps
+    save_every: int = 100
 
 
 class Trainer:
     """One run: model, optimiser, and how far it has come."""
 
-    def __init__(self, settings: TrainSettings, folder: Path) -> None:
-        self.settings, self.folder = settings, folder
+    def __init__(self, settings: TrainSettings, pace: Pace, folder: Path) -> None:
+        self.settings, self.pace, self.folder = settings, pace, folder
+        self.device = torch.device(pace.device)
         folder.mkdir(parents=True, exist_ok=True)
         self.tokenizer = build_tokenizer()
-        self.learner = Learner(build_model(self.tokenizer, settings.seed))
+        model = build_model(self.tokenizer, settings.seed)
+        self.learner = Learner(model, self.tokenizer).to(self.device)
         self.optimiser = torch.optim.AdamW(
             self.learner.parameters(),
             lr=settings.learning_rate,
-            betas=(0.9, 0.97),
+            betas=(0.9, 0.98),
             weight_decay=settings.weight_decay,
         )
-        self.step, self.clips, self.minutes, self.language_steps = 0, 0, 0.0, 0
+        self.step, self.clips, self.minutes = 0, 0, 0.0
+        if settings.vision_from:
+            self._take_vision(Path(settings.vision_from))
         if (folder / "checkpoint.pt").exists():
             self._restore()
 
-    @property
-    def progress(self) -> float:
-        return self.minutes / self.settings.minutes
-
-    def phase(self) -> Phase:
-        passed = 0.0
-        for phase in PHASES:
-            passed += phase.share
-            if self.progress < passed:
-                return phase
-        return PHASES[-1]
+    def _take_vision(self, source: Path) -> None:
+        """Begin with the vision tower of another model, half-way through the encoder phase."""
+        weights = load_file(source / "model.safetensors", device=str(self.device))
+        start = "model.visual."
+        tower = {name[len(start) :]: w for name, w in weights.items() if name.startswith(start)}
+        self.learner.model.model.visual.load_state_dict(tower)
+        self.step = PHASES[1].begins // 2
 
     def rate(self) -> float:
-        """Learning rate: warm-up twice, flat in the encoder phase, then a cosine down."""
-        settings = self.settings
-        since = self.language_steps if self.phase().asked else self.step
-        warm = min(1.0, (since + 1) / settings.warm_up)
-        first = PHASES[0].share
-        along = min(1.0, max(0.0, (self.progress - first) / (1 - first)))
-        low, high = settings.last_rate, settings.learning_rate
-        return warm * (low + (high - low) * (1 + math.cos(math.pi * along)) / 2)
+        """Learning rate: warm-up where a loss sets in, then flat, then down in a line."""
+        phase, since = phase_of(self.step)
+        warming = phase.asked == 0 or phase.first_asked
+        warm = min(1.0, (since + 1) / self.settings.warm_up) if warming else 1.0
+        left = (self.pace.steps - self.step) / max(1.0, self.pace.cooling * self.pace.steps)
+        return self.settings.learning_rate * warm * min(1.0, max(0.0, left))
 
-    def batch(self, phase: Phase, split: str, number: int) -> Batch:
-        """The ``number``-th batch of a split; its clips are used by no other batch."""
-        rng = stream(self.settings.seed, split, _BATCHES + number)
-        height, width = phase.sizes[rng.integers(len(phase.sizes))]
-        units = phase.units[rng.integers(len(phase.units))]
-        tokens = units * (height // CELL) * (width // CELL)
-        count = max(2, min(phase.clips, self.settings.token_budget // tokens))
-        slowest = min(ClipSettings.min_step, _LEAST_PATH / (2 * units - 1))
-        settings = ClipSettings(height, width, 2 * units, min_step=slowest)
-        first = number * 64
-        clips = [
-            make_clip(self.settings.seed, split, first + i, settings, split == "train", phase.asked)
-            for i in range(count)
-        ]
-        return pack(clips, self.tokenizer)
+    def batches(self, split: str, numbers: range, workers: int) -> Iterator[Batch]:
+        """The batches of ``split`` with these numbers, rendered ahead by ``workers``."""
+        data = Batches(self.settings.seed, split, self.settings.token_budget, self.tokenizer)
+        loader: DataLoader = DataLoader(
+            data,  # type: ignore[arg-type]
+            batch_size=None,
+            sampler=numbers,
+            num_workers=workers,
+            prefetch_factor=4 if workers else None,
+        )
+        yield from loader
 
-    def advance(self) -> dict[str, Any]:
+    def advance(self, batch: Batch) -> dict[str, Any]:
         """One optimiser step; returns what the log shows."""
-        began, phase = time.monotonic(), self.phase()
-        batch = self.batch(phase, "train", self.step)
+        asked = phase_of(self.step)[0].asked > 0
         for group in self.optimiser.param_groups:
             group["lr"] = self.rate()
-        with torch.autocast("cpu", torch.bfloat16, enabled=self.settings.bfloat16):
+        with self._autocast():
             streams = self.learner.encode(batch)
             token_loss, hits = self.learner.token_loss(streams, batch.targets)
+            answer_loss = torch.full((), torch.nan)
             loss = token_loss
-            if phase.asked:
-                scores, labels = self.learner.answer(batch, streams)
-                answer_loss = cross_entropy(scores, labels)
+            if asked:
+                answer_loss = cross_entropy(*self.learner.answer(batch, streams))
                 loss = answer_loss + self.settings.token_weight * token_loss
         self.optimiser.zero_grad(set_to_none=True)
         loss.backward()
@@ -152,31 +132,30 @@ class Trainer:
         self.optimiser.step()
         self.step += 1
         self.clips += len(batch.questions)
-        self.language_steps += phase.asked > 0
-        self.minutes += (time.monotonic() - began) / 60
-        shown = float(answer_loss.detach()) if phase.asked else float("nan")
-        facts = (self.minutes, self.step, phase.name, shown, float(token_loss.detach()))
-        return dict(zip(_COLUMNS, (*facts, *hits.tolist()), strict=True))
+        facts = (self.minutes, self.step, phase_of(self.step - 1)[0].name)
+        losses = (float(answer_loss.detach()), float(token_loss.detach()))
+        return dict(zip(_COLUMNS, (*facts, *losses, *hits.tolist()), strict=True))
 
     @torch.no_grad()
-    def validate(self, batches: int = 6) -> dict[str, float]:
-        """Share of validation answers that greedy decoding gets exactly right, by family."""
+    def validate(self, batches: int = 8) -> dict[str, float]:
+        """Share of validation answers whose every token is the likeliest one, by family."""
         right: dict[str, list[float]] = defaultdict(list)
         self.learner.eval()
-        for number in range(batches):
-            batch = self.batch(self.phase(), "validation", number)
-            with torch.autocast("cpu", torch.bfloat16, enabled=self.settings.bfloat16):
+        first = phase_of(self.step)[0].begins
+        for batch in self.batches("validation", range(first, first + batches), 0):
+            batch = batch.to(self.device)
+            with self._autocast():
                 scores, labels = self.learner.answer(batch, self.learner.encode(batch))
             hits = iter((scores.argmax(-1) == labels).tolist())
-            for asked in batch.questions:
-                for question in asked:
-                    length = len(self.tokenizer(question.answer)["input_ids"]) + 1
-                    right[question.family].append(float(sum(islice(hits, length)) == length))
+            for question in (q for asked in batch.questions for q in asked):
+                length = len(self.tokenizer(question.answer)["input_ids"]) + 1
+                right[question.family].append(float(sum(islice(hits, length)) == length))
         self.learner.train()
-        pooled = [hit for family in HEADLINE for hit in right[family]]
-        return {"headline": sum(pooled) / len(pooled)} | {
-            family: sum(hits) / len(hits) for family, hits in sorted(right.items())
-        }
+        shares = {family: sum(hits) / len(hits) for family, hits in sorted(right.items())}
+        return {"mean of families": sum(shares.values()) / len(shares)} | shares
+
+    def _autocast(self) -> torch.autocast:
+        return torch.autocast(self.device.type, torch.bfloat16, enabled=self.settings.bfloat16)
 
     def save(self) -> None:
         """Checkpoint and model directory; a killed write leaves the old checkpoint standing."""
@@ -184,14 +163,15 @@ class Trainer:
             "settings": dataclasses.asdict(self.settings),
             "learner": self.learner.state_dict(),
             "optimiser": self.optimiser.state_dict(),
-            "counts": (self.step, self.clips, self.minutes, self.language_steps),
+            "counts": (self.step, self.clips, self.minutes),
         }
         torch.save(state, self.folder / "checkpoint.tmp")
         (self.folder / "checkpoint.tmp").replace(self.folder / "checkpoint.pt")
         export(self.learner.model, self.tokenizer, self.folder / "model")
 
     def _restore(self) -> None:
-        state = torch.load(self.folder / "checkpoint.pt", weights_only=True)
+        path = self.folder / "checkpoint.pt"
+        state = torch.load(path, weights_only=True, map_location=self.device)
         for name, value in dataclasses.asdict(self.settings).items():
             if state["settings"].get(name) != value:
                 raise ValueError(
@@ -200,20 +180,19 @@ class Trainer:
                 )
         self.learner.load_state_dict(state["learner"])
         self.optimiser.load_state_dict(state["optimiser"])
-        self.step, self.clips, self.minutes, self.language_steps = state["counts"]
+        self.step, self.clips, self.minutes = state["counts"]
 
     def run(self) -> None:
-        """Train until the minutes are spent, logging, validating and saving on the way."""
-        validated = saved = self.minutes
-        while self.progress < 1:
-            row = self.advance()
+        """Train until the steps are done, logging, validating and saving on the way."""
+        began, before = time.monotonic(), self.minutes
+        for batch in self.batches("train", range(self.step, self.pace.steps), self.pace.workers):
+            self.minutes = before + (time.monotonic() - began) / 60
+            row = self.advance(batch.to(self.device))
             if self.step % 10 == 0:
                 append_row(self.folder / "loss.csv", row)
-            if self.phase().asked and self.minutes - validated > self.settings.validate_every:
-                validated = self.minutes
+            if phase_of(self.step)[0].asked and self.step % self.pace.validate_every == 0:
                 self._note_accuracy()
-            if self.minutes - saved > self.settings.save_every:
-                saved = self.minutes
+            if self.step % self.pace.save_every == 0:
                 self.save()
         self._note_accuracy()
         self.save()
@@ -221,22 +200,28 @@ class Trainer:
     def _note_accuracy(self) -> None:
         for family, accuracy in self.validate().items():
             row: dict[str, Any] = {"minute": self.minutes, "step": self.step, "clips": self.clips}
-            row |= {"phase": self.phase().name, "family": family, "accuracy": accuracy}
+            row |= {"family": family, "accuracy": accuracy}
             append_row(self.folder / "accuracy.csv", row)
-            log.info("minute %.1f: %s %.3f", self.minutes, family, accuracy)
+            log.info("step %d: %s %.3f", self.step, family, accuracy)
 
 
 def main() -> None:
     """Read the settings from the command line and train."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--minutes", type=float, default=TrainSettings.minutes)
-    parser.add_argument("--seed", type=int, default=TrainSettings.seed)
+    for kind in (TrainSettings, Pace):
+        for field in dataclasses.fields(kind):
+            if field.name != "bfloat16":
+                name = "--" + field.name.replace("_", "-")
+                parser.add_argument(name, type=type(field.default), default=field.default)
     parser.add_argument("--threads", type=int, default=2)
-    given = parser.parse_args()
+    given = vars(parser.parse_args())
     logging.basicConfig(level=logging.INFO, format="%(message)s")
-    torch.set_num_threads(given.threads)
-    Trainer(TrainSettings(minutes=given.minutes, seed=given.seed), given.out).run()
+    torch.set_num_threads(given.pop("threads"))
+    folder = given.pop("out")
+    names = {field.name for field in dataclasses.fields(Pace)}
+    pace = Pace(**{name: given.pop(name) for name in names})
+    Trainer(TrainSettings(**given), pace, folder).run()
 
 
 if __name__ == "__main__":

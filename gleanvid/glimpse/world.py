@@ -1,8 +1,9 @@
 """The Glimpse world: what is in a clip, decided before a single pixel is drawn.
 
-A scene is a function of (seed, split, index) and of :class:`ClipSettings` alone. Splits use
-disjoint random streams. Time runs from 0 (first frame) to 1 (last frame), so one scene can be
-sampled at any number of frames. This module knows no pixels and no questions.
+A scene is a function of (seed, split, index) and of :class:`ClipSettings` alone; splits use
+disjoint random streams. Time runs from 0 to 1. Whatever happens at a moment happens on the border
+of a temporal unit (two frames), so that an event of one unit is one unit of a model, no more and
+no less. This module knows no pixels and no questions; ``casting`` draws scenes by lot.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 SHAPES = ("circle", "square", "triangle", "star", "cross", "ring", "heart", "diamond")
+ROUND = ("circle", "ring")  # turning does not show on them
 COLOURS: dict[str, tuple[int, int, int]] = {
     "red": (215, 25, 30),
     "orange": (245, 135, 15),
@@ -35,134 +37,138 @@ DIRECTIONS: dict[str, tuple[float, float]] = {  # (x to the right, y downwards)
     "down-left": (-_DIAGONAL, _DIAGONAL),
     "down-right": (_DIAGONAL, _DIAGONAL),
 }
+BEHAVIOURS = (
+    "stands",
+    "moves",
+    "grows",
+    "shrinks",
+    "turns",
+    "blinks",
+    "bounces",
+    "arrives",
+    "leaves",
+    "flashes",
+)  # and "collides", which takes two
+CHANGES = ("colour", "shape", "size", "place")  # what a cut can change about one object
 SPLITS = ("train", "validation", "test")
-_TURN = math.radians(7)  # how far a path may be off its named direction
-_CLEARANCE = 0.95  # least distance between two centres, in sums of radii
+FRAMES_PER_UNIT = 2
+ALWAYS = ((0.0, 1.0),)
 
 
 @dataclass(frozen=True)
 class ClipSettings:
-    """Size and pace of a clip. ``height`` and ``width`` in px, steps in px per frame."""
+    """Size and length of a clip: ``height`` and ``width`` in px, ``num_frames`` sampled frames."""
 
     height: int = 160
     width: int = 160
-    num_frames: int = 16
-    min_step: float = 1.5
-    max_step: float = 8.0
+    num_frames: int = 32
 
     def __post_init__(self) -> None:
         for label in ("height", "width"):
-            if getattr(self, label) < 64:
-                raise ValueError(f"{label}={getattr(self, label)} must be at least 64 pixels")
-        if self.num_frames < 2:
-            raise ValueError(f"num_frames={self.num_frames} must be at least 2")
-        if not 0 < self.min_step <= self.max_step:
-            raise ValueError(f"min_step={self.min_step} must be in (0, max_step={self.max_step}]")
+            if getattr(self, label) < 80:
+                raise ValueError(f"{label}={getattr(self, label)} must be at least 80 pixels")
+        if not 2 <= self.num_frames <= 64 or self.num_frames % FRAMES_PER_UNIT:
+            raise ValueError(f"num_frames={self.num_frames} must be an even number from 2 to 64")
+
+    @property
+    def num_units(self) -> int:
+        return self.num_frames // FRAMES_PER_UNIT
 
 
 @dataclass(frozen=True)
 class Thing:
-    """One object: centres (x, y) in px at both ends; without ``direction`` it stands still."""
+    """One object. ``path``: (time, x, y) knots in px, straight lines between them; ``shown``:
+    [start, end) times at which it is there; ``growth``: diameter at time 1 over that at time 0."""
 
     shape: str
     colour: str
     size: str
-    start: tuple[float, float]
-    end: tuple[float, float]
-    direction: str | None
-
-    @property
-    def radius(self) -> float:
-        return SIZES[self.size] / 2
-
-    @property
-    def moves(self) -> bool:
-        return self.direction is not None
+    behaviour: str
+    path: tuple[tuple[float, float, float], ...]
+    shown: tuple[tuple[float, float], ...] = ALWAYS
+    direction: str | None = None  # of a thing that moves
+    growth: float = 1.0
+    turns: float = 0.0  # of 360 degrees, over the clip
+    repeats: int = 0  # blinks or bounces
 
     def centre(self, time: float) -> tuple[float, float]:
         """(x, y) in px at ``time`` in [0, 1]."""
-        (x0, y0), (x1, y1) = self.start, self.end
-        return x0 + (x1 - x0) * time, y0 + (y1 - y0) * time
+        times, xs, ys = zip(*self.path, strict=True)
+        return float(np.interp(time, times, xs)), float(np.interp(time, times, ys))
+
+    def radius(self, time: float) -> float:
+        """px at ``time``; ``size`` is the mean over the clip."""
+        mean = SIZES[self.size] / 2
+        low = 2 * mean / (1 + self.growth)
+        return low * (1 + (self.growth - 1) * time)
+
+    def angle(self, time: float) -> float:
+        """Radians, clockwise as seen."""
+        return 2 * math.pi * self.turns * time
+
+    def visible(self, time: float) -> bool:
+        return any(start <= time < end for start, end in self.shown)
+
+    @property
+    def appears(self) -> float:
+        return self.shown[0][0]
+
+    @property
+    def ends(self) -> float:
+        return self.shown[-1][1]
+
+
+@dataclass(frozen=True)
+class Shot:
+    """From one cut to the next: a ground under a camera that pans and zooms.
+
+    ``pan`` in px from time 0 to 1; ``zoom`` is the magnification at time 1 over that at time 0.
+    """
+
+    start: float
+    end: float
+    ground_seed: int
+    pan: tuple[float, float]
+    zoom: float
+
+
+@dataclass(frozen=True)
+class Change:
+    """At a cut the thing ``before`` gave way to ``after``, different in ``what`` alone."""
+
+    what: str  # one of CHANGES
+    before: int
+    after: int
 
 
 @dataclass(frozen=True)
 class Scene:
-    """Everything that is true in one clip; ``texture_seed`` is for the painter alone."""
+    """Everything that is true in one clip. ``things`` earlier in the list hide later ones.
+
+    ``flicker``: strength of the slow drift of the light; ``noise``: standard deviation of the
+    sensor's noise in grey levels.
+    """
 
     settings: ClipSettings
+    theme: str
     things: tuple[Thing, ...]
-    texture_seed: int
+    shots: tuple[Shot, ...]
+    change: Change | None
+    flicker: float
+    noise: float
+    paint_seed: int
 
-    @property
-    def movers(self) -> tuple[Thing, ...]:
-        return tuple(thing for thing in self.things if thing.moves)
+    def times(self) -> np.ndarray:
+        """float64 [F]: the middle of every frame."""
+        count = self.settings.num_frames
+        return (np.arange(count) + 0.5) / count
 
 
-def stream(seed: int, split: str, index: int) -> np.random.Generator:
-    """The random stream of one clip. Raises ``ValueError`` on an unknown split."""
+def stream(seed: int, split: str, index: int, purpose: int = 0) -> np.random.Generator:
+    """The random stream of one clip: purpose 0 draws the scene, 1 the questions, 2 a batch's shape.
+
+    Raises ``ValueError`` on an unknown split.
+    """
     if split not in SPLITS:
         raise ValueError(f"split={split!r} must be one of {', '.join(SPLITS)}")
-    return np.random.default_rng([seed, SPLITS.index(split), index])
-
-
-def sample_scene(seed: int, split: str, index: int, settings: ClipSettings | None = None) -> Scene:
-    """The scene of (seed, split, index): one or two objects that differ in shape and in colour."""
-    settings = settings or ClipSettings()
-    rng = stream(seed, split, index)
-    count = 1 if rng.random() < 0.35 else 2
-    shapes = rng.permutation(len(SHAPES))[:count]
-    colours = rng.permutation(len(COLOURS))[:count]
-    moving = [rng.random() < 0.85] if count == 1 else [True, rng.random() < 0.5]
-    things: list[Thing] = []
-    for shape, colour, moves in zip(shapes, colours, moving, strict=True):
-        names = (SHAPES[shape], list(COLOURS)[colour])
-        for _ in range(30):
-            thing = _sample_thing(rng, settings, names, bool(moves))
-            if all(_apart(thing, other) for other in things):
-                things.append(thing)
-                break
-    order = rng.permutation(len(things))  # which one is painted on top
-    return Scene(settings, tuple(things[i] for i in order), int(rng.integers(2**31)))
-
-
-def _sample_thing(
-    rng: np.random.Generator, settings: ClipSettings, names: tuple[str, str], moves: bool
-) -> Thing:
-    """One object whose whole path stays inside the picture."""
-    size = list(SIZES)[rng.integers(len(SIZES))]
-    margin = SIZES[size] / 2
-    room = np.array([settings.width, settings.height]) - 2 * margin
-    direction, shift = None, np.zeros(2)
-    if moves:
-        direction = list(DIRECTIONS)[rng.integers(len(DIRECTIONS))]
-        shift = _sample_shift(rng, settings, direction, room)
-    low = margin + np.maximum(0.0, -shift)
-    start = low + rng.random(2) * (room - np.abs(shift))
-    end = start + shift
-    return Thing(*names, size, _pair(start), _pair(end), direction)
-
-
-def _sample_shift(
-    rng: np.random.Generator, settings: ClipSettings, direction: str, room: np.ndarray
-) -> np.ndarray:
-    """The displacement (x, y) in px from the first frame to the last."""
-    x, y = DIRECTIONS[direction]
-    angle = math.atan2(y, x) + rng.uniform(-_TURN, _TURN)
-    heading = np.array([math.cos(angle), math.sin(angle)])
-    longest = 0.95 * float(np.min(room / np.maximum(np.abs(heading), 1e-6)))
-    steps = settings.num_frames - 1
-    low = settings.min_step
-    high = max(low, min(settings.max_step, longest / steps))
-    length = steps * math.exp(rng.uniform(math.log(low), math.log(high)))
-    return heading * min(length, longest)
-
-
-def _apart(first: Thing, second: Thing) -> bool:
-    """True if the two never come closer than their sizes allow."""
-    least = _CLEARANCE * (first.radius + second.radius)
-    times = np.linspace(0.0, 1.0, 9)
-    return all(math.dist(first.centre(t), second.centre(t)) >= least for t in times)
-
-
-def _pair(values: np.ndarray) -> tuple[float, float]:
-    return float(values[0]), float(values[1])
+    return np.random.default_rng([seed, SPLITS.index(split), index, purpose])

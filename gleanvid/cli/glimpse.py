@@ -1,0 +1,39 @@
+"""``gleanvid glimpse make``: clips of the procedural world as files, with questions and truth."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+
+def add(commands: Any, given: Sequence[str]) -> None:
+    """Add the parser of ``glimpse``."""
+    parser = commands.add_parser("glimpse", help="the procedural video world")
+    kinds = parser.add_subparsers(required=True, metavar="what")
+    make = kinds.add_parser("make", help="write clips (MP4), questions and truth (JSON Lines)")
+    make.add_argument("--split", default="test", help="train, validation or test")
+    make.add_argument("--n", type=int, default=100, help="number of clips")
+    make.add_argument("--out", type=Path, required=True, metavar="DIR", help="an empty folder")
+    make.add_argument("--seed", type=int, default=0)
+    make.add_argument("--num-frames", type=int, default=32)
+    make.add_argument("--height", type=int, default=160, help="px, a multiple of 16")
+    make.add_argument("--width", type=int, default=160, help="px, a multiple of 16")
+    make.set_defaults(run=_make)
+
+
+def _make(options: argparse.Namespace) -> int:
+    from gleanvid.glimpse.make import write_split
+    from gleanvid.glimpse.world import ClipSettings
+
+    def show(done: int) -> None:
+        sys.stderr.write(f"\r{done} of {options.n} clips")
+
+    settings = ClipSettings(options.height, options.width, options.num_frames)
+    write_split(
+        options.split, options.n, options.out, seed=options.seed, settings=settings, progress=show
+    )
+    sys.stderr.write(f"\nwritten to {options.out}\n")
+    return 0

@@ -1,0 +1,60 @@
+"""Clips as files: playable, complete, and true to the scene."""
+
+import json
+
+import numpy as np
+import pytest
+
+from gleanvid.cli import main
+from gleanvid.glimpse.clips import FPS, make_video
+from gleanvid.glimpse.world import ClipSettings
+from gleanvid.video import read_video
+
+
+def make(folder, *more):
+    words = ["--split", "test", "--n", "2", "--num-frames", "16", "--out", str(folder)]
+    return main(["glimpse", "make", *words, *more])
+
+
+def lines(path):
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def test_make_writes_clips_that_read_back_as_the_same_video(tmp_path, capsys):
+    assert make(tmp_path / "out") == 0
+    clips = lines(tmp_path / "out" / "clips.jsonl")
+    assert [clip["index"] for clip in clips] == [0, 1]
+    for clip in clips:
+        video = read_video(tmp_path / "out" / clip["clip"], num_frames=16)
+        expected = make_video(0, "test", clip["index"], ClipSettings(num_frames=16))
+        assert np.allclose(video.timestamps, expected.timestamps, atol=1e-3)
+        small = video.frames[:, ::2, ::2].astype(float)
+        assert np.abs(small - expected.frames).mean() < 8
+        assert len(clip["boxes"]) == 16
+
+
+def test_questions_name_their_clip_options_and_evidence_in_seconds(tmp_path, capsys):
+    make(tmp_path / "out")
+    rows = lines(tmp_path / "out" / "questions.jsonl")
+    assert len({row["id"] for row in rows}) == len(rows) >= 4
+    for row in rows:
+        assert (tmp_path / "out" / row["clip"]).is_file()
+        assert row["answer"] in row["options"]
+        assert all(0 <= e["start_s"] < e["end_s"] <= 16 / FPS + 1e-9 for e in row["evidence"])
+
+
+def test_a_folder_with_something_in_it_is_refused_and_left_alone(tmp_path, capsys):
+    (tmp_path / "mine.txt").write_text("x")
+    assert make(tmp_path) == 2
+    assert "not empty" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
+
+
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [(("--split", "best"), "split='best'"), (("--num-frames", "7"), "num_frames=7"),
+     (("--height", "170"), "height=170"), (("--n", "0"), "n=0")],
+)  # fmt: skip
+def test_bad_settings_are_named(tmp_path, capsys, words, named):
+    assert make(tmp_path / "out", *words) == 2
+    assert named in capsys.readouterr().err

@@ -1,0 +1,118 @@
+"""Questions: right by construction, even over their answers, and blind to a text-only guesser."""
+
+from collections import Counter, defaultdict
+
+import numpy as np
+import pytest
+
+from gleanvid.glimpse.casting import sample_scene
+from gleanvid.glimpse.clips import ask_about, evidence_mask
+from gleanvid.glimpse.questions import FAMILIES, Evidence, describe, normalise, questions
+from gleanvid.glimpse.world import ClipSettings, stream
+
+
+def asked(split, count):
+    return [
+        (scene, question)
+        for index in range(count)
+        for scene in [sample_scene(0, split, index)]
+        for question in questions(scene, stream(0, split, index, purpose=1))
+    ]
+
+
+@pytest.fixture(scope="module")
+def train():
+    return asked("train", 3000)
+
+
+@pytest.fixture(scope="module")
+def test():
+    return asked("test", 1500)
+
+
+def test_every_question_has_four_options_one_of_them_right(train):
+    for _, question in train:
+        assert len(question.options) == len(set(question.options)) == 4
+        assert question.answer in question.options
+        assert normalise(question.answer) == question.answer
+
+
+def test_at_least_ten_families_are_asked(train):
+    assert len(FAMILIES) >= 10
+    assert {question.family for _, question in train} == set(FAMILIES)
+
+
+def test_the_right_option_stands_at_every_place_equally_often(train):
+    places = Counter(question.options.index(question.answer) for _, question in train)
+    assert max(places.values()) < 1.08 * min(places.values())
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_reader_without_the_video_is_at_chance(family, train, test):
+    """Learns from the train split how often each option is right, over all questions of the
+    family, given the number of words of the question, and given the other options."""
+    counts = defaultdict(lambda: np.array([1.0, 4.0]))
+
+    def clues(question, option):
+        yield ("option", option)
+        yield ("text", question.text.split()[0], len(question.text.split()), option)
+        yield ("named", option in question.text, any(w in question.text for w in option.split()))
+        yield ("set", tuple(sorted(question.options)), option)
+        shared = sum(bool(set(option.split()) & set(other.split())) for other in question.options)
+        yield ("shared words", shared)
+
+    for _, question in train:
+        if question.family == family:
+            for option in question.options:
+                for clue in clues(question, option):
+                    counts[clue] += (option == question.answer, 1)
+    rights = []
+    for _, question in test:
+        if question.family == family:
+            odds = [
+                sum(np.log(counts[clue][0] / counts[clue][1]) for clue in clues(question, option))
+                for option in question.options
+            ]
+            rights.append(question.options[int(np.argmax(odds))] == question.answer)
+    spread = np.sqrt(0.25 * 0.75 / len(rights))
+    assert abs(np.mean(rights) - 0.25) < 4 * spread, (np.mean(rights), len(rights))
+
+
+def test_evidence_lies_within_the_life_of_what_is_asked_about(train):
+    for scene, question in train[:4000]:
+        assert question.evidence
+        for part in question.evidence:
+            assert isinstance(part, Evidence)
+            assert -1e-9 <= part.start < part.end <= 1 + 1e-9
+            thing = scene.things[part.thing]
+            assert any(s < part.end and part.start < e for s, e in thing.shown), question
+
+
+def test_evidence_tokens_cover_the_object_at_the_moment_and_nothing_else():
+    found = set()
+    for index in range(60):
+        for question in ask_about(0, "test", index):
+            if question.family == "flash":
+                mask = evidence_mask(0, "test", index, None, question, (16, 10, 10)).reshape(16, -1)
+                scene = sample_scene(0, "test", index)
+                thing = scene.things[question.evidence[0].thing]
+                unit = int((thing.appears + 1e-6) * 16)
+                assert mask[unit].any() and mask.sum() == mask[unit].sum()
+                assert 2 <= int(mask[unit].sum()) <= 20
+                x, y = thing.centre(0.5)
+                assert mask[unit].reshape(10, 10)[int(y // 16), int(x // 16)]
+                found.add(index)
+    assert len(found) >= 3
+
+
+def test_evidence_fits_any_grid():
+    question = ask_about(0, "test", 0, ClipSettings(num_frames=16))[0]
+    for grid in ((8, 10, 10), (16, 7, 9), (4, 27, 27)):
+        mask = evidence_mask(0, "test", 0, ClipSettings(num_frames=16), question, grid)
+        assert mask.shape == (np.prod(grid),) and mask.any()
+
+
+def test_descriptions_name_every_thing_once(train):
+    for scene, _ in train[:200]:
+        listed = describe(scene).split(" and ")
+        assert len(listed) == len(set(listed)) == len({(t.colour, t.shape) for t in scene.things})
