@@ -22,6 +22,22 @@ def add(commands: Any, given: Sequence[str]) -> None:
     make.add_argument("--height", type=int, default=160, help="px, a multiple of 16")
     make.add_argument("--width", type=int, default=160, help="px, a multiple of 16")
     make.set_defaults(run=_make)
+    example = kinds.add_parser("example", help="write one clip with its questions")
+    example.add_argument("--split", default="validation", help="train, validation or test")
+    example.add_argument("--index", type=int, required=True)
+    example.add_argument("--seed", type=int, default=0)
+    example.add_argument("--num-frames", type=int, default=32)
+    example.add_argument("--out", type=Path, required=True, metavar="CLIP.mp4")
+    example.set_defaults(run=_example)
+
+
+def _example(options: argparse.Namespace) -> int:
+    from gleanvid.glimpse.make import write_example
+    from gleanvid.glimpse.world import ClipSettings
+
+    settings = ClipSettings(num_frames=options.num_frames)
+    write_example(options.seed, options.split, options.index, settings, options.out)
+    return 0
 
 
 def _make(options: argparse.Namespace) -> int:

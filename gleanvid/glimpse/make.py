@@ -61,6 +61,20 @@ def write_clip(seed: int, split: str, index: int, settings: ClipSettings, path: 
     return scene
 
 
+def write_example(seed: int, split: str, index: int, settings: ClipSettings, path: Path) -> None:
+    """One clip as MP4, with a JPEG of its middle and a JSON of its questions beside it."""
+    from PIL import Image
+
+    scene = write_clip(seed, split, index, settings, path)
+    frames, _ = render(scene)
+    Image.fromarray(frames[len(frames) // 2]).save(path.with_suffix(".jpg"), quality=88)
+    facts = clip_facts(scene, path.name) | {"seed": seed, "split": split, "index": index}
+    del facts["boxes"]
+    asked = ask_about(seed, split, index, settings)
+    facts["questions"] = [question_facts(question, settings) for question in asked]
+    path.with_suffix(".json").write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
+
+
 def write_mp4(
     frames: np.ndarray, path: Path, fps: int = int(FPS), scale: int = 2, crf: int = 20
 ) -> None:

@@ -58,3 +58,13 @@ def test_a_folder_with_something_in_it_is_refused_and_left_alone(tmp_path, capsy
 def test_bad_settings_are_named(tmp_path, capsys, words, named):
     assert make(tmp_path / "out", *words) == 2
     assert named in capsys.readouterr().err
+
+
+def test_an_example_is_a_clip_with_its_picture_and_questions(tmp_path):
+    path = tmp_path / "clip.mp4"
+    words = ["--index", "3", "--num-frames", "8", "--out", str(path)]
+    assert main(["glimpse", "example", *words]) == 0
+    facts = json.loads(path.with_suffix(".json").read_text())
+    assert facts["split"] == "validation" and facts["questions"]
+    assert len(read_video(path, num_frames=8)) == 8
+    assert path.with_suffix(".jpg").stat().st_size > 500
