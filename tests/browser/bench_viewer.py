@@ -111,7 +111,7 @@ def report(name: str, gaps: np.ndarray) -> None:
     median, most, worst = np.percentile(gaps, [50, 95, 100])
     rate = 1000 / gaps.mean()
     print(
-        f"{name:18} median {median:4.1f} ms, 95th percentile {most:4.1f} ms, worst {worst:5.1f} ms, "
+        f"{name:18} median {median:4.1f} ms, 95th percentile {most:4.1f}, worst {worst:5.1f}, "
         f"{rate:4.0f} frames/s over {len(gaps)}"
     )
 

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from components.viewer import SCRIPT, TEMPLATE, MaskViewer, pack, publish
+from components.evidence import evidence
+from components.viewer import SCRIPT, SCRIPTS, TEMPLATE, MaskViewer, pack, publish
 from gleanvid import COMPRESSORS, Video
 from tests.components.fake import COLUMNS, ROWS, Library, a_run, moving_square
 
@@ -22,51 +23,80 @@ def run_of(name: str = "gleanvid", frames: int = 8, **settings):
     return a_run(video, compressor.compress(tokens), compressor)
 
 
-def unpack(packed, total: int):
-    """(mask, {channel: scores}) of the first method, read as the script reads it."""
-    method, data = packed.value["methods"][0], np.frombuffer(packed.data, np.uint8)
-    size = -(-total // 8)
-    mask, offset, scores = np.unpackbits(data[:size])[:total].astype(bool), size, {}
-    for channel in method["channels"]:
-        steps, offset = data[offset : offset + total], offset + total
-        width = channel["high"] - channel["low"]
-        scores[channel["name"]] = channel["low"] + steps / 255 * width
-    assert offset == len(data)
-    return mask, scores
+def mask_of(packed, method: int = 0) -> np.ndarray:
+    """The mask of a method's first stage, read as the script reads it."""
+    stage = packed.value["methods"][method]["stages"][0]
+    size = -(-stage["tokens"] // 8)
+    bits = np.frombuffer(packed.data, np.uint8, size, stage["mask"])
+    return np.unpackbits(bits)[: stage["tokens"]].astype(bool)
+
+
+def several(frames: int = 8):
+    names = ("gleanvid", "uniform", "prunevid", "random")
+    video, library = moving_square(frames), Library()
+    tokens = library.encode(video, library.load_model("builtin"))[0].tokens
+    methods = [COMPRESSORS[name]() for name in names]
+    return [a_run(video, method.compress(tokens), method) for method in methods], tokens
 
 
 @pytest.mark.parametrize("ratio", [0.05, 0.25, 1.0])
-def test_masks_and_scores_survive_the_trip(ratio):
+def test_masks_survive_the_trip(ratio):
     run = run_of(retention_ratio=ratio)
-    record = run.compression
-    mask, scores = unpack(pack(run), record.num_tokens)
-    assert (mask == record.mask.numpy()).all()
-    assert list(scores)[:3] == ["joint", "lrs", "scs"]
-    assert set(scores) == set(record.scores)
-    for name, score in scores.items():
-        true = record.scores[name].float().numpy()
-        assert np.abs(score - true).max() <= (true.max() - true.min()) / 255 + 1e-6
+    packed = pack([run])
+    assert (mask_of(packed) == run.compression.mask.numpy()).all()
+    names = [score["name"] for score in packed.value["methods"][0]["stages"][0]["scores"]]
+    assert names[:3] == ["joint", "lrs", "scs"] and set(names) == set(run.compression.scores)
 
 
-def test_budgets_and_novelty_are_those_of_the_run():
-    run = run_of()
-    method = pack(run).value["methods"][0]
-    assert method["budgets"] == run.compression.budgets.tolist()
-    assert sum(method["budgets"]) == method["kept"] == run.compression.num_kept
-    assert method["uniform"] * run.compression.grid[0] == pytest.approx(method["kept"])
-    assert method["novelty"] == pytest.approx(run.compression.trace["novelty"].tolist(), abs=1e-4)
+def test_every_run_has_its_own_masks_and_budgets():
+    runs, tokens = several()
+    packed = pack(runs, 0, 2, tokens)
+    for index, run in enumerate(runs):
+        stage = packed.value["methods"][index]["stages"][0]
+        assert (mask_of(packed, index) == run.compression.mask.numpy()).all()
+        assert stage["budgets"] == run.compression.budgets.tolist()
+        assert stage["kept"] == sum(stage["budgets"])
+        assert len(stage["rank"]) == run.compression.grid[0]
+    assert (packed.value["a"], packed.value["b"]) == (0, 2)
+    size = packed.value["bytes"]
+    assert (size["frames"], size["tokens"]) == (len(packed.sheet), len(packed.data))
+    place, width = (packed.value["sketch"][key] for key in ("place", "width"))
+    sketch = np.frombuffer(packed.data, np.int8, len(tokens) * width, place)
+    assert (sketch.reshape(-1, width) == evidence(tokens).sketch).all()
 
 
-def test_a_method_without_scores_packs_its_mask_alone():
-    packed = pack(run_of("uniform"))
-    method = packed.value["methods"][0]
-    assert method["channels"] == [] and method["novelty"] is None
-    assert len(packed.data) == -(-method["tokens"] // 8)
+def test_novelty_is_the_method_s_own_where_it_has_one_and_the_clip_s_beside_it():
+    runs, tokens = several()
+    value = pack(runs, tokens=tokens).value
+    true = runs[0].compression.trace["novelty"].tolist()
+    assert value["methods"][0]["novelty"] == pytest.approx(true, rel=1e-5)
+    assert value["methods"][1]["novelty"] is None
+    assert value["novelty"] == pytest.approx(true, rel=1e-4)
+
+
+def test_without_features_a_run_shows_what_it_holds():
+    packed = pack([run_of("uniform")])
+    (stage,) = packed.value["methods"][0]["stages"]
+    assert stage["scores"] == [] and stage["rank"] is None
+    assert packed.value["novelty"] is packed.value["sketch"] is None
+    assert len(packed.data) == -(-stage["tokens"] // 32) * 4
+
+
+def test_runs_that_do_not_belong_together_are_refused():
+    runs, _ = several()
+    with pytest.raises(ValueError, match="same clip"):
+        pack([runs[0], run_of(frames=6)])
+    with pytest.raises(ValueError, match=r"runs=13 must be in \[1, 12\]"):
+        pack(runs * 3 + runs[:1])
+    with pytest.raises(ValueError, match="runs=0"):
+        pack([])
+    with pytest.raises(ValueError, match="b=4"):
+        pack(runs, 0, 4)
 
 
 @pytest.mark.parametrize("frames", [1, 7, 8, 33])
 def test_every_frame_is_on_the_sheet_and_in_one_step(frames):
-    packed = pack(run_of(frames=frames))
+    packed = pack([run_of(frames=frames)])
     tiles, units = packed.value["tiles"], packed.value["units"]
     sheet = Image.open(io.BytesIO(packed.sheet))
     assert tiles["count"] == frames == len(units) == len(packed.value["seconds"])
@@ -77,7 +107,7 @@ def test_every_frame_is_on_the_sheet_and_in_one_step(frames):
 
 def test_frames_stand_where_the_script_looks_for_them():
     run = run_of(frames=8)
-    packed = pack(run)
+    packed = pack([run])
     tiles, sheet = packed.value["tiles"], Image.open(io.BytesIO(packed.sheet))
     for index, frame in enumerate(run.video.frames):
         left = index % tiles["columns"] * tiles["width"]
@@ -87,26 +117,26 @@ def test_frames_stand_where_the_script_looks_for_them():
 
 
 def test_sheets_of_large_videos_stay_within_what_phones_can_show():
-    video = Video.from_frames(np.zeros((64, 720, 1280, 3), np.uint8))
+    video = Video.from_frames(np.zeros((64, 360, 640, 3), np.uint8))
     run = a_run(video, run_of(frames=128).compression, COMPRESSORS["gleanvid"]())
-    tiles = pack(run).value["tiles"]
+    tiles = pack([run]).value["tiles"]
     rows = -(-tiles["count"] // tiles["columns"])
     assert tiles["columns"] * tiles["width"] * rows * tiles["height"] < 12_000_000
     assert tiles["width"] / tiles["height"] == pytest.approx(16 / 9, rel=0.02)
 
 
 def test_the_token_area_is_a_share_of_the_picture():
-    left, top, right, bottom = pack(run_of()).value["area"]
+    left, top, right, bottom = pack([run_of()]).value["area"]
     assert (left, top) == (0, 0)
     assert right == pytest.approx(126 // COLUMNS * COLUMNS / 126)
     assert bottom == pytest.approx(72 // ROWS * ROWS / 72)
 
 
 def test_files_are_named_by_their_content(tmp_path):
-    packed = pack(run_of())
+    packed = pack([run_of()])
     first, again = publish(packed, tmp_path), publish(packed, tmp_path)
     assert first == again and len(list(tmp_path.iterdir())) == 2
-    other = publish(pack(run_of(retention_ratio=0.5)), tmp_path)
+    other = publish(pack([run_of(retention_ratio=0.5)]), tmp_path)
     assert other["sheet"] == first["sheet"] and other["data"] != first["data"]
 
 
@@ -117,7 +147,8 @@ def test_nothing_from_outside_reaches_the_template():
 
 
 @pytest.mark.skipif(which("node") is None, reason="needs node")
-def test_the_script_parses(tmp_path):
-    path = tmp_path / "viewer.js"
-    path.write_text(f"(element, props, watch) => {{ {SCRIPT} }}", encoding="utf-8")
-    subprocess.run(["node", "--check", path], check=True)
+def test_the_scripts_parse_alone_and_together(tmp_path):
+    whole = tmp_path / "viewer.js"
+    whole.write_text(f"(element, props, watch) => {{ {SCRIPT} }}", encoding="utf-8")
+    for path in (*SCRIPTS, whole):
+        subprocess.run(["node", "--check", path], check=True)
