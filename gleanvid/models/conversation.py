@@ -103,6 +103,7 @@ class Conversation:
                 self._prefix = self._read(encoded.inputs, self._text_position())
                 self.compress_s = self._prefix.hook.record.compress_s
                 self.prefill_s = now(model.device) - start - self.compress_s
+                self.encoded = replace(encoded, vision=None)  # read, so not held any longer
 
     def ask(
         self, question: str, *, history: Sequence[tuple[str, str]] = (), **options: Any

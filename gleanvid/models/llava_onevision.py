@@ -43,6 +43,7 @@ class LlavaOnevision(ModelAdapter):
             partial(cls._patches_to_tokens, hf_model),
             partial(cls._sides, config),
             cls.vision_method,
+            core.vision_tower,
         )
 
     @classmethod

@@ -18,6 +18,7 @@ from transformers.vision_utils import get_vision_window_index
 
 from gleanvid.models.base import ModelAdapter
 from gleanvid.models.boundary import Layout
+from gleanvid.models.boundary.chunks import by_unit
 from gleanvid.models.geometry import cells
 from gleanvid.types import ModelError, Video
 
@@ -42,6 +43,8 @@ class Qwen3VL(ModelAdapter):
             grids,
             cls._vision_block(core.visual).attn,
             partial(cls._patches_to_tokens, hf_model.config.vision_config),
+            tower=core.visual,
+            split=by_unit,
         )
 
     @classmethod

@@ -9,6 +9,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from gleanvid.models.boundary.chunks import Split, by_frame
+
 Grid = tuple[int, int, int]
 
 
@@ -46,6 +48,8 @@ class Layout:
     patches_to_tokens: Callable[[Tensor, list[Grid]], Tensor]
     sides: Callable[[Grid], Tensor] = no_sides
     vision_method: str = "get_video_features"
+    tower: nn.Module | None = None
+    split: Split = by_frame
 
     def visual_columns(self, input_ids: Tensor | None, inputs_embeds: Tensor | None) -> Tensor:
         """bool [B, L]: which columns of the prompt are video placeholders."""

@@ -92,6 +92,7 @@ class PromptHook:
                     "assisted decoding and re-sent prompts are not supported; pass only new text"
                 )
             shorter = self._prefill(kwargs, visual.to(embeds.device), inputs)
+            self._release(inputs.get("mm_encoder_outputs"), kwargs)
             return (args, shorter)
         if not past:
             self.prefilled = None
@@ -99,6 +100,12 @@ class PromptHook:
             return None
         self.layers.prefilling = False
         return None if self.prefilled is None else (args, self._continue(kwargs, past))
+
+    def _release(self, encoded: Any, kwargs: Kwargs) -> None:
+        """Let go of the vision outputs that generate() made and would hold until its last token."""
+        own = self.generate_inputs and "mm_encoder_outputs" not in self.generate_inputs
+        if encoded and own and kwargs.get("past_key_values") is not None:
+            encoded.clear()
 
     def _visual(self, inputs: Kwargs) -> Tensor:
         return self.layout.visual_columns(inputs.get("input_ids"), inputs.get("inputs_embeds"))

@@ -9,6 +9,7 @@ from typing import Any
 
 from torch import Tensor, nn
 
+from gleanvid.models.boundary.chunks import in_chunks
 from gleanvid.models.boundary.layout import Layout
 from gleanvid.models.boundary.prompt import original_positions
 from gleanvid.models.boundary.sequence import find_videos
@@ -30,12 +31,21 @@ def capture_vision(
     """
     outputs: list[Any] = []
     signals = VisionSignals(layout, needs)
-    with _answered(layout, outputs), signals.collecting():
+    chunked = in_chunks(layout.tower, layout.split)
+    with _answered(layout, outputs), signals.collecting(), chunked:
         reached = _reach(layout, inputs)["inputs_embeds"]
     visual = layout.visual_columns(inputs["input_ids"], None).to(reached.device)
     grids = layout.grids(inputs)
     video = find_videos(visual, grids, layout.sides)[0][0]
-    return reached[0, video.columns], outputs[0], signals.take(grids)
+    return reached[0, video.columns], _lighter(outputs[0]), signals.take(grids)
+
+
+def _lighter(output: Any) -> Any:
+    """The output of the vision side without what nobody reads again."""
+    if getattr(output, "pooler_output", None) is None:
+        return output
+    inner = ("last_hidden_state", "hidden_states", "attentions")
+    return type(output)(**{name: value for name, value in output.items() if name not in inner})
 
 
 def prompt_positions(layout: Layout, inputs: dict[str, Any]) -> Tensor:

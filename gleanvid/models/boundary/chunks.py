@@ -1,0 +1,94 @@
+"""The vision tower on some frames at a time, so that its memory does not grow with the clip.
+
+Patches see their own frame (or pair of frames) alone, so the parts are independent of each other;
+only what the tower returns for all frames is held at once.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from transformers.utils import ModelOutput
+
+NUMBERS_AT_ONCE = 2**24  # of the pixel input: 28 frames of 448 x 448, a gigabyte in a large tower
+
+Split = Callable[[Mapping[str, Any], int], list[dict[str, Any]]]
+
+
+def by_frame(inputs: Mapping[str, Any], limit: int) -> list[dict[str, Any]]:
+    """Parts of a tower that takes a batch of frames; the pixels [F, ...] are its first input."""
+    pixels = next(iter(inputs.values()))
+    frames = len(pixels)
+    count = max(1, limit * frames // max(1, pixels.numel()))
+    return [
+        {
+            name: value[start : start + count] if _has_rows(value, frames) else value
+            for name, value in inputs.items()
+        }
+        for start in range(0, frames, count)
+    ]
+
+
+def by_unit(inputs: Mapping[str, Any], limit: int) -> list[dict[str, Any]]:
+    """Parts of a tower that takes all patches [P, C] in one row and ``grid_thw`` [V, 3]."""
+    (name, patches), *_ = inputs.items()
+    grids = inputs["grid_thw"]
+    parts, start = [], 0
+    for video, (units, rows, columns) in enumerate(grids.tolist()):
+        own = {n: v[video : video + 1] for n, v in inputs.items() if _has_rows(v, len(grids))}
+        count = max(1, limit // (rows * columns * patches.shape[1]))
+        for first in range(0, units, count):
+            part = min(count, units - first)
+            stop = start + part * rows * columns
+            grid = grids.new_tensor([[part, rows, columns]])
+            part_inputs = {name: patches[start:stop], "grid_thw": grid}
+            parts.append({**inputs, **own, **part_inputs})
+            start = stop
+    return parts
+
+
+def _has_rows(value: Any, count: int) -> bool:
+    return isinstance(value, Tensor) and value.ndim > 0 and len(value) == count
+
+
+@contextmanager
+def in_chunks(tower: nn.Module | None, split: Split) -> Iterator[None]:
+    """While open, ``tower`` works on :data:`NUMBERS_AT_ONCE` numbers at a time."""
+    if tower is None:
+        yield
+        return
+    original: Any = tower.forward
+    names = list(inspect.signature(original).parameters)
+
+    @functools.wraps(original)
+    def forward(*args: Any, **kwargs: Any) -> Any:
+        inputs = dict(zip(names, args, strict=False)) | kwargs
+        parts = split({n: v for n, v in inputs.items() if v is not None}, NUMBERS_AT_ONCE)
+        if len(parts) == 1:
+            return original(*args, **kwargs)
+        return _joined([original(**part) for part in parts])
+
+    tower.forward = forward  # type: ignore[method-assign]
+    try:
+        yield
+    finally:
+        del tower.forward
+
+
+def _joined(outputs: list[Any]) -> Any:
+    """Tensors one behind the other, in whatever they are wrapped."""
+    first = outputs[0]
+    if isinstance(first, Tensor):
+        return torch.cat(outputs)
+    if isinstance(first, ModelOutput):
+        fields = {name: [output[name] for output in outputs] for name in first}
+        return type(first)(**{name: _joined(values) for name, values in fields.items()})
+    if isinstance(first, (list, tuple)):
+        return type(first)(_joined(list(values)) for values in zip(*outputs, strict=True))
+    return first

@@ -1,0 +1,127 @@
+"""Memory: vision in parts, its outputs let go, and no logits that nobody reads."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+
+import pytest
+import torch
+
+from gleanvid.compressors.full_tokens import FullTokens
+from gleanvid.models import compressing
+from gleanvid.models.boundary import chunks
+from tests.models.oracle import EveryNth, hook_count, model_inputs
+from tests.models.tiny import noise_video
+
+QUARTER = EveryNth(retention_ratio=0.25)
+NEEDS = frozenset({"saliency", "keys"})
+
+
+def tower_calls(adapter, call):
+    """Numbers of pixel input that each block-by-block run of the vision tower got."""
+    sizes = []
+    tower = adapter.layout.tower
+    layers = next(m for m in tower.modules() if isinstance(m, torch.nn.ModuleList))
+    handle = layers[0].register_forward_pre_hook(
+        lambda module, args, kwargs: sizes.append((args or tuple(kwargs.values()))[0].numel()),
+        with_kwargs=True,
+    )
+    result = call()
+    handle.remove()
+    return sizes, result
+
+
+@pytest.mark.parametrize("frames", [6, 7])
+def test_vision_in_parts_gives_the_same(adapter, frames, monkeypatch):
+    """Features, signals and what the language model gets, with one unit at a time."""
+    video = noise_video(frames)
+    whole_sizes, whole = tower_calls(adapter, lambda: adapter.encode(video, NEEDS))
+    before = hook_count(adapter.hf_model)
+    monkeypatch.setattr(chunks, "NUMBERS_AT_ONCE", 1)
+    sizes, parts = tower_calls(adapter, lambda: adapter.encode(video, NEEDS))
+    assert len(whole_sizes) == 1 and len(sizes) == whole.tokens.num_units
+    assert max(sizes) * len(sizes) == sum(whole_sizes)
+    for name in ("features", "saliency", "keys"):
+        one, other = getattr(whole.tokens, name), getattr(parts.tokens, name)
+        torch.testing.assert_close(other, one, atol=1e-5, rtol=0)
+    answers = [adapter.generate(clip, "what?", None, max_new_tokens=5) for clip in (whole, parts)]
+    assert answers[0].text == answers[1].text
+    assert hook_count(adapter.hf_model) == before
+
+
+def test_parts_are_as_large_as_they_may_be(adapter, monkeypatch):
+    video = noise_video(8)
+    (one,), _ = tower_calls(adapter, lambda: adapter.encode(video))
+    pixels = adapter.build_inputs(video, adapter._render(video, "", ()), None)
+    monkeypatch.setattr(chunks, "NUMBERS_AT_ONCE", pixels[adapter.pixel_input].numel() // 2)
+    sizes, _ = tower_calls(adapter, lambda: adapter.encode(video))
+    assert sizes == [one // 2, one // 2]
+
+
+def tensors_in(output):
+    if torch.is_tensor(output):
+        return [output]
+    parts = output.values() if hasattr(output, "values") else output
+    nested = parts if isinstance(parts, (list, tuple)) else list(parts)
+    return [t for part in nested if part is not None for t in tensors_in(part)]
+
+
+@pytest.mark.parametrize("compressor", [FullTokens(), QUARTER], ids=["full", "25%"])
+def test_generate_lets_go_of_what_the_vision_side_made(adapter, compressor, monkeypatch):
+    """While the second token is made, none of the vision outputs is alive any more."""
+    core, name = adapter.layout.core, adapter.layout.vision_method
+    original, made, alive = getattr(core, name), [], []
+
+    def seen(*args, **kwargs):
+        output = original(*args, **kwargs)
+        made.extend(weakref.ref(tensor.untyped_storage()) for tensor in tensors_in(output))
+        made.extend(weakref.ref(tensor) for tensor in tensors_in(output))
+        return output
+
+    seen.__wrapped__ = original
+    monkeypatch.setattr(core, name, seen)
+
+    def look(module, args, kwargs):
+        if kwargs["inputs_embeds"].shape[1] == 1:
+            gc.collect()
+            alive.append(sum(reference() is not None for reference in made))
+
+    handle = adapter.layout.language_model.register_forward_pre_hook(look, with_kwargs=True)
+    inputs = model_inputs(adapter, ["what moves?"])
+    with compressing(adapter.hf_model, compressor):
+        adapter.hf_model.generate(**inputs, max_new_tokens=3, min_new_tokens=3, do_sample=False)
+    handle.remove()
+    assert made
+    assert alive == [0, 0]
+
+
+def test_a_conversation_lets_go_of_the_vision_outputs(adapter):
+    encoded = adapter.encode(noise_video())
+    made = [weakref.ref(tensor) for tensor in tensors_in(encoded.vision)]
+    talk = adapter.conversation(encoded, QUARTER)
+    del encoded
+    gc.collect()
+    assert made and not any(reference() is not None for reference in made)
+    assert talk.ask("what?", max_new_tokens=2).new_tokens > 0
+
+
+def test_an_encoding_holds_each_vision_row_once(adapter):
+    """Only what the language model is given again: no hidden states of the tower."""
+    encoded = adapter.encode(noise_video())
+    width = encoded.tokens.features.shape[1]
+    levels = len(getattr(encoded.vision, "deepstack_features", None) or [])
+    side = len(adapter.layout.sides(encoded.tokens.grid))
+    held = sum(tensor.numel() for tensor in tensors_in(encoded.vision))
+    assert held <= (1 + levels) * (len(encoded.tokens) + side) * width
+
+
+def test_prefill_makes_one_row_of_logits(adapter):
+    rows = []
+    handle = adapter.hf_model.lm_head.register_forward_hook(
+        lambda module, args, output: rows.append(output.shape[1])
+    )
+    encoded = adapter.encode(noise_video())
+    adapter.generate(encoded, "what?", QUARTER, max_new_tokens=3)
+    handle.remove()
+    assert rows and set(rows) == {1}
