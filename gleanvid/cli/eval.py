@@ -63,11 +63,11 @@ def _eval(options: argparse.Namespace) -> int:
 
 
 def _exit_code(found: Sequence[Any], folder: Path) -> int:
-    """1 with a sentence a setup where questions failed."""
-    failed = [result for result in found if result.failed]
-    for result in failed:
+    """1 with a sentence a setup where questions failed; what a method refuses is no failure."""
+    failed = {result.setup.key: result for result in found if result.failed and not result.refused}
+    for key, result in failed.items():
         sys.stderr.write(
-            f"gleanvid: {result.setup.key}: {result.failed} of {result.count} questions failed, "
+            f"gleanvid: {key}: {result.failed} of {result.count} questions failed, "
             f"the first with {result.first_error}\n"
         )
     if failed:

@@ -68,21 +68,34 @@ def write_whole(path: Path, text: str) -> None:
 def main_table(results: Sequence[Result]) -> str:
     """Markdown: every setup with average, intervals, tests, evidence, tokens and time."""
     groups = group_names(results)
-    heads = ["method", "kept", "frames", "tokens"]
-    heads += groups if len(groups) <= _INLINE else []
+    inline = groups if len(groups) <= _INLINE else []
+    heads = ["method", "kept", "frames", "tokens", *inline]
     heads += ["accuracy", "95 %", "% of full", "95 %", "p full", "p GleanVID"]
     heads += ["evidence kept", "represented", "s / question", "failed"]
     rows = []
     for result in results:
+        if result.failed == result.count:
+            rows.append([*_who(result), *[""] * (len(heads) - 4), str(result.failed)])
+            continue
         row = [*_who(result), f"{result.tokens_mean:.0f}"]
-        row += [_share(result, name) for name in groups] if len(groups) <= _INLINE else []
+        row += [_share(result, name) for name in inline]
         row += [_percent(result.accuracy.value), _span(result.accuracy)]
         row += [_percent(result.relative.value), _span(result.relative)]
         row += [_p(result.p_full), _p(result.p_gleanvid)]
         seen = result.evidence
         row += [_percent(seen.kept.value), _percent(seen.represented.value)] if seen else ["", ""]
         rows.append([*row, f"{result.seconds:.3f}", str(result.failed or "")])
-    return markdown(heads, rows)
+    return markdown(heads, rows) + refusals(results)
+
+
+def refusals(results: Sequence[Result]) -> str:
+    """A line for every setup that failed throughout, with the reason."""
+    lines = {
+        f"{result.setup.key}: {result.first_error.removeprefix('ValueError: ')}\n"
+        for result in results
+        if result.failed == result.count
+    }
+    return "\n" + "\n".join(sorted(lines)) if lines else ""
 
 
 def group_table(results: Sequence[Result]) -> str:
@@ -92,8 +105,9 @@ def group_table(results: Sequence[Result]) -> str:
         return ""
     heads = ["method", "kept", "frames", *groups, "accuracy"]
     rows = [
-        [*_who(result), *(_share(result, name) for name in groups), _bare(result)]
+        [*_who(result), *(_with_reach(result, name) for name in groups), _bare(result)]
         for result in results
+        if result.failed < result.count
     ]
     counts = ["questions", "", "", *(str(results[0].groups[name][1]) for name in groups)]
     return markdown(heads, [*rows, [*counts, str(results[0].count)]])
@@ -104,7 +118,8 @@ def preset_table(preset: Preset, results: Sequence[Result]) -> str:
 
     The relative performance has its drop below GleanVID's in brackets, in points.
     """
-    groups = group_names(results)
+    names = group_names(results)
+    groups = names if len(names) <= _INLINE else []
     several = len({result.setup.num_frames for result in results}) > 1
     ours = [result.relative.value for result in results if result.p_gleanvid is None][1:]
     heads = [preset.heading, *(["frames", "kept"] if several else []), *groups]
@@ -142,6 +157,14 @@ def _who(result: Result) -> list[str]:
 
 def _share(result: Result, group: str) -> str:
     return _percent(result.groups[group][0].value) if group in result.groups else ""
+
+
+def _with_reach(result: Result, group: str) -> str:
+    """A share with half the width of its interval."""
+    if group not in result.groups:
+        return ""
+    estimate = result.groups[group][0]
+    return f"{100 * estimate.value:.1f} ± {50 * (estimate.high - estimate.low):.1f}"
 
 
 def _bare(result: Result) -> str:

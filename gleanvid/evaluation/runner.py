@@ -62,7 +62,8 @@ def evaluate(
     failed, started = 0, time.perf_counter()
     for clip, num_frames, work in pending(items, unique, journal):
         for row in answers(model, benchmark, clip, num_frames, work, ways, max_pixels):
-            journal.append(row)
+            if not _told_before(journal, row):
+                journal.append(row)
             done, failed = done + 1, failed + ("error" in row)
             elapsed = time.perf_counter() - started
             left = elapsed / (done - already) * (total - done)
@@ -182,6 +183,12 @@ def _tokens(conversation: Conversation) -> list[float]:
     depth = conversation.model.text_config.num_hidden_layers
     layers = visual_tokens_by_layer(conversation.records, total, depth)
     return [total, layers[0], round(sum(layers) / len(layers), 1)]
+
+
+def _told_before(journal: Journal, row: Row) -> bool:
+    """Whether this question failed under this setup in an earlier run for the same reason."""
+    before = journal.rows.get((row["item"], row["setup"]), {})
+    return "error" in row and before.get("error") == row["error"]
 
 
 def _failure(item: Item, setup: Setup, error: Exception) -> Row:

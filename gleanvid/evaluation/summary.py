@@ -22,6 +22,7 @@ from gleanvid.evaluation.statistics import (
     wilson,
 )
 
+_REFUSAL = "ValueError: "  # how compressors tell that a setting is out of their reach
 Rows = Mapping[tuple[str, str], Mapping[str, Any]]  # (item id, setup key) -> row of the journal
 
 
@@ -59,6 +60,11 @@ class Result:
     tokens_kept: float  # entering layer 0
     tokens_mean: float  # mean over the layers
     seconds: float  # per question: compress, read, respond; encoding left out
+
+    @property
+    def refused(self) -> bool:
+        """Whether the method itself cannot do what this setup asks for, on any clip."""
+        return self.failed == self.count and self.first_error.startswith(_REFUSAL)
 
 
 def results(

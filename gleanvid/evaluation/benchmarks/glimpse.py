@@ -20,7 +20,11 @@ from gleanvid.glimpse.world import SPLITS, ClipSettings
 from gleanvid.types import Video, VideoError, VideoTokens
 
 QUESTIONS = 2000  # where no limit is given
-_PER_CLIP = 4  # questions about one clip, of the families asked least so far
+_PER_CLIP = 4  # most questions about one clip, of the families asked least so far
+_LEAD = (
+    1.25  # how far a family may run ahead of the mean; rare ones are not to be had in every clip
+)
+_PATIENCE = 300  # clips in a row without a question that is wanted
 
 
 @dataclass(frozen=True)
@@ -67,14 +71,16 @@ class Glimpse(Benchmark):
             raise BenchmarkError(f"limit={limit} must be at least 1")
         found: list[Item] = []
         asked = dict.fromkeys(self.families or FAMILIES, 0)
-        number = 0
+        number = fruitful = 0
         while len(found) < wanted:
+            if number - fruitful > _PATIENCE:
+                kinds = ", ".join(self.families) or "any family"
+                raise BenchmarkError(f"clips of {self._clip.num_frames} frames have no {kinds}")
             clip = f"{seed}/{self.split}/{number}"
-            found += [
-                _item(clip, place, question)
-                for place, question in _balanced(_questions(clip, self._clip), asked)
-            ]
+            more = _balanced(_questions(clip, self._clip), asked)
+            found += [_item(clip, place, question) for place, question in more]
             number += 1
+            fruitful = number if more else fruitful
         return found[:wanted]
 
     def video(self, clip: str, num_frames: int) -> Video:
@@ -105,8 +111,11 @@ class Glimpse(Benchmark):
 
 
 def _balanced(questions: tuple[Question, ...], asked: dict[str, int]) -> list[tuple[int, Question]]:
-    """Up to four (place, question), of the families ``asked`` least so far, which is counted on."""
-    left = [(place, q) for place, q in enumerate(questions) if q.family in asked]
+    """Up to four (place, question) of the families ``asked`` least so far, which is counted on."""
+    most = 1 + _LEAD * sum(asked.values()) / len(asked)
+    left = [
+        (place, q) for place, q in enumerate(questions) if asked.get(q.family, most + 1) <= most
+    ]
     chosen: list[tuple[int, Question]] = []
     while left and len(chosen) < _PER_CLIP:
         best = min(left, key=lambda pair: asked[pair[1].family])

@@ -1,0 +1,111 @@
+"""Glimpse as a benchmark: the same items again, balanced, with the truth on the right tokens."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+import torch
+
+from gleanvid.evaluation.benchmarks import BenchmarkError, open_benchmark
+from gleanvid.glimpse.clips import make_video
+from gleanvid.glimpse.questions import FAMILIES
+from gleanvid.glimpse.world import ClipSettings
+from gleanvid.types import VideoError, VideoTokens
+
+SHORT = open_benchmark("glimpse", clip_frames=16)
+
+
+@pytest.fixture(scope="module")
+def items():
+    return SHORT.items(160)
+
+
+def test_the_same_seed_gives_the_same_items_and_a_larger_limit_holds_the_smaller(items):
+    assert SHORT.items(60) == items[:60]
+    assert SHORT.items(8, seed=1) != items[:8]
+    other = open_benchmark("glimpse", clip_frames=16, split="validation")
+    assert other.items(8) != items[:8]
+
+
+def test_items_are_whole_and_unlike(items):
+    assert len({item.id for item in items}) == len(items) == 160
+    assert max(Counter(item.clip for item in items).values()) <= 4
+    clips = [item.clip for item in items]
+    assert sorted(set(clips), key=clips.index) == list(dict.fromkeys(clips))
+    for item in items:
+        assert len(set(item.options)) == 4 and item.groups[0] in FAMILIES
+
+
+def test_no_family_runs_far_ahead_and_no_place_holds_the_answer(items):
+    asked = Counter(item.groups[0] for item in items)
+    assert max(asked.values()) <= 2 + 1.25 * 160 / len(FAMILIES)
+    assert set(asked) == set(FAMILIES) - {"repeats"}  # eight units leave no room to repeat
+    places = Counter(item.answer for item in items)
+    assert all(20 <= places[place] <= 60 for place in range(4))  # 40 expected, 3.6 deviations
+
+
+def test_only_the_families_that_were_named_are_asked():
+    chosen = open_benchmark("glimpse", clip_frames=16, families=("flash", "cut"))
+    assert {item.groups[0] for item in chosen.items(12)} == {"flash", "cut"}
+
+
+def test_a_family_that_short_clips_do_not_have_is_refused():
+    with pytest.raises(BenchmarkError, match="clips of 16 frames have no repeats"):
+        open_benchmark("glimpse", clip_frames=16, families=("repeats",)).items(4)
+
+
+def test_a_clip_is_the_world_s_and_fewer_frames_are_some_of_them(items):
+    clip = items[0].clip
+    whole = make_video(0, "test", 0, ClipSettings(num_frames=16))
+    assert np.array_equal(SHORT.video(clip, 16).frames, whole.frames)
+    few = SHORT.video(clip, 6)
+    assert few.indices.tolist() == [1, 4, 6, 9, 12, 14]
+    assert np.array_equal(few.frames, whole.frames[few.indices])
+    with pytest.raises(VideoError, match="num_frames=18 is more than the 16 of the clip"):
+        SHORT.video(clip, 18)
+
+
+def test_clips_are_as_long_as_the_longest_setup_needs():
+    free = open_benchmark("glimpse")
+    assert free.for_frames(60).clip_frames == 60
+    assert SHORT.for_frames(60).clip_frames == 16
+
+
+def test_evidence_stands_on_the_object_that_is_asked_about(items):
+    tokens = VideoTokens(torch.zeros(8 * 100, 4), (8, 10, 10))
+    shown = [SHORT.evidence(item, tokens) for item in items[:24]]
+    assert all(mask.shape == (800,) and mask.dtype == torch.bool for mask in shown)
+    assert all(0 < mask.float().mean() < 0.5 for mask in shown)
+    flash = next(item for item in items if item.groups == ("flash",))
+    units = SHORT.evidence(flash, tokens).view(8, -1).any(1)
+    assert units.sum() <= 2  # it lasts a unit or two
+
+
+@pytest.mark.parametrize(
+    ("said", "right"), [("Red", True), (" red. ", True), ("blue", False), ("", False)]
+)
+def test_a_free_answer_is_compared_word_by_word(items, said, right):
+    item = next(item for item in items if item.right_option == "red")
+    assert SHORT.right(item, said) is right
+
+
+@pytest.mark.parametrize(
+    ("settings", "named"),
+    [
+        ({"split": "tests"}, "split='tests' must be one of train, validation, test"),
+        ({"families": ("colours",)}, "family='colours' must be one of colour, shape"),
+        ({"clip_frames": 65}, "clip_frames: num_frames=65 must be an even number from 2 to 64"),
+        ({"clip_frames": 0}, "clip_frames: num_frames=0"),
+        ({"folder": "x"}, "benchmark glimpse has no setting folder; its settings are split"),
+    ],
+)
+def test_settings_that_cannot_be_are_named(settings, named):
+    with pytest.raises(BenchmarkError, match=named):
+        open_benchmark("glimpse", **settings)
+
+
+def test_an_unknown_benchmark_and_a_limit_of_nothing_are_refused():
+    with pytest.raises(BenchmarkError, match="benchmark='glimps' must be one of glimpse"):
+        open_benchmark("glimps")
+    with pytest.raises(BenchmarkError, match="limit=0 must be at least 1"):
+        SHORT.items(0)
