@@ -73,7 +73,10 @@ class FakeModel:
     name = "fake"
     text_config = SimpleNamespace(num_hidden_layers=4)
 
-    def __init__(self, delay_s=0.0, fails_on=""):
+    def __init__(self, delay_s=0.0, fails_on="", weight=1.0):
+        self.hf_model = torch.nn.Linear(3, 2)
+        torch.nn.init.constant_(self.hf_model.weight, weight)
+        torch.nn.init.constant_(self.hf_model.bias, 0.0)
         self.delay_s, self.fails_on = delay_s, fails_on
         self.encoded, self.read, self.asked = [], [], []
         self.lock = threading.RLock()

@@ -1,0 +1,133 @@
+"""``gleanvid eval`` from the command line to its files, on a small model and benchmark."""
+
+import csv
+import json
+
+import pytest
+
+from gleanvid.cli import main
+from gleanvid.cli.eval import clock
+from gleanvid.evaluation import benchmarks
+from tests.evaluation.fakes import FakeBenchmark, FakeModel
+
+
+@pytest.fixture
+def model(monkeypatch):
+    held = [FakeModel()]
+    monkeypatch.setattr("gleanvid.models.load_model", lambda *_: held[0])
+    real = benchmarks.benchmark_class
+    monkeypatch.setitem(benchmarks.BENCHMARKS, "fake", "")
+    monkeypatch.setattr(
+        benchmarks, "benchmark_class", lambda name: FakeBenchmark if name == "fake" else real(name)
+    )
+    return held
+
+
+def run(folder, *options, compressor=("--compressor", "uniform,gleanvid")):
+    given = ["eval", "--benchmark", "fake", *compressor, "--num-frames", "6", *options]
+    return main([*given, "--out", str(folder)])
+
+
+def test_a_run_writes_its_tables_pictures_and_command(model, tmp_path, capsys):
+    assert run(tmp_path, "--retention-ratio", "1,0.5,0.1") == 0
+    told = capsys.readouterr()
+    assert "| all tokens |" in told.out and "100/100 100%" in told.err
+    with (tmp_path / "results.csv").open() as file:
+        lines = list(csv.DictReader(file))
+    assert [line["setup"] for line in lines] == [
+        "full(retention_ratio=1.0)@6",
+        "uniform(retention_ratio=0.5)@6",
+        "uniform(retention_ratio=0.1)@6",
+        "gleanvid(retention_ratio=0.5)@6",
+        "gleanvid(retention_ratio=0.1)@6",
+    ]
+    whole = json.loads((tmp_path / "results.json").read_text())
+    assert whole["command"].startswith("gleanvid eval --benchmark fake --compressor uniform")
+    assert (tmp_path / "accuracy.png").exists()
+
+
+def test_a_finished_run_is_not_run_again(model, tmp_path):
+    run(tmp_path)
+    before = (tmp_path / "results.csv").read_bytes()
+    model[0] = FakeModel()
+    assert run(tmp_path) == 0
+    assert not model[0].asked and (tmp_path / "results.csv").read_bytes() == before
+
+
+def test_ctrl_c_keeps_what_was_answered_and_writes_no_tables(model, tmp_path, capsys):
+    class Stops(FakeModel):
+        def encode(self, video, needs=frozenset(), max_pixels=None):
+            if video.name == "clip 3":
+                raise KeyboardInterrupt
+            return super().encode(video, needs, max_pixels)
+
+    model[0] = Stops()
+    assert run(tmp_path) == 130
+    assert [path.name for path in tmp_path.iterdir()] == ["journal.jsonl"]
+    model[0] = FakeModel()
+    assert run(tmp_path) == 0
+    assert {clip for clip, _, _ in model[0].asked} == {"clip 3", "clip 4"}
+
+
+def test_questions_that_fail_are_told_and_the_exit_code_is_not_zero(model, tmp_path, capsys):
+    assert run(tmp_path, "--broken", "clip 2") == 1
+    told = capsys.readouterr().err
+    assert "4 of 20 questions failed, the first with VideoError: clip 2 has no video track" in told
+    assert "20/20" not in told and (tmp_path / "table.md").exists()
+
+
+def test_another_model_is_refused_for_the_same_folder(model, tmp_path, capsys):
+    run(tmp_path)
+    model[0] = FakeModel(weight=1.5)
+    assert run(tmp_path) == 2
+    assert "was made with model_weights=" in capsys.readouterr().err
+    assert run(tmp_path, "--seed", "1") == 2
+
+
+def test_an_ablation_is_a_table_in_the_paper_s_shape(model, tmp_path):
+    assert run(tmp_path, "--ablation", "signals,history", compressor=()) == 0
+    text = (tmp_path / "table.md").read_text()
+    assert "### Token-selection signals" in text and "| LRS + SCS |" in text
+    assert "| History h |" in text and "| all † |" in text
+    assert len(set(model[0].read)) == 5 * 7  # all tokens, three signals, three more histories
+
+
+def test_the_fixed_token_budget_has_its_frames(model, tmp_path):
+    assert run(tmp_path, "--preset", "fixed-token-budget", compressor=()) == 0
+    assert "| GleanVID | 60 | 10% |" in (tmp_path / "table.md").read_text()
+    assert {frames for _, frames in model[0].encoded} == {6, 30, 60}
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (("--compressor", "glean"), "compressor='glean' must be one of full, gleanvid"),
+        (("--retention-ratio", "0.5,2"), "retention_ratio=2.0 must be in (0, 1]"),
+        (("--retention-ratio", "half"), "retention_ratio='half' must be numbers in (0, 1]"),
+        (("--ablation", "nothing"), "ablation='nothing' must be one of components, signals"),
+        (("--preset", "x"), "preset='x' must be one of fixed-token-budget"),
+        (("--ablation", "alpha", "--preset", "x"), "--ablation and --preset do not go together"),
+        (("--how", "letter"), "how='letter' must be one of likelihood, text"),
+        (("--limit", "0"), "limit=0 must be at least 1"),
+        (("--num-frames", "0"), "num_frames=0 must be at least 1"),
+    ],
+)
+def test_what_cannot_be_is_named_before_the_model_is_loaded(
+    model, tmp_path, capsys, monkeypatch, options, told
+):
+    monkeypatch.setattr("gleanvid.models.load_model", lambda *_: pytest.fail("loaded"))
+    assert run(tmp_path, *options, compressor=()) == 2
+    assert told in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_unknown_benchmark_is_named_with_those_there_are(tmp_path, capsys):
+    with pytest.raises(SystemExit) as stopped:
+        main(["eval", "--benchmark", "glimps", "--out", str(tmp_path)])
+    assert stopped.value.code == 2
+    assert "benchmark='glimps' must be one of glimpse, mvbench" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("seconds", "text"), [(0, "0:00"), (65.4, "1:05"), (3725, "1:02:05")])
+def test_clock(seconds, text):
+    assert clock(seconds) == text

@@ -1,0 +1,49 @@
+"""The picture shows the numbers it is given, all of them."""
+
+import pytest
+
+from gleanvid.plots.accuracy import Level, retention_figure
+
+POINTS = [(0.5, 0.9, 0.88, 0.92), (0.1, 0.6, 0.57, 0.63), (0.25, 0.8, 0.77, 0.83)]
+
+
+def drawn(axes):
+    return {line.get_label(): line for line in axes.lines if not line.get_label().startswith("_")}
+
+
+def test_few_methods_share_a_picture_with_points_in_order_of_retention():
+    figure = retention_figure({"uniform": POINTS, "gleanvid": POINTS}, "accuracy (%)")
+    (axes,) = figure.axes
+    lines = drawn(axes)
+    assert list(lines) == ["gleanvid", "uniform"]
+    for line in lines.values():
+        assert line.get_xdata() == pytest.approx([10, 25, 50])
+        assert line.get_ydata() == pytest.approx([60, 80, 90])
+    assert [text.get_text() for text in axes.get_legend().texts] == ["gleanvid", "uniform"]
+
+
+def test_lines_are_told_apart_without_colour():
+    names = ["gleanvid", "a", "b", "c", "d", "e"]
+    (axes,) = retention_figure(dict.fromkeys(names, POINTS), "").axes
+    looks = {(line.get_marker(), line.get_linestyle()) for line in drawn(axes).values()}
+    assert len({marker for marker, _ in looks}) == 6
+
+
+def test_many_methods_get_a_panel_each_with_gleanvid_behind():
+    names = ["gleanvid", *(f"method {n}" for n in range(9))]
+    figure = retention_figure(dict.fromkeys(names, POINTS), "accuracy (%)", title="t")
+    panels = [axes for axes in figure.axes if axes.axison]
+    assert [axes.get_title() for axes in panels] == names[1:]
+    assert all(list(drawn(axes)) == ["gleanvid", axes.get_title()] for axes in panels)
+
+
+def test_levels_are_lines_with_their_value():
+    (axes,) = retention_figure({"a": POINTS}, "", [Level("all tokens", 0.923)]).axes
+    assert axes.texts[0].get_text() == "all tokens 92.3"
+    low, high = axes.get_ylim()
+    assert low < 92.3 < high
+
+
+def test_a_method_without_points_is_left_out():
+    (axes,) = retention_figure({"a": POINTS, "b": []}, "").axes
+    assert list(drawn(axes)) == ["a"]
