@@ -6,10 +6,11 @@ from typing import Any
 
 from gleanvid.models.base import ModelAdapter
 from gleanvid.models.llava_onevision import LlavaOnevision
+from gleanvid.models.llava_video import LlavaVideo
 from gleanvid.models.qwen_vl import Qwen3VL, Qwen25VL
 from gleanvid.types import ModelError
 
-MODELS: tuple[type[ModelAdapter], ...] = (Qwen3VL, Qwen25VL, LlavaOnevision)
+MODELS: tuple[type[ModelAdapter], ...] = (Qwen3VL, Qwen25VL, LlavaOnevision, LlavaVideo)
 
 
 def family_of(config: Any, name: str) -> type[ModelAdapter]:

@@ -9,6 +9,7 @@ FAMILIES = {
     "qwen3_vl": tiny.qwen3_vl,
     "qwen2_5_vl": tiny.qwen25_vl,
     "llava_onevision": tiny_llava.onevision,
+    "llava_video": tiny_llava.video_average,
 }
 
 

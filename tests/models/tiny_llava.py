@@ -13,6 +13,11 @@ from transformers import (
     LlavaOnevisionVideoProcessor,
 )
 
+from gleanvid.models.llava_video_model import (
+    LlavaVideoConfig,
+    LlavaVideoForConditionalGeneration,
+    LlavaVideoProcessor,
+)
 from tests.models.tiny import save, text_numbers, tiny_tokenizer
 
 CHAT = (
@@ -56,3 +61,29 @@ def onevision(directory: Path) -> None:
     )
     config = LlavaOnevisionConfig(**onevision_config(tokenizer))
     save(LlavaOnevisionForConditionalGeneration(config), processor, directory)
+
+
+def video_processor(tokenizer: Any, side: int) -> LlavaVideoProcessor:
+    return LlavaVideoProcessor(
+        image_processor=LlavaOnevisionImageProcessor(size=SIZE),
+        tokenizer=tokenizer,
+        video_processor=LlavaOnevisionVideoProcessor(size=SIZE),
+        num_image_tokens=49,
+        vision_feature_select_strategy="full",
+        chat_template=CHAT,
+        video_side=side,
+    )
+
+
+def video_average(directory: Path) -> None:
+    """Three by three tokens a frame, a newline behind every row."""
+    tokenizer = tiny_tokenizer("<image>", "<video>")
+    config = LlavaVideoConfig(**onevision_config(tokenizer), spatial_pool_mode="average")
+    save(LlavaVideoForConditionalGeneration(config), video_processor(tokenizer, 3), directory)
+
+
+def video_bilinear(directory: Path) -> None:
+    """Four by four tokens a frame, a newline behind every row."""
+    tokenizer = tiny_tokenizer("<image>", "<video>")
+    config = LlavaVideoConfig(**onevision_config(tokenizer))
+    save(LlavaVideoForConditionalGeneration(config), video_processor(tokenizer, 4), directory)

@@ -1,0 +1,226 @@
+"""LLaVA-Video for transformers, which has no class for it: configuration, model and processor.
+
+Zhang et al., "Video Instruction Tuning with Synthetic Data", 2024, arXiv:2410.02713, and the
+checkpoints lmms-lab/LLaVA-Video-7B-Qwen2 and alike, read in their original format (model type
+llava_qwen) too. It is LLaVA-OneVision with another pooling and newlines within the video.
+"""
+
+from __future__ import annotations
+
+from math import ceil
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn.functional import avg_pool2d, interpolate
+from transformers import (
+    AutoConfig,
+    AutoModelForImageTextToText,
+    AutoProcessor,
+    AutoTokenizer,
+    LlavaOnevisionConfig,
+    LlavaOnevisionForConditionalGeneration,
+    LlavaOnevisionImageProcessor,
+    LlavaOnevisionModel,
+    LlavaOnevisionProcessor,
+    LlavaOnevisionVideoProcessor,
+    Qwen2Config,
+)
+from transformers.utils import cached_file
+
+NEWLINE_POSITIONS = ("grid", "frame", "one_token", "no_token")  # behind what a newline stands
+POOL_MODES = ("average", "bilinear")
+SIGLIP = "siglip-so400m-patch14-384"  # of its 27 layers the checkpoints use, and hold, 26
+_TEXT = (
+    "vocab_size",
+    "hidden_size",
+    "intermediate_size",
+    "num_hidden_layers",
+    "num_attention_heads",
+    "num_key_value_heads",
+    "max_position_embeddings",
+    "rms_norm_eps",
+    "rope_theta",
+    "tie_word_embeddings",
+)
+_ORIGINAL_NAMES = {  # of tensors
+    r"^model\.vision_tower\.vision_tower\.vision_model\.": "model.vision_tower.",
+    r"^model\.mm_projector\.0\.": "model.multi_modal_projector.linear_1.",
+    r"^model\.mm_projector\.2\.": "model.multi_modal_projector.linear_2.",
+    r"^model\.(embed_tokens|layers|norm)\.": r"model.language_model.\1.",
+}
+_CHAT = (
+    "<|im_start|>system\nYou are a helpful assistant.<|im_end|>\n"
+    "{% for m in messages %}{{ '<|im_start|>' + m['role'] + '\n' }}{% for c in m['content'] %}"
+    "{{ c['text'] if c['type'] == 'text' else '<' + c['type'] + '>\n' }}{% endfor %}"
+    "{{ '<|im_end|>\n' }}{% endfor %}"
+    "{% if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}{% endif %}"
+)
+
+
+class LlavaVideoConfig(LlavaOnevisionConfig):
+    """With the layout of a video's tokens and, for compression, what becomes of its newlines."""
+
+    model_type = "llava_video"
+
+    spatial_pool_mode: str = "bilinear"
+    spatial_pool_stride: int = 2
+    newline_position: str = "grid"
+    newline_policy: str = "line"
+    time_instruction: bool = True
+
+
+class LlavaQwenConfig(LlavaVideoConfig):
+    """The original format: a Qwen2 configuration with mm_... keys."""
+
+    model_type = "llava_qwen"
+
+    @classmethod
+    def from_dict(cls, config_dict: dict[str, Any], **kwargs: Any) -> Any:
+        tower = config_dict.get("mm_vision_tower") or ""
+        vision = config_dict.get("vision_config")
+        if vision is None and SIGLIP not in tower:
+            raise ValueError(f"mm_vision_tower={tower!r} is not supported, only {SIGLIP}")
+        made = {
+            "text_config": Qwen2Config(**{k: config_dict[k] for k in _TEXT if k in config_dict}),
+            "tie_word_embeddings": config_dict.get("tie_word_embeddings", False),
+            "spatial_pool_mode": config_dict.get("mm_spatial_pool_mode") or "bilinear",
+            "spatial_pool_stride": config_dict.get("mm_spatial_pool_stride") or 2,
+            "newline_position": config_dict.get("mm_newline_position") or "one_token",
+        }
+        same = ("vision_config", "image_token_index", "video_token_index", "dtype", "torch_dtype")
+        made |= {name: config_dict[name] for name in same if name in config_dict}
+        return LlavaVideoConfig.from_dict(made, **kwargs)
+
+
+class LlavaVideoModel(LlavaOnevisionModel):
+    config_class = LlavaVideoConfig
+
+    def apply_pooling(self, image_features: Tensor) -> Tensor:
+        """[T, P, C] -> [T, N, C]."""
+        side, stride = round(image_features.shape[1] ** 0.5), self.config.spatial_pool_stride
+        square = image_features.unflatten(1, (side, side)).permute(0, 3, 1, 2)
+        if self.config.spatial_pool_mode == "average":
+            pooled = avg_pool2d(square, stride)
+        else:
+            pooled = interpolate(square, size=[ceil(side / stride)] * 2, mode="bilinear")
+        return pooled.permute(0, 2, 3, 1).flatten(1, 2)
+
+    def get_video_features(self, pixel_values_videos: Tensor, **kwargs: Any) -> Any:
+        output = super().get_video_features(pixel_values_videos, **kwargs)
+        count, frames = pixel_values_videos.shape[:2]
+        rows = output.pooler_output  # [B, T*N, D], in transformers 5.23 with one row more
+        side = int((rows.shape[1] / frames) ** 0.5)
+        rows = rows[:, : frames * side * side]
+        lines = lines_of(self.config.newline_position, (frames, side, side))
+        if lines:
+            rows = rows.unflatten(1, (lines, -1))
+            newline = self.image_newline.to(rows).expand(count, lines, 1, -1)
+            rows = torch.cat([rows, newline], 2).flatten(1, 2)
+        output.pooler_output = rows
+        return output
+
+    def forward(
+        self,
+        input_ids: Tensor | None = None,
+        pixel_values_videos: Tensor | None = None,
+        inputs_embeds: Tensor | None = None,
+        mm_encoder_outputs: dict[str, Any] | None = None,
+        **kwargs: Any,
+    ) -> Any:
+        """Puts the video in place itself, for the parent of transformers 5.17 adds a newline."""
+        encoded = dict(mm_encoder_outputs or {})
+        video = encoded.pop("video", None)
+        if video is None and pixel_values_videos is not None:
+            video = self.get_video_features(pixel_values_videos, return_dict=True)
+        if inputs_embeds is None:
+            inputs_embeds = self.get_input_embeddings()(input_ids)
+        if video is not None:
+            rows = video.pooler_output.flatten(0, 1).to(inputs_embeds)
+            _, places = self.get_placeholder_mask(input_ids, inputs_embeds, video_features=rows)
+            inputs_embeds = inputs_embeds.masked_scatter(places, rows)
+        if encoded:
+            kwargs["mm_encoder_outputs"] = encoded
+        return super().forward(inputs_embeds=inputs_embeds, **kwargs)
+
+
+class LlavaVideoForConditionalGeneration(LlavaOnevisionForConditionalGeneration):
+    config_class = LlavaVideoConfig
+
+    def __init__(self, config: LlavaVideoConfig) -> None:
+        super(LlavaOnevisionForConditionalGeneration, self).__init__(config)
+        self.model = LlavaVideoModel(config)
+        text = config.text_config
+        self.lm_head = torch.nn.Linear(text.hidden_size, text.vocab_size, bias=False)
+        self.post_init()
+
+    @classmethod
+    def from_pretrained(cls, *args: Any, **kwargs: Any) -> Any:
+        return super().from_pretrained(*args, **{"key_mapping": _ORIGINAL_NAMES} | kwargs)
+
+
+class LlavaVideoProcessor(LlavaOnevisionProcessor):
+    """Writes as many placeholders as the model has rows: ``video_side`` tokens a side, newlines."""
+
+    def __init__(  # transformers reads the parts from this signature
+        self,
+        image_processor: Any = None,
+        tokenizer: Any = None,
+        video_processor: Any = None,
+        num_image_tokens: int = 729,
+        vision_feature_select_strategy: str = "full",
+        chat_template: str | None = None,
+        video_side: int = 14,
+        newline_position: str = "grid",
+        **kwargs: Any,
+    ) -> None:
+        self.video_side, self.newline_position = video_side, newline_position
+        super().__init__(
+            image_processor,
+            tokenizer,
+            video_processor,
+            num_image_tokens,
+            vision_feature_select_strategy,
+            chat_template,
+            **kwargs,
+        )
+
+    def replace_video_token(self, video_inputs: dict, video_idx: int, **kwargs: Any) -> str:
+        grid = (len(video_inputs["pixel_values_videos"][video_idx]), *[self.video_side] * 2)
+        lines = lines_of(self.newline_position, grid)
+        return self.video_token * (grid[0] * grid[1] * grid[2] + lines)
+
+    @classmethod
+    def from_pretrained(cls, pretrained_model_name_or_path: Any, **kwargs: Any) -> Any:
+        """Original checkpoints hold a tokenizer alone."""
+        path, name = pretrained_model_name_or_path, "processor_config.json"
+        there: Any = {key: kwargs[key] for key in ("local_files_only", "revision") if key in kwargs}
+        if cached_file(path, name, _raise_exceptions_for_missing_entries=False, **there):
+            return super().from_pretrained(path, **kwargs)
+        tokenizer = AutoTokenizer.from_pretrained(path, **kwargs)
+        tokenizer.add_tokens(["<image>", "<video>"], special_tokens=True)
+        vision = AutoConfig.from_pretrained(path, **kwargs).vision_config
+        side = {"height": vision.image_size, "width": vision.image_size}
+        look: Any = {"size": side, "image_mean": [0.5] * 3, "image_std": [0.5] * 3}
+        return cls(
+            image_processor=LlavaOnevisionImageProcessor(**look),
+            tokenizer=tokenizer,
+            video_processor=LlavaOnevisionVideoProcessor(**look),
+            num_image_tokens=(vision.image_size // vision.patch_size) ** 2,
+            chat_template=_CHAT,
+        )
+
+
+def lines_of(newline_position: str, grid: tuple[int, int, int]) -> int:
+    """How many lines, each closed by a newline, the tokens of a video stand in; 0 for none."""
+    lines = {"grid": grid[0] * grid[1], "frame": grid[0], "one_token": 1, "no_token": 0}
+    return lines[newline_position]
+
+
+# transformers looks these up by the type of the configuration
+AutoConfig.register("llava_video", LlavaVideoConfig, exist_ok=True)
+AutoConfig.register("llava_qwen", LlavaQwenConfig, exist_ok=True)
+AutoModelForImageTextToText.register(
+    LlavaVideoConfig, LlavaVideoForConditionalGeneration, exist_ok=True
+)
+AutoProcessor.register(LlavaVideoConfig, LlavaVideoProcessor, exist_ok=True)
