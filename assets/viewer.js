@@ -132,6 +132,7 @@ function refresh() {
     radio.parentElement.title = missing(kind);
   }
   const shown = shownNow();
+  root.dataset.shown = shown.b ? "pair" : "one";
   fillPicks(shown);
   describeView(shown);
   describeStrips(shown);
@@ -141,12 +142,12 @@ function refresh() {
   document.dispatchEvent(new CustomEvent("gleanvid:pair", { detail: pair }));
 }
 
-function fillPicks({ clip, a, score }) {
+function fillPicks({ clip, methodA, methodB, a, score }) {
   const methods = clip.methods.map((method, index) => [index, method.label]);
   fill("a", methods, view.a, true);
   fill("b", [["", "none"], ...methods.filter(([index]) => index !== view.a)], view.b ?? "", methods.length > 1);
-  const layers = clip.layers.map((layer) => [layer, layer ? `before layer ${layer}` : "entering the model"]);
-  fill("layer", layers, view.layer, layers.length > 1);
+  const layers = layersOf([methodA, methodB].filter(Boolean)).map((layer) => [layer, layer ? `before layer ${layer}` : "entering the model"]);
+  fill("layer", layers, layers.findLast(([layer]) => layer <= view.layer)[0], layers.length > 1);
   fill("score", a.scores.map(({ name, label }) => [name, label]), score?.name, view.kind === "heat" && a.scores.length > 1);
 }
 

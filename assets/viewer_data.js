@@ -16,8 +16,6 @@ function unpackClip(value, buffer) {
     ...method,
     stages: method.stages.map((stage) => unpackStage(stage, total, buffer)),
   }));
-  clip.layers = [...new Set(clip.methods.flatMap((m) => m.stages.map((s) => s.layer)))];
-  clip.layers.sort((left, right) => left - right);
   return clip;
 }
 
@@ -31,13 +29,18 @@ function unpackStage(stage, total, buffer) {
     total: stage.kept,
     merges,
     home: merges ? new Int32Array(buffer, stage.home, total) : null,
-    weight: merges ? new Uint8Array(buffer, stage.weight, total) : null,
+    weight: merges ? new Uint16Array(buffer, stage.weight, total) : null,
     scores: stage.scores.map((score) => ({
       ...score,
       levels: new Uint16Array(buffer, score.place, total),
     })),
   };
 }
+
+// The layers before which these methods change something, in order.
+const layersOf = (methods) =>
+  [...new Set(methods.flatMap((method) => method.stages.map((stage) => stage.layer)))]
+    .sort((left, right) => left - right);
 
 // What is left of the tokens before this layer: the last stage that acted at or ahead of it.
 const stageAt = (method, layer) =>

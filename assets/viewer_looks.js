@@ -23,7 +23,7 @@ const LOOKS = {
 
   ab(context, grid, { a, b, strength, first }) {
     const which = (n) => a.kept[first + n] + 2 * b.kept[first + n]; // 0 neither, 1 A, 2 B, 3 both
-    const tints = [DARK, [...A_COLOUR, 0.6], [...B_COLOUR, 0.6], null];
+    const tints = [DARK, [...A_COLOUR, 0.85], [...B_COLOUR, 0.85], null];
     paintCells(context, grid, (n) => tints[which(n)], strength);
     context.globalAlpha = strength;
     paintHatch(context, grid, (n) => which(n) === 1, "/");

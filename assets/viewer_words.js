@@ -71,7 +71,7 @@ function frameWords(shown) {
   const merged = fates.merged ? `, ${fates.merged} merged, ${fates.dropped} dropped` : "";
   const parts = [
     `Frame ${frame + 1} of ${tiles.count} · ${seconds[frame].toFixed(2)} s${step}`,
-    `${b ? "A: " : ""}${fates.kept} of ${clip.perUnit} tokens kept${merged}`,
+    `${b ? "A: " : ""}${a.budgets[unit]} of ${clip.perUnit} tokens kept${merged}`,
   ];
   if (b) {
     const { both, onlyA, onlyB, iou } = overlap(clip, a, b, unit);
@@ -114,7 +114,7 @@ function groupLines(clip, stage, token, fate) {
   const members = membersOf(stage, stage.home[token]);
   const units = new Set(members.map((member) => placeOf(clip, member).unit)).size;
   const size = `its row holds ${plural(members.length, "token")} of ${plural(units, "unit")}`;
-  const share = `weight in it ${short(stage.weight[token] / 255)}`;
+  const share = `weight in it ${short(stage.weight[token] / 65535)}`;
   const home = fate === "merged" ? [[`row at ${placeWords(clip, stage.home[token])}`, ""]] : [];
   const mixed = stage.mixed ? [["the row it weighs most in", "gv-faint"]] : [];
   return [...home, [size, ""], [share, ""], ...mixed];
@@ -130,10 +130,18 @@ function describePin(shown, token, alike, visit, unpin) {
   head.append(close);
   const pinnedFrame = { ...shown, frame: firstFrame(clip, placeOf(clip, token).unit) };
   const facts = tokenLines(pinnedFrame, token).map(([text, kind]) => make("li", kind, text));
+  const home = homeOf(shown.a, token);
+  if (home >= 0 && home !== token) facts.push(make("li", "", "", wayTo(home, "Go to its row", visit)));
   find(".gv-pin").replaceChildren(head, make("div", "gv-pin-parts", "",
     part("This token", ...facts),
     part(...keepersPart(shown, token)),
     part(...alikePart(shown, token, alike, visit))));
+}
+
+function wayTo(token, text, visit) {
+  const button = Object.assign(make("button", "", text), { type: "button" });
+  button.addEventListener("click", () => visit(token));
+  return button;
 }
 
 const part = (title, ...items) =>
@@ -152,9 +160,7 @@ function alikePart({ clip, a, methodA }, token, alike, visit) {
   if (!clip.sketch) return [title, make("li", "gv-faint", "Not measured for this result.")];
   if (!alike.length) return [title, make("li", "gv-faint", "None other is kept.")];
   const items = alike.map(({ token: other, cosine }, index) => {
-    const button = make("button", "", `${index + 1}  ${placeWords(clip, other)}`);
-    button.type = "button";
-    button.addEventListener("click", () => visit(other));
+    const button = wayTo(other, `${index + 1}  ${placeWords(clip, other)}`, visit);
     const likeness = make("span", "gv-faint", ` cosine ≈ ${cosine.toFixed(2)}`);
     return make("li", "", "", button, likeness);
   });

@@ -133,7 +133,7 @@ def _pack_record(record: Compression, arena: Arena) -> dict[str, Any]:
         weight = np.nan_to_num(record.weight.detach().cpu().double().numpy())
         entry |= {
             "home": arena.add(home.astype("<i4")),
-            "weight": arena.add(np.rint(weight.clip(0, 1) * 255).astype(np.uint8)),
+            "weight": arena.add(np.rint(weight.clip(0, 1) * 65535).astype("<u2")),
             "mixed": record.mixing is not None,
         }
     return entry

@@ -76,8 +76,8 @@ def test_every_merged_token_names_the_token_its_row_stands_at():
         torch.from_numpy(home.copy())[taken].long(), record.keep[record.group[taken]]
     )
     assert set(home[home >= 0]) <= set(record.keep.tolist())
-    share = np.frombuffer(data, np.uint8, total, entry["weight"]) / 255
-    assert np.abs(share - record.weight.numpy()).max() <= 0.5 / 255 + 1e-6
+    share = np.frombuffer(data, "<u2", total, entry["weight"]) / 65535
+    assert np.abs(share - record.weight.numpy()).max() <= 0.5 / 65535 + 1e-6
 
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf])
