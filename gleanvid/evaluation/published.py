@@ -2,8 +2,8 @@
 
 ``published.json`` holds every table with results: accuracies in percent, seconds summed over the
 benchmark, memory in MB. ``setup`` of a row is the key of a ``gleanvid.evaluation.setups.Setup``
-(its ratio, frames and settings), so that results file themselves. Where the paper does not add up is
-listed in ``tests/evaluation/test_published.py``.
+(its ratio, frames and settings), so that results file themselves. Where the paper does not add up
+is listed in ``tests/evaluation/test_published.py``.
 """
 
 from __future__ import annotations
