@@ -122,7 +122,7 @@ class LlavaVideoModel(LlavaOnevisionModel):
 
     def forward(
         self,
-        input_ids: Tensor | None = None,
+        input_ids: Any = None,
         pixel_values_videos: Tensor | None = None,
         inputs_embeds: Tensor | None = None,
         mm_encoder_outputs: dict[str, Any] | None = None,
@@ -150,7 +150,7 @@ class LlavaVideoForConditionalGeneration(LlavaOnevisionForConditionalGeneration)
     def __init__(self, config: LlavaVideoConfig) -> None:
         super(LlavaOnevisionForConditionalGeneration, self).__init__(config)
         self.model = LlavaVideoModel(config)
-        text = config.text_config
+        text: Any = config.text_config
         self.lm_head = torch.nn.Linear(text.hidden_size, text.vocab_size, bias=False)
         self.post_init()
 
@@ -186,12 +186,14 @@ class LlavaVideoProcessor(LlavaOnevisionProcessor):
         )
 
     def replace_video_token(self, video_inputs: dict, video_idx: int, **kwargs: Any) -> str:
-        grid = (len(video_inputs["pixel_values_videos"][video_idx]), *[self.video_side] * 2)
-        lines = lines_of(self.newline_position, grid)
-        return self.video_token * (grid[0] * grid[1] * grid[2] + lines)
+        frames, side = len(video_inputs["pixel_values_videos"][video_idx]), self.video_side
+        lines = lines_of(self.newline_position, (frames, side, side))
+        return self.video_token * (frames * side * side + lines)
 
     @classmethod
-    def from_pretrained(cls, pretrained_model_name_or_path: Any, **kwargs: Any) -> Any:
+    def from_pretrained(  # type: ignore[override]
+        cls, pretrained_model_name_or_path: Any, **kwargs: Any
+    ) -> Any:
         """Original checkpoints hold a tokenizer alone."""
         path, name = pretrained_model_name_or_path, "processor_config.json"
         there: Any = {key: kwargs[key] for key in ("local_files_only", "revision") if key in kwargs}
