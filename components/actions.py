@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -13,8 +13,9 @@ import torch
 from components import status
 from components.engine import Engine, decides_early
 from components.line import BusyError, Work
+from components.settings import NEW_TOKENS, SEEDS, clamped
 from components.talk import message, spoken, turn
-from components.viewer import payload
+from components.viewer import MAX_METHODS, payload
 from gleanvid.compressors.base import Compressor
 from gleanvid.run import Run
 from gleanvid.types import ModelError, StoppedError, Video, VideoError
@@ -30,6 +31,12 @@ DECIDES_LATE = (
     "This compressor decides while the model reads your question. Ask, and its tokens appear."
 )
 UNEXPECTED = "Something went wrong while working on this clip. The server's log has the details."
+SAMPLING = {  # least and greatest value
+    "seed": (0, SEEDS),
+    "temperature": (0, 2),
+    "top_p": (0.01, 1),
+    "max_new_tokens": NEW_TOKENS[::2],
+}
 TURNS_SHOWN = 20
 TURNS_READ = 6  # earlier turns that the model reads again
 
@@ -50,6 +57,14 @@ class Request:
     pixels: int = 0
     sampling: Mapping[str, Any] = field(default_factory=dict)
 
+    def check(self) -> None:
+        """Raises ``ValueError`` for what no widget of the page can send."""
+        clamped("frames", self.frames, 1, 1024)
+        clamped("pixels", self.pixels, 0, 2**24)
+        for name, (low, high) in SAMPLING.items():
+            if name in self.sampling:
+                clamped(name, self.sampling[name], low, high)
+
     def max_pixels(self, video: Video) -> int | None:
         return self.pixels * len(video) or None
 
@@ -60,7 +75,7 @@ class Shown:
 
     notice: dict[str, str] | None = None
     viewer: dict[str, Any] | None = None
-    run_id: str | None = None
+    runs: list[str] | None = None  # ids, the one in charge first
     turns: Turns | None = None
     status: list[tuple[str, str]] | None = None
     done: bool = False
@@ -89,16 +104,18 @@ def waiting(engine: Engine, work: Work) -> Iterator[Shown]:
         yield Shown(message(text), status=status.pairs(engine))
 
 
-def look(engine: Engine, request: Request) -> Iterator[Shown]:
+def look(engine: Engine, request: Request, beside: Sequence[str] = ()) -> Iterator[Shown]:
     """Show the tokens of the clip and which are kept, with no question asked.
 
     A clip that is encoded already takes no turn in the line: only its tokens are chosen again.
+    ``beside``: ids of runs that were on show before.
     """
     work = Work()
     try:
         if not request.path:
             yield Shown(message(NO_CLIP))
             return
+        request.check()
         compressor = request.compressor()
         if not decides_early(compressor):
             yield Shown(message(DECIDES_LATE))
@@ -111,7 +128,7 @@ def look(engine: Engine, request: Request) -> Iterator[Shown]:
             yield from waiting(engine, work)
             encoded = engine.encode(video, request.model, needs, pixels, work)
         run = engine.look(encoded, request.model, compressor)
-        yield replace(show(engine, run, encoded), notice=message(used(video, run)))
+        yield replace(show(engine, run, encoded, beside), notice=message(used(video, run)))
     except StoppedError:
         yield Shown(message(work.why, "problem"))
     except Exception as error:
@@ -127,8 +144,12 @@ def ask(
     question: str,
     turns: Turns,
     expected: str | None = None,
+    beside: Sequence[str] = (),
 ) -> Iterator[Shown]:
-    """Answer one question: the tokens first, then the answer as it grows, then its cost."""
+    """Answer one question: the tokens first, then the answer as it grows, then its cost.
+
+    ``expected``: the right answer where it is known; ``beside``: ids of runs on show before.
+    """
     work = engine.work(session)
     earlier = [item | {"running": False} for item in turns[-TURNS_SHOWN:]]
     try:
@@ -136,6 +157,7 @@ def ask(
             text = NO_QUESTION if request.path else NO_CLIP
             yield Shown(message(text, "problem"), done=True)
             return
+        request.check()
         compressor = request.compressor()
         yield Shown(message("Reading the clip…"))
         video = engine.clip(request.path, request.frames)
@@ -145,7 +167,8 @@ def ask(
         encoded = engine.encode(video, request.model, compressor.needs, pixels, work)
         early = Shown()
         if decides_early(compressor):
-            early = show(engine, engine.look(encoded, request.model, compressor), encoded)
+            run = engine.look(encoded, request.model, compressor)
+            early = show(engine, run, encoded, beside)
         yield replace(
             early,
             notice=message("Answering…"),
@@ -160,7 +183,7 @@ def ask(
                     continue
                 engine.line.leave(work)
                 yield replace(
-                    show(engine, item, encoded),
+                    show(engine, item, encoded, beside),
                     notice=message(work.why or used(video, item)),
                     turns=[*earlier, turn(question, item.answer, item, expected)],
                     done=True,
@@ -180,13 +203,31 @@ def history(turns: Turns) -> list[tuple[str, str]]:
     return [pair for pair in said if all(pair)][-TURNS_READ:]
 
 
-def show(engine: Engine, run: Run, encoded: Any) -> Shown:
-    """The run in the viewer and in the store."""
+def show(engine: Engine, run: Run, encoded: Any, beside: Sequence[str] = ()) -> Shown:
+    """The run in the store and in the viewer, next to those it can be held against there."""
+    others = comparable(engine, run, beside)
+    runs = [run, *others.values()]
     return Shown(
-        viewer=payload([run], tokens=encoded.tokens),
-        run_id=engine.runs.add(run),
+        viewer=payload(runs, tokens=encoded.tokens),
+        runs=[engine.runs.add(run), *others],
         status=status.pairs(engine, run),
     )
+
+
+def comparable(engine: Engine, run: Run, ids: Sequence[str]) -> dict[str, Run]:
+    """Runs of the same clip under other settings by id: answered ones, and the look before."""
+    found: dict[str, Run] = {}
+    looks = 0
+    for run_id in ids:
+        other = engine.runs.get(run_id)
+        if other is None or other.video is not run.video or other.compressor == run.compressor:
+            continue
+        if other.compression.grid != run.compression.grid:
+            continue
+        looks += not other.question
+        if other.question or looks == 1:
+            found[run_id] = other
+    return dict(list(found.items())[: MAX_METHODS - 1])
 
 
 def used(video: Video, run: Run) -> str:

@@ -13,7 +13,6 @@ import gradio as gr
 from gleanvid.compressors.base import Compressor, Setting, declared_settings
 
 SHARED = "retention_ratio"
-IN_VIEW = 3  # settings of a method shown at once; those declared later fold away
 SLIDER_STOPS = 1000  # a range with more stops than this is typed, not dragged
 
 Methods = Mapping[str, type[Compressor]]
@@ -22,6 +21,7 @@ Methods = Mapping[str, type[Compressor]]
 class Controls(NamedTuple):
     method: gr.Dropdown
     ratio: gr.Slider
+    presets: list[gr.Button]  # one for each of the ratios given to :func:`panel`
     groups: dict[str, gr.Column]  # by method: the settings only it has
     fields: dict[tuple[str, str], Any]  # (method, setting) -> widget
 
@@ -30,23 +30,22 @@ class Controls(NamedTuple):
         return [self.method, self.ratio, *self.fields.values()]
 
 
-def panel(methods: Methods, start: str, values: Mapping[str, Any] | None = None) -> Controls:
+def panel(methods: Methods, start: str, presets: Sequence[float] = ()) -> Controls:
     """A dropdown of methods, the ratio they share, and one hidden or shown group for each."""
     names = [(cls.__name__, name) for name, cls in methods.items()]
     method = gr.Dropdown(names, value=start, label="Compressor", interactive=True)
-    default, kind, declared = declared_settings(methods[start])[SHARED]
-    ratio = draw(SHARED, (values or {}).get(SHARED, default), kind, declared)
+    ratio = draw(SHARED, *declared_settings(methods[start])[SHARED])
+    with gr.Row(elem_classes="gv-presets"):
+        buttons = [gr.Button(f"{share:.0%}", size="sm", min_width=40) for share in presets]
     groups, fields = {}, {}
     for name, cls in methods.items():
         own = [item for item in declared_settings(cls).items() if item[0] != SHARED]
         with gr.Column(visible=name == start, elem_classes="gv-method") as groups[name]:
-            for setting, spec in own[:IN_VIEW]:
-                fields[name, setting] = draw(setting, *spec)
-            if own[IN_VIEW:]:
-                with gr.Accordion("More settings", open=False):
-                    for setting, spec in own[IN_VIEW:]:
+            if own:
+                with gr.Accordion(f"Advanced: {cls.__name__}", open=False):
+                    for setting, spec in own:
                         fields[name, setting] = draw(setting, *spec)
-    return Controls(method, ratio, groups, fields)
+    return Controls(method, ratio, buttons, groups, fields)
 
 
 def draw(name: str, default: Any, kind: type, declared: Setting) -> Any:
@@ -72,6 +71,8 @@ def chosen(
 ) -> Compressor:
     """The compressor that the widgets describe. Raises ``ValueError`` naming a bad setting."""
     name, ratio, *rest = values
+    if name not in methods:
+        raise ValueError(f"compressor={name!r} must be one of {', '.join(methods)}")
     declared = declared_settings(methods[name])
     settings = {
         setting: value

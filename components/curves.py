@@ -1,34 +1,87 @@
-"""The curves of a run: tokens kept in each step against the even share, and novelty."""
+"""The curves of the runs on show. Hovering one moves the viewer, and the other way round."""
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 import gradio as gr
+from torch import Tensor
 
-from gleanvid.plots import budget_figure, novelty_figure
+from gleanvid import plots
+from gleanvid.metrics import debiased, diagnose, diagnostics_of, with_diagnostics
 from gleanvid.run import Run
+from gleanvid.types import VideoTokens
 
 ABOUT = (
-    "How the budget is spread over the clip. A unit is one step in time as the model sees "
-    "it, often two frames. One that shows something new gets more than the uniform share B/T; one "
-    "that repeats what came before gets less."
+    "How the kept tokens are spread over the clip, and how well they stand for the rest. A unit is "
+    "one step in time as the model sees it, often two frames. Point at a curve and the Tokens tab "
+    "moves to that unit. After **Compare** every method has its line."
 )
+OVER_UNITS = {  # name: what it says; x is the temporal unit
+    "budget": "Tokens kept in each unit, against the even share B/T",
+    "novelty": "Novelty: what a unit shows that none before it did",
+    "effective_rank": "Effective rank of the kept tokens of a unit: how many directions they span",
+    "residual_energy": "Residual energy: what the kept tokens of the other units cannot explain",
+    "basis_rank": "Rank of the basis of all kept tokens so far",
+}
+OVERALL = {
+    "spatial_iou": "Overlap of kept positions between units, by their distance",
+    "mask_overlap": "Overlap of the kept tokens between compressors",
+    "coverage_error": "Coverage error: energy of the clip that the kept tokens miss",
+    "effective_dimension": "Effective dimension of all kept tokens, against the share kept",
+}
+
+_debiased: WeakKeyDictionary[VideoTokens, Tensor] = WeakKeyDictionary()
+_measuring = threading.Lock()
 
 
 class Curves(NamedTuple):
-    budget: gr.Plot
-    novelty: gr.Plot
+    plots: dict[str, gr.Plot]
 
 
-def panel(figures: Sequence[Any] = (None, None)) -> Curves:
+def panel(figures: Sequence[Any] = ()) -> Curves:
     gr.Markdown(ABOUT, elem_classes="gv-hint")
-    budget = gr.Plot(figures[0], show_label=False, elem_id="gv-budget")
-    novelty = gr.Plot(figures[1], show_label=False, elem_id="gv-novelty")
-    return Curves(budget, novelty)
+    names = [*OVER_UNITS, *OVERALL]
+    shown = dict(zip(names, [*figures, *[None] * len(names)], strict=False))
+    drawn = {}
+    with gr.Row(elem_classes="gv-curves"):
+        for name, title in (OVER_UNITS | OVERALL).items():
+            with gr.Column(min_width=320, elem_classes="gv-curve"):
+                gr.Markdown(title, elem_classes="gv-curve-title")
+                linked = "gv-linked" if name in OVER_UNITS else "gv-free"
+                drawn[name] = gr.Plot(
+                    shown[name], show_label=False, elem_id=f"gv-{name}", elem_classes=linked
+                )
+    return Curves(drawn)
 
 
-def draw(run: Run | None) -> list[Any]:
-    """Both figures; a run that is gone leaves them empty."""
-    return [None, None] if run is None else [budget_figure(run), novelty_figure(run)]
+def draw(runs: Sequence[Run]) -> list[Any]:
+    """One figure a plot; without runs all stay empty."""
+    names = [*OVER_UNITS, *OVERALL]
+    if not runs:
+        return [None] * len(names)
+    alone = {"mask_overlap"} if len(runs) == 1 else set()
+    return [
+        None if name in alone else getattr(plots, f"{name}_figure")(list(runs)) for name in names
+    ]
+
+
+def measured(runs: Sequence[Run], tokens: VideoTokens | None) -> list[Run]:
+    """The runs with the diagnostics that need the clip's features, where these are at hand."""
+    if tokens is None:
+        return list(runs)
+    with _measuring:  # two pages that ask at once would do the work twice
+        features = _debiased.get(tokens)
+        if features is None:
+            features = _debiased[tokens] = debiased(tokens.features.float())
+        return [run if diagnostics_of(run) else _diagnosed(run, features) for run in runs]
+
+
+def _diagnosed(run: Run, features: Tensor) -> Run:
+    record = run.compression
+    if record.num_tokens != len(features):
+        return run
+    return with_diagnostics(run, diagnose(features, record.to(features.device)))

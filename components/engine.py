@@ -124,6 +124,21 @@ class Engine:
         adapter = self.model(model)
         return self.library.stream(video, question, adapter, compressor, stop=work.stop, **options)
 
+    def score(
+        self,
+        video: Video,
+        question: str,
+        answer: str,
+        model: str,
+        compressor: Compressor,
+        max_pixels: int | None,
+        work: Work,
+    ) -> float:
+        """Mean log-probability per token of a given answer. Raises ``StoppedError``."""
+        options = {"max_pixels": max_pixels, "stop": work.stop}
+        adapter = self.model(model)
+        return self.library.score(video, question, [answer], adapter, compressor, **options)[0]
+
     def start(self, session: str) -> bool:
         """Enter this session's work; False where some is under way already."""
         with self._lock:
@@ -131,6 +146,17 @@ class Engine:
                 return False
             self._working[session] = Work()
             return True
+
+    def renew(self, session: str) -> Work:
+        """A further piece of work of this session (ended work where it was stopped)."""
+        with self._lock:
+            if session in self._working:
+                self._working[session] = Work()
+        return self.work(session)
+
+    def busy(self, session: str) -> bool:
+        """Whether this session has work under way that nobody stopped."""
+        return session in self._working
 
     def work(self, session: str) -> Work:
         """What ``start`` entered (ended work where there is none)."""

@@ -14,7 +14,7 @@ from typing import Any
 import plotly.graph_objects as go
 
 from components.clip import Example, examples
-from components.curves import draw
+from components.curves import draw, measured
 from components.talk import turn
 from components.viewer import address, pack
 from gleanvid.compressors import COMPRESSORS
@@ -32,7 +32,7 @@ class First:
     viewer: Mapping[str, Any] | None = None
     turns: list[dict[str, Any]] = field(default_factory=list)
     question: str = ""
-    figures: tuple[go.Figure | None, go.Figure | None] = (None, None)
+    figures: tuple[go.Figure, ...] = ()
 
 
 def load(folder: Path = FOLDER) -> First:
@@ -44,8 +44,8 @@ def load(folder: Path = FOLDER) -> First:
         "sheet": address(folder / "sheet.jpg"),
         "data": address(folder / "tokens.bin"),
     }
-    budget, novelty = (go.Figure(figure) for figure in saved["figures"])
-    return First(viewer, [saved["turn"]], saved["turn"]["question"], (budget, novelty))
+    figures = tuple(go.Figure(figure) for figure in saved["figures"])
+    return First(viewer, [saved["turn"]], saved["turn"]["question"], figures)
 
 
 def save(
@@ -55,14 +55,15 @@ def save(
     folder: Path = FOLDER,
 ) -> None:
     """``run`` with its answer; ``others`` of the same clip only to compare tokens with."""
-    packed = pack([run, *others], tokens=tokens)
+    shown = measured([run, *others], tokens)
+    packed = pack(shown, tokens=tokens)
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "sheet.jpg").write_bytes(packed.sheet)
     (folder / "tokens.bin").write_bytes(packed.data)
     content = {
         "viewer": packed.value,
         "turn": turn(run.question, run.answer, run),
-        "figures": [figure.to_plotly_json() for figure in draw(run)],
+        "figures": [json.loads(figure.to_json()) for figure in draw(shown) if figure],
     }
     (folder / "view.json").write_text(
         json.dumps(content, ensure_ascii=False, indent=1) + "\n", encoding="utf-8"

@@ -1,14 +1,17 @@
-"""What stands before Gradio's own routes: three refusals and the headers of every answer.
+"""What stands before Gradio's own routes: four refusals and the headers of every answer.
 
 Pure ASGI, so streamed answers pass through untouched. Refused: requests that another site's page
-makes in a visitor's browser (403), use of the server as a proxy (403), and files named by an
-address in place of an upload (422), which Gradio would download without a limit.
+makes in a visitor's browser (403), use of the server as a proxy (403), files named by an address in
+place of an upload (422), which Gradio would download without a limit, and, where a limit is set,
+more requests a minute than one address needs (429).
 """
 
 from __future__ import annotations
 
 import json
 import re
+import time
+from collections import OrderedDict
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -19,6 +22,7 @@ Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Message, Receive, Send], Awaitable[None]]
 
 MAX_JSON = 2_000_000  # bytes; settings and questions are far smaller, uploads are not JSON
+ADDRESSES = 10_000  # remembered by a tap
 POLICY = (
     "default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval' blob:; "
     "style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; media-src 'self' blob:; "
@@ -36,8 +40,9 @@ _PROXY = re.compile(r"/(file=|proxy=)(https?:|//)", re.IGNORECASE)
 class Guard:
     """ASGI middleware; see the module."""
 
-    def __init__(self, app: App) -> None:
+    def __init__(self, app: App, requests_per_minute: int = 0) -> None:
         self.app = app
+        self.tap = Tap(requests_per_minute) if requests_per_minute else None
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -48,6 +53,10 @@ class Guard:
             await _refuse(send, 403, "This page answers only its own visitors.")
         elif _PROXY.search(unquote(scope["path"])) or b"/proxy=" in scope.get("raw_path", b""):
             await _refuse(send, 403, "This server fetches nothing from other addresses.")
+        elif (
+            self.tap and scope["method"] == "POST" and not self.tap.allows(_client(scope, headers))
+        ):
+            await _refuse(send, 429, "Too many requests from your address. Wait a minute.")
         elif headers.get(b"content-type", b"").startswith(b"application/json"):
             await self._checked(scope, receive, send)
         else:
@@ -74,6 +83,30 @@ class Guard:
             return pending.pop() if pending else await receive()
 
         await self.app(scope, replay, _with_headers(send))
+
+
+class Tap:
+    """A bucket for every address: filled evenly, emptied by its requests, holding one minute's."""
+
+    def __init__(self, per_minute: int, clock: Callable[[], float] = time.monotonic) -> None:
+        self.per_minute, self.clock = per_minute, clock
+        self._left: OrderedDict[str, tuple[float, float]] = OrderedDict()  # requests, since when
+
+    def allows(self, address: str) -> bool:
+        now = self.clock()
+        left, since = self._left.pop(address, (float(self.per_minute), now))
+        left = min(self.per_minute, left + (now - since) * self.per_minute / 60)
+        self._left[address] = (left - (left >= 1), now)
+        while len(self._left) > ADDRESSES:
+            self._left.popitem(last=False)
+        return left >= 1
+
+
+def _client(scope: Message, headers: dict[bytes, bytes]) -> str:
+    """The visitor's address; behind a proxy on this machine, the one that the proxy names."""
+    address = (scope.get("client") or ("", 0))[0]
+    named = headers.get(b"x-forwarded-for", b"").decode("latin-1").split(",")[-1].strip()
+    return named if named and address in ("127.0.0.1", "::1") else str(address)
 
 
 def _names_an_address(body: bytes) -> bool:

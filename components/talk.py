@@ -54,15 +54,15 @@ show();
 SAVED = "A saved result. Press Ask to run it on this computer."
 NO_WORDS = "(The model gave no words.)"
 BUILT_IN_NOTE = (
-    "The **built-in model** is tiny and knows one small world: coloured shapes that move. It can "
-    "name their colour, shape and direction. On real-life clips its words mean little; look at "
-    "the tokens."
+    "The **built-in model** is tiny and only knows the Glimpse world: coloured shapes that move. "
+    "On other clips its words mean nothing; look at the tokens, or load a real checkpoint."
 )
 
 
 class Talk(NamedTuple):
     question: gr.Textbox
     ask: gr.Button
+    again: gr.Button
     stop: gr.Button
     notice: gr.HTML
     answers: gr.HTML
@@ -83,13 +83,14 @@ def panel(question: str, turns: list[dict[str, Any]]) -> Talk:
     )
     with gr.Row(elem_classes="gv-send"):
         ask = gr.Button("Ask", variant="primary", scale=3, min_width=120, elem_id="gv-ask")
-        stop = gr.Button("Stop", interactive=False, scale=1, min_width=80, elem_id="gv-stop")
+        again = gr.Button("Regenerate", scale=1, min_width=100, elem_id="gv-again")
+        stop = gr.Button("Stop", interactive=False, scale=1, min_width=70, elem_id="gv-stop")
     notice = gr.HTML(
         message(SAVED if turns else ""), html_template=NOTICE_HTML, js_on_load=NOTICE_JS
     )
     answers = gr.HTML(turns, html_template=ANSWERS_HTML, js_on_load=ANSWERS_JS)
     note = gr.Markdown(BUILT_IN_NOTE, elem_classes="gv-note")
-    return Talk(box, ask, stop, notice, answers, note)
+    return Talk(box, ask, again, stop, notice, answers, note)
 
 
 def message(text: str = "", kind: str = "quiet") -> dict[str, str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import queue
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +20,7 @@ from gleanvid.compressors.base import Chain, Compressor
 from gleanvid.compressors.gleanvid import GleanVID
 from gleanvid.models import load_model
 from gleanvid.models.base import Answer, Encoded, ModelAdapter
+from gleanvid.models.boundary.interrupt import interruptible
 from gleanvid.models.flops import prefill_flops
 from gleanvid.run import Cost, Run
 from gleanvid.types import Compression, StoppedError, Video
@@ -160,6 +161,26 @@ def _cost(
     )
 
 
+def score(
+    video: Video,
+    question: str,
+    answers: Sequence[str],
+    model: ModelAdapter,
+    compressor: Method | None,
+    *,
+    max_pixels: int | None = None,
+    stop: threading.Event | None = None,
+) -> list[float]:
+    """Mean log-probability per token of each given answer under a compressor.
+
+    Raises ``ModelError``, and ``StoppedError`` once ``stop`` is set.
+    """
+    needs = frozenset() if compressor is None else compressor.needs
+    encoded, _ = encode(video, model, needs, max_pixels=max_pixels, stop=stop)
+    with model.lock, interruptible(model.hf_model, stop):
+        return model.conversation(encoded, compressor).score(question, answers)
+
+
 def visual_tokens_by_layer(
     by_layer: Mapping[int, Compression], total: int, num_layers: int
 ) -> tuple[int, ...]:
@@ -198,16 +219,18 @@ def stream(
 
     worker = threading.Thread(target=work, daemon=True)
     worker.start()
-    text = ""
+    text, over = "", False
     try:
         while isinstance(piece := pieces.get(), str):
             text += piece
             yield text
+        over = True
         if isinstance(piece, Exception):
             raise piece
         yield piece
     finally:
-        stop.set()
+        if not over:
+            stop.set()
         worker.join()
 
 

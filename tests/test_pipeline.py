@@ -8,7 +8,14 @@ import torch
 
 import gleanvid
 from gleanvid.models.flops import prefill_flops
-from gleanvid.pipeline import Failure, compare, encode, remembered, visual_tokens_by_layer
+from gleanvid.pipeline import (
+    Failure,
+    compare,
+    encode,
+    remembered,
+    score,
+    visual_tokens_by_layer,
+)
 from gleanvid.types import Compression, StoppedError
 from tests.models import tiny
 
@@ -61,12 +68,26 @@ def test_the_cache_holds_a_bounded_number_of_clips(model):
 
 def test_the_stream_ends_in_the_same_run_as_ask(model, video):
     asked = gleanvid.ask(video, "What moves?", model, gleanvid.GleanVID(0.5), 8)
-    *texts, run = gleanvid.stream(video, "What moves?", model, gleanvid.GleanVID(0.5), 8)
+    stop = threading.Event()
+    method = gleanvid.GleanVID(0.5)
+    *texts, run = gleanvid.stream(video, "What moves?", model, method, 8, stop=stop)
+    assert not stop.is_set()
     assert run.answer == asked.answer
     assert torch.equal(run.compression.keep, asked.compression.keep)
     assert all(later.startswith(earlier) for earlier, later in pairwise(texts))
     if texts:
         assert texts[-1].strip() == run.answer
+
+
+def test_the_score_of_an_answer_is_that_of_a_conversation(model, video):
+    encoded, _ = encode(video, model)
+    method, answers = gleanvid.GleanVID(0.5), ["a red square", "no"]
+    expected = model.conversation(encoded, method).score("What?", answers)
+    assert score(video, "What?", answers, model, method) == pytest.approx(expected)
+    stop = threading.Event()
+    stop.set()
+    with pytest.raises(StoppedError):
+        score(video, "What?", answers, model, method, stop=stop)
 
 
 def test_closing_the_stream_frees_the_model(model, video):

@@ -11,6 +11,7 @@ _HOME = {
     "basis_rank_figure": "basis_rank",
     "budget_figure": "budget",
     "contact_sheet": "overlay",
+    "cost_quality_figure": "cost_quality",
     "coverage_error_figure": "coverage_error",
     "effective_dimension_figure": "effective_dimension",
     "effective_rank_figure": "effective_rank",

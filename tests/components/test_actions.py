@@ -59,7 +59,31 @@ def test_earlier_answers_stay(clip):
 def test_the_run_is_kept_and_only_its_id_handed_out(clip):
     engine = Engine(Library())
     shown = answer(engine, asked(clip))[-1]
-    assert engine.runs.get(shown.run_id).answer == shown.turns[-1]["answer"]
+    assert engine.runs.get(shown.runs[0]).answer == shown.turns[-1]["answer"]
+
+
+def test_what_was_on_show_stays_beside_where_it_is_of_the_same_clip(clip):
+    engine = Engine(Library())
+    first = answer(engine, asked(clip))[-1].runs
+    second = list(look(engine, asked(clip, retention_ratio=0.5), first))[-1].runs
+    third = list(look(engine, asked(clip, retention_ratio=0.1), second))[-1]
+    fourth = list(look(engine, asked(clip, retention_ratio=0.2), third.runs))[-1]
+    assert second[1:] == first and third.runs[1:] == second
+    assert fourth.runs[1:] == [third.runs[0], *first]  # one look is enough, answers stay
+    assert third.viewer["methods"][0]["label"].endswith("10 %")
+    again = list(look(engine, asked(clip), fourth.runs))[-1]
+    assert not set(again.runs) & set(first)  # the same settings are not shown twice
+    other = Request(clip, 4, "builtin", GleanVID)
+    assert len(list(look(engine, other, again.runs))[-1].runs) == 1
+
+
+@pytest.mark.parametrize(
+    ("sampling", "name"), [({"temperature": 9}, "temperature"), ({"seed": None}, "seed")]
+)
+def test_numbers_out_of_range_are_named(clip, sampling, name):
+    request = Request(clip, 8, "builtin", GleanVID, sampling=sampling)
+    last = answer(Engine(Library()), request)[-1]
+    assert last.notice["kind"] == "problem" and name in last.notice["text"]
 
 
 def test_a_new_setting_reads_and_encodes_nothing_again(clip):

@@ -14,13 +14,13 @@ from tests.components.test_viewer import run_of
 
 def test_a_saved_run_comes_back(tmp_path):
     run = run_of()
-    first.save(run, tmp_path)
+    first.save(run, folder=tmp_path)
     loaded = first.load(tmp_path)
-    packed = pack(run)
+    packed = pack([run])
     assert {key: loaded.viewer[key] for key in packed.value} == packed.value
     assert Path(loaded.viewer["data"]["path"]).read_bytes() == packed.data
     assert (loaded.question, loaded.turns[0]["answer"]) == (run.question, run.answer)
-    budgets, novelty = loaded.figures
+    budgets, novelty = loaded.figures[:2]
     assert list(budgets.data[0].y) == run.compression.budgets.tolist()
     assert list(novelty.data[0].y) == pytest.approx(run.compression.trace["novelty"].tolist())
 
@@ -32,10 +32,13 @@ def test_without_one_the_page_begins_empty(tmp_path):
 @pytest.mark.skipif(not (first.FOLDER / "view.json").is_file(), reason="no first result made yet")
 def test_the_one_in_the_repository_is_whole_and_fits_its_clip():
     loaded = first.load()
-    grid, method = loaded.viewer["grid"], loaded.viewer["methods"][0]
-    assert method["tokens"] == grid[0] * grid[1] * grid[2]
-    size = -(-method["tokens"] // 8) + method["tokens"] * len(method["channels"])
-    assert Path(loaded.viewer["data"]["path"]).stat().st_size == size
+    grid, methods = loaded.viewer["grid"], loaded.viewer["methods"]
+    assert len(methods) == 1 + len(first.COMPARED)
+    for method in methods:
+        assert method["stages"][0]["tokens"] == grid[0] * grid[1] * grid[2]
+    for key, part in (("sheet", "frames"), ("data", "tokens")):
+        size = Path(loaded.viewer[key]["path"]).stat().st_size
+        assert size == loaded.viewer["bytes"][part]
     assert len(loaded.turns[0]["cost"]) == 6 and loaded.turns[0]["answer"]
     assert loaded.viewer["name"] == examples()[0].path.name
 

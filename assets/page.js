@@ -1,0 +1,64 @@
+// What the page does by itself, once: keys on sliders, and curves that follow the viewer.
+
+// Gradio's sliders report the release of a pointer but not of a key: make one of the other.
+document.addEventListener("keyup", (event) => {
+  const moves = /^(Arrow|Page|Home|End)/.test(event.key);
+  if (moves && event.target.matches?.("#gv-settings input[type=range]"))
+    event.target.dispatchEvent(new PointerEvent("pointerup", { bubbles: true }));
+});
+
+// Curves over units: pointing at one moves the viewer; the unit on show is a line on every one.
+// A plot is made anew with every figure, so each new one is found and heard.
+(() => {
+  const heard = new WeakSet();
+  let unit = null;
+
+  function cursor(plot) {
+    const axis = plot._fullLayout?.xaxis;
+    if (!axis || unit === null) return;
+    let line = plot.querySelector(":scope > .gv-cursor");
+    if (!line) {
+      line = document.createElement("div");
+      line.className = "gv-cursor";
+      plot.append(line);
+    }
+    const [low, high] = axis.range;
+    const inside = unit + 1 >= Math.min(low, high) && unit + 1 <= Math.max(low, high);
+    const { top, height } = plot._fullLayout._size ? { top: plot._fullLayout._size.t, height: plot._fullLayout._size.h } : { top: 0, height: 0 };
+    Object.assign(line.style, {
+      display: inside ? "block" : "none",
+      left: `${axis._offset + axis.l2p(unit + 1)}px`,
+      top: `${top}px`,
+      height: `${height}px`,
+    });
+  }
+
+  const plots = () => document.querySelectorAll(".gv-linked .js-plotly-plot");
+
+  function hear(plot) {
+    if (heard.has(plot) || !plot.on) return;
+    heard.add(plot);
+    plot.on("plotly_hover", ({ points }) => {
+      const next = Math.round(points[0].x) - 1;
+      if (next === unit) return;
+      const detail = { unit: next, source: "curves" };
+      document.dispatchEvent(new CustomEvent("gleanvid:unit", { detail }));
+    });
+    plot.on("plotly_afterplot", () => cursor(plot));
+    cursor(plot);
+  }
+
+  document.addEventListener("gleanvid:unit", ({ detail }) => {
+    unit = detail.unit;
+    plots().forEach(cursor);
+  });
+  let queued = false;
+  new MutationObserver(() => {
+    if (queued) return;
+    queued = true;
+    requestAnimationFrame(() => {
+      queued = false;
+      plots().forEach(hear);
+    });
+  }).observe(document.documentElement, { childList: true, subtree: true });
+})();

@@ -1,0 +1,243 @@
+"""Named endpoints with documented types, for gradio_client, curl and MCP.
+
+They stand in the same line as the pages, under the same limits, and take uploaded files alone.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import gradio as gr
+from gradio.data_classes import FileData
+
+from components import comparing, rows
+from components.actions import Request, explain
+from components.engine import Engine, decides_early
+from components.line import Work
+from gleanvid.compressors import COMPRESSORS
+from gleanvid.compressors.base import Compressor
+from gleanvid.metrics import budget_gini
+from gleanvid.run import Run
+from gleanvid.types import StoppedError
+
+
+def publish(engine: Engine, models: Sequence[str], max_frames: int) -> None:
+    """Add the endpoints to the page that is being built."""
+    calls = Calls(engine, models, max_frames)
+    options: dict[str, Any] = {"concurrency_limit": None}
+    for name in ("ask", "compress", "compare"):
+        function = getattr(calls, name)
+        gr.api(function, api_name=name, api_description=function.__doc__, **options)
+
+
+class Calls:
+    """The three endpoints over one engine."""
+
+    def __init__(self, engine: Engine, models: Sequence[str], max_frames: int) -> None:
+        self.engine, self.models, self.max_frames = engine, list(models), max_frames
+
+    def ask(
+        self,
+        video: FileData,
+        question: str,
+        compressor: str = "gleanvid",
+        retention_ratio: float = 0.25,
+        model: str = "",
+        frames: int = 32,
+        settings: dict | None = None,
+        seed: int = 0,
+        temperature: float = 0.0,
+        max_new_tokens: int = 64,
+    ) -> dict:
+        """Answer a question about a video with compressed visual tokens.
+
+        Args:
+            video: an uploaded video file.
+            question: what to ask.
+            compressor: a method's name, such as gleanvid, vidcom2, uniform or full.
+            retention_ratio: share of the visual tokens that is kept, above 0 and at most 1.
+            model: one of the models this server offers; empty for its first.
+            frames: how many frames are sampled evenly over the clip.
+            settings: further settings of the compressor by name.
+            seed: of sampling.
+            temperature: 0 always takes the likeliest token.
+            max_new_tokens: the longest answer.
+
+        Returns:
+            The answer, the settings, the tokens kept in each unit, and the cost.
+        """
+        sampling = {"seed": seed, "temperature": temperature, "max_new_tokens": max_new_tokens}
+        request = self._request(
+            video, frames, model, compressor, retention_ratio, settings, sampling
+        )
+        with Turn(self.engine) as work:
+            clip = self._clip(request)
+            options = dict(sampling)
+            answers = self.engine.answer(
+                clip, question, request.model, request.compressor(), work, options
+            )
+            return next(item for item in answers if isinstance(item, Run)).summary()
+
+    def compress(
+        self,
+        video: FileData,
+        compressor: str = "gleanvid",
+        retention_ratio: float = 0.25,
+        model: str = "",
+        frames: int = 32,
+        settings: dict | None = None,
+    ) -> dict:
+        """Choose the visual tokens of a video without asking anything.
+
+        Args:
+            video: an uploaded video file.
+            compressor: a method that needs no question, such as gleanvid, vidcom2 or uniform.
+            retention_ratio: share of the visual tokens that is kept, above 0 and at most 1.
+            model: one of the models this server offers; empty for its first.
+            frames: how many frames are sampled evenly over the clip.
+            settings: further settings of the compressor by name.
+
+        Returns:
+            The grid (units, rows, columns), the flat indices kept, the tokens kept in each unit,
+            the seconds of each unit, and the Gini coefficient of the budgets.
+        """
+        request = self._request(video, frames, model, compressor, retention_ratio, settings, {})
+        with Turn(self.engine) as work:
+            method = request.compressor()
+            if not decides_early(method):
+                raise ValueError(f"{compressor} decides while the model reads a question: use /ask")
+            clip = self._clip(request)
+            encoded = self.engine.encode(clip, request.model, method.needs, None, work)
+            run = self.engine.look(encoded, request.model, method)
+            record = run.compression
+            return {
+                "compressor": method.settings(),
+                "grid": list(record.grid),
+                "keep": record.keep.tolist(),
+                "budgets": record.budgets.tolist(),
+                "unit_seconds": run.seconds.tolist(),
+                "budget_gini": budget_gini(record),
+            }
+
+    def compare(
+        self,
+        video: FileData,
+        question: str,
+        compressors: list[str],
+        retention_ratios: list[float],
+        model: str = "",
+        frames: int = 32,
+    ) -> list[dict]:
+        """Ask one question under several compressors, after the full tokens.
+
+        Args:
+            video: an uploaded video file.
+            question: what to ask.
+            compressors: names of methods.
+            retention_ratios: shares of the visual tokens to keep.
+            model: one of the models this server offers; empty for its first.
+            frames: how many frames are sampled evenly over the clip.
+
+        Returns:
+            One row for each run: answer, tokens, times, memory, FLOPs, agreement with the
+            full-token answer and its mean log-probability, or the error.
+        """
+        request = self._request(video, frames, model, "full", 1.0, None, {})
+
+        def make(name: str, ratio: float) -> Compressor:
+            return COMPRESSORS[name](retention_ratio=ratio)
+
+        def plan() -> list[comparing.Plan]:
+            for name in compressors:
+                _known("compressor", name, COMPRESSORS)
+            return comparing.plans(compressors, retention_ratios, make)
+
+        session = f"api-{secrets.token_hex(8)}"
+        self.engine.start(session)
+        done: list[rows.Row] = []
+        problem = ""
+        for shown in comparing.compare(self.engine, session, request, question, plan):
+            done = shown.rows or done
+            if shown.notice and shown.notice["kind"] == "problem":
+                problem = shown.notice["text"]
+        if problem and not any(row.run for row in done):
+            raise gr.Error(problem, print_exception=False)
+        return rows.table(done)
+
+    def _request(
+        self,
+        video: Any,
+        frames: int,
+        model: str,
+        compressor: str,
+        ratio: float,
+        settings: dict | None,
+        sampling: dict[str, Any],
+    ) -> Request:
+        """What the arguments ask for. Raises ``gr.Error`` naming what is wrong."""
+        try:
+            path = video["path"] if isinstance(video, dict) else getattr(video, "path", None)
+            if not isinstance(path, str) or not path:
+                raise ValueError("video must be an uploaded file")
+            _known("compressor", compressor, COMPRESSORS)
+            _known("model", model or self.models[0], self.models)
+            if not isinstance(frames, int) or not 1 <= frames <= self.max_frames:
+                raise ValueError(f"frames={frames!r} must be in [1, {self.max_frames}]")
+            given = dict(settings or {})
+            if compressor != "full":
+                given["retention_ratio"] = ratio
+            request = Request(
+                path,
+                frames,
+                model or self.models[0],
+                making(COMPRESSORS[compressor], given),
+                sampling=sampling,
+            )
+            request.check()
+            return request
+        except ValueError as error:
+            raise gr.Error(str(error), print_exception=False) from error
+
+    def _clip(self, request: Request) -> Any:
+        return self.engine.clip(str(request.path), request.frames)
+
+
+def making(method: type[Compressor], given: dict[str, Any]) -> Callable[[], Compressor]:
+    def make() -> Compressor:
+        try:
+            return method(**given)
+        except TypeError as error:
+            raise ValueError(f"{method.name} has no such setting: {error}") from error
+
+    return make
+
+
+def _known(name: str, value: Any, choices: Any) -> None:
+    if value not in choices:
+        raise ValueError(f"{name}={value!r} must be one of {', '.join(choices)}")
+
+
+class Turn:
+    """One call's turn at the model; every failure leaves as a sentence."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine, self.work = engine, Work()
+
+    def __enter__(self) -> Work:
+        try:
+            waiting: Iterator[int] = self.engine.line.wait(self.work)
+            for _ in waiting:
+                continue
+        except Exception as error:
+            self.engine.line.leave(self.work)
+            raise gr.Error(explain(error), print_exception=False) from error
+        return self.work
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        self.engine.line.leave(self.work)
+        if isinstance(error, StoppedError):
+            raise gr.Error(self.work.why, print_exception=False) from error
+        if isinstance(error, Exception):
+            raise gr.Error(explain(error), print_exception=False) from error

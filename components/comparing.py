@@ -1,0 +1,184 @@
+"""Comparing methods on one clip and question: rows of values as they finish. No widgets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from typing import Any
+
+from components import rows as table
+from components import status
+from components.actions import NO_CLIP, NO_QUESTION, Request, explain, waiting
+from components.engine import Engine
+from components.line import Work
+from components.rows import Row
+from components.talk import message
+from components.viewer import MAX_METHODS, payload
+from gleanvid.compressors import COMPRESSORS
+from gleanvid.compressors.base import Compressor, declared_settings
+from gleanvid.run import Run
+from gleanvid.types import StoppedError, Video
+
+RATIOS = (0.05, 0.1, 0.15, 0.25, 0.5, 0.75)
+MAX_ROWS = 40
+NOTHING = "Choose at least one compressor and one retention ratio."
+TOO_MANY = f"That makes {{count}} rows; the limit is {MAX_ROWS}. Choose fewer."
+
+Plan = tuple[str, Callable[[], Compressor]]
+
+
+@dataclass(frozen=True)
+class Compared:
+    """What changes in the comparison; None leaves a part as it is."""
+
+    notice: dict[str, str] | None = None
+    rows: list[Row] | None = None
+    viewer: dict[str, Any] | None = None
+    run_ids: list[str] | None = None
+    status: list[tuple[str, str]] | None = None
+    done: bool = False
+
+
+def plans(
+    names: Sequence[str], ratios: Sequence[float], make: Callable[[str, float], Compressor]
+) -> list[Plan]:
+    """The full tokens, then every method at every ratio; a method without a choice once."""
+    wanted = [
+        (name, ratio)
+        for name in names
+        if name != "full"
+        for ratio in (ratios if is_free(name) else ratios[:1])
+    ]
+    if not wanted:
+        raise ValueError(NOTHING)
+    if len(wanted) >= MAX_ROWS:
+        raise ValueError(TOO_MANY.format(count=len(wanted) + 1))
+    every: list[Plan] = [(COMPRESSORS["full"].__name__, COMPRESSORS["full"])]
+    for name, ratio in wanted:
+        share = f" {100 * ratio:.3g} %" if is_free(name) else ""
+        label = COMPRESSORS[name].__name__ + share
+        every.append((label, lambda name=name, ratio=ratio: make(name, ratio)))  # type: ignore[misc]
+    return every
+
+
+def is_free(name: str) -> bool:
+    """Whether the retention ratio of a method can be chosen."""
+    declared = declared_settings(COMPRESSORS[name])["retention_ratio"][2]
+    return declared.low != declared.high
+
+
+def compare(
+    engine: Engine,
+    session: str,
+    request: Request,
+    question: str,
+    make_plans: Callable[[], list[Plan]],
+) -> Iterator[Compared]:
+    """One row after another, each in a turn of its own; a failing method is a row with its error.
+
+    The clip is read and encoded once, with every signal that one of the methods needs.
+    """
+    done: list[Row] = []
+    try:
+        if not request.path or not question.strip():
+            text = NO_QUESTION if request.path else NO_CLIP
+            yield Compared(message(text, "problem"), done=True)
+            return
+        planned = make_plans()
+        done = [Row(label) for label, _ in planned]
+        yield Compared(message("Reading the clip…"), [*done])
+        comparison = Comparison(engine, request, question, needs_of(planned))
+        for index, (label, make) in enumerate(planned):
+            work = engine.renew(session)
+            text = f"Row {index + 1} of {len(planned)}: {label}…"
+            done[index] = replace(done[index], state="running")
+            yield Compared(message(text), [*done])
+            try:
+                for ahead in waiting(engine, work):
+                    yield Compared(ahead.notice, status=ahead.status)
+                done[index] = comparison.row(done[index], make, work)
+            except Exception as error:  # one method's fault must not end the table
+                late = isinstance(error, StoppedError) and engine.busy(session)
+                if isinstance(error, StoppedError) and not late:
+                    raise
+                reason = work.why if late else explain(error)
+                done[index] = replace(done[index], state="failed", error=reason)
+            finally:
+                engine.line.leave(work)
+            yield Compared(rows=[*done], status=status.pairs(engine, done[index].run))
+        yield finished(engine, comparison, done, f"Compared {len(done)} rows. ")
+    except StoppedError:
+        left = [row for row in done if row.state in ("done", "failed")]
+        yield Compared(message("Stopped."), left, done=True)
+    except Exception as error:
+        yield Compared(message(explain(error), "problem"), done=True)
+    finally:
+        engine.stop(session)
+
+
+class Comparison:
+    """What all rows share: the clip, encoded once, and the full-token answer once it is there."""
+
+    def __init__(
+        self, engine: Engine, request: Request, question: str, needs: frozenset[str]
+    ) -> None:
+        request.check()
+        self.engine, self.request, self.question, self.needs = engine, request, question, needs
+        self.video: Video = engine.clip(str(request.path), request.frames)
+        self.pixels = request.max_pixels(self.video)
+        self.reference: str | None = None
+
+    def row(self, row: Row, make: Callable[[], Compressor], work: Work) -> Row:
+        """The finished row. Raises what the method raises, ``StoppedError`` where it was ended."""
+        compressor, engine, name = make(), self.engine, self.request.model
+        engine.encode(self.video, name, self.needs, self.pixels, work)
+        options = dict(self.request.sampling, max_pixels=self.pixels)
+        answers = engine.answer(self.video, self.question, name, compressor, work, options)
+        with closing(answers):  # type: ignore[type-var]  # a generator; closing frees the model
+            run = next(item for item in answers if isinstance(item, Run))
+        if work.stop.is_set():
+            raise StoppedError
+        if self.reference is None and compressor.name == "full":
+            self.reference = run.answer
+        row = replace(row, state="done", run=run, run_id=engine.runs.add(run))
+        if not self.reference:
+            return row
+        score = engine.score(
+            self.video, self.question, self.reference, name, compressor, self.pixels, work
+        )
+        return replace(row, score=score)
+
+    def tokens(self) -> Any | None:
+        held = self.engine.encoded(self.video, self.request.model, self.needs, self.pixels)
+        return held.tokens if held else None
+
+
+def needs_of(planned: list[Plan]) -> frozenset[str]:
+    """Every signal of the vision side that one of the methods reads."""
+    needs: frozenset[str] = frozenset()
+    for _, make in planned:
+        try:
+            needs |= make().needs
+        except ValueError:  # its row will say so
+            continue
+    return needs
+
+
+def finished(engine: Engine, comparison: Comparison, rows: list[Row], opening: str) -> Compared:
+    """The last word: every run that fits into the viewer, side by side."""
+    runs = [row for row in rows if row.run is not None]
+    fit = runs[:MAX_METHODS]
+    shown = [row.run for row in fit if row.run is not None]
+    text = opening + f"Used {len(comparison.video)} frames of {comparison.video.name}."
+    if len(runs) > MAX_METHODS:
+        text += f" The viewer shows the first {MAX_METHODS}."
+    if not shown:
+        return Compared(message(text, "problem"), rows, done=True)
+    view = payload(shown, min(1, len(shown) - 1), 0 if len(shown) > 1 else None,
+                   comparison.tokens())  # fmt: skip
+    ids = [row.run_id for row in fit]
+    return Compared(message(text), rows, view, ids, status.pairs(engine, shown[0]), done=True)
+
+
+__all__ = ["Compared", "Plan", "compare", "plans", "table"]

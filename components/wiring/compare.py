@@ -1,0 +1,81 @@
+"""Comparing methods, and one method at many ratios."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import gradio as gr
+
+from components import comparing, controls, rows
+from components.comparing import RATIOS, Compared, Plan
+from components.engine import Engine
+from components.page import Page, working
+from components.wiring.looking import AT_ONCE, IN_LINE
+from components.wiring.question import session, starting, stopping
+from gleanvid import plots
+from gleanvid.compressors import COMPRESSORS
+from gleanvid.compressors.base import Compressor
+
+LIKELIHOOD = "log-probability of the full-token answer"
+
+
+def wire(engine: Engine, page: Page) -> None:
+    panel = page.compare
+    shown = [panel.notice, panel.rows, panel.scatter, page.viewer, page.runs, page.status]
+    outputs = [*shown, *page.busy()]
+
+    def run(user: gr.Request, question: str, asked: Sequence[Any], wanted: Any) -> Iterator[Any]:
+        def plan() -> list[Plan]:
+            return comparing.plans(*wanted, making(page, asked))
+
+        request = page.request(asked)
+        results = comparing.compare(engine, session(user), request, question or "", plan)
+        yield from map(updates, results)
+
+    def on_compare(
+        user: gr.Request, names: list[str], ratios: list[float], question: str, *asked: Any
+    ) -> Iterator[Any]:
+        yield from run(user, question, asked, (names, ratios))
+
+    def on_sweep(user: gr.Request, question: str, *asked: Any) -> Iterator[Any]:
+        yield from run(user, question, asked, ([asked[SETTINGS_METHOD]], RATIOS))
+
+    waiting = [panel.notice, *page.busy()]
+    asked = [page.talk.question, *page.asked()]
+    compared = panel.start.click(starting(engine), None, waiting, **AT_ONCE).success(
+        on_compare, [panel.methods, panel.ratios, *asked], outputs, **IN_LINE
+    )
+    swept = panel.sweep.click(starting(engine), None, waiting, **AT_ONCE).success(
+        on_sweep, asked, outputs, **IN_LINE
+    )
+    stopped = Compared(comparing.message("Stopped."), done=True)
+    panel.stop.click(stopping(engine), queue=False, api_visibility="private").then(
+        lambda: updates(stopped), None, outputs, **AT_ONCE, cancels=[compared, swept]
+    )
+
+
+SETTINGS_METHOD = 8  # place of the compressor's name among the values of ``Page.asked``
+
+
+def making(page: Page, asked: Sequence[Any]) -> Callable[[str, float], Compressor]:
+    """A method at a ratio, its other settings as they stand in the sidebar."""
+    fields = list(page.settings.controls.fields)
+    others = asked[SETTINGS_METHOD + 2 :]
+    return lambda name, ratio: controls.chosen(COMPRESSORS, fields, [name, ratio, *others])
+
+
+def updates(shown: Compared) -> list[Any]:
+    """One value for each output; a part that stays is skipped."""
+    told = None if shown.rows is None else rows.shown(shown.rows)
+    figure = scatter(shown.rows) if shown.done and shown.rows else None
+    parts = [shown.notice, told, figure, shown.viewer, shown.run_ids, shown.status]
+    values = [gr.skip() if part is None else part for part in parts]
+    return [*values, *(working(False) if shown.done else [gr.skip()] * 6)]
+
+
+def scatter(done: list[rows.Row]) -> Any:
+    """What every finished method saves and loses."""
+    finished = [row for row in done if row.run is not None]
+    runs = [row.run for row in finished if row.run is not None]
+    return plots.cost_quality_figure(runs, [row.score for row in finished], LIKELIHOOD)

@@ -1,0 +1,47 @@
+"""The curves are drawn while they are looked at, for the runs on show."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gradio as gr
+
+from components import curves
+from components.engine import Engine
+from components.page import Page
+from gleanvid.run import Run
+
+TITLE = "Curves"
+
+
+def wire(engine: Engine, page: Page, tabs: gr.Tabs) -> None:
+    plots = list(page.curves.plots.values())
+
+    def on_draw(ids: list[str], tab: str, *asked: Any) -> list[Any]:
+        if tab != TITLE or not ids:
+            return [gr.skip()] * len(plots)
+        runs = told(engine, ids, page, asked)
+        return curves.draw(runs) if runs else [gr.skip()] * len(plots)
+
+    inputs = [page.runs, page.tab, *page.asked()]
+    options: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
+    tabs.select(opened, None, page.tab, queue=False, **options).then(
+        on_draw, inputs, plots, **options
+    )
+    page.runs.change(on_draw, inputs, plots, trigger_mode="always_last", **options)
+
+
+def opened(event: gr.SelectData) -> str:
+    """The name of the tab that was opened."""
+    return str(event.value)
+
+
+def told(engine: Engine, ids: list[str], page: Page, asked: Any) -> list[Run]:
+    """The runs on show that are still there, with the diagnostics that can be taken of them."""
+    runs = [run for run in map(engine.runs.get, ids) if run is not None]
+    if not runs:
+        return []
+    request = page.request(asked)
+    pixels = request.max_pixels(runs[0].video)
+    held = engine.encoded(runs[0].video, request.model, frozenset(), pixels)
+    return curves.measured(runs, held.tokens if held else None)

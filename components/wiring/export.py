@@ -1,0 +1,81 @@
+"""Files, code, and opening a saved run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import gradio as gr
+
+from components import exports, snippets
+from components.actions import explain
+from components.engine import Engine
+from components.export import FETCH, SAVE_FRAME
+from components.page import Page
+from components.talk import message, turn
+from components.viewer import payload
+from components.wiring.curves import told
+from components.wiring.looking import AT_ONCE
+
+NOTHING = "There is nothing to save yet: look at a clip or ask a question first."
+GONE = "These runs are no longer on the server. Run them again."
+OPENED = "A saved run, opened. Its clip is not here: ask about another, or look at its tokens."
+
+
+def wire(engine: Engine, page: Page) -> None:
+    panel = page.export
+    panel.frame.click(None, None, None, js=SAVE_FRAME)
+    for kind, button in panel.files.items():
+        button.click(
+            writing(engine, page, kind),
+            [page.runs, *page.asked()],
+            panel.made,
+            show_progress="minimal",
+            api_visibility="private",
+        ).success(None, None, None, js=FETCH)
+
+    def on_open(path: str) -> list[Any]:
+        try:
+            run = exports.opened(path)
+            view = payload([run])
+        except Exception as error:
+            return [message(explain(error), "problem"), *[gr.skip()] * 4]
+        turns = [turn(run.question, run.answer, run)] if run.question else []
+        return [message(OPENED), view, [engine.runs.add(run)], turns, turns]
+
+    talk = page.talk
+    outputs = [talk.notice, page.viewer, page.runs, talk.answers, page.turns]
+    panel.opened.upload(on_open, panel.opened, outputs, api_visibility="private")
+
+    def on_code(user: gr.Request, question: str, *asked: Any) -> list[str]:
+        request = page.request(asked)
+        name = Path(request.path or snippets.CLIP).name
+        try:
+            return [
+                snippets.python(request, question or "", name),
+                snippets.command(request, question or "", name),
+                snippets.curl(request, question or "", name, address(user)),
+            ]
+        except ValueError as error:
+            raise gr.Error(str(error), print_exception=False) from error
+
+    code = [panel.python, panel.command, panel.curl]
+    panel.refresh.click(on_code, [talk.question, *page.asked()], code, **AT_ONCE)
+
+
+def writing(engine: Engine, page: Page, kind: str) -> Callable[..., Any]:
+    def on_write(ids: list[str], *asked: Any) -> Any:
+        if not ids:
+            raise gr.Error(NOTHING, print_exception=False)
+        runs = told(engine, ids, page, asked)
+        if not runs:
+            raise gr.Error(GONE, print_exception=False)
+        return gr.update(value=exports.make(kind, runs), visible=True)
+
+    return on_write
+
+
+def address(user: gr.Request) -> str:
+    """Where this page is reached, without what follows the path."""
+    return str(user.request.base_url).rstrip("/")

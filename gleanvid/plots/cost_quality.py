@@ -1,0 +1,40 @@
+"""What methods save against what they lose: one point a run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import plotly.graph_objects as go
+
+from gleanvid.plots.palette import looks
+from gleanvid.plots.style import labels, styled
+from gleanvid.run import Run
+
+
+def cost_quality_figure(runs: Sequence[Run], qualities: Sequence[float], y_title: str) -> go.Figure:
+    """x: prefill FLOPs as a share of the whole prompt's; y: one number a run, higher is better.
+
+    Runs of the same method at several ratios are joined by a line.
+    """
+    figure, names = go.Figure(), list(dict.fromkeys(str(r.compressor["name"]) for r in runs))
+    rows = list(zip(runs, qualities, labels(runs), strict=True))
+    for name, look in zip(names, looks(names), strict=True):
+        own = sorted(
+            (run.cost.prefill_flops / run.cost.prefill_flops_full, quality, label)
+            for run, quality, label in rows
+            if run.compressor["name"] == name
+        )
+        figure.add_scatter(
+            x=[share for share, _, _ in own],
+            y=[None if quality != quality else quality for _, quality, _ in own],
+            text=[label for _, _, label in own],
+            mode="lines+markers" if len(own) > 1 else "markers",
+            name=name,
+            showlegend=True,
+            hovertemplate="%{text}: %{x:.1%} of the FLOPs, %{y:.3f}<extra></extra>",
+            **look,
+        )
+    styled(figure, "prefill FLOPs, share of all tokens", y_title)
+    figure.update_layout(hovermode="closest")
+    figure.update_yaxes(rangemode="normal")
+    return figure.update_xaxes(tickformat=".0%", rangemode="tozero")
