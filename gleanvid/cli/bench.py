@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from gleanvid.cli import bench_compress, bench_memory
+from gleanvid.cli import bench_compress, bench_memory, bench_model
 
-BENCHES = (bench_compress, bench_memory)
+BENCHES = (bench_compress, bench_model, bench_memory)
 
 
 def add(commands: Any, given: Sequence[str]) -> None:

@@ -1,0 +1,101 @@
+"""``gleanvid bench model``: cost per item of a whole model under each compressor."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from gleanvid.cli import options as shared
+
+_NAMES = "gleanvid,vidcom2,vcast,visionzip,holitom,fastvid,flashvid"
+
+
+def add(commands: Any, given: Sequence[str]) -> None:
+    """Add the parser of ``bench model``."""
+    parser = commands.add_parser("model", help="latency, memory and throughput of a whole model")
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("--model", default="builtin", help="builtin, a hub id or a local directory")
+    which.add_argument("--config", help="qwen3-vl-8b, llava-onevision-7b or llava-video-7b")
+    parser.add_argument(
+        "--random-weights", action="store_true", help="what --config needs: nothing is downloaded"
+    )
+    parser.add_argument("--frames", default="32", help="comma-separated")
+    parser.add_argument("--retention-ratio", default="0.25", help="comma-separated")
+    parser.add_argument("--compressor", default=_NAMES, help="names, comma-separated, or all")
+    parser.add_argument("--video", help="a video file (default: made-up frames)")
+    parser.add_argument(
+        "--frame-size", default="720x1280", help="height x width, of made-up frames"
+    )
+    parser.add_argument("--new-tokens", type=int, default=16, help="tokens of an answer at most")
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--warmup", type=int, default=2)
+    parser.add_argument("--device", default=None, help="cpu, cuda, cuda:1 ... (default: best)")
+    parser.add_argument("--dtype", default=None, help="float32, bfloat16 or float16")
+    parser.add_argument("--attention", default=None, help="sdpa, flash_attention_2 or eager")
+    parser.add_argument("--out", metavar="DIR", help="folder for the report (JSON and Markdown)")
+    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    parser.set_defaults(run=_bench_model)
+
+
+def _bench_model(options: argparse.Namespace) -> int:
+    from gleanvid.evaluation.bench_model import measure
+    from gleanvid.evaluation.bench_model_table import table
+
+    frames = [int(part) for part in options.frames.split(",")]
+    if min(frames) < 1 or options.repeats < 1 or options.warmup < 0:
+        raise ValueError("frames and repeats must be at least 1, warmup at least 0")
+    ratios = [float(part) for part in options.retention_ratio.split(",")]
+    methods = [one for ratio in ratios for one in shared.methods(options.compressor, ratio)]
+    videos = [_video(options, count) for count in frames]
+    report = measure(
+        _model(options),
+        videos,
+        methods,
+        new_tokens=options.new_tokens,
+        repeats=options.repeats,
+        warmup=options.warmup,
+        on_row=lambda line: print(line, file=sys.stderr),
+    )
+    if options.out:
+        _save(report, table(report), Path(options.out), options.config or options.model)
+    print(json.dumps(report, indent=1) if options.json else table(report))
+    return 0 if any("error" not in row for row in report["rows"]) else 1
+
+
+def _model(options: argparse.Namespace) -> Any:
+    if bool(options.config) != options.random_weights:
+        raise ValueError("--config and --random-weights go together; --model has its own weights")
+    given = {"device": options.device, "dtype": options.dtype}
+    if options.config:
+        from gleanvid.models.random_weights import random_model
+
+        return random_model(options.config, **given, attn_implementation=options.attention)
+    from gleanvid.models import load_model
+
+    return load_model(options.model, **given, attn_implementation=options.attention)
+
+
+def _video(options: argparse.Namespace, num_frames: int) -> Any:
+    from gleanvid.evaluation.bench_model import made_up_video
+    from gleanvid.pipeline import MAX_SIDE
+    from gleanvid.video import read_video
+
+    if options.video:
+        return read_video(options.video, num_frames, max_side=MAX_SIDE)
+    size = [int(part) for part in options.frame_size.split("x")]
+    if len(size) != 2 or min(size) < 16:
+        raise ValueError(f"frame_size={options.frame_size!r} must be height x width, from 16x16 on")
+    return made_up_video(num_frames, *size)
+
+
+def _save(report: dict[str, Any], text: str, folder: Path, name: str) -> None:
+    from gleanvid.evaluation.report import write_whole
+
+    folder.mkdir(parents=True, exist_ok=True)
+    stem = f"model_{name.rstrip('/').rsplit('/', 1)[-1].lower()}"
+    write_whole(folder / f"{stem}.json", json.dumps(report, indent=1) + "\n")
+    write_whole(folder / f"{stem}.md", text)
