@@ -42,6 +42,7 @@ async function load(value) {
   if (!value || !value.sheet) return clear(EMPTY);
   const held = view.clip;
   const same = held?.value.sheet.url === value.sheet.url;
+  if (same && held.value.data.url === value.data.url) return choosePair(value.a, value.b);
   try {
     const [sheet, data] = await Promise.all([
       same ? held.sheet : fetched(value.sheet).then((r) => r.blob()).then((b) => createImageBitmap(b)),
@@ -178,6 +179,7 @@ function measure() {
   const style = getComputedStyle(root);
   for (const name of ["kept", "b", "novelty", "rank", "cursor", "track", "axis", "even", "ground"])
     colours[name] = style.getPropertyValue(`--gv-${name}`).trim();
+  root.dataset.width = stage.clientWidth < 520 ? "narrow" : "wide";
   if (!view.clip) return;
   const { width, height } = view.clip.value.tiles;
   const tallest = Math.max(220, Math.min(440, window.innerHeight * 0.42));

@@ -160,8 +160,9 @@ function choose(name, value) {
   if (name === "layer") view.layer = Number(value);
   if (name === "score" || name === "layer") return refresh();
   const index = value === "" ? null : Number(value);
-  if (name === "b") return choosePair(view.a, index);
-  choosePair(index, index === view.b ? view.a : view.b); // the other one's place taken: they swap
+  // A choice that the other side has makes them swap.
+  if (name === "b") choosePair(index === view.a && view.b !== null ? view.b : view.a, index);
+  else choosePair(index, index === view.b ? view.a : view.b);
 }
 
 // Shift with an arrow walks over the tokens of the frame.
@@ -232,10 +233,14 @@ hear("gleanvid:unit", ({ unit }) => {
   stopPlaying();
   showFrame(firstFrame(view.clip, unit));
 });
-hear("gleanvid:pair", ({ a, b }) => {
-  const place = (which, old) => which === undefined ? old
-    : typeof which === "string" ? view.clip.methods.findIndex((method) => method.label === which) : which;
-  choosePair(place(a, view.a), place(b, view.b));
+hear("gleanvid:pair", (detail) => {
+  for (const side of ["a", "b"]) {
+    if (detail[side] === undefined) continue;
+    const { methods } = view.clip;
+    const place = methods.findIndex(({ label }, index) => label === detail[side] || index === detail[side]);
+    if (place >= 0) choose(side, place);
+    else if (side === "b" && detail.b === null) choosePair(view.a, null);
+  }
 });
 
 measure();
