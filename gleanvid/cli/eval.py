@@ -53,7 +53,12 @@ def _eval(options: argparse.Namespace) -> int:
     }
     folder, draw = Path(options.out), _drawer()
     with Journal(folder / "journal.jsonl", settings) as journal:
-        evaluate(model, benchmark, items, setups, journal, hows, draw, options.max_pixels)
+        try:
+            evaluate(model, benchmark, items, setups, journal, hows, draw, options.max_pixels)
+        except KeyboardInterrupt:
+            sys.stderr.write(f"\ngleanvid: {folder} keeps what was answered; the same command ")
+            sys.stderr.write("goes on from there\n")
+            raise
         rows = dict(journal.rows)
     sys.stderr.write("\n")
     facts = {"command": shlex.join(options.command), "model": model.name, **settings}
@@ -101,6 +106,7 @@ def _add_benchmark(parser: argparse.ArgumentParser, given: Sequence[str]) -> Non
 
 _READERS: dict[str, Any] = {  # type of a benchmark's setting -> reader, where not text
     "int | None": int,
+    "bool": lambda text: {"true": True, "false": False}[text.lower()],
     "tuple[str, ...]": lambda text: tuple(text.split(",")),
 }
 

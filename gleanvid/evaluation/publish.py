@@ -50,7 +50,7 @@ def publish(
         for preset, own in presets:
             those = results(benchmark, items, own, rows, ways)
             those = [result for result in those if result.how == how]
-            parts += [f"### {preset.title}", preset_table(preset, those)]
+            parts += [f"### {preset.title}{_same(own)}", preset_table(preset, those)]
         if not presets:
             those = [result for result in found if result.how == how]
             parts += [main_table(those), group_table(those)]
@@ -59,6 +59,15 @@ def publish(
     if not presets:
         draw(folder, [result for result in found if result.how == ways[0]], facts)
     return found
+
+
+def _same(setups: Sequence[Setup]) -> str:
+    """What all variants of a preset have in common, where they do."""
+    shares = {(setup.retention_ratio, setup.num_frames) for setup in setups[1:]}
+    if len(shares) > 1:
+        return ""
+    ratio, frames = shares.pop()
+    return f" ({ratio:.0%} kept, {frames} frames)"
 
 
 def draw(folder: Path, found: Sequence[Result], facts: Mapping[str, Any]) -> None:

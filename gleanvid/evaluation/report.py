@@ -124,6 +124,7 @@ def preset_table(preset: Preset, results: Sequence[Result]) -> str:
     ours = [result.relative.value for result in results if result.p_gleanvid is None][1:]
     heads = [preset.heading, *(["frames", "kept"] if several else []), *groups]
     heads += ["overall", "95 %", "rel. perf. (%)", "p GleanVID"]
+    heads += ["evidence kept"] if results[0].evidence else []
     rows = []
     for result in results:
         place = [str(result.setup.num_frames), f"{result.setup.retention_ratio:.0%}"]
@@ -134,6 +135,7 @@ def preset_table(preset: Preset, results: Sequence[Result]) -> str:
         shares = [_share(result, name) for name in groups]
         row = [result.setup.title, *(place if several else []), *shares]
         row += [_bare(result), _span(result.accuracy), relative, _p(result.p_gleanvid)]
+        row += [_percent(result.evidence.kept.value)] if result.evidence else []
         rows.append(row)
     return markdown(heads, rows)
 

@@ -32,7 +32,8 @@ class Glimpse(Benchmark):
     """``families`` are those asked (empty: all), about equally often.
 
     Clips have ``clip_frames`` frames (None: as many as the longest setup samples); a setup that
-    samples fewer gets evenly spaced ones.
+    samples fewer gets evenly spaced ones. ``blind`` makes every frame grey: what is then right is
+    right by chance.
     """
 
     name: ClassVar[str] = "glimpse"
@@ -44,6 +45,7 @@ class Glimpse(Benchmark):
     split: str = "test"
     families: tuple[str, ...] = ()
     clip_frames: int | None = None
+    blind: bool = False
 
     def __post_init__(self) -> None:
         if self.split not in SPLITS:
@@ -54,10 +56,17 @@ class Glimpse(Benchmark):
         try:
             self._clip  # noqa: B018 (looked at for its error)
         except ValueError as error:
-            raise BenchmarkError(f"clip_frames: {error}") from error
+            told = str(error).replace("num_frames", "clip_frames")
+            raise BenchmarkError(f"{told} (by default the largest num_frames)") from error
 
     def for_frames(self, most: int) -> Self:
-        return self if self.clip_frames is not None else replace(self, clip_frames=most)
+        if self.clip_frames is None:
+            return replace(self, clip_frames=most)
+        if most > self.clip_frames:
+            raise BenchmarkError(
+                f"num_frames={most} must be at most clip_frames={self.clip_frames}"
+            )
+        return self
 
     @property
     def _clip(self) -> ClipSettings:
@@ -85,6 +94,8 @@ class Glimpse(Benchmark):
 
     def video(self, clip: str, num_frames: int) -> Video:
         whole = make_video(*_address(clip), self._clip)
+        if self.blind:
+            whole = replace(whole, frames=np.full_like(whole.frames, 128))
         if num_frames == len(whole):
             return whole
         if num_frames > len(whole):

@@ -65,10 +65,18 @@ def test_a_clip_is_the_world_s_and_fewer_frames_are_some_of_them(items):
         SHORT.video(clip, 18)
 
 
+def test_a_blind_run_asks_the_same_about_grey_frames(items):
+    blind = open_benchmark("glimpse", clip_frames=16, blind=True)
+    assert blind.items(8) == items[:8]
+    assert (blind.video(items[0].clip, 16).frames == 128).all()
+
+
 def test_clips_are_as_long_as_the_longest_setup_needs():
     free = open_benchmark("glimpse")
     assert free.for_frames(60).clip_frames == 60
-    assert SHORT.for_frames(60).clip_frames == 16
+    assert SHORT.for_frames(8).clip_frames == 16
+    with pytest.raises(BenchmarkError, match="num_frames=60 must be at most clip_frames=16"):
+        SHORT.for_frames(60)
 
 
 def test_evidence_stands_on_the_object_that_is_asked_about(items):
@@ -94,8 +102,8 @@ def test_a_free_answer_is_compared_word_by_word(items, said, right):
     [
         ({"split": "tests"}, "split='tests' must be one of train, validation, test"),
         ({"families": ("colours",)}, "family='colours' must be one of colour, shape"),
-        ({"clip_frames": 65}, "clip_frames: num_frames=65 must be an even number from 2 to 64"),
-        ({"clip_frames": 0}, "clip_frames: num_frames=0"),
+        ({"clip_frames": 65}, "clip_frames=65 must be an even number from 2 to 64"),
+        ({"clip_frames": 0}, "clip_frames=0 must"),
         ({"folder": "x"}, "benchmark glimpse has no setting folder; its settings are split"),
     ],
 )
