@@ -68,30 +68,32 @@ def test_signals_equal_the_whole_map(adapter):
 
 
 def patch_rows(adapter, video):
-    """What the model pools into tokens, per patch in the tower's order, and what it makes of it."""
+    """Rows per patch in the tower's order, what the model itself pools them to, and the grid."""
     core, seen = adapter.layout.core, []
-    module = core.visual.merger if hasattr(core, "visual") else core.multi_modal_projector
-    handle = module.register_forward_hook(lambda module, args, output: seen.append((args, output)))
+    names = ("visual.merger", "vision_resampler", "multi_modal_projector")
+    name = next(name for name in names if hasattr(core, name.split(".")[0]))
+    handle = core.get_submodule(name).register_forward_hook(lambda *made: seen.append(made[1:]))
     tokens = adapter.encode(video).tokens
     handle.remove()
-    (_, rows), *_ = seen
-    if hasattr(core, "visual"):  # a token is four patches of which the merger makes one row
-        return rows.repeat_interleave(4, 0), tokens
-    return rows.flatten(0, 1), tokens
+    ((rows, *_), pooled), *_ = seen
+    if name == "visual.merger":  # a token is four patches of which the merger makes one row
+        return pooled.repeat_interleave(4, 0), tokens.features, tokens.grid
+    if name == "multi_modal_projector":
+        return pooled.flatten(0, 1), tokens.features, tokens.grid
+    classes = torch.full_like(rows[:, :1], torch.nan)
+    return torch.cat([classes, rows], 1).flatten(0, 1), pooled.flatten(0, 1), tokens.grid
 
 
 def test_the_order_is_that_of_the_tokens(adapter):
-    """Rows go the way of the features, past windows and pooling."""
-    rows, tokens = patch_rows(adapter, noise_video(5, 90, 150))
-    pooled = adapter.layout.patches_to_tokens(rows, [tokens.grid])
-    assert torch.equal(pooled, tokens.features)
+    """Rows go the way of the features, past windows, class tokens and pooling."""
+    rows, pooled, grid = patch_rows(adapter, noise_video(5, 90, 150))
+    assert torch.equal(adapter.layout.patches_to_tokens(rows, [grid]), pooled)
 
 
 def test_rows_of_images_in_the_same_prompt_are_not_the_videos(adapter):
-    rows, tokens = patch_rows(adapter, noise_video(3))
-    image = rows[: len(rows) // tokens.num_units].flip(0)
-    behind = adapter.layout.patches_to_tokens(torch.cat([image, rows]), [tokens.grid])
-    assert torch.equal(behind, tokens.features)
+    rows, pooled, grid = patch_rows(adapter, noise_video(3))
+    image = rows[: len(rows) // grid[0]].flip(0)
+    assert torch.equal(adapter.layout.patches_to_tokens(torch.cat([image, rows]), [grid]), pooled)
 
 
 def test_collecting_changes_no_number(adapter):

@@ -6,6 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from transformers import (
+    LlavaNextImageProcessor,
+    LlavaNextVideoConfig,
+    LlavaNextVideoForConditionalGeneration,
+    LlavaNextVideoProcessor,
+    LlavaNextVideoVideoProcessor,
     LlavaOnevisionConfig,
     LlavaOnevisionForConditionalGeneration,
     LlavaOnevisionImageProcessor,
@@ -27,6 +32,7 @@ CHAT = (
     "{% if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}{% endif %}"
 )
 SIZE = {"height": 100, "width": 100}
+SQUARE = {"height": 84, "width": 84}
 TOWER = {
     "model_type": "siglip_vision_model",
     "hidden_size": 32,
@@ -87,3 +93,25 @@ def video_bilinear(directory: Path) -> None:
     tokenizer = tiny_tokenizer("<image>", "<video>")
     config = LlavaVideoConfig(**onevision_config(tokenizer))
     save(LlavaVideoForConditionalGeneration(config), video_processor(tokenizer, 4), directory)
+
+
+def next_video(directory: Path) -> None:
+    """Three by three tokens of a frame's middle square; a tower with a class token."""
+    tokenizer = tiny_tokenizer("<image>", "<video>")
+    shown: dict[str, Any] = {"size": {"shortest_edge": 84}, "crop_size": SQUARE}
+    processor = LlavaNextVideoProcessor(
+        video_processor=LlavaNextVideoVideoProcessor(**shown),
+        image_processor=LlavaNextImageProcessor(**shown),
+        tokenizer=tokenizer,
+        chat_template=CHAT,
+        patch_size=14,
+        vision_feature_select_strategy="default",
+        num_additional_image_tokens=1,
+    )
+    tower = {name: value for name, value in TOWER.items() if name != "vision_use_head"}
+    tower |= {"model_type": "clip_vision_model", "image_size": 84}
+    text = text_numbers(tokenizer) | {"model_type": "llama"}
+    config = LlavaNextVideoConfig(
+        **onevision_config(tokenizer) | {"vision_config": tower, "text_config": text}
+    )
+    save(LlavaNextVideoForConditionalGeneration(config), processor, directory)
