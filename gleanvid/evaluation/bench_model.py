@@ -87,7 +87,7 @@ def measure(
 
     A method that fails is a row with its ``error``. ``on_row`` hears a line when a video is done.
     """
-    rows: list[dict[str, Any]] = []
+    machine, rows = describe_machine(model.device), []
     for video in videos:
         chosen = [FullTokens(), *(m for m in methods if not isinstance(m, FullTokens))]
         items, errors = _turns(model, video, chosen, question, new_tokens, repeats, warmup)
@@ -101,7 +101,7 @@ def measure(
         if on_row:
             on_row(f"{len(video)} frames measured")
     return {
-        "machine": describe_machine(model.device),
+        "machine": machine,
         "model": _facts(model),
         "settings": {
             "new_tokens": new_tokens,

@@ -36,7 +36,7 @@ def table(report: Mapping[str, Any]) -> str:
     lines = [
         f"{model['name']}, {model['parameters'] / 1e9:.2f} B parameters, {model['dtype']}, "
         f"{model['attention']}; {machine['device']}, {machine['cpu']}, {machine['threads']} "
-        f"threads, {versions}",
+        f"threads, load average {machine['load_average']} before, {versions}",
         "",
         f"Frames of {size} pixels, {settings['new_tokens']} new tokens at most, batch 1, median of "
         f"{settings['repeats']} after {settings['warmup']} warm-up. In brackets: against full "

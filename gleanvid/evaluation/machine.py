@@ -16,12 +16,13 @@ _PACKAGES = ("torch", "transformers", "numpy", "flash-attn")
 
 
 def describe_machine(device: torch.device) -> dict[str, Any]:
-    """Device, processor, memory and versions."""
+    """Device, processor, memory, load and versions. Take it before measuring."""
     facts: dict[str, Any] = {
         "device": _device_name(device),
         "cpu": _cpu_name(),
         "cpu_cores": os.cpu_count(),
         "threads": torch.get_num_threads(),
+        "load_average": _load(),  # of the last minute: what else the machine was doing
         "system": platform.system(),
         "python": platform.python_version(),
         "versions": _versions(),
@@ -32,6 +33,10 @@ def describe_machine(device: torch.device) -> dict[str, Any]:
         facts["multiprocessors"] = properties.multi_processor_count
         facts["cuda"] = torch.version.cuda
     return facts
+
+
+def _load() -> float | None:
+    return round(os.getloadavg()[0], 1) if hasattr(os, "getloadavg") else None
 
 
 def _device_name(device: torch.device) -> str:
