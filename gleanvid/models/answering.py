@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from gleanvid.models.boundary import Record
+from gleanvid.models.boundary import Record, last_logits_only
 from gleanvid.models.boundary.interrupt import interruptible
 from gleanvid.models.measure import now, peak_memory_mib, reset_peak_memory
 from gleanvid.models.sampling import generation_config, seeded
@@ -63,7 +63,11 @@ def write_answer(
     compressed_s = record.compress_s  # spent earlier
     reset_peak_memory(device)
     start = now(device)
-    with seeded(seed, device), interruptible(model.hf_model, stop):
+    with (
+        seeded(seed, device),
+        interruptible(model.hf_model, stop),
+        last_logits_only(model.hf_model),
+    ):
         try:
             model.hf_model.generate(
                 **inputs,

@@ -24,6 +24,7 @@ from gleanvid.models.measure import explaining_out_of_memory, now
 from gleanvid.models.prompt import literal, split_after
 from gleanvid.types import ModelError, Video, VideoTokens
 
+_PER_COLUMN = frozenset({"input_ids", "attention_mask", "mm_token_type_ids"})
 History = Sequence[tuple[str, str]]  # (question, answer) of earlier turns about the same video
 
 
@@ -55,6 +56,7 @@ class ModelAdapter(ABC):
 
     model_types: ClassVar[tuple[str, ...]]  # config.model_type values
     pixel_input: ClassVar[str] = "pixel_values_videos"
+    outro: ClassVar[str] = ""  # text that the processor puts behind the video
 
     def __init__(
         self, name: str, hf_model: Any, processor: Any, max_pixels: int | None = None
@@ -109,7 +111,7 @@ class ModelAdapter(ABC):
             start = now(self.device)
             prefix, _ = split_after(self._render(video, "", ()), self._video_token)
             limit = self.max_pixels if max_pixels is None else checked_max_pixels(max_pixels)
-            inputs = dict(self.build_inputs(video, prefix, limit))
+            inputs = self._without_outro(self.build_inputs(video, prefix, limit))
             inputs = {
                 name: value.to(self.device) if isinstance(value, Tensor) else value
                 for name, value in inputs.items()
@@ -161,6 +163,20 @@ class ModelAdapter(ABC):
     @property
     def _video_token(self) -> str:
         return self.processor.video_token
+
+    @property
+    def _anchor(self) -> str:
+        """The special token that the encoded prefix ends in: what follows is tokenised alone."""
+        return self._video_token
+
+    def _without_outro(self, inputs: Mapping[str, Any]) -> dict[str, Any]:
+        """The text behind the video goes with the question, for it may share a token with it."""
+        made = dict(inputs)
+        if self.outro:
+            ids = self.processor.tokenizer(self.outro, add_special_tokens=False)["input_ids"]
+            for name in _PER_COLUMN & made.keys():
+                made[name] = made[name][:, : -len(ids)]
+        return made
 
     def introduction(self, video: Video) -> str:
         """What the prompt says between the video and the first question."""
@@ -217,7 +233,7 @@ class ModelAdapter(ABC):
         if prefix != encoded.prefix:
             raise ModelError("the chat template changes the text ahead of the video by question")
         made = self.processor.tokenizer(
-            self._video_token + rest, add_special_tokens=False, return_tensors="pt"
+            self._anchor + self.outro + rest, add_special_tokens=False, return_tensors="pt"
         )
         tail = made["input_ids"][:, 1:].to(self.device)
         inputs = dict(encoded.inputs)

@@ -152,6 +152,7 @@ class Conversation:
                 prefix = self._prefix
                 lead = inputs["input_ids"][0, self.encoded.inputs["input_ids"].shape[1] :]
             together = model.text_config._attn_implementation in _TAKES_ANY_MASK
+            together = together and not model.layout.recurrent
             parts = [given] if together else [[ids] for ids in given]
             with prefix.going_on(model.hf_model, len(lead)):
                 return [score for part in parts for score in self._scores(prefix, lead, part)]

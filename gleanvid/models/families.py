@@ -5,12 +5,27 @@ from __future__ import annotations
 from typing import Any
 
 from gleanvid.models.base import ModelAdapter
+from gleanvid.models.internvl import InternVL
+from gleanvid.models.llava_next_video import LlavaNextVideo
 from gleanvid.models.llava_onevision import LlavaOnevision
 from gleanvid.models.llava_video import LlavaVideo
+from gleanvid.models.qwen35 import Qwen35
 from gleanvid.models.qwen_vl import Qwen3VL, Qwen25VL
+from gleanvid.models.smolvlm import SmolVLM
+from gleanvid.models.video_llama3 import VideoLlama3
 from gleanvid.types import ModelError
 
-MODELS: tuple[type[ModelAdapter], ...] = (Qwen3VL, Qwen25VL, LlavaOnevision, LlavaVideo)
+MODELS: tuple[type[ModelAdapter], ...] = (
+    Qwen3VL,
+    Qwen25VL,
+    LlavaOnevision,
+    LlavaVideo,
+    LlavaNextVideo,
+    SmolVLM,
+    InternVL,
+    VideoLlama3,
+    Qwen35,
+)
 
 
 def family_of(config: Any, name: str) -> type[ModelAdapter]:

@@ -90,13 +90,17 @@ class LlavaOnevision(ModelAdapter):
     def _rows_per_frame(cls, hf_model: Any, patches: int) -> int:
         return patches + (hf_model.config.vision_feature_select_strategy == "default")
 
-    def build_inputs(self, video: Video, text: str, max_pixels: int | None) -> Mapping[str, Any]:
+    def _check_pixels(self, video: Video, max_pixels: int | None) -> None:
+        """Raises ``ModelError`` where the frames, all of one size, are more than is allowed."""
         image, _ = self._vision_size(self.hf_model)
         if max_pixels is not None and max_pixels < len(video) * image * image:
             raise ModelError(
                 f"{self.name} sees every frame at {image}x{image} pixels: {len(video)} frames do "
                 f"not fit into max_pixels={max_pixels}. Use fewer frames."
             )
+
+    def build_inputs(self, video: Video, text: str, max_pixels: int | None) -> Mapping[str, Any]:
+        self._check_pixels(video, max_pixels)
         made = self.processor(
             text=[text], videos=[video.frames], do_sample_frames=False, return_tensors="pt"
         )

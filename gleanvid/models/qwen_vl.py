@@ -7,6 +7,7 @@ block of patches of two frames; the resize ahead of it squashes each frame onto 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar
 
@@ -67,21 +68,13 @@ class Qwen3VL(ModelAdapter):
         return torch.arange(sum(units * rows * columns for units, rows, columns in grids))
 
     def build_inputs(self, video: Video, text: str, max_pixels: int | None) -> Mapping[str, Any]:
-        frames, indices = paired(video)
-        metadata = VideoMetadata(
-            total_num_frames=video.total_frames,
-            fps=video.fps or 1.0,
-            frames_indices=indices,  # type: ignore[arg-type]
-            height=frames.shape[1],
-            width=frames.shape[2],
-            duration=video.duration,
-        )
+        video = paired(video)
         made = self.processor(
             text=[text],
-            videos=[frames],
-            video_metadata=[metadata],
+            videos=[video.frames],
+            video_metadata=[frame_metadata(video)],
             do_sample_frames=False,
-            size=self._size(len(frames), max_pixels),
+            size=self._size(len(video), max_pixels),
             cap_pixels_per_frame=True,
             return_tensors="pt",
         )
@@ -141,12 +134,30 @@ class Qwen25VL(Qwen3VL):
         return super()._size(1, max_pixels and max(1, max_pixels // num_frames))
 
 
-def paired(video: Video) -> tuple[np.ndarray, list[float]]:
-    """Frames and source indices of an even count, the last frame repeated where one is missing.
+def frame_metadata(video: Video) -> VideoMetadata:
+    """The times of the frames, for processors that put them into the prompt.
 
     The indices are fractional where the frame rate varies, so that index / fps is the true time.
     """
-    indices = (np.asarray(video.timestamps) * (video.fps or 1.0)).tolist()
+    rate = video.fps or 1.0
+    return VideoMetadata(
+        total_num_frames=video.total_frames,
+        fps=rate,
+        frames_indices=(np.asarray(video.timestamps) * rate).tolist(),  # type: ignore[arg-type]
+        height=video.frames.shape[1],
+        width=video.frames.shape[2],
+        duration=video.duration,
+    )
+
+
+def paired(video: Video) -> Video:
+    """The video with an even number of frames, the last repeated where one is missing."""
     if len(video) % 2 == 0:
-        return video.frames, indices
-    return np.concatenate([video.frames, video.frames[-1:]]), [*indices, indices[-1]]
+        return video
+    rows = [*range(len(video)), len(video) - 1]
+    return replace(
+        video,
+        frames=video.frames[rows],
+        timestamps=np.asarray(video.timestamps)[rows],
+        indices=np.asarray(video.indices)[rows],
+    )

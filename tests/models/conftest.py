@@ -3,13 +3,17 @@ from __future__ import annotations
 import pytest
 
 from gleanvid.models import load_model
-from tests.models import tiny, tiny_llava
+from tests.models import tiny, tiny_llava, tiny_more
 
 FAMILIES = {
     "qwen3_vl": tiny.qwen3_vl,
     "qwen2_5_vl": tiny.qwen25_vl,
     "llava_onevision": tiny_llava.onevision,
     "llava_video": tiny_llava.video_average,
+    "smolvlm": tiny_more.smolvlm,
+    "internvl": tiny_more.internvl,
+    "video_llama_3": tiny_more.video_llama3,
+    "llava_next_video": tiny_llava.next_video,
 }
 
 

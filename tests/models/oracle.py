@@ -81,7 +81,7 @@ class Failing(Compressor):
 def unlike_videos(adapter) -> list[Video]:
     """Two videos of which :class:`Tilted` keeps different numbers of tokens."""
     if not isinstance(adapter, LlavaOnevision):
-        return [noise_video(5), noise_video(4, 64, 128, seed=1)]
+        return [noise_video(5), noise_video(8, 64, 128, seed=1)]
     video = noise_video(4)  # these models take as many frames of every video in a batch
     return [video, Video.from_frames(video.frames[::-1].copy(), fps=2.0)]
 
@@ -176,5 +176,11 @@ def hook_count(hf_model) -> int:
     hooks = sum(
         len(module._forward_pre_hooks) + len(module._forward_hooks) for module in hf_model.modules()
     )
-    replaced = ("generate", "get_video_features", "_deepstack_process", "forward")
+    replaced = (
+        "generate",
+        "get_video_features",
+        "get_image_features",
+        "_deepstack_process",
+        "forward",
+    )
     return hooks + sum(name in vars(m) for m in hf_model.modules() for name in replaced)

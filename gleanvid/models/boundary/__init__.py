@@ -1,6 +1,6 @@
 """Every hook into a language model, and nowhere else."""
 
-from gleanvid.models.boundary.hooks import compressing, installed, prompt_hook
+from gleanvid.models.boundary.hooks import compressing, installed, last_logits_only, prompt_hook
 from gleanvid.models.boundary.layout import Layout
 from gleanvid.models.boundary.record import Record
 from gleanvid.models.boundary.vision import capture_vision, prompt_positions, remembered_vision
@@ -11,6 +11,7 @@ __all__ = [
     "capture_vision",
     "compressing",
     "installed",
+    "last_logits_only",
     "prompt_hook",
     "prompt_positions",
     "remembered_vision",

@@ -52,6 +52,11 @@ def prompt_hook(
     stages = {} if compressor is None else dict(compressor.at_depth(depth).stages)
     if max(stages, default=0) >= depth:
         raise ValueError(f"stage at layer {max(stages)}: this language model has {depth} layers")
+    if layout.recurrent and max(stages, default=0):
+        raise ValueError(
+            f"stage at layer {max(stages)}: layers of this language model keep a recurrent state, "
+            "so only compressors that act before it work"
+        )
     record = Record()
     inside = LayerHooks({layer: stage for layer, stage in stages.items() if layer}, record)
     hook = PromptHook(layout, stages.get(0), inside, record)
@@ -76,6 +81,23 @@ def installed(hf_model: Any, hook: PromptHook) -> Iterator[None]:
         if hook.layers.stages:
             stack.enter_context(hook.layers.installed(layout.language_model))
         yield
+
+
+@contextmanager
+def last_logits_only(hf_model: Any) -> Iterator[None]:
+    """While open, the output head reads one column at a time, also where a class asks for all.
+
+    Most classes have ``logits_to_keep``; VideoLLaMA3's makes logits of the whole prompt.
+    """
+
+    def cut(module: Any, args: tuple) -> tuple:
+        return (args[0][:, -1:], *args[1:])
+
+    handle = hf_model.get_output_embeddings().register_forward_pre_hook(cut)
+    try:
+        yield
+    finally:
+        handle.remove()
 
 
 @contextmanager

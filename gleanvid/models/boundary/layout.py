@@ -50,6 +50,7 @@ class Layout:
     vision_method: str = "get_video_features"
     tower: nn.Module | None = None
     split: Split = by_frame
+    recurrent: bool = False
 
     def visual_columns(self, input_ids: Tensor | None, inputs_embeds: Tensor | None) -> Tensor:
         """bool [B, L]: which columns of the prompt are video placeholders."""

@@ -1,0 +1,74 @@
+"""Geometry by painting, end to end: from source pixels to the rows that a compressor is shown.
+
+A tower whose attention and whose merging across patches add nothing but the patch itself keeps
+every token to its own pixels. So paint in one token's rectangle must change that token's features,
+of all rows in the encoding, and no other's beyond what the resize bleeds over the edge.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from gleanvid.types import Video
+
+SHAPES = [(5, 70, 100), (4, 131, 57), (1, 64, 64), (3, 96, 200)]
+
+
+@pytest.fixture
+def blind(adapter):
+    """The adapter with a tower in which no patch hears of another; weights are put back."""
+    silenced = []
+    for name, module in adapter.layout.tower.named_modules():
+        if "attn" in name.lower() or "attention" in name.lower():
+            last = name.rsplit(".", 1)[-1]
+            if last in ("proj", "out_proj", "projection_layer") and hasattr(module, "weight"):
+                silenced.append((module, module.weight.detach().clone()))
+                torch.nn.init.zeros_(module.weight)
+    assert silenced
+    yield adapter
+    for module, weight in silenced:
+        module.weight.data.copy_(weight)
+
+
+def painted(video, unit_frames, rectangle):
+    """The frames with the middle of a rectangle (source pixels) painted white."""
+    left, top, right, bottom = rectangle
+    x, y = (right - left) * 0.3, (bottom - top) * 0.3
+    columns = slice(round(left + x), max(round(right - x), round(left + x) + 1))
+    rows = slice(round(top + y), max(round(bottom - y), round(top + y) + 1))
+    frames = video.frames.copy()
+    frames[unit_frames, rows, columns] = 255
+    return Video.from_frames(frames, fps=2.0)
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_paint_in_a_token_s_rectangle_changes_that_token_s_features(blind, shape):
+    video = Video.from_frames(np.full((*shape, 3), 40, np.uint8), fps=2.0)
+    encoded = blind.encode(video)
+    tokens = encoded.tokens
+    per_unit = tokens.tokens_per_unit
+    frames_per_unit = -(-len(video) // tokens.num_units)
+    step = max(1, len(tokens) // 9) | 1  # odd, so that all rows and columns have their turn
+    for token in range(0, len(tokens), step):
+        unit, place = divmod(token, per_unit)
+        own = slice(unit * frames_per_unit, (unit + 1) * frames_per_unit)
+        shown = blind.encode(painted(video, own, tokens.rectangles[place].tolist()))
+        changed = (shown.tokens.features - tokens.features).norm(dim=1)
+        assert int(changed.argmax()) == token
+        assert changed[token] > 0.5 * changed.sum()
+        times = video.timestamps[own]
+        assert tokens.seconds[unit].tolist() == pytest.approx([times[0], times[-1]])
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_every_frame_is_in_one_unit_and_boxes_lie_in_the_source(adapter, shape):
+    video = Video.from_frames(np.full((*shape, 3), 40, np.uint8), fps=2.0)
+    tokens = adapter.encode(video).tokens
+    assert tokens.num_units in (len(video), -(-len(video) // 2))
+    boxes = tokens.rectangles
+    assert len(boxes) == tokens.tokens_per_unit and len(tokens.seconds) == tokens.num_units
+    assert boxes.min() >= 0 and boxes[:, 2].max() <= shape[2] and boxes[:, 3].max() <= shape[1]
+    area = ((boxes[:, 2] - boxes[:, 0]) * (boxes[:, 3] - boxes[:, 1])).sum()
+    assert 0.6 * shape[1] * shape[2] < area <= shape[1] * shape[2] + 1e-6
