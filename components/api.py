@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import gradio as gr
 from gradio.data_classes import FileData
+from gradio.utils import get_upload_folder
 
 from components import comparing, rows
 from components.actions import Request, explain
@@ -178,9 +180,7 @@ class Calls:
     ) -> Request:
         """What the arguments ask for. Raises ``gr.Error`` naming what is wrong."""
         try:
-            path = video["path"] if isinstance(video, dict) else getattr(video, "path", None)
-            if not isinstance(path, str) or not path:
-                raise ValueError("video must be an uploaded file")
+            path = uploaded(video)
             _known("compressor", compressor, COMPRESSORS)
             _known("model", model or self.models[0], self.models)
             if not isinstance(frames, int) or not 1 <= frames <= self.max_frames:
@@ -202,6 +202,18 @@ class Calls:
 
     def _clip(self, request: Request) -> Any:
         return self.engine.clip(str(request.path), request.frames)
+
+
+def uploaded(video: Any) -> str:
+    """The path of an uploaded file. An endpoint's arguments arrive unchecked: any other is refused.
+
+    Raises ``ValueError``.
+    """
+    path = video.get("path") if isinstance(video, dict) else getattr(video, "path", None)
+    uploads = Path(get_upload_folder()).resolve()
+    if not isinstance(path, str) or not Path(path).resolve().is_relative_to(uploads):
+        raise ValueError("video must be an uploaded file")
+    return path
 
 
 def making(method: type[Compressor], given: dict[str, Any]) -> Callable[[], Compressor]:

@@ -14,7 +14,7 @@ LIMITS = (
     "spread evenly over the clip; sound is not."
 )
 FOLDER = Path(__file__).resolve().parent.parent / "assets" / "clips"
-READY = 6  # questions offered for an example
+READY = 4  # questions offered for an example
 CHIPS_HTML = """<div class="gv-chips" role="group" aria-label="Ready questions"></div>"""
 CHIPS_JS = """
 const list = element.querySelector(".gv-chips");
@@ -95,7 +95,7 @@ def panel(shown: Sequence[Example], max_mb: int, max_frames: int) -> Clip:
         label="Clip",
         show_label=False,
         sources=["upload"],
-        height=190,
+        height=180,
         interactive=True,
         buttons=[],
         elem_id="gv-clip",
@@ -117,7 +117,13 @@ def thumbnail(clip: Path) -> str | None:
 
 
 def chips(texts: Sequence[str]) -> gr.HTML:
-    return gr.HTML(list(texts), html_template=CHIPS_HTML, js_on_load=CHIPS_JS, elem_id="gv-ready")
+    return gr.HTML(
+        list(texts),
+        apply_default_css=False,
+        html_template=CHIPS_HTML,
+        js_on_load=CHIPS_JS,
+        elem_id="gv-ready",
+    )
 
 
 def picked(event: gr.EventData) -> Any:

@@ -55,7 +55,11 @@ def panel(methods: Mapping[str, type[Compressor]]) -> Compare:
         start = gr.Button("Compare", variant="primary", scale=2, elem_id="gv-compare-start")
         sweep = gr.Button("Sweep the ratio", scale=2, min_width=120, elem_id="gv-sweep")
         stop = gr.Button("Stop", interactive=False, scale=1, min_width=70)
-    notice = gr.HTML(message(), html_template=NOTICE_HTML, js_on_load=NOTICE_JS)
-    rows: Any = gr.HTML(None, html_template=HTML, js_on_load=SCRIPT, elem_id="gv-rows")
+    notice = gr.HTML(
+        message(), apply_default_css=False, html_template=NOTICE_HTML, js_on_load=NOTICE_JS
+    )
+    rows: Any = gr.HTML(
+        None, apply_default_css=False, html_template=HTML, js_on_load=SCRIPT, elem_id="gv-rows"
+    )
     scatter = gr.Plot(show_label=False, elem_id="gv-scatter")
     return Compare(chosen, ratios, start, sweep, stop, notice, rows, scatter)

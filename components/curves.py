@@ -34,6 +34,9 @@ OVERALL = {
     "effective_dimension": "Effective dimension of all kept tokens, against the share kept",
 }
 
+SHARES = {"residual_energy", "coverage_error"}  # small ones need digits that count
+LEGEND_LINE = 19  # pixels
+
 _debiased: WeakKeyDictionary[VideoTokens, Tensor] = WeakKeyDictionary()
 _measuring = threading.Lock()
 
@@ -64,9 +67,19 @@ def draw(runs: Sequence[Run]) -> list[Any]:
     if not runs:
         return [None] * len(names)
     alone = {"mask_overlap"} if len(runs) == 1 else set()
-    return [
-        None if name in alone else getattr(plots, f"{name}_figure")(list(runs)) for name in names
-    ]
+    return [None if name in alone else _figure(name, list(runs)) for name in names]
+
+
+def _figure(name: str, runs: list[Run]) -> Any:
+    """The figure with its legend below, so that many runs leave the picture its height."""
+    figure = getattr(plots, f"{name}_figure")(runs)
+    below = LEGEND_LINE * len(figure.data) if name != "mask_overlap" else 0
+    place = {"y": 0, "yref": "container", "yanchor": "bottom", "font": {"size": 11}}
+    figure.update_layout(legend=place, height=figure.layout.height + below)
+    figure.update_layout(margin={"t": 12, "b": figure.layout.margin.b + below})
+    if name in SHARES:
+        figure.update_yaxes(tickformat=".2~p")
+    return figure
 
 
 def measured(runs: Sequence[Run], tokens: VideoTokens | None) -> list[Run]:

@@ -29,7 +29,9 @@ MIB = 2**20
 
 
 def panel(pairs: list[tuple[str, str]]) -> gr.HTML:
-    return gr.HTML(pairs, html_template=HTML, js_on_load=SCRIPT, elem_id="gv-status")
+    return gr.HTML(
+        pairs, apply_default_css=False, html_template=HTML, js_on_load=SCRIPT, elem_id="gv-status"
+    )
 
 
 def pairs(engine: Engine, run: Run | None = None) -> list[tuple[str, str]]:

@@ -86,9 +86,14 @@ def panel(question: str, turns: list[dict[str, Any]]) -> Talk:
         again = gr.Button("Regenerate", scale=1, min_width=100, elem_id="gv-again")
         stop = gr.Button("Stop", interactive=False, scale=1, min_width=70, elem_id="gv-stop")
     notice = gr.HTML(
-        message(SAVED if turns else ""), html_template=NOTICE_HTML, js_on_load=NOTICE_JS
+        message(SAVED if turns else ""),
+        apply_default_css=False,
+        html_template=NOTICE_HTML,
+        js_on_load=NOTICE_JS,
     )
-    answers = gr.HTML(turns, html_template=ANSWERS_HTML, js_on_load=ANSWERS_JS)
+    answers = gr.HTML(
+        turns, apply_default_css=False, html_template=ANSWERS_HTML, js_on_load=ANSWERS_JS
+    )
     note = gr.Markdown(BUILT_IN_NOTE, elem_classes="gv-note")
     return Talk(box, ask, again, stop, notice, answers, note)
 

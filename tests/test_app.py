@@ -23,19 +23,31 @@ def test_building_the_page_loads_no_model():
 
 
 def test_the_line_of_the_engine_alone_decides_who_is_next(page):
-    shared = [fn for fn in page.fns.values() if fn.name in ("on_look", "on_ask")]
-    assert len(shared) >= 3
+    names = {"on_look", "on_ask", "on_again", "on_compare", "on_sweep", "ask", "compress"}
+    shared = [fn for fn in page.fns.values() if fn.name in names | {"compare"}]
+    assert {fn.name for fn in shared} == names | {"compare"}
     assert {fn.concurrency_limit for fn in shared} == {None}
 
 
 def test_nothing_heavy_runs_on_page_load(page):
+    """What a page loads with is its own link alone: no model, no clip."""
     loads = [fn for fn in page.fns.values() if any(event == "load" for _, event in fn.targets)]
-    assert loads and all(fn.fn is None for fn in loads)
+    assert {fn.name for fn in loads if fn.fn is not None} == {"on_load"}
 
 
 def test_the_state_of_a_page_holds_no_run(page):
     states = [block for block in page.blocks.values() if isinstance(block, gr.State)]
-    assert [type(state.value) for state in states] == [type(None), list]
+    assert [type(state.value) for state in states] == [list, list, str]
+
+
+def test_three_endpoints_are_public_and_say_their_types(page):
+    info = page.get_api_info()["named_endpoints"]
+    assert set(info) == {"/ask", "/compress", "/compare"}
+    types = {item["parameter_name"]: item["type"] for item in info["/ask"]["parameters"]}
+    assert types["question"] == {"type": "string"}
+    assert types["retention_ratio"] == {"type": "number"}
+    for end in info.values():
+        assert "video" in end["description"]
 
 
 def test_launch_keeps_to_itself():
@@ -47,9 +59,24 @@ def test_launch_keeps_to_itself():
 
 def test_arguments_default_to_a_private_page():
     parsed = app.parse([])
-    assert (parsed.host, parsed.port, parsed.share, parsed.model) == (
+    assert (parsed.host, parsed.port, parsed.share, parsed.model, parsed.mcp) == (
         "127.0.0.1",
         None,
         False,
         None,
+        False,
     )
+    assert serving.limits(parsed) == serving.LOCAL
+
+
+@pytest.mark.parametrize("words", [["--public"], ["--share"]])
+def test_a_page_for_strangers_has_tighter_limits(words):
+    limits = serving.limits(app.parse(words))
+    for name in ("upload_mb", "max_frames", "deadline_s", "places"):
+        assert getattr(limits, name) < getattr(serving.LOCAL, name)
+    assert limits.requests_per_minute > 0
+
+
+def test_limits_given_at_launch_count():
+    limits = serving.limits(app.parse(["--public", "--max-frames", "8", "--deadline", "5"]))
+    assert (limits.max_frames, limits.deadline_s) == (8, 5.0)

@@ -100,6 +100,8 @@ class Library:
     def stream(self, video, question, model, compressor, *, stop: threading.Event, **options):
         self.options = options
         try:
+            if not question.strip():
+                raise ValueError("question must not be empty")
             if self.failure:
                 raise self.failure
             pixels = options.get("max_pixels")

@@ -10,7 +10,8 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
-from components.guard import MAX_JSON, Guard
+from components import guard
+from components.guard import MAX_JSON, Guard, Tap
 
 
 async def echo(request: Request) -> JSONResponse:
@@ -75,3 +76,28 @@ def test_every_answer_carries_the_headers(client):
     for reply in (client.get("/"), post(client, {}, origin="http://evil.example")):
         assert "frame-ancestors 'self'" in reply.headers["content-security-policy"]
         assert reply.headers["x-content-type-options"] == "nosniff"
+
+
+def test_an_address_gets_its_share_and_no_more():
+    now = [0.0]
+    tap = Tap(60, lambda: now[0])
+    assert [tap.allows("a") for _ in range(61)] == [True] * 60 + [False]
+    assert tap.allows("b")
+    now[0] = 1.0
+    assert [tap.allows("a") for _ in range(2)] == [True, False]
+
+
+def test_a_tap_remembers_a_bounded_number_of_addresses(monkeypatch):
+    monkeypatch.setattr(guard, "ADDRESSES", 3)
+    tap = Tap(1)
+    for number in range(10):
+        tap.allows(str(number))
+    assert len(tap._left) == 3
+
+
+def test_a_page_that_asks_too_often_is_told_to_wait():
+    routes = [Route("/{rest:path}", echo, methods=["GET", "POST"])]
+    limited = Middleware(Guard, requests_per_minute=2)
+    visitor = TestClient(Starlette(routes=routes, middleware=[limited]))
+    assert [post(visitor, {}).status_code for _ in range(3)] == [200, 200, 429]
+    assert visitor.get("/").status_code == 200

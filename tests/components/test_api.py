@@ -1,0 +1,112 @@
+"""The endpoints over HTTP, as gradio_client and curl call them, and what they refuse."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("gradio_client")
+
+import httpx
+from gradio_client import Client, handle_file
+
+import app
+from components import serving
+from components.engine import Engine
+from tests.components.fake import Library, write_clip
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("api")
+
+
+@pytest.fixture(scope="module")
+def library():
+    return Library()
+
+
+@pytest.fixture(scope="module")
+def client(folder, library):
+    page = app.build_app(Engine(library), limits=serving.PUBLIC)
+    options = serving.options("127.0.0.1", None, False)
+    _, url, _ = page.queue().launch(**options, prevent_thread_lock=True, quiet=True)
+    yield Client(url, verbose=False, download_files=False, analytics_enabled=False)
+    page.close()
+
+
+@pytest.fixture(scope="module")
+def clip(folder):
+    write_clip(folder / "clip.mp4")
+    return handle_file(str(folder / "clip.mp4"))
+
+
+def test_a_question_is_answered_with_its_cost(client, clip):
+    run = client.predict(
+        video=clip, question="What moves?", retention_ratio=0.5, frames=8, api_name="/ask"
+    )
+    assert run["answer"].startswith("word0") and run["compressor"]["retention_ratio"] == 0.5
+    assert sum(run["budgets"]) == run["cost"]["visual_tokens_kept"]
+
+
+def test_tokens_are_chosen_without_a_question(client, clip):
+    kept = client.predict(
+        video=clip, compressor="uniform", retention_ratio=0.25, frames=8, api_name="/compress"
+    )
+    units, rows, columns = kept["grid"]
+    assert len(kept["keep"]) == units * rows * columns // 4 == sum(kept["budgets"])
+
+
+def test_methods_are_compared(client, clip):
+    rows = client.predict(
+        video=clip,
+        question="What moves?",
+        compressors=["gleanvid", "uniform"],
+        retention_ratios=[0.25],
+        frames=8,
+        api_name="/compare",
+    )
+    assert [row["method"] for row in rows] == ["FullTokens", "GleanVID 25 %", "Uniform 25 %"]
+    assert rows[1]["agreement"] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"compressor": "evil"}, "compressor='evil' must be one of"),
+        ({"model": "../../secret"}, "must be one of builtin"),
+        ({"frames": 10_000}, "must be in"),
+        ({"retention_ratio": 7}, "retention_ratio=7"),
+        ({"settings": {"alpha_min": 9}}, "alpha_min=9"),
+        ({"settings": {"nonsense": 1}}, "no such setting"),
+        ({"temperature": -1}, "temperature=-1"),
+        ({"question": "  "}, "question"),
+    ],
+)
+def test_bad_arguments_are_named(client, clip, change, sentence):
+    given = {"video": clip, "question": "What?", "frames": 8} | change
+    with pytest.raises(Exception, match=sentence):
+        client.predict(**given, api_name="/ask")
+
+
+@pytest.mark.parametrize("path", ["/etc/passwd", __file__, "../app.py", "", None])
+def test_no_file_of_the_server_is_read(client, library, path):
+    """Sent as it is: gradio_client would upload a local file of that name."""
+    reads = library.reads
+    call = f"{client.src}gradio_api/call/ask"
+    data = [{"path": path, "meta": {"_type": "gradio.FileData"}}, "What?"]
+    reply = httpx.post(call, json={"data": data})
+    if reply.status_code == 200:
+        answer = httpx.get(f"{call}/{reply.json()['event_id']}", timeout=20).text
+        assert "event: error" in answer
+    assert library.reads == reads
+
+
+def test_a_clip_given_by_its_address_is_not_fetched(client):
+    data = [{"path": "http://127.0.0.1/x.mp4", "meta": {"_type": "gradio.FileData"}}, "What?"]
+    reply = httpx.post(f"{client.src}gradio_api/call/ask", json={"data": data})
+    assert reply.status_code == 422
+
+
+def test_the_server_says_that_it_is_up(client):
+    reply = httpx.get(f"{client.src}healthz")
+    assert reply.json() == {"status": "ok"} and reply.headers["x-content-type-options"] == "nosniff"
