@@ -1,8 +1,9 @@
-"""The table of compressors that the README shows, read from the catalogue itself."""
+"""The tables of compressors and checkpoints that the README shows, read from the code itself."""
 
 from __future__ import annotations
 
 from gleanvid.compressors import COMPRESSORS, Compressor
+from gleanvid.models.registry import CHECKPOINTS, Checkpoint
 
 
 def compressor_table() -> str:
@@ -25,3 +26,22 @@ def _row(method: type[Compressor]) -> tuple[str, ...]:
     if method().retention_ratio == 1.0:
         deed = "keeps all"
     return f"`{method.name}`", method.paper, acts, deed, needs, method.licence
+
+
+def model_table() -> str:
+    """Markdown: one row a checkpoint."""
+    lines = [
+        "| checkpoint | type | weights in bf16 | context | licence | tested here | |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    lines += ["| " + " | ".join(_checkpoint(row)) + " |" for row in CHECKPOINTS]
+    return "\n".join(lines)
+
+
+def _checkpoint(row: Checkpoint) -> tuple[str, ...]:
+    about = "" if row.parameters else "about "
+    memory = f"{about}{row.weights_gb:.{0 if row.weights_gb >= 10 else 1}f} GB"
+    if row.weights_gb < 0.1:
+        memory = f"{about}{row.weights_gb * 1000:.0f} MB"
+    context = f"{row.context // 1024}K" if row.context else ""
+    return f"`{row.name}`", row.model_type, memory, context, row.licence, row.tested, row.note

@@ -1,0 +1,110 @@
+"""Checkpoints that people ask for: what they are called, how large they are, what was tried here.
+
+Facts are those of the checkpoints' own pages and configurations; what is not known to us is None or
+empty. Their weights were never at hand here, so "class" means: random weights of the real class,
+loaded from a directory in the real format.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+ORACLE = "class, against the masked oracle"
+RECURRENT = "class, against the recomputed prompt"
+WHOLE = "weights, accuracy and app"
+UNTESTED = "no; its dense class is"
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """One row. ``size``: billions of parameters as the name has it; ``context`` in tokens."""
+
+    name: str  # hub id, or "builtin"
+    model_type: str
+    size: float
+    licence: str = ""
+    context: int | None = None
+    parameters: float | None = None  # billions, counted, where known
+    tested: str = ORACLE
+    note: str = ""
+
+    @property
+    def weights_gb(self) -> float:
+        """The weights alone in bfloat16, in 10^9 bytes; about so where only the name tells."""
+        return 2 * (self.parameters or self.size)
+
+
+APACHE = "Apache-2.0"
+_K = 1024
+
+CHECKPOINTS: tuple[Checkpoint, ...] = (
+    Checkpoint(
+        "builtin",
+        "qwen3_vl",
+        0.0063,
+        APACHE,
+        8 * _K,
+        0.0063,
+        WHOLE,
+        "ships with the package; runs anywhere",
+    ),
+    Checkpoint("Qwen/Qwen3-VL-2B-Instruct", "qwen3_vl", 2, APACHE, 256 * _K),
+    Checkpoint("Qwen/Qwen3-VL-4B-Instruct", "qwen3_vl", 4, APACHE, 256 * _K),
+    Checkpoint("Qwen/Qwen3-VL-8B-Instruct", "qwen3_vl", 8, APACHE, 256 * _K, 8.8, note="paper"),
+    Checkpoint("Qwen/Qwen3-VL-32B-Instruct", "qwen3_vl", 32, APACHE, 256 * _K),
+    Checkpoint(
+        "Qwen/Qwen3-VL-30B-A3B-Instruct", "qwen3_vl_moe", 30, APACHE, 256 * _K, tested=UNTESTED
+    ),
+    Checkpoint("Qwen/Qwen2.5-VL-3B-Instruct", "qwen2_5_vl", 3, "Qwen Research", 32 * _K),
+    Checkpoint("Qwen/Qwen2.5-VL-7B-Instruct", "qwen2_5_vl", 7, APACHE, 32 * _K),
+    Checkpoint("Qwen/Qwen2.5-VL-72B-Instruct", "qwen2_5_vl", 72, "Qwen", 32 * _K),
+    Checkpoint("llava-hf/llava-onevision-qwen2-0.5b-ov-hf", "llava_onevision", 0.5),
+    Checkpoint(
+        "llava-hf/llava-onevision-qwen2-7b-ov-hf",
+        "llava_onevision",
+        7,
+        APACHE,
+        parameters=8.0,
+        note="paper",
+    ),
+    Checkpoint(
+        "lmms-lab/LLaVA-Video-7B-Qwen2",
+        "llava_qwen",
+        7,
+        parameters=8.0,
+        note="paper; original format, read by a class of this package",
+    ),
+    Checkpoint("llava-hf/LLaVA-NeXT-Video-7B-hf", "llava_next_video", 7, "Llama 2"),
+    Checkpoint("HuggingFaceTB/SmolVLM2-256M-Video-Instruct", "smolvlm", 0.256, APACHE),
+    Checkpoint("HuggingFaceTB/SmolVLM2-2.2B-Instruct", "smolvlm", 2.2, APACHE),
+    Checkpoint("OpenGVLab/InternVL3-1B-hf", "internvl", 1),
+    Checkpoint("OpenGVLab/InternVL3-8B-hf", "internvl", 8, "Qwen", parameters=7.9),
+    Checkpoint(
+        "lkhl/VideoLLaMA3-2B-Image-HF",
+        "video_llama_3",
+        2,
+        APACHE,
+        parameters=1.96,
+        note="transformers' format; the original repositories need remote code and are refused",
+    ),
+    Checkpoint("facebook/Perception-LM-1B", "perception_lm", 1),
+    Checkpoint(
+        "facebook/Perception-LM-8B", "perception_lm", 8, "FAIR Noncommercial Research", None
+    ),
+    Checkpoint(
+        "Qwen/Qwen3.5-27B",
+        "qwen3_5",
+        27,
+        APACHE,
+        tested=RECURRENT,
+        note="compressors ahead of the language model only",
+    ),
+    Checkpoint(
+        "Qwen/Qwen3.5-35B-A3B",
+        "qwen3_5_moe",
+        35,
+        APACHE,
+        tested=UNTESTED,
+        note="compressors ahead of the language model only",
+    ),
+)
