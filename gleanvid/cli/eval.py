@@ -32,7 +32,7 @@ def add(commands: Any, given: Sequence[str]) -> None:
 
 def _eval(options: argparse.Namespace) -> int:
     from gleanvid.evaluation.fingerprint import fingerprint
-    from gleanvid.evaluation.journal import Journal
+    from gleanvid.evaluation.journal import Journal, writable_folder
     from gleanvid.evaluation.publish import publish
     from gleanvid.evaluation.runner import check_hows, evaluate
     from gleanvid.models import load_model
@@ -43,6 +43,7 @@ def _eval(options: argparse.Namespace) -> int:
     hows = tuple(options.how.split(",")) if options.how else (benchmark.how,)
     check_hows(benchmark, hows)
     items = benchmark.items(options.limit, options.seed)
+    folder = writable_folder(options.out)
     model = load_model(options.model, options.device, options.dtype)
     settings = {
         "model_weights": fingerprint(model.hf_model),
@@ -51,7 +52,7 @@ def _eval(options: argparse.Namespace) -> int:
         "how": list(hows),
         "max_pixels": options.max_pixels,
     }
-    folder, draw = Path(options.out), _drawer()
+    draw = _drawer()
     with Journal(folder / "journal.jsonl", settings) as journal:
         try:
             evaluate(model, benchmark, items, setups, journal, hows, draw, options.max_pixels)
@@ -62,7 +63,13 @@ def _eval(options: argparse.Namespace) -> int:
         rows = dict(journal.rows)
     sys.stderr.write("\n")
     facts = {"command": shlex.join(options.command), "model": model.name, **settings}
-    found = publish(folder, benchmark, items, setups, rows, hows, facts, presets)
+    try:
+        found = publish(folder, benchmark, items, setups, rows, hows, facts, presets)
+    except OSError as error:
+        raise ValueError(
+            f"the results could not be written ({error}); every answer is kept in {folder}: free "
+            "some space and run the same command again"
+        ) from error
     print((folder / "table.md").read_text(encoding="utf-8"))
     return _exit_code(found, folder)
 
@@ -98,15 +105,23 @@ def _add_benchmark(parser: argparse.ArgumentParser, given: Sequence[str]) -> Non
     except BenchmarkError as error:
         parser.error(str(error))
     for item in settings:
-        option, default = "--" + item.name.replace("_", "-"), item.default or "none"
+        option = "--" + item.name.replace("_", "-")
+        default = "none" if item.default in ("", (), None) else item.default
         told = f"setting of this benchmark (default: {default})"
         parser.add_argument(option, type=_READERS.get(str(item.type), str), help=told)
     parser.set_defaults(benchmark_settings=tuple(item.name for item in settings))
 
 
+def true_or_false(text: str) -> bool:
+    """A switch as argparse reads it."""
+    if text.lower() not in ("true", "false"):
+        raise ValueError(text)
+    return text.lower() == "true"
+
+
 _READERS: dict[str, Any] = {  # type of a benchmark's setting -> reader, where not text
     "int | None": int,
-    "bool": lambda text: {"true": True, "false": False}[text.lower()],
+    "bool": true_or_false,
     "tuple[str, ...]": lambda text: tuple(text.split(",")),
 }
 

@@ -10,6 +10,7 @@ import errno
 import json
 import logging
 import os
+import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
@@ -23,6 +24,17 @@ Key = tuple[str, str]  # (item id, setup key)
 
 class JournalError(ValueError):
     """A journal that cannot be used or written; the message names the file and what to do."""
+
+
+def writable_folder(path: str | Path) -> Path:
+    """The folder, made where it is missing. Raises :class:`JournalError` if nothing can go in."""
+    folder = Path(path)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            return folder
+    except OSError as error:
+        raise JournalError(f"out={folder}: nothing can be written there ({error})") from error
 
 
 class Journal:

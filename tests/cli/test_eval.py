@@ -121,6 +121,33 @@ def test_what_cannot_be_is_named_before_the_model_is_loaded(
     assert not list(tmp_path.iterdir())
 
 
+def test_a_folder_that_takes_nothing_is_named_before_the_model_is_loaded(
+    model, tmp_path, capsys, monkeypatch
+):
+    monkeypatch.setattr("gleanvid.models.load_model", lambda *_: pytest.fail("loaded"))
+    (tmp_path / "file").write_text("")
+    assert run(tmp_path / "file") == 2
+    assert "nothing can be written there" in capsys.readouterr().err
+
+
+def test_a_full_disk_at_the_end_keeps_every_answer(model, tmp_path, capsys, monkeypatch):
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("gleanvid.evaluation.publish.write", full)
+        assert run(tmp_path) == 2
+    assert "every answer is kept" in capsys.readouterr().err
+    model[0] = FakeModel()
+    assert run(tmp_path) == 0 and not model[0].asked
+
+
+def test_a_switch_is_true_or_false(tmp_path, capsys):
+    with pytest.raises(SystemExit):
+        main(["eval", "--blind", "maybe", "--out", str(tmp_path)])
+    assert "--blind: invalid true_or_false value: 'maybe'" in capsys.readouterr().err
+
+
 def test_an_unknown_benchmark_is_named_with_those_there_are(tmp_path, capsys):
     with pytest.raises(SystemExit) as stopped:
         main(["eval", "--benchmark", "glimps", "--out", str(tmp_path)])
