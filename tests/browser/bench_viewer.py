@@ -7,6 +7,7 @@ no hand on it: what this machine gives at best.
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Callable
 from typing import Any
@@ -30,6 +31,17 @@ WATCH = """() => {
     before = now;
     if (watching) requestAnimationFrame(next);
   });
+}"""
+LOADED = """async () => {
+  const frame = () => new Promise(requestAnimationFrame);
+  const value = props.value;
+  show(null);
+  await frame();
+  const begun = performance.now();
+  show(value);
+  while (!document.querySelector(".gv-viewer[data-state=ready]")) await frame();
+  await frame();
+  return performance.now() - begun;
 }"""
 CHOOSE = """(a) => document.dispatchEvent(
   new CustomEvent("gleanvid:pair", { detail: { a, b: 2 } }))"""
@@ -89,11 +101,13 @@ def main(moves: int = 240) -> None:
     packed = stress()
     size = packed.value["bytes"]
     print(f"frames {size['frames'] / 1e6:.1f} MB, masks and scores {size['tokens'] / 1e6:.1f} MB")
+    print(f"cores {os.cpu_count()}, load before {os.getloadavg()[0]:.1f}")
     chromium = next(filter(None, map(shutil.which, NAMES)))
     with sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=chromium, args=FLAGS)
         page = browser.new_page(viewport={"width": 1000, "height": 900})
         page = open_alone(page, packed)
+        print(f"ready {page.evaluate(LOADED):.0f} ms after a result arrives")
         report("at rest", measured(page, lambda: page.wait_for_timeout(2000)))
         for kind in ("kept", "heat", "outline", "ab", "groups", "original"):
             page.evaluate(CHOOSE, 1 if kind == "groups" else 0)
