@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -38,7 +39,7 @@ def add(commands: Any, given: Sequence[str]) -> None:
     parser.add_argument("--attention", default=None, help="sdpa, flash_attention_2 or eager")
     parser.add_argument("--out", metavar="DIR", help="folder for the report (JSON and Markdown)")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
-    parser.set_defaults(run=_bench_model)
+    parser.set_defaults(run=_bench_model, command=shlex.join(["gleanvid", *given]))
 
 
 def _bench_model(options: argparse.Namespace) -> int:
@@ -51,7 +52,7 @@ def _bench_model(options: argparse.Namespace) -> int:
     ratios = [float(part) for part in options.retention_ratio.split(",")]
     methods = [one for ratio in ratios for one in shared.methods(options.compressor, ratio)]
     videos = [_video(options, count) for count in frames]
-    report = measure(
+    report = {"command": options.command} | measure(
         _model(options),
         videos,
         methods,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -26,7 +27,7 @@ def add(commands: Any, given: Sequence[str]) -> None:
     parser.add_argument("--device", default=None, help="cpu, cuda, cuda:1 ... (default: best)")
     parser.add_argument("--dtype", default=None, help="float32, bfloat16 or float16")
     parser.add_argument("--out", default="diagnosis", metavar="DIR", help="folder of the results")
-    parser.set_defaults(run=_diagnose)
+    parser.set_defaults(run=_diagnose, command=shlex.join(["gleanvid", *given]))
 
 
 def ratios(listed: str) -> list[float]:
@@ -72,7 +73,7 @@ def _diagnose(options: argparse.Namespace) -> int:
     if not rows:
         tell("gleanvid: no clip could be measured")
         return 1
-    facts = diagnose.facts(model, clips, options.num_frames)
+    facts = {"command": options.command} | diagnose.facts(model, clips, options.num_frames)
     found = diagnosis.write(Path(options.out), facts, rows, skipped)
     print(diagnosis.text(found))
     tell(f"written to {options.out}")

@@ -44,6 +44,8 @@ def table(report: Mapping[str, Any]) -> str:
         "",
         markdown(_HEADS, [_cells(row) for row in report["rows"]]),
     ]
+    if "command" in report:
+        lines[:0] = [f"`{report['command']}`", ""]
     return "\n".join(lines)
 
 

@@ -134,6 +134,7 @@ def text(found: Mapping[str, Any]) -> str:
     parts = [
         f"# Diagnosis: {found['model']}, {found['num_frames']} frames, "
         f"mean of {found['clips_measured']} clips",
+        *([f"`{found['command']}`"] if "command" in found else []),
         "## Effective dimension of what is kept",
         markdown(["compressor", *heads], dimension),
         f"## Spatial IoU over gaps of 1 to 20 units, {POSITION_RATIO:.0%} kept",
@@ -143,7 +144,7 @@ def text(found: Mapping[str, Any]) -> str:
     ]
     if found["skipped"]:
         parts += ["## Not measured", "\n".join(_reasons(found["skipped"]))]
-    return "\n\n".join(parts) + "\n"
+    return "\n\n".join(part.strip() for part in parts) + "\n"
 
 
 def _number(value: float | None) -> str:

@@ -35,8 +35,8 @@ def test_complementarity_has_a_panel_a_metric_and_a_bar_a_variant():
     figure = paper.complementarity({"lrs": made, "lrs+scs": made})
     assert [[bar.get_height() for bar in axes.patches] for axes in figure.axes] == [
         [2.0, 2.0],
-        [0.5, 0.5],
-        [0.1, 0.1],
+        [50.0, 50.0],  # per cent
+        [10.0, 10.0],
     ]
 
 

@@ -1,4 +1,4 @@
-"""Three bar charts side by side: effective rank, residual energy and coverage error."""
+"""Bar charts side by side: effective rank, residual energy and coverage error of selections."""
 
 from __future__ import annotations
 
@@ -9,26 +9,36 @@ from matplotlib.figure import Figure
 from gleanvid.plots.palette import BLUE, SKY
 from gleanvid.plots.paper.style import PAGE, new_figure, paper_style
 
-_PANELS = {
-    "effective_rank": ("effective rank (more is richer)", "{:.3g}"),
-    "residual_energy": ("residual energy (more is newer)", "{:.3g}"),
-    "coverage_error": ("coverage error (less is better)", "{:.2g}"),
+_PANELS = {  # metric -> title, factor
+    "effective_rank": ("effective rank", 1),
+    "residual_energy": ("residual energy (%)", 100),
+    "later_residual_energy": ("after the first unit (%)", 100),
+    "coverage_error": ("coverage error (%)", 100),
 }
 
 
+def _short(value: float) -> str:
+    """Three digits, two where they stand behind zeros, so that neighbours do not touch."""
+    return f"{value:.3g}" if value >= 1 else f"{value:.2g}"
+
+
 def complementarity(values: Mapping[str, Mapping[str, float]]) -> Figure:
-    """``values``: variant -> the three metrics by name. The last variant is set off in colour."""
+    """``values``: variant -> metrics by name, a panel each; the last variant is set off in colour.
+
+    More is better except for the coverage error. Residual energy counts the first unit, to which
+    all is new; "after the first unit" leaves it out, and is drawn where it was measured.
+    """
     names = list(values)
+    panels = [metric for metric in _PANELS if all(metric in row for row in values.values())]
     with paper_style():
         figure = new_figure(PAGE, 2.0)
-        for axes, (metric, (title, form)) in zip(
-            figure.subplots(1, len(_PANELS)), _PANELS.items(), strict=True
-        ):
-            colours = [SKY] * (len(names) - 1) + [BLUE]
-            bars = axes.bar(names, [values[name][metric] for name in names], color=colours)
-            axes.bar_label(bars, fmt=form.format, fontsize=6, padding=1)
+        for axes, metric in zip(figure.subplots(1, len(panels)), panels, strict=True):
+            title, factor = _PANELS[metric]
+            heights = [factor * values[name][metric] for name in names]
+            bars = axes.bar(names, heights, color=[SKY] * (len(names) - 1) + [BLUE])
+            axes.bar_label(bars, fmt=_short, fontsize=6, padding=1)
             axes.set_title(title)
-            axes.tick_params(axis="x", labelrotation=30)
+            axes.tick_params(axis="x", labelrotation=45)
             axes.grid(visible=False, axis="x")
             axes.margins(y=0.15)
     return figure
