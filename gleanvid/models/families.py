@@ -9,6 +9,7 @@ from gleanvid.models.internvl import InternVL
 from gleanvid.models.llava_next_video import LlavaNextVideo
 from gleanvid.models.llava_onevision import LlavaOnevision
 from gleanvid.models.llava_video import LlavaVideo
+from gleanvid.models.perception_lm import PerceptionLM
 from gleanvid.models.qwen35 import Qwen35
 from gleanvid.models.qwen_vl import Qwen3VL, Qwen25VL
 from gleanvid.models.smolvlm import SmolVLM
@@ -21,6 +22,7 @@ MODELS: tuple[type[ModelAdapter], ...] = (
     LlavaOnevision,
     LlavaVideo,
     LlavaNextVideo,
+    PerceptionLM,
     SmolVLM,
     InternVL,
     VideoLlama3,

@@ -14,6 +14,7 @@ FAMILIES = {
     "internvl": tiny_more.internvl,
     "video_llama_3": tiny_more.video_llama3,
     "llava_next_video": tiny_llava.next_video,
+    "perception_lm": tiny_llava.perception_lm,
 }
 
 

@@ -15,6 +15,12 @@ from gleanvid.types import Compression
 from tests.models.oracle import EveryNth, model_inputs, unlike_videos
 from tests.models.tiny import noise_video
 
+POOLING = (
+    "visual.merger",
+    "vision_resampler",
+    "multi_modal_projector.pooling",
+    "multi_modal_projector",
+)
 BOTH = frozenset({"saliency", "keys"})
 SEEN: list = []
 
@@ -42,6 +48,9 @@ def attention_maps(adapter, video):
     adapter.encode(video)
     handle.remove()
     hidden = seen["hidden"]
+    if hidden.ndim == 3 and hasattr(attention, "qkv"):
+        query, key = timm_maps(attention, hidden, seen["rope"])
+        return query, key, torch.arange(len(hidden)).repeat_interleave(hidden.shape[1])
     if hidden.ndim == 3:  # SigLIP, CLIP: one picture in each row of the batch
         both = [project(hidden) for project in (attention.q_proj, attention.k_proj)]
         query, key = (made.flatten(0, 1).unflatten(1, (attention.num_heads, -1)) for made in both)
@@ -51,6 +60,16 @@ def attention_maps(adapter, video):
     query, key, *_ = made.view(len(hidden), 2 if parts else 3, attention.num_heads, -1).unbind(1)
     unit = torch.bucketize(torch.arange(len(hidden)), seen["cu_seqlens"][1:], right=True)
     return *apply_rotary_pos_emb_vision(query, key, *seen["position_embeddings"]), unit
+
+
+def timm_maps(attention, hidden, rope):
+    """Query and key [T*P, H, d]; the class token in front of each picture is not rotated."""
+    from timm.layers import apply_rot_embed_cat
+
+    made = attention.qkv(hidden).unflatten(2, (3, attention.num_heads, -1)).permute(2, 0, 3, 1, 4)
+    turned = apply_rot_embed_cat(made[:2, ..., 1:, :], rope, half=attention.rotate_half)
+    query, key = torch.cat([made[:2, ..., :1, :], turned], 3).transpose(2, 3).flatten(1, 2)
+    return query, key
 
 
 @torch.no_grad()
@@ -96,8 +115,8 @@ def patch_rows(adapter, video):
     core, seen = adapter.layout.core, []
     if adapter.hf_model.config.model_type in SHUFFLED:
         return shuffled_rows(adapter, video, SHUFFLED[adapter.hf_model.config.model_type])
-    names = ("visual.merger", "vision_resampler", "multi_modal_projector")
-    name = next(name for name in names if hasattr(core, name.split(".")[0]))
+    modules = {name for name, _ in core.named_modules()}
+    name = next(name for name in POOLING if name in modules)
     handle = core.get_submodule(name).register_forward_hook(lambda *made: seen.append(made[1:]))
     tokens = adapter.encode(video).tokens
     handle.remove()

@@ -16,6 +16,11 @@ from transformers import (
     LlavaOnevisionImageProcessor,
     LlavaOnevisionProcessor,
     LlavaOnevisionVideoProcessor,
+    PerceptionLMConfig,
+    PerceptionLMForConditionalGeneration,
+    PerceptionLMImageProcessor,
+    PerceptionLMProcessor,
+    PerceptionLMVideoProcessor,
 )
 
 from gleanvid.models.llava_video_model import (
@@ -115,3 +120,30 @@ def next_video(directory: Path) -> None:
         **onevision_config(tokenizer) | {"vision_config": tower, "text_config": text}
     )
     save(LlavaNextVideoForConditionalGeneration(config), processor, directory)
+
+
+def perception_lm(directory: Path) -> None:
+    """Three by three tokens a frame; a tower of the timm package with a class token."""
+    named = {"image_token": "<image>", "video_token": "<video>"}
+    tokenizer = tiny_tokenizer(**named)
+    processor = PerceptionLMProcessor(
+        video_processor=PerceptionLMVideoProcessor(size=SQUARE),
+        image_processor=PerceptionLMImageProcessor(tile_size=84, max_num_tiles=1),
+        tokenizer=tokenizer,
+        patch_size=14,
+        chat_template=CHAT,
+        pooling_ratio=2,
+    )
+    sizes = {"embed_dim": 32, "depth": 3, "num_heads": 4, "img_size": [84, 84]}
+    config = PerceptionLMConfig(
+        text_config=text_numbers(tokenizer) | {"model_type": "llama"},
+        vision_config={
+            "model_type": "timm_wrapper",
+            "architecture": "vit_pe_lang_large_patch14_448",
+            "do_pooling": False,
+            "model_args": sizes | {"ref_feat_shape": [6, 6], "global_pool": ""},
+        },
+        projector_pooling_ratio=2,
+        **{f"{name}_id": tokenizer.convert_tokens_to_ids(token) for name, token in named.items()},
+    )
+    save(PerceptionLMForConditionalGeneration(config), processor, directory)

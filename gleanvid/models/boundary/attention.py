@@ -3,11 +3,13 @@
 transformers looks its attention function up by name at every call. While somebody watches, that
 name leads to a wrapper that first shows queries and keys to the watcher and then calls the
 original, so that it works for every family and implementation and the model's numbers stay bitwise
-the same.
+the same. Modules that call torch's attention themselves (those of the timm package) are watched at
+that call.
 """
 
 from __future__ import annotations
 
+import functools
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -16,6 +18,8 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.nn.functional import scaled_dot_product_attention
+from torch.overrides import TorchFunctionMode
 from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
 
 Watcher = Callable[[Tensor, Tensor, dict[str, Any]], None]  # query [B, H, P, d], key [B, G, S, d]
@@ -27,6 +31,10 @@ _lock = threading.Lock()
 @contextmanager
 def watching(module: nn.Module, watcher: Watcher) -> Iterator[None]:
     """Show every query and key of the attention ``module`` to ``watcher`` while open."""
+    if not hasattr(module, "config"):
+        with _watching_torch(module, watcher):
+            yield
+        return
     name = str(getattr(module.config, "_attn_implementation", None))
     with _lock:
         _watchers[module] = watcher
@@ -41,6 +49,36 @@ def watching(module: nn.Module, watcher: Watcher) -> Iterator[None]:
             _installed[name] -= 1
             if not _installed[name]:
                 del ALL_ATTENTION_FUNCTIONS[name], _installed[name]
+
+
+class _TorchAttention(TorchFunctionMode):
+    def __init__(self, watcher: Watcher) -> None:
+        super().__init__()
+        self.watcher = watcher
+
+    def __torch_function__(
+        self, func: Any, types: Any, args: tuple = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        options = kwargs or {}
+        if func is scaled_dot_product_attention:
+            self.watcher(args[0], args[1], {"scaling": options.get("scale")})
+        return func(*args, **options)
+
+
+@contextmanager
+def _watching_torch(module: nn.Module, watcher: Watcher) -> Iterator[None]:
+    original: Any = module.forward
+
+    @functools.wraps(original)
+    def forward(*args: Any, **kwargs: Any) -> Any:
+        with _TorchAttention(watcher):
+            return original(*args, **kwargs)
+
+    module.forward = forward  # type: ignore[method-assign]
+    try:
+        yield
+    finally:
+        del module.forward
 
 
 def _shown(name: str) -> Callable[..., Any]:

@@ -45,7 +45,7 @@ def _lighter(output: Any) -> Any:
     if getattr(output, "pooler_output", None) is None:
         return output
     inner = ("last_hidden_state", "hidden_states", "attentions")
-    return type(output)(**{name: value for name, value in output.items() if name not in inner})
+    return type(output)(**{n: None if n in inner else value for n, value in output.items()})
 
 
 def prompt_positions(layout: Layout, inputs: dict[str, Any]) -> Tensor:
