@@ -14,7 +14,11 @@ def add(commands: Any, given: Sequence[str]) -> None:
     parser.add_argument("names", nargs="*", metavar="table", help="by name (default: all)")
     parser.add_argument("--list", action="store_true", help="print the names of the tables")
     parser.add_argument(
-        "--results", nargs="+", default=[], metavar="DIR", help="folders of gleanvid eval"
+        "--results",
+        nargs="+",
+        default=[],
+        metavar="PATH",
+        help="folders of gleanvid eval, files of gleanvid bench model",
     )
     parser.add_argument(
         "--model", default="", help="put results of this model there (default: the paper's own)"

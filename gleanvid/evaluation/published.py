@@ -15,6 +15,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from gleanvid.compressors import COMPRESSORS
+from gleanvid.evaluation.setups import Setup
+
 BENCHMARKS = ("mvbench", "longvideobench", "mlvu", "videomme")
 _HEADS = {
     "mvbench": "MVBench",
@@ -93,24 +96,55 @@ class Measured:
     failed: int
 
 
-def read_results(folders: Iterable[str | Path]) -> dict[str, Measured]:
-    """What ``gleanvid eval`` left in ``folders`` and below, by model.
+def read_results(places: Iterable[str | Path]) -> dict[str, Measured]:
+    """What ``gleanvid eval`` and ``gleanvid bench model`` left in folders or files, by model.
 
-    Raises ``ValueError`` on a folder without results and on a file that is none.
+    Raises ``ValueError`` on a place without results and on a file that is broken.
     """
     found: dict[str, Measured] = {}
-    for folder in map(Path, folders):
-        paths = sorted(folder.rglob("results.json"))
-        if not paths:
-            raise ValueError(f"{folder} holds no results.json of gleanvid eval")
-        for path in paths:
+    for place in map(Path, places):
+        taken = 0
+        for path in sorted(place.rglob("*.json")) if place.is_dir() else [place]:
             try:
-                _take(found, json.loads(path.read_text(encoding="utf-8")))
+                report = json.loads(path.read_text(encoding="utf-8"))
+                if isinstance(report, dict) and set(report) >= _COSTS:
+                    _take_costs(found, report)
+                elif path.name == "results.json" or path == place:
+                    _take(found, report)
+                else:
+                    continue
+                taken += 1
             except (OSError, ValueError, KeyError, TypeError) as error:
-                raise ValueError(
-                    f"{path} does not hold results of gleanvid eval: {error!r}"
-                ) from error
+                raise ValueError(f"{path} does not hold results of gleanvid: {error!r}") from error
+        if not taken:
+            raise ValueError(f"{place} holds no results of gleanvid eval or gleanvid bench model")
     return found
+
+
+_COSTS = {"machine", "model", "settings", "rows"}  # of a report of bench model
+_RELATIVE = {  # column -> name in such a report, over full tokens in the same run
+    "prefill_s change": "compress_and_prefill_s",
+    "generate_s change": "generate_s",
+    "total_s change": "total_s",
+    "peak_memory_mb change": "peak_memory_mib",
+}
+
+
+def _take_costs(found: dict[str, Measured], report: dict[str, Any]) -> None:
+    """Only changes can be compared: the paper's seconds are sums over a benchmark."""
+    model = report["model"]["name"]
+    before = found.get(model) or Measured(model, {}, {}, 0)
+    values = dict(before.values)
+    for row in report["rows"]:
+        if "relative" not in row or row["compressor"]["name"] == "full":
+            continue
+        settings = dict(row["compressor"])
+        method = COMPRESSORS[settings.pop("name")](**settings)
+        own = {column: 100 * (row["relative"][key] - 1) for column, key in _RELATIVE.items()}
+        own["items_per_s change"] = row["relative"]["throughput"]
+        setup = Setup(method, row["num_frames"]).key
+        values[setup] = {**values.get(setup, {}), **own}
+    found[model] = Measured(model, values, before.questions, before.failed)
 
 
 def _take(found: dict[str, Measured], report: dict[str, Any]) -> None:
@@ -182,7 +216,8 @@ def _notes(measured: Measured | None) -> Sequence[str]:
         return []
     asked = ", ".join(f"{count} of {name}" for name, count in measured.questions.items())
     failed = f"; {measured.failed} failed and count as wrong" if measured.failed else ""
-    return ["", f"Ours: {measured.model}, questions: {asked}{failed}."]
+    questions = f", questions: {asked}{failed}" if asked else ""
+    return ["", f"Ours: {measured.model}{questions}."]
 
 
 def _head(column: str) -> str:

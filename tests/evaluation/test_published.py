@@ -5,6 +5,7 @@ import json
 import pytest
 
 from gleanvid.cli import main
+from gleanvid.compressors import GleanVID
 from gleanvid.evaluation.presets import ABLATIONS, PRESETS
 from gleanvid.evaluation.published import BENCHMARKS, choose, ours, read_results, tables, text
 
@@ -186,6 +187,24 @@ def test_the_text_shows_both_and_the_difference(measured):
     assert {line.count("|") for line in (heads, rule, *rows)} == {heads.count("|")}
 
 
+def test_costs_are_compared_by_their_change(tmp_path):
+    relative = {"compress_and_prefill_s": 0.5, "generate_s": 0.6, "total_s": 0.75}
+    relative |= {"peak_memory_mib": 0.9, "throughput": 1.3, "vision_s": 1.0}
+    row = {"compressor": GleanVID().settings(), "num_frames": 32, "relative": relative}
+    full = {"compressor": {"name": "full", "retention_ratio": 1.0}, "num_frames": 32}
+    failed = {"compressor": {"name": "flashvid"}, "num_frames": 32, "error": "out of memory"}
+    name = "qwen3-vl-8b (random weights)"
+    report = {"machine": {}, "model": {"name": name}, "settings": {}, "rows": [full, row, failed]}
+    path = tmp_path / "bench.json"
+    path.write_text(json.dumps(report))
+    for place in (tmp_path, path):
+        table = tables()["efficiency"]
+        shown = text(table, choose(table, found(place)))
+        assert "132.6 | 165.7 |" in shown
+        assert "-44.7 / -50.0 (-5.3)" in shown
+        assert "1.32 / 1.30 (-0.02)" in shown
+
+
 def test_the_command_prints_every_table(capsys):
     assert main(["tables"]) == 0
     shown = capsys.readouterr().out
@@ -205,8 +224,8 @@ def test_the_command_puts_ours_beside(measured, capsys):
     ("arguments", "message"),
     [
         (["nonsense"], "must be one of qwen3-vl-8b-64"),
-        (["--results", "{}/empty"], "holds no results.json"),
-        (["--results", "{}/broken"], "does not hold results of gleanvid eval"),
+        (["--results", "{}/empty"], "holds no results of gleanvid eval"),
+        (["--results", "{}/broken"], "does not hold results of gleanvid"),
         (["alpha", "--results", "{}/other"], "results are of builtin"),
     ],
 )
