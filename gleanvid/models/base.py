@@ -19,6 +19,7 @@ from gleanvid.compressors.base import Chain, Compressor
 from gleanvid.models import boundary
 from gleanvid.models.answering import Answer, write_answer
 from gleanvid.models.boundary.interrupt import interruptible
+from gleanvid.models.context import check_context, checked_max_pixels
 from gleanvid.models.conversation import ADVICE, Conversation
 from gleanvid.models.measure import explaining_out_of_memory, now
 from gleanvid.models.prompt import literal, split_after
@@ -112,6 +113,8 @@ class ModelAdapter(ABC):
             prefix, _ = split_after(self._render(video, "", ()), self._video_token)
             limit = self.max_pixels if max_pixels is None else checked_max_pixels(max_pixels)
             inputs = self._without_outro(self.build_inputs(video, prefix, limit))
+            if not hasattr(self.layout.core, "get_rope_index"):  # else a compressor may help
+                check_context(self, inputs["input_ids"].shape[1], 0, None)
             inputs = {
                 name: value.to(self.device) if isinstance(value, Tensor) else value
                 for name, value in inputs.items()
@@ -154,6 +157,7 @@ class ModelAdapter(ABC):
         ):
             inputs = self.prompt(encoded, question, history)
             length = inputs["input_ids"].shape[1]
+            check_context(self, length, len(encoded.tokens), compressor)
             return write_answer(self, inputs, record, length, **options)
 
     def conversation(self, encoded: Encoded, compressor: Compressor | Chain | None) -> Conversation:
@@ -244,10 +248,3 @@ class ModelAdapter(ABC):
             text = torch.zeros_like(tail, dtype=kinds.dtype)
             inputs["mm_token_type_ids"] = torch.cat([kinds, text], 1)
         return inputs
-
-
-def checked_max_pixels(value: int | None) -> int | None:
-    """The value itself. Raises ``ValueError`` where it is no positive whole number."""
-    if value is None or (isinstance(value, int) and not isinstance(value, bool) and value > 0):
-        return value
-    raise ValueError(f"max_pixels={value!r} must be a whole number of at least 1, or None")

@@ -21,6 +21,7 @@ from transformers.cache_utils import DynamicLayer, LinearAttentionCacheLayerMixi
 from gleanvid.compressors.base import Chain, Compressor
 from gleanvid.models import boundary
 from gleanvid.models.answering import Answer, write_answer
+from gleanvid.models.context import check_context
 from gleanvid.models.measure import explaining_out_of_memory, now
 from gleanvid.types import Compression
 
@@ -121,7 +122,7 @@ class Conversation:
             return answer
         model, hook = self.model, self._prefix.hook
         with model.lock, explaining_out_of_memory(ADVICE), torch.no_grad():
-            prompt = model.prompt(self.encoded, question, history)["input_ids"]
+            prompt = self._prompt(question, history)["input_ids"]
             tail = prompt[:, self.encoded.inputs["input_ids"].shape[1] :]
             past = self._prefix.cache.get_seq_length()
             inputs = {
@@ -142,7 +143,7 @@ class Conversation:
         """
         model = self.model
         with model.lock, explaining_out_of_memory(ADVICE):
-            inputs = model.prompt(self.encoded, question, history)
+            inputs = self._prompt(question, history)
             given = [
                 model.answer_ids(self.encoded, question, answer, history) for answer in answers
             ]
@@ -157,10 +158,17 @@ class Conversation:
             with prefix.going_on(model.hf_model, len(lead)):
                 return [score for part in parts for score in self._scores(prefix, lead, part)]
 
+    def _prompt(self, question: str, history: Sequence[tuple[str, str]]) -> dict[str, Any]:
+        """The whole prompt. Raises ``ModelError`` where the model cannot read that much."""
+        inputs = self.model.prompt(self.encoded, question, history)
+        visual = len(self.encoded.tokens)
+        check_context(self.model, inputs["input_ids"].shape[1], visual, self.compressor)
+        return inputs
+
     @torch.no_grad()
     def _text_position(self) -> int:
         """Where the model places the text behind the video: not always behind all of it."""
-        inputs = self.model.prompt(self.encoded, "?", ())
+        inputs = self._prompt("?", ())
         with boundary.remembered_vision(self.model.layout, self.encoded.vision):
             positions = boundary.prompt_positions(self.model.layout, inputs)
         return int(positions[-1, self.encoded.inputs["input_ids"].shape[1]])

@@ -10,7 +10,8 @@ from safetensors import SafetensorError
 from transformers import AutoConfig, AutoModelForImageTextToText, AutoProcessor
 from transformers.utils import is_flash_attn_2_available
 
-from gleanvid.models.base import ModelAdapter, checked_max_pixels
+from gleanvid.models.base import ModelAdapter
+from gleanvid.models.context import checked_max_pixels
 from gleanvid.models.families import family_of
 from gleanvid.models.hub import is_reachable
 from gleanvid.models.measure import explaining_out_of_memory

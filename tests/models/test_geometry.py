@@ -71,4 +71,5 @@ def test_every_frame_is_in_one_unit_and_boxes_lie_in_the_source(adapter, shape):
     assert len(boxes) == tokens.tokens_per_unit and len(tokens.seconds) == tokens.num_units
     assert boxes.min() >= 0 and boxes[:, 2].max() <= shape[2] and boxes[:, 3].max() <= shape[1]
     area = ((boxes[:, 2] - boxes[:, 0]) * (boxes[:, 3] - boxes[:, 1])).sum()
-    assert 0.6 * shape[1] * shape[2] < area <= shape[1] * shape[2] + 1e-6
+    least = min(shape[1:]) ** 2  # some are shown the middle alone
+    assert 0.7 * least < area <= shape[1] * shape[2] + 1e-6

@@ -1,0 +1,103 @@
+"""What cannot work is said before the model runs; what breaks inside leaves everything usable."""
+
+from __future__ import annotations
+
+import gc
+import threading
+import weakref
+
+import pytest
+import torch
+
+from gleanvid.compressors.base import Chain
+from gleanvid.compressors.full_tokens import FullTokens
+from gleanvid.types import ModelError
+from tests.models.oracle import EveryNth, hook_count
+from tests.models.tiny import noise_video
+
+QUARTER = EveryNth(retention_ratio=0.25)
+
+
+def calls_of(module):
+    seen = []
+    handle = module.register_forward_pre_hook(lambda *_: seen.append(1))
+    return seen, handle
+
+
+@pytest.fixture
+def short_context(adapter, monkeypatch):
+    """The adapter with a context that holds the text and half of the video's tokens."""
+    encoded = adapter.encode(noise_video(8, 128, 192))
+    limit = encoded.inputs["input_ids"].shape[1] - len(encoded.tokens) // 2
+    monkeypatch.setattr(adapter.text_config, "max_position_embeddings", limit)
+    return adapter, encoded
+
+
+def test_more_tokens_than_the_context_are_refused_before_the_model_runs(short_context):
+    adapter, encoded = short_context
+    ran, handle = calls_of(adapter.layout.language_model)
+    for call in (
+        lambda: adapter.generate(encoded, "what?", None),
+        lambda: adapter.generate(encoded, "what?", Chain("inside", ((2, QUARTER),))),
+        lambda: adapter.conversation(encoded, FullTokens()),
+    ):
+        with pytest.raises(ModelError, match=r"reads at most \d+ tokens.*use fewer frames"):
+            call()
+    handle.remove()
+    assert not ran
+
+
+def test_compression_brings_a_prompt_into_the_context_where_positions_allow_it(short_context):
+    adapter, encoded = short_context
+    ran, handle = calls_of(adapter.layout.tower)
+    if hasattr(adapter.layout.core, "get_rope_index"):
+        assert adapter.generate(encoded, "what?", QUARTER, max_new_tokens=2).new_tokens > 0
+        assert adapter.conversation(encoded, QUARTER).score("what?", ["a"])[0] < 0
+        with pytest.raises(ModelError, match="a lower retention_ratio"):
+            adapter.generate(encoded, "what?", None)
+    else:
+        with pytest.raises(ModelError, match="reads at most"):
+            adapter.generate(encoded, "what?", QUARTER)
+        with pytest.raises(ModelError, match="reads at most"):
+            adapter.encode(noise_video(8, 128, 192))
+        assert not ran
+    handle.remove()
+
+
+@pytest.mark.parametrize("place", ["tower", "language_model"])
+def test_running_out_of_memory_says_what_to_lower_and_leaves_all_usable(adapter, place):
+    video = noise_video()
+    expected = adapter.generate(adapter.encode(video), "what?", QUARTER, max_new_tokens=3).text
+    before, held = hook_count(adapter.hf_model), []
+
+    def exhaust(module, args, output):
+        huge = torch.zeros(1000)  # what the failing layer was about to fill
+        held.append(weakref.ref(huge))
+        raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 20.00 GiB")
+
+    part = getattr(adapter.layout, place)
+    layers = next(m for m in part.modules() if isinstance(m, torch.nn.ModuleList))
+    handle = layers[1].register_forward_hook(exhaust)
+    encoded = None if place == "tower" else adapter.encode(video)
+    calls = [lambda: adapter.encode(video)]
+    if encoded is not None:
+        calls = [
+            lambda: adapter.generate(encoded, "what?", QUARTER),
+            lambda: adapter.conversation(encoded, QUARTER),
+        ]
+    for call in calls:
+        with pytest.raises(ModelError, match=r"ran out of memory\. Use fewer frames") as caught:
+            call()
+        del caught
+    handle.remove()
+    gc.collect()
+    assert held and not any(reference() is not None for reference in held)
+    assert hook_count(adapter.hf_model) == before
+    free = []
+    thread = threading.Thread(target=lambda: free.append(adapter.lock.acquire(timeout=1)))
+    thread.start()
+    thread.join()
+    assert free == [True]
+    adapter.lock = threading.RLock()  # the thread that took it is gone
+    again = adapter.generate(adapter.encode(video), "what?", QUARTER, max_new_tokens=3).text
+    assert again == expected
