@@ -59,13 +59,12 @@ function line(row) {
     entry.append(cell);
     return entry;
   }
-  for (const text of row.cells) entry.append(make("td", "", text));
-  const last = make("td", "");
+  const view = make("td", "gv-view");
   if (row.viewed) {
-    last.append(sides(row));
+    view.append(sides(row));
     entry.addEventListener("click", () => choose("a", row.label));
   }
-  entry.append(last);
+  entry.append(view, ...row.cells.map((text) => make("td", "", text)));
   return entry;
 }
 
@@ -73,7 +72,7 @@ function table(value) {
   const whole = make("table", "gv-table");
   whole.append(make("caption", "", "Cost and quality of every method"));
   const titles = make("tr", "");
-  for (const [title, unit] of [["Method", ""], ...value.columns, ["Viewer", ""]]) {
+  for (const [title, unit] of [["Method", ""], ["Viewer", ""], ...value.columns]) {
     const head = make("th", "", title);
     head.scope = "col";
     if (unit) head.append(make("small", "", unit));

@@ -6,7 +6,7 @@ They stand in the same line as the pages, under the same limits, and take upload
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,14 +15,13 @@ from gradio.data_classes import FileData
 from gradio.utils import get_upload_folder
 
 from components import comparing, rows
-from components.actions import Request, explain
+from components.actions import Request
 from components.engine import Engine, decides_early
-from components.line import Work
+from components.turn import Turn
 from gleanvid.compressors import COMPRESSORS
 from gleanvid.compressors.base import Compressor
 from gleanvid.metrics import budget_gini
 from gleanvid.run import Run
-from gleanvid.types import StoppedError
 
 
 def publish(engine: Engine, models: Sequence[str], max_frames: int) -> None:
@@ -229,27 +228,3 @@ def making(method: type[Compressor], given: dict[str, Any]) -> Callable[[], Comp
 def _known(name: str, value: Any, choices: Any) -> None:
     if value not in choices:
         raise ValueError(f"{name}={value!r} must be one of {', '.join(choices)}")
-
-
-class Turn:
-    """One call's turn at the model; every failure leaves as a sentence."""
-
-    def __init__(self, engine: Engine) -> None:
-        self.engine, self.work = engine, Work()
-
-    def __enter__(self) -> Work:
-        try:
-            waiting: Iterator[int] = self.engine.line.wait(self.work)
-            for _ in waiting:
-                continue
-        except Exception as error:
-            self.engine.line.leave(self.work)
-            raise gr.Error(explain(error), print_exception=False) from error
-        return self.work
-
-    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
-        self.engine.line.leave(self.work)
-        if isinstance(error, StoppedError):
-            raise gr.Error(self.work.why, print_exception=False) from error
-        if isinstance(error, Exception):
-            raise gr.Error(explain(error), print_exception=False) from error

@@ -41,7 +41,7 @@ def shown(rows: list[Row]) -> dict[str, Any]:
     reference = rows[0].run.answer if rows and rows[0].run else None
     lines = []
     for row in rows:
-        line = {"label": row.label, "state": row.state, "error": row.error}
+        line: dict[str, Any] = {"label": row.label, "state": row.state, "error": row.error}
         line |= {"answer": [], "cells": [NONE] * len(COLUMNS), "viewed": row.run is not None}
         if row.run is not None:
             line |= {

@@ -25,7 +25,8 @@ const show = () => {
     block.append(node("gv-question", turn.question), node("gv-answer", turn.answer));
     if (turn.expected) block.append(node("gv-expected", `Expected: ${turn.expected}`));
     block.classList.toggle("gv-running", turn.running);
-    const cost = node("gv-cost", turn.by ? `${turn.by} · ` : "");
+    const cost = node("gv-cost", "");
+    if (turn.by) cost.append(node("gv-by", turn.by));
     cost.append(...turn.cost.map(([label, value]) => {
       const pair = document.createElement("span");
       const figure = Object.assign(document.createElement("b"), { textContent: value });

@@ -25,9 +25,15 @@ def wire(engine: Engine, page: Page) -> None:
     shown = [panel.notice, panel.rows, panel.scatter, page.viewer, page.runs, page.status]
     outputs = [*shown, *page.busy()]
 
-    def run(user: gr.Request, question: str, asked: Sequence[Any], wanted: Any) -> Iterator[Any]:
+    def run(
+        user: gr.Request,
+        question: str,
+        asked: Sequence[Any],
+        names: Sequence[str],
+        ratios: Sequence[float],
+    ) -> Iterator[Any]:
         def plan() -> list[Plan]:
-            return comparing.plans(*wanted, making(page, asked))
+            return comparing.plans(names, ratios, making(page, asked))
 
         request = page.request(asked)
         results = comparing.compare(engine, session(user), request, question or "", plan)
@@ -36,10 +42,10 @@ def wire(engine: Engine, page: Page) -> None:
     def on_compare(
         user: gr.Request, names: list[str], ratios: list[float], question: str, *asked: Any
     ) -> Iterator[Any]:
-        yield from run(user, question, asked, (names, ratios))
+        yield from run(user, question, asked, names, ratios)
 
     def on_sweep(user: gr.Request, question: str, *asked: Any) -> Iterator[Any]:
-        yield from run(user, question, asked, ([asked[SETTINGS_METHOD]], RATIOS))
+        yield from run(user, question, asked, [asked[SETTINGS_METHOD]], RATIOS)
 
     waiting = [panel.notice, *page.busy()]
     asked = [page.talk.question, *page.asked()]

@@ -78,4 +78,4 @@ def writing(engine: Engine, page: Page, kind: str) -> Callable[..., Any]:
 
 def address(user: gr.Request) -> str:
     """Where this page is reached, without what follows the path."""
-    return str(user.request.base_url).rstrip("/")
+    return str(user.request.base_url).rstrip("/") if user.request else ""

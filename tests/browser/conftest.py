@@ -94,7 +94,7 @@ def opened(browser, address):
 
 def listen(browser):
     """An empty page whose requests and console errors are written down."""
-    page = browser.new_page(viewport={"width": 1400, "height": 900})
+    page = browser.new_page(viewport={"width": 1400, "height": 900}, accept_downloads=True)
     page.requested, page.errors = [], []
     page.on("request", lambda request: page.requested.append(request.url))
     page.on("pageerror", lambda error: page.errors.append(str(error)))
