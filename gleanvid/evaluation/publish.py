@@ -10,11 +10,11 @@ from typing import Any
 from gleanvid.compressors.full_tokens import FullTokens
 from gleanvid.evaluation.benchmarks.base import Benchmark, Item
 from gleanvid.evaluation.presets import Preset
-from gleanvid.evaluation.report import group_table, main_table, preset_table, write
+from gleanvid.evaluation.report import group_table, main_table, preset_table, standing, write
 from gleanvid.evaluation.setups import Setup
 from gleanvid.evaluation.statistics import Estimate
 from gleanvid.evaluation.summary import Result, Rows, results
-from gleanvid.plots.accuracy import Level, Point, retention_figure
+from gleanvid.plots.accuracy import Level, Point, group_figure, retention_figure
 
 NOTES = """\
 accuracy: 95 % Wilson interval; % of full: accuracy over that with all tokens, 95 % by bootstrap
@@ -53,7 +53,7 @@ def publish(
             parts += [f"### {preset.title}{_same(own)}", preset_table(preset, those)]
         if not presets:
             those = [result for result in found if result.how == how]
-            parts += [main_table(those), group_table(those)]
+            parts += [main_table(those), standing(those), group_table(those)]
     parts.append(NOTES)
     write(folder, facts, found, "\n".join(part.rstrip() + "\n" for part in parts if part))
     if not presets:
@@ -89,11 +89,23 @@ def draw(folder: Path, found: Sequence[Result], facts: Mapping[str, Any]) -> Non
             title = "evidence tokens kept or merged (%)"
             pictures["evidence_represented"] = (title, [], taken)
     for name, (y_title, levels, curves) in pictures.items():
-        if any(curves.values()):
-            figure = retention_figure(curves, y_title, levels, about)
-            part = folder / f"{name}.part.png"
-            figure.savefig(part, dpi=120)
-            part.replace(folder / f"{name}.png")
+        if curves:
+            _save(retention_figure(curves, y_title, levels, about), folder / f"{name}.png")
+    panels = {name: f"{name} ({count})" for name, (_, count) in found[0].groups.items()}
+    groups = {panel: _curves(found, _of_group(name)) for name, panel in panels.items()}
+    if len(groups) > 1 and any(groups.values()):
+        whole = {panel: found[0].groups[name][0].value for name, panel in panels.items()}
+        _save(group_figure(groups, whole, about), folder / "groups.png")
+
+
+def _of_group(name: str) -> Callable[[Result], Estimate]:
+    return lambda result: result.groups[name][0]
+
+
+def _save(figure: Any, path: Path) -> None:
+    part = path.with_suffix(".part.png")
+    figure.savefig(part, dpi=120)
+    part.replace(path)
 
 
 def _curves(found: Sequence[Result], value: Callable[[Result], Estimate]) -> dict[str, list[Point]]:

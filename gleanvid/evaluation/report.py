@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from gleanvid.compressors.full_tokens import FullTokens
+from gleanvid.compressors.gleanvid import GleanVID
 from gleanvid.evaluation.presets import Preset
-from gleanvid.evaluation.statistics import Estimate
+from gleanvid.evaluation.statistics import Estimate, holm
 from gleanvid.evaluation.summary import Result
 
 _INLINE = 7  # groups that find room beside the average; more get a table of their own
@@ -138,6 +139,36 @@ def preset_table(preset: Preset, results: Sequence[Result]) -> str:
         row += [_percent(result.evidence.kept.value)] if result.evidence else []
         rows.append(row)
     return markdown(heads, rows)
+
+
+def standing(results: Sequence[Result]) -> str:
+    """Markdown: for every ratio, which methods GleanVID is ahead of, level with and behind.
+
+    A difference is called one where McNemar's p, adjusted by Holm over the methods at that ratio,
+    is below 0.05; the points are GleanVID's accuracy minus the other's.
+    """
+    lines = []
+    for ours in (result for result in results if result.setup.method.name == GleanVID.name):
+        rivals = [
+            other
+            for other in results
+            if other.p_gleanvid is not None
+            and other.failed < other.count
+            and other.setup.num_frames == ours.setup.num_frames
+            and other.setup.retention_ratio == ours.setup.retention_ratio
+        ]
+        if not rivals or ours.p_gleanvid is not None:
+            continue
+        found: dict[str, list[str]] = {"ahead of": [], "not told apart from": [], "behind": []}
+        adjusted = holm([other.p_gleanvid or 0.0 for other in rivals])
+        for other, p in zip(rivals, adjusted, strict=True):
+            points = 100 * (ours.accuracy.value - other.accuracy.value)
+            side = "ahead of" if points > 0 else "behind"
+            side = side if p < 0.05 else "not told apart from"
+            found[side].append(f"{other.setup.title} ({points:+.1f})")
+        told = "; ".join(f"{side} {', '.join(names)}" for side, names in found.items() if names)
+        lines.append(f"- {ours.setup.retention_ratio:.0%} kept: {told}.")
+    return "GleanVID by ratio (Holm-adjusted p < 0.05):\n\n" + "\n".join(lines) if lines else ""
 
 
 def group_names(results: Sequence[Result]) -> list[str]:

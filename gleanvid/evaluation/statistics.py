@@ -46,6 +46,15 @@ def mcnemar(first: Sequence[bool], second: Sequence[bool]) -> float:
     return min(1.0, 2 * tail / 2**differing)
 
 
+def holm(ps: Sequence[float]) -> list[float]:
+    """p values adjusted for how many there are (Holm 1979), in the order given."""
+    adjusted, largest = [0.0] * len(ps), 0.0
+    for rank, place in enumerate(sorted(range(len(ps)), key=ps.__getitem__)):
+        largest = max(largest, min(1.0, (len(ps) - rank) * ps[place]))
+        adjusted[place] = largest
+    return adjusted
+
+
 def clip_mean(
     values: Sequence[float],
     clips: Sequence[Hashable],

@@ -47,37 +47,76 @@ def retention_figure(
         axes.legend(fontsize=9, frameon=False, loc="lower right")
         axes.set(xlabel="visual tokens kept, mean over layers (%)", ylabel=y_title)
     else:
-        figure = _panels(ordered, y_title, levels)
+        figure = _method_panels(ordered, y_title, levels)
         title += f"\nsolid blue: {OURS}, dashed red: the method named above; bands: 95 %"
     if title:
         figure.suptitle(title.strip(), fontsize=10)
     return figure
 
 
-def _panels(curves: Mapping[str, Sequence[Point]], y_title: str, levels: Sequence[Level]) -> Any:
-    """One panel a method, GleanVID behind each."""
-    from matplotlib.figure import Figure
+def group_figure(
+    groups: Mapping[str, Mapping[str, Sequence[Point]]],
+    full: Mapping[str, float],
+    title: str = "",
+) -> Any:
+    """A panel for every group of questions; of more than six methods all but GleanVID are grey.
 
+    ``full`` holds each group's accuracy with all tokens, a dashed line.
+    """
+    figure, panels = _panels(len(groups), "accuracy (%)")
+    for axes, (group, curves) in zip(panels, groups.items(), strict=True):
+        ordered = {name: sorted(curves[name]) for name in _ours_first(curves)}
+        for place, (name, points) in enumerate(ordered.items()):
+            if len(ordered) <= _TOGETHER or name == OURS:
+                _line(axes, name, points, place)
+            else:
+                _plain(axes, points, "_" if place > 1 else "other methods")
+        _finish(axes, ordered, [])
+        axes.axhline(100 * full[group], color=_GREY, linestyle=(0, (6, 3)), lw=1.2, zorder=1)
+        axes.set_title(group, fontsize=10)
+    lines, names = panels[0].get_legend_handles_labels()
+    figure.legend(
+        lines, names, loc="outside lower center", ncols=len(names), fontsize=9, frameon=False
+    )
+    figure.suptitle(f"{title}; dashed grey: all tokens".strip("; "), fontsize=10)
+    return figure
+
+
+def _method_panels(
+    curves: Mapping[str, Sequence[Point]], y_title: str, levels: Sequence[Level]
+) -> Any:
+    """One panel a method, GleanVID behind each."""
     rivals = [name for name in curves if name != OURS]
-    columns = 4
-    rows = -(-len(rivals) // columns)
-    figure = Figure(figsize=(11, 2.3 * rows + 0.7), layout="constrained")
-    grid = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False).flatten()
-    for place, axes in enumerate(grid):
-        if place >= len(rivals):
-            axes.set_axis_off()
-            continue
-        name = rivals[place]
+    figure, panels = _panels(len(rivals), y_title)
+    for axes, name in zip(panels, rivals, strict=True):
         if OURS in curves:
             _line(axes, OURS, curves[OURS], 0)
         _line(axes, name, curves[name], 1)
         _finish(axes, curves, levels)
         axes.set_title(name, fontsize=10, color=_COLOURS[0])
-    for axes in grid[max(0, len(rivals) - columns) : len(rivals)]:
-        axes.tick_params(labelbottom=True)
-    figure.supxlabel("visual tokens kept, mean over layers (%)", fontsize=10)
-    figure.supylabel(y_title, fontsize=10)
     return figure
+
+
+def _panels(count: int, y_title: str) -> tuple[Any, list[Any]]:
+    """A figure of ``count`` panels with common axes, at most four in a row."""
+    from matplotlib.figure import Figure
+
+    columns = min(4, count)
+    rows = -(-count // columns)
+    figure = Figure(figsize=(2.75 * columns, 2.3 * rows + 0.9), layout="constrained")
+    grid = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False).flatten()
+    for axes in grid[count:]:
+        axes.set_axis_off()
+    for axes in grid[max(0, count - columns) : count]:
+        axes.tick_params(labelbottom=True)
+        axes.set_xlabel("tokens kept (%)", fontsize=9)
+    figure.supylabel(y_title, fontsize=10)
+    return figure, list(grid[:count])
+
+
+def _plain(axes: Any, points: Sequence[Point], label: str) -> None:
+    kept, value = [100 * point[0] for point in points], [100 * point[1] for point in points]
+    axes.plot(kept, value, color=_GREY, lw=0.8, zorder=2, label=label)
 
 
 def _line(axes: Any, name: str, points: Sequence[Point], place: int) -> None:

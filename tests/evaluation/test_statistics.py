@@ -7,6 +7,7 @@ import pytest
 
 from gleanvid.evaluation.statistics import (
     clip_mean,
+    holm,
     mcnemar,
     paired_difference,
     relative_accuracy,
@@ -113,3 +114,8 @@ def test_verdicts_that_are_no_pairs_are_refused():
     for call in (lambda: mcnemar([True], []), lambda: paired_difference([], [], [])):
         with pytest.raises(ValueError, match="equally many"):
             call()
+
+
+def test_holm_by_hand():
+    assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
+    assert holm([0.9, 0.8]) == [1.0, 1.0] and holm([]) == [] and holm([0.04]) == [0.04]

@@ -7,11 +7,20 @@ import pytest
 
 from gleanvid.compressors.full_tokens import FullTokens
 from gleanvid.compressors.gleanvid import GleanVID
+from gleanvid.compressors.random import Random
 from gleanvid.compressors.uniform import Uniform
+from gleanvid.compressors.vidcom2 import VidCom2
 from gleanvid.evaluation.benchmarks.base import Item
 from gleanvid.evaluation.presets import ABLATIONS
 from gleanvid.evaluation.publish import publish
-from gleanvid.evaluation.report import flat, group_table, main_table, preset_table, write_whole
+from gleanvid.evaluation.report import (
+    flat,
+    group_table,
+    main_table,
+    preset_table,
+    standing,
+    write_whole,
+)
 from gleanvid.evaluation.setups import Setup
 from gleanvid.evaluation.statistics import mcnemar, wilson
 from gleanvid.evaluation.summary import results
@@ -137,6 +146,24 @@ def test_the_main_table_says_what_the_results_say():
     assert (ours["% of full"], ours["evidence kept"], ours["tokens"]) == ("85.7", "40.0", "20")
 
 
+def test_where_gleanvid_stands_is_told_with_its_points():
+    many = [Item(f"q{n}", f"clip {n}", "?", ("a", "b"), 0) for n in range(20)]
+    wins, same = Setup(GleanVID(0.25), 8), Setup(Uniform(0.25), 8)
+    worse, better = Setup(Random(0.25), 8), Setup(VidCom2(0.25), 8)
+    made = {}
+    right = {FULL: 20, wins: 12, same: 13, worse: 2, better: 20}
+    for setup, count in right.items():
+        for n, item in enumerate(many):
+            verdict = {"right": [n < count], "said": {}, "tokens": [9, 9, 9], "seconds": 1}
+            made[item.id, setup.key] = verdict
+    told = standing(results(FakeBenchmark(), many, list(right), made))
+    assert told.splitlines()[-1] == (
+        "- 25% kept: ahead of random (+50.0); not told apart from uniform (-5.0); "
+        "behind vidcom2 (-40.0)."
+    )
+    assert standing(results(FakeBenchmark(), many, [FULL, same], made)) == ""
+
+
 def test_many_groups_get_a_table_of_their_own_with_their_counts():
     many = [Item(i.id, i.clip, "?", ("a", "b"), 0, (f"g{n}",)) for n, i in enumerate(ITEMS)]
     found = results(FakeBenchmark(), many, SETUPS, rows())
@@ -180,6 +207,7 @@ def test_all_files_are_written_whole(tmp_path):
         "results.json",
         "table.md",
         "accuracy.png",
+        "groups.png",
         "evidence.png",
         "evidence_represented.png",
     }

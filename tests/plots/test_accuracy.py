@@ -2,7 +2,7 @@
 
 import pytest
 
-from gleanvid.plots.accuracy import Level, retention_figure
+from gleanvid.plots.accuracy import Level, group_figure, retention_figure
 
 POINTS = [(0.5, 0.9, 0.88, 0.92), (0.1, 0.6, 0.57, 0.63), (0.25, 0.8, 0.77, 0.83)]
 
@@ -47,3 +47,19 @@ def test_levels_are_lines_with_their_value():
 def test_a_method_without_points_is_left_out():
     (axes,) = retention_figure({"a": POINTS, "b": []}, "").axes
     assert list(drawn(axes)) == ["a"]
+
+
+def test_every_group_has_a_panel_with_its_own_numbers():
+    low = [(kept, value / 2, 0.0, 1.0) for kept, value, _, _ in POINTS]
+    groups = {"flash (9)": {"gleanvid": POINTS}, "cut (7)": {"gleanvid": low}}
+    figure = group_figure(groups, {"flash (9)": 0.95, "cut (7)": 0.5})
+    assert [axes.get_title() for axes in figure.axes] == list(groups)
+    first, second = (drawn(axes)["gleanvid"].get_ydata() for axes in figure.axes)
+    assert first == pytest.approx([60, 80, 90]) and second == pytest.approx([30, 40, 45])
+
+
+def test_of_many_methods_only_gleanvid_stands_out_in_a_group():
+    names = ["gleanvid", *(f"method {n}" for n in range(9))]
+    figure = group_figure({"cut": dict.fromkeys(names, POINTS)}, {"cut": 0.9})
+    assert [text.get_text() for text in figure.legends[0].texts] == ["gleanvid", "other methods"]
+    assert len(figure.axes[0].lines) == 11  # all methods and the level
