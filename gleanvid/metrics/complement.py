@@ -33,9 +33,9 @@ def residual_energy_by_unit(
 ) -> Tensor:
     """float64 [T]: the same mean within each unit; NaN where a unit keeps nothing."""
     held = span or kept_span(debiased, record)
-    total = torch.zeros(record.grid[0], dtype=torch.float64, device=held.across.device)
+    total = torch.zeros(record.grid[0], dtype=torch.float64)
     total.index_add_(0, held.units, held.across)
-    return (total / record.budgets).cpu()
+    return total / record.budgets.cpu()
 
 
 def energy_outside_span(debiased: Tensor, record: Compression, span: Span | None = None) -> float:

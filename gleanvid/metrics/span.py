@@ -24,7 +24,7 @@ class Span:
     ``across`` float64 [K]: share of a row's energy outside the span of the rows of *earlier
     units*; ``fresh`` float64 [K]: outside the span of *all rows before it*; zero rows have share
     0. ``units`` int64 [K]; ``rank`` int64 [T] after each unit; ``directions`` float32 [q, D],
-    orthonormal, q <= min(K, D).
+    orthonormal, q <= min(K, D), on the features' device; all others on the CPU.
     """
 
     across: Tensor
@@ -64,9 +64,9 @@ def kept_span(debiased: Tensor, record: Compression) -> Span:
     energy = rows.double().square().sum(1)
     share = torch.where(energy > 0, 1.0 / energy, 0.0)
     return Span(
-        (torch.cat(across) * share).clamp(max=1.0),
-        (torch.cat(fresh) * share).clamp(max=1.0),
-        units,
+        (torch.cat(across) * share).clamp(max=1.0).cpu(),
+        (torch.cat(fresh) * share).clamp(max=1.0).cpu(),
+        units.cpu(),
         torch.tensor(ranks),
         basis[:used],
     )

@@ -37,6 +37,7 @@ def test_one_run_has_bars_and_the_uniform_line():
     bars, line = plots.budget_figure(run()).data
     assert bars.type == "bar" and list(bars.y) == run().compression.budgets.tolist()
     assert set(line.y) == {run().compression.num_kept / 6}
+    assert f"Gini {metrics.budget_gini(run().compression):.2f}" in bars.name
 
 
 def test_each_budget_has_its_own_uniform_line():
