@@ -42,7 +42,11 @@ async function load(value) {
   if (!value || !value.sheet) return clear(EMPTY);
   const held = view.clip;
   const same = held?.value.sheet.url === value.sheet.url;
-  if (same && held.value.data.url === value.data.url) return choosePair(value.a, value.b);
+  if (same && held.value.data.url === value.data.url) {
+    const asked = held.value.a !== value.a || held.value.b !== value.b;
+    held.value = value;
+    return asked ? choosePair(value.a, value.b) : undefined;
+  }
   try {
     const [sheet, data] = await Promise.all([
       same ? held.sheet : fetched(value.sheet).then((r) => r.blob()).then((b) => createImageBitmap(b)),

@@ -205,7 +205,7 @@ strength.addEventListener("input", redraw);
 for (const input of element.querySelectorAll(".gv-views input")) input.addEventListener("input", () => chooseView(input.value));
 for (const name of ["a", "b", "layer", "score"]) pick(name).addEventListener("change", () => choose(name, pick(name).value));
 for (const { canvas } of strips) {
-  canvas.addEventListener("pointerdown", seekFromStrip);
+  canvas.addEventListener("pointerdown", (event) => { seekFromStrip(event); scrub.focus({ preventScroll: true }); });
   canvas.addEventListener("pointermove", seekFromStrip);
 }
 frameCanvas.addEventListener("pointermove", hoverAt);

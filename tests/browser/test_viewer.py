@@ -262,6 +262,9 @@ def test_new_settings_keep_the_place_and_a_lost_result_says_so(page, case):
     page.evaluate("(value) => show(value)", value_of(case.packed) | {"b": OTHER})
     page.wait_for_function("document.querySelector('.gv-caption').textContent.includes('only A')")
     assert "unit 4 of 4" in caption(page) and page.is_checked("input[value=outline]")
+    choose(page, b=MERGED)
+    page.evaluate("(value) => show(value)", value_of(case.packed) | {"b": OTHER})
+    assert page.input_value("[data-pick=b] select") == str(MERGED)  # nothing new: the choice stays
     gone = {"url": "http://viewer.test/gone.data"}
     page.evaluate("(value) => show(value)", value_of(case.packed) | {"data": gone})
     page.wait_for_selector(".gv-viewer[data-state=empty]")
