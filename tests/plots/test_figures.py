@@ -83,10 +83,19 @@ def test_mask_overlap_is_the_matrix_under_the_runs_names():
     ).tolist()
 
 
+def test_cost_against_quality_joins_the_ratios_of_a_method_by_cost():
+    runs = [run(), run("uniform"), run(ratio=0.5)]
+    ours, other = plots.cost_quality_figure(runs, [0.9, float("nan"), 0.95], "score").data
+    assert (ours.name, list(ours.x), list(ours.y)) == ("gleanvid", [0.5, 0.5], [0.9, 0.95])
+    assert list(other.y) == [None]
+
+
 @pytest.mark.parametrize("name", FIGURES)
 def test_every_figure_is_json_takes_one_run_and_fits_light_and_dark(name):
     draw = getattr(plots, name)
-    one = [run()] if name == "mask_overlap_figure" else run()
+    one = [run()] if name in ("mask_overlap_figure", "cost_quality_figure") else run()
+    if name == "cost_quality_figure":
+        draw = lambda runs: plots.cost_quality_figure(runs, [0.5] * len(runs), "quality")  # noqa: E731
     for figure in (draw(one), draw(some_runs())):
         json.loads(figure.to_json())
         assert figure.layout.paper_bgcolor == figure.layout.plot_bgcolor == "rgba(0,0,0,0)"
