@@ -10,31 +10,26 @@ import hashlib
 import io
 import math
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
-import gradio as gr
 import numpy as np
 from gradio.utils import get_upload_folder
 from PIL import Image
 
 from components.evidence import evidence
+from components.mask_viewer import MaskViewer
 from components.packing import Arena, labels, pack_run, rounded, scene_cuts
 from gleanvid.run import Run
 from gleanvid.types import Video, VideoTokens
 
-ASSETS = Path(__file__).resolve().parent.parent / "assets"
-TEMPLATE = (ASSETS / "viewer.html").read_text(encoding="utf-8")
-SCRIPTS = [  # in this order: they share one scope
-    ASSETS / f"viewer{part}.js"
-    for part in ("_data", "_paint", "_looks", "_strips", "_words", "", "_hands")
-]
-SCRIPT = "\n".join(path.read_text(encoding="utf-8") for path in SCRIPTS)
 MAX_METHODS = 12
 SHEET_PIXELS = 8_000_000  # phones refuse images above 16 million pixels
 TILE_SIDE = 720
+
+__all__ = ["MAX_METHODS", "MaskViewer", "Packed", "address", "pack", "payload", "publish"]
 
 _sheets: WeakKeyDictionary[Video, tuple[bytes, dict[str, Any]]] = WeakKeyDictionary()
 
@@ -65,7 +60,8 @@ def pack(
     """Everything the viewer shows of some runs; a pure function of them."""
     first = _checked(runs, a, b)
     sheet, clip = _frame_sheet(first.video)
-    arena, left_out = Arena(), list[str]()
+    arena = Arena()
+    left_out: list[str] = []
     units = first.compression.grid[0]
     per_unit = math.ceil(len(first.video) / units)
     value = clip | {
@@ -156,31 +152,3 @@ def _token_area(run: Run) -> list[float]:
     left, top = boxes[:, :2].amin(dim=0).tolist()
     right, bottom = boxes[:, 2:].amax(dim=0).tolist()
     return [round(x, 4) for x in (left / width, top / height, right / width, bottom / height)]
-
-
-class MaskViewer(gr.HTML):
-    """The canvas viewer; its value comes from :func:`publish`."""
-
-    def __init__(self, value: Mapping[str, Any] | None = None, **options: Any) -> None:
-        super().__init__(
-            value,
-            html_template=TEMPLATE,
-            js_on_load=SCRIPT,
-            apply_default_css=False,
-            **options,
-        )
-
-    def preprocess(self, payload: Any) -> None:
-        """What a page sends back is never read."""
-
-    def postprocess(self, value: Any) -> Any:
-        return value
-
-    def api_info(self) -> dict[str, Any]:
-        return {"type": "object"}
-
-    def example_payload(self) -> dict[str, Any]:
-        return {}
-
-    def example_value(self) -> dict[str, Any]:
-        return {}

@@ -11,7 +11,8 @@ import pytest
 from PIL import Image
 
 from components.evidence import evidence
-from components.viewer import SCRIPT, SCRIPTS, TEMPLATE, MaskViewer, pack, publish
+from components.mask_viewer import SCRIPT, SCRIPTS, TEMPLATE, MaskViewer
+from components.viewer import pack, publish
 from gleanvid import COMPRESSORS, Video
 from gleanvid.video import read_video
 from tests.components.fake import COLUMNS, ROWS, Library, a_run, moving_square
