@@ -42,6 +42,8 @@ _TEXT = (
     "rms_norm_eps",
     "rope_theta",
     "tie_word_embeddings",
+    "bos_token_id",
+    "eos_token_id",
 )
 _ORIGINAL_NAMES = {  # of tensors
     r"^model\.vision_tower\.vision_tower\.vision_model\.": "model.vision_tower.",

@@ -22,6 +22,8 @@ QUARTER = Tilted(retention_ratio=0.25)
 # the keys of the published 7B checkpoint's config.json that matter here
 PUBLISHED = {
     "architectures": ["LlavaQwenForCausalLM"],
+    "bos_token_id": 151643,
+    "eos_token_id": 151645,
     "model_type": "llava_qwen",
     "hidden_act": "silu",
     "hidden_size": 3584,
@@ -66,7 +68,7 @@ def original(directory, source, **config) -> None:
     save_file(weights, directory / "model.safetensors", metadata={"format": "pt"})
     text = theirs.text_config.to_dict() | {"rope_theta": 10000.0}
     stated = {name: text.get(name, value) for name, value in PUBLISHED.items()}
-    stated |= {"model_type": "llava_qwen", "mm_spatial_pool_mode": "average"}
+    stated |= {"model_type": "llava_qwen", "mm_spatial_pool_mode": "average", "eos_token_id": 2}
     stated["vision_config"] = theirs.hf_model.config.vision_config.to_dict()
     (directory / "config.json").write_text(json.dumps(stated | config))
     theirs.processor.tokenizer.save_pretrained(directory)
@@ -95,6 +97,7 @@ def test_an_original_checkpoint_answers(adapters, tmp_path):
     encoded = loaded.encode(noise_video())
     answer = loaded.generate(encoded, "what moves?", QUARTER, max_new_tokens=3)
     assert answer.new_tokens == 3
+    assert loaded.hf_model.generation_config.eos_token_id == 2
     assert encoded.prefix.startswith("<|im_start|>system\nYou are a helpful assistant.<|im_end|>\n")
     pixels = loaded.build_inputs(noise_video(), encoded.prefix, None)["pixel_values_videos"]
     assert pixels.shape == (1, 5, 3, 100, 100)
