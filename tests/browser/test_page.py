@@ -154,11 +154,12 @@ def test_stop_ends_the_answer_and_frees_the_model(visit, library):
             "document.querySelector('.gv-answer')?.textContent.includes('word3')"
         )
         visit.locator("#gv-question textarea").press("Enter")  # a second one while it runs
-        visit.get_by_text("Still at work for you").wait_for()
+        assert visit.is_disabled("#gv-ask") and visit.is_disabled("#gv-again")
         visit.click("#gv-stop")
         assert library.closed.wait(1.0)
         notice(visit, "Stopped")
-        assert visit.is_enabled("#gv-ask") and visit.is_disabled("#gv-stop")
+        visit.wait_for_selector("#gv-stop[disabled]", state="attached")
+        assert visit.locator(".gv-turn").count() == 1 and visit.is_enabled("#gv-ask")
     finally:
         library.words = 8
     ask(visit, "And again?")

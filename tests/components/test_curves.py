@@ -1,0 +1,56 @@
+"""Every curve is drawn for one run and for several, with diagnostics where features are at hand."""
+
+from __future__ import annotations
+
+import pytest
+
+from components import curves
+from gleanvid import GleanVID, Uniform
+from gleanvid.metrics import diagnostics_of
+from tests.components.fake import Library, a_run, moving_square
+
+NAMES = [*curves.OVER_UNITS, *curves.OVERALL]
+
+
+@pytest.fixture(scope="module")
+def clip():
+    video, library = moving_square(), Library()
+    tokens = library.encode(video, None)[0].tokens
+    methods = [GleanVID(0.25), Uniform(0.25)]
+    return [a_run(video, method.compress(tokens), method) for method in methods], tokens
+
+
+def test_diagnostics_are_taken_once_and_kept_with_the_run(clip):
+    runs, tokens = clip
+    first = curves.measured(runs, tokens)
+    assert all(diagnostics_of(run) for run in first)
+    assert curves.measured(first, tokens)[0] is first[0]
+    assert curves.measured(runs, None) == runs
+
+
+def test_runs_of_another_clip_are_left_as_they_are(clip):
+    runs, _ = clip
+    other = Library().encode(moving_square(4), None)[0].tokens
+    assert diagnostics_of(curves.measured(runs, other)[0]) is None
+
+
+def test_every_plot_gets_its_figure(clip):
+    runs, tokens = clip
+    alone = dict(zip(NAMES, curves.draw(curves.measured(runs[:1], tokens)), strict=True))
+    assert [name for name, figure in alone.items() if figure is None] == ["mask_overlap"]
+    both = dict(zip(NAMES, curves.draw(curves.measured(runs, tokens)), strict=True))
+    assert all(both.values())
+    assert {trace.name for trace in both["effective_rank"].data if trace.y is not None}
+    for name in curves.OVER_UNITS:  # x is the unit, counted from 1: what the page's script expects
+        assert list(both[name].data[0].x)[:2] == [1, 2]
+
+
+def test_a_figure_grows_by_its_legend_and_not_at_the_cost_of_the_picture(clip):
+    runs, tokens = clip
+    one, two = (curves.draw(curves.measured(runs[:count], tokens))[2] for count in (1, 2))
+    inner = [f.layout.height - f.layout.margin.b - f.layout.margin.t for f in (one, two)]
+    assert inner[0] == inner[1]
+
+
+def test_no_runs_no_figures():
+    assert curves.draw([]) == [None] * len(NAMES)
