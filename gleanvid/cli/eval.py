@@ -9,6 +9,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from gleanvid.cli.workers import add_workers, workers
+
 
 def add(commands: Any, given: Sequence[str]) -> None:
     """Add the parser of ``eval``."""
@@ -27,15 +29,14 @@ def add(commands: Any, given: Sequence[str]) -> None:
     parser.add_argument("--how", help="likelihood, letter or text; comma-separated for several")
     parser.add_argument("--max-pixels", type=int, help="most pixels of all frames together")
     parser.add_argument("--out", required=True, help="folder for the journal and the results")
+    add_workers(parser)
     parser.set_defaults(run=_eval, command=["gleanvid", *given])
 
 
 def _eval(options: argparse.Namespace) -> int:
-    from gleanvid.evaluation.fingerprint import fingerprint
     from gleanvid.evaluation.journal import Journal, writable_folder
     from gleanvid.evaluation.publish import publish
-    from gleanvid.evaluation.runner import check_hows, evaluate
-    from gleanvid.models import load_model
+    from gleanvid.evaluation.runner import check_hows
 
     benchmark = _benchmark(options)
     presets, setups = _setups(options, benchmark)
@@ -44,25 +45,25 @@ def _eval(options: argparse.Namespace) -> int:
     check_hows(benchmark, hows)
     items = benchmark.items(options.limit, options.seed)
     folder = writable_folder(options.out)
-    model = load_model(options.model, options.device, options.dtype)
-    settings = {
-        "model_weights": fingerprint(model.hf_model),
-        "benchmark": benchmark.settings(),
-        "seed": options.seed,
-        "how": list(hows),
-        "max_pixels": options.max_pixels,
-    }
-    draw = _drawer()
-    with Journal(folder / "journal.jsonl", settings) as journal:
-        try:
-            evaluate(model, benchmark, items, setups, journal, hows, draw, options.max_pixels)
-        except KeyboardInterrupt:
-            sys.stderr.write(f"\ngleanvid: {folder} keeps what was answered; the same command ")
-            sys.stderr.write("goes on from there\n")
-            raise
-        rows = dict(journal.rows)
+    with workers(options) as (name, weights, evaluate):
+        settings = {
+            "model_weights": weights,
+            "benchmark": benchmark.settings(),
+            "seed": options.seed,
+            "how": list(hows),
+            "max_pixels": options.max_pixels,
+        }
+        draw = _drawer()
+        with Journal(folder / "journal.jsonl", settings) as journal:
+            try:
+                evaluate(benchmark, items, setups, journal, hows, draw, options.max_pixels)
+            except KeyboardInterrupt:
+                sys.stderr.write(f"\ngleanvid: {folder} keeps what was answered; the same command ")
+                sys.stderr.write("goes on from there\n")
+                raise
+            rows = dict(journal.rows)
     sys.stderr.write("\n")
-    facts = {"command": shlex.join(options.command), "model": model.name, **settings}
+    facts = {"command": shlex.join(options.command), "model": name, **settings}
     try:
         found = publish(folder, benchmark, items, setups, rows, hows, facts, presets)
     except OSError as error:

@@ -1,0 +1,98 @@
+"""Several workers give the rows of one process; one that is killed costs nothing.
+
+A Ray cluster that runs already is used where RAY_ADDRESS names it.
+"""
+
+import functools
+import os
+import signal
+
+import pytest
+
+from gleanvid.compressors import GleanVID
+from gleanvid.compressors.full_tokens import FullTokens
+from gleanvid.evaluation.journal import Journal
+from gleanvid.evaluation.ray_runner import cluster, evaluate_on_workers
+from gleanvid.evaluation.runner import evaluate
+from gleanvid.evaluation.setups import Setup
+from gleanvid.types import ModelError
+from tests.evaluation.fakes import FakeBenchmark, FakeModel
+
+pytest.importorskip("ray", reason="Ray is not installed (extra: ray)")
+
+BENCHMARK = FakeBenchmark(clips=6, broken=("clip 4",))
+SETUPS = [Setup(FullTokens(), 4), Setup(GleanVID(retention_ratio=0.25), 4)]
+
+
+class Mortal(FakeModel):
+    """Its process is killed at the third clip, once."""
+
+    def __init__(self, marker):
+        super().__init__()
+        self.marker = marker
+
+    def encode(self, video, needs=frozenset(), max_pixels=None):
+        if video.name == "clip 2" and not os.path.exists(self.marker):
+            with open(self.marker, "w", encoding="utf-8") as file:
+                file.write(str(os.getpid()))
+            os.kill(os.getpid(), signal.SIGKILL)
+        return super().encode(video, needs, max_pixels)
+
+
+def fails():
+    raise ModelError("the weights are missing")
+
+
+@pytest.fixture(scope="module")
+def workers():
+    with cluster(2, os.environ.get("RAY_ADDRESS")):
+        yield
+
+
+def alone(tmp_path):
+    with Journal(tmp_path / "alone.jsonl", {}) as journal:
+        evaluate(FakeModel(), BENCHMARK, BENCHMARK.items(), SETUPS, journal)
+        return without_times(journal.rows)
+
+
+def without_times(rows):
+    return {
+        key: {name: value for name, value in row.items() if name != "seconds"}
+        for key, row in rows.items()
+    }
+
+
+def together(path, load, items=None):
+    steps = []
+    with Journal(path, {}) as journal:
+        asked = BENCHMARK.items() if items is None else items
+        evaluate_on_workers(load, 2, 0, BENCHMARK, asked, SETUPS, journal, (), steps.append)
+        return without_times(journal.rows), steps
+
+
+def test_a_killed_worker_s_clip_is_done_again_and_nothing_twice(workers, tmp_path):
+    marker, path = tmp_path / "killed", tmp_path / "journal.jsonl"
+    rows, steps = together(path, functools.partial(Mortal, str(marker)))
+    assert int(marker.read_text()) != os.getpid()
+    assert rows == alone(tmp_path)
+    lines = path.read_text().splitlines()[1:]
+    assert len(lines) == len(rows) == 48
+    assert (steps[-1].done, steps[-1].total, steps[-1].failed) == (48, 48, 8)
+
+
+def test_a_run_goes_on_where_another_stopped(workers, tmp_path):
+    path, items = tmp_path / "journal.jsonl", BENCHMARK.items()
+    together(path, FakeModel, items[:8])
+    rows, steps = together(path, FakeModel, items)
+    assert rows == alone(tmp_path)
+    assert [step.done for step in steps] == list(range(17, 49))
+
+
+def test_workers_that_cannot_start_end_the_run_with_a_reason(workers, tmp_path):
+    with pytest.raises(ModelError, match="the weights are missing"):
+        together(tmp_path / "journal.jsonl", fails)
+
+
+def test_no_workers_are_refused():
+    with pytest.raises(ValueError, match="num_workers=0"), cluster(0):
+        pass
