@@ -31,6 +31,13 @@ def add_model(parser: argparse.ArgumentParser) -> None:
     add("--device-map", default=None, help="auto: over all devices, in place of --device")
     add("--quantization", default=None, help="8bit or 4bit, needs bitsandbytes")
     add("--max-pixels", type=int, default=None, help="of all frames of a clip together")
+    add(
+        "--model-setting",
+        metavar="NAME=VALUE",
+        action="append",
+        default=[],
+        help="of the family alone, e.g. spatial_pool_mode=average for LLaVA-Video",
+    )
 
 
 def load(options: argparse.Namespace) -> Any:
@@ -45,7 +52,13 @@ def load(options: argparse.Namespace) -> Any:
         device_map=options.device_map,
         quantization=options.quantization,
         max_pixels=options.max_pixels,
+        settings=dict(_setting(text) for text in options.model_setting),
     )
+
+
+def _setting(text: str) -> tuple[str, str | bool]:
+    name, _, value = text.partition("=")
+    return name, {"true": True, "false": False}.get(value.lower(), value)
 
 
 def add_compressor(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,7 @@ def load_model(
     device_map: str | dict[str, Any] | None = None,
     quantization: str | None = None,
     max_pixels: int | None = None,
+    settings: Mapping[str, Any] | None = None,
 ) -> ModelAdapter:
     """Load "builtin", a hub id, or a local directory.
 
@@ -37,10 +39,12 @@ def load_model(
     attention FlashAttention-2 where its package is installed on CUDA, else SDPA. ``device_map``
     (accelerate) spreads a model over several devices, in place of ``device``. ``quantization``:
     "8bit" or "4bit" (bitsandbytes). ``max_pixels`` bounds the pixels of all frames of a clip
-    together. Where the hub does not answer within seconds (or ``HF_HUB_OFFLINE=1``), only what was
-    downloaded before is looked at. Raises ``ModelError`` saying what to do where weights are
-    missing, the directory is no model, the type is not supported, settings contradict each other or
-    memory runs out, ``ValueError`` for a setting out of range.
+    together. ``settings`` override what the checkpoint says of settings that its family alone has
+    (LLaVA-Video: pooling, newlines, time in the prompt). Where the hub does not answer within
+    seconds (or ``HF_HUB_OFFLINE=1``), only what was downloaded before is looked at. Raises
+    ``ModelError`` saying what to do where weights are missing, the directory is no model, the type
+    is not supported, settings contradict each other or memory runs out, ``ValueError`` for a
+    setting out of range.
     """
     if device is not None and device_map is not None:
         raise ModelError("device and device_map cannot both be given: device_map says it all.")
@@ -61,7 +65,15 @@ def load_model(
     family = family_of(_fetched(AutoConfig, source, name, **there), name)
     hf_model = _weights(source, name, target, options | there)
     processor = _fetched(AutoProcessor, source, name, **there)
-    return family(name, hf_model.eval(), processor, max_pixels)
+    return _configured(family(name, hf_model.eval(), processor, max_pixels), settings or {})
+
+
+def _configured(model: ModelAdapter, settings: Mapping[str, Any]) -> ModelAdapter:
+    if settings and not hasattr(model, "configure"):
+        raise ValueError(f"settings={dict(settings)}: {model.name} has none of its own")
+    if settings:
+        model.configure(**settings)
+    return model
 
 
 def _weights(source: str, name: str, target: torch.device, options: dict[str, Any]) -> Any:

@@ -193,6 +193,17 @@ def test_the_prompt_tells_the_times_once(adapters):
     assert sentence in later and later.count("uniformly sampled") == 1
 
 
+def test_settings_may_be_given_when_loading(adapters):
+    directory = adapters["llava_video"].name
+    chosen = {"spatial_pool_mode": "bilinear", "newline_policy": "all", "time_instruction": False}
+    model = load_model(directory, device="cpu", settings=chosen)
+    assert model.encode(noise_video(2)).tokens.grid == (2, 4, 4)
+    assert model.layout.sides((2, 4, 4))[0].tolist() == [4, 0, 32]
+    assert "uniformly sampled" not in model._render(noise_video(2), "what?", ())
+    with pytest.raises(ValueError, match="none of its own"):
+        load_model(adapters["llava_onevision"].name, device="cpu", settings=chosen)
+
+
 def test_wrong_settings_are_named(video_model):
     for wrong in ({"newline_policy": "some"}, {"newlines": "all"}, {"spatial_pool_mode": "max"}):
         with pytest.raises(ValueError, match=next(iter(wrong))):
