@@ -122,6 +122,6 @@ def _heading(benchmark: Benchmark, items: Sequence[Item], facts: Mapping[str, An
     clips = len({item.clip for item in items})
     lines = [f"# {benchmark.name}: {len(items)} questions about {clips} clips", ""]
     lines += [f"    {facts['command']}", ""] if facts.get("command") else []
-    settings = ", ".join(f"{name} {value}" for name, value in facts["benchmark"].items())
+    settings = ", ".join(f"{name} {value}" for name, value in facts["benchmark"].items() if value)
     lines.append(f"Model {facts['model']} ({facts['model_weights']}); {settings}.")
     return "\n".join(lines)

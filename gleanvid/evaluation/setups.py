@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from functools import cached_property
 
 from gleanvid.compressors import COMPRESSORS
 from gleanvid.compressors.base import Chain, Compressor
@@ -18,7 +19,7 @@ class Setup:
     num_frames: int
     label: str = ""
 
-    @property
+    @cached_property
     def key(self) -> str:
         """The same for equal settings, whatever the label; what a journal files answers under."""
         return f"{described(self.method)}@{self.num_frames}"

@@ -78,12 +78,11 @@ def results(
 
     Raises ``ValueError`` where a row is missing.
     """
-    ways = tuple(hows) or (benchmark.how,)
-    return [
-        _Comparison(benchmark, items, setups, rows, place).result(setup, how)
-        for place, how in enumerate(ways)
-        for setup in setups
-    ]
+    found: list[Result] = []
+    for place, how in enumerate(tuple(hows) or (benchmark.how,)):
+        comparison = _Comparison(benchmark, items, setups, rows, place)
+        found += [comparison.result(setup, how) for setup in setups]
+    return found
 
 
 class _Comparison:
@@ -102,6 +101,7 @@ class _Comparison:
         self.items, self.setups, self.rows, self.way = items, setups, rows, way
         self.columns = benchmark.columns
         self.clips = [item.clip for item in items]
+        self._verdicts: dict[str, list[bool]] = {}  # setup key -> right, question by question
         self.weights = _weights(items) if benchmark.average == "groups" else None
 
     def result(self, setup: Setup, how: str) -> Result:
@@ -135,8 +135,11 @@ class _Comparison:
         )
 
     def _right(self, setup: Setup) -> list[bool]:
-        found = (self.rows[item.id, setup.key] for item in self.items)
-        return ["error" not in row and bool(row["right"][self.way]) for row in found]
+        if setup.key not in self._verdicts:
+            found = (self.rows[item.id, setup.key] for item in self.items)
+            right = ["error" not in row and bool(row["right"][self.way]) for row in found]
+            self._verdicts[setup.key] = right
+        return self._verdicts[setup.key]
 
     def _gleanvid(self, setup: Setup) -> Setup | None:
         """GleanVID at its defaults beside ``setup``, where it was run and is not that itself."""
