@@ -47,7 +47,7 @@ class SmolVLM(InternVL):
         self._check_pixels(video, max_pixels)
         made = self.processor(
             text=[text],
-            videos=[video.frames],
+            videos=[[video.frames]],  # a list per prompt: transformers 5.17 counts its length
             video_metadata=[frame_metadata(video)],
             do_sample_frames=False,
             return_tensors="pt",

@@ -45,7 +45,10 @@ def _lighter(output: Any) -> Any:
     if getattr(output, "pooler_output", None) is None:
         return output
     inner = ("last_hidden_state", "hidden_states", "attentions")
-    return type(output)(**{n: None if n in inner else value for n, value in output.items()})
+    made = type(output)(**{n: None if n in inner else value for n, value in output.items()})
+    if getattr(made, "pooler_output", None) is None:  # no field of its class, e.g. VideoLLaMA3's
+        made.pooler_output = output.pooler_output
+    return made
 
 
 def prompt_positions(layout: Layout, inputs: dict[str, Any]) -> Tensor:
