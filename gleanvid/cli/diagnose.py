@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -54,8 +54,9 @@ def _diagnose(options: argparse.Namespace) -> int:
     everything = [name for name in COMPRESSORS if name != "ablation"]
     names = everything if options.compressor == "all" else options.compressor.split(",")
     model = load_model(options.model, options.device, options.dtype)
-    rows, skipped = [], []
-    for item in diagnose.diagnose_clips(
+    rows: list[Any] = []
+    skipped: list[Any] = []
+    found = diagnose.diagnose_clips(
         clips,
         model,
         names,
@@ -63,18 +64,27 @@ def _diagnose(options: argparse.Namespace) -> int:
         options.num_frames,
         backend=options.backend,
         on_clip=lambda number, path: tell(f"{number + 1}/{len(clips)} {path.name}"),
-    ):
-        if isinstance(item, diagnose.Skipped):
-            skipped.append(item)
-            what = f" ({item.name} at {item.retention_ratio:g})" if item.name else ""
-            tell(f"skipped: {item.clip}{what}: {item.reason}")
-        else:
-            rows.append(item)
+    )
+    stopped = _collect(found, rows, skipped)
     if not rows:
         tell("gleanvid: no clip could be measured")
         return 1
     facts = {"command": options.command} | diagnose.facts(model, clips, options.num_frames)
-    found = diagnosis.write(Path(options.out), facts, rows, skipped)
-    print(diagnosis.text(found))
-    tell(f"written to {options.out}")
-    return 0
+    print(diagnosis.text(diagnosis.write(Path(options.out), facts, rows, skipped)))
+    tell(f"{'stopped; what was measured is ' if stopped else ''}written to {options.out}")
+    return 130 if stopped else 0
+
+
+def _collect(found: Iterable[Any], rows: list[Any], skipped: list[Any]) -> bool:
+    """Sort what was measured from what was not; True where the person stopped it in between."""
+    try:
+        for item in found:
+            if not hasattr(item, "reason"):
+                rows.append(item)
+                continue
+            skipped.append(item)
+            what = f" ({item.name} at {item.retention_ratio:g})" if item.name else ""
+            tell(f"skipped: {item.clip}{what}: {item.reason}")
+    except KeyboardInterrupt:
+        return True
+    return False

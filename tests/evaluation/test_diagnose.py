@@ -94,6 +94,22 @@ def test_the_command_fails_if_nothing_can_be_measured(folder, tmp_path, capsys):
     assert "uniform" in capsys.readouterr().out
 
 
+def test_what_was_measured_before_ctrl_c_is_kept(folder, tmp_path, capsys, monkeypatch):
+    real = diagnose.read_video
+
+    def read(path, *given, **more):
+        if path.name == "b.mp4":
+            raise KeyboardInterrupt
+        return real(path, *given, **more)
+
+    monkeypatch.setattr(diagnose, "read_video", read)
+    asked = ["--compressor", "uniform", "--retention-ratio", "0.25", "--num-frames", "4"]
+    given = ["diagnose", str(folder / "a.mp4"), str(folder / "b.mp4"), *asked]
+    assert main([*given, "--out", str(tmp_path)]) == 130
+    assert "stopped" in capsys.readouterr().err
+    assert json.loads((tmp_path / "diagnosis.json").read_text())["clips_measured"] == 1
+
+
 @pytest.mark.parametrize(
     ("change", "said"),
     [
