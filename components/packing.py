@@ -17,6 +17,7 @@ from torch import Tensor
 
 from components.evidence import effective_ranks
 from gleanvid.compressors import COMPRESSORS
+from gleanvid.metrics import diagnostics_of
 from gleanvid.run import Run
 from gleanvid.types import Compression, VideoTokens
 
@@ -108,7 +109,7 @@ def pack_run(
     for layer, record, scores in stages(run):
         entry = {"layer": layer} | _pack_record(record, arena)
         entry["scores"] = _pack_scores(scores, arena, label, left_out)
-        entry["rank"] = None if tokens is None else effective_ranks(tokens, record)
+        entry["rank"] = _ranks(run, record, tokens)
         packed.append(entry)
     return {
         "name": str(run.compressor.get("name", "")),
@@ -117,6 +118,14 @@ def pack_run(
         "first": next((s["layer"] for s in packed if s["kept"] < s["tokens"]), 0),
         "novelty": None if novelty is None else rounded(novelty),
     }
+
+
+def _ranks(run: Run, record: Compression, tokens: VideoTokens | None) -> list[float] | None:
+    """Effective rank of every unit: as kept with the run, else from the features at hand."""
+    held = diagnostics_of(run) if record is run.compression else None
+    if held is not None:
+        return rounded(held.effective_rank_by_unit)
+    return None if tokens is None else effective_ranks(tokens, record)
 
 
 def _pack_record(record: Compression, arena: Arena) -> dict[str, Any]:

@@ -13,7 +13,8 @@ from PIL import Image
 from components.evidence import evidence
 from components.mask_viewer import SCRIPT, SCRIPTS, TEMPLATE, MaskViewer
 from components.viewer import pack, publish
-from gleanvid import COMPRESSORS, Video
+from gleanvid import COMPRESSORS, Video, metrics
+from gleanvid.run import Run
 from gleanvid.video import read_video
 from tests.components.fake import COLUMNS, ROWS, Library, a_run, moving_square
 
@@ -82,6 +83,15 @@ def test_without_features_a_run_shows_what_it_holds():
     assert stage["scores"] == [] and stage["rank"] is None
     assert packed.value["novelty"] is packed.value["sketch"] is None
     assert len(packed.data) == -(-stage["tokens"] // 32) * 4
+
+
+def test_a_run_opened_from_a_file_shows_the_ranks_kept_with_it(tmp_path):
+    runs, tokens = several()
+    found = metrics.diagnose(metrics.debiased(tokens.features), runs[0].compression)
+    opened = Run.load(metrics.with_diagnostics(runs[0], found).save(tmp_path))
+    kept = pack([opened]).value["methods"][0]["stages"][0]["rank"]
+    fresh = pack(runs[:1], tokens=tokens).value["methods"][0]["stages"][0]["rank"]
+    assert kept == pytest.approx(fresh, rel=1e-3)
 
 
 def test_runs_that_do_not_belong_together_are_refused():
