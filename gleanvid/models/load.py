@@ -69,10 +69,11 @@ def load_model(
 
 
 def _configured(model: ModelAdapter, settings: Mapping[str, Any]) -> ModelAdapter:
-    if settings and not hasattr(model, "configure"):
-        raise ValueError(f"settings={dict(settings)}: {model.name} has none of its own")
     if settings:
-        model.configure(**settings)
+        configure: Any = getattr(model, "configure", None)
+        if configure is None:
+            raise ValueError(f"settings={dict(settings)}: {model.name} has none of its own")
+        configure(**settings)
     return model
 
 

@@ -83,8 +83,8 @@ def test_text_only_and_unknown_models_list_what_is_supported(tmp_path):
     with pytest.raises(ModelError, match=r"text-only.*qwen3_vl"):
         load_model(tmp_path / "text")
     (tmp_path / "other").mkdir()
-    (tmp_path / "other" / "config.json").write_text(json.dumps({"model_type": "smolvlm"}))
-    with pytest.raises(ModelError, match=r"smolvlm.*qwen3_vl"):
+    (tmp_path / "other" / "config.json").write_text(json.dumps({"model_type": "aya_vision"}))
+    with pytest.raises(ModelError, match=r"aya_vision.*qwen3_vl"):
         load_model(tmp_path / "other")
     (tmp_path / "other" / "config.json").write_text(json.dumps({"model_type": "no_such_type"}))
     with pytest.raises(ModelError, match="no_such_type"):
