@@ -5,7 +5,7 @@ from __future__ import annotations
 import gradio as gr
 
 TEXT = """
-### What am I looking at?
+## What am I looking at?
 A Video LLM reads a clip as thousands of **visual tokens**, small patches of a few frames. Most
 repeat each other. A **compressor** keeps some and drops or merges the rest before the model
 reads them. This page shows which ones, what the model answers then, and what that costs.
@@ -15,7 +15,7 @@ and picks tokens that add to what is kept already (Complementary Token Selection
 training. The other compressors are published methods and simple baselines behind the same
 interface.
 
-### Words
+## Words
 - **Retention ratio**: the share of the visual tokens that is kept.
 - **Unit**: one step in time as the model sees it, often two frames.
 - **Novelty**: how much of a unit the units before it cannot explain.
@@ -25,7 +25,7 @@ interface.
   where it was new.
 - **FLOPs**: arithmetic of the language model over the prompt, by formula, not measured.
 
-### What is kept
+## What is kept
 Uploads and results lie in a temporary folder of the server and are deleted after a day. Whoever
 knows the address of an uploaded file can fetch it: on a server that you share, upload nothing
 private. The page itself talks to this server alone.

@@ -61,5 +61,5 @@ def panel(methods: Mapping[str, type[Compressor]]) -> Compare:
     rows: Any = gr.HTML(
         None, apply_default_css=False, html_template=HTML, js_on_load=SCRIPT, elem_id="gv-rows"
     )
-    scatter = gr.Plot(show_label=False, elem_id="gv-scatter")
+    scatter = gr.Plot(show_label=False, visible=False, elem_id="gv-scatter")
     return Compare(chosen, ratios, start, sweep, stop, notice, rows, scatter)

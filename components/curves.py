@@ -56,7 +56,11 @@ def panel(figures: Sequence[Any] = ()) -> Curves:
                 gr.Markdown(title, elem_classes="gv-curve-title")
                 linked = "gv-linked" if name in OVER_UNITS else "gv-free"
                 drawn[name] = gr.Plot(
-                    shown[name], show_label=False, elem_id=f"gv-{name}", elem_classes=linked
+                    shown[name],
+                    show_label=False,
+                    visible=shown[name] is not None,
+                    elem_id=f"gv-{name}",
+                    elem_classes=linked,
                 )
     return Curves(drawn)
 

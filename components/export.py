@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import gradio as gr
 
@@ -56,10 +56,11 @@ def panel() -> Export:
     opened = gr.UploadButton(
         "Open a saved run (ZIP)", file_types=[".zip"], size="sm", elem_id="gv-open"
     )
-    gr.Markdown(f"### Code\n{CODE}", elem_classes="gv-heading")
+    gr.Markdown(f"## Code\n{CODE}", elem_classes="gv-heading")
     refresh = gr.Button("Write the code for the settings as they are", size="sm")
-    python = gr.Code(label="Python", language="python", interactive=False, lines=3)
-    command = gr.Code(label="Command line", language="shell", interactive=False, lines=1)
-    curl = gr.Code(label="curl", language="shell", interactive=False, lines=3)
-    gr.Markdown(f"### API\n{API}", elem_classes="gv-heading")
+    hidden: dict[str, Any] = {"interactive": False, "visible": False}
+    python = gr.Code(label="Python", language="python", **hidden)
+    command = gr.Code(label="Command line", language="shell", **hidden)
+    curl = gr.Code(label="curl", language="shell", **hidden)
+    gr.Markdown(f"## API\n{API}", elem_classes="gv-heading")
     return Export(frame, files, made, opened, refresh, python, command, curl)

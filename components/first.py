@@ -32,7 +32,7 @@ class First:
     viewer: Mapping[str, Any] | None = None
     turns: list[dict[str, Any]] = field(default_factory=list)
     question: str = ""
-    figures: tuple[go.Figure, ...] = ()
+    figures: tuple[go.Figure | None, ...] = ()
 
 
 def load(folder: Path = FOLDER) -> First:
@@ -44,7 +44,7 @@ def load(folder: Path = FOLDER) -> First:
         "sheet": address(folder / "sheet.jpg"),
         "data": address(folder / "tokens.bin"),
     }
-    figures = tuple(go.Figure(figure) for figure in saved["figures"])
+    figures = tuple(figure and go.Figure(figure) for figure in saved["figures"])
     return First(viewer, [saved["turn"]], saved["turn"]["question"], figures)
 
 
@@ -63,7 +63,7 @@ def save(
     content = {
         "viewer": packed.value,
         "turn": turn(run.question, run.answer, run),
-        "figures": [json.loads(figure.to_json()) for figure in draw(shown) if figure],
+        "figures": [figure and json.loads(figure.to_json()) for figure in draw(shown)],
     }
     (folder / "view.json").write_text(
         json.dumps(content, ensure_ascii=False, indent=1) + "\n", encoding="utf-8"

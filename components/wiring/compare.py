@@ -81,7 +81,8 @@ def updates(shown: Compared) -> list[Any]:
 
 
 def scatter(done: list[rows.Row]) -> Any:
-    """What every finished method saves and loses."""
+    """What every finished method saves and loses; hidden where none finished."""
     finished = [row for row in done if row.run is not None]
     runs = [row.run for row in finished if row.run is not None]
-    return plots.cost_quality_figure(runs, [row.score for row in finished], LIKELIHOOD)
+    figure = plots.cost_quality_figure(runs, [row.score for row in finished], LIKELIHOOD)
+    return gr.update(value=figure, visible=bool(runs))

@@ -21,7 +21,9 @@ def wire(engine: Engine, page: Page, tabs: gr.Tabs) -> None:
         if tab != TITLE or not ids:
             return [gr.skip()] * len(plots)
         runs = told(engine, ids, page, asked)
-        return curves.draw(runs) if runs else [gr.skip()] * len(plots)
+        if not runs:
+            return [gr.skip()] * len(plots)
+        return [gr.update(value=fig, visible=fig is not None) for fig in curves.draw(runs)]
 
     inputs = [page.runs, page.tab, *page.asked()]
     options: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}

@@ -48,15 +48,16 @@ def wire(engine: Engine, page: Page) -> None:
     outputs = [talk.notice, page.viewer, page.runs, talk.answers, page.turns]
     panel.opened.upload(on_open, panel.opened, outputs, api_visibility="private")
 
-    def on_code(user: gr.Request, question: str, *asked: Any) -> list[str]:
+    def on_code(user: gr.Request, question: str, *asked: Any) -> list[Any]:
         request = page.request(asked)
         name = Path(request.path or snippets.CLIP).name
         try:
-            return [
+            texts = [
                 snippets.python(request, question or "", name),
                 snippets.command(request, question or "", name),
                 snippets.curl(request, question or "", name, address(user)),
             ]
+            return [gr.update(value=text, visible=True) for text in texts]
         except ValueError as error:
             raise gr.Error(str(error), print_exception=False) from error
 
