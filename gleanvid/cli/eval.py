@@ -53,7 +53,7 @@ def _eval(options: argparse.Namespace) -> int:
             "how": list(hows),
             "max_pixels": options.max_pixels,
         }
-        draw = _drawer()
+        draw, machine = _drawer(), _machine(options.device)
         with Journal(folder / "journal.jsonl", settings) as journal:
             try:
                 evaluate(benchmark, items, setups, journal, hows, draw, options.max_pixels)
@@ -63,7 +63,7 @@ def _eval(options: argparse.Namespace) -> int:
                 raise
             rows = dict(journal.rows)
     sys.stderr.write("\n")
-    facts = {"command": shlex.join(options.command), "model": name, **settings}
+    facts = {"command": shlex.join(options.command), "model": name, **settings, **machine}
     try:
         found = publish(folder, benchmark, items, setups, rows, hows, facts, presets)
     except OSError as error:
@@ -73,6 +73,16 @@ def _eval(options: argparse.Namespace) -> int:
         ) from error
     print((folder / "table.md").read_text(encoding="utf-8"))
     return _exit_code(found, folder)
+
+
+def _machine(device: str | None) -> dict[str, Any]:
+    """What seconds are measured on, where the model is in this process."""
+    import torch
+
+    from gleanvid.evaluation.machine import describe_machine
+
+    best = "cuda" if torch.cuda.is_available() else "cpu"
+    return {"machine": describe_machine(torch.device(device or best))}
 
 
 def _exit_code(found: Sequence[Any], folder: Path) -> int:
