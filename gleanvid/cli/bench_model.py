@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from gleanvid.cli import options as shared
+from gleanvid.cli.diagnose import writable
 
 _NAMES = "gleanvid,vidcom2,vcast,visionzip,holitom,fastvid,flashvid"
 
@@ -52,6 +53,7 @@ def _bench_model(options: argparse.Namespace) -> int:
     ratios = [float(part) for part in options.retention_ratio.split(",")]
     methods = [one for ratio in ratios for one in shared.methods(options.compressor, ratio)]
     videos = [_video(options, count) for count in frames]
+    out = writable(options.out) if options.out else None
     report = {"command": options.command} | measure(
         _model(options),
         videos,
@@ -61,9 +63,9 @@ def _bench_model(options: argparse.Namespace) -> int:
         warmup=options.warmup,
         on_row=lambda line: print(line, file=sys.stderr),
     )
-    if options.out:
-        _save(report, table(report), Path(options.out), options.config or options.model)
     print(json.dumps(report, indent=1) if options.json else table(report))
+    if out:
+        _save(report, table(report), out, options.config or options.model)
     return 0 if any("error" not in row for row in report["rows"]) else 1
 
 
@@ -96,7 +98,9 @@ def _video(options: argparse.Namespace, num_frames: int) -> Any:
 def _save(report: dict[str, Any], text: str, folder: Path, name: str) -> None:
     from gleanvid.evaluation.report import write_whole
 
-    folder.mkdir(parents=True, exist_ok=True)
     stem = f"model_{name.rstrip('/').rsplit('/', 1)[-1].lower()}"
-    write_whole(folder / f"{stem}.json", json.dumps(report, indent=1) + "\n")
-    write_whole(folder / f"{stem}.md", text)
+    try:
+        write_whole(folder / f"{stem}.json", json.dumps(report, indent=1) + "\n")
+        write_whole(folder / f"{stem}.md", text)
+    except OSError as error:
+        raise ValueError(f"cannot write to {folder}: {error}") from error

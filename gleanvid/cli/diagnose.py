@@ -39,6 +39,15 @@ def ratios(listed: str) -> list[float]:
     return found
 
 
+def writable(place: str) -> Path:
+    """The folder, made where it was not. Raises ``ValueError`` where that cannot be."""
+    try:
+        Path(place).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ValueError(f"cannot write to {place}: {error}") from error
+    return Path(place)
+
+
 def tell(text: str) -> None:
     """A line of progress, on stderr."""
     sys.stderr.write(text + "\n")
@@ -53,6 +62,7 @@ def _diagnose(options: argparse.Namespace) -> int:
     shares = ratios(options.retention_ratio)
     everything = [name for name in COMPRESSORS if name != "ablation"]
     names = everything if options.compressor == "all" else options.compressor.split(",")
+    out = writable(options.out)
     model = load_model(options.model, options.device, options.dtype)
     rows: list[Any] = []
     skipped: list[Any] = []
@@ -70,8 +80,12 @@ def _diagnose(options: argparse.Namespace) -> int:
         tell("gleanvid: no clip could be measured")
         return 1
     facts = {"command": options.command} | diagnose.facts(model, clips, options.num_frames)
-    print(diagnosis.text(diagnosis.write(Path(options.out), facts, rows, skipped)))
-    tell(f"{'stopped; what was measured is ' if stopped else ''}written to {options.out}")
+    print(diagnosis.text(facts | diagnosis.summary(rows, skipped)))
+    try:
+        diagnosis.write(out, facts, rows, skipped)
+    except OSError as error:
+        raise ValueError(f"cannot write to {out}: {error}") from error
+    tell(f"{'stopped; what was measured is ' if stopped else ''}written to {out}")
     return 130 if stopped else 0
 
 

@@ -102,6 +102,7 @@ def test_the_command_writes_both_files(tmp_path, capsys):
         (["--config", "none", "--random-weights"], "config='none'"),
         (["--frames", "0"], "at least 1"),
         (["--frame-size", "9"], "frame_size='9'"),
+        (["--out", __file__], "cannot write to"),
     ],
 )
 def test_bad_options_are_sentences(options, said, capsys):

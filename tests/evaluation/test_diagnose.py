@@ -122,6 +122,12 @@ def test_bad_options_are_sentences(folder, change, said, capsys, tmp_path):
     assert said in capsys.readouterr().err
 
 
+def test_a_folder_that_cannot_be_made_is_said_before_anything_is_measured(folder, capsys):
+    assert main(["diagnose", str(folder), "--out", __file__]) == 2
+    said = capsys.readouterr().err
+    assert "cannot write to" in said and "1/" not in said
+
+
 def test_a_folder_without_videos_is_said(tmp_path, capsys):
     assert main(["diagnose", str(tmp_path)]) == 2
     assert "no video in" in capsys.readouterr().err
