@@ -95,7 +95,7 @@ def _nbytes(output: Any) -> int:
             storage = value.untyped_storage()
             found[storage.data_ptr()] = storage.nbytes()
         elif hasattr(value, "values"):
-            waiting += list(value.values())
+            waiting += list(vars(value).values())
         elif isinstance(value, (list, tuple)):
             waiting += list(value)
     return sum(found.values())

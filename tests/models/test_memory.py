@@ -62,7 +62,7 @@ def test_parts_are_as_large_as_they_may_be(adapter, monkeypatch):
 def tensors_in(output):
     if torch.is_tensor(output):
         return [output]
-    parts = output.values() if hasattr(output, "values") else output
+    parts = vars(output).values() if hasattr(output, "values") else output  # fields and others
     nested = parts if isinstance(parts, (list, tuple)) else list(parts)
     return [t for part in nested if part is not None for t in tensors_in(part)]
 
