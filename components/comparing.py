@@ -175,10 +175,12 @@ def finished(engine: Engine, comparison: Comparison, rows: list[Row], opening: s
         text += f" The viewer shows the first {MAX_METHODS}."
     if not shown:
         return Compared(message(text, "problem"), rows, done=True)
-    view = payload(shown, min(1, len(shown) - 1), 0 if len(shown) > 1 else None,
-                   comparison.tokens())  # fmt: skip
+    a = min(1, len(shown) - 1)  # the first method, next to the full tokens
+    view = payload(shown, a, 0 if a else None, comparison.tokens())
     ids = [row.run_id for row in fit]
-    return Compared(message(text), rows, view, ids, status.pairs(engine, shown[0]), done=True)
+    in_charge = [ids.pop(a), *ids]
+    told = status.pairs(engine, shown[a])
+    return Compared(message(text), rows, view, in_charge, told, done=True)
 
 
 __all__ = ["Compared", "Plan", "compare", "plans", "table"]

@@ -67,6 +67,7 @@ def test_rows_finish_one_by_one_on_one_encoding(clip):
     last = shown[-1]
     assert last.done and len(last.run_ids) == 3 and len(last.viewer["methods"]) == 3
     assert (last.viewer["a"], last.viewer["b"]) == (1, 0)
+    assert engine.runs.get(last.run_ids[0]).compressor["name"] == "gleanvid"
     assert [row.score for row in last.rows] == [-0.5, -2.0, -2.0]
     assert len(engine.line) == 0 and not engine.busy("me")
 
