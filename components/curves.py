@@ -36,6 +36,7 @@ OVERALL = {
 
 SHARES = {"residual_energy", "coverage_error"}  # small ones need digits that count
 LEGEND_LINE = 19  # pixels
+LOG_RANGE = (-4.0, 0.1)  # powers of ten of a share; what is below is rounding
 
 _debiased: WeakKeyDictionary[VideoTokens, Tensor] = WeakKeyDictionary()
 _measuring = threading.Lock()
@@ -83,6 +84,8 @@ def _figure(name: str, runs: list[Run]) -> Any:
     figure.update_layout(margin={"t": 12, "b": figure.layout.margin.b + below})
     if name in SHARES:
         figure.update_yaxes(tickformat=".2~p")
+    if figure.layout.yaxis.type == "log":
+        figure.update_yaxes(range=LOG_RANGE)
     return figure
 
 
