@@ -73,3 +73,10 @@ def open_alone(page: Any, packed: Packed, *others: Packed, dark: bool = False) -
     page.goto(f"{HOST}/")
     page.wait_for_selector(".gv-viewer[data-state=ready]", timeout=20_000)
     return page
+
+
+def settle(page: Any) -> None:
+    """Wait until what was asked for is on the glass."""
+    page.evaluate(
+        "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
+    )

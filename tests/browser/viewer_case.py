@@ -1,0 +1,86 @@
+"""Four methods of one small clip in the viewer, and hands to move about in it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import pytest
+import torch
+
+from components.viewer import Packed, pack
+from gleanvid import COMPRESSORS
+from gleanvid.run import Run
+from gleanvid.types import Compression, VideoTokens
+from tests.browser.alone import open_alone, settle
+from tests.components.fake import COLUMNS, ROWS, Library, moving_square
+from tests.components.made_up import made_up_run
+
+CELLS = ROWS * COLUMNS
+VIEWS = ["kept", "heat", "outline", "ab", "groups", "original"]
+PRUNED, MERGED, LATE, OTHER = range(4)  # the methods on the page
+
+
+class Case(NamedTuple):
+    runs: list[Run]
+    tokens: VideoTokens
+    packed: Packed
+
+
+@pytest.fixture(scope="module")
+def case() -> Case:
+    """GleanVID, a method that merges, one that acts inside the model, and a random one."""
+    video, library = moving_square(8), Library()
+    tokens = library.encode(video, library.load_model("builtin"))[0].tokens
+    records = [COMPRESSORS[name]().compress(tokens) for name in ("gleanvid", "prunevid", "random")]
+    inner = Compression.pruned(torch.arange(0, 40, 4), tokens.grid, num_tokens=40)
+    late = {2: Compression.pruned(torch.arange(40), tokens.grid, num_tokens=len(tokens)), 5: inner}
+    runs = [
+        made_up_run(video, records[0], "gleanvid"),
+        made_up_run(video, records[1], "prunevid"),
+        made_up_run(video, late, "fastv"),
+        made_up_run(video, records[2], "random"),
+    ]
+    return Case(runs, tokens, pack(runs, 0, None, tokens))
+
+
+@pytest.fixture(scope="module")
+def shared(browser):
+    page = browser.new_page(viewport={"width": 1000, "height": 900})
+    yield page
+    page.close()
+
+
+@pytest.fixture(name="page")
+def fresh_page(shared, case):
+    """The case afresh."""
+    shared.unroute_all()
+    return open_alone(shared, case.packed)
+
+
+def caption(page) -> str:
+    settle(page)
+    return page.locator(".gv-caption").inner_text()
+
+
+def choose(page, **pair) -> None:
+    page.evaluate(
+        "(detail) => document.dispatchEvent(new CustomEvent('gleanvid:pair', { detail }))", pair
+    )
+
+
+def look_at(page, unit: int) -> None:
+    page.evaluate(
+        "(unit) => document.dispatchEvent(new CustomEvent('gleanvid:unit', { detail: { unit } }))",
+        unit,
+    )
+    settle(page)
+
+
+def over(page, token: int) -> dict[str, float]:
+    """The middle of a token of the unit on show, from the corner of the frame."""
+    box = page.locator(".gv-frame").bounding_box()
+    row, column = divmod(token % CELLS, COLUMNS)
+    return {
+        "x": (column + 0.5) / COLUMNS * box["width"],
+        "y": (row + 0.5) / ROWS * box["height"],
+    }
