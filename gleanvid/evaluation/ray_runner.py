@@ -7,6 +7,7 @@ dies is started anew and its clip is done again; what it had said before did not
 
 from __future__ import annotations
 
+import logging
 import os
 import pickle
 import time
@@ -43,7 +44,9 @@ def cluster(num_workers: int, address: str | None = None) -> Iterator[int]:
         cpus = max(os.cpu_count() or 1, num_workers + 1)
         local = {"num_cpus": cpus, "include_dashboard": False}
     try:
-        ray.init(address=address or "local", log_to_driver=False, logging_level="ERROR", **local)
+        ray.init(
+            address=address or "local", log_to_driver=False, logging_level=logging.ERROR, **local
+        )
     except (ConnectionError, ValueError, RuntimeError) as error:
         raise ModelError(f"There is no Ray cluster at {address!r}: {error}") from error
     try:
@@ -89,10 +92,11 @@ def evaluate_on_workers(
     left = list(pending(items, unique, journal))
     if not left:
         return
+    read: Any = _read  # Ray's own types know no further arguments
     parts = [{"part": pickle.dumps(part)} for part in left]
     answered = (
         ray.data.from_items(parts, override_num_blocks=len(parts))
-        .map(_read, fn_args=(benchmark,), num_cpus=1)
+        .map(read, fn_args=(benchmark,), num_cpus=1)
         .map_batches(
             _Worker,
             fn_constructor_args=(load, benchmark, ways, max_pixels),
