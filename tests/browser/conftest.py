@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.browser.viewer_case import case, fresh_page, shared  # noqa: F401  (fixtures)
 from tests.components.fake import COLUMNS, ROWS, Library, write_clip
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")

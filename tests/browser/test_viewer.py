@@ -11,7 +11,7 @@ from components.evidence import evidence
 from tests.browser.alone import settle
 from tests.browser.bench_viewer import drag
 from tests.browser.test_page import PIXELS
-from tests.browser.viewer_case import (
+from tests.browser.viewer_case import (  # noqa: F401  (fixtures)
     CELLS,
     LATE,
     MERGED,
@@ -20,8 +20,11 @@ from tests.browser.viewer_case import (
     VIEWS,
     caption,
     choose,
+    fresh_page,
     look_at,
+    made_case,
     over,
+    shared_tab,
 )
 from tests.components.fake import COLUMNS
 

@@ -13,7 +13,18 @@ from gleanvid import Video
 from gleanvid.types import Compression, VideoTokens
 from tests.browser.alone import open_alone, settle, value_of
 from tests.browser.bench_viewer import drag, stress
-from tests.browser.viewer_case import MERGED, OTHER, PRUNED, caption, choose, look_at, over
+from tests.browser.viewer_case import (  # noqa: F401  (fixtures)
+    MERGED,
+    OTHER,
+    PRUNED,
+    caption,
+    choose,
+    fresh_page,
+    look_at,
+    made_case,
+    over,
+    shared_tab,
+)
 from tests.components.made_up import made_up_run
 
 AXE = """async () => (await axe.run("main")).violations.map(

@@ -26,8 +26,8 @@ class Case(NamedTuple):
     packed: Packed
 
 
-@pytest.fixture(scope="module")
-def case() -> Case:
+@pytest.fixture(name="case", scope="module")
+def made_case() -> Case:
     """GleanVID, a method that merges, one that acts inside the model, and a random one."""
     video, library = moving_square(8), Library()
     tokens = library.encode(video, library.load_model("builtin"))[0].tokens
@@ -43,8 +43,8 @@ def case() -> Case:
     return Case(runs, tokens, pack(runs, 0, None, tokens))
 
 
-@pytest.fixture(scope="module")
-def shared(browser):
+@pytest.fixture(name="shared", scope="module")
+def shared_tab(browser):
     page = browser.new_page(viewport={"width": 1000, "height": 900})
     yield page
     page.close()
