@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import csv
 from collections import defaultdict
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ def append_row(path: Path, row: dict[str, Any]) -> None:
 
 def draw(folder: Path, picture: Path) -> None:
     """Language loss and per-token accuracy on the left, validation accuracy on the right."""
+    from matplotlib import colormaps
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(11, 4), layout="constrained")
@@ -38,19 +40,34 @@ def draw(folder: Path, picture: Path) -> None:
     families: dict[str, list[tuple[float, float]]] = defaultdict(list)
     for row in _read(folder / "accuracy.csv"):
         families[row["family"]].append((float(row["minute"]), float(row["accuracy"])))
-    for family, points in families.items():
+    shades = colormaps["tab20"].colors  # type: ignore[attr-defined]
+    for shade, (family, points) in zip(cycle(shades), families.items(), strict=False):
         bold = family == "mean of families"
-        right.plot(*zip(*points, strict=True), marker=".", lw=3 if bold else 1, label=family)
+        right.plot(
+            *zip(*points, strict=True),
+            marker=".",
+            lw=3 if bold else 1,
+            label=family,
+            color="black" if bold else shade,
+        )
     right.set(xlabel="minutes of training", ylabel="validation answers right", ylim=(0, 1.02))
     for axes in (left, right):
         axes.grid(alpha=0.3)
-        axes.legend(fontsize=8)
+    left.legend(fontsize=8)
+    right.legend(fontsize=8, loc="center left", bbox_to_anchor=(1, 0.5))
     figure.savefig(picture, dpi=110)
 
 
 def _read(path: Path) -> list[dict[str, str]]:
+    """The rows that count: a run that went on from a checkpoint did some steps twice."""
     with path.open(newline="") as file:
-        return list(csv.DictReader(file))
+        rows = list(csv.DictReader(file))
+    kept: list[dict[str, str]] = []
+    for row in rows:
+        while kept and int(kept[-1]["step"]) > int(row["step"]):
+            kept.pop()
+        kept.append(row)
+    return kept
 
 
 def _column(rows: list[dict[str, str]], name: str) -> np.ndarray:

@@ -70,7 +70,8 @@ class Learner(nn.Module):
         scores = head(stream)
         if level:
             return scores
-        embeddings = self.model.get_input_embeddings().weight[self.get_buffer("words")]
+        table: Any = self.model.get_input_embeddings().weight
+        embeddings = table[self.get_buffer("words")]
         named = linear(stream, embeddings) * self.sharpness
         shapes, colours = named.split([len(SHAPES), len(COLOURS)], dim=-1)
         empty = scores[:, :1], scores[:, _KINDS[0] : _KINDS[0] + 1]

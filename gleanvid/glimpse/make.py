@@ -18,7 +18,7 @@ import numpy as np
 
 from gleanvid.glimpse.casting import sample_scene
 from gleanvid.glimpse.clips import FPS, ask_about, clip_name
-from gleanvid.glimpse.questions import Question
+from gleanvid.glimpse.questions import Question, caption
 from gleanvid.glimpse.render import boxes, render
 from gleanvid.glimpse.world import ClipSettings, Scene
 
@@ -70,7 +70,7 @@ def write_example(seed: int, split: str, index: int, settings: ClipSettings, pat
     Image.fromarray(frames[len(frames) // 2]).save(path.with_suffix(".jpg"), quality=88)
     facts = clip_facts(scene, path.name) | {"seed": seed, "split": split, "index": index}
     del facts["boxes"]
-    asked = ask_about(seed, split, index, settings)
+    asked = [caption(scene), *ask_about(seed, split, index, settings)]
     facts["questions"] = [question_facts(question, settings) for question in asked]
     path.with_suffix(".json").write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
 

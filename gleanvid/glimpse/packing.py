@@ -19,7 +19,7 @@ from gleanvid.glimpse import tokenizer as words
 from gleanvid.glimpse.augment import augment
 from gleanvid.glimpse.casting import sample_scene
 from gleanvid.glimpse.model import CELL, MERGE, PATCH, TEMPORAL
-from gleanvid.glimpse.questions import Question, describe, questions
+from gleanvid.glimpse.questions import Question, caption, questions
 from gleanvid.glimpse.render import render
 from gleanvid.glimpse.world import (
     COLOURS,
@@ -98,7 +98,7 @@ def choose(scene: Scene, rng: np.random.Generator, limit: int) -> list[Question]
     waiting = questions(scene, rng)
     chosen: list[Question] = []
     if limit and rng.random() < _CAPTIONED:
-        chosen.append(Question("caption", "What is there?", describe(scene), (), ()))
+        chosen.append(caption(scene))
     while waiting and len(chosen) < limit:
         counts = Counter(question.family for question in chosen)
         least = min(counts[question.family] for question in waiting)

@@ -216,8 +216,8 @@ def _comparison(scene: Scene, rng: np.random.Generator) -> Iterator[Found]:
                 "What is the {0} at the end, compared with the start?",
                 "Compared with the start, how is the {0} at the end?",
             )
-            evidence = (Evidence(k, 0.0, span), Evidence(k, 1 - span, 1.0))
-            evidence = evidence[: 1 + thing.visible(1 - span)]  # what is gone has no tokens
+            both = (Evidence(k, 0.0, span), Evidence(k, 1 - span, 1.0))
+            evidence = both[: 1 + thing.visible(1 - span)]  # what is gone has no tokens
             options = tuple(OUTCOMES.values())
             yield text.format(_refer(rng, thing)), OUTCOMES[thing.behaviour], options, evidence
 
@@ -246,6 +246,11 @@ def describe(scene: Scene) -> str:
     things = {name(thing): thing for thing in scene.things}
     order = sorted(things, key=lambda key: list(COLOURS).index(things[key].colour))
     return " and ".join(order)
+
+
+def caption(scene: Scene) -> Question:
+    """The one question that is only asked freely; it belongs to no family."""
+    return Question("caption", "What is there?", describe(scene), (), _everything(scene))
 
 
 def name(thing: Thing) -> str:

@@ -41,10 +41,10 @@ CHECKPOINTS: tuple[Checkpoint, ...] = (
     Checkpoint(
         "builtin",
         "qwen3_vl",
-        0.0063,
+        0.0073,
         APACHE,
         8 * _K,
-        0.0063,
+        0.0073,
         WHOLE,
         "ships with the package; runs anywhere",
     ),
