@@ -204,6 +204,7 @@ def test_pointing_at_a_curve_moves_the_viewer(visit):
     box = plot.bounding_box()
     visit.mouse.move(box["x"] + box["width"] * 0.5, box["y"] + 40)
     visit.mouse.move(box["x"] + box["width"] * 0.97, box["y"] + 40, steps=3)
+    visit.wait_for_timeout(500)  # Plotly tells of the pointer a moment after it has come to rest
     tab(visit, "Tokens")
     visit.wait_for_function(
         "document.querySelector('.gv-caption').textContent.includes('unit 16 of 16')"
