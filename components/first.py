@@ -78,6 +78,7 @@ def make(example: Example, folder: Path = FOLDER) -> Run:
     from gleanvid import pipeline
 
     model = pipeline.load_model("builtin")
+    pipeline.ask(example.path, example.question, model)  # the first run of a process is slower
     run = pipeline.ask(example.path, example.question, model)
     methods = [COMPRESSORS[name]() for name in COMPARED]
     others = pipeline.compare(run.video, example.question, model, methods)
