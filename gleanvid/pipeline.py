@@ -8,7 +8,7 @@ from __future__ import annotations
 import queue
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,8 +22,8 @@ from gleanvid.models import load_model
 from gleanvid.models.base import Answer, Encoded, ModelAdapter
 from gleanvid.models.boundary.interrupt import interruptible
 from gleanvid.models.flops import prefill_flops
-from gleanvid.run import Cost, Run
-from gleanvid.types import Compression, StoppedError, Video
+from gleanvid.run import Cost, Run, visual_tokens_by_layer
+from gleanvid.types import StoppedError, Video
 from gleanvid.video import read_video
 
 Method = Compressor | Chain
@@ -179,17 +179,6 @@ def score(
     encoded, _ = encode(video, model, needs, max_pixels=max_pixels, stop=stop)
     with model.lock, interruptible(model.hf_model, stop):
         return model.conversation(encoded, compressor).score(question, answers)
-
-
-def visual_tokens_by_layer(
-    by_layer: Mapping[int, Compression], total: int, num_layers: int
-) -> tuple[int, ...]:
-    """Visual tokens entering every layer: a stage's record counts from its layer on."""
-    counts, held = [], total
-    for layer in range(num_layers):
-        held = by_layer[layer].num_kept if layer in by_layer else held
-        counts.append(held)
-    return tuple(counts)
 
 
 def stream(

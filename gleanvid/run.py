@@ -57,6 +57,17 @@ class Cost:
         return (self.new_tokens - 1) / self.generate_s if self.generate_s > 0 else 0.0
 
 
+def visual_tokens_by_layer(
+    by_layer: Mapping[int, Compression], total: int, num_layers: int
+) -> tuple[int, ...]:
+    """Visual tokens entering every layer: a stage's record counts from its layer on."""
+    counts, held = [], total
+    for layer in range(num_layers):
+        held = by_layer[layer].num_kept if layer in by_layer else held
+        counts.append(held)
+    return tuple(counts)
+
+
 @dataclass(frozen=True, eq=False)
 class Run:
     """One question answered: everything shown or measured is a function of this.

@@ -14,8 +14,8 @@ from gleanvid.pipeline import (
     encode,
     remembered,
     score,
-    visual_tokens_by_layer,
 )
+from gleanvid.run import visual_tokens_by_layer
 from gleanvid.types import Compression, StoppedError
 from tests.models import tiny
 

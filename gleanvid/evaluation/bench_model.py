@@ -23,7 +23,7 @@ from gleanvid.evaluation.machine import describe_machine
 from gleanvid.models.base import ModelAdapter
 from gleanvid.models.flops import prefill_flops
 from gleanvid.models.measure import now, peak_memory_mib, reset_peak_memory
-from gleanvid.pipeline import visual_tokens_by_layer
+from gleanvid.run import visual_tokens_by_layer
 from gleanvid.types import Compression, ModelError, Video
 
 QUESTION = "What happens in the video? Answer with the option's letter from the given choices."

@@ -10,7 +10,6 @@ from __future__ import annotations
 import logging
 import os
 import pickle
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -18,7 +17,7 @@ from typing import Any
 from gleanvid.evaluation.benchmarks.base import Benchmark, Item
 from gleanvid.evaluation.fingerprint import fingerprint
 from gleanvid.evaluation.journal import Journal
-from gleanvid.evaluation.runner import Progress, Row, Work, answers, check_hows, pending
+from gleanvid.evaluation.runner import Count, Progress, Work, answers, check_hows, pending
 from gleanvid.evaluation.setups import Setup
 from gleanvid.models.base import ModelAdapter
 from gleanvid.types import ModelError, Video
@@ -108,7 +107,7 @@ def evaluate_on_workers(
         )
     )
     total = len(items) * len(unique)
-    count = _Count(total, total - sum(len(asked) for *_, work in left for _, asked in work))
+    count = Count(total, total - sum(len(asked) for *_, work in left for _, asked in work))
     try:
         for out in answered.iter_rows():
             clip, rows = pickle.loads(out["rows"])
@@ -170,18 +169,3 @@ class _AsRead:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._benchmark, name)
-
-
-class _Count:
-    """Progress over answers as they come."""
-
-    def __init__(self, total: int, already: int) -> None:
-        self.total, self.already, self.done = total, already, already
-        self.failed, self.started = 0, time.perf_counter()
-
-    def after(self, row: Row, clip: str) -> Progress:
-        """How far it is with one more answer."""
-        self.done, self.failed = self.done + 1, self.failed + ("error" in row)
-        elapsed = time.perf_counter() - self.started
-        left = elapsed / (self.done - self.already) * (self.total - self.done)
-        return Progress(self.done, self.total, self.failed, elapsed, left, clip)

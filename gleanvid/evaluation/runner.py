@@ -19,7 +19,7 @@ from gleanvid.evaluation.setups import Setup
 from gleanvid.models.base import ModelAdapter
 from gleanvid.models.conversation import Conversation
 from gleanvid.ops.records import whole_record
-from gleanvid.pipeline import visual_tokens_by_layer
+from gleanvid.run import visual_tokens_by_layer
 
 Row = dict[str, Any]
 Work = Sequence[tuple[Setup, Sequence[Item]]]  # what is still to be asked about one clip
@@ -35,6 +35,21 @@ class Progress:
     elapsed_s: float
     remaining_s: float | None
     clip: str
+
+
+class Count:
+    """Progress over answers as they come."""
+
+    def __init__(self, total: int, already: int) -> None:
+        self.total, self.already, self.done = total, already, already
+        self.failed, self.started = 0, time.perf_counter()
+
+    def after(self, row: Row, clip: str) -> Progress:
+        """How far it is with one more answer."""
+        self.done, self.failed = self.done + 1, self.failed + ("error" in row)
+        elapsed = time.perf_counter() - self.started
+        left = elapsed / (self.done - self.already) * (self.total - self.done)
+        return Progress(self.done, self.total, self.failed, elapsed, left, clip)
 
 
 def evaluate(
@@ -57,20 +72,17 @@ def evaluate(
     ways = tuple(hows) or (benchmark.how,)
     check_hows(benchmark, ways)
     unique = list({setup.key: setup for setup in setups}.values())
-    total = len(items) * len(unique)
-    done = already = sum(journal.done((i.id, s.key)) for i in items for s in unique)
-    failed, started = 0, time.perf_counter()
+    already = sum(journal.done((i.id, s.key)) for i in items for s in unique)
+    count = Count(len(items) * len(unique), already)
     for clip, num_frames, work in pending(items, unique, journal):
         for row in answers(model, benchmark, clip, num_frames, work, ways, max_pixels):
             if not _told_before(journal, row):
                 journal.append(row)
-            done, failed = done + 1, failed + ("error" in row)
-            elapsed = time.perf_counter() - started
-            left = elapsed / (done - already) * (total - done)
+            progress = count.after(row, clip)
             if on_progress:
-                on_progress(Progress(done, total, failed, elapsed, left, clip))
-    if on_progress and done == already:
-        on_progress(Progress(done, total, failed, 0.0, None, ""))
+                on_progress(progress)
+    if on_progress and count.done == already:
+        on_progress(Progress(already, count.total, 0, 0.0, None, ""))
 
 
 def check_hows(benchmark: Benchmark, hows: Sequence[str]) -> None:

@@ -1,37 +1,20 @@
 """Questions about a scene, with answers in words that are right by construction.
 
-A family is one kind of question, one function here and one line in ``_FAMILIES``. Every question
-can be asked freely or with four options, which are drawn so that they tell nothing: without the
-clip each of the four is equally likely. This module reads scenes, never pixels.
+Every question can be asked freely or with four options. This module reads scenes, never pixels.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from gleanvid.glimpse.casting import UNITS_TO_COUNT
-from gleanvid.glimpse.world import CHANGES, COLOURS, DIRECTIONS, ROUND, SHAPES, Scene, Thing
+from gleanvid.glimpse import families
+from gleanvid.glimpse.families import Evidence
+from gleanvid.glimpse.naming import name
+from gleanvid.glimpse.world import CHANGES, COLOURS, DIRECTIONS, SHAPES, Scene
 
-NUMBERS = ("one", "two", "three", "four")
-ACTIONS = {"grows": "it grows", "turns": "it turns", "blinks": "it blinks", "bounces": "it bounces"}
-OUTCOMES = {"grows": "larger", "shrinks": "smaller", "stands": "the same", "leaves": "gone"}
-PLACES = ("top left", "top right", "bottom left", "bottom right")
-SIDES = ("left", "right", "above", "below")
-_CLEAR = 0.08  # how far from the middle line, in picture sides, a place must be to be named
-_TOUCH = 0.07  # of the clip, on both sides of a collision
-_COUNTED = ("medley", "flash", "action", "repeats", "comparison", "still", "motion")
-
-
-@dataclass(frozen=True)
-class Evidence:
-    """Where the answer is to be seen: a thing of the scene, from ``start`` to ``end`` in [0, 1]."""
-
-    thing: int
-    start: float
-    end: float
+FAMILIES = tuple(families.FAMILIES)
 
 
 @dataclass(frozen=True)
@@ -45,200 +28,14 @@ class Question:
     evidence: tuple[Evidence, ...]
 
 
-Found = tuple[str, str, Sequence[str], tuple[Evidence, ...]]  # text, answer, options, evidence
-Family = Callable[[Scene, np.random.Generator], Iterator[Found]]
-
-
 def questions(scene: Scene, rng: np.random.Generator) -> list[Question]:
     """Every question that the scene allows, each in one wording drawn from ``rng``."""
     asked = []
-    for family, find in _FAMILIES.items():
+    for family, find in families.FAMILIES.items():
         for text, answer, options, evidence in find(scene, rng):
             order = tuple(str(option) for option in rng.permutation(list(options)))
             asked.append(Question(family, text, answer, order, evidence))
     return asked
-
-
-def _colour(scene: Scene, rng: np.random.Generator) -> Iterator[Found]:
-    for k, thing in _stable(scene):
-        text = _say(rng, "What colour is the {0}?", "Which colour does the {0} have?")
-        yield (
-            text.format(thing.shape),
-            thing.colour,
-            _others(rng, COLOURS, thing.colour),
-            _all(thing, k),
-        )
-
-
-def _shape(scene: Scene, rng: np.random.Generator) -> Iterator[Found]:
-    for k, thing in _stable(scene):
-        if thing.behaviour != "turns":
-            text = _say(rng, "What shape is the {0} object?", "Which shape is {0}?")
-            shapes = _others(rng, SHAPES, thing.shape)
-            yield text.format(thing.colour), thing.shape, shapes, _all(thing, k)
-
-
-def _direction(scene: Scene, rng: np.random.Generator) -> Iterator[Found]:
-    for k, thing in _stable(scene):
-        if thing.direction is not None:
-            text = _say(rng, "Which way does the {0} move?", "In which direction does the {0} go?")
-            straight = "-" in thing.direction
-            same = [name for name in DIRECTIONS if ("-" in name) == straight]
-            yield text.format(_refer(rng, thing)), thing.direction, same, _all(thing, k)
-
-
-def _place(scene: Scene, rng: np.random.Generator) -> Iterator[Found]:
-    for k, thing in _stable(scene):
-        moments = [("at the start", 0.0), ("at the end", 1.0)]
-        if thing.behaviour == "flashes":
-            moments = [("when it flashes", (thing.appears + thing.ends) / 2)]
-        elif thing.direction is None:
-            moments = [("", thing.appears)]
-        word, time = moments[rng.integers(len(moments))]
-        place = _place_at(scene, thing, time)
-        if place is None or thing.behaviour in ("bounces", "collides"):
-            continue
-        text = f"Where is the {_refer(rng, thing)} {word}".rstrip() + "?"
-        span = 1 / scene.settings.num_units
-        start = min(max(thing.appears, time - span / 2), thing.ends - span)
-        yield text, place, PLACES, (Evidence(k, start, start + span),)
-
-
-def _relation(scene: Scene, rng: np.random.Generator) -> Iterator[Found]:
-    still = [(k, thing) for k, thing in _stable(scene) if thing.behaviour == "stands"]
-    if len(still) < 2:
-        return
-    chosen = rng.permutation(len(still))[:2]
-    (a, one), (b, other) = (still[i] for i in chosen)
-    dx, dy = np.subtract(one.centre(0), other.centre(0))
-    if max(abs(dx), abs(dy)) < 1.5 * min(abs(dx), abs(dy)) or max(abs(dx), abs(dy)) < 12:
-        return
-    side = SIDES[int(dx > 0)] if abs(dx) > abs(dy) else SIDES[2 + int(dy > 0)]
-    text = _say(rng, "On which side of the {1} is the {0}?", "Where is the {0}, seen from the {1}?")
-    names = (_refer(rng, one), _refer(rng, other))
-    yield text.format(*names), side, SIDES, (*_all(one, a), *_all(other, b))
-
-
-def _count(scene: Scene, rng: np.random.Generator) -> Iterator[Found]:
-    if scene.theme in _COUNTED:
-        text = _say(rng, "How many objects are there?", "How many different objects appear?")
-        yield text, NUMBERS[len(scene.things) - 1], NUMBERS, _everything(scene)
-
-
-def _absent(scene: Scene, rng: np.random.Generator) -> Iterator[Found]:
-    if len(scene.things) < 3 or scene.change is not None:
-        return
-    shown = [scene.things[i].colour for i in rng.permutation(len(scene.things))[:3]]
-    rest = [name for name in COLOURS if name not in {thing.colour for thing in scene.things}]
-    answer = str(rng.choice(rest))
-    listed = [str(name) for name in rng.permutation([*shown, answer])]
-    text = _say(
-        rng, "Which colour is not there: {}, {}, {} or {}?", "Which is missing: {}, {}, {} or {}?"
-    )
-    yield text.format(*listed), answer, listed, _everything(scene)
-
-
-def _flash(scene: Scene, rng: np.random.Generator) -> Iterator[Found]:
-    flashing = [(k, t) for k, t in enumerate(scene.things) if t.behaviour == "flashes"]
-    if len(flashing) == 1:
-        k, thing = flashing[0]
-        text = _say(rng, "Which object flashes briefly?", "What is seen only for a moment?")
-        yield text, name(thing), _names(scene, rng, thing), _all(thing, k)
-
-
-def _order(scene: Scene, rng: np.random.Generator) -> Iterator[Found]:
-    if scene.theme == "arrivals":
-        last = max(range(2), key=lambda k: scene.things[k].appears)
-        text = _say(rng, "Which object appears last?", "Which object is the last to come?")
-    elif scene.theme == "departures":
-        last = min(range(2), key=lambda k: scene.things[k].ends)
-        text = _say(rng, "Which object leaves first?", "Which object is the first to go?")
-    else:
-        return
-    span = 1 / scene.settings.num_units
-    moments = [t.appears if scene.theme == "arrivals" else t.ends - span for t in scene.things[:2]]
-    evidence = tuple(Evidence(k, time, time + span) for k, time in enumerate(moments))
-    thing = scene.things[last]
-    yield text, name(thing), _names(scene, rng, thing), evidence
-
-
-def _cut(scene: Scene, rng: np.random.Generator) -> Iterator[Found]:
-    if scene.change is not None:
-        change, span = scene.change, 1 / scene.settings.num_units
-        cut = scene.things[change.after].appears
-        options = [f"the {what}" for what in CHANGES]
-        evidence = (
-            Evidence(change.before, cut - span, cut),
-            Evidence(change.after, cut, cut + span),
-        )
-        text = _say(rng, "What changes about an object at the cut?", "What changes at the cut?")
-        yield text, f"the {change.what}", options, evidence
-
-
-def _collision(scene: Scene, rng: np.random.Generator) -> Iterator[Found]:
-    if scene.theme == "collision":
-        hit, thing = (int(k) for k in rng.permutation(2))
-        time, _, _ = scene.things[0].path[1]
-        evidence = tuple(Evidence(k, time - _TOUCH, time + _TOUCH) for k in (0, 1))
-        text = _say(rng, "Which object does the {0} hit?", "What does the {0} bump into?")
-        hitting, other = scene.things[hit], scene.things[thing]
-        options = _names(scene, rng, other, but=hitting)
-        yield text.format(_refer(rng, hitting)), name(other), options, evidence
-
-
-def _action(scene: Scene, rng: np.random.Generator) -> Iterator[Found]:
-    for k, thing in _cast(scene, "action"):
-        if thing.behaviour in ACTIONS and thing.shape not in ROUND:
-            text = f"What does the {_refer(rng, thing)} do?"
-            yield text, ACTIONS[thing.behaviour], tuple(ACTIONS.values()), _all(thing, k)
-
-
-def _repeats(scene: Scene, rng: np.random.Generator) -> Iterator[Found]:
-    if scene.settings.num_units < UNITS_TO_COUNT:
-        return
-    for k, thing in _cast(scene, "repeats"):
-        if thing.behaviour == "blinks":
-            text = _say(rng, "How many times does the {0} blink?", "How often does the {0} blink?")
-            yield (
-                text.format(_refer(rng, thing)),
-                NUMBERS[thing.repeats - 1],
-                NUMBERS,
-                _all(thing, k),
-            )
-
-
-def _comparison(scene: Scene, rng: np.random.Generator) -> Iterator[Found]:
-    span = 2 / scene.settings.num_units
-    for k, thing in _cast(scene, "comparison"):
-        if thing.behaviour in OUTCOMES:
-            text = _say(
-                rng,
-                "What is the {0} at the end, compared with the start?",
-                "Compared with the start, how is the {0} at the end?",
-            )
-            both = (Evidence(k, 0.0, span), Evidence(k, 1 - span, 1.0))
-            evidence = both[: 1 + thing.visible(1 - span)]  # what is gone has no tokens
-            options = tuple(OUTCOMES.values())
-            yield text.format(_refer(rng, thing)), OUTCOMES[thing.behaviour], options, evidence
-
-
-_FAMILIES: dict[str, Family] = {
-    "colour": _colour,
-    "shape": _shape,
-    "direction": _direction,
-    "place": _place,
-    "relation": _relation,
-    "count": _count,
-    "absent": _absent,
-    "flash": _flash,
-    "order": _order,
-    "cut": _cut,
-    "collision": _collision,
-    "action": _action,
-    "repeats": _repeats,
-    "comparison": _comparison,
-}
-FAMILIES = tuple(_FAMILIES)
 
 
 def describe(scene: Scene) -> str:
@@ -250,12 +47,7 @@ def describe(scene: Scene) -> str:
 
 def caption(scene: Scene) -> Question:
     """The one question that is only asked freely; it belongs to no family."""
-    return Question("caption", "What is there?", describe(scene), (), _everything(scene))
-
-
-def name(thing: Thing) -> str:
-    """ "red circle"."""
-    return f"{thing.colour} {thing.shape}"
+    return Question("caption", "What is there?", describe(scene), (), families.everything(scene))
 
 
 def normalise(text: str) -> str:
@@ -263,68 +55,12 @@ def normalise(text: str) -> str:
     return " ".join(text.lower().replace("_", "-").split()).rstrip(".!? ")
 
 
-def _say(rng: np.random.Generator, *wordings: str) -> str:
-    return wordings[rng.integers(len(wordings))]
-
-
-def _refer(rng: np.random.Generator, thing: Thing) -> str:
-    """One of the names that tell the thing from all others of its scene."""
-    if thing.behaviour == "turns":
-        return f"{thing.colour} object"
-    return _say(rng, thing.shape, f"{thing.colour} object", name(thing))
-
-
-def _stable(scene: Scene) -> list[tuple[int, Thing]]:
-    """Things that no cut changes, with their numbers."""
-    change = scene.change
-    changed = () if change is None else (change.before, change.after)
-    return [(k, thing) for k, thing in enumerate(scene.things) if k not in changed]
-
-
-def _cast(scene: Scene, theme: str) -> list[tuple[int, Thing]]:
-    """Things whose behaviour was drawn evenly: the first of the theme, and all of a medley."""
-    if scene.theme == "medley":
-        return list(enumerate(scene.things))
-    return [(0, scene.things[0])] if scene.theme == theme else []
-
-
-def _all(thing: Thing, k: int) -> tuple[Evidence, ...]:
-    """The thing for as long as it is there."""
-    return (Evidence(k, thing.appears, thing.ends),)
-
-
-def _everything(scene: Scene) -> tuple[Evidence, ...]:
-    return tuple(Evidence(k, t.appears, t.ends) for k, t in enumerate(scene.things))
-
-
-def _others(rng: np.random.Generator, names: Sequence[str] | dict, answer: str) -> list[str]:
-    """The answer and three of the other names."""
-    rest = [item for item in names if item != answer]
-    return [answer, *(str(item) for item in rng.permutation(rest)[:3])]
-
-
-def _names(
-    scene: Scene, rng: np.random.Generator, thing: Thing, but: Thing | None = None
-) -> list[str]:
-    """The thing's name and three others, those of the scene first; no two share a word."""
-    others = [name(other) for other in scene.things if other is not thing and other is not but]
-    shapes = [s for s in rng.permutation(SHAPES) if s not in {t.shape for t in scene.things}]
-    colours = [
-        c for c in rng.permutation(list(COLOURS)) if c not in {t.colour for t in scene.things}
-    ]
-    invented = [f"{colour} {shape}" for colour, shape in zip(colours, shapes, strict=False)]
-    return [name(thing), *[*others, *invented][:3]]
-
-
-def _place_at(scene: Scene, thing: Thing, time: float) -> str | None:
-    """The quarter of the picture the thing is in; None where it is too near a middle line."""
-    x, y = thing.centre(time)
-    x, y = x / scene.settings.width - 0.5, y / scene.settings.height - 0.5
-    return None if min(abs(x), abs(y)) < _CLEAR else PLACES[int(x > 0) + 2 * int(y > 0)]
-
-
 def vocabulary() -> list[str]:
     """Every word of the world, for training the tokenizer."""
-    answers = [*SHAPES, *COLOURS, *DIRECTIONS, *NUMBERS, *PLACES, *SIDES]
-    answers += [*ACTIONS.values(), *OUTCOMES.values(), *(f"the {what}" for what in CHANGES)]
+    answers = [*SHAPES, *COLOURS, *DIRECTIONS, *families.NUMBERS, *families.PLACES, *families.SIDES]
+    answers += [
+        *families.ACTIONS.values(),
+        *families.OUTCOMES.values(),
+        *(f"the {what}" for what in CHANGES),
+    ]
     return answers

@@ -9,13 +9,7 @@ from components.clip import examples
 from components.engine import Engine
 from components.talk import NO_WORDS
 from gleanvid import GleanVID, ask, pipeline
-from gleanvid.models.load import BUILTIN
 from tests.browser.conftest import listen
-
-pytestmark = [
-    pytest.mark.skipif(not (BUILTIN / "model.safetensors").is_file(), reason="no built-in weights"),
-    pytest.mark.skipif(not examples(), reason="no example clips"),
-]
 
 
 @pytest.fixture

@@ -29,7 +29,6 @@ def test_without_one_the_page_begins_empty(tmp_path):
     assert first.load(tmp_path) == first.First()
 
 
-@pytest.mark.skipif(not (first.FOLDER / "view.json").is_file(), reason="no first result made yet")
 def test_the_one_in_the_repository_is_whole_and_fits_its_clip():
     loaded = first.load()
     grid, methods = loaded.viewer["grid"], loaded.viewer["methods"]
@@ -43,7 +42,6 @@ def test_the_one_in_the_repository_is_whole_and_fits_its_clip():
     assert loaded.viewer["name"] == examples()[0].path.name
 
 
-@pytest.mark.skipif(not (FOLDER / "clips.json").is_file(), reason="no example clips yet")
 def test_every_example_is_there_with_its_licence():
     notes = (FOLDER.parent / "ATTRIBUTION.md").read_text(encoding="utf-8")
     for example in examples():

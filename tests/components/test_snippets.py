@@ -11,7 +11,7 @@ from components.actions import Request
 from gleanvid import GleanVID
 
 REQUEST = Request(
-    "/tmp/x.mp4",
+    "uploads/x.mp4",
     16,
     "builtin",
     lambda: GleanVID(0.1, alpha_min=0.3),
