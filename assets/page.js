@@ -1,4 +1,26 @@
-// What the page does by itself, once: keys on sliders, and curves that follow the viewer.
+// What the page does by itself, once: keys on sliders, the address that holds the settings, and
+// curves that follow the viewer.
+
+// A setting that is not at its default stands in the address, once the hand is off it.
+(() => {
+  const changed = new Map();
+  let timer = null;
+
+  function write() {
+    const query = new URLSearchParams(location.search);
+    for (const [name, text] of changed) text === null ? query.delete(name) : query.set(name, text);
+    changed.clear();
+    const text = query.toString();
+    history.replaceState(history.state, "", text ? `?${text}` : location.pathname);
+  }
+
+  window.gvLink = (name, value, usual) => {
+    const text = String(value ?? "");
+    changed.set(name, text === "" || text === String(usual) ? null : text);
+    clearTimeout(timer);
+    timer = setTimeout(write, 300);
+  };
+})();
 
 // Gradio's sliders report the release of a pointer but not of a key: make one of the other.
 document.addEventListener("keyup", (event) => {

@@ -169,6 +169,8 @@ def ask(
         if decides_early(compressor):
             run = engine.look(encoded, request.model, compressor)
             early = show(engine, run, encoded, beside)
+        if work.stop.is_set():  # nothing is begun that would only be ended
+            raise StoppedError
         yield replace(
             early,
             notice=message("Answering…"),

@@ -54,7 +54,9 @@ def panel(methods: Mapping[str, type[Compressor]]) -> Compare:
     with gr.Row(elem_classes="gv-send"):
         start = gr.Button("Compare", variant="primary", scale=2, elem_id="gv-compare-start")
         sweep = gr.Button("Sweep the ratio", scale=2, min_width=120, elem_id="gv-sweep")
-        stop = gr.Button("Stop", interactive=False, scale=1, min_width=70)
+        stop = gr.Button(
+            "Stop", interactive=False, scale=1, min_width=70, elem_id="gv-compare-stop"
+        )
     notice = gr.HTML(
         message(), apply_default_css=False, html_template=NOTICE_HTML, js_on_load=NOTICE_JS
     )

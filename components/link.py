@@ -11,34 +11,22 @@ import gradio as gr
 from components.clip import Example
 
 LOADED = "Settings as in the link. Press Ask to run them."
-WRITE = """(...values) => {
-  const names = NAMES, defaults = DEFAULTS, clips = CLIPS;
-  const query = new URLSearchParams();
-  names.forEach((name, index) => {
-    let value = values[index];
-    if (name === "clip") {
-      const path = value?.path ?? value?.video?.path ?? "";
-      value = clips.find((clip) => path.endsWith(clip)) ?? "";
-    }
-    if (value === null || value === undefined || value === "") return;
-    if (String(value) !== String(defaults[index])) query.set(name, String(value));
-  });
-  const text = query.toString();
-  history.replaceState(history.state, "", text ? `?${text}` : location.pathname);
+WRITE = "(value) => window.gvLink(NAME, value, DEFAULT)"
+CLIP = """(value) => {
+  const path = value?.path ?? value?.video?.path ?? "";
+  window.gvLink(NAME, CLIPS.find((clip) => path.endsWith(clip)) ?? "", "");
 }"""
 
 
-def writer(named: Mapping[str, Any], examples: Sequence[Example]) -> str:
-    """The script that puts the values of these widgets, in order, into the address."""
-    defaults = [None if name == "clip" else widget.value for name, widget in named.items()]
-    lists = {
-        "NAMES": list(named),
-        "DEFAULTS": defaults,
-        "CLIPS": [example.path.name for example in examples],
-    }
-    script = WRITE
-    for word, values in lists.items():
-        script = script.replace(word, json.dumps(values, default=str))
+def writer(name: str, widget: Any, examples: Sequence[Example]) -> str:
+    """The script that puts the value of this widget into the address (see ``assets/page.js``)."""
+    words: dict[str, Any] = {"NAME": name}
+    if name == "clip":
+        script, words["CLIPS"] = CLIP, [example.path.name for example in examples]
+    else:
+        script, words["DEFAULT"] = WRITE, widget.value
+    for word, value in words.items():
+        script = script.replace(word, json.dumps(value, default=str))
     return script
 
 

@@ -49,16 +49,11 @@ class Page(NamedTuple):
 
     def shown(self) -> list[Any]:
         """The parts that an ``actions.Shown`` changes, in the order of :func:`updates`."""
-        talk = self.talk
-        return [
-            talk.notice,
-            self.viewer,
-            self.runs,
-            talk.answers,
-            self.turns,
-            self.status,
-            *self.busy(),
-        ]
+        return [*self.looked(), self.talk.answers, self.turns, *self.busy()]
+
+    def looked(self) -> list[Any]:
+        """Those of :meth:`shown` that change without a question. Few: each costs the page time."""
+        return [self.talk.notice, self.viewer, self.runs, self.status]
 
     def busy(self) -> list[Any]:
         """The buttons that change while this page has work under way."""
@@ -68,9 +63,14 @@ class Page(NamedTuple):
 
 def updates(shown: actions.Shown) -> list[Any]:
     """One value for each of ``Page.shown``; a part that stays is skipped."""
-    parts = [shown.notice, shown.viewer, shown.runs, shown.turns, shown.turns, shown.status]
-    values = [gr.skip() if part is None else part for part in parts]
-    return [*values, *(working(False) if shown.done else [gr.skip()] * 6)]
+    said = [gr.skip() if shown.turns is None else shown.turns] * 2
+    return [*looked(shown), *said, *(working(False) if shown.done else [gr.skip()] * 6)]
+
+
+def looked(shown: actions.Shown) -> list[Any]:
+    """One value for each of ``Page.looked``."""
+    parts = [shown.notice, shown.viewer, shown.runs, shown.status]
+    return [gr.skip() if part is None else part for part in parts]
 
 
 def working(running: bool) -> list[Any]:

@@ -17,15 +17,15 @@ TITLE = "Curves"
 def wire(engine: Engine, page: Page, tabs: gr.Tabs) -> None:
     plots = list(page.curves.plots.values())
 
-    def on_draw(ids: list[str], tab: str, *asked: Any) -> list[Any]:
+    def on_draw(ids: list[str], tab: str, model: str, pixels: int) -> list[Any]:
         if tab != TITLE or not ids:
             return [gr.skip()] * len(plots)
-        runs = told(engine, ids, page, asked)
+        runs = told(engine, ids, model, pixels)
         if not runs:
             return [gr.skip()] * len(plots)
         return [gr.update(value=fig, visible=fig is not None) for fig in curves.draw(runs)]
 
-    inputs = [page.runs, page.tab, *page.asked()]
+    inputs = [page.runs, page.tab, page.settings.model, page.settings.pixels]
     options: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
     tabs.select(opened, None, page.tab, queue=False, **options).then(
         on_draw, inputs, plots, **options
@@ -38,12 +38,14 @@ def opened(event: gr.SelectData) -> str:
     return str(event.value)
 
 
-def told(engine: Engine, ids: list[str], page: Page, asked: Any) -> list[Run]:
-    """The runs on show that are still there, with the diagnostics that can be taken of them."""
+def told(engine: Engine, ids: list[str], model: str, pixels: int) -> list[Run]:
+    """The runs on show that are still there, with the diagnostics that can be taken of them.
+
+    ``model`` and ``pixels`` (of a frame) say which encoded clip is meant.
+    """
     runs = [run for run in map(engine.runs.get, ids) if run is not None]
     if not runs:
         return []
-    request = page.request(asked)
-    pixels = request.max_pixels(runs[0].video)
-    held = engine.encoded(runs[0].video, request.model, frozenset(), pixels)
+    video = runs[0].video
+    held = engine.encoded(video, model, frozenset(), int(pixels or 0) * len(video) or None)
     return curves.measured(runs, held.tokens if held else None)

@@ -28,8 +28,8 @@ def wire(engine: Engine, page: Page) -> None:
     panel.frame.click(None, None, None, js=SAVE_FRAME)
     for kind, button in panel.files.items():
         button.click(
-            writing(engine, page, kind),
-            [page.runs, *page.asked()],
+            writing(engine, kind),
+            [page.runs, page.settings.model, page.settings.pixels],
             panel.made,
             show_progress="minimal",
             api_visibility="private",
@@ -65,11 +65,11 @@ def wire(engine: Engine, page: Page) -> None:
     panel.refresh.click(on_code, [talk.question, *page.asked()], code, **AT_ONCE)
 
 
-def writing(engine: Engine, page: Page, kind: str) -> Callable[..., Any]:
-    def on_write(ids: list[str], *asked: Any) -> Any:
+def writing(engine: Engine, kind: str) -> Callable[..., Any]:
+    def on_write(ids: list[str], model: str, pixels: int) -> Any:
         if not ids:
             raise gr.Error(NOTHING, print_exception=False)
-        runs = told(engine, ids, page, asked)
+        runs = told(engine, ids, model, pixels)
         if not runs:
             raise gr.Error(GONE, print_exception=False)
         return gr.update(value=exports.make(kind, runs), visible=True)

@@ -14,13 +14,14 @@ from components.talk import message
 from components.wiring.looking import AT_ONCE
 from gleanvid.compressors import COMPRESSORS
 
+UNSEEN: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
+
 
 def wire(page: Page, examples: Sequence[Example], blocks: gr.Blocks) -> None:
     named = {"clip": page.clip.video} | page.settings.named() | {"question": page.talk.question}
     widgets, own = list(named.values()), page.settings.controls
-    changes = [widget.change for widget in widgets]
-    script = link.writer(named, examples)
-    gr.on(changes, None, widgets, None, js=script, show_progress="hidden")
+    for name, widget in named.items():  # each by itself: the values of all take the page long
+        widget.change(None, widget, None, js=link.writer(name, widget, examples), **UNSEEN)
     ratio = list(named).index("retention_ratio")
 
     def on_load(user: gr.Request) -> list[Any]:

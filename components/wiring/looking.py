@@ -7,7 +7,7 @@ from typing import Any
 
 from components import actions
 from components.engine import Engine
-from components.page import Page, updates
+from components.page import Page, looked
 
 # The engine's line lets one at a time to the model and tells the others where they stand.
 IN_LINE: dict[str, Any] = {
@@ -20,7 +20,7 @@ AT_ONCE: dict[str, Any] = {"queue": False, "show_progress": "hidden", "api_visib
 
 def looking(engine: Engine, page: Page) -> dict[str, Any]:
     def on_look(ids: list[str], *asked: Any) -> Iterator[list[Any]]:
-        yield from map(updates, actions.look(engine, page.request(asked), ids or []))
+        yield from map(looked, actions.look(engine, page.request(asked), ids or []))
 
     inputs = [page.runs, *page.asked()]
-    return {"fn": on_look, "inputs": inputs, "outputs": page.shown(), **IN_LINE}
+    return {"fn": on_look, "inputs": inputs, "outputs": page.looked(), **IN_LINE}

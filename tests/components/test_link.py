@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import gradio as gr
@@ -69,7 +70,10 @@ def test_what_a_widget_could_not_say_changes_nothing(named, query):
     assert said(named, **query) == {}
 
 
-def test_the_script_names_every_widget(named):
-    script = link.writer(named, EXAMPLES)
-    assert '"gleanvid.alpha_min"' in script and '"square.mp4"' in script
-    assert not any(word in script for word in ("NAMES", "DEFAULTS", "CLIPS"))
+def test_every_widget_writes_its_own_name_default_and_nothing_else(named):
+    for name, widget in named.items():
+        script = link.writer(name, widget, EXAMPLES)
+        assert f'"{name}"' in script
+        assert not any(word in script for word in ("NAME", "DEFAULT", "CLIPS"))
+        expected = '["square.mp4"]' if name == "clip" else json.dumps(widget.value)
+        assert expected in script

@@ -1,0 +1,138 @@
+"""How long a person waits for the page: ``python -m tests.browser.bench_page``.
+
+The built-in model, an example clip of 32 frames, headless Chromium and the server on one machine.
+
+- ``slider``: from the release of the retention slider to the animation frame after the new masks
+  are drawn; the features of the clip are held, nothing is encoded.
+- ``stop``: from the press of Stop to the moment at which nobody holds the model, at several points
+  of an answer and of a comparison. ``page``: until the page says so.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from components import serving
+from components.clip import examples
+from components.engine import Engine
+from gleanvid import pipeline
+from tests.browser.conftest import FLAGS, NAMES, listen
+
+RATIOS = (0.5, 0.1, 0.35, 0.2, 0.6)
+STOP_AFTER_S = (0.05, 0.15, 0.3, 0.6, 1.0)
+WATCH = """() => {
+  const caption = document.querySelector(".gv-caption");
+  const before = caption.textContent;
+  window.waited = new Promise((done) => {
+    let begun = null;
+    const once = { once: true, capture: true };
+    addEventListener("pointerup", () => { begun = performance.now(); }, once);
+    new MutationObserver((_, watcher) => {
+      if (begun === null || caption.textContent === before) return;
+      watcher.disconnect();
+      requestAnimationFrame(() => done(performance.now() - begun));
+    }).observe(caption, { childList: true, characterData: true, subtree: true });
+  });
+}"""
+
+
+@contextmanager
+def served() -> Iterator[tuple[Any, Engine, str]]:
+    """A browser, the engine and the address of a page with the built-in model."""
+    from playwright.sync_api import sync_playwright
+
+    import app
+
+    engine = Engine(pipeline)
+    built = app.build_app(engine, examples=examples())
+    options = serving.options("127.0.0.1", None, False)
+    _, url, _ = built.queue().launch(**options, prevent_thread_lock=True, quiet=True)
+    chromium = next(filter(None, map(shutil.which, NAMES)))
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=chromium, args=FLAGS)
+        yield browser, engine, url
+        browser.close()
+    built.close()
+
+
+def with_clip(browser: Any, url: str) -> Any:
+    """A page on which an example is encoded and shown."""
+    page = listen(browser)
+    page.goto(url)
+    page.wait_for_selector(".gv-viewer[data-state=ready]")
+    page.locator(".gv-examples button").first.click()
+    page.wait_for_function("document.querySelector('.gv-notice').textContent.startsWith('Used')")
+    page.wait_for_timeout(1000)
+    return page
+
+
+def release(page: Any, ratio: float) -> float:
+    """Milliseconds from the release of the slider at ``ratio`` to the new masks."""
+    slider = page.get_by_label("range slider for Retention ratio")
+    low, high = (float(slider.get_attribute(name)) for name in ("min", "max"))
+    box = slider.bounding_box()
+    middle = box["y"] + box["height"] / 2
+    page.evaluate(WATCH)
+    page.mouse.move(box["x"] + box["width"] * 0.05, middle)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] * (ratio - low) / (high - low), middle, steps=5)
+    page.mouse.up()
+    return page.evaluate("waited")
+
+
+def stop(page: Any, engine: Engine, start: str, button: str, after_s: float) -> tuple[float, float]:
+    """Milliseconds from the press of a stop button to a free model, and to the page saying so."""
+    page.wait_for_selector(f"{start}:not([disabled])")
+    page.click(start)
+    while not len(engine.line):
+        page.wait_for_timeout(5)
+    page.wait_for_timeout(1000 * after_s)
+    if page.is_disabled(button):
+        return float("nan"), float("nan")
+    begun = time.perf_counter()
+    page.evaluate("(button) => document.querySelector(button).click()", button)
+    while len(engine.line):
+        time.sleep(0.001)
+    free = time.perf_counter() - begun
+    page.wait_for_selector(f"{button}[disabled]", state="attached")
+    return 1000 * free, 1000 * (time.perf_counter() - begun)
+
+
+def said(name: str, times: list[float]) -> None:
+    known = np.array(times)[np.isfinite(times)]
+    if not len(known):
+        print(f"{name:24} over before the press every time")
+        return
+    median, worst = np.percentile(known, [50, 100])
+    print(f"{name:24} median {median:5.0f} ms, worst {worst:5.0f} ms, {len(known)} times")
+
+
+def stops(name: str, press: Callable[[float], tuple[float, float]]) -> None:
+    pairs = [press(after) for after in STOP_AFTER_S for _ in range(3)]
+    said(f"stop {name}: model free", [free for free, _ in pairs])
+    said(f"stop {name}: page", [page for _, page in pairs])
+
+
+def main(rounds: int = 6) -> None:
+    print(f"cores {os.cpu_count()}, load before {os.getloadavg()[0]:.1f}")
+    with served() as (browser, engine, url):
+        page = with_clip(browser, url)
+        release(page, 0.8)
+        said("slider to masks", [release(page, ratio) for _ in range(rounds) for ratio in RATIOS])
+        page.get_by_label("Question", exact=True).fill("Tell everything that moves in this clip.")
+        stops("ask", lambda after: stop(page, engine, "#gv-ask", "#gv-stop", after))
+        page.get_by_role("tab", name="Compare", exact=True).click()
+        start, halt = "#gv-compare-start", "#gv-compare-stop"
+        stops("compare", lambda after: stop(page, engine, start, halt, after))
+        print("errors on the page:", page.errors or "none")
+
+
+if __name__ == "__main__":
+    main()
