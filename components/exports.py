@@ -23,7 +23,7 @@ from PIL import Image
 from components.packing import labels
 from gleanvid.metrics import budget_gini, diagnostics_of
 from gleanvid.plots import contact_sheet, overlay_frame
-from gleanvid.run import Run
+from gleanvid.run import Run, mask_arrays
 
 MAX_RUN_BYTES = 400 * 2**20  # of an opened run, unpacked
 PARTS = ("run.json", "run.npz")
@@ -100,21 +100,15 @@ def _finite(value: Any) -> Any:
 
 
 def masks_npz(runs: Sequence[Run], folder: Path) -> Path:
-    """For every run its mask [T, rows, columns], kept indices, groups, weights and scores."""
+    """For every run its mask [T, rows, columns], kept indices, groups, budgets and scores."""
     arrays: dict[str, Any] = {
         "timestamps": runs[0].video.timestamps,
         "unit_seconds": runs[0].seconds.numpy(),
         "token_rectangles": runs[0].rectangles.numpy(),
     }
     for run, label in zip(runs, labels(list(runs)), strict=True):
-        record = run.compression
-        arrays[f"{label}/keep"] = record.keep.numpy()
-        if record.num_tokens == int(np.prod(record.grid)):
-            arrays[f"{label}/mask"] = record.mask.numpy().reshape(record.grid)
-        arrays[f"{label}/group"] = record.group.numpy()
-        arrays[f"{label}/weight"] = record.weight.numpy()
-        for name, score in record.scores.items():
-            arrays[f"{label}/score/{name}"] = score.float().numpy()
+        own = mask_arrays(run.compression)
+        arrays |= {f"{label}/{name}": values for name, values in own.items()}
     path = folder / "masks.npz"
     np.savez_compressed(path, **arrays)
     return path

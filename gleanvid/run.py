@@ -152,6 +152,20 @@ class Run:
             raise ValueError(f"{folder} does not hold a whole saved run ({error!r})") from error
 
 
+def mask_arrays(record: Compression) -> dict[str, np.ndarray]:
+    """A record for other programs.
+
+    "keep" [K], "group" and "weight" [L], "budgets" [T], "score/NAME" and, of a whole grid, "mask"
+    [T, rows, columns].
+    """
+    arrays = {name: getattr(record, name).cpu().numpy() for name in ("keep", "group", "weight")}
+    arrays["budgets"] = record.budgets.cpu().numpy()
+    if record.num_tokens == int(np.prod(record.grid)):
+        arrays["mask"] = record.mask.cpu().numpy().reshape(record.grid)
+    scores = {name: score.float().cpu().numpy() for name, score in record.scores.items()}
+    return arrays | {f"score/{name}": score for name, score in scores.items()}
+
+
 def _record_arrays(record: Compression) -> dict[str, np.ndarray]:
     arrays = {name: getattr(record, name).numpy() for name in ("keep", "group", "weight")}
     arrays |= {f"scores/{name}": value.numpy() for name, value in record.scores.items()}

@@ -10,10 +10,10 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from gleanvid.cli import ask, bench, compare, diagnose, eval, glimpse, models, tables
+from gleanvid.cli import ask, bench, compare, compress, diagnose, eval, glimpse, models, tables
 from gleanvid.types import ModelError, VideoError
 
-COMMANDS = (ask, compare, diagnose, eval, tables, bench, models, glimpse)
+COMMANDS = (ask, compare, compress, diagnose, eval, tables, bench, models, glimpse)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

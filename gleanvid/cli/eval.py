@@ -5,10 +5,11 @@ from __future__ import annotations
 import argparse
 import shlex
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from gleanvid.cli.progress import drawer, telling_what_is_kept
 from gleanvid.cli.workers import add_workers, workers
 
 
@@ -36,7 +37,8 @@ def add(commands: Any, given: Sequence[str]) -> None:
 def _eval(options: argparse.Namespace) -> int:
     from gleanvid.evaluation.journal import Journal, writable_folder
     from gleanvid.evaluation.publish import publish
-    from gleanvid.evaluation.runner import check_hows
+    from gleanvid.evaluation.ray_runner import evaluate_on_workers
+    from gleanvid.evaluation.runner import check_hows, evaluate
 
     benchmark = _benchmark(options)
     presets, setups = _setups(options, benchmark)
@@ -45,7 +47,7 @@ def _eval(options: argparse.Namespace) -> int:
     check_hows(benchmark, hows)
     items = benchmark.items(options.limit, options.seed)
     folder = writable_folder(options.out)
-    with workers(options) as (name, weights, evaluate):
+    with workers(options, evaluate, evaluate_on_workers) as (name, weights, answer):
         settings = {
             "model_weights": weights,
             "benchmark": benchmark.settings(),
@@ -53,14 +55,9 @@ def _eval(options: argparse.Namespace) -> int:
             "how": list(hows),
             "max_pixels": options.max_pixels,
         }
-        draw, machine = _drawer(), _machine(options.device)
-        with Journal(folder / "journal.jsonl", settings) as journal:
-            try:
-                evaluate(benchmark, items, setups, journal, hows, draw, options.max_pixels)
-            except KeyboardInterrupt:
-                sys.stderr.write(f"\ngleanvid: {folder} keeps what was answered; the same command ")
-                sys.stderr.write("goes on from there\n")
-                raise
+        machine = _machine(options.device)
+        with Journal(folder / "journal.jsonl", settings) as journal, telling_what_is_kept(folder):
+            answer(benchmark, items, setups, journal, hows, drawer(), options.max_pixels)
             rows = dict(journal.rows)
     sys.stderr.write("\n")
     facts = {"command": shlex.join(options.command), "model": name, **settings, **machine}
@@ -194,33 +191,3 @@ def _ratios(text: str | None) -> list[float]:
         return [float(part) for part in text.split(",")] if text else []
     except ValueError:
         raise ValueError(f"retention_ratio={text!r} must be numbers in (0, 1]") from None
-
-
-def _drawer() -> Callable[[Any], None]:
-    """Draws progress on standard error: in place on a terminal, else a line every ten seconds."""
-    live = sys.stderr.isatty()
-    last = [float("-inf")]
-
-    def draw(step: Any) -> None:
-        finished = step.done == step.total
-        if step.elapsed_s - last[0] < (0.1 if live else 10.0) and not finished:
-            return
-        last[0] = step.elapsed_s
-        left = "" if step.remaining_s is None else f", {clock(step.remaining_s)} left"
-        failed = f", {step.failed} failed" if step.failed else ""
-        share = step.done / step.total
-        bar = "#" * round(24 * share) + "-" * (24 - round(24 * share))
-        text = (
-            f"[{bar}] {step.done}/{step.total} {share:.0%}{failed}, {clock(step.elapsed_s)}{left}"
-        )
-        sys.stderr.write(f"\r\033[K{text}" if live else text + "\n")
-        sys.stderr.flush()
-
-    return draw
-
-
-def clock(seconds: float) -> str:
-    """1:02:03, or 2:03."""
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"

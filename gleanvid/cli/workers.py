@@ -1,4 +1,4 @@
-"""Where ``gleanvid eval`` does its work: in this process, or on workers of a Ray cluster."""
+"""Where long commands do their work: in this process, or on workers of a Ray cluster."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import argparse
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
+
+Act = Callable[..., None]
 
 
 def add_workers(parser: argparse.ArgumentParser) -> None:
@@ -16,24 +18,26 @@ def add_workers(parser: argparse.ArgumentParser) -> None:
 
 
 @contextmanager
-def workers(options: argparse.Namespace) -> Iterator[tuple[str, str, Callable[..., None]]]:
-    """Name and fingerprint of the model, and the function that evaluates with it.
+def workers(
+    options: argparse.Namespace, alone: Act, together: Act
+) -> Iterator[tuple[str, str, Act]]:
+    """Name and fingerprint of the model, and the function that does the work with it.
 
-    A worker gets a GPU where the cluster has any.
+    ``alone`` takes the model first; ``together`` what loads it, the number of workers and the GPUs
+    of each: one where the cluster has any.
     """
     from gleanvid.models import load_model
 
     load = partial(load_model, options.model, options.device, options.dtype)
     if options.num_workers is None and options.address is None:
         from gleanvid.evaluation.fingerprint import fingerprint
-        from gleanvid.evaluation.runner import evaluate
 
         model = load()
-        yield model.name, fingerprint(model.hf_model), partial(evaluate, model)
+        yield model.name, fingerprint(model.hf_model), partial(alone, model)
         return
-    from gleanvid.evaluation.ray_runner import cluster, describe, evaluate_on_workers
+    from gleanvid.evaluation.ray_cluster import cluster, describe
 
     count = 1 if options.num_workers is None else options.num_workers
     with cluster(count, options.address) as num_gpus:
         name, weights = describe(load, num_gpus)
-        yield name, weights, partial(evaluate_on_workers, load, count, num_gpus)
+        yield name, weights, partial(together, load, count, num_gpus)

@@ -1,4 +1,4 @@
-"""The append-only record of an evaluation: one JSON line per answered question and setup.
+"""The append-only record of a long piece of work: one JSON line per item and setup.
 
 Line 1 binds the file to what every line depends on (model, benchmark, seed). A line is written
 whole or not at all, as soon as it is known, so a stopped run goes on where it was.
@@ -64,12 +64,18 @@ class Journal:
             raise
 
     def append(self, row: Mapping[str, Any]) -> None:
-        """Add one row, which holds "item" and "setup". Raises ``JournalError`` if it cannot be."""
+        """Add one row, which holds "item" and "setup". Raises ``JournalError`` if it cannot be.
+
+        A failure that an earlier row told in the same words is not told again.
+        """
+        before = self.rows.get((row["item"], row["setup"]), {})
+        if "error" in row and before.get("error") == row["error"]:
+            return
         self._write(row)
         self._take(dict(row))
 
     def done(self, key: Key) -> bool:
-        """Whether this question was answered under this setup (a failure may be tried again)."""
+        """Whether this item is finished under this setup (a failure may be tried again)."""
         return key in self.rows and "error" not in self.rows[key]
 
     def close(self) -> None:
@@ -99,7 +105,7 @@ class Journal:
         whole = data[: data.rfind(b"\n") + 1]
         if len(whole) < len(data):
             _LOG.warning(
-                "%s: the last line is half-written and was dropped; its question is asked again",
+                "%s: the last line is half-written and was dropped; what it told is done again",
                 self.path,
             )
             self._file.truncate(len(whole))
@@ -114,11 +120,15 @@ class Journal:
                 view = view[self._file.write(view) :]
         except OSError as error:
             self._file.truncate(size)
-            reason = "the disk is full" if error.errno == errno.ENOSPC else str(error)
-            raise JournalError(
-                f"{self.path}: {reason}; the {len(self.rows)} answers so far are kept: free some "
-                "space and run the same command again"
-            ) from error
+            raise self.stopped_by(error, self.path) from error
+
+    def stopped_by(self, error: OSError, path: Path) -> JournalError:
+        """What to tell where ``path`` could not be written."""
+        reason = "the disk is full" if error.errno == errno.ENOSPC else str(error)
+        return JournalError(
+            f"{path}: {reason}; the {len(self.rows)} results so far are kept: free some space and "
+            "run the same command again"
+        )
 
     def _lock(self) -> None:
         try:

@@ -38,14 +38,14 @@ class Progress:
 
 
 class Count:
-    """Progress over answers as they come."""
+    """Progress over results as they come."""
 
     def __init__(self, total: int, already: int) -> None:
         self.total, self.already, self.done = total, already, already
         self.failed, self.started = 0, time.perf_counter()
 
     def after(self, row: Row, clip: str) -> Progress:
-        """How far it is with one more answer."""
+        """How far it is with one more result."""
         self.done, self.failed = self.done + 1, self.failed + ("error" in row)
         elapsed = time.perf_counter() - self.started
         left = elapsed / (self.done - self.already) * (self.total - self.done)
@@ -76,8 +76,7 @@ def evaluate(
     count = Count(len(items) * len(unique), already)
     for clip, num_frames, work in pending(items, unique, journal):
         for row in answers(model, benchmark, clip, num_frames, work, ways, max_pixels):
-            if not _told_before(journal, row):
-                journal.append(row)
+            journal.append(row)
             progress = count.after(row, clip)
             if on_progress:
                 on_progress(progress)
@@ -195,12 +194,6 @@ def _tokens(conversation: Conversation) -> list[float]:
     depth = conversation.model.text_config.num_hidden_layers
     layers = visual_tokens_by_layer(conversation.records, total, depth)
     return [total, layers[0], round(sum(layers) / len(layers), 1)]
-
-
-def _told_before(journal: Journal, row: Row) -> bool:
-    """Whether this question failed under this setup in an earlier run for the same reason."""
-    before = journal.rows.get((row["item"], row["setup"]), {})
-    return "error" in row and before.get("error") == row["error"]
 
 
 def _failure(item: Item, setup: Setup, error: Exception) -> Row:

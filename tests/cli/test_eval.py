@@ -6,7 +6,7 @@ import json
 import pytest
 
 from gleanvid.cli import main
-from gleanvid.cli.eval import clock
+from gleanvid.cli.progress import clock
 from gleanvid.evaluation import benchmarks
 from tests.evaluation.fakes import FakeBenchmark, FakeModel
 

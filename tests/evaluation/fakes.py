@@ -71,6 +71,7 @@ class FakeModel:
     """Right with a chance that grows with the number of tokens it is left with."""
 
     name = "fake"
+    device = torch.device("cpu")
     text_config = SimpleNamespace(num_hidden_layers=4)
 
     def __init__(self, delay_s=0.0, fails_on="", weight=1.0):

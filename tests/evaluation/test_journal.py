@@ -112,7 +112,7 @@ def test_a_full_disk_leaves_whole_lines_and_says_what_to_do(path):
     before = path.read_bytes()
     with Journal(path, SETTINGS) as journal:
         journal._file = FullDisk(journal._file, 11)
-        with pytest.raises(JournalError, match=r"disk is full; the 2 answers so far are kept"):
+        with pytest.raises(JournalError, match=r"disk is full; the 2 results so far are kept"):
             journal.append(row("c"))
         assert not journal.done(("c", "full"))
     assert path.read_bytes() == before

@@ -12,7 +12,8 @@ import pytest
 from gleanvid.compressors import GleanVID
 from gleanvid.compressors.full_tokens import FullTokens
 from gleanvid.evaluation.journal import Journal
-from gleanvid.evaluation.ray_runner import cluster, evaluate_on_workers
+from gleanvid.evaluation.ray_cluster import cluster
+from gleanvid.evaluation.ray_runner import evaluate_on_workers
 from gleanvid.evaluation.runner import evaluate
 from gleanvid.evaluation.setups import Setup
 from gleanvid.types import ModelError

@@ -1,0 +1,64 @@
+"""``gleanvid compress CLIPS``: what a compressor keeps of every video, as files, resumable."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from gleanvid.cli import options as shared
+from gleanvid.cli.progress import drawer, telling_what_is_kept
+from gleanvid.cli.workers import add_workers, workers
+
+
+def add(commands: Any, given: Sequence[str]) -> None:
+    """Add the parser of ``compress``."""
+    parser = commands.add_parser(
+        "compress", help="kept tokens, masks and budgets of every video of a folder, as NPZ"
+    )
+    parser.add_argument("clips", nargs="+", help="folders of videos, or video files")
+    shared.add_compressor(parser, given)
+    parser.add_argument("--model", default="builtin", help="builtin, a hub id or a directory")
+    parser.add_argument("--device", help="cpu, cuda, cuda:1 ... (default: best there)")
+    parser.add_argument("--dtype", help="float32, bfloat16 or float16")
+    parser.add_argument("--num-frames", type=int, default=32, help="frames sampled from each video")
+    parser.add_argument("--backend", default="pyav", help="pyav, decord or opencv")
+    parser.add_argument("--max-pixels", type=int, help="most pixels of all frames together")
+    parser.add_argument("--out", required=True, metavar="DIR", help="folder of the results")
+    add_workers(parser)
+    parser.set_defaults(run=_compress)
+
+
+def _compress(options: argparse.Namespace) -> int:
+    from gleanvid.evaluation.compress import (
+        Job,
+        compress_clips,
+        compress_on_workers,
+        named_clips,
+    )
+    from gleanvid.evaluation.journal import Journal, writable_folder
+
+    method = options.method(**{name: getattr(options, name) for name in options.settings})
+    job = Job(method, options.num_frames, options.backend, options.max_pixels)
+    clips = named_clips(options.clips)
+    folder = writable_folder(options.out)
+    with workers(options, compress_clips, compress_on_workers) as (_, weights, compress):
+        settings = {"model_weights": weights} | job.settings()
+        with Journal(folder / "journal.jsonl", settings) as journal, telling_what_is_kept(folder):
+            compress(clips, job, folder, journal, drawer())
+            rows = [journal.rows[name, job.key] for name in clips]
+    return _told(rows, options.out)
+
+
+def _told(rows: Sequence[dict[str, Any]], place: str) -> int:
+    """Print what came out; 1 where a clip failed."""
+    failed = [row for row in rows if "error" in row]
+    for row in failed:
+        sys.stderr.write(f"gleanvid: {row['item']}: {row['error']}\n")
+    done = [row for row in rows if "error" not in row]
+    tokens, kept = (sum(row[name] for row in done) for name in ("tokens", "kept"))
+    if done:
+        share = f"{kept:,} of {tokens:,} visual tokens kept ({kept / tokens:.1%})"
+        print(f"{len(done)} of {len(rows)} clips, {share}, in {place}")
+    return 1 if failed else 0
