@@ -6,7 +6,7 @@ import pytest
 
 from gleanvid.cli import main
 from gleanvid.run import Run
-from tests.models import tiny
+from tests.models import tiny_qwen
 from tests.video.clips import write_clip
 
 
@@ -18,7 +18,7 @@ def clip(tmp_path_factory):
 @pytest.fixture(scope="module")
 def model(tmp_path_factory):
     directory = tmp_path_factory.mktemp("tiny")
-    tiny.qwen3_vl(directory)
+    tiny_qwen.qwen3_vl(directory)
     return str(directory)
 
 

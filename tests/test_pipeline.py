@@ -17,13 +17,13 @@ from gleanvid.pipeline import (
 )
 from gleanvid.run import visual_tokens_by_layer
 from gleanvid.types import Compression, StoppedError
-from tests.models import tiny
+from tests.models import tiny, tiny_qwen
 
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory):
     directory = tmp_path_factory.mktemp("tiny")
-    tiny.qwen3_vl(directory)
+    tiny_qwen.qwen3_vl(directory)
     return gleanvid.load_model(directory, device="cpu")
 
 

@@ -5,13 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+import pytest
 import torch
 from torch import Tensor
 
 from gleanvid.compressors.base import Compressor
+from gleanvid.models import compressing
 from gleanvid.models.llava_onevision import LlavaOnevision
 from gleanvid.types import Compression, Video, VideoTokens
 from tests.models.tiny import noise_video
+
+QUESTIONS = ["what moves?", "which colour is the video, and what is it that moves in it?"]
 
 
 @dataclass(frozen=True)
@@ -107,6 +111,32 @@ def model_inputs(adapter, questions, videos=None, **processor_options) -> dict:
         joined = torch.is_tensor(values[0])
         batch[name] = torch.cat(values) if joined else [item for value in values for item in value]
     return batch
+
+
+def generate(adapter, inputs, new=6, **options):
+    options = {"do_sample": False, "min_new_tokens": new, "max_new_tokens": new} | options
+    return adapter.hf_model.generate(
+        **inputs, **options, return_dict_in_generate=True, output_logits=True
+    )
+
+
+def repeats_are_refused(adapter, inputs) -> bool:
+    """Whether the untouched model itself gives repeated prompts different answers.
+
+    transformers 5.17 does so for InternVL; then it is checked that compression refuses them.
+    """
+    if adapter.hf_model.config.model_type != "internvl":
+        return False
+    (logits,) = generate(adapter, inputs, 1, do_sample=True, num_return_sequences=2).logits
+    if torch.allclose(logits[::2], logits[1::2], atol=1e-5):
+        return False
+    for name in ("num_beams", "num_return_sequences"):
+        with (
+            pytest.raises(ValueError, match="mixes up the frames"),
+            compressing(adapter.hf_model, EveryNth()),
+        ):
+            generate(adapter, inputs, do_sample=True, **{name: 2})
+    return True
 
 
 def kept_columns(adapter, inputs, records) -> Tensor:

@@ -17,6 +17,11 @@ SHAPES = [(5, 70, 100), (4, 131, 57), (1, 64, 64), (3, 96, 200)]
 
 
 @pytest.fixture
+def adapter(every_adapter):
+    return every_adapter
+
+
+@pytest.fixture
 def blind(adapter):
     """The adapter with a tower in which no patch hears of another; weights are put back."""
     silenced = []

@@ -25,15 +25,11 @@ FORMS = [form for method in COMPRESSORS.values() for form in forms(method)]
 SIZES = [(5, 70, 100), (4, 131, 57), (1, 64, 64), (3, 96, 200)]
 
 
-@pytest.fixture(params=["llava_onevision", "llava_video", "bilinear", "llava_next_video"])
+@pytest.fixture(
+    params=["llava_onevision", "llava_video", "llava_video_bilinear", "llava_next_video"]
+)
 def llava(request, adapters):
-    if request.param != "bilinear":
-        yield adapters[request.param]
-        return
-    model = adapters["llava_video"]
-    model.configure(spatial_pool_mode="bilinear")
-    yield model
-    model.configure(spatial_pool_mode="average")
+    return adapters[request.param]
 
 
 def shown(adapter, frames):

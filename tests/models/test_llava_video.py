@@ -13,9 +13,14 @@ from gleanvid.models import compressing, load_model
 from gleanvid.models.llava_video import LlavaVideo
 from gleanvid.models.llava_video_model import LlavaVideoConfig
 from gleanvid.types import ModelError, Video
-from tests.models import tiny_llava
-from tests.models.oracle import Tilted, kept_columns, masked_logits, model_inputs
-from tests.models.test_boundary import QUESTIONS, generate
+from tests.models.oracle import (
+    QUESTIONS,
+    Tilted,
+    generate,
+    kept_columns,
+    masked_logits,
+    model_inputs,
+)
 from tests.models.tiny import noise_video
 
 QUARTER = Tilted(retention_ratio=0.25)
@@ -208,12 +213,3 @@ def test_wrong_settings_are_named(video_model):
     for wrong in ({"newline_policy": "some"}, {"newlines": "all"}, {"spatial_pool_mode": "max"}):
         with pytest.raises(ValueError, match=next(iter(wrong))):
             video_model.configure(**wrong)
-
-
-def test_the_bilinear_layout_loads_from_its_directory(tmp_path):
-    tiny_llava.video_bilinear(tmp_path)
-    model = load_model(tmp_path, device="cpu")
-    encoded = model.encode(noise_video(2))
-    assert encoded.tokens.grid == (2, 4, 4)
-    answer = model.generate(encoded, "what?", QUARTER, max_new_tokens=2)
-    assert answer.new_tokens == 2

@@ -12,13 +12,13 @@ from gleanvid.models import MODELS, compressing, load_model
 from gleanvid.models import load as load_module
 from gleanvid.models.measure import explaining_out_of_memory
 from gleanvid.types import ModelError
-from tests.models import tiny
+from tests.models import tiny, tiny_qwen
 
 
 @pytest.fixture(scope="module")
 def directory(tmp_path_factory):
     path = tmp_path_factory.mktemp("model")
-    tiny.qwen3_vl(path)
+    tiny_qwen.qwen3_vl(path)
     return path
 
 

@@ -18,6 +18,11 @@ QUARTER = EveryNth(retention_ratio=0.25)
 NEEDS = frozenset({"saliency", "keys"})
 
 
+@pytest.fixture
+def adapter(every_adapter):
+    return every_adapter
+
+
 def tower_calls(adapter, call):
     """Numbers of pixel input that each block-by-block run of the vision tower got."""
     sizes = []

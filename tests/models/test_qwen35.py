@@ -8,22 +8,26 @@ import torch
 
 from gleanvid.compressors.base import Chain
 from gleanvid.compressors.full_tokens import FullTokens
-from gleanvid.models import compressing, load_model
+from gleanvid.models import compressing
 from gleanvid.types import Video
-from tests.models import tiny_more
-from tests.models.oracle import EveryNth, PairMean, hook_count, kept_columns, model_inputs
-from tests.models.test_boundary import QUESTIONS, generate
+from tests.models.oracle import (
+    QUESTIONS,
+    EveryNth,
+    PairMean,
+    generate,
+    hook_count,
+    kept_columns,
+    model_inputs,
+)
 from tests.models.test_conversation import ANSWERS, fresh_scores, reading
 from tests.models.tiny import noise_video
 
 QUARTER = EveryNth(retention_ratio=0.25)
 
 
-@pytest.fixture(scope="module")
-def model(tmp_path_factory):
-    directory = tmp_path_factory.mktemp("qwen35")
-    tiny_more.qwen35(directory)
-    return load_model(directory, device="cpu")
+@pytest.fixture
+def model(adapters):
+    return adapters["qwen3_5"]
 
 
 @pytest.mark.parametrize("rows", [1, 2])

@@ -16,7 +16,7 @@ import torch
 from gleanvid.models import hub, load_model, quantization
 from gleanvid.models import load as load_module
 from gleanvid.types import ModelError
-from tests.models import tiny
+from tests.models import tiny, tiny_qwen
 from tests.models.oracle import EveryNth
 
 QUARTER = EveryNth(retention_ratio=0.25)
@@ -25,7 +25,7 @@ QUARTER = EveryNth(retention_ratio=0.25)
 @pytest.fixture(scope="module", params=["qwen3_vl", "qwen25_vl"])
 def directory(request, tmp_path_factory):
     path = tmp_path_factory.mktemp(request.param)
-    getattr(tiny, request.param)(path)
+    getattr(tiny_qwen, request.param)(path)
     return path
 
 
@@ -148,7 +148,7 @@ def test_offline_a_model_that_was_downloaded_before_is_found_by_its_hub_id(tmp_p
     repository = tmp_path / "hub" / "models--somebody--tiny"
     (repository / "refs").mkdir(parents=True)
     (repository / "refs" / "main").write_text("0123abcd")
-    tiny.qwen3_vl(repository / "snapshots" / "0123abcd")
+    tiny_qwen.qwen3_vl(repository / "snapshots" / "0123abcd")
     program = (
         "from gleanvid.models import load_model\n"
         "print(load_model('somebody/tiny', device='cpu').name)\n"

@@ -1,4 +1,4 @@
-"""Tiny random models of the real classes in real directories: tokenizer, processor, weights.
+"""What all tiny models share: a tokenizer, a chat template, sizes, and writing a real directory.
 
 Weights are redrawn with a standard deviation of 0.08: with the default of 0.02 the logits are
 so flat that a wrong position hides in rounding noise.
@@ -11,18 +11,7 @@ from pathlib import Path
 import numpy as np
 import torch
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
-from transformers import (
-    PreTrainedTokenizerFast,
-    Qwen2_5_VLConfig,
-    Qwen2_5_VLForConditionalGeneration,
-    Qwen2_5_VLProcessor,
-    Qwen2VLImageProcessor,
-    Qwen3VLConfig,
-    Qwen3VLForConditionalGeneration,
-    Qwen3VLProcessor,
-)
-from transformers.models.qwen2_vl.video_processing_qwen2_vl import Qwen2VLVideoProcessor
-from transformers.models.qwen3_vl.video_processing_qwen3_vl import Qwen3VLVideoProcessor
+from transformers import PreTrainedTokenizerFast
 
 from gleanvid.types import Video
 
@@ -88,61 +77,6 @@ def ids_of(tokenizer: PreTrainedTokenizerFast) -> dict[str, int]:
         "vision_end_token_id": "<|vision_end|>",
     }
     return {key: tokenizer.convert_tokens_to_ids(token) for key, token in names.items()}
-
-
-def qwen3_vl(directory: Path) -> None:
-    tokenizer = tiny_tokenizer()
-    rope = {"rope_type": "default", "rope_theta": 10000.0, "mrope_section": [2, 1, 1]}
-    config = Qwen3VLConfig(
-        text_config=text_numbers(tokenizer)
-        | {"head_dim": 8, "rope_parameters": rope | {"mrope_interleaved": True}},
-        vision_config={
-            "depth": 3,
-            "hidden_size": 32,
-            "intermediate_size": 48,
-            "num_heads": 4,
-            "patch_size": 16,
-            "out_hidden_size": 32,
-            "num_position_embeddings": 64,
-            "deepstack_visual_indexes": [0, 1, 2],
-        },
-        **ids_of(tokenizer),
-    )
-    processor = Qwen3VLProcessor(
-        image_processor=Qwen2VLImageProcessor(patch_size=16),
-        tokenizer=tokenizer,
-        video_processor=Qwen3VLVideoProcessor(size={"shortest_edge": 2048, "longest_edge": 2**18}),
-        chat_template=CHAT,
-    )
-    save(Qwen3VLForConditionalGeneration(config), processor, directory)
-
-
-def qwen25_vl(directory: Path) -> None:
-    tokenizer = tiny_tokenizer()
-    rope = {"rope_type": "default", "rope_theta": 10000.0, "mrope_section": [2, 1, 1]}
-    config = Qwen2_5_VLConfig(
-        text_config=text_numbers(tokenizer) | {"rope_parameters": rope},
-        vision_config={
-            "depth": 3,
-            "hidden_size": 32,
-            "intermediate_size": 48,
-            "num_heads": 4,
-            "patch_size": 14,
-            "out_hidden_size": 32,
-            "window_size": 56,
-            "fullatt_block_indexes": [2],
-        },
-        **ids_of(tokenizer),
-    )
-    processor = Qwen2_5_VLProcessor(
-        image_processor=Qwen2VLImageProcessor(),
-        tokenizer=tokenizer,
-        video_processor=Qwen2VLVideoProcessor(
-            size={"shortest_edge": 28 * 28, "longest_edge": 2**14}
-        ),
-        chat_template=CHAT,
-    )
-    save(Qwen2_5_VLForConditionalGeneration(config), processor, directory)
 
 
 def save(model, processor, directory: Path) -> None:

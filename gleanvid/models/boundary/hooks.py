@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from typing import Any
@@ -111,7 +112,10 @@ def _watched_generate(hf_model: Any, hook: PromptHook) -> Iterator[None]:
 
     @functools.wraps(original)
     def generate(*args: Any, **kwargs: Any) -> Any:
-        _refuse(kwargs, kwargs.get("generation_config"), *args[1:2], hf_model.generation_config)
+        stated = (kwargs, kwargs.get("generation_config"), *args[1:2], hf_model.generation_config)
+        _refuse(*stated)
+        if _frames_would_mix(hf_model, kwargs):
+            _refuse_repeats(*stated)
         hook.generate_inputs = kwargs
         try:
             return original(*args, **kwargs)
@@ -131,6 +135,32 @@ def _watched_generate(hf_model: Any, hook: PromptHook) -> Iterator[None]:
 def _refuse(*settings: Any) -> None:
     for name, method in REFUSED.items():
         for source in settings:
-            value = source.get(name) if isinstance(source, dict) else getattr(source, name, None)
+            value = _value(source, name)
             if value is not None:
                 raise ValueError(f"{name}={value!r}: {method} does not work with compression")
+
+
+def _frames_would_mix(hf_model: Any, inputs: Mapping[str, Any]) -> bool:
+    """Whether repeated prompts would get each other's frames.
+
+    Where the frames of a prompt are images [F, C, H, W], transformers 5.17 repeats them one by one
+    for beams and several sequences, also without compression; later ones encode ahead of that.
+    """
+    pixels, ids = inputs.get("pixel_values"), inputs.get("input_ids")
+    if pixels is None or ids is None or pixels.ndim != 4 or len(pixels) == len(ids):
+        return False
+    return "mm_encoder_outputs" not in inspect.signature(hf_model.forward).parameters
+
+
+def _refuse_repeats(*settings: Any) -> None:
+    for name in ("num_beams", "num_return_sequences"):
+        value = next((v for source in settings if (v := _value(source, name)) is not None), 1)
+        if value > 1:
+            raise ValueError(
+                f"{name}={value}: this version of transformers mixes up the frames of repeated "
+                "prompts for this model; use a newer one (5.23 is known to work)"
+            )
+
+
+def _value(source: Any, name: str) -> Any:
+    return source.get(name) if isinstance(source, dict) else getattr(source, name, None)

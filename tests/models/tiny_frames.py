@@ -1,4 +1,5 @@
-"""Tiny random models of the classes that see frames as images, of VideoLLaMA3 and of Qwen3.5."""
+"""Tiny random models of the classes with text ahead of every frame: InternVL3, SmolVLM2 and
+VideoLLaMA3."""
 
 from __future__ import annotations
 
@@ -11,11 +12,6 @@ from transformers import (
     InternVLForConditionalGeneration,
     InternVLProcessor,
     InternVLVideoProcessor,
-    Qwen2VLImageProcessor,
-    Qwen3_5Config,
-    Qwen3_5ForConditionalGeneration,
-    Qwen3VLProcessor,
-    Qwen3VLVideoProcessor,
     SmolVLMConfig,
     SmolVLMForConditionalGeneration,
     SmolVLMImageProcessor,
@@ -112,41 +108,3 @@ def video_llama3(directory: Path) -> None:
         chat_template=CHAT.replace("<|vision_start|><|video_pad|><|vision_end|>", "<|video_pad|>"),
     )
     save(VideoLlama3ForConditionalGeneration(config), processor, directory)
-
-
-def qwen35(directory: Path) -> None:
-    tokenizer = tiny_tokenizer()
-    linear = {
-        "linear_key_head_dim": 8,
-        "linear_value_head_dim": 8,
-        "linear_num_key_heads": 2,
-        "linear_num_value_heads": 4,
-        "layer_types": ["linear_attention", "full_attention"] * 2 + ["linear_attention"],
-    }
-    rope = {
-        "rope_type": "default",
-        "rope_theta": 10000.0,
-        "partial_rotary_factor": 0.5,
-        "mrope_section": [2, 1, 1],
-        "mrope_interleaved": True,
-    }
-    config = Qwen3_5Config(
-        text_config=text_numbers(tokenizer) | linear | {"head_dim": 16, "rope_parameters": rope},
-        vision_config={
-            "depth": 3,
-            "hidden_size": 32,
-            "intermediate_size": 48,
-            "num_heads": 4,
-            "patch_size": 16,
-            "out_hidden_size": 32,
-            "num_position_embeddings": 64,
-        },
-        **ids_of(tokenizer),
-    )
-    processor = Qwen3VLProcessor(
-        image_processor=Qwen2VLImageProcessor(patch_size=16),
-        tokenizer=tokenizer,
-        video_processor=Qwen3VLVideoProcessor(size={"shortest_edge": 2048, "longest_edge": 2**18}),
-        chat_template=CHAT,
-    )
-    save(Qwen3_5ForConditionalGeneration(config), processor, directory)

@@ -1,0 +1,104 @@
+"""What stages inside the language model are shown, and that nothing stays after a failure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import pytest
+import torch
+
+from gleanvid.compressors.base import Chain, Compressor
+from gleanvid.models import compressing, load_model
+from gleanvid.types import Compression
+from tests.models.oracle import (
+    QUESTIONS,
+    EveryNth,
+    Failing,
+    generate,
+    hook_count,
+    model_inputs,
+    token_columns,
+)
+
+HALF = EveryNth(retention_ratio=0.5)
+SEEN: list = []
+
+
+@dataclass(frozen=True)
+class Watching(Compressor):
+    """Keeps everything and remembers what it was shown."""
+
+    name: ClassVar[str] = "watching"
+    paper: ClassVar[str] = "test"
+
+    def compress(self, tokens):
+        SEEN.append(tokens)
+        return Compression.pruned(torch.arange(len(tokens)), tokens.grid, num_tokens=len(tokens))
+
+
+@dataclass(frozen=True)
+class WatchingLast(Watching):
+    queries: ClassVar[str] = "last"
+
+
+@dataclass(frozen=True)
+class WatchingText(Watching):
+    queries: ClassVar[str] = "text"
+    needs: ClassVar[frozenset[str]] = frozenset({"text"})
+
+
+@pytest.mark.parametrize(("stage", "behind"), [(WatchingLast(), 1), (WatchingText(), None)])
+@pytest.mark.parametrize("attention", ["sdpa", "eager"])
+def test_attention_rows_equal_the_models_own(adapter, stage, behind, attention):
+    model = load_model(adapter.name, attn_implementation=attention)
+    eager = load_model(adapter.name, attn_implementation="eager")
+    inputs = model_inputs(model, QUESTIONS)
+    SEEN.clear()
+    with compressing(model.hf_model, Chain("watch", ((2, stage),))):
+        watched = model.hf_model(**inputs).logits
+    real = inputs["attention_mask"].bool()
+    assert torch.equal(watched[real], model.hf_model(**inputs).logits[real])
+    entering = []
+    layer = eager.layout.language_model.layers[2].input_layernorm
+    layer.register_forward_pre_hook(lambda module, args: entering.append(args[0]))
+    with torch.no_grad():
+        output = eager.hf_model(**inputs, output_attentions=True)
+    visual = inputs["input_ids"] == model.layout.video_token_id
+    assert len(SEEN) == 2
+    for row, tokens in enumerate(SEEN):
+        columns = token_columns(model, inputs, row, tokens.grid)
+        last = int(torch.nonzero(visual[row])[-1]) + 1
+        asking = slice(-1, None) if behind else slice(last, None)
+        expected = output.attentions[1][row][:, asking][..., columns]
+        torch.testing.assert_close(tokens.attention, expected, atol=1e-6, rtol=0)
+        hidden = entering[0][row][columns]
+        torch.testing.assert_close(tokens.features, hidden, atol=1e-5, rtol=0)
+        if "text" in stage.needs:
+            assert len(tokens.text) == tokens.attention.shape[1]
+
+
+def test_a_later_stage_is_told_where_its_rows_come_from(adapter):
+    inputs = model_inputs(adapter, QUESTIONS[:1])
+    SEEN.clear()
+    with compressing(adapter.hf_model, Chain("c", ((0, HALF), (3, WatchingLast())))) as record:
+        adapter.hf_model(**inputs)
+    first = record.by_layer[0]
+    assert torch.equal(SEEN[0].positions, first.keep)
+    assert SEEN[0].previous is first
+    assert SEEN[0].grid == first.grid
+
+
+def test_hooks_are_gone_after_a_stage_failed(adapter):
+    from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
+
+    inputs = model_inputs(adapter, QUESTIONS[:1])
+    before = hook_count(adapter.hf_model)
+    chain = Chain("fails", ((1, WatchingText()), (3, Failing())))
+    with (
+        pytest.raises(RuntimeError, match="compressor failed"),
+        compressing(adapter.hf_model, chain),
+    ):
+        generate(adapter, inputs)
+    assert hook_count(adapter.hf_model) == before
+    assert not ALL_ATTENTION_FUNCTIONS._local_mapping

@@ -1,0 +1,89 @@
+"""Tiny random models of the Qwen classes: Qwen3-VL, Qwen2.5-VL and Qwen3.5."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from transformers import (
+    Qwen2_5_VLConfig,
+    Qwen2_5_VLForConditionalGeneration,
+    Qwen2_5_VLProcessor,
+    Qwen2VLImageProcessor,
+    Qwen3_5Config,
+    Qwen3_5ForConditionalGeneration,
+    Qwen3VLConfig,
+    Qwen3VLForConditionalGeneration,
+    Qwen3VLProcessor,
+)
+from transformers.models.qwen2_vl.video_processing_qwen2_vl import Qwen2VLVideoProcessor
+from transformers.models.qwen3_vl.video_processing_qwen3_vl import Qwen3VLVideoProcessor
+
+from tests.models.tiny import CHAT, ids_of, save, text_numbers, tiny_tokenizer
+
+TOWER = {
+    "depth": 3,
+    "hidden_size": 32,
+    "intermediate_size": 48,
+    "num_heads": 4,
+    "out_hidden_size": 32,
+}
+TOWER3 = TOWER | {"patch_size": 16, "num_position_embeddings": 64}
+ROPE = {"rope_type": "default", "rope_theta": 10000.0, "mrope_section": [2, 1, 1]}
+
+
+def processor3(tokenizer: Any) -> Qwen3VLProcessor:
+    return Qwen3VLProcessor(
+        image_processor=Qwen2VLImageProcessor(patch_size=16),
+        tokenizer=tokenizer,
+        video_processor=Qwen3VLVideoProcessor(size={"shortest_edge": 2048, "longest_edge": 2**18}),
+        chat_template=CHAT,
+    )
+
+
+def qwen3_vl(directory: Path) -> None:
+    tokenizer = tiny_tokenizer()
+    rope = {"head_dim": 8, "rope_parameters": ROPE | {"mrope_interleaved": True}}
+    config = Qwen3VLConfig(
+        text_config=text_numbers(tokenizer) | rope,
+        vision_config=TOWER3 | {"deepstack_visual_indexes": [0, 1, 2]},
+        **ids_of(tokenizer),
+    )
+    save(Qwen3VLForConditionalGeneration(config), processor3(tokenizer), directory)
+
+
+def qwen25_vl(directory: Path) -> None:
+    tokenizer = tiny_tokenizer()
+    windows = {"patch_size": 14, "window_size": 56, "fullatt_block_indexes": [2]}
+    config = Qwen2_5_VLConfig(
+        text_config=text_numbers(tokenizer) | {"rope_parameters": ROPE},
+        vision_config=TOWER | windows,
+        **ids_of(tokenizer),
+    )
+    processor = Qwen2_5_VLProcessor(
+        image_processor=Qwen2VLImageProcessor(),
+        tokenizer=tokenizer,
+        video_processor=Qwen2VLVideoProcessor(
+            size={"shortest_edge": 28 * 28, "longest_edge": 2**14}
+        ),
+        chat_template=CHAT,
+    )
+    save(Qwen2_5_VLForConditionalGeneration(config), processor, directory)
+
+
+def qwen35(directory: Path) -> None:
+    tokenizer = tiny_tokenizer()
+    linear = {
+        "linear_key_head_dim": 8,
+        "linear_value_head_dim": 8,
+        "linear_num_key_heads": 2,
+        "linear_num_value_heads": 4,
+        "layer_types": ["linear_attention", "full_attention"] * 2 + ["linear_attention"],
+    }
+    rope = ROPE | {"partial_rotary_factor": 0.5, "mrope_interleaved": True}
+    config = Qwen3_5Config(
+        text_config=text_numbers(tokenizer) | linear | {"head_dim": 16, "rope_parameters": rope},
+        vision_config=TOWER3,
+        **ids_of(tokenizer),
+    )
+    save(Qwen3_5ForConditionalGeneration(config), processor3(tokenizer), directory)
