@@ -1,12 +1,15 @@
 """The network in training: a forward pass over a packed batch, and what is thrown away later.
 
-The encoder learns to say, token by token, which shape and colour stands there in the very
+The vision tower learns to say, token by token, what stands there, shapes and colours in the very
 embeddings of those words: a question's word and the tokens it is about then meet in one space.
+The language model learns half-way up what has happened at each token (``facts``).
 """
 
 from __future__ import annotations
 
 import types
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -14,16 +17,34 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, linear, scaled_dot_product_attention
 from transformers import PreTrainedTokenizerFast, Qwen3VLForConditionalGeneration
 
-from gleanvid.glimpse.packing import IGNORED, Batch
-from gleanvid.glimpse.world import COLOURS, DIRECTIONS, SHAPES
+from gleanvid.glimpse.facts import HAPPENED, IGNORED, SEEN
+from gleanvid.glimpse.packing import Batch
+from gleanvid.glimpse.world import COLOURS, SHAPES
 
-_KINDS = (len(SHAPES) + 1, len(COLOURS) + 1, len(DIRECTIONS) + 2)  # shape, colour, motion
+_KINDS, _PASTS = tuple(SEEN.values()), tuple(HAPPENED.values())
 _EMPTY_WEIGHT = 0.1  # most tokens show no object
 _LEVEL_WEIGHT = 0.3  # of a DeepStack level beside the tokens themselves
+_HALF_WAY = 3  # layers of the language model below its heads
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What the language model makes of a batch of M visual tokens and A answer tokens."""
+
+    scores: Tensor  # [A, V]
+    labels: Tensor  # [A]
+    weights: Tensor  # [A]
+    half_way: Tensor  # [M, D], the visual tokens after ``_HALF_WAY`` layers
+
+    def loss(self) -> Tensor:
+        """Weighted cross-entropy of the answer tokens."""
+        losses = cross_entropy(self.scores, self.labels, reduction="none")
+        return (losses * self.weights).sum() / self.weights.sum()
 
 
 class Learner(nn.Module):
-    """The model, and per visual stream (the tokens, every DeepStack level) linear heads.
+    """The model, and linear heads on every visual stream (the tokens, every DeepStack level) and
+    half-way up the language model.
 
     For the tokens themselves, the heads of shape and colour are the word embeddings.
     """
@@ -37,6 +58,9 @@ class Learner(nn.Module):
         streams = 1 + len(vision.deepstack_visual_indexes)
         heads = [nn.Linear(vision.out_hidden_size, sum(_KINDS)) for _ in range(streams)]
         self.heads = nn.ModuleList(heads)
+        text: Any = model.config.text_config
+        width = text.hidden_size
+        self.past = nn.Sequential(nn.LayerNorm(width), nn.Linear(width, sum(_PASTS)))
         self.sharpness = nn.Parameter(torch.tensor(10.0))
         words = [_single(tokenizer, word) for word in (*SHAPES, *COLOURS)]
         self.register_buffer("words", torch.tensor(words), persistent=False)
@@ -48,25 +72,22 @@ class Learner(nn.Module):
         seen = self.model.model.visual(batch.patches, grid_thw=batch.grid_thw)
         return [seen.pooler_output, *seen.deepstack_features]
 
-    def token_loss(self, streams: list[Tensor], targets: Tensor) -> tuple[Tensor, Tensor]:
-        """Cross-entropy over streams and facts, and accuracy [3] on tokens that show an object."""
-        loss = torch.zeros((), device=targets.device)
-        hits = torch.zeros(3, device=targets.device)
+    def seen_loss(self, streams: list[Tensor], seen: Tensor) -> tuple[Tensor, Tensor]:
+        """Cross-entropy over streams and facts, and every fact's accuracy at the tokens [5]."""
+        loss, hits = torch.zeros((), device=seen.device), seen.new_zeros(0)
         for level, (stream, head) in enumerate(zip(streams, self.heads, strict=True)):
             parts = self._scores(stream, head, level).float().split(_KINDS, dim=-1)
-            for fact, scores in enumerate(parts):
-                weight = torch.ones(scores.shape[-1], device=scores.device)
-                weight[0] = _EMPTY_WEIGHT
-                part = cross_entropy(scores, targets[:, fact], weight, ignore_index=IGNORED)
-                loss = loss + part * (_LEVEL_WEIGHT if level else 1.0) / len(parts)
-                if level == 0:
-                    shown = targets[:, fact] > 0
-                    right = scores[shown].argmax(-1) == targets[shown, fact]
-                    hits[fact] = right.float().mean()
+            part, right = _told(parts, seen)
+            loss = loss + part * (_LEVEL_WEIGHT if level else 1.0)
+            hits = hits if level else right
         return loss, hits
 
+    def past_loss(self, half_way: Tensor, happened: Tensor) -> tuple[Tensor, Tensor]:
+        """The same for what has happened at each of the visual tokens [M, D]; accuracies [8]."""
+        return _told(self.past(half_way).float().split(_PASTS, dim=-1), happened)
+
     def _scores(self, stream: Tensor, head: nn.Module, level: int) -> Tensor:
-        """[M, 27]: nothing and the shapes, nothing and the colours, nothing and the motions."""
+        """[M, sum of classes], a fact after the other."""
         scores = head(stream)
         if level:
             return scores
@@ -77,12 +98,15 @@ class Learner(nn.Module):
         empty = scores[:, :1], scores[:, _KINDS[0] : _KINDS[0] + 1]
         return torch.cat([empty[0], shapes, empty[1], colours, scores[:, sum(_KINDS[:2]) :]], -1)
 
-    def answer(self, batch: Batch, streams: list[Tensor]) -> tuple[Tensor, Tensor]:
-        """Scores [A, V] and labels [A] at the A positions that predict an answer token."""
+    def read(self, batch: Batch, streams: list[Tensor]) -> Reading:
+        """Pass a batch through the language model."""
         core = self.model.model
         visual = batch.ids == self.model.config.video_token_id
         embeds = core.get_input_embeddings()(batch.ids)
         embeds = embeds.masked_scatter(visual[..., None], streams[0].to(embeds.dtype))
+        passed: list[Tensor] = []
+        layer = core.language_model.layers[_HALF_WAY - 1]
+        hook = layer.register_forward_hook(lambda _, __, out: passed.append(out))
         hidden = core.language_model(
             inputs_embeds=embeds,
             position_ids=self.positions(batch),
@@ -91,9 +115,11 @@ class Learner(nn.Module):
             deepstack_visual_embeds=streams[1:],
             use_cache=False,
         ).last_hidden_state
+        hook.remove()
         wanted = batch.labels[:, 1:] != IGNORED
         scores = self.model.lm_head(hidden[:, :-1][wanted])
-        return scores.float(), batch.labels[:, 1:][wanted]
+        labels, weights = batch.labels[:, 1:][wanted], batch.weights[:, 1:][wanted]
+        return Reading(scores.float(), labels, weights, passed[0][visual])
 
     def positions(self, batch: Batch) -> Tensor:
         """int64 [3, B, S]: the model's M-RoPE positions; each question restarts after the video."""
@@ -110,6 +136,21 @@ class Learner(nn.Module):
         first = torch.cat([film.new_ones(len(film), 1), batch.segments.diff(dim=1) != 0], 1)
         begin = torch.where(first, at, 0).cummax(1).values  # where the segment of a column begins
         return torch.where(film, places, start + at - begin)
+
+
+def _told(parts: Sequence[Tensor], targets: Tensor) -> tuple[Tensor, Tensor]:
+    """Mean over facts of the cross-entropy of scores [M, classes] against targets [M, facts], and
+    accuracies [facts] where something is there; a fact that nobody can know costs nothing."""
+    losses, hits = [], []
+    for fact, scores in enumerate(parts):
+        wanted = targets[:, fact]
+        weight = torch.ones(scores.shape[-1], device=scores.device)
+        weight[0] = _EMPTY_WEIGHT
+        total = cross_entropy(scores, wanted, weight, ignore_index=IGNORED, reduction="sum")
+        losses.append(total / weight[wanted[wanted != IGNORED]].sum().clamp_min(1.0))
+        shown = wanted > 0
+        hits.append((scores[shown].argmax(-1) == wanted[shown]).float().mean())
+    return torch.stack(losses).mean(), torch.stack(hits).detach()
 
 
 def _single(tokenizer: PreTrainedTokenizerFast, word: str) -> int:

@@ -6,10 +6,12 @@ video processor squashes every frame, whatever its size, to at most 160 * 160 px
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
 import torch
+from torch import Tensor
 from transformers import (
     GenerationConfig,
     PreTrainedTokenizerFast,
@@ -27,6 +29,10 @@ CELL = PATCH * MERGE  # px along one side of a token
 TOKENS_PER_UNIT = 100
 _PIXELS = TOKENS_PER_UNIT * CELL**2
 _MAX_FRAMES = 768
+_VISION_WIDTH = 128
+_PLACES = 20  # position embeddings along each side
+_WAVES = 8  # half periods over a side, at most
+_CODE_STRENGTH = 1.2  # standard deviation; embedded patches have about as much
 _TEMPLATE = """\
 {%- for message in messages %}
 {{- '<|im_start|>' + message.role + '\n' }}
@@ -49,14 +55,14 @@ def build_config(tokenizer: PreTrainedTokenizerFast) -> Qwen3VLConfig:
     ids: Any = tokenizer.convert_tokens_to_ids
     vision = {
         "depth": 4,
-        "hidden_size": 128,
+        "hidden_size": _VISION_WIDTH,
         "intermediate_size": 384,
         "num_heads": 4,
         "patch_size": PATCH,
         "spatial_merge_size": MERGE,
         "temporal_patch_size": TEMPORAL,
         "out_hidden_size": 320,
-        "num_position_embeddings": 400,
+        "num_position_embeddings": _PLACES**2,
         "deepstack_visual_indexes": [1, 2],
     }
     text = {
@@ -118,6 +124,7 @@ def build_model(
     """A freshly drawn model in float32."""
     torch.manual_seed(seed)
     model = Qwen3VLForConditionalGeneration(build_config(tokenizer))
+    model.model.visual.pos_embed.weight.data = _place_codes()
     model.generation_config = GenerationConfig(
         eos_token_id=tokenizer.eos_token_id,
         pad_token_id=tokenizer.pad_token_id,
@@ -125,6 +132,15 @@ def build_model(
         max_new_tokens=20,  # the longest sentence of this world has 15
     )
     return model
+
+
+def _place_codes() -> Tensor:
+    """[_PLACES ** 2, _VISION_WIDTH]: smooth codes of row and column. The class draws noise that
+    patches drown, and a model so small never learns from it where a thing stands."""
+    waves = torch.arange(1, _WAVES + 1) * math.pi * (torch.arange(_PLACES)[:, None] + 0.5) / _PLACES
+    codes = waves.cos() @ torch.randn(2, _WAVES, _VISION_WIDTH)  # rows and columns
+    both = (codes[0][:, None] + codes[1]).reshape(_PLACES**2, _VISION_WIDTH)
+    return both * (_CODE_STRENGTH / both.std())
 
 
 def export(

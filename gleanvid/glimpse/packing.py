@@ -18,22 +18,15 @@ from transformers import PreTrainedTokenizerFast
 from gleanvid.glimpse import tokenizer as words
 from gleanvid.glimpse.augment import augment
 from gleanvid.glimpse.casting import sample_scene
+from gleanvid.glimpse.facts import IGNORED, token_facts
 from gleanvid.glimpse.model import CELL, MERGE, PATCH, TEMPORAL
 from gleanvid.glimpse.questions import Question, caption, questions
 from gleanvid.glimpse.render import render
-from gleanvid.glimpse.world import (
-    COLOURS,
-    DIRECTIONS,
-    SHAPES,
-    ClipSettings,
-    Scene,
-    Thing,
-    stream,
-)
+from gleanvid.glimpse.world import ClipSettings, Scene, stream
 
-IGNORED = -100
-_VISIBLE = 0.12  # share of a cell an object must cover to own the token
 _CAPTIONED = 0.4  # share of clips that also get a caption
+_EASY = ("caption", "colour", "shape", "count", "absent", "direction")
+_EASY_WEIGHT = 0.4  # of such an answer beside one of another family
 
 
 @dataclass(frozen=True)
@@ -44,9 +37,8 @@ class Clip:
     grid: tuple[int, int, int]  # units, rows and columns of patches
     seconds: np.ndarray  # [U], of each unit
     questions: list[Question]
-    targets: (
-        np.ndarray
-    )  # int64 [U * N, 3]: shape, colour, motion; 0 = nothing there, IGNORED = not to be seen
+    seen: np.ndarray  # int64 [U * N, 5], see ``facts``
+    happened: np.ndarray  # int64 [U * N, 8]
 
 
 @dataclass(frozen=True)
@@ -58,7 +50,9 @@ class Batch:
     ids: Tensor  # [B, S]
     segments: Tensor  # [B, S]
     labels: Tensor  # [B, S], IGNORED outside answers
-    targets: Tensor  # [B * U * N, 3]
+    weights: Tensor  # [B, S], of every label; an answer's sum to its family's weight
+    seen: Tensor  # [B * U * N, 5]
+    happened: Tensor  # [B * U * N, 8]
     questions: list[list[Question]]
 
     def to(self, device: torch.device) -> Batch:
@@ -89,8 +83,8 @@ def make_clip(
     units = settings.num_units
     seconds = step * (np.arange(units) * TEMPORAL + (TEMPORAL - 1) / 2)
     grid = (units, settings.height // PATCH, settings.width // PATCH)
-    targets = token_targets(scene, shares)
-    return Clip(patchify(frames), grid, seconds, choose(scene, rng, limit), targets)
+    facts = token_facts(scene, shares)
+    return Clip(patchify(frames), grid, seconds, choose(scene, rng, limit), *facts)
 
 
 def choose(scene: Scene, rng: np.random.Generator, limit: int) -> list[Question]:
@@ -117,37 +111,12 @@ def patchify(frames: np.ndarray) -> np.ndarray:
     return ordered.reshape(-1, 3 * TEMPORAL * PATCH * PATCH)
 
 
-def token_targets(scene: Scene, shares: np.ndarray) -> np.ndarray:
-    """int64 [U * N, 3] from the visible shares [F, K, rows, columns]; 0 where no object stands.
-
-    What cannot be seen in two frames (the shape of what turns, the motion of what bounces) is
-    ``IGNORED``.
-    """
-    count, things = shares.shape[:2]
-    units = shares.reshape(count // TEMPORAL, TEMPORAL, things, -1).mean(1).transpose(0, 2, 1)
-    owner = units.argmax(-1).reshape(-1)
-    seen = units.max(-1).reshape(-1) > _VISIBLE
-    facts = np.array([_facts(thing) for thing in scene.things])
-    return np.where(seen[:, None], facts[owner], 0)
-
-
-def _facts(thing: Thing) -> tuple[int, int, int]:
-    motions = [None, *DIRECTIONS]
-    return (
-        IGNORED if thing.behaviour == "turns" else SHAPES.index(thing.shape) + 1,
-        list(COLOURS).index(thing.colour) + 1,
-        IGNORED
-        if thing.behaviour in ("bounces", "collides")
-        else motions.index(thing.direction) + 1,
-    )
-
-
 def pack(clips: list[Clip], tokenizer: PreTrainedTokenizerFast) -> Batch:
     """Pad clips of one grid to one batch."""
     rows = [_row(clip, tokenizer) for clip in clips]
     length = max(len(row[0]) for row in rows)
-    filling = (tokenizer.pad_token_id, -1, IGNORED)
-    ids, segments, labels = (
+    filling = (tokenizer.pad_token_id, -1, IGNORED, 0.0)
+    ids, segments, labels, weights = (
         torch.tensor([row[i] + [fill] * (length - len(row[i])) for row in rows])
         for i, fill in enumerate(filling)
     )
@@ -157,19 +126,23 @@ def pack(clips: list[Clip], tokenizer: PreTrainedTokenizerFast) -> Batch:
         ids,
         segments,
         labels,
-        torch.from_numpy(np.concatenate([clip.targets for clip in clips])),
+        weights,
+        torch.from_numpy(np.concatenate([clip.seen for clip in clips])),
+        torch.from_numpy(np.concatenate([clip.happened for clip in clips])),
         [clip.questions for clip in clips],
     )
 
 
-def _row(clip: Clip, tokenizer: PreTrainedTokenizerFast) -> tuple[list[int], list[int], list[int]]:
-    """ids, segments and labels of one clip with all its questions."""
+def _row(
+    clip: Clip, tokenizer: PreTrainedTokenizerFast
+) -> tuple[list[int], list[int], list[int], list[float]]:
+    """ids, segments, labels and their weights of one clip with all its questions."""
     tokens = clip.grid[1] * clip.grid[2] // MERGE**2
     frame = words.VISION_START + words.VIDEO * tokens + words.VISION_END
     film = "".join(f"<{second:.1f} seconds>{frame}" for second in clip.seconds)
     prompt = f"{words.START}user\n{words.VISION_START}{film}{words.VISION_END}"
     ids = list(tokenizer(prompt)["input_ids"])
-    segments, labels = [0] * len(ids), [IGNORED] * len(ids)
+    segments, labels, weights = [0] * len(ids), [IGNORED] * len(ids), [0.0] * len(ids)
     for q, question in enumerate(clip.questions, start=1):
         asked = f"{question.text}{words.END}\n{words.START}assistant\n"
         before = tokenizer(asked)["input_ids"]
@@ -177,4 +150,6 @@ def _row(clip: Clip, tokenizer: PreTrainedTokenizerFast) -> tuple[list[int], lis
         ids += before + answer
         segments += [q] * (len(before) + len(answer))
         labels += [IGNORED] * len(before) + answer
-    return ids, segments, labels
+        weight = _EASY_WEIGHT if question.family in _EASY else 1.0
+        weights += [0.0] * len(before) + [weight / len(answer)] * len(answer)
+    return ids, segments, labels, weights

@@ -1,7 +1,7 @@
 """Trains the built-in model: ``python -m gleanvid.glimpse.train --out FOLDER --steps 6000``.
 
-A curriculum: the encoder alone, told per token which shape, colour and motion stands there; then
-the language loss on answers in words over ever longer clips, the token loss going along. No visual
+A curriculum: the vision tower alone, told what stands at every token; then answers in words about
+ever longer clips, and what has happened at every token, the first loss going along. No visual
 token is ever dropped in training. A batch is a function of the seed and its step alone, so a run
 on one machine can be repeated; workers render ahead. The rate falls over the last part of the
 steps: a finished run goes on from ``checkpoint.pt`` with a larger ``--steps``, and one that has to
@@ -23,18 +23,20 @@ from typing import Any
 
 import torch
 from safetensors.torch import load_file
-from torch.nn.functional import cross_entropy
+from torch import Tensor
 from torch.utils.data import DataLoader
 
-from gleanvid.glimpse.batches import PHASES, Batches, phase_of
+from gleanvid.glimpse.batches import Batches, phase_of
 from gleanvid.glimpse.curve import append_row
+from gleanvid.glimpse.facts import HAPPENED, SEEN
 from gleanvid.glimpse.learner import Learner
 from gleanvid.glimpse.model import build_model, export
 from gleanvid.glimpse.packing import Batch
 from gleanvid.glimpse.tokenizer import build_tokenizer
 
 log = logging.getLogger(__name__)
-_COLUMNS = ("minute", "step", "phase", "loss", "token_loss", "shape", "colour", "motion")
+_COLUMNS = ("minute", "step", "phase", "loss", "seen_loss", "past_loss", *SEEN)
+_COLUMNS += tuple(f"past_{fact}" for fact in HAPPENED)
 
 
 @dataclass(frozen=True)
@@ -46,9 +48,12 @@ class TrainSettings:
     weight_decay: float = 0.02
     warm_up: int = 100  # steps, at the start and where the language loss sets in
     token_budget: int = 1600  # visual and question tokens per batch
-    token_weight: float = 0.3  # of the token loss beside the language loss
+    seen_weight: float = 1.0  # of what stands at the tokens, beside the answers
+    past_weight: float = 0.5  # of what has happened there
+    look_every: int = 1  # steps; in between the vision tower is left as it is, which saves time
     bfloat16: bool = True
-    vision_from: str = ""  # model directory whose vision tower a run begins with
+    start_from: str = ""  # model directory a run begins with
+    first_step: int = 0  # of the curriculum, for a run that begins with trained weights
 
 
 @dataclass(frozen=True)
@@ -79,25 +84,20 @@ class Trainer:
             betas=(0.9, 0.98),
             weight_decay=settings.weight_decay,
         )
-        self.step, self.clips, self.minutes = 0, 0, 0.0
-        if settings.vision_from:
-            self._take_vision(Path(settings.vision_from))
+        self.step, self.clips, self.minutes = settings.first_step, 0, 0.0
+        if settings.start_from:
+            weights = load_file(Path(settings.start_from) / "model.safetensors", str(self.device))
+            own = self.learner.model
+            own.load_state_dict(weights, strict=False)  # tied weights are stored once
         if (folder / "checkpoint.pt").exists():
             self._restore()
-
-    def _take_vision(self, source: Path) -> None:
-        """Begin with the vision tower of another model, half-way through the encoder phase."""
-        weights = load_file(source / "model.safetensors", device=str(self.device))
-        start = "model.visual."
-        tower = {name[len(start) :]: w for name, w in weights.items() if name.startswith(start)}
-        self.learner.model.model.visual.load_state_dict(tower)
-        self.step = PHASES[1].begins // 2
 
     def rate(self) -> float:
         """Learning rate: warm-up where a loss sets in, then flat, then down in a line."""
         phase, since = phase_of(self.step)
-        warming = phase.asked == 0 or phase.first_asked
-        warm = min(1.0, (since + 1) / self.settings.warm_up) if warming else 1.0
+        if phase.asked and not phase.first_asked:  # no loss is new
+            since = self.step - self.settings.first_step
+        warm = min(1.0, (since + 1) / self.settings.warm_up)
         left = (self.pace.steps - self.step) / max(1.0, self.pace.cooling * self.pace.steps)
         return self.settings.learning_rate * warm * min(1.0, max(0.0, left))
 
@@ -115,26 +115,36 @@ class Trainer:
 
     def advance(self, batch: Batch) -> dict[str, Any]:
         """One optimiser step; returns what the log shows."""
-        asked = phase_of(self.step)[0].asked > 0
         for group in self.optimiser.param_groups:
             group["lr"] = self.rate()
         with self._autocast():
-            streams = self.learner.encode(batch)
-            token_loss, hits = self.learner.token_loss(streams, batch.targets)
-            answer_loss = torch.full((), torch.nan)
-            loss = token_loss
-            if asked:
-                answer_loss = cross_entropy(*self.learner.answer(batch, streams))
-                loss = answer_loss + self.settings.token_weight * token_loss
+            loss, row = self._losses(batch)
         self.optimiser.zero_grad(set_to_none=True)
         loss.backward()
         torch.nn.utils.clip_grad_norm_(self.learner.parameters(), 1.0)
         self.optimiser.step()
         self.step += 1
         self.clips += len(batch.questions)
-        facts = (self.minutes, self.step, phase_of(self.step - 1)[0].name)
-        losses = (float(answer_loss.detach()), float(token_loss.detach()))
-        return dict(zip(_COLUMNS, (*facts, *losses, *hits.tolist()), strict=True))
+        return row
+
+    def _losses(self, batch: Batch) -> tuple[Tensor, dict[str, Any]]:
+        """What is minimised, and a row of ``loss.csv``."""
+        phase, settings = phase_of(self.step)[0], self.settings
+        looking = phase.asked == 0 or self.step % settings.look_every == 0
+        with torch.set_grad_enabled(looking):
+            streams = self.learner.encode(batch)
+        seen_loss, seen = self.learner.seen_loss(streams, batch.seen)
+        answer_loss = past_loss = torch.full((), torch.nan)
+        past = torch.full((len(HAPPENED),), torch.nan)
+        loss = seen_loss
+        if phase.asked:
+            reading = self.learner.read(batch, streams)
+            past_loss, past = self.learner.past_loss(reading.half_way, batch.happened)
+            answer_loss = reading.loss()
+            loss = answer_loss + settings.past_weight * past_loss + settings.seen_weight * seen_loss
+        losses = (part.item() for part in (answer_loss, seen_loss, past_loss))
+        values = (self.minutes, self.step + 1, phase.name, *losses, *seen.tolist(), *past.tolist())
+        return loss, dict(zip(_COLUMNS, values, strict=True))
 
     @torch.no_grad()
     def validate(self, batches: int = 8) -> dict[str, float]:
@@ -145,8 +155,8 @@ class Trainer:
         for batch in self.batches("validation", range(first, first + batches), 0):
             batch = batch.to(self.device)
             with self._autocast():
-                scores, labels = self.learner.answer(batch, self.learner.encode(batch))
-            hits = iter((scores.argmax(-1) == labels).tolist())
+                reading = self.learner.read(batch, self.learner.encode(batch))
+            hits = iter((reading.scores.argmax(-1) == reading.labels).tolist())
             for question in (q for asked in batch.questions for q in asked):
                 length = len(self.tokenizer(question.answer)["input_ids"]) + 1
                 right[question.family].append(float(sum(islice(hits, length)) == length))

@@ -3,18 +3,16 @@
 import numpy as np
 import pytest
 import torch
-from transformers import AutoProcessor
 
-from gleanvid.glimpse.batches import Phase
 from gleanvid.glimpse.casting import sample_scene
+from gleanvid.glimpse.facts import IGNORED
 from gleanvid.glimpse.learner import Learner
 from gleanvid.glimpse.model import build_model, build_processor
-from gleanvid.glimpse.packing import IGNORED, choose, make_clip, pack
+from gleanvid.glimpse.packing import choose, make_clip, pack
 from gleanvid.glimpse.questions import questions
 from gleanvid.glimpse.render import render
 from gleanvid.glimpse.tokenizer import build_tokenizer
-from gleanvid.glimpse.train import Pace, Trainer, TrainSettings
-from gleanvid.glimpse.world import COLOURS, SHAPES, ClipSettings
+from gleanvid.glimpse.world import ClipSettings
 
 SETTINGS = ClipSettings(height=96, width=128, num_frames=6)
 
@@ -79,7 +77,8 @@ def test_a_packed_question_is_scored_as_the_untouched_model_scores_it(clip, toke
     untouched = build_model(tokenizer)
     untouched.load_state_dict(learner.model.state_dict())
     with torch.no_grad():
-        scores, labels = learner.answer(batch, learner.encode(batch))
+        reading = learner.read(batch, learner.encode(batch))
+        scores, labels = reading.scores, reading.labels
         offset = 0
         for question in clip.questions:
             inputs = inference_inputs(clip, question, tokenizer)
@@ -98,19 +97,6 @@ def test_the_loss_sees_answers_alone(clip, tokenizer):
     assert tokenizer.decode(answers) == "".join(f" {q.answer}<|im_end|>" for q in clip.questions)
 
 
-def test_token_targets_name_what_stands_there(clip):
-    things = sample_scene(0, "train", 4, SETTINGS).things
-    colours = set(clip.targets[:, 1].tolist()) - {0}
-    assert colours == {list(COLOURS).index(thing.colour) + 1 for thing in things}
-    shown = clip.targets[:, 1] > 0
-    assert ((clip.targets[:, 0] != 0) == shown).all()
-    for k in colours:
-        shapes = set(clip.targets[clip.targets[:, 1] == k, 0].tolist())
-        thing = next(t for t in things if list(COLOURS).index(t.colour) + 1 == k)
-        expected = IGNORED if thing.behaviour == "turns" else SHAPES.index(thing.shape) + 1
-        assert shapes == {expected}
-
-
 def test_as_many_families_are_asked_as_there_are_questions_for():
     for index in range(20):
         scene = sample_scene(0, "train", index, SETTINGS)
@@ -120,43 +106,16 @@ def test_as_many_families_are_asked_as_there_are_questions_for():
         assert len(set(chosen)) == min(len(possible), len(chosen))
 
 
-def small_curriculum(monkeypatch):
-    early = Phase("a", 0, ((96, 96),), (1,))
-    late = Phase("b", 2, ((96, 96),), (2,), asked=2, first_asked=True)
-    monkeypatch.setattr("gleanvid.glimpse.batches.PHASES", (early, late))
-
-
-def test_a_run_resumes_where_it_was_and_ends_as_if_it_had_never_stopped(tmp_path, monkeypatch):
-    small_curriculum(monkeypatch)
-    settings = TrainSettings(token_budget=72)
-    pace = Pace(steps=4, workers=0, validate_every=10, save_every=2)
-    Trainer(settings, pace, tmp_path / "whole").run()
-    stopped = Trainer(settings, pace, tmp_path / "parts")
-    for batch in stopped.batches("train", range(2), 0):
-        stopped.advance(batch)
-    stopped.save()
-    resumed = Trainer(settings, pace, tmp_path / "parts")
-    assert resumed.step == 2
-    resumed.run()
-    whole, parts = (
-        torch.load(tmp_path / name / "checkpoint.pt")["learner"] for name in ("whole", "parts")
+def test_an_answers_weight_does_not_depend_on_its_length(clip, tokenizer):
+    batch = pack([clip], tokenizer)
+    sums = {
+        question.family: float(batch.weights[0, batch.segments[0] == q].sum())
+        for q, question in enumerate(clip.questions, start=1)
+    }
+    assert len(sums) > 2
+    for family, total in sums.items():
+        easy = family in ("caption", "colour", "shape", "count", "absent", "direction")
+        assert total == pytest.approx(0.4 if easy else 1.0)
+    assert float(batch.weights.sum()) == pytest.approx(
+        float(batch.weights[batch.labels != IGNORED].sum())
     )
-    assert all(torch.equal(whole[name], parts[name]) for name in whole)
-    AutoProcessor.from_pretrained(tmp_path / "parts" / "model")
-
-
-def test_other_settings_than_the_checkpoints_are_refused_by_name(tmp_path, monkeypatch):
-    small_curriculum(monkeypatch)
-    Trainer(TrainSettings(token_budget=72), Pace(), tmp_path).save()
-    with pytest.raises(ValueError, match="seed=1"):
-        Trainer(TrainSettings(token_budget=72, seed=1), Pace(), tmp_path)
-
-
-def test_the_rate_warms_up_where_a_loss_sets_in_and_falls_at_the_end(tmp_path, monkeypatch):
-    small_curriculum(monkeypatch)
-    trainer = Trainer(TrainSettings(warm_up=2), Pace(steps=100), tmp_path)
-    rates = []
-    for trainer.step in range(100):
-        rates.append(trainer.rate() / trainer.settings.learning_rate)
-    assert rates[:5] == [0.5, 1, 0.5, 1, 1]
-    assert rates[70] == 1 > rates[90] > rates[99] > 0

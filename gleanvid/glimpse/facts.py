@@ -1,0 +1,125 @@
+"""What the model is told in training about every visual token, beside the answers.
+
+``SEEN`` is what stands at a token and can be told from its two frames; the vision tower learns it.
+``HAPPENED`` is what has become of it up to now, which takes the clip so far; the language model
+learns it half-way up. In both, 0 means that nothing is there and ``IGNORED`` that nobody can know.
+
+F frames, K things, U units of two frames, N tokens per unit.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gleanvid.glimpse.world import (
+    BEHAVIOURS,
+    CHANGES,
+    COLOURS,
+    DIRECTIONS,
+    FRAMES_PER_UNIT,
+    SHAPES,
+    Scene,
+    Thing,
+)
+
+IGNORED = -100
+VISIBLE = 0.12  # share of a cell an object must cover to own the token
+_BINS = 8  # along each side of the picture, for the middle of a thing
+_DOINGS = (*BEHAVIOURS, "collides")
+_EVENTS = ("goes on", "appears", "has just gone")
+_MOST_SPANS = 5
+_KNOWN_BY = 0.75  # of the clip: by then it shows what a thing does
+_HIDDEN = ("leaves", "flashes", "arrives")  # what happens to them is an event, not a way to be
+
+SEEN: dict[str, int] = {  # numbers of classes, 0 included
+    "shape": len(SHAPES) + 1,
+    "colour": len(COLOURS) + 1,
+    "motion": len(DIRECTIONS) + 2,
+    "column": _BINS + 1,
+    "row": _BINS + 1,
+}
+HAPPENED: dict[str, int] = {
+    "event": len(_EVENTS) + 1,
+    "behaviour": len(_DOINGS) + 1,
+    "spans": _MOST_SPANS + 1,
+    "change": len(CHANGES) + 1,
+    "gone shape": len(SHAPES) + 1,
+    "gone colour": len(COLOURS) + 1,
+    "column": _BINS + 1,
+    "row": _BINS + 1,
+}
+
+
+def token_facts(scene: Scene, shares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """int64 [U * N, 5] and [U * N, 8], in the order of ``SEEN`` and ``HAPPENED``, from the visible
+    shares [F, K, rows, columns]."""
+    things, units = scene.things, scene.settings.num_units
+    covered = shares.reshape(units, FRAMES_PER_UNIT, len(things), -1).mean(1)
+    covered = covered.transpose(0, 2, 1)  # [U, N, K]
+    owner, there = covered.argmax(-1), covered.max(-1) > VISIBLE  # [U, N]
+    middles = (np.arange(units) + 0.5) / units
+    seen = np.array([[_seen(scene, thing, time) for thing in things] for time in middles])
+    past = np.array([[_past(scene, k, time) for k in range(len(things))] for time in middles])
+    u = np.arange(units)[:, None]
+    shown = np.where(there[..., None], seen[u, owner], 0)
+    happened = np.where(there[..., None], past[u, owner], 0)
+    happened[..., 0] += there  # "goes on" is 1, "appears" 2
+    happened[..., -2:] = shown[..., -2:]  # places, once more
+    _mark_gone(scene, covered, there, happened)
+    return shown.reshape(-1, len(SEEN)), happened.reshape(-1, len(HAPPENED))
+
+
+def _mark_gone(scene: Scene, covered: np.ndarray, there: np.ndarray, happened: np.ndarray) -> None:
+    """Writes in place where a thing stood one unit ago that is no more."""
+    units = len(covered)
+    for k, thing in enumerate(scene.things):
+        visible = [thing.visible((u + 0.5) / units) for u in range(units)]
+        for u in range(1, units):
+            if visible[u - 1] and not visible[u]:
+                left = (covered[u - 1, :, k] > VISIBLE) & ~there[u]
+                happened[u, left, 0] = len(_EVENTS)
+                happened[u, left, 4] = IGNORED if thing.behaviour == "turns" else _shape(thing)
+                happened[u, left, 5] = _colour(thing)
+
+
+def _seen(scene: Scene, thing: Thing, time: float) -> tuple[int, int, int, int, int]:
+    """What turns has no shape for one unit, what bounces no direction."""
+    motions = [None, *DIRECTIONS]
+    moving_both_ways = thing.behaviour in ("bounces", "collides")
+    x, y = thing.centre(time)
+    return (
+        IGNORED if thing.behaviour == "turns" else _shape(thing),
+        _colour(thing),
+        IGNORED if moving_both_ways else motions.index(thing.direction) + 1,
+        _bin(x / scene.settings.width),
+        _bin(y / scene.settings.height),
+    )
+
+
+def _past(scene: Scene, k: int, time: float) -> tuple[int, ...]:
+    """The first number is 1 where the thing was not there one unit ago."""
+    thing, change = scene.things[k], scene.change
+    before = time - 1 / scene.settings.num_units
+    changed = change is not None and k in (change.before, change.after)
+    known = time >= _KNOWN_BY and thing.behaviour not in _HIDDEN and not changed
+    spans = sum(start < time for start, _ in thing.shown)
+    return (
+        int(before > 0 and not thing.visible(before)),
+        _DOINGS.index(thing.behaviour) + 1 if known else IGNORED,
+        min(spans, _MOST_SPANS) if thing.behaviour == "blinks" else IGNORED,
+        CHANGES.index(change.what) + 1 if change is not None and k == change.after else 0,
+        *[0] * 4,
+    )
+
+
+def _shape(thing: Thing) -> int:
+    return SHAPES.index(thing.shape) + 1
+
+
+def _colour(thing: Thing) -> int:
+    return list(COLOURS).index(thing.colour) + 1
+
+
+def _bin(place: float) -> int:
+    """1 to ``_BINS`` for a place in [0, 1]."""
+    return 1 + int(np.clip(place * _BINS, 0, _BINS - 1))

@@ -1,0 +1,75 @@
+"""A run of the trainer: resumed, refused, begun from a model, and its rate."""
+
+import pytest
+import torch
+from safetensors.torch import load_file
+from transformers import AutoProcessor
+
+from gleanvid.glimpse.batches import Phase
+from gleanvid.glimpse.train import Pace, Trainer, TrainSettings
+
+
+def small_curriculum(monkeypatch):
+    early = Phase("a", 0, ((96, 96),), (1,))
+    late = Phase("b", 2, ((96, 96),), (2,), asked=2, first_asked=True)
+    monkeypatch.setattr("gleanvid.glimpse.batches.PHASES", (early, late))
+
+
+def test_a_run_resumes_where_it_was_and_ends_as_if_it_had_never_stopped(tmp_path, monkeypatch):
+    small_curriculum(monkeypatch)
+    settings = TrainSettings(token_budget=72)
+    pace = Pace(steps=4, workers=0, validate_every=10, save_every=2)
+    Trainer(settings, pace, tmp_path / "whole").run()
+    stopped = Trainer(settings, pace, tmp_path / "parts")
+    for batch in stopped.batches("train", range(2), 0):
+        stopped.advance(batch)
+    stopped.save()
+    resumed = Trainer(settings, pace, tmp_path / "parts")
+    assert resumed.step == 2
+    resumed.run()
+    whole, parts = (
+        torch.load(tmp_path / name / "checkpoint.pt")["learner"] for name in ("whole", "parts")
+    )
+    assert all(torch.equal(whole[name], parts[name]) for name in whole)
+    AutoProcessor.from_pretrained(tmp_path / "parts" / "model")
+
+
+def test_other_settings_than_the_checkpoints_are_refused_by_name(tmp_path, monkeypatch):
+    small_curriculum(monkeypatch)
+    Trainer(TrainSettings(token_budget=72), Pace(), tmp_path).save()
+    with pytest.raises(ValueError, match="seed=1"):
+        Trainer(TrainSettings(token_budget=72, seed=1), Pace(), tmp_path)
+
+
+def test_the_rate_warms_up_where_a_loss_sets_in_and_falls_at_the_end(tmp_path, monkeypatch):
+    small_curriculum(monkeypatch)
+    trainer = Trainer(TrainSettings(warm_up=2), Pace(steps=100), tmp_path)
+    rates = []
+    for trainer.step in range(100):
+        rates.append(trainer.rate() / trainer.settings.learning_rate)
+    assert rates[:5] == [0.5, 1, 0.5, 1, 1]
+    assert rates[70] == 1 > rates[90] > rates[99] > 0
+
+
+def test_a_run_can_begin_with_the_weights_of_a_model(tmp_path):
+    Trainer(TrainSettings(seed=3), Pace(), tmp_path / "earlier").save()
+    folder = tmp_path / "earlier" / "model"
+    begun = Trainer(
+        TrainSettings(start_from=str(folder), first_step=1000), Pace(), tmp_path / "later"
+    )
+    own = begun.learner.model.state_dict()
+    for name, weight in load_file(folder / "model.safetensors").items():
+        assert torch.equal(own[name], weight.float()), name
+    assert begun.rate() < begun.settings.learning_rate / 50  # it warms up like any other
+
+
+def test_between_looks_the_vision_tower_stays_as_it_is(tmp_path, monkeypatch):
+    small_curriculum(monkeypatch)
+    trainer = Trainer(TrainSettings(token_budget=72, look_every=2), Pace(steps=4), tmp_path)
+    stayed = []
+    for batch in trainer.batches("train", range(4), 0):
+        before = {n: w.clone() for n, w in trainer.learner.model.model.visual.state_dict().items()}
+        trainer.advance(batch)
+        after = trainer.learner.model.model.visual.state_dict()
+        stayed.append(all(torch.equal(before[name], after[name]) for name in before))
+    assert stayed == [False, False, False, True]
