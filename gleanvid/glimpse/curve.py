@@ -11,6 +11,15 @@ from typing import Any
 
 import numpy as np
 
+_FACTS = {  # columns of loss.csv that are drawn
+    "shape": "shape",
+    "motion": "motion",
+    "column": "place (column)",
+    "past_event": "event",
+    "past_behaviour": "behaviour",
+    "past_spans": "blinks so far",
+}
+
 
 def append_row(path: Path, row: dict[str, Any]) -> None:
     """One more line of a CSV, with the header first where the file is new."""
@@ -24,19 +33,20 @@ def append_row(path: Path, row: dict[str, Any]) -> None:
 
 
 def draw(folder: Path, picture: Path) -> None:
-    """Language loss and per-token accuracy on the left, validation accuracy on the right."""
+    """Loss of the answers and what is known of every token on the left, validation answers on the
+    right."""
     from matplotlib import colormaps
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(11, 4), layout="constrained")
+    figure = Figure(figsize=(11, 4.6), layout="constrained")
     left, right = figure.subplots(1, 2)
     rows = _read(folder / "loss.csv")
     minutes = _column(rows, "minute")
-    left.plot(minutes, _column(rows, "loss"), color="black", label="language loss (nats)")
-    for fact in ("shape", "colour", "motion"):
-        smooth = np.convolve(_column(rows, fact), np.ones(5) / 5, "same")
-        left.plot(minutes[2:-2], smooth[2:-2], label=f"{fact} per token (share right)")
-    left.set(xlabel="minutes of training", ylim=(0, 2))
+    left.plot(minutes, _column(rows, "loss"), color="black", label="loss of the answers (nats)")
+    for column, fact in _FACTS.items():
+        smooth = _smooth(_column(rows, column))
+        left.plot(minutes, smooth, label=f"{fact} per token (share right)")
+    left.set(xlabel="minutes of training", ylim=(0, 1.5))
     families: dict[str, list[tuple[float, float]]] = defaultdict(list)
     for row in _read(folder / "accuracy.csv"):
         families[row["family"]].append((float(row["minute"]), float(row["accuracy"])))
@@ -53,9 +63,17 @@ def draw(folder: Path, picture: Path) -> None:
     right.set(xlabel="minutes of training", ylabel="validation answers right", ylim=(0, 1.02))
     for axes in (left, right):
         axes.grid(alpha=0.3)
-    left.legend(fontsize=8)
+    left.legend(fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.13), ncol=3)
     right.legend(fontsize=8, loc="center left", bbox_to_anchor=(1, 0.5))
     figure.savefig(picture, dpi=110)
+
+
+def _smooth(values: np.ndarray) -> np.ndarray:
+    """The mean of the numbers among every nine neighbours; NaN where there is none."""
+    known, nine = ~np.isnan(values), np.ones(min(9, len(values)))
+    count = np.convolve(known, nine, "same")
+    total = np.convolve(np.where(known, values, 0), nine, "same")
+    return np.divide(total, count, out=np.full(len(values), np.nan), where=count > 0)
 
 
 def _read(path: Path) -> list[dict[str, str]]:
