@@ -55,7 +55,7 @@ def load_model(
     kind = _dtype(dtype, target)
     options: dict[str, Any] = {
         "dtype": kind,
-        "attn_implementation": attn_implementation or _attention(target, kind),
+        "attn_implementation": _attention(attn_implementation, target, kind),
         "device_map": device_map,
     }
     if quantization is not None:
@@ -94,10 +94,16 @@ def _weights(source: str, name: str, target: torch.device, options: dict[str, An
         return hf_model if options["device_map"] is not None else hf_model.to(target)
 
 
-def _attention(target: torch.device, kind: torch.dtype) -> str:
-    half = kind in (torch.bfloat16, torch.float16)
-    flash = target.type == "cuda" and half and is_flash_attn_2_available()
-    return "flash_attention_2" if flash else "sdpa"
+def _attention(given: str | None, target: torch.device, kind: torch.dtype) -> str:
+    fits = target.type == "cuda" and kind in (torch.bfloat16, torch.float16)
+    if given is None:
+        return "flash_attention_2" if fits and is_flash_attn_2_available() else "sdpa"
+    if "flash" in given and not fits:
+        raise ModelError(
+            f"attn_implementation={given!r} needs a CUDA device and dtype bfloat16 or float16, "
+            f"not {target.type} with {kind}: use 'sdpa'."
+        )
+    return given
 
 
 def _source(name: str) -> str:

@@ -73,12 +73,20 @@ def test_settings_that_contradict_each_other_are_refused(directory):
         load_model(directory, device="cpu", device_map="cpu")
 
 
-@pytest.mark.parametrize("name", ["nonsense", "flash_attention_2"])
-def test_attention_that_cannot_be_had_is_refused(directory, name):
-    if name == "flash_attention_2" and load_module.is_flash_attn_2_available():
-        pytest.skip("it can be had here")
-    with pytest.raises(ModelError):
-        load_model(directory, device="cpu", attn_implementation=name)
+@pytest.mark.parametrize(
+    ("option", "said"),
+    [
+        ({"attn_implementation": "nonsense"}, "nonsense"),
+        ({"attn_implementation": "flash_attention_2"}, "needs a CUDA device .*use 'sdpa'"),
+        ({"device": None, "device_map": "nonsense"}, "nonsense"),
+        ({"settings": {"newlines": "all"}}, "newlines"),
+        ({"dtype": "float33"}, "float33"),
+    ],
+    ids=str,
+)
+def test_what_cannot_be_had_is_refused_by_name(directory, option, said):
+    with pytest.raises((ModelError, ValueError), match=said):
+        load_model(directory, **{"device": "cpu"} | option)
 
 
 def test_unknown_quantization_and_missing_packages_are_refused(directory, monkeypatch):
