@@ -10,6 +10,7 @@ import argparse
 import os
 import tempfile
 from collections.abc import Sequence
+from importlib.util import find_spec
 
 os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")  # Gradio reads it on import only
 
@@ -96,7 +97,10 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     add("--root-path", help="path under which a reverse proxy shows the app, e.g. /gleanvid")
     add("--share", action="store_true", help="a public address through Gradio")
     add("--mcp", action="store_true", help="serve the endpoints as MCP tools: gleanvid[mcp]")
-    return parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
+    if options.mcp and find_spec("mcp") is None:
+        parser.error("--mcp needs one more package: pip install 'gleanvid[mcp]'")
+    return options
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import gradio as gr
 from gradio.data_classes import FileData
-from gradio.utils import get_upload_folder
+from gradio.utils import get_function_description, get_upload_folder
 
 from components import comparing, rows
 from components.actions import Request
@@ -30,7 +30,13 @@ def publish(engine: Engine, models: Sequence[str], max_frames: int) -> None:
     options: dict[str, Any] = {"concurrency_limit": None}
     for name in ("ask", "compress", "compare"):
         function = getattr(calls, name)
-        gr.api(function, api_name=name, api_description=function.__doc__, **options)
+        gr.api(function, api_name=name, api_description=described(function), **options)
+
+
+def described(function: Callable[..., Any]) -> str:
+    """What an endpoint does and returns, in a line; its arguments are described one by one."""
+    text, _, returns = get_function_description(function)
+    return f"{text} Returns: {' '.join(returns)}"
 
 
 class Calls:
@@ -52,7 +58,9 @@ class Calls:
         temperature: float = 0.0,
         max_new_tokens: int = 64,
     ) -> dict:
-        """Answer a question about a video with compressed visual tokens.
+        """Answer a question about a video; the model reads only a part of its visual tokens.
+
+        Use it to ask what a video shows, and to see what the answer cost in tokens and seconds.
 
         Args:
             video: an uploaded video file.
@@ -90,7 +98,9 @@ class Calls:
         frames: int = 32,
         settings: dict | None = None,
     ) -> dict:
-        """Choose the visual tokens of a video without asking anything.
+        """Choose which visual tokens of a video a model would be given; nothing is asked.
+
+        Use it to see where in time and space a compressor spends its budget.
 
         Args:
             video: an uploaded video file.
@@ -131,7 +141,10 @@ class Calls:
         model: str = "",
         frames: int = 32,
     ) -> list[dict]:
-        """Ask one question under several compressors, after the full tokens.
+        """Ask one question under several compressors and ratios, after the full tokens.
+
+        Use it to compare what compressors save and what they cost in the answer. It takes as long
+        as all the questions one after another.
 
         Args:
             video: an uploaded video file.

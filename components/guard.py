@@ -3,7 +3,8 @@
 Pure ASGI, so streamed answers pass through untouched. Refused: requests that another site's page
 makes in a visitor's browser (403), use of the server as a proxy (403), files named by an address in
 place of an upload (422), which Gradio would download without a limit, and, where a limit is set,
-more requests a minute than one address needs (429).
+more requests a minute than one address needs (429). The address of an upload, which is how MCP
+clients name it, is read as the path it holds; the routes behind check that it is one of an upload.
 """
 
 from __future__ import annotations
@@ -34,6 +35,8 @@ HEADERS = [
     (b"x-content-type-options", b"nosniff"),
     (b"referrer-policy", b"same-origin"),
 ]
+_UPLOAD = re.compile(r"\s*https?://[^?#]*/gradio_api/file=(.+)", re.IGNORECASE)
+_ADDRESS = re.compile(r"\s*[a-z][a-z0-9+.-]+://", re.IGNORECASE)
 _PROXY = re.compile(r"/(file=|proxy=)(https?:|//)", re.IGNORECASE)
 
 
@@ -74,8 +77,10 @@ class Guard:
             if len(body) > MAX_JSON:
                 await _refuse(send, 413, "The request is too large.")
                 return
-        if _names_an_address(body):
-            await _refuse(send, 422, "Upload the file; addresses are not fetched.")
+        try:
+            body = _with_paths(body)
+        except ValueError as error:
+            await _refuse(send, 422, str(error))
             return
         pending = [{"type": "http.request", "body": body, "more_body": False}]
 
@@ -109,22 +114,28 @@ def _client(scope: Message, headers: dict[bytes, bytes]) -> str:
     return named if named and address in ("127.0.0.1", "::1") else str(address)
 
 
-def _names_an_address(body: bytes) -> bool:
-    """Whether a file in this JSON has an address where its path on the server belongs."""
+def _with_paths(body: bytes) -> bytes:
+    """This JSON with the paths of uploads where their addresses stood.
+
+    Raises ``ValueError`` where a file has another address in place of its path.
+    """
     try:
-        pending = [json.loads(body)]
+        content = json.loads(body)
     except ValueError:
-        return False  # not JSON: the routes behind refuse it
+        return body  # not JSON: the routes behind refuse it
+    pending, changed = [content], False
     while pending:
         item = pending.pop()
         if isinstance(item, dict):
             path = item.get("path")
-            if isinstance(path, str) and re.match(r"\s*[a-z][a-z0-9+.-]+://", path, re.IGNORECASE):
-                return True
+            if isinstance(path, str) and (found := _UPLOAD.match(path)):
+                item["path"], changed = unquote(found[1]), True
+            if isinstance(item.get("path"), str) and _ADDRESS.match(item["path"]):
+                raise ValueError("Upload the file; addresses are not fetched.")
             pending.extend(item.values())
         elif isinstance(item, list):
             pending.extend(item)
-    return False
+    return json.dumps(content).encode() if changed else body
 
 
 def _foreign(headers: dict[bytes, bytes]) -> bool:
@@ -147,6 +158,11 @@ def _with_headers(send: Send) -> Send:
 
 
 async def _refuse(send: Send, status: int, text: str) -> None:
-    headers = [(b"content-type", b"text/plain; charset=utf-8"), *HEADERS]
+    kind, body = "text/plain; charset=utf-8", text.encode()
+    if status == 422:  # the form in which Gradio's clients show a sentence to their people
+        problem = {"__type__": "validate", "is_valid": False, "parameter_name": "video"}
+        kind = "application/json"
+        body = json.dumps({"detail": [problem | {"message": text}]}).encode()
+    headers = [(b"content-type", kind.encode()), *HEADERS]
     await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": text.encode()})
+    await send({"type": "http.response.body", "body": body})

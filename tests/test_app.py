@@ -69,6 +69,15 @@ def test_arguments_default_to_a_private_page():
     assert serving.limits(parsed) == serving.LOCAL
 
 
+def test_mcp_without_its_package_is_refused_with_what_to_install(monkeypatch, capsys):
+    monkeypatch.setattr(app, "find_spec", lambda name: None)
+    with pytest.raises(SystemExit):
+        app.parse(["--mcp"])
+    assert "gleanvid[mcp]" in capsys.readouterr().err
+    monkeypatch.setattr(app, "find_spec", lambda name: object())
+    assert app.parse(["--mcp"]).mcp
+
+
 @pytest.mark.parametrize("words", [["--public"], ["--share"]])
 def test_a_page_for_strangers_has_tighter_limits(words):
     limits = serving.limits(app.parse(words))

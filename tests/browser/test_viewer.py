@@ -10,7 +10,6 @@ import torch
 from components.evidence import evidence
 from tests.browser.alone import settle
 from tests.browser.bench_viewer import drag
-from tests.browser.test_page import PIXELS
 from tests.browser.viewer_case import (  # noqa: F401  (fixtures)
     CELLS,
     LATE,
@@ -27,6 +26,14 @@ from tests.browser.viewer_case import (  # noqa: F401  (fixtures)
     shared_tab,
 )
 from tests.components.fake import COLUMNS
+
+PIXELS = """() => {
+  const canvas = document.querySelector(".gv-frame");
+  const data = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data;
+  let sum = 0;
+  for (let i = 0; i < data.length; i += 4) sum += data[i] + data[i + 1] + data[i + 2];
+  return sum / (data.length / 4);
+}"""
 
 
 def test_views_differ_and_moving_about_asks_nothing_of_the_server(page):

@@ -59,7 +59,24 @@ def test_the_server_is_nobodys_proxy(client, path):
 )
 def test_files_named_by_an_address_are_refused(client, address):
     deep = {"data": [[{"nested": {"path": address}}]]}
-    assert post(client, deep).status_code == 422
+    reply = post(client, deep)
+    assert reply.status_code == 422
+    assert "Upload the file" in reply.json()["detail"][0]["message"]
+
+
+@pytest.mark.parametrize("at", ["http://gleanvid.example:7860", "https://proxy.example/gleanvid"])
+def test_the_address_of_an_upload_is_read_as_its_path(at):
+    async def seen(request: Request) -> JSONResponse:
+        return JSONResponse(await request.json())
+
+    app = Starlette(
+        routes=[Route("/{rest:path}", seen, methods=["POST"])], middleware=[Middleware(Guard)]
+    )
+    sent = {"data": [{"path": f"{at}/gradio_api/file=/cache/a%20clip.mp4"}, "http://a.example/"]}
+    reply = TestClient(app).post("/gradio_api/queue/join", json=sent)
+    assert reply.json() == {"data": [{"path": "/cache/a clip.mp4"}, "http://a.example/"]}
+    hidden = {"path": f"{at}/gradio_api/file=http://evil.example/x"}
+    assert TestClient(app).post("/run", json=hidden).status_code == 422
 
 
 def test_escapes_do_not_hide_an_address(client):

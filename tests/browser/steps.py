@@ -1,0 +1,28 @@
+"""What hands do on the page, and what eyes wait for."""
+
+from __future__ import annotations
+
+
+def caption(page) -> str:
+    return page.locator(".gv-caption").inner_text()
+
+
+def settle(page) -> None:
+    page.evaluate(
+        "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
+    )
+
+
+def notice(page, text: str) -> None:
+    page.wait_for_function(
+        "text => document.querySelector('.gv-notice')?.textContent.includes(text)", arg=text
+    )
+
+
+def ask(page, question: str) -> None:
+    page.get_by_label("Question", exact=True).fill(question)
+    page.click("#gv-ask")
+
+
+def tab(page, name: str) -> None:
+    page.get_by_role("tab", name=name, exact=True).click()

@@ -1,0 +1,86 @@
+"""The page under bad input, impatience and company: a message each time, and it goes on."""
+
+from __future__ import annotations
+
+from tests.browser.conftest import opened
+from tests.browser.steps import ask, notice
+
+
+def test_the_words_of_strangers_stay_words(visit):
+    text = "<img src=x onerror=alert(1)> ${1+1} **bold**"
+    ask(visit, text)
+    visit.wait_for_selector(".gv-cost")
+    assert visit.locator(".gv-question").inner_text() == text
+    assert visit.locator(".gv-answers img").count() == 0
+
+
+def test_bad_input_gets_a_message_and_the_session_goes_on(visit, clips):
+    ask(visit, "   ")
+    notice(visit, "Type a question")
+    visit.locator("#gv-clip").get_by_label("Clear").click()
+    visit.wait_for_selector(".gv-viewer[data-state=empty]")
+    ask(visit, "What?")
+    notice(visit, "Choose a clip first")
+    visit.locator("#gv-clip input[type=file]").set_input_files(str(clips / "broken.mp4"))
+    notice(visit, "not a video that can be read")
+    visit.get_by_role("button", name="Square").click()
+    notice(visit, "Used 32")
+    visit.get_by_label("Video LLM").click()
+    visit.get_by_role("option", name="Missing").click()
+    notice(visit, "Download it first")
+    visit.get_by_label("Video LLM").click()
+    visit.get_by_role("option", name="Built-in").click()
+    notice(visit, "Used 32")
+    ask(visit, "w" * 10_000)
+    visit.wait_for_selector(".gv-cost")
+
+
+def test_stop_ends_the_answer_and_frees_the_model(visit, library):
+    library.words = 400
+    library.closed.clear()
+    try:
+        ask(visit, "Tell me everything")
+        visit.wait_for_function(
+            "document.querySelector('.gv-answer')?.textContent.includes('word3')"
+        )
+        visit.locator("#gv-question textarea").press("Enter")  # a second one while it runs
+        assert visit.is_disabled("#gv-ask") and visit.is_disabled("#gv-again")
+        visit.click("#gv-stop")
+        assert library.closed.wait(1.0)
+        notice(visit, "Stopped")
+        visit.wait_for_selector("#gv-stop[disabled]", state="attached")
+        assert visit.locator(".gv-turn").count() == 1 and visit.is_enabled("#gv-ask")
+    finally:
+        library.words = 8
+    ask(visit, "And again?")
+    visit.wait_for_selector(".gv-turn:nth-child(2) .gv-cost")
+
+
+def test_two_people_share_the_model_and_each_sees_his_own(visit, browser, address, library):
+    other = opened(browser, address)
+    library.words = 400
+    try:
+        ask(visit, "A long one")
+        visit.wait_for_selector(".gv-running")
+        ask(other, "Mine")
+        notice(other, "1 person comes before you")
+        library.words = 8
+        visit.click("#gv-stop")
+        other.wait_for_selector(".gv-cost")
+        assert other.locator(".gv-question").inner_text() == "Mine"
+        assert "Mine" not in visit.locator(".gv-answers").inner_text()
+    finally:
+        library.words = 8
+        other.close()
+
+
+def test_leaving_in_the_middle_frees_the_model(visit, library):
+    library.words = 1000
+    library.closed.clear()
+    try:
+        ask(visit, "Tell me everything")
+        visit.wait_for_selector(".gv-running")
+        visit.reload()
+        assert library.closed.wait(5.0)
+    finally:
+        library.words = 8
