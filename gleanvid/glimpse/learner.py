@@ -22,7 +22,8 @@ from gleanvid.glimpse.packing import Batch
 from gleanvid.glimpse.world import COLOURS, SHAPES
 
 _KINDS, _PASTS = tuple(SEEN.values()), tuple(HAPPENED.values())
-_EMPTY_WEIGHT = 0.1  # most tokens show no object
+_EMPTY_WEIGHT = 0.1  # most tokens show no object,
+_STILL_WEIGHT = 0.02  # and to most nothing happens
 _LEVEL_WEIGHT = 0.3  # of a DeepStack level beside the tokens themselves
 _HALF_WAY = 3  # layers of the language model below its heads
 
@@ -77,14 +78,15 @@ class Learner(nn.Module):
         loss, hits = torch.zeros((), device=seen.device), seen.new_zeros(0)
         for level, (stream, head) in enumerate(zip(streams, self.heads, strict=True)):
             parts = self._scores(stream, head, level).float().split(_KINDS, dim=-1)
-            part, right = _told(parts, seen)
+            part, right = _told(parts, seen, _EMPTY_WEIGHT)
             loss = loss + part * (_LEVEL_WEIGHT if level else 1.0)
             hits = hits if level else right
         return loss, hits
 
     def past_loss(self, half_way: Tensor, happened: Tensor) -> tuple[Tensor, Tensor]:
         """The same for what has happened at each of the visual tokens [M, D]; accuracies [8]."""
-        return _told(self.past(half_way).float().split(_PASTS, dim=-1), happened)
+        parts = self.past(half_way).float().split(_PASTS, dim=-1)
+        return _told(parts, happened, _STILL_WEIGHT)
 
     def _scores(self, stream: Tensor, head: nn.Module, level: int) -> Tensor:
         """[M, sum of classes], a fact after the other."""
@@ -138,14 +140,15 @@ class Learner(nn.Module):
         return torch.where(film, places, start + at - begin)
 
 
-def _told(parts: Sequence[Tensor], targets: Tensor) -> tuple[Tensor, Tensor]:
+def _told(parts: Sequence[Tensor], targets: Tensor, zero: float) -> tuple[Tensor, Tensor]:
     """Mean over facts of the cross-entropy of scores [M, classes] against targets [M, facts], and
-    accuracies [facts] where something is there; a fact that nobody can know costs nothing."""
+    accuracies [facts] where something is there. ``zero``: weight of a token where nothing is; a
+    fact that nobody can know costs nothing."""
     losses, hits = [], []
     for fact, scores in enumerate(parts):
         wanted = targets[:, fact]
         weight = torch.ones(scores.shape[-1], device=scores.device)
-        weight[0] = _EMPTY_WEIGHT
+        weight[0] = zero
         total = cross_entropy(scores, wanted, weight, ignore_index=IGNORED, reduction="sum")
         losses.append(total / weight[wanted[wanted != IGNORED]].sum().clamp_min(1.0))
         shown = wanted > 0
