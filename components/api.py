@@ -141,9 +141,9 @@ class Calls:
         model: str = "",
         frames: int = 32,
     ) -> list[dict]:
-        """Ask one question under several compressors and ratios, after the full tokens.
+        """Ask one question about a video under several compressors and ratios.
 
-        Use it to compare what compressors save and what they cost in the answer. It takes as long
+        The full tokens come first. Use it to compare what compressors save and what they cost in the answer. It takes as long
         as all the questions one after another.
 
         Args:

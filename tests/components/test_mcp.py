@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from typing import Any
 
 import httpx
@@ -66,8 +65,8 @@ def test_the_three_endpoints_are_the_tools_and_say_what_they_are_for(address):
 def test_a_tool_answers_about_an_uploaded_clip(address, upload):
     reply = spoken(address, "ask", video=upload, question="What moves?", frames=8)
     assert not reply.isError
-    run = json.loads(reply.content[0].text)
-    assert run["answer"].startswith("word0") and run["cost"]["visual_tokens_kept"]
+    assert "'answer': 'word0 word1" in reply.content[0].text
+    assert "visual_tokens_kept" in reply.content[0].text
 
 
 @pytest.mark.parametrize(
