@@ -23,7 +23,7 @@ def quantization_config(kind: str, dtype: torch.dtype) -> BitsAndBytesConfig:
     if find_spec("bitsandbytes") is None or find_spec("accelerate") is None:
         raise ModelError(
             f"quantization={kind!r} needs packages that are not installed: "
-            "pip install bitsandbytes accelerate"
+            "pip install 'gleanvid[quantize]' (bitsandbytes and accelerate)"
         )
     if kind == "8bit":
         return BitsAndBytesConfig(load_in_8bit=True)
