@@ -143,8 +143,8 @@ class Calls:
     ) -> list[dict]:
         """Ask one question about a video under several compressors and ratios.
 
-        The full tokens come first. Use it to compare what compressors save and what they cost in the answer. It takes as long
-        as all the questions one after another.
+        The full tokens come first. Use it to compare what compressors save and what that costs
+        in the answer. It takes as long as all the questions one after another.
 
         Args:
             video: an uploaded video file.
