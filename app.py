@@ -40,7 +40,6 @@ from gleanvid.compressors import COMPRESSORS
 BUILT_IN = ("Built-in (tiny)", "builtin")
 HEADER = "<h1>GleanVID</h1><p>Ask a video. See which of its tokens the model was given.</p>"
 CLOSE_ON_PHONES = "() => ({__type__: 'update', open: window.innerWidth > 1000})"
-LOOK = "Every frame of the clip with the tokens that the model was given, and those it was not."
 
 
 def build_app(
@@ -66,7 +65,6 @@ def build_app(
                 words = talk.panel(question, opening.turns)
             with gr.Column(scale=8, min_width=320), gr.Tabs() as tabs:
                 with gr.Tab("Tokens"):
-                    gr.Markdown(LOOK, elem_classes="gv-hint")
                     frames = viewer.MaskViewer(opening.viewer, elem_id="gv-tokens")
                 with gr.Tab("Curves"):
                     plots = curves.panel(opening.figures)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gradio as gr
 
+from gleanvid.evaluation.catalogue import model_table
+
 TEXT = """
 ## What am I looking at?
 A Video LLM reads a clip as thousands of **visual tokens**, small patches of a few frames. Most
@@ -32,5 +34,14 @@ private. The page itself talks to this server alone.
 """
 
 
+MODELS = """
+## Models
+What `--model` takes, besides a directory or another checkpoint of the same types. "Class" in the
+column of what was tested means the real class with random weights.
+
+"""
+
+
 def panel() -> None:
     gr.Markdown(TEXT, elem_classes="gv-about")
+    gr.Markdown(MODELS + model_table(), elem_classes="gv-about gv-models")

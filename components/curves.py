@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -18,14 +19,15 @@ from gleanvid.types import VideoTokens
 ABOUT = (
     "How the kept tokens are spread over the clip, and how well they stand for the rest. A unit is "
     "one step in time as the model sees it, often two frames. Point at a curve and the Tokens tab "
-    "moves to that unit. After **Compare** every method has its line."
+    "moves to that unit. After **Compare** every method has its line. A figure in brackets is named in "
+    "the brackets of the title."
 )
 OVER_UNITS = {  # name: what it says; x is the temporal unit
-    "budget": "Tokens kept in each unit, against the even share B/T",
+    "budget": "Tokens kept in each unit, against the even share B/T (Gini)",
     "novelty": "Novelty: what a unit shows that none before it did",
-    "effective_rank": "Effective rank of the kept tokens of a unit: how many directions they span",
-    "residual_energy": "Residual energy: what the kept tokens of the other units cannot explain",
-    "basis_rank": "Rank of the basis of all kept tokens so far",
+    "effective_rank": "Effective rank of the kept tokens of a unit: directions they span (over all)",
+    "residual_energy": "Residual energy: what kept tokens of other units cannot explain (mean)",
+    "basis_rank": "Rank of the basis of all kept tokens so far (in the end)",
 }
 OVERALL = {
     "spatial_iou": "Overlap of kept positions between units, by their distance",
@@ -36,6 +38,18 @@ OVERALL = {
 
 SHARES = {"residual_energy", "coverage_error"}  # small ones need digits that count
 LEGEND_LINE = 19  # pixels
+LEGEND = {  # two columns below the picture
+    "orientation": "h",
+    "entrywidth": 100,
+    "entrywidthmode": "pixels",
+    "x": 0,
+    "xanchor": "left",
+    "xref": "container",
+    "y": 0,
+    "yref": "container",
+    "yanchor": "bottom",
+    "font": {"size": 11},
+}
 LOG_RANGE = (-4.0, 0.1)  # powers of ten of a share; what is below is rounding
 
 _debiased: WeakKeyDictionary[VideoTokens, Tensor] = WeakKeyDictionary()
@@ -78,15 +92,20 @@ def draw(runs: Sequence[Run]) -> list[Any]:
 def _figure(name: str, runs: list[Run]) -> Any:
     """The figure with its legend below, so that many runs leave the picture its height."""
     figure = getattr(plots, f"{name}_figure")(runs)
-    below = LEGEND_LINE * len(figure.data) if name != "mask_overlap" else 0
-    place = {"y": 0, "yref": "container", "yanchor": "bottom", "font": {"size": 11}}
-    figure.update_layout(legend=place, height=figure.layout.height + below)
+    below = LEGEND_LINE * -(-len(figure.data) // 2) if name != "mask_overlap" else 0
+    figure.for_each_trace(lambda trace: trace.update(name=brief(trace.name or "")))
+    figure.update_layout(legend=LEGEND, height=figure.layout.height + below)
     figure.update_layout(margin={"t": 12, "b": figure.layout.margin.b + below})
     if name in SHARES:
         figure.update_yaxes(tickformat=".2~p")
     if figure.layout.yaxis.type == "log":
         figure.update_yaxes(range=LOG_RANGE)
     return figure
+
+
+def brief(name: str) -> str:
+    """A method with its one figure: what the figure is stands in the title of the curve."""
+    return re.sub(r"\((?:[a-zA-Z]+ )?([\d.]+%?)[^,)]*\)", r"(\1)", name)
 
 
 def measured(runs: Sequence[Run], tokens: VideoTokens | None) -> list[Run]:

@@ -200,7 +200,7 @@ def _check(run: Run) -> None:
 KINDS: dict[str, tuple[str, Maker]] = {
     "sheet": ("Contact sheet (PNG)", sheet),
     "clip": ("Overlay clip (MP4)", overlay_clip),
-    "pdf": ("Figure for papers (PDF)", paper_pdf),
+    "pdf": ("Paper figure (PDF)", paper_pdf),
     "csv": ("Units (CSV)", units_csv),
     "json": ("Metrics (JSON)", metrics_json),
     "npz": ("Masks (NPZ)", masks_npz),
