@@ -9,8 +9,11 @@ F frames, K things, U units of two frames, N tokens per unit.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
+from gleanvid.glimpse.families import Evidence
 from gleanvid.glimpse.world import (
     BEHAVIOURS,
     CHANGES,
@@ -54,8 +57,7 @@ def token_facts(scene: Scene, shares: np.ndarray) -> tuple[np.ndarray, np.ndarra
     """int64 [U * N, 5] and [U * N, 8], in the order of ``SEEN`` and ``HAPPENED``, from the visible
     shares [F, K, rows, columns]."""
     things, units = scene.things, scene.settings.num_units
-    covered = shares.reshape(units, FRAMES_PER_UNIT, len(things), -1).mean(1)
-    covered = covered.transpose(0, 2, 1)  # [U, N, K]
+    covered = _covered(shares)
     owner, there = covered.argmax(-1), covered.max(-1) > VISIBLE  # [U, N]
     middles = (np.arange(units) + 0.5) / units
     seen = np.array([[_seen(scene, thing, time) for thing in things] for time in middles])
@@ -67,6 +69,23 @@ def token_facts(scene: Scene, shares: np.ndarray) -> tuple[np.ndarray, np.ndarra
     happened[..., -2:] = shown[..., -2:]  # places, once more
     _mark_gone(scene, covered, there, happened)
     return shown.reshape(-1, len(SEEN)), happened.reshape(-1, len(HAPPENED))
+
+
+def evidence_tokens(shares: np.ndarray, evidence: Sequence[Evidence]) -> np.ndarray:
+    """bool [U * N]: tokens on what a question is about, while it shows the answer."""
+    covered = _covered(shares)
+    middles = (np.arange(len(covered)) + 0.5) / len(covered)
+    tokens = np.zeros(covered.shape[:2], dtype=bool)
+    for part in evidence:
+        during = (middles >= part.start) & (middles < part.end)
+        tokens |= during[:, None] & (covered[..., part.thing] > VISIBLE)
+    return tokens.reshape(-1)
+
+
+def _covered(shares: np.ndarray) -> np.ndarray:
+    """float32 [U, N, K] from the visible shares [F, K, rows, columns]."""
+    pairs = shares.reshape(-1, FRAMES_PER_UNIT, *shares.shape[1:]).mean(1)
+    return pairs.reshape(*pairs.shape[:2], -1).transpose(0, 2, 1)
 
 
 def _mark_gone(scene: Scene, covered: np.ndarray, there: np.ndarray, happened: np.ndarray) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import cross_entropy, linear, scaled_dot_product_attention
+from torch.nn.functional import cross_entropy, layer_norm, linear, scaled_dot_product_attention
 from transformers import PreTrainedTokenizerFast, Qwen3VLForConditionalGeneration
 
 from gleanvid.glimpse.facts import HAPPENED, IGNORED, SEEN
@@ -25,6 +25,7 @@ _KINDS, _PASTS = tuple(SEEN.values()), tuple(HAPPENED.values())
 _EMPTY_WEIGHT = 0.1  # most tokens show no object,
 _STILL_WEIGHT = 0.02  # and to most nothing happens
 _LEVEL_WEIGHT = 0.3  # of a DeepStack level beside the tokens themselves
+_POINTER = 64  # width in which a question finds its tokens
 _HALF_WAY = 3  # layers of the language model below its heads
 
 
@@ -36,6 +37,7 @@ class Reading:
     labels: Tensor  # [A]
     weights: Tensor  # [A]
     half_way: Tensor  # [M, D], the visual tokens after ``_HALF_WAY`` layers
+    asking: Tensor  # [Q, D], the last token of every prompt there
 
     def loss(self) -> Tensor:
         """Weighted cross-entropy of the answer tokens."""
@@ -63,6 +65,7 @@ class Learner(nn.Module):
         width = text.hidden_size
         self.past = nn.Sequential(nn.LayerNorm(width), nn.Linear(width, sum(_PASTS)))
         self.sharpness = nn.Parameter(torch.tensor(10.0))
+        self.point_from, self.point_to = nn.Linear(width, _POINTER), nn.Linear(width, _POINTER)
         words = [_single(tokenizer, word) for word in (*SHAPES, *COLOURS)]
         self.register_buffer("words", torch.tensor(words), persistent=False)
         for block in model.model.visual.blocks:
@@ -87,6 +90,19 @@ class Learner(nn.Module):
         """The same for what has happened at each of the visual tokens [M, D]; accuracies [8]."""
         parts = self.past(half_way).float().split(_PASTS, dim=-1)
         return _told(parts, happened, _STILL_WEIGHT)
+
+    def pointing_loss(self, reading: Reading, batch: Batch) -> tuple[Tensor, Tensor]:
+        """How far a question's last token is from picking out its evidence among the visual tokens
+        of its clip: minus the log of the share it gives them; and that share, both means."""
+        known = batch.evidence.any(1)
+        width = reading.half_way.shape[1:]
+        questions = layer_norm(reading.asking[known], width)
+        tokens = layer_norm(reading.half_way, width).view(len(batch.ids), -1, *width)
+        keys = self.point_to(tokens)[batch.asked[known, 0]]  # [Q, U * N, P]
+        scores = torch.einsum("qp,qnp->qn", self.point_from(questions), keys).float()
+        shares = (scores / _POINTER**0.5).log_softmax(-1)
+        found = shares.masked_fill(~batch.evidence[known], -torch.inf).logsumexp(-1)
+        return -found.mean(), found.exp().mean().detach()
 
     def _scores(self, stream: Tensor, head: nn.Module, level: int) -> Tensor:
         """[M, sum of classes], a fact after the other."""
@@ -121,7 +137,9 @@ class Learner(nn.Module):
         wanted = batch.labels[:, 1:] != IGNORED
         scores = self.model.lm_head(hidden[:, :-1][wanted])
         labels, weights = batch.labels[:, 1:][wanted], batch.weights[:, 1:][wanted]
-        return Reading(scores.float(), labels, weights, passed[0][visual])
+        return Reading(
+            scores.float(), labels, weights, passed[0][visual], passed[0][*batch.asked.T]
+        )
 
     def positions(self, batch: Batch) -> Tensor:
         """int64 [3, B, S]: the model's M-RoPE positions; each question restarts after the video."""

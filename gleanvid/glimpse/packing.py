@@ -18,7 +18,7 @@ from transformers import PreTrainedTokenizerFast
 from gleanvid.glimpse import tokenizer as words
 from gleanvid.glimpse.augment import augment
 from gleanvid.glimpse.casting import sample_scene
-from gleanvid.glimpse.facts import IGNORED, token_facts
+from gleanvid.glimpse.facts import IGNORED, evidence_tokens, token_facts
 from gleanvid.glimpse.model import CELL, MERGE, PATCH, TEMPORAL
 from gleanvid.glimpse.questions import Question, caption, questions
 from gleanvid.glimpse.render import render
@@ -37,6 +37,7 @@ class Clip:
     grid: tuple[int, int, int]  # units, rows and columns of patches
     seconds: np.ndarray  # [U], of each unit
     questions: list[Question]
+    evidence: np.ndarray  # bool [Q, U * N], of every question
     seen: np.ndarray  # int64 [U * N, 5], see ``facts``
     happened: np.ndarray  # int64 [U * N, 8]
 
@@ -51,6 +52,8 @@ class Batch:
     segments: Tensor  # [B, S]
     labels: Tensor  # [B, S], IGNORED outside answers
     weights: Tensor  # [B, S], of every label; an answer's sum to its family's weight
+    asked: Tensor  # [Q, 2], row and column of the last token of every prompt
+    evidence: Tensor  # bool [Q, U * N]
     seen: Tensor  # [B * U * N, 5]
     happened: Tensor  # [B * U * N, 8]
     questions: list[list[Question]]
@@ -83,8 +86,12 @@ def make_clip(
     units = settings.num_units
     seconds = step * (np.arange(units) * TEMPORAL + (TEMPORAL - 1) / 2)
     grid = (units, settings.height // PATCH, settings.width // PATCH)
+    asked = choose(scene, rng, limit)
     facts = token_facts(scene, shares)
-    return Clip(patchify(frames), grid, seconds, choose(scene, rng, limit), *facts)
+    evidence = np.zeros((len(asked), len(facts[0])), dtype=bool)
+    for row, question in zip(evidence, asked, strict=True):
+        row[:] = evidence_tokens(shares, question.evidence)
+    return Clip(patchify(frames), grid, seconds, asked, evidence, *facts)
 
 
 def choose(scene: Scene, rng: np.random.Generator, limit: int) -> list[Question]:
@@ -127,10 +134,18 @@ def pack(clips: list[Clip], tokenizer: PreTrainedTokenizerFast) -> Batch:
         segments,
         labels,
         weights,
+        _asked(labels),
+        torch.from_numpy(np.concatenate([clip.evidence for clip in clips])),
         torch.from_numpy(np.concatenate([clip.seen for clip in clips])),
         torch.from_numpy(np.concatenate([clip.happened for clip in clips])),
         [clip.questions for clip in clips],
     )
+
+
+def _asked(labels: Tensor) -> Tensor:
+    """int64 [Q, 2]: where the next token is the first of an answer."""
+    answer = labels != IGNORED
+    return (answer[:, 1:] & ~answer[:, :-1]).nonzero()
 
 
 def _row(

@@ -36,7 +36,7 @@ from gleanvid.glimpse.tokenizer import build_tokenizer
 
 log = logging.getLogger(__name__)
 _COLUMNS = ("minute", "step", "phase", "loss", "seen_loss", "past_loss", *SEEN)
-_COLUMNS += tuple(f"past_{fact}" for fact in HAPPENED)
+_COLUMNS += (*(f"past_{fact}" for fact in HAPPENED), "pointing_loss", "pointed")
 
 
 @dataclass(frozen=True)
@@ -50,6 +50,7 @@ class TrainSettings:
     token_budget: int = 1600  # visual and question tokens per batch
     seen_weight: float = 1.0  # of what stands at the tokens, beside the answers
     past_weight: float = 0.5  # of what has happened there
+    pointing_weight: float = 0.3  # of questions that find their evidence
     look_every: int = 1  # steps; in between the vision tower is left as it is, which saves time
     bfloat16: bool = True
     start_from: str = ""  # model directory a run begins with
@@ -134,16 +135,20 @@ class Trainer:
         with torch.set_grad_enabled(looking):
             streams = self.learner.encode(batch)
         seen_loss, seen = self.learner.seen_loss(streams, batch.seen)
-        answer_loss = past_loss = torch.full((), torch.nan)
+        answer_loss = past_loss = pointing_loss = pointed = torch.full((), torch.nan)
         past = torch.full((len(HAPPENED),), torch.nan)
         loss = seen_loss
         if phase.asked:
             reading = self.learner.read(batch, streams)
             past_loss, past = self.learner.past_loss(reading.half_way, batch.happened)
+            pointing_loss, pointed = self.learner.pointing_loss(reading, batch)
             answer_loss = reading.loss()
-            loss = answer_loss + settings.past_weight * past_loss + settings.seen_weight * seen_loss
+            loss = answer_loss + settings.seen_weight * seen_loss
+            loss = loss + settings.past_weight * past_loss
+            loss = loss + settings.pointing_weight * pointing_loss
         losses = (part.item() for part in (answer_loss, seen_loss, past_loss))
-        values = (self.minutes, self.step + 1, phase.name, *losses, *seen.tolist(), *past.tolist())
+        facts = (*seen.tolist(), *past.tolist(), pointing_loss.item(), pointed.item())
+        values = (self.minutes, self.step + 1, phase.name, *losses, *facts)
         return loss, dict(zip(_COLUMNS, values, strict=True))
 
     @torch.no_grad()

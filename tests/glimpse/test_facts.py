@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from gleanvid.glimpse.casting import sample_scene
-from gleanvid.glimpse.facts import HAPPENED, IGNORED, SEEN, token_facts
+from gleanvid.glimpse.clips import ask_about, evidence_mask
+from gleanvid.glimpse.facts import HAPPENED, IGNORED, SEEN, evidence_tokens, token_facts
 from gleanvid.glimpse.render import render
 from gleanvid.glimpse.world import CHANGES, COLOURS, SHAPES, ClipSettings
 
@@ -96,3 +97,15 @@ def test_after_a_cut_the_changed_thing_says_what_changed(what):
     cut = round(scene.things[scene.change.after].appears * SETTINGS.num_units)
     assert (happened[:cut, ..., CHANGE] == 0).all()
     assert set(np.unique(happened[cut:, ..., CHANGE])) == {0, CHANGES.index(what) + 1}
+
+
+def test_evidence_is_the_benchmark_s_save_for_what_shows_in_one_frame_alone():
+    grid, told_tokens, true_tokens = (SETTINGS.num_units, 6, 8), 0, 0
+    for index in range(8):
+        _, shares = render(sample_scene(0, "train", index, SETTINGS))
+        for question in ask_about(0, "train", index, SETTINGS):
+            mine = evidence_tokens(shares, question.evidence)
+            mask = evidence_mask(0, "train", index, SETTINGS, question, grid).numpy()
+            assert not (mine & ~mask).any()
+            told_tokens, true_tokens = told_tokens + mine.sum(), true_tokens + mask.sum()
+    assert told_tokens > 0.8 * true_tokens

@@ -119,3 +119,13 @@ def test_an_answers_weight_does_not_depend_on_its_length(clip, tokenizer):
     assert float(batch.weights.sum()) == pytest.approx(
         float(batch.weights[batch.labels != IGNORED].sum())
     )
+
+
+def test_every_question_points_from_the_token_before_its_answer(clip, tokenizer):
+    batch = pack([clip, clip], tokenizer)
+    assert batch.asked.shape == (2 * len(clip.questions), 2)
+    assert (batch.labels[batch.asked[:, 0], batch.asked[:, 1]] == IGNORED).all()
+    first = batch.labels[batch.asked[:, 0], batch.asked[:, 1] + 1]
+    expected = [tokenizer(q.answer)["input_ids"][0] for q in clip.questions]
+    assert first.tolist() == expected * 2
+    assert batch.evidence.shape == (len(batch.asked), len(clip.seen))
