@@ -19,13 +19,13 @@ from gleanvid.types import VideoTokens
 ABOUT = (
     "How the kept tokens are spread over the clip, and how well they stand for the rest. A unit is "
     "one step in time as the model sees it, often two frames. Point at a curve and the Tokens tab "
-    "moves to that unit. After **Compare** every method has its line. A figure in brackets is named in "
-    "the brackets of the title."
+    "moves to that unit. After **Compare** every method has its line. The "
+    "figure behind its name is the one in the brackets of the title."
 )
 OVER_UNITS = {  # name: what it says; x is the temporal unit
     "budget": "Tokens kept in each unit, against the even share B/T (Gini)",
     "novelty": "Novelty: what a unit shows that none before it did",
-    "effective_rank": "Effective rank of the kept tokens of a unit: directions they span (over all)",
+    "effective_rank": "Effective rank of the kept tokens of a unit: directions spanned (over all)",
     "residual_energy": "Residual energy: what kept tokens of other units cannot explain (mean)",
     "basis_rank": "Rank of the basis of all kept tokens so far (in the end)",
 }

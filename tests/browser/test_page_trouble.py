@@ -44,6 +44,7 @@ def test_stop_ends_the_answer_and_frees_the_model(visit, library):
             "document.querySelector('.gv-answer')?.textContent.includes('word3')"
         )
         visit.locator("#gv-question textarea").press("Enter")  # a second one while it runs
+        visit.get_by_text("Still at work for you. Stop it first, or wait.").wait_for()
         assert visit.is_disabled("#gv-ask") and visit.is_disabled("#gv-again")
         visit.click("#gv-stop")
         assert library.closed.wait(1.0)
@@ -84,3 +85,10 @@ def test_leaving_in_the_middle_frees_the_model(visit, library):
         assert library.closed.wait(5.0)
     finally:
         library.words = 8
+    visit.wait_for_selector(".gv-viewer[data-state=ready]")
+    assert visit.is_enabled("#gv-ask") and visit.locator(".gv-running").count() == 0
+    visit.get_by_role("button", name="Square").click()
+    notice(visit, "Used 32")
+    ask(visit, "And now?")
+    visit.wait_for_selector(".gv-cost >> nth=0")
+    assert "And now?" in visit.locator(".gv-answers").inner_text()

@@ -6,6 +6,7 @@ import csv
 import json
 import zipfile
 
+import gradio as gr
 import numpy as np
 import pytest
 import torch
@@ -13,6 +14,8 @@ from PIL import Image
 
 from components import exports
 from components.curves import measured
+from components.engine import Engine
+from components.wiring.export import GONE, NOTHING, writing
 from gleanvid import GleanVID, Uniform
 from tests.components.fake import Library, a_run, moving_square
 
@@ -33,6 +36,14 @@ def test_the_units_add_up_to_the_tokens_kept(runs, tmp_path):
     first = [row for row in rows if row["run"] == "GleanVID 25 %"]
     assert sum(int(row["tokens_kept"]) for row in first) == runs[0].compression.num_kept
     assert all(float(row["effective_rank"]) > 0 for row in first)
+
+
+@pytest.mark.parametrize(("ids", "sentence"), [([], NOTHING), (["gone", "too"], GONE)])
+def test_without_runs_and_after_they_expired_a_file_is_refused_in_words(ids, sentence):
+    write = writing(Engine(Library()), "csv")
+    with pytest.raises(gr.Error) as found:
+        write(ids, "builtin", 0)
+    assert found.value.message == sentence
 
 
 def test_metrics_are_json_without_nan(runs, tmp_path):

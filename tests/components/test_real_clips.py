@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from components.actions import Request, look
+from components.actions import Request, ask, look
 from components.engine import Engine
 from gleanvid import GleanVID, pipeline
 from gleanvid.models.load import BUILTIN
@@ -60,6 +60,36 @@ def test_clips_that_browsers_may_not_play_are_shown(engine, tmp_path, name, code
     assert tiles["count"] == frames
     assert abs(tiles["width"] / tiles["height"] - size[0] / size[1]) < 0.05
     assert ("fewer than the 8 asked for" in last.notice["text"]) == (frames < 8)
+
+
+def test_ten_hours_are_refused_with_the_limit_and_the_next_clip_works(engine, tmp_path):
+    path = tmp_path / "lecture.mp4"
+    with av.open(str(path), "w") as container:
+        stream = container.add_stream("libx264", rate=1)
+        stream.width, stream.height, stream.pix_fmt = 64, 48, "yuv420p"
+        for second in (0, 18_000, 36_000):
+            frame = av.VideoFrame.from_ndarray(np.zeros((48, 64, 3), np.uint8), format="rgb24")
+            frame.pts = second
+            container.mux(stream.encode(frame))
+        container.mux(stream.encode())
+    last = list(look(engine, Request(str(path), 8, "builtin", GleanVID)))[-1]
+    assert last.notice["kind"] == "problem" and last.viewer is None
+    assert "hours; the limit is 6 hours" in last.notice["text"]
+    short = write(tmp_path / "short.mp4", "libx264", 8, 160, 96)
+    assert list(look(engine, Request(short, 8, "builtin", GleanVID)))[-1].viewer
+
+
+def test_a_question_of_ten_thousand_characters_is_answered_and_so_is_the_next(engine, tmp_path):
+    path = write(tmp_path / "clip.mp4", "libx264", 8, 160, 96)
+    request = Request(path, 8, "builtin", GleanVID, sampling={"max_new_tokens": 4})
+    turns: list = []
+    for question in (("where is it? " * 770)[:10_000], "What moves?"):
+        engine.start("me")
+        last = list(ask(engine, "me", request, question, turns))[-1]
+        assert last.done and last.notice["text"].startswith("Used 8 of 8"), last.notice
+        turns = last.turns
+        assert turns[-1]["question"] == question and turns[-1]["cost"]
+    assert len(turns) == 2
 
 
 @pytest.mark.parametrize("content", [b"", b"no film at all" * 99, b"<html>"])
