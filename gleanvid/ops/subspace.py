@@ -12,6 +12,8 @@ _EXACT_BELOW = 128  # the smaller side up to which a dense eigensolver is used
 _BLOCK = 16  # Krylov block, rounded up to a multiple: odd widths waste the matrix units
 _MAX_STEPS = 24
 _TOLERANCE = 1e-6
+_ROWS = 4096  # points brought up to date at once
+_SYSTEMS = 2**19  # numbers in the Gram systems that are solved at once, at least
 
 
 def top_directions(features: Tensor, mean: Tensor, rank: int) -> Tensor:
@@ -86,26 +88,29 @@ def history_residuals(prototypes: Tensor, history: int | None, epsilon: float) -
     Unit t is projected on the span of its own cell in the ``history`` preceding units (None: all).
     The Gram systems of all cells and of as many units as memory allows are solved at once.
     """
-    units, cells, _ = prototypes.shape
+    units, cells, width = prototypes.shape
     by_cell = prototypes.transpose(0, 1)
     gram = torch.bmm(by_cell, by_cell.transpose(1, 2)).double()  # [C, T, T]
-    time = torch.arange(units, device=gram.device)
-    gap = time[:, None] - time[None, :]
-    seen = (gap > 0) & (gap <= (history or units))  # [T, T]: does unit t see unit t'?
     squares = gram.diagonal(dim1=1, dim2=2)  # [C, T]
     explained = torch.zeros_like(squares)
-    step = max(1, 2**24 // (cells * units * units))
-    for first in range(1, units, step):
-        window = seen[first : first + step].double()  # [S, T]
-        ridge = epsilon * (squares @ window.T) / window.sum(1)  # [C, S]
-        systems = gram[:, None] * (window[:, :, None] * window[:, None, :])
-        diagonal = torch.where(window.bool(), ridge[..., None], 1.0)  # 1 keeps unseen rows solvable
+    batch = max(_SYSTEMS, cells * units * width // 4)  # in all at most as large as the prototypes
+    step = max(1, batch // (cells * units * units))
+    for start in range(1, units, step):
+        stop = min(start + step, units)
+        oldest = max(0, start - (history or units))
+        time = torch.arange(oldest, stop, device=gram.device)
+        gap = time[start - oldest :, None] - time[None, :-1]
+        seen = ((gap > 0) & (gap <= (history or units))).double()  # [S, q]: does t see t'?
+        past = slice(oldest, stop - 1)
+        ridge = epsilon * (squares[:, past] @ seen.T) / seen.sum(1)  # [C, S]
+        diagonal = torch.where(seen.bool(), ridge[..., None], 1.0)  # 1 keeps unseen rows solvable
         diagonal = torch.where(diagonal > 0, diagonal, 1.0)  # an all-zero history explains nothing
-        systems = systems + torch.diag_embed(diagonal)
-        target = gram[:, first : first + step] * window
+        systems = gram[:, None, past, past] * (seen[:, :, None] * seen[:, None, :])
+        systems.diagonal(dim1=2, dim2=3).add_(diagonal)
         factor = torch.linalg.cholesky_ex(systems).L
+        target = gram[:, start:stop, past] * seen
         half = torch.linalg.solve_triangular(factor, target[..., None], upper=False)
-        explained[:, first : first + step] = half.square().sum((-2, -1))
+        explained[:, start:stop] = half.square().sum((-2, -1))
     return (squares - explained).clamp(min=0).sqrt().T
 
 
@@ -117,9 +122,9 @@ def squared_norms(points: Tensor) -> Tensor:
 class ResidualBasis:
     """A growing orthonormal basis and what it leaves unexplained of a fixed set of points [L, D].
 
-    ``energy`` float64 [L] holds the squared residual of every point not yet passed. ``capacity``
-    rows are allocated once and a rejected direction stays as a zero row, so that no size depends on
-    the data and nothing is read back from the device while the basis grows.
+    ``energy`` float64 [L] holds the squared residual of every point not yet passed. At most
+    ``capacity`` points are taken in. Valid directions move up behind those held, others go to a
+    spare row at the end, so that nothing is read back from the device while the basis grows.
     """
 
     def __init__(self, points: Tensor, capacity: int, relative: float, floor: float) -> None:
@@ -128,9 +133,9 @@ class ResidualBasis:
         self.scale = self.energy.max().sqrt()  # the largest norm
         self.rank = torch.zeros((), dtype=torch.long, device=points.device)
         self._relative, self._absolute = relative, floor * self.scale
-        self._directions = points.new_empty(capacity, points.shape[1])
-        self._coordinates = points.new_empty(len(points), capacity)  # points in the basis
-        self._used = 0
+        self._most = min(capacity, points.shape[1])  # directions that there can be
+        self._directions = points.new_zeros(self._most + 1, points.shape[1])
+        self._used = 0  # rows that may hold a direction
 
     def absorb(self, chosen: Tensor, first: int) -> None:
         """Add the points ``chosen`` int64 [k]; bring the points from ``first`` on up to date.
@@ -138,21 +143,20 @@ class ResidualBasis:
         A direction stays if |R_jj| passes ``relative`` times the largest (Eq. qr_filter) and
         ``floor`` times the largest norm. Residual energies follow Eq. incremental_scs.
         """
-        used = slice(0, self._used)
-        held = self._directions[used]
-        known = self._coordinates[chosen, used]
-        residual = torch.addmm(self.points[chosen], known, held, alpha=-1.0)
+        held = self._directions[: self._used]
+        residual = self.points[chosen]
+        residual = torch.addmm(residual, residual @ held.T, held, alpha=-1.0)
         directions, upper = torch.linalg.qr(residual.T)
         size = upper.diagonal().abs()
         valid = (size > self._relative * size.max()) & (size > self._absolute)
         fresh = directions.T
         fresh = torch.addmm(fresh, fresh @ held.T, held, alpha=-1.0)  # twice is enough
         fresh = torch.nn.functional.normalize(fresh, dim=1) * valid[:, None]
-        gained = self.points[first:] @ fresh.T
-        self.energy[first:] -= gained.double().square().sum(1)
+        for start in range(first, len(self.points), _ROWS):
+            rows = slice(start, start + _ROWS)
+            self.energy[rows] -= (self.points[rows] @ fresh.T).double().square().sum(1)
         self.energy[first:].clamp_(min=0)
-        added = slice(self._used, self._used + len(fresh))
-        self._directions[added] = fresh
-        self._coordinates[first:, added] = gained
-        self._used = added.stop
+        place = torch.where(valid, self.rank + valid.cumsum(0) - 1, self._most)
+        self._directions.index_copy_(0, place.clamp(max=self._most), fresh)
+        self._used = min(self._used + len(fresh), self._most)
         self.rank = self.rank + valid.sum()
