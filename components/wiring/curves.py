@@ -25,12 +25,18 @@ def wire(engine: Engine, page: Page, tabs: gr.Tabs) -> None:
             return [gr.skip()] * len(plots)
         return [gr.update(value=fig, visible=fig is not None) for fig in curves.draw(runs)]
 
+    def on_runs(ids: list[str], *told: Any) -> list[Any]:
+        """Another clip leaves no curves of the one before."""
+        if not ids:
+            return [gr.update(value=None, visible=False)] * len(plots)
+        return on_draw(ids, *told)
+
     inputs = [page.runs, page.tab, page.settings.model, page.settings.pixels]
     options: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
     tabs.select(opened, None, page.tab, queue=False, **options).then(
         on_draw, inputs, plots, **options
     )
-    page.runs.change(on_draw, inputs, plots, trigger_mode="always_last", **options)
+    page.runs.change(on_runs, inputs, plots, trigger_mode="always_last", **options)
 
 
 def opened(event: gr.SelectData) -> str:
