@@ -38,9 +38,9 @@ OVERALL = {
 
 SHARES = {"residual_energy", "coverage_error"}  # small ones need digits that count
 LEGEND_LINE = 19  # pixels
-LEGEND = {  # two columns below the picture
-    "orientation": "h",
-    "entrywidth": 100,
+LEGEND_NAME = 18  # characters that fit into one of two columns
+LEGEND = {  # below the picture
+    "entrywidth": 100,  # counts where entries stand side by side
     "entrywidthmode": "pixels",
     "x": 0,
     "xanchor": "left",
@@ -92,9 +92,11 @@ def draw(runs: Sequence[Run]) -> list[Any]:
 def _figure(name: str, runs: list[Run]) -> Any:
     """The figure with its legend below, so that many runs leave the picture its height."""
     figure = getattr(plots, f"{name}_figure")(runs)
-    below = LEGEND_LINE * -(-len(figure.data) // 2) if name != "mask_overlap" else 0
     figure.for_each_trace(lambda trace: trace.update(name=brief(trace.name or "")))
-    figure.update_layout(legend=LEGEND, height=figure.layout.height + below)
+    columns = 2 if all(len(trace.name) <= LEGEND_NAME for trace in figure.data) else 1
+    below = LEGEND_LINE * -(-len(figure.data) // columns) if name != "mask_overlap" else 0
+    figure.update_layout(legend=LEGEND | {"orientation": "vvh"[columns]})
+    figure.update_layout(height=figure.layout.height + below)
     figure.update_layout(margin={"t": 12, "b": figure.layout.margin.b + below})
     if name in SHARES:
         figure.update_yaxes(tickformat=".2~p")
