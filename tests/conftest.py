@@ -1,6 +1,9 @@
 """Options of the test command."""
 
+import os
 from pathlib import Path
+
+import pytest
 
 
 def pytest_addoption(parser):
@@ -10,3 +13,13 @@ def pytest_addoption(parser):
         default=Path(__file__).parent / "golden",
         help="folder of reference outputs, one JSON file a method, for tests/parity",
     )
+
+
+@pytest.fixture(scope="session")
+def ray_workers():
+    """One Ray cluster for all tests: that of RAY_ADDRESS, or one started here."""
+    pytest.importorskip("ray", reason="Ray is not installed (extra: ray)")
+    from gleanvid.evaluation.ray_cluster import cluster
+
+    with cluster(2, os.environ.get("RAY_ADDRESS")):
+        yield

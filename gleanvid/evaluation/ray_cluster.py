@@ -25,6 +25,8 @@ MISSING = "Several workers need the package ray, which the extra ray has: pip in
 def cluster(num_workers: int, address: str | None = None) -> Iterator[int]:
     """Ray, joined at ``address`` or started here for ``num_workers`` and left again.
 
+    Where this process has joined a cluster already, that one is used and stays.
+
     Gives the GPUs of a worker: one where the cluster has any. Raises ``ModelError`` where the
     package is missing, there is no cluster at the address, or none can be started.
     """
@@ -35,8 +37,22 @@ def cluster(num_workers: int, address: str | None = None) -> Iterator[int]:
         raise ModelError(MISSING) from error
     if num_workers < 1:
         raise ValueError(f"num_workers={num_workers} must be at least 1")
-    os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")  # what matters is raised, and told
     logging.getLogger("ray.data").setLevel(logging.WARNING)
+    if ray.is_initialized():  # by whoever called this, who also ends it
+        yield int("GPU" in ray.cluster_resources())
+        return
+    _join(num_workers, address)
+    ray.data.DataContext.get_current().enable_progress_bars = False
+    try:
+        yield int("GPU" in ray.cluster_resources())
+    finally:
+        ray.shutdown()
+
+
+def _join(num_workers: int, address: str | None) -> None:
+    import ray
+
+    os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")  # what matters is raised, and told
     local: dict[str, Any] = {}
     if address is None:  # one more than the workers, or reading would wait for them for ever
         cpus = max(os.cpu_count() or 1, num_workers + 1)
@@ -46,13 +62,9 @@ def cluster(num_workers: int, address: str | None = None) -> Iterator[int]:
             address=address or "local", log_to_driver=False, logging_level=logging.ERROR, **local
         )
     except Exception as error:  # Ray raises bare ones where a node does not start in time
+        ray.shutdown()
         what = "cannot be started here" if address is None else f"has no cluster at {address!r}"
         raise ModelError(f"Ray {what}: {error}") from error
-    ray.data.DataContext.get_current().enable_progress_bars = False
-    try:
-        yield int("GPU" in ray.cluster_resources())
-    finally:
-        ray.shutdown()
 
 
 def describe(load: Load, num_gpus: float = 0) -> tuple[str, str]:

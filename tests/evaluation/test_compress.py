@@ -122,13 +122,10 @@ def test_two_clips_of_one_name_are_refused(clips):
         named_clips([clips / "a.mp4", clips / "deep er"])
 
 
-def test_workers_write_the_same_files(clips, tmp_path):
-    pytest.importorskip("ray", reason="Ray is not installed (extra: ray)")
-    from gleanvid.evaluation.ray_cluster import cluster
-
+def test_workers_write_the_same_files(clips, tmp_path, ray_workers):
     alone = run(clips, tmp_path / "alone")
     out = tmp_path / "together"
-    with Journal(out / "journal.jsonl", JOB.settings()) as journal, cluster(2):
+    with Journal(out / "journal.jsonl", JOB.settings()) as journal:
         compress_on_workers(FakeModel, 2, 0, named_clips([clips]), JOB, out, journal)
         assert without_times(journal.rows) == without_times(alone)
     assert files(out) == files(tmp_path / "alone")

@@ -1,7 +1,4 @@
-"""Several workers give the rows of one process; one that is killed costs nothing.
-
-A Ray cluster that runs already is used where RAY_ADDRESS names it.
-"""
+"""Several workers give the rows of one process; one that is killed costs nothing."""
 
 import functools
 import os
@@ -44,12 +41,6 @@ def fails():
     raise ModelError("the weights are missing")
 
 
-@pytest.fixture(scope="module")
-def workers():
-    with cluster(2, os.environ.get("RAY_ADDRESS")):
-        yield
-
-
 def alone(tmp_path):
     with Journal(tmp_path / "alone.jsonl", {}) as journal:
         evaluate(FakeModel(), BENCHMARK, BENCHMARK.items(), SETUPS, journal)
@@ -71,7 +62,7 @@ def together(path, load, items=None):
         return without_times(journal.rows), steps
 
 
-def test_a_killed_worker_s_clip_is_done_again_and_nothing_twice(workers, tmp_path):
+def test_a_killed_worker_s_clip_is_done_again_and_nothing_twice(ray_workers, tmp_path):
     marker, path = tmp_path / "killed", tmp_path / "journal.jsonl"
     rows, steps = together(path, functools.partial(Mortal, str(marker)))
     assert int(marker.read_text()) != os.getpid()
@@ -81,7 +72,7 @@ def test_a_killed_worker_s_clip_is_done_again_and_nothing_twice(workers, tmp_pat
     assert (steps[-1].done, steps[-1].total, steps[-1].failed) == (48, 48, 8)
 
 
-def test_a_run_goes_on_where_another_stopped(workers, tmp_path):
+def test_a_run_goes_on_where_another_stopped(ray_workers, tmp_path):
     path, items = tmp_path / "journal.jsonl", BENCHMARK.items()
     together(path, FakeModel, items[:8])
     rows, steps = together(path, FakeModel, items)
@@ -89,7 +80,7 @@ def test_a_run_goes_on_where_another_stopped(workers, tmp_path):
     assert [step.done for step in steps] == list(range(17, 49))
 
 
-def test_workers_that_cannot_start_end_the_run_with_a_reason(workers, tmp_path):
+def test_workers_that_cannot_start_end_the_run_with_a_reason(ray_workers, tmp_path):
     with pytest.raises(ModelError, match="the weights are missing"):
         together(tmp_path / "journal.jsonl", fails)
 

@@ -1,0 +1,66 @@
+"""``--num-workers``: the commands on a Ray cluster, with the built-in model, as in one process."""
+
+import builtins
+import json
+
+import numpy as np
+import pytest
+
+from gleanvid.cli import main
+from tests.video.clips import write_clip
+
+EVAL = ["eval", "--benchmark", "glimpse", "--compressor", "gleanvid,fastv", "--num-frames", "4"]
+EVAL += ["--limit", "6", "--out"]
+
+
+def rows(folder):
+    lines = (folder / "journal.jsonl").read_text("utf-8").splitlines()[1:]
+    told = [{n: v for n, v in json.loads(line).items() if n != "seconds"} for line in lines]
+    return sorted(told, key=lambda row: (row["item"], row["setup"]))
+
+
+def table(folder):
+    """All columns of the results but those of time."""
+    whole = json.loads((folder / "results.json").read_text("utf-8"))
+    return [{n: v for n, v in line.items() if "second" not in n} for line in whole["results"]]
+
+
+def test_two_workers_evaluate_as_one_process(tmp_path, ray_workers):
+    assert main([*EVAL, str(tmp_path / "alone")]) == 0
+    assert main([*EVAL, str(tmp_path / "together"), "--num-workers", "2"]) == 0
+    assert rows(tmp_path / "together") == rows(tmp_path / "alone")
+    assert len(rows(tmp_path / "alone")) == 18 and table(tmp_path / "together")
+    assert table(tmp_path / "together") == table(tmp_path / "alone")
+
+
+def test_two_workers_compress_as_one_process(tmp_path, ray_workers, capsys):
+    for name in ("a.mp4", "b.mp4"):
+        write_clip(tmp_path / name, num_frames=12)
+    given = ["compress", str(tmp_path), "--retention-ratio", "0.3", "--num-frames", "4", "--out"]
+    assert main([*given, str(tmp_path / "alone")]) == 0
+    assert main([*given, str(tmp_path / "together"), "--num-workers", "2"]) == 0
+    assert "2 of 2 clips" in capsys.readouterr().out
+    assert rows(tmp_path / "together") == rows(tmp_path / "alone")
+    for name in ("a.mp4.npz", "b.mp4.npz"):
+        one, two = (np.load(tmp_path / place / name) for place in ("alone", "together"))
+        assert set(one) == set(two) and all(np.array_equal(one[key], two[key]) for key in one)
+
+
+def test_without_ray_the_extra_is_named(tmp_path, capsys, monkeypatch):
+    real = builtins.__import__
+
+    def none(name, *rest):
+        if name.split(".")[0] == "ray":
+            raise ImportError(name)
+        return real(name, *rest)
+
+    monkeypatch.setattr(builtins, "__import__", none)
+    assert main([*EVAL, str(tmp_path), "--num-workers", "2"]) == 2
+    assert "the extra ray has: pip install '.[ray]'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("count", ["0", "-1"])
+def test_no_workers_are_refused(tmp_path, capsys, count):
+    pytest.importorskip("ray", reason="Ray is not installed (extra: ray)")
+    assert main([*EVAL, str(tmp_path), "--num-workers", count]) == 2
+    assert f"num_workers={count} must be at least 1" in capsys.readouterr().err
