@@ -60,30 +60,26 @@ def onevision_config(tokenizer: Any) -> dict[str, Any]:
     }
 
 
+def processor_parts(tokenizer: Any) -> dict[str, Any]:
+    return {
+        "image_processor": LlavaOnevisionImageProcessor(size=SIZE),
+        "tokenizer": tokenizer,
+        "video_processor": LlavaOnevisionVideoProcessor(size=SIZE),
+        "num_image_tokens": 49,
+        "vision_feature_select_strategy": "full",
+        "chat_template": CHAT,
+    }
+
+
 def onevision(directory: Path) -> None:
     tokenizer = tiny_tokenizer("<image>", "<video>")
-    processor = LlavaOnevisionProcessor(
-        image_processor=LlavaOnevisionImageProcessor(size=SIZE),
-        tokenizer=tokenizer,
-        video_processor=LlavaOnevisionVideoProcessor(size=SIZE),
-        num_image_tokens=49,
-        vision_feature_select_strategy="full",
-        chat_template=CHAT,
-    )
+    processor = LlavaOnevisionProcessor(**processor_parts(tokenizer))
     config = LlavaOnevisionConfig(**onevision_config(tokenizer))
     save(LlavaOnevisionForConditionalGeneration(config), processor, directory)
 
 
 def video_processor(tokenizer: Any, side: int) -> LlavaVideoProcessor:
-    return LlavaVideoProcessor(
-        image_processor=LlavaOnevisionImageProcessor(size=SIZE),
-        tokenizer=tokenizer,
-        video_processor=LlavaOnevisionVideoProcessor(size=SIZE),
-        num_image_tokens=49,
-        vision_feature_select_strategy="full",
-        chat_template=CHAT,
-        video_side=side,
-    )
+    return LlavaVideoProcessor(**processor_parts(tokenizer), video_side=side)
 
 
 def video_average(directory: Path) -> None:
