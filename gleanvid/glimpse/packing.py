@@ -25,8 +25,14 @@ from gleanvid.glimpse.render import render
 from gleanvid.glimpse.world import ClipSettings, Scene, stream
 
 _CAPTIONED = 0.4  # share of clips that also get a caption
-_EASY = ("caption", "colour", "shape", "count", "absent", "direction")
-_EASY_WEIGHT = 0.4  # of such an answer beside one of another family
+_WEIGHTS = {  # of an answer of these families beside one of another
+    "caption": 0.4,
+    "shape": 0.4,
+    "count": 0.4,
+    "absent": 0.4,
+    "direction": 0.4,
+    "colour": 2.0,  # things are harder to find by their shape than by their colour
+}
 
 
 @dataclass(frozen=True)
@@ -165,6 +171,6 @@ def _row(
         ids += before + answer
         segments += [q] * (len(before) + len(answer))
         labels += [IGNORED] * len(before) + answer
-        weight = _EASY_WEIGHT if question.family in _EASY else 1.0
+        weight = _WEIGHTS.get(question.family, 1.0)
         weights += [0.0] * len(before) + [weight / len(answer)] * len(answer)
     return ids, segments, labels, weights
