@@ -31,17 +31,19 @@ def _row(method: type[Compressor]) -> tuple[str, ...]:
 def model_table() -> str:
     """Markdown: one row a checkpoint."""
     lines = [
-        "| checkpoint | type | weights in bf16 | context | licence | tested here | |",
-        "|---|---|---|---|---|---|---|",
+        "| checkpoint | type | parameters | weights in bf16 | context | licence | tested here | |",
+        "|---|---|---|---|---|---|---|---|",
     ]
     lines += ["| " + " | ".join(_checkpoint(row)) + " |" for row in CHECKPOINTS]
     return "\n".join(lines)
 
 
 def _checkpoint(row: Checkpoint) -> tuple[str, ...]:
-    about = "" if row.parameters else "about "
+    about, count = "" if row.parameters else "about ", row.parameters or row.size
     memory = f"{about}{row.weights_gb:.{0 if row.weights_gb >= 10 else 1}f} GB"
+    parameters = f"{about}{count:g} B"
     if row.weights_gb < 0.1:
-        memory = f"{about}{row.weights_gb * 1000:.0f} MB"
+        memory, parameters = f"{about}{row.weights_gb * 1e3:.0f} MB", f"{about}{count * 1e3:.1f} M"
     context = f"{row.context // 1024}K" if row.context else ""
-    return f"`{row.name}`", row.model_type, memory, context, row.licence, row.tested, row.note
+    numbers = (parameters, memory, context)
+    return f"`{row.name}`", row.model_type, *numbers, row.licence, row.tested, row.note
