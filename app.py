@@ -29,6 +29,7 @@ from components import (
     status,
     talk,
     viewer,
+    zero,
 )
 from components.engine import Engine
 from components.line import Line
@@ -106,7 +107,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
     options = parse(arguments)
     limits = serving.limits(options)
-    engine = Engine(pipeline, line=Line(limits.deadline_s, limits.places))
+    engine = Engine(zero.lent(pipeline), line=Line(limits.deadline_s, limits.places))
     models = ([(options.model, options.model)] if options.model else []) + [BUILT_IN]
     # Gradio empties its folder when a server stops: a shared one would break the others' pages.
     with tempfile.TemporaryDirectory(prefix="gleanvid-", ignore_cleanup_errors=True) as folder:

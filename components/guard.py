@@ -43,8 +43,11 @@ _PROXY = re.compile(r"/(file=|proxy=)(https?:|//)", re.IGNORECASE)
 class Guard:
     """ASGI middleware; see the module."""
 
-    def __init__(self, app: App, requests_per_minute: int = 0) -> None:
+    def __init__(self, app: App, requests_per_minute: int = 0, framed_by: str = "") -> None:
+        """``framed_by``: further pages that may show this one in a frame, each after a space."""
         self.app = app
+        policy = (b"content-security-policy", (POLICY + framed_by).encode())
+        self.headers = [policy, *HEADERS[1:]]
         self.tap = Tap(requests_per_minute) if requests_per_minute else None
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
@@ -63,7 +66,7 @@ class Guard:
         elif headers.get(b"content-type", b"").startswith(b"application/json"):
             await self._checked(scope, receive, send)
         else:
-            await self.app(scope, receive, _with_headers(send))
+            await self.app(scope, receive, _with_headers(send, self.headers))
 
     async def _checked(self, scope: Message, receive: Receive, send: Send) -> None:
         """Read a JSON body whole, judge it, and hand it on."""
@@ -87,7 +90,7 @@ class Guard:
         async def replay() -> Message:
             return pending.pop() if pending else await receive()
 
-        await self.app(scope, replay, _with_headers(send))
+        await self.app(scope, replay, _with_headers(send, self.headers))
 
 
 class Tap:
@@ -144,13 +147,13 @@ def _foreign(headers: dict[bytes, bytes]) -> bool:
     return origin is not None and urlsplit(origin).netloc not in hosts
 
 
-def _with_headers(send: Send) -> Send:
+def _with_headers(send: Send, headers: list[tuple[bytes, bytes]]) -> Send:
     async def wrapped(message: Message) -> None:
         if message["type"] == "http.response.start":
             names = {name.lower() for name, _ in message["headers"]}
             message["headers"] = [
                 *message["headers"],
-                *(item for item in HEADERS if item[0] not in names),
+                *(item for item in headers if item[0] not in names),
             ]
         await send(message)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from components.guard import Guard
 HOUR_S = 60 * 60
 DELETE_CACHE = (HOUR_S, 24 * HOUR_S)  # look every hour, delete uploads and results after a day
 ROOT = Path(__file__).resolve().parent.parent
+SPACE_FRAMES = " https://huggingface.co https://*.hf.space"  # pages that show a Space
 SCRIPT = (ROOT / "assets" / "page.js").read_text(encoding="utf-8")
 
 
@@ -37,18 +39,24 @@ LOCAL = Limits(500, 64, 600.0, 16, 40, 0)
 PUBLIC = Limits(200, 32, 90.0, 12, 40, 120)
 
 
+def on_space() -> bool:
+    """Whether this runs on a Hugging Face Space."""
+    return bool(os.environ.get("SPACE_ID"))
+
+
 def limits(options: argparse.Namespace) -> Limits:
     """The limits of a launch: those of its kind, changed by what was given."""
     given = {"max_frames": options.max_frames, "deadline_s": options.deadline}
-    chosen = PUBLIC if options.public or options.share else LOCAL
+    chosen = PUBLIC if options.public or options.share or on_space() else LOCAL
     return replace(chosen, **{name: value for name, value in given.items() if value is not None})
 
 
 def options(host: str, port: int | None, share: bool, limits: Limits = LOCAL) -> dict[str, Any]:
     """Arguments of ``Blocks.launch``."""
-    guard = Middleware(Guard, requests_per_minute=limits.requests_per_minute)
+    frames = SPACE_FRAMES if on_space() else ""
+    guard = Middleware(Guard, requests_per_minute=limits.requests_per_minute, framed_by=frames)
     return {
-        "server_name": host,
+        "server_name": "0.0.0.0" if on_space() else host,
         "server_port": port,
         "share": share,
         "theme": theme.build(),

@@ -86,6 +86,15 @@ def test_a_page_for_strangers_has_tighter_limits(words):
     assert limits.requests_per_minute > 0
 
 
+def test_a_space_is_reached_from_outside_shown_in_its_frame_and_public(monkeypatch):
+    monkeypatch.setenv("SPACE_ID", "someone/gleanvid")
+    limits = serving.limits(app.parse([]))
+    assert limits == serving.PUBLIC
+    launch = serving.options("127.0.0.1", None, False, limits)
+    assert launch["server_name"] == "0.0.0.0"
+    assert "https://huggingface.co" in launch["app_kwargs"]["middleware"][0].kwargs["framed_by"]
+
+
 def test_limits_given_at_launch_count():
     limits = serving.limits(app.parse(["--public", "--max-frames", "8", "--deadline", "5"]))
     assert (limits.max_frames, limits.deadline_s) == (8, 5.0)

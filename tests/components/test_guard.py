@@ -95,6 +95,14 @@ def test_every_answer_carries_the_headers(client):
         assert reply.headers["x-content-type-options"] == "nosniff"
 
 
+def test_a_space_may_be_framed_by_its_host_and_nobody_else():
+    routes = [Route("/{rest:path}", echo)]
+    framed = Middleware(Guard, framed_by=" https://a.example")
+    page = TestClient(Starlette(routes=routes, middleware=[framed])).get("/")
+    policy = page.headers["content-security-policy"]
+    assert policy.endswith("frame-ancestors 'self' https://a.example")
+
+
 def test_an_address_gets_its_share_and_no_more():
     now = [0.0]
     tap = Tap(60, lambda: now[0])
