@@ -248,10 +248,3 @@ def test_prunevid_selection_refuses_a_foreign_first_stage():
     tokens = VideoTokens(torch.ones(8, 4), (2, 2, 2), attention=torch.full((2, 3, 8), 0.1))
     with pytest.raises(ValueError, match="its own stage 1"):
         stage.compress(tokens)
-
-
-def test_pairwise_gain_prefers_the_odd_token_and_spreads():
-    features = torch.ones(32, 8) + 0.01 * torch.randn(32, 8, generator=torch.manual_seed(0))
-    features[13] = -features[13]
-    keep = PairwiseGain(4 / 32).compress(VideoTokens(features, (2, 4, 4))).keep
-    assert 13 in keep.tolist() and len(keep) == 4
