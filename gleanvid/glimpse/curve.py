@@ -38,15 +38,19 @@ def draw(folder: Path, picture: Path) -> None:
     from matplotlib import colormaps
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(11, 4.6), layout="constrained")
+    figure = Figure(figsize=(12, 4), layout="constrained")
     left, right = figure.subplots(1, 2)
     rows = _read(folder / "loss.csv")
     minutes = _column(rows, "minute")
-    left.plot(minutes, _column(rows, "loss"), color="black", label="loss of the answers (nats)")
+    losses = _column(rows, "loss")
+    left.plot(minutes, losses, color="black", alpha=0.2)
+    left.plot(minutes, _smooth(losses), color="black", label="loss (nats)")
     for column, fact in _FACTS.items():
         smooth = _smooth(_column(rows, column))
-        left.plot(minutes, smooth, label=f"{fact} per token (share right)")
-    left.set(xlabel="minutes of training", ylim=(0, 1.5))
+        left.plot(minutes, smooth, label=fact)
+    left.set(
+        xlabel="minutes of training", ylabel="loss; share of tokens told right", ylim=(0, 1.05)
+    )
     families: dict[str, list[tuple[float, float]]] = defaultdict(list)
     for row in _read(folder / "accuracy.csv"):
         families[row["family"]].append((float(row["minute"]), float(row["accuracy"])))
@@ -63,16 +67,16 @@ def draw(folder: Path, picture: Path) -> None:
     right.set(xlabel="minutes of training", ylabel="validation answers right", ylim=(0, 1.02))
     for axes in (left, right):
         axes.grid(alpha=0.3)
-    left.legend(fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.13), ncol=3)
+    left.legend(fontsize=8, loc="center left", bbox_to_anchor=(1, 0.5))
     right.legend(fontsize=8, loc="center left", bbox_to_anchor=(1, 0.5))
     figure.savefig(picture, dpi=110)
 
 
 def _smooth(values: np.ndarray) -> np.ndarray:
-    """The mean of the numbers among every nine neighbours; NaN where there is none."""
-    known, nine = ~np.isnan(values), np.ones(min(9, len(values)))
-    count = np.convolve(known, nine, "same")
-    total = np.convolve(np.where(known, values, 0), nine, "same")
+    """The mean of the numbers among every 25 neighbours; NaN where there is none."""
+    known, window = ~np.isnan(values), np.ones(min(25, len(values)))
+    count = np.convolve(known, window, "same")
+    total = np.convolve(np.where(known, values, 0), window, "same")
     return np.divide(total, count, out=np.full(len(values), np.nan), where=count > 0)
 
 

@@ -72,7 +72,7 @@ def random_model(
     kind = _dtype(dtype, target)
     options = {
         "dtype": kind,
-        "attn_implementation": attn_implementation or _attention(target, kind),
+        "attn_implementation": _attention(attn_implementation, target, kind),
     }
     with (
         explaining_out_of_memory(f"{name} does not fit on {target}."),
