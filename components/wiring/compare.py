@@ -11,7 +11,7 @@ from components import comparing, controls, rows
 from components.comparing import RATIOS, Compared, Plan
 from components.engine import Engine
 from components.page import Page, working
-from components.wiring.looking import AT_ONCE, IN_LINE
+from components.wiring.looking import AT_ONCE
 from components.wiring.question import session, starting, stopping
 from gleanvid import plots
 from gleanvid.compressors import COMPRESSORS
@@ -47,17 +47,15 @@ def wire(engine: Engine, page: Page) -> None:
     def on_sweep(user: gr.Request, question: str, *asked: Any) -> Iterator[Any]:
         yield from run(user, question, asked, [asked[SETTINGS_METHOD]], RATIOS)
 
-    waiting = [panel.notice, *page.busy()]
     asked = [page.talk.question, *page.asked()]
-    compared = panel.start.click(starting(engine), None, waiting, **AT_ONCE).success(
-        on_compare, [panel.methods, panel.ratios, *asked], outputs, **IN_LINE
-    )
-    swept = panel.sweep.click(starting(engine), None, waiting, **AT_ONCE).success(
-        on_sweep, asked, outputs, **IN_LINE
-    )
+    chosen = [panel.methods, panel.ratios, *asked]
+    begun = [
+        starting(panel.start.click, engine, page, panel.notice, on_compare, chosen, outputs),
+        starting(panel.sweep.click, engine, page, panel.notice, on_sweep, asked, outputs),
+    ]
     stopped = Compared(comparing.message("Stopped."), done=True)
     panel.stop.click(stopping(engine), queue=False, api_visibility="private").then(
-        lambda: updates(stopped), None, outputs, **AT_ONCE, cancels=[compared, swept]
+        lambda: updates(stopped), None, outputs, **AT_ONCE, cancels=begun
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import gradio as gr
@@ -18,7 +19,7 @@ BUSY = "Still at work for you. Stop it first, or wait."
 
 
 def wire(engine: Engine, page: Page, examples: Sequence[Example]) -> None:
-    talk, begin = page.talk, starting(engine)
+    talk = page.talk
 
     def on_ask(
         user: gr.Request, question: str, turns: actions.Turns, ids: list[str], *asked: Any
@@ -34,26 +35,24 @@ def wire(engine: Engine, page: Page, examples: Sequence[Example]) -> None:
         last = turns[-1]["question"] if turns else question
         yield from on_ask(user, last, turns[:-1], *rest)
 
-    waiting = [talk.notice, *page.busy()]
     told = [talk.question, page.turns, page.runs, *page.asked()]
-    talk_events = [talk.ask.click, talk.question.submit]
-    asking = gr.on(talk_events, begin, None, waiting, **AT_ONCE).success(
-        on_ask, told, page.shown(), **IN_LINE
-    )
-    again = talk.again.click(begin, None, waiting, **AT_ONCE).success(
-        on_again, told, page.shown(), **IN_LINE
-    )
     chosen = page.clip.ready.pick(picked, None, talk.question, **AT_ONCE)  # type: ignore[attr-defined]
-    ready = chosen.then(begin, None, waiting, **AT_ONCE).success(
-        on_ask, told, page.shown(), **IN_LINE
-    )
+    clicked = partial(gr.on, [talk.ask.click, talk.question.submit])
+    runs = [
+        starting(event, engine, page, talk.notice, handler, told, page.shown())
+        for event, handler in (
+            (clicked, on_ask),
+            (talk.again.click, on_again),
+            (chosen.then, on_ask),
+        )
+    ]
     # The flag first: it frees the model. Cancelling only ends the event.
     talk.stop.click(stopping(engine), queue=False, api_visibility="private").then(
         lambda: updates(actions.STOPPED),
         None,
         page.shown(),
         **AT_ONCE,
-        cancels=[asking, again, ready],
+        cancels=runs,
     )
 
 
@@ -61,15 +60,21 @@ def session(user: gr.Request) -> str:
     return str(user.session_hash)
 
 
-def starting(engine: Engine) -> Callable[[gr.Request], list[Any]]:
-    """Enter the work of a page; a second click while it is under way is refused in words."""
+def starting(
+    event: Callable[..., Any], engine: Engine, page: Page, notice: gr.HTML, *handling: Any
+) -> Any:
+    """``handling`` (function, inputs, outputs) in the line once ``event`` has entered the work of
+    a page. A second click while it is under way is refused in words in ``notice``: Gradio shows
+    no error of an event outside its queue."""
 
     def on_start(user: gr.Request) -> list[Any]:
         if not engine.start(session(user)):
             raise gr.Error(BUSY, print_exception=False)
         return [message("Starting…"), *working(True)]
 
-    return on_start
+    started = event(on_start, None, [notice, *page.busy()], **AT_ONCE)
+    started.failure(lambda: message(BUSY, "problem"), None, notice, **AT_ONCE)
+    return started.success(*handling, **IN_LINE)
 
 
 def stopping(engine: Engine) -> Callable[[gr.Request], None]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import httpx
@@ -48,7 +49,8 @@ def spoken(address: str, tool: str = "", **arguments: Any) -> Any:
             await session.initialize()
             return await (session.call_tool(tool, arguments) if tool else session.list_tools())
 
-    return asyncio.run(talk())
+    with ThreadPoolExecutor(1) as thread:  # Playwright leaves an event loop behind in this one
+        return thread.submit(asyncio.run, talk()).result()
 
 
 def test_the_three_endpoints_are_the_tools_and_say_what_they_are_for(address):
