@@ -25,13 +25,21 @@ from gleanvid.glimpse.render import render
 from gleanvid.glimpse.world import ClipSettings, Scene, stream
 
 _CAPTIONED = 0.4  # share of clips that also get a caption
-_WEIGHTS = {  # of an answer of these families beside one of another
-    "caption": 0.4,
-    "shape": 0.4,
-    "count": 0.4,
-    "absent": 0.4,
-    "direction": 0.4,
-    "colour": 2.0,  # things are harder to find by their shape than by their colour
+_WEIGHTS = {  # of an answer of these families beside one of another: the hard ones learn slowly
+    "caption": 0.3,
+    "shape": 0.3,
+    "count": 0.3,
+    "absent": 0.3,
+    "direction": 0.3,
+    "colour": 0.6,
+    "place": 0.6,
+    "action": 1.5,
+    "order": 2.0,
+    "cut": 2.0,
+    "collision": 2.0,
+    "repeats": 2.0,
+    "comparison": 2.0,
+    "relation": 3.0,
 }
 
 
