@@ -10,8 +10,9 @@ from gleanvid.models.llava_next_video import LlavaNextVideo
 from gleanvid.models.llava_onevision import LlavaOnevision
 from gleanvid.models.llava_video import LlavaVideo
 from gleanvid.models.perception_lm import PerceptionLM
+from gleanvid.models.qwen3_vl import Qwen3VL
+from gleanvid.models.qwen25_vl import Qwen25VL
 from gleanvid.models.qwen35 import Qwen35
-from gleanvid.models.qwen_vl import Qwen3VL, Qwen25VL
 from gleanvid.models.smolvlm import SmolVLM
 from gleanvid.models.video_llama3 import VideoLlama3
 from gleanvid.types import ModelError

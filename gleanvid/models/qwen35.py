@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 from gleanvid.models.boundary import Layout
-from gleanvid.models.qwen_vl import Qwen3VL
+from gleanvid.models.qwen3_vl import Qwen3VL
 
 
 class Qwen35(Qwen3VL):

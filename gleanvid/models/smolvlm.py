@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from gleanvid.models.internvl import InternVL
-from gleanvid.models.qwen_vl import frame_metadata
+from gleanvid.models.qwen3_vl import frame_metadata
 from gleanvid.types import Video
 
 

@@ -17,7 +17,7 @@ from gleanvid.models.boundary import Layout
 from gleanvid.models.boundary.chunks import by_unit
 from gleanvid.models.boundary.layout import Grid
 from gleanvid.models.geometry import cells
-from gleanvid.models.qwen_vl import Qwen3VL, frame_metadata
+from gleanvid.models.qwen3_vl import Qwen3VL, frame_metadata
 from gleanvid.types import Video
 
 

@@ -1,7 +1,7 @@
-"""Qwen-VL: Qwen3-VL (dense and mixture of experts) and Qwen2.5-VL.
+"""Qwen3-VL, dense and mixture of experts (Bai et al., "Qwen3-VL Technical Report", 2025).
 
-Bai et al., "Qwen3-VL Technical Report" and "Qwen2.5-VL Technical Report", 2025. A token is a 2x2
-block of patches of two frames; the resize ahead of it squashes each frame onto the whole grid.
+A token is a 2x2 block of patches of two frames; the resize ahead of it squashes each frame onto
+the whole grid.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ import numpy as np
 import torch
 from torch import Tensor
 from transformers.video_utils import VideoMetadata
-from transformers.vision_utils import get_vision_window_index
 
 from gleanvid.models.base import ModelAdapter
 from gleanvid.models.boundary import Layout
@@ -110,28 +109,6 @@ class Qwen3VL(ModelAdapter):
                 f"max_pixels={max_pixels} is too little for this clip, which takes at least "
                 f"{pixels} pixels: use fewer frames or a higher max_pixels."
             )
-
-
-class Qwen25VL(Qwen3VL):
-    model_types: ClassVar[tuple[str, ...]] = ("qwen2_5_vl",)
-
-    @classmethod
-    def _vision_block(cls, tower: Any) -> Any:
-        return tower.blocks[max(tower.fullatt_block_indexes)]
-
-    @classmethod
-    def _token_order(cls, vision_config: Any, grids: list[tuple[int, int, int]]) -> Tensor:
-        """Patches stand window by window in the tower."""
-        merge = vision_config.spatial_merge_size
-        sizes = [(units, rows * merge, columns * merge) for units, rows, columns in grids]
-        index, _ = get_vision_window_index(
-            torch.tensor(sizes), merge, vision_config.window_size, vision_config.patch_size
-        )
-        return index.argsort()
-
-    def _size(self, num_frames: int, max_pixels: int | None) -> dict[str, int]:
-        """Qwen2.5-VL counts the pixels of one frame."""
-        return super()._size(1, max_pixels and max(1, max_pixels // num_frames))
 
 
 def frame_metadata(video: Video) -> VideoMetadata:
