@@ -12,6 +12,7 @@ import gradio as gr
 from torch import Tensor
 
 from gleanvid import plots
+from gleanvid.compressors import COMPRESSORS
 from gleanvid.metrics import debiased, diagnose, diagnostics_of, with_diagnostics
 from gleanvid.run import Run
 from gleanvid.types import VideoTokens
@@ -38,17 +39,18 @@ OVERALL = {
 
 SHARES = {"residual_energy", "coverage_error"}  # small ones need digits that count
 LEGEND_LINE = 19  # pixels
-LEGEND_NAME = 18  # characters that fit into one of two columns
-LEGEND = {  # below the picture
-    "entrywidth": 100,  # counts where entries stand side by side
-    "entrywidthmode": "pixels",
+LEGEND_NAME = 16  # characters that fit into one of two columns
+ENTRY = {1: 0.99, 2: 0.49}  # columns: width of each as a share of the picture's
+LEGEND = {  # below the picture; a vertical one would move the picture aside
+    "orientation": "h",
+    "entrywidthmode": "fraction",
     "x": 0,
     "xanchor": "left",
     "xref": "container",
     "y": 0,
     "yref": "container",
     "yanchor": "bottom",
-    "font": {"size": 11},
+    "font": {"size": 10},
 }
 LOG_RANGE = (-4.0, 0.1)  # powers of ten of a share; what is below is rounding
 
@@ -95,9 +97,9 @@ def _figure(name: str, runs: list[Run]) -> Any:
     figure.for_each_trace(lambda trace: trace.update(name=brief(trace.name or "")))
     columns = 2 if all(len(trace.name) <= LEGEND_NAME for trace in figure.data) else 1
     below = LEGEND_LINE * -(-len(figure.data) // columns) if name != "mask_overlap" else 0
-    figure.update_layout(legend=LEGEND | {"orientation": "vvh"[columns]})
-    figure.update_layout(height=figure.layout.height + below)
-    figure.update_layout(margin={"t": 12, "b": figure.layout.margin.b + below})
+    legend = LEGEND | {"entrywidth": ENTRY[columns], "maxheight": below + LEGEND_LINE}
+    figure.update_layout(legend=legend, height=figure.layout.height + below)
+    figure.update_layout(margin={"t": 12, "r": 8, "b": figure.layout.margin.b + below})
     if name in SHARES:
         figure.update_yaxes(tickformat=".2~p")
     if figure.layout.yaxis.type == "log":
@@ -107,6 +109,10 @@ def _figure(name: str, runs: list[Run]) -> Any:
 
 def brief(name: str) -> str:
     """A method with its one figure: what the figure is stands in the title of the curve."""
+    method, _, rest = name.partition(" ")
+    if method in COMPRESSORS:
+        title = COMPRESSORS[method].__name__.removesuffix("Tokens")
+        name = f"{title} {rest}".rstrip()
     return re.sub(r"\((?:[a-zA-Z]+ )?([\d.]+%?)[^,)]*\)", r"(\1)", name)
 
 

@@ -34,7 +34,7 @@ def budget_figure(runs: Run | Sequence[Run]) -> go.Figure:
             x=[0.5, longest + 0.5],
             y=[even, even],
             mode="lines",
-            name=f"uniform B/T = {even:.1f}",
+            name=f"B/T = {even:.1f}",
             line={"color": GREY, "dash": "dash", "width": 2},
             hoverinfo="skip",
         )

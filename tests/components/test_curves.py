@@ -53,10 +53,11 @@ def test_a_figure_grows_by_its_legend_and_not_at_the_cost_of_the_picture(clip):
 
 
 def test_a_long_word_in_the_brackets_goes_and_the_figure_stays():
-    assert curves.brief("vcast (10.0 over all units)") == "vcast (10.0)"
-    assert curves.brief("vcast (Gini 0.27)") == "vcast (0.27)"
-    assert curves.brief("vcast (mean 6.3%)") == "vcast (6.3%)"
-    for name in ("uniform B/T = 25.0", "novelty (Gini 0.77, alpha 0.29)", "full"):
+    assert curves.brief("vcast (10.0 over all units)") == "VCast (10.0)"
+    assert curves.brief("vcast 25% (Gini 0.27)") == "VCast 25% (0.27)"
+    assert curves.brief("vcast (mean 6.3%)") == "VCast (6.3%)"
+    assert curves.brief("full") == "Full"
+    for name in ("B/T = 25.0", "novelty (Gini 0.77, alpha 0.29)"):
         assert curves.brief(name) == name
 
 
