@@ -9,6 +9,7 @@ import gradio as gr
 
 from components import comparing, controls, rows
 from components.comparing import RATIOS, Compared, Plan
+from components.curves import brief
 from components.engine import Engine
 from components.page import Page, working
 from components.wiring.looking import AT_ONCE
@@ -17,7 +18,7 @@ from gleanvid import plots
 from gleanvid.compressors import COMPRESSORS
 from gleanvid.compressors.base import Compressor
 
-LIKELIHOOD = "log-probability of the full-token answer"
+LIKELIHOOD = "log-prob. of the full-token answer"
 
 
 def wire(engine: Engine, page: Page) -> None:
@@ -83,4 +84,5 @@ def scatter(done: list[rows.Row]) -> Any:
     finished = [row for row in done if row.run is not None]
     runs = [row.run for row in finished if row.run is not None]
     figure = plots.cost_quality_figure(runs, [row.score for row in finished], LIKELIHOOD)
+    figure.for_each_trace(lambda trace: trace.update(name=brief(trace.name)))
     return gr.update(value=figure, visible=bool(runs))
