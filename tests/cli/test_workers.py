@@ -2,6 +2,11 @@
 
 import builtins
 import json
+import shutil
+import socket
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -44,6 +49,37 @@ def test_two_workers_compress_as_one_process(tmp_path, ray_workers, capsys):
     for name in ("a.mp4.npz", "b.mp4.npz"):
         one, two = (np.load(tmp_path / place / name) for place in ("alone", "together"))
         assert set(one) == set(two) and all(np.array_equal(one[key], two[key]) for key in one)
+
+
+@pytest.fixture
+def running_cluster():
+    """Address of a Ray cluster of its own processes, as ``ray start --head`` makes one."""
+    pytest.importorskip("ray", reason="Ray is not installed (extra: ray)")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    ray = shutil.which("ray", path=Path(sys.executable).parent)
+    start = [ray, "start", "--head", "--block", f"--port={port}", "--num-cpus=3"]
+    head = subprocess.Popen([*start, "--include-dashboard=false"], stdout=subprocess.DEVNULL)
+    yield f"127.0.0.1:{port}", head
+    head.terminate()
+    head.wait(60)
+
+
+def test_a_running_cluster_is_joined_and_left_running(tmp_path, running_cluster):
+    address, head = running_cluster
+    write_clip(tmp_path / "a.mp4", num_frames=12)
+    given = ["compress", str(tmp_path), "--num-frames", "4", "--out"]
+    assert main([*given, str(tmp_path / "alone")]) == 0
+    command = [sys.executable, "-m", "gleanvid.cli", *given, str(tmp_path / "there")]
+    command += ["--num-workers", "1", "--address", address]
+    for _ in range(20):  # until the cluster has started
+        done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+        if "has no cluster" not in done.stderr:
+            break
+    assert done.returncode == 0, done.stderr
+    assert rows(tmp_path / "there") == rows(tmp_path / "alone")
+    assert head.poll() is None
 
 
 def test_without_ray_the_extra_is_named(tmp_path, capsys, monkeypatch):
