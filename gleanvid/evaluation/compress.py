@@ -115,6 +115,7 @@ def compress_on_workers(
 ) -> None:
     """:func:`compress_clips` on Ray, inside ``ray_cluster.cluster``; only this process writes.
 
+    Scores may differ in their last digits: a worker has fewer threads, and sums depend on them.
     Raises also ``ModelError`` where the workers cannot be kept alive.
     """
     left = _left(clips, job, folder, journal)

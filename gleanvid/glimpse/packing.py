@@ -25,7 +25,7 @@ from gleanvid.glimpse.render import render
 from gleanvid.glimpse.world import ClipSettings, Scene, stream
 
 _CAPTIONED = 0.4  # share of clips that also get a caption
-_WEIGHTS = {  # of an answer of these families beside one of another: the hard ones learn slowly
+WEIGHTS = {  # of an answer of these families beside one of another: the hard ones learn slowly
     "caption": 0.3,
     "shape": 0.3,
     "count": 0.3,
@@ -179,6 +179,6 @@ def _row(
         ids += before + answer
         segments += [q] * (len(before) + len(answer))
         labels += [IGNORED] * len(before) + answer
-        weight = _WEIGHTS.get(question.family, 1.0)
+        weight = WEIGHTS.get(question.family, 1.0)
         weights += [0.0] * len(before) + [weight / len(answer)] * len(answer)
     return ids, segments, labels, weights

@@ -48,7 +48,10 @@ def test_two_workers_compress_as_one_process(tmp_path, ray_workers, capsys):
     assert rows(tmp_path / "together") == rows(tmp_path / "alone")
     for name in ("a.mp4.npz", "b.mp4.npz"):
         one, two = (np.load(tmp_path / place / name) for place in ("alone", "together"))
-        assert set(one) == set(two) and all(np.array_equal(one[key], two[key]) for key in one)
+        assert set(one) == set(two)
+        for key in one:  # a worker has fewer threads, in which sums end in other last digits
+            near = 1e-3 if key.startswith("score/") else 0
+            np.testing.assert_allclose(two[key], one[key], rtol=near, atol=near, err_msg=key)
 
 
 @pytest.fixture
