@@ -6,7 +6,8 @@
 ``arguments``: JSON with the names of :class:`components.api.Calls`, whose answer comes back. A
 request brings its clip, so any replica can answer it, and one that is lost takes no session along.
 Requests with the same ``serve_multiplexed_model_id`` header (any name for the clip) go to the
-replica that had it last, where the clip is encoded already.
+replica that had it last, where the clip is encoded already (about a second after its first answer:
+Serve tells its router in the background).
 """
 
 from __future__ import annotations

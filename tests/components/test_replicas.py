@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import socket
+import time
 from types import SimpleNamespace
 
 import pytest
@@ -23,6 +24,7 @@ from components.line import Line
 from gleanvid import pipeline
 from tests.components.fake import write_clip
 
+NOTICED = 3.0  # seconds within which Serve's router has heard which replica has a clip
 SETTINGS = {"max_frames": 16, "upload_mb": 1}
 
 
@@ -140,14 +142,19 @@ def server(ray_workers):
     serve.shutdown()
 
 
-def test_replicas_answer_as_the_app_and_a_named_clip_stays_at_one(server, clip, calls):
+def test_replicas_answer_as_the_app(server, clip, calls):
     here, video = calls
     expected = json.loads(json.dumps(here.compress(video, "gleanvid", 0.3, frames=8)))
-    replies = {
-        key: [post(server, "compress", clip, key, retention_ratio=0.3, frames=8) for _ in range(3)]
-        for key in ("a", "b", "c")
-    }
-    for same in replies.values():
-        assert all(reply.json() == expected for reply in same)
-        assert len({reply.headers["x-gleanvid-replica"] for reply in same}) == 1
+    replies = [post(server, "compress", clip, retention_ratio=0.3, frames=8) for _ in range(12)]
+    assert all(reply.json() == expected for reply in replies)
+    assert len({reply.headers["x-gleanvid-replica"] for reply in replies}) == 2
     assert post(server, "compress", clip, frames=99).status_code == 400
+
+
+def test_a_named_clip_stays_at_the_replica_that_has_it(server, clip):
+    for key in ("a", "b", "c"):
+        first = post(server, "compress", clip, key, frames=8)
+        time.sleep(NOTICED)
+        later = [post(server, "compress", clip, key, frames=8) for _ in range(6)]
+        names = {reply.headers["x-gleanvid-replica"] for reply in [first, *later]}
+        assert len(names) == 1
