@@ -2,7 +2,7 @@
 
 ``clips.jsonl`` has a line for every clip (its things, cuts, and the boxes of every frame),
 ``questions.jsonl`` one for every question. Both are written last and at once: a folder without
-them is unfinished.
+them is unfinished. Beside them lie tasks for LMMs-Eval.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import numpy as np
 
 from gleanvid.glimpse.casting import sample_scene
 from gleanvid.glimpse.clips import FPS, ask_about, clip_name
+from gleanvid.glimpse.lmms_eval_task import write_tasks
 from gleanvid.glimpse.questions import Question, caption
 from gleanvid.glimpse.render import boxes, render
 from gleanvid.glimpse.world import ClipSettings, Scene
@@ -49,6 +50,7 @@ def write_split(
             asked.append(key | question_facts(question, settings))
         if progress is not None:
             progress(index + 1)
+    write_tasks(folder)
     _write_lines(folder / "clips.jsonl", clips)
     _write_lines(folder / "questions.jsonl", asked)
 

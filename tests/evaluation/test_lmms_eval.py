@@ -14,6 +14,8 @@ from gleanvid.evaluation.benchmarks import open_benchmark
 from gleanvid.evaluation.journal import Journal
 from gleanvid.evaluation.runner import evaluate
 from gleanvid.evaluation.setups import Setup
+from gleanvid.glimpse.make import write_split
+from gleanvid.glimpse.world import ClipSettings
 from tests.evaluation import lmms_task
 from tests.evaluation.benchmarks import folders
 
@@ -109,8 +111,8 @@ def test_videomme_asks_and_judges_as_lmms_eval_does(style, tmp_path):
 ARGUMENTS = "pretrained=builtin,compressor=gleanvid,retention_ratio=0.25,num_frames=6,device=cpu"
 
 
-def run(folder, arguments):
-    """What stock LMMs-Eval makes of the tiny task."""
+def run(folder, arguments, task="tiny_videos"):
+    """What stock LMMs-Eval makes of a task in a folder."""
     from lmms_eval.evaluator import simple_evaluate
     from lmms_eval.tasks import TaskManager
 
@@ -118,7 +120,7 @@ def run(folder, arguments):
     return simple_evaluate(
         model=MODELS[0],
         model_args=arguments,
-        tasks=["tiny_videos"],
+        tasks=[task],
         task_manager=manager,
         batch_size=1,
         log_samples=True,
@@ -160,3 +162,16 @@ def asked_by_us(benchmark, setup, path):
     with Journal(path, {}) as journal:
         evaluate(load_model("builtin", "cpu"), benchmark, benchmark.items(), [setup], journal)
         return dict(journal.rows)
+
+
+@pytest.mark.parametrize("task", ["glimpse", "glimpse_words"])
+def test_a_folder_of_glimpse_clips_is_a_task(task, tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["lmms-eval"])
+    write_split("test", 1, tmp_path / "clips", settings=ClipSettings(num_frames=16))
+    report = run(tmp_path / "clips", ARGUMENTS, task)
+    samples = report["samples"][task]
+    told = (tmp_path / "clips" / "questions.jsonl").read_text().splitlines()
+    assert len(samples) == len(told) > 3
+    assert report["results"][task]["right,none"] == pytest.approx(
+        sum(sample["right"] for sample in samples) / len(samples)
+    )

@@ -1,6 +1,9 @@
 """Clips as files: playable, complete, and true to the scene."""
 
+import importlib
 import json
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -41,6 +44,24 @@ def test_questions_name_their_clip_options_and_evidence_in_seconds(tmp_path, cap
         assert (tmp_path / "out" / row["clip"]).is_file()
         assert row["answer"] in row["options"]
         assert all(0 <= e["start_s"] < e["end_s"] <= 16 / FPS + 1e-9 for e in row["evidence"])
+
+
+def test_the_tasks_for_lmms_eval_ask_and_judge_every_question(tmp_path, capsys, monkeypatch):
+    make(tmp_path / "out")
+    monkeypatch.syspath_prepend(tmp_path / "out")
+    monkeypatch.delitem(sys.modules, "glimpse_task", raising=False)
+    task = importlib.import_module("glimpse_task")
+    for row in lines(tmp_path / "out" / "questions.jsonl"):
+        assert Path(task.visual(row)[0]).is_file()
+        assert task.words(row) == row["text"]
+        letter = "ABCD"[row["options"].index(row["answer"])]
+        assert f"\n{letter}. {row['answer']}\n" in task.letters(row)
+        for said, right in (
+            (f"{letter}.", True), (f"({letter}) it is", True), (f"{letter}ll", False), ("", False)
+        ):  # fmt: skip
+            assert task.right_letter(row, [said])["right"] == right
+        assert task.right_word(row, [f" {row['answer'].capitalize()}."])["right"]
+        assert not task.right_word(row, [letter])["right"]
 
 
 def test_a_folder_with_something_in_it_is_refused_and_left_alone(tmp_path, capsys):
