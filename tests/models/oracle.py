@@ -15,6 +15,7 @@ from gleanvid.models.llava_onevision import LlavaOnevision
 from gleanvid.types import Compression, Video, VideoTokens
 from tests.models.tiny import noise_video
 
+DECODED = 6  # steps behind the prefill that references are compared with
 QUESTIONS = ["what moves?", "which colour is the video, and what is it that moves in it?"]
 
 
@@ -113,11 +114,18 @@ def model_inputs(adapter, questions, videos=None, **processor_options) -> dict:
     return batch
 
 
-def generate(adapter, inputs, new=6, **options):
+def generate(adapter, inputs, new=DECODED + 1, **options):
     options = {"do_sample": False, "min_new_tokens": new, "max_new_tokens": new} | options
     return adapter.hf_model.generate(
         **inputs, **options, return_dict_in_generate=True, output_logits=True
     )
+
+
+def read_while_decoding(output, inputs) -> Tensor:
+    """int64 [B, DECODED]: what generate() chose and read again, one token a step."""
+    steps = output.sequences[:, inputs["input_ids"].shape[1] : -1]
+    assert steps.shape[1] == DECODED == len(output.logits) - 1
+    return steps
 
 
 def repeats_are_refused(adapter, inputs) -> bool:

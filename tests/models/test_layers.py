@@ -23,6 +23,7 @@ from tests.models.oracle import (
     left_by_layer,
     masked_logits,
     model_inputs,
+    read_while_decoding,
     repeats_are_refused,
     unlike_videos,
 )
@@ -78,7 +79,7 @@ def test_stages_equal_the_layerwise_oracle(adapter, chain, rows):
         prefill = adapter.hf_model(**inputs).logits
     layers = left_by_layer(adapter, inputs, record, len(adapter.layout.language_model.layers))
     assert int(layers[-1].sum()) < int(inputs["attention_mask"].sum())
-    steps = output.sequences[:, inputs["input_ids"].shape[1] :][:, :-1]
+    steps = read_while_decoding(output, inputs)
     whole, decoded = oracle_logits(adapter, inputs, layers, steps)
     for row in range(rows):
         kept = layers[-1][row]
@@ -180,7 +181,7 @@ def test_a_row_that_becomes_the_shorter_one_inside_is_padded_there(adapter):
         output = generate(adapter, inputs)
     assert [made[0].num_kept for made in record.stages[2]] == [1, 9]
     layers = left_by_layer(adapter, inputs, record, len(adapter.layout.language_model.layers))
-    steps = output.sequences[:, inputs["input_ids"].shape[1] :][:, :-1]
+    steps = read_while_decoding(output, inputs)
     _, decoded = oracle_logits(adapter, inputs, layers, steps)
     torch.testing.assert_close(torch.stack(output.logits, 1), decoded, atol=1e-5, rtol=0)
 

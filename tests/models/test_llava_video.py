@@ -20,6 +20,7 @@ from tests.models.oracle import (
     kept_columns,
     masked_logits,
     model_inputs,
+    read_while_decoding,
 )
 from tests.models.tiny import noise_video
 
@@ -173,7 +174,7 @@ def test_every_policy_equals_its_oracle(video_model, position, policy):
     with compressing(video_model.hf_model, QUARTER) as record:
         output = generate(video_model, inputs)
     kept = kept_columns(video_model, inputs, [record.compression])
-    steps = output.sequences[:, inputs["input_ids"].shape[1] :][:, :-1]
+    steps = read_while_decoding(output, inputs)
     _, decoded = masked_logits(video_model.hf_model, inputs, kept, steps)
     torch.testing.assert_close(torch.stack(output.logits, 1), decoded, atol=1e-5, rtol=0)
     lines = {"grid": 15, "frame": 5, "one_token": 1, "no_token": 0}[position]
