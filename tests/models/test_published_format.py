@@ -18,8 +18,7 @@ def adapter(every_adapter):
     return every_adapter
 
 
-def in_shards(source: Path, target: Path) -> None:
-    weights = load_file(source / "model.safetensors")
+def save_in_shards(weights: dict, target: Path) -> None:
     names, index = sorted(weights), {}
     for number, part in enumerate((names[::2], names[1::2]), 1):
         file = f"model-{number:05}-of-00002.safetensors"
@@ -54,7 +53,7 @@ PLAIN = ("config.json", "generation_config.json", "tokenizer.json", "tokenizer_c
 
 def test_shards_and_single_processor_files_are_the_same_model(adapter, tmp_path):
     source = Path(adapter.name)
-    in_shards(source, tmp_path)
+    save_in_shards(load_file(source / "model.safetensors"), tmp_path)
     processor_files(source, tmp_path)
     same_files(source, tmp_path, PLAIN)
     loaded = load_model(tmp_path, device="cpu")
