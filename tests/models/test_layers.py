@@ -119,6 +119,27 @@ def test_a_second_turn_on_a_ragged_cache(adapter):
     torch.testing.assert_close(again.logits, decoded[:, 1:], atol=1e-5, rtol=0)
 
 
+def test_rotary_rows_of_other_columns_would_be_found(adapter):
+    """The negative control: from the stage on, the first rows in place of the kept ones'."""
+    inputs = model_inputs(adapter, QUESTIONS[:1])
+    layers, whole = adapter.layout.language_model.layers, []
+
+    def look(module, args, kwargs):
+        whole[:] = kwargs["position_embeddings"]
+
+    def compact(module, args, kwargs):
+        length = kwargs["position_embeddings"][0].shape[-2]
+        assert length < whole[0].shape[-2]
+        return args, kwargs | {"position_embeddings": tuple(t[..., :length, :] for t in whole)}
+
+    with torch.no_grad(), compressing(adapter.hf_model, CHAINS[1]), ExitStack() as stack:
+        right = adapter.hf_model(**inputs).logits
+        for layer, hook in [(layers[0], look), *((layer, compact) for layer in layers[2:])]:
+            stack.callback(layer.register_forward_pre_hook(hook, with_kwargs=True).remove)
+        wrong = adapter.hf_model(**inputs).logits
+    assert (right - wrong).abs().max() > 0.01
+
+
 @pytest.mark.parametrize("stage", [FullTokens(), IdentityMerge()], ids=["full", "identity"])
 def test_keeping_all_inside_is_bit_identical(adapter, stage):
     inputs = model_inputs(adapter, QUESTIONS[:1])

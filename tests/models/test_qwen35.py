@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 import torch
@@ -114,6 +116,15 @@ def test_questions_on_one_video_go_on_from_its_states(model, compressor):
         assert answer.text == fresh.text
         scores = fresh_scores(model, video, question, ANSWERS, compressor)
         assert talk.score(question, ANSWERS) == pytest.approx(scores, abs=1e-5)
+
+
+def test_text_comes_out_while_it_is_written(model):
+    encoded = model.encode(noise_video())
+    talk = model.conversation(encoded, QUARTER)
+    for ask in (partial(model.generate, encoded, compressor=QUARTER), talk.ask):
+        pieces = []
+        answer = ask(question="what?", max_new_tokens=40, on_text=pieces.append)
+        assert len(pieces) > 1 and "".join(pieces).strip() == answer.text
 
 
 def test_stages_inside_the_model_are_refused_with_the_reason(model):
