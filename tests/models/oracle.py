@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -207,6 +208,20 @@ def masked_logits(hf_model, inputs, kept, steps: Tensor) -> tuple[Tensor, Tensor
     logits = hf_model(**full, position_ids=positions, use_cache=False).logits
     length = inputs["input_ids"].shape[1]
     return logits[:, :length], logits[:, length - 1 :]
+
+
+@contextmanager
+def compact_positions(adapter):
+    """The negative control: what was kept stands where a shorter prompt would have it."""
+
+    def compact(module, args, kwargs):
+        length = kwargs["inputs_embeds"].shape[1]
+        positions = torch.arange(length).expand_as(kwargs["position_ids"])
+        return args, kwargs | {"position_ids": positions}
+
+    handle = adapter.layout.language_model.register_forward_pre_hook(compact, with_kwargs=True)
+    yield
+    handle.remove()
 
 
 def hook_count(hf_model) -> int:

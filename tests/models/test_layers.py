@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
 
@@ -119,9 +119,9 @@ def test_a_second_turn_on_a_ragged_cache(adapter):
     torch.testing.assert_close(again.logits, decoded[:, 1:], atol=1e-5, rtol=0)
 
 
-def test_rotary_rows_of_other_columns_would_be_found(adapter):
+@contextmanager
+def compact_rotary_rows(adapter, stage):
     """The negative control: from the stage on, the first rows in place of the kept ones'."""
-    inputs = model_inputs(adapter, QUESTIONS[:1])
     layers, whole = adapter.layout.language_model.layers, []
 
     def look(module, args, kwargs):
@@ -132,11 +132,18 @@ def test_rotary_rows_of_other_columns_would_be_found(adapter):
         assert length < whole[0].shape[-2]
         return args, kwargs | {"position_embeddings": tuple(t[..., :length, :] for t in whole)}
 
-    with torch.no_grad(), compressing(adapter.hf_model, CHAINS[1]), ExitStack() as stack:
-        right = adapter.hf_model(**inputs).logits
-        for layer, hook in [(layers[0], look), *((layer, compact) for layer in layers[2:])]:
+    with ExitStack() as stack:
+        for layer, hook in [(layers[0], look), *((layer, compact) for layer in layers[stage:])]:
             stack.callback(layer.register_forward_pre_hook(hook, with_kwargs=True).remove)
-        wrong = adapter.hf_model(**inputs).logits
+        yield
+
+
+def test_rotary_rows_of_other_columns_would_be_found(adapter):
+    inputs = model_inputs(adapter, QUESTIONS[:1])
+    with torch.no_grad(), compressing(adapter.hf_model, CHAINS[1]):
+        right = adapter.hf_model(**inputs).logits
+        with compact_rotary_rows(adapter, 2):
+            wrong = adapter.hf_model(**inputs).logits
     assert (right - wrong).abs().max() > 0.01
 
 
