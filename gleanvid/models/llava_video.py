@@ -14,15 +14,9 @@ from torch import Tensor
 
 from gleanvid.models.boundary.layout import Grid, no_sides
 from gleanvid.models.llava_onevision import LlavaOnevision
-from gleanvid.models.llava_video_model import NEWLINE_POSITIONS, POOL_MODES, lines_of
+from gleanvid.models.llava_video_config import checked_choice
+from gleanvid.models.llava_video_model import lines_of
 from gleanvid.types import ModelError, Video
-
-CHOICES: dict[str, tuple[Any, ...]] = {
-    "spatial_pool_mode": POOL_MODES,
-    "newline_position": NEWLINE_POSITIONS,
-    "newline_policy": ("line", "all", "none"),
-    "time_instruction": (True, False),
-}
 
 
 class LlavaVideo(LlavaOnevision):
@@ -41,16 +35,14 @@ class LlavaVideo(LlavaOnevision):
         self.configure()
 
     def configure(self, **settings: Any) -> None:
-        """Override what the checkpoint says of its layout: see ``CHOICES``.
+        """Override what the checkpoint says of its layout: see ``llava_video_config.CHOICES``.
 
         Raises ``ValueError`` naming the setting, its value and what it may be. Videos encoded
         before are of no use afterwards.
         """
         config = self.hf_model.config
         for name, value in settings.items():
-            if name not in CHOICES or value not in CHOICES[name]:
-                raise ValueError(f"{name}={value!r}: settings are {CHOICES}")
-            setattr(config, name, value)
+            setattr(config, name, checked_choice(name, value))
         self.layout = self.layout_of(self.hf_model)
         self.processor.video_side = self._tokens_per_side(self.hf_model)
         self.processor.newline_position = config.newline_position

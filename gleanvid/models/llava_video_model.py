@@ -1,4 +1,4 @@
-"""LLaVA-Video for transformers, which has no class for it: configuration, model and processor.
+"""LLaVA-Video for transformers, which has no class for it: model and processor.
 
 Zhang et al., "Video Instruction Tuning with Synthetic Data", 2024, arXiv:2410.02713, and the
 checkpoints lmms-lab/LLaVA-Video-7B-Qwen2 and alike, read in their original format (model type
@@ -18,33 +18,16 @@ from transformers import (
     AutoModelForImageTextToText,
     AutoProcessor,
     AutoTokenizer,
-    LlavaOnevisionConfig,
     LlavaOnevisionForConditionalGeneration,
     LlavaOnevisionImageProcessor,
     LlavaOnevisionModel,
     LlavaOnevisionProcessor,
     LlavaOnevisionVideoProcessor,
-    Qwen2Config,
 )
 from transformers.utils import cached_file
 
-NEWLINE_POSITIONS = ("grid", "frame", "one_token", "no_token")  # behind what a newline stands
-POOL_MODES = ("average", "bilinear")
-SIGLIP = "siglip-so400m-patch14-384"  # of its 27 layers the checkpoints use, and hold, 26
-_TEXT = (
-    "vocab_size",
-    "hidden_size",
-    "intermediate_size",
-    "num_hidden_layers",
-    "num_attention_heads",
-    "num_key_value_heads",
-    "max_position_embeddings",
-    "rms_norm_eps",
-    "rope_theta",
-    "tie_word_embeddings",
-    "bos_token_id",
-    "eos_token_id",
-)
+from gleanvid.models.llava_video_config import LlavaVideoConfig
+
 _ORIGINAL_NAMES = {  # of tensors
     r"^model\.vision_tower\.vision_tower\.vision_model\.": "model.vision_tower.",
     r"^model\.mm_projector\.0\.": "model.multi_modal_projector.linear_1.",
@@ -58,41 +41,6 @@ _CHAT = (
     "{{ '<|im_end|>\n' }}{% endfor %}"
     "{% if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}{% endif %}"
 )
-
-
-class LlavaVideoConfig(LlavaOnevisionConfig):
-    """With the layout of a video's tokens and, for compression, what becomes of its newlines."""
-
-    model_type = "llava_video"
-
-    spatial_pool_mode: str = "bilinear"
-    spatial_pool_stride: int = 2
-    newline_position: str = "grid"
-    newline_policy: str = "line"
-    time_instruction: bool = True
-
-
-class LlavaQwenConfig(LlavaVideoConfig):
-    """The original format: a Qwen2 configuration with mm_... keys."""
-
-    model_type = "llava_qwen"
-
-    @classmethod
-    def from_dict(cls, config_dict: dict[str, Any], **kwargs: Any) -> Any:
-        tower = config_dict.get("mm_vision_tower") or ""
-        vision = config_dict.get("vision_config")
-        if vision is None and SIGLIP not in tower:
-            raise ValueError(f"mm_vision_tower={tower!r} is not supported, only {SIGLIP}")
-        made = {
-            "text_config": Qwen2Config(**{k: config_dict[k] for k in _TEXT if k in config_dict}),
-            "tie_word_embeddings": config_dict.get("tie_word_embeddings", False),
-            "spatial_pool_mode": config_dict.get("mm_spatial_pool_mode") or "bilinear",
-            "spatial_pool_stride": config_dict.get("mm_spatial_pool_stride") or 2,
-            "newline_position": config_dict.get("mm_newline_position") or "one_token",
-        }
-        same = ("vision_config", "image_token_index", "video_token_index", "dtype", "torch_dtype")
-        made |= {name: config_dict[name] for name in same if name in config_dict}
-        return LlavaVideoConfig.from_dict(made, **kwargs)
 
 
 class LlavaVideoModel(LlavaOnevisionModel):
@@ -222,8 +170,6 @@ def lines_of(newline_position: str, grid: tuple[int, int, int]) -> int:
 
 
 # transformers looks these up by the type of the configuration
-AutoConfig.register("llava_video", LlavaVideoConfig, exist_ok=True)
-AutoConfig.register("llava_qwen", LlavaQwenConfig, exist_ok=True)
 AutoModelForImageTextToText.register(
     LlavaVideoConfig, LlavaVideoForConditionalGeneration, exist_ok=True
 )

@@ -20,6 +20,7 @@ from gleanvid.models.quantization import quantization_config
 from gleanvid.types import ModelError
 
 BUILTIN = Path(__file__).parent / "builtin"
+DTYPES = (torch.float32, torch.bfloat16, torch.float16)
 
 
 def load_model(
@@ -164,6 +165,7 @@ def _dtype(given: str | torch.dtype | None, device: torch.device) -> torch.dtype
     if given is None:
         return torch.bfloat16 if device.type == "cuda" else torch.float32
     found = given if isinstance(given, torch.dtype) else getattr(torch, given, None)
-    if not isinstance(found, torch.dtype) or not found.is_floating_point:
-        raise ModelError(f"dtype={given!r} is not one of float32, bfloat16, float16.")
+    if found not in DTYPES:
+        names = ", ".join(str(dtype).removeprefix("torch.") for dtype in DTYPES)
+        raise ModelError(f"dtype={given!r} is not one of {names}.")
     return found

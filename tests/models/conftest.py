@@ -7,6 +7,7 @@ from tests.models import tiny_frames, tiny_llava, tiny_qwen
 
 FAMILIES = {
     "qwen3_vl": tiny_qwen.qwen3_vl,
+    "qwen3_vl_moe": tiny_qwen.qwen3_vl_moe,
     "qwen2_5_vl": tiny_qwen.qwen25_vl,
     "llava_onevision": tiny_llava.onevision,
     "llava_video": tiny_llava.video_average,
@@ -17,7 +18,10 @@ FAMILIES = {
     "llava_next_video": tiny_llava.next_video,
     "perception_lm": tiny_llava.perception_lm,
 }
-RECURRENT = {"qwen3_5": tiny_qwen.qwen35}  # no oracle by masks and nothing inside the model
+RECURRENT = {  # no oracle by masks and nothing inside the model
+    "qwen3_5": tiny_qwen.qwen35,
+    "qwen3_5_moe": tiny_qwen.qwen35_moe,
+}
 
 
 @pytest.fixture(scope="session")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -15,6 +16,7 @@ from gleanvid.models.llava_onevision import LlavaOnevision
 from gleanvid.types import Compression, Video, VideoTokens
 from tests.models.tiny import noise_video
 
+DECODED = 6  # steps behind the prefill that references are compared with
 QUESTIONS = ["what moves?", "which colour is the video, and what is it that moves in it?"]
 
 
@@ -113,11 +115,18 @@ def model_inputs(adapter, questions, videos=None, **processor_options) -> dict:
     return batch
 
 
-def generate(adapter, inputs, new=6, **options):
+def generate(adapter, inputs, new=DECODED + 1, **options):
     options = {"do_sample": False, "min_new_tokens": new, "max_new_tokens": new} | options
     return adapter.hf_model.generate(
         **inputs, **options, return_dict_in_generate=True, output_logits=True
     )
+
+
+def read_while_decoding(output, inputs) -> Tensor:
+    """int64 [B, DECODED]: what generate() chose and read again, one token a step."""
+    steps = output.sequences[:, inputs["input_ids"].shape[1] : -1]
+    assert steps.shape[1] == DECODED == len(output.logits) - 1
+    return steps
 
 
 def repeats_are_refused(adapter, inputs) -> bool:
@@ -199,6 +208,20 @@ def masked_logits(hf_model, inputs, kept, steps: Tensor) -> tuple[Tensor, Tensor
     logits = hf_model(**full, position_ids=positions, use_cache=False).logits
     length = inputs["input_ids"].shape[1]
     return logits[:, :length], logits[:, length - 1 :]
+
+
+@contextmanager
+def compact_positions(adapter):
+    """The negative control: what was kept stands where a shorter prompt would have it."""
+
+    def compact(module, args, kwargs):
+        length = kwargs["inputs_embeds"].shape[1]
+        positions = torch.arange(length).expand_as(kwargs["position_ids"])
+        return args, kwargs | {"position_ids": positions}
+
+    handle = adapter.layout.language_model.register_forward_pre_hook(compact, with_kwargs=True)
+    yield
+    handle.remove()
 
 
 def hook_count(hf_model) -> int:

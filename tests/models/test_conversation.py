@@ -14,7 +14,7 @@ from gleanvid.compressors.base import Chain
 from gleanvid.compressors.full_tokens import FullTokens
 from gleanvid.models import compressing
 from gleanvid.models.conversation import reads_the_question
-from tests.models.oracle import EveryNth, Failing, PairMean, hook_count, model_inputs
+from tests.models.oracle import DECODED, EveryNth, Failing, PairMean, hook_count, model_inputs
 from tests.models.tiny import noise_video
 
 QUARTER, HALF = EveryNth(retention_ratio=0.25), EveryNth(retention_ratio=0.5)
@@ -97,12 +97,15 @@ def test_every_answer_is_that_of_a_fresh_run(adapter, compressor):
     fresh, expected = [], []
     for question in QUESTIONS:
         with reading(adapter) as logits:
-            fresh.append(adapter.generate(encoded, question, compressor, max_new_tokens=7))
+            fresh.append(
+                adapter.generate(encoded, question, compressor, max_new_tokens=DECODED + 1)
+            )
         expected.append(torch.stack(logits))
     talk = adapter.conversation(encoded, compressor)
     for number in (0, 1, 0, 1):
         with reading(adapter) as logits:
-            answer = talk.ask(QUESTIONS[number], max_new_tokens=7)
+            answer = talk.ask(QUESTIONS[number], max_new_tokens=DECODED + 1)
+        assert len(logits) == DECODED + 1
         torch.testing.assert_close(torch.stack(logits), expected[number], atol=1e-5, rtol=0)
         assert answer.text == fresh[number].text
         assert answer.prompt_tokens == fresh[number].prompt_tokens

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from threading import Thread
+
 import pytest
 import torch
+from transformers import TextIteratorStreamer
 
 from gleanvid.models import compressing
 from gleanvid.models.boundary import hooks
 from tests.models.oracle import (
+    DECODED,
     QUESTIONS,
     Failing,
     Tilted,
@@ -110,6 +114,22 @@ def test_hooks_are_gone_after_success_and_after_an_exception(adapter):
     ):
         generate(adapter, inputs)
     assert hook_count(adapter.hf_model) == before
+
+
+def test_a_streamer_gives_the_answer_token_by_token(every_adapter):
+    inputs = model_inputs(every_adapter, QUESTIONS[:1])
+    tokenizer = every_adapter.processor.tokenizer
+    streamer = TextIteratorStreamer(tokenizer, skip_prompt=True, timeout=60)
+    with compressing(every_adapter.hf_model, QUARTER):
+        expected = generate(every_adapter, inputs)
+        options = {"streamer": streamer}
+        writing = Thread(target=generate, args=(every_adapter, inputs), kwargs=options)
+        writing.start()
+        pieces = list(streamer)
+        writing.join()
+    assert len(pieces) > DECODED
+    new = expected.sequences[0, inputs["input_ids"].shape[1] :]
+    assert "".join(pieces) == tokenizer.decode(new)
 
 
 @pytest.mark.parametrize(

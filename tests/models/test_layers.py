@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
 
@@ -23,6 +23,7 @@ from tests.models.oracle import (
     left_by_layer,
     masked_logits,
     model_inputs,
+    read_while_decoding,
     repeats_are_refused,
     unlike_videos,
 )
@@ -78,7 +79,7 @@ def test_stages_equal_the_layerwise_oracle(adapter, chain, rows):
         prefill = adapter.hf_model(**inputs).logits
     layers = left_by_layer(adapter, inputs, record, len(adapter.layout.language_model.layers))
     assert int(layers[-1].sum()) < int(inputs["attention_mask"].sum())
-    steps = output.sequences[:, inputs["input_ids"].shape[1] :][:, :-1]
+    steps = read_while_decoding(output, inputs)
     whole, decoded = oracle_logits(adapter, inputs, layers, steps)
     for row in range(rows):
         kept = layers[-1][row]
@@ -116,6 +117,34 @@ def test_a_second_turn_on_a_ragged_cache(adapter):
     layers = left_by_layer(adapter, inputs, record, len(adapter.layout.language_model.layers))
     _, decoded = oracle_logits(adapter, inputs, layers, tail)
     torch.testing.assert_close(again.logits, decoded[:, 1:], atol=1e-5, rtol=0)
+
+
+@contextmanager
+def compact_rotary_rows(adapter, stage):
+    """The negative control: from the stage on, the first rows in place of the kept ones'."""
+    layers, whole = adapter.layout.language_model.layers, []
+
+    def look(module, args, kwargs):
+        whole[:] = kwargs["position_embeddings"]
+
+    def compact(module, args, kwargs):
+        length = kwargs["position_embeddings"][0].shape[-2]
+        assert length < whole[0].shape[-2]
+        return args, kwargs | {"position_embeddings": tuple(t[..., :length, :] for t in whole)}
+
+    with ExitStack() as stack:
+        for layer, hook in [(layers[0], look), *((layer, compact) for layer in layers[stage:])]:
+            stack.callback(layer.register_forward_pre_hook(hook, with_kwargs=True).remove)
+        yield
+
+
+def test_rotary_rows_of_other_columns_would_be_found(adapter):
+    inputs = model_inputs(adapter, QUESTIONS[:1])
+    with torch.no_grad(), compressing(adapter.hf_model, CHAINS[1]):
+        right = adapter.hf_model(**inputs).logits
+        with compact_rotary_rows(adapter, 2):
+            wrong = adapter.hf_model(**inputs).logits
+    assert (right - wrong).abs().max() > 0.01
 
 
 @pytest.mark.parametrize("stage", [FullTokens(), IdentityMerge()], ids=["full", "identity"])
@@ -180,7 +209,7 @@ def test_a_row_that_becomes_the_shorter_one_inside_is_padded_there(adapter):
         output = generate(adapter, inputs)
     assert [made[0].num_kept for made in record.stages[2]] == [1, 9]
     layers = left_by_layer(adapter, inputs, record, len(adapter.layout.language_model.layers))
-    steps = output.sequences[:, inputs["input_ids"].shape[1] :][:, :-1]
+    steps = read_while_decoding(output, inputs)
     _, decoded = oracle_logits(adapter, inputs, layers, steps)
     torch.testing.assert_close(torch.stack(output.logits, 1), decoded, atol=1e-5, rtol=0)
 

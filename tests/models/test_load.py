@@ -38,7 +38,21 @@ def test_dtype_attention_and_device_map_can_be_chosen(directory):
     assert answer.new_tokens == 2
 
 
-@pytest.mark.parametrize("option", [{"device": "nonsense"}, {"dtype": "int8"}, {"dtype": "no"}])
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", torch.float16])
+def test_every_dtype_named_in_the_message_loads(directory, dtype):
+    model = load_model(directory, device="cpu", dtype=dtype)
+    assert str(model.hf_model.dtype).removeprefix("torch.") in str(dtype)
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        {"device": "nonsense"},
+        *({"dtype": kind} for kind in ("int8", "no", "float64", "float8_e4m3fn", torch.float64)),
+        {"dtype": ""},
+    ],
+    ids=str,
+)
 def test_wrong_options_are_named(directory, option):
     with pytest.raises(ModelError, match=next(iter(option))):
         load_model(directory, **option)

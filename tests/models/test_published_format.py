@@ -18,8 +18,7 @@ def adapter(every_adapter):
     return every_adapter
 
 
-def in_shards(source: Path, target: Path) -> None:
-    weights = load_file(source / "model.safetensors")
+def save_in_shards(weights: dict, target: Path) -> None:
     names, index = sorted(weights), {}
     for number, part in enumerate((names[::2], names[1::2]), 1):
         file = f"model-{number:05}-of-00002.safetensors"
@@ -54,7 +53,7 @@ PLAIN = ("config.json", "generation_config.json", "tokenizer.json", "tokenizer_c
 
 def test_shards_and_single_processor_files_are_the_same_model(adapter, tmp_path):
     source = Path(adapter.name)
-    in_shards(source, tmp_path)
+    save_in_shards(load_file(source / "model.safetensors"), tmp_path)
     processor_files(source, tmp_path)
     same_files(source, tmp_path, PLAIN)
     loaded = load_model(tmp_path, device="cpu")
@@ -68,6 +67,21 @@ def test_shards_and_single_processor_files_are_the_same_model(adapter, tmp_path)
             for model, encoded in ((loaded, ours), (adapter, theirs))
         ]
         assert torch.equal(*prompts)
+
+
+def test_experts_are_read_transposed_as_published(adapters, tmp_path):
+    """Qwen3-VL's checkpoints hold [experts, in, out], transformers [experts, out, in]."""
+    adapter = adapters["qwen3_vl_moe"]
+    source = Path(adapter.name)
+    same_files(source, tmp_path, (*PLAIN, "processor_config.json", "chat_template.jinja"))
+    weights = load_file(source / "model.safetensors")
+    experts = [name for name in weights if ".experts." in name]
+    turned = {name: weights[name].mT.contiguous() for name in experts}
+    assert len(experts) == 10 and turned[experts[0]].shape != weights[experts[0]].shape
+    save_file(weights | turned, tmp_path / "model.safetensors", metadata={"format": "pt"})
+    found = load_model(tmp_path, device="cpu").hf_model.state_dict()
+    for name, expected in adapter.hf_model.state_dict().items():
+        assert torch.equal(found[name], expected), name
 
 
 def test_qwen25_states_its_pixels_in_one_file_for_images_and_videos(adapters, tmp_path):

@@ -15,6 +15,12 @@ def test_every_checkpoint_is_of_a_supported_type_and_every_family_has_one():
     assert len(names) == len(set(names)) and names[0] == "builtin"
 
 
+def test_every_type_that_is_accepted_is_built_and_tested(adapters):
+    accepted = {kind for family in MODELS for kind in family.model_types}
+    built = {model.hf_model.config.model_type for model in adapters.values()}
+    assert accepted - built == {"llava_qwen"}  # which becomes llava_video when it is read
+
+
 def test_sizes_follow_from_the_parameters():
     for row in CHECKPOINTS:
         counted = row.parameters or row.size

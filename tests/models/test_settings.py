@@ -29,45 +29,6 @@ def directory(request, tmp_path_factory):
     return path
 
 
-def pixels(model, encoded):
-    """What the vision tower was shown of all frames together."""
-    processor = model.processor.video_processor
-    units, height, width = encoded.inputs["video_grid_thw"][0].tolist()
-    return units * processor.temporal_patch_size * height * width * processor.patch_size**2
-
-
-@pytest.mark.parametrize("shape", [(4, 240, 320), (7, 131, 57), (2, 64, 64)], ids=str)
-@pytest.mark.parametrize("per_frame", [64 * 64, 100 * 100, 200 * 200])
-def test_max_pixels_bounds_every_clip_from_above_and_is_made_use_of(directory, shape, per_frame):
-    model = load_model(directory, device="cpu", max_pixels=per_frame * shape[0])
-    used = pixels(model, model.encode(tiny.noise_video(*shape)))
-    assert used <= model.max_pixels
-    height, width = shape[1:]
-    enough = (shape[0] + shape[0] % 2) * (height + 16) * (width + 16)
-    assert used >= 0.3 * min(model.max_pixels, enough)
-
-
-def test_max_pixels_may_be_more_than_the_checkpoint_s_own(directory):
-    video = tiny.noise_video(8, 300, 400)
-    plain = load_model(directory, device="cpu")
-    more = load_model(directory, device="cpu", max_pixels=8 * 300 * 400)
-    few, many = pixels(plain, plain.encode(video)), pixels(more, more.encode(video))
-    assert few < many <= 8 * 300 * 400
-    assert pixels(more, more.encode(video, max_pixels=8 * 80 * 80)) <= 8 * 80 * 80
-
-
-def test_a_clip_that_does_not_fit_into_max_pixels_is_refused(directory):
-    model = load_model(directory, device="cpu", max_pixels=4000)
-    with pytest.raises(ModelError, match=r"max_pixels=4000 is too little.*fewer frames"):
-        model.encode(tiny.noise_video(8))
-
-
-@pytest.mark.parametrize("value", [0, -5, 1.5, True, "many"])
-def test_max_pixels_that_are_no_number_of_pixels_are_refused(directory, value):
-    with pytest.raises(ValueError, match=r"max_pixels=.* must be a whole number"):
-        load_model(directory, device="cpu", max_pixels=value)
-
-
 def test_settings_that_contradict_each_other_are_refused(directory):
     with pytest.raises(ModelError, match="device and device_map"):
         load_model(directory, device="cpu", device_map="cpu")

@@ -1,4 +1,4 @@
-"""Tiny random models of the Qwen classes: Qwen3-VL, Qwen2.5-VL and Qwen3.5."""
+"""Tiny random models of the Qwen classes: Qwen3-VL, Qwen2.5-VL, Qwen3.5 and mixtures of experts."""
 
 from __future__ import annotations
 
@@ -12,8 +12,12 @@ from transformers import (
     Qwen2VLImageProcessor,
     Qwen3_5Config,
     Qwen3_5ForConditionalGeneration,
+    Qwen3_5MoeConfig,
+    Qwen3_5MoeForConditionalGeneration,
     Qwen3VLConfig,
     Qwen3VLForConditionalGeneration,
+    Qwen3VLMoeConfig,
+    Qwen3VLMoeForConditionalGeneration,
     Qwen3VLProcessor,
 )
 from transformers.models.qwen2_vl.video_processing_qwen2_vl import Qwen2VLVideoProcessor
@@ -29,6 +33,11 @@ TOWER = {
     "out_hidden_size": 32,
 }
 TOWER3 = TOWER | {"patch_size": 16, "num_position_embeddings": 64}
+EXPERTS = {  # hidden size unlike the experts' width: checkpoints may hold experts transposed
+    "num_experts": 4,
+    "num_experts_per_tok": 2,
+    "moe_intermediate_size": 24,
+}
 ROPE = {"rope_type": "default", "rope_theta": 10000.0, "mrope_section": [2, 1, 1]}
 
 
@@ -42,14 +51,22 @@ def processor3(tokenizer: Any) -> Qwen3VLProcessor:
 
 
 def qwen3_vl(directory: Path) -> None:
+    _qwen3_vl(Qwen3VLForConditionalGeneration, Qwen3VLConfig, {}, directory)
+
+
+def qwen3_vl_moe(directory: Path) -> None:
+    _qwen3_vl(Qwen3VLMoeForConditionalGeneration, Qwen3VLMoeConfig, EXPERTS, directory)
+
+
+def _qwen3_vl(model: Any, config: Any, more: dict[str, Any], directory: Path) -> None:
     tokenizer = tiny_tokenizer()
     rope = {"head_dim": 8, "rope_parameters": ROPE | {"mrope_interleaved": True}}
-    config = Qwen3VLConfig(
-        text_config=text_numbers(tokenizer) | rope,
+    made = config(
+        text_config=text_numbers(tokenizer) | rope | more,
         vision_config=TOWER3 | {"deepstack_visual_indexes": [0, 1, 2]},
         **ids_of(tokenizer),
     )
-    save(Qwen3VLForConditionalGeneration(config), processor3(tokenizer), directory)
+    save(model(made), processor3(tokenizer), directory)
 
 
 def qwen25_vl(directory: Path) -> None:
@@ -72,6 +89,15 @@ def qwen25_vl(directory: Path) -> None:
 
 
 def qwen35(directory: Path) -> None:
+    _qwen35(Qwen3_5ForConditionalGeneration, Qwen3_5Config, {}, directory)
+
+
+def qwen35_moe(directory: Path) -> None:
+    more = EXPERTS | {"shared_expert_intermediate_size": 24}
+    _qwen35(Qwen3_5MoeForConditionalGeneration, Qwen3_5MoeConfig, more, directory)
+
+
+def _qwen35(model: Any, config: Any, more: dict[str, Any], directory: Path) -> None:
     tokenizer = tiny_tokenizer()
     linear = {
         "linear_key_head_dim": 8,
@@ -81,9 +107,10 @@ def qwen35(directory: Path) -> None:
         "layer_types": ["linear_attention", "full_attention"] * 2 + ["linear_attention"],
     }
     rope = ROPE | {"partial_rotary_factor": 0.5, "mrope_interleaved": True}
-    config = Qwen3_5Config(
-        text_config=text_numbers(tokenizer) | linear | {"head_dim": 16, "rope_parameters": rope},
+    numbers = text_numbers(tokenizer) | linear | {"head_dim": 16, "rope_parameters": rope}
+    made = config(
+        text_config=numbers | more,
         vision_config=TOWER3,
         **ids_of(tokenizer),
     )
-    save(Qwen3_5ForConditionalGeneration(config), processor3(tokenizer), directory)
+    save(model(made), processor3(tokenizer), directory)

@@ -1,0 +1,95 @@
+"""LLaVA-Video's configuration, in this package's format and read from an original checkpoint's.
+
+What a checkpoint states and the model would not do is refused.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from transformers import AutoConfig, LlavaOnevisionConfig, Qwen2Config
+
+CHOICES: dict[str, tuple[Any, ...]] = {
+    "spatial_pool_mode": ("average", "bilinear"),
+    "newline_position": ("grid", "frame", "one_token", "no_token"),  # behind what a newline stands
+    "newline_policy": ("line", "all", "none"),
+    "time_instruction": (True, False),
+}
+SIGLIP = "siglip-so400m-patch14-384"  # of its 27 layers the checkpoints use, and hold, 26
+_ONLY = {  # other values are not implemented
+    "mm_vision_select_layer": -2,  # of all 27 layers: what the last of the 26 leaves
+    "mm_projector_type": "mlp2x_gelu",
+    "add_faster_video": False,
+}
+_TEXT = (
+    "vocab_size",
+    "hidden_size",
+    "intermediate_size",
+    "num_hidden_layers",
+    "num_attention_heads",
+    "num_key_value_heads",
+    "max_position_embeddings",
+    "rms_norm_eps",
+    "rope_theta",
+    "tie_word_embeddings",
+    "bos_token_id",
+    "eos_token_id",
+)
+
+
+class LlavaVideoConfig(LlavaOnevisionConfig):
+    """With the layout of a video's tokens and, for compression, what becomes of its newlines."""
+
+    model_type = "llava_video"
+
+    spatial_pool_mode: str = "bilinear"
+    spatial_pool_stride: int = 2
+    newline_position: str = "grid"
+    newline_policy: str = "line"
+    time_instruction: bool = True
+
+    def __post_init__(self, **kwargs: Any) -> None:
+        super().__post_init__(**kwargs)
+        for name in CHOICES:
+            checked_choice(name, getattr(self, name))
+
+
+class LlavaQwenConfig(LlavaVideoConfig):
+    """The original format: a Qwen2 configuration with mm_... keys."""
+
+    model_type = "llava_qwen"
+
+    @classmethod
+    def from_dict(cls, config_dict: dict[str, Any], **kwargs: Any) -> Any:
+        tower = config_dict.get("mm_vision_tower") or ""
+        vision = config_dict.get("vision_config")
+        if vision is None and SIGLIP not in tower:
+            raise ValueError(f"mm_vision_tower={tower!r} is not supported, only {SIGLIP}")
+        for name, value in _ONLY.items():
+            if config_dict.get(name) not in (None, value):
+                raise ValueError(f"{name}={config_dict[name]!r} is not supported, only {value!r}")
+        made = {
+            "text_config": Qwen2Config(**{k: config_dict[k] for k in _TEXT if k in config_dict}),
+            "tie_word_embeddings": config_dict.get("tie_word_embeddings", False),
+            "spatial_pool_mode": config_dict.get("mm_spatial_pool_mode") or "bilinear",
+            "spatial_pool_stride": config_dict.get("mm_spatial_pool_stride") or 2,
+            "newline_position": config_dict.get("mm_newline_position") or "one_token",
+        }
+        same = ("vision_config", "image_token_index", "video_token_index", "dtype", "torch_dtype")
+        made |= {name: config_dict[name] for name in same if name in config_dict}
+        return LlavaVideoConfig.from_dict(made, **kwargs)
+
+
+def checked_choice(name: str, value: Any) -> Any:
+    """The value itself. Raises ``ValueError`` where it, or the setting, is not in ``CHOICES``."""
+    if name not in CHOICES:
+        raise ValueError(f"{name} is no setting of this model, which has {', '.join(CHOICES)}")
+    if value not in CHOICES[name]:
+        choices = ", ".join(map(str, CHOICES[name]))
+        raise ValueError(f"{name}={value!r} must be one of {choices}")
+    return value
+
+
+# transformers looks these up by their model type
+AutoConfig.register("llava_video", LlavaVideoConfig, exist_ok=True)
+AutoConfig.register("llava_qwen", LlavaQwenConfig, exist_ok=True)

@@ -1,0 +1,21 @@
+"""The written figures cover every family and are what the oracle tests allow."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.models.conftest import FAMILIES, RECURRENT
+
+RESULTS = Path(__file__).parents[2] / "results"
+
+
+@pytest.mark.parametrize("file", ["oracle.md", "oracle-transformers-5.17.md"])
+def test_every_family_has_its_figures(file):
+    lines = [line for line in (RESULTS / file).read_text().splitlines() if line.startswith("| `")]
+    rows = [[cell.strip(" `") for cell in line.split("|")[1:-1]] for line in lines]
+    assert [row[0] for row in rows] == [*FAMILIES, *RECURRENT]
+    for family, everything, prefill, decoded, inside, *controls in rows:
+        assert everything == "0"
+        assert max(float(prefill), float(decoded)) < 1e-5
+        assert inside == "refused" if family in RECURRENT else float(inside) < 1e-5
+        assert min(float(control) for control in controls if control) > 0.01

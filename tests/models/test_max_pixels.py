@@ -1,0 +1,75 @@
+"""max_pixels bounds the frames of a clip together, or is refused where frames have one size."""
+
+from __future__ import annotations
+
+import pytest
+
+from gleanvid.models import load_model
+from gleanvid.types import ModelError
+from tests.models.conftest import FAMILIES, RECURRENT
+from tests.models.tiny import noise_video
+
+SIZED = ("qwen3_vl", "qwen3_vl_moe", "qwen2_5_vl", "video_llama_3", *RECURRENT)
+SQUARE = [family for family in FAMILIES if family not in SIZED]
+
+
+@pytest.fixture(params=SIZED)
+def sized(request, adapters):
+    return adapters[request.param]
+
+
+@pytest.fixture(params=SQUARE)
+def square(request, adapters):
+    return adapters[request.param]
+
+
+def pixels(model, encoded):
+    """What the vision tower was shown of all frames together."""
+    processor = model.processor.video_processor
+    units, height, width = encoded.inputs["video_grid_thw"][0].tolist()
+    return units * processor.temporal_patch_size * height * width * processor.patch_size**2
+
+
+@pytest.mark.parametrize("shape", [(4, 240, 320), (7, 131, 57), (2, 64, 64)], ids=str)
+@pytest.mark.parametrize("per_frame", [64 * 64, 100 * 100, 200 * 200])
+def test_it_bounds_every_clip_from_above_and_is_made_use_of(sized, shape, per_frame):
+    limit = per_frame * shape[0]
+    used = pixels(sized, sized.encode(noise_video(*shape), max_pixels=limit))
+    assert used <= limit
+    height, width = shape[1:]
+    enough = (shape[0] + shape[0] % 2) * (height + 16) * (width + 16)
+    assert used >= 0.3 * min(limit, enough)
+
+
+def test_it_may_be_more_than_the_checkpoint_s_own_and_given_when_loading(sized):
+    video = noise_video(8, 300, 400)
+    more = load_model(sized.name, device="cpu", max_pixels=8 * 300 * 400)
+    few, many = pixels(sized, sized.encode(video)), pixels(more, more.encode(video))
+    assert few < many <= 8 * 300 * 400
+    assert pixels(more, more.encode(video, max_pixels=8 * 80 * 80)) <= 8 * 80 * 80
+
+
+def test_a_clip_that_does_not_fit_is_refused(sized):
+    with pytest.raises(ModelError, match=r"max_pixels=4000 is too little.*fewer frames"):
+        sized.encode(noise_video(8), max_pixels=4000)
+
+
+def test_frames_of_one_size_fit_or_are_refused(square):
+    video = noise_video(4, 240, 320)
+    shape = square.build_inputs(video, square.encode(video).prefix, None)[square.pixel_input].shape
+    frame = shape[-2] * shape[-1]
+    same = square.encode(video, max_pixels=4 * frame)
+    assert same.tokens.grid == square.encode(video).tokens.grid
+    with pytest.raises(ModelError, match=rf"4 frames do not fit into max_pixels={4 * frame - 1}"):
+        square.encode(video, max_pixels=4 * frame - 1)
+    loaded = load_model(square.name, device="cpu", max_pixels=frame)
+    with pytest.raises(ModelError, match=f"max_pixels={frame}.*fewer frames"):
+        loaded.encode(video)
+
+
+@pytest.mark.parametrize("value", [0, -5, 1.5, True, "many"])
+def test_what_is_no_number_of_pixels_is_refused(sized, value):
+    with pytest.raises(ValueError, match=r"max_pixels=.* must be a whole number"):
+        sized.encode(noise_video(2), max_pixels=value)
+    with pytest.raises(ValueError, match=r"max_pixels=.* must be a whole number"):
+        load_model(sized.name, device="cpu", max_pixels=value)
