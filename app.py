@@ -11,6 +11,7 @@ import os
 import tempfile
 from collections.abc import Sequence
 from importlib.util import find_spec
+from typing import Any
 
 os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")  # Gradio reads it on import only
 
@@ -24,6 +25,7 @@ from components import (
     curves,
     export,
     first,
+    loading,
     serving,
     settings,
     status,
@@ -36,6 +38,7 @@ from components.line import Line
 from components.page import Page
 from components.wiring import wire
 from components.wiring.question import stopping
+from gleanvid.cli import options as shared
 from gleanvid.compressors import COMPRESSORS
 
 BUILT_IN = ("Built-in (tiny)", "builtin")
@@ -87,7 +90,6 @@ def build_app(
 def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Ask a video, see which tokens were kept.")
     add = parser.add_argument
-    add("--model", help="hub id or local directory to offer beside the built-in one")
     add("--host", default="127.0.0.1", help="address to listen on; 0.0.0.0 for the local network")
     add("--port", type=int, help="default: the first free one from 7860")
     add("--public", action="store_true", help="tighter limits, for a host that strangers reach")
@@ -96,19 +98,25 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     add("--root-path", help="path under which a reverse proxy shows the app, e.g. /gleanvid")
     add("--share", action="store_true", help="a public address through Gradio")
     add("--mcp", action="store_true", help="serve the endpoints as MCP tools: gleanvid[mcp]")
+    shared.add_model(parser)  # offered beside the built-in one
     options = parser.parse_args(arguments)
     if options.mcp and find_spec("mcp") is None:
         parser.error("--mcp needs one more package: pip install 'gleanvid[mcp]'")
     return options
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    from gleanvid import pipeline
+def how_to_load(options: argparse.Namespace) -> dict[str, dict[str, Any]]:
+    """Keywords of ``load_model`` by name: the built-in model beside another shares its device."""
+    return {BUILT_IN[1]: {"device": options.device}} | {options.model: shared.loading(options)}
 
+
+def main(arguments: Sequence[str] | None = None) -> None:
     options = parse(arguments)
     limits = serving.limits(options)
-    engine = Engine(zero.lent(pipeline), line=Line(limits.deadline_s, limits.places))
-    models = ([(options.model, options.model)] if options.model else []) + [BUILT_IN]
+    library = zero.lent(loading.library(how_to_load(options)))
+    engine = Engine(library, line=Line(limits.deadline_s, limits.places))
+    given = options.model != BUILT_IN[1]
+    models = ([(options.model, options.model)] if given else []) + [BUILT_IN]
     # Gradio empties its folder when a server stops: a shared one would break the others' pages.
     with tempfile.TemporaryDirectory(prefix="gleanvid-", ignore_cleanup_errors=True) as folder:
         os.environ.setdefault("GRADIO_TEMP_DIR", folder)

@@ -34,7 +34,9 @@ from components.actions import UNEXPECTED
 from components.api import Calls
 from components.engine import CLIPS_REMEMBERED, Engine
 from components.line import BusyError, Line
+from components.loading import library
 from components.serving import LOCAL
+from gleanvid.cli.options import LOADING
 
 ROUTES = ("ask", "compress", "compare")
 AT_ONCE = 4  # requests at a replica: one at the model, the others reading their clips or waiting
@@ -48,9 +50,11 @@ def build(arguments: Mapping[str, Any]) -> Any:
     """The application, for ``serve run`` and ``serve.run``.
 
     ``arguments``: "model" (default: the built-in one), "num_replicas" (1), "num_gpus" of each (0),
-    "max_frames", "upload_mb" and "deadline" in seconds. Raises ``ValueError`` for any other.
+    "max_frames", "upload_mb", "deadline" in seconds, and how the model is loaded: "dtype",
+    "quantization" and the others of ``gleanvid.cli.options.LOADING``. Raises ``ValueError`` for
+    any other.
     """
-    readers: dict[str, Callable[[Any], Any]] = {
+    readers: Mapping[str, Callable[[Any], Any]] = LOADING | {
         "model": str,
         "num_replicas": int,
         "num_gpus": float,
@@ -82,10 +86,9 @@ class Replica:
         max_frames: int = LOCAL.max_frames,
         upload_mb: float = LOCAL.upload_mb,
         deadline: float = LOCAL.deadline_s,
+        **loading: Any,
     ) -> None:
-        from gleanvid import pipeline
-
-        self.engine = Engine(pipeline, line=Line(deadline, AT_ONCE))
+        self.engine = Engine(library({model: loading}), line=Line(deadline, AT_ONCE))
         self.calls = Calls(self.engine, [model], max_frames)
         self.upload_bytes = int(upload_mb * 2**20)
         self.files: OrderedDict[Path, None] = OrderedDict()

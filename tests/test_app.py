@@ -6,7 +6,7 @@ import gradio as gr
 import pytest
 
 import app
-from components import serving
+from components import loading, serving
 from components.engine import Engine
 from tests.components.fake import Library
 
@@ -63,10 +63,44 @@ def test_arguments_default_to_a_private_page():
         "127.0.0.1",
         None,
         False,
-        None,
+        "builtin",
         False,
     )
     assert serving.limits(parsed) == serving.LOCAL
+
+
+@pytest.fixture
+def loads(monkeypatch):
+    """What ``load_model`` is called with, by name."""
+    from gleanvid import pipeline
+
+    seen = {}
+    monkeypatch.setattr(pipeline, "load_model", lambda name, **given: seen.update({name: given}))
+    return seen
+
+
+def test_a_model_is_loaded_as_the_command_line_says(loads):
+    words = "--model a/b --device-map auto --quantization 4bit --dtype bfloat16 --max-pixels 999"
+    more = "--attn-implementation sdpa --model-setting spatial_pool_mode=average"
+    engine = Engine(loading.library(app.how_to_load(app.parse(f"{words} {more}".split()))))
+    for name in ("a/b", "builtin"):
+        engine.model(name)
+    assert loads["a/b"] == {
+        "device": None,
+        "dtype": "bfloat16",
+        "attn_implementation": "sdpa",
+        "device_map": "auto",
+        "quantization": "4bit",
+        "max_pixels": 999,
+        "settings": {"spatial_pool_mode": "average"},
+    }
+    assert loads["builtin"] == {"device": None}
+
+
+def test_options_without_a_name_are_of_the_built_in_model(loads):
+    options = app.parse(["--device", "cpu", "--dtype", "bfloat16"])
+    Engine(loading.library(app.how_to_load(options))).model("builtin")
+    assert (loads["builtin"]["device"], loads["builtin"]["dtype"]) == ("cpu", "bfloat16")
 
 
 def test_mcp_without_its_package_is_refused_with_what_to_install(monkeypatch, capsys):

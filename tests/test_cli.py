@@ -4,8 +4,10 @@ import json
 
 import pytest
 
+from gleanvid import models
 from gleanvid.cli import main
 from gleanvid.run import Run
+from gleanvid.types import ModelError
 from tests.models import tiny_qwen
 from tests.video.clips import write_clip
 
@@ -65,6 +67,39 @@ def test_compare_prints_one_line_a_method(clip, model, capsys):
     assert [row["compressor"]["name"] for row in rows] == ["full", "gleanvid", "uniform"]
     kept = [row["cost"]["visual_tokens_kept"] for row in rows]
     assert kept[1] == kept[2] < kept[0]
+
+
+LOADED = [
+    ("--device cuda:1", {"device": "cuda:1"}),
+    ("--dtype bfloat16", {"dtype": "bfloat16"}),
+    ("--attn-implementation eager", {"attn_implementation": "eager"}),
+    ("--device-map auto", {"device_map": "auto"}),
+    ("--quantization 4bit", {"quantization": "4bit"}),
+    ("--max-pixels 9999", {"max_pixels": 9999}),
+    (
+        "--model-setting newline_policy=all --model-setting time_instruction=false",
+        {"settings": {"newline_policy": "all", "time_instruction": False}},
+    ),
+]
+COMMANDS = ["ask CLIP What?", "compare CLIP What?", "diagnose CLIP --out OUT", "bench memory"]
+
+
+@pytest.mark.parametrize("command", [*COMMANDS, "bench model"])
+@pytest.mark.parametrize(("words", "expected"), LOADED, ids=[words for words, _ in LOADED])
+def test_load_model_gets_what_the_command_line_says(
+    command, words, expected, clip, tmp_path, monkeypatch, capsys
+):
+    seen = []
+
+    def load_model(name, **given):
+        seen.append((name, {key: value for key, value in given.items() if value}))
+        raise ModelError("that is all")
+
+    monkeypatch.setattr(models, "load_model", load_model)
+    command = command.replace("CLIP", clip).replace("OUT", str(tmp_path))
+    assert main([*command.split(), "--model", "a/b", *words.split()]) == 2
+    assert seen == [("a/b", expected)]
+    assert "that is all" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -19,9 +19,9 @@ _NAMES = "gleanvid,vidcom2,vcast,visionzip,holitom,fastvid,flashvid"
 def add(commands: Any, given: Sequence[str]) -> None:
     """Add the parser of ``bench model``."""
     parser = commands.add_parser("model", help="latency, memory and throughput of a whole model")
-    which = parser.add_mutually_exclusive_group()
-    which.add_argument("--model", default="builtin", help="builtin, a hub id or a local directory")
-    which.add_argument("--config", help="qwen3-vl-8b, llava-onevision-7b or llava-video-7b")
+    parser.add_argument(
+        "--config", help="qwen3-vl-8b, llava-onevision-7b or llava-video-7b, in place of --model"
+    )
     parser.add_argument(
         "--random-weights", action="store_true", help="what --config needs: nothing is downloaded"
     )
@@ -35,11 +35,9 @@ def add(commands: Any, given: Sequence[str]) -> None:
     parser.add_argument("--new-tokens", type=int, default=16, help="tokens of an answer at most")
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--warmup", type=int, default=2)
-    parser.add_argument("--device", default=None, help="cpu, cuda, cuda:1 ... (default: best)")
-    parser.add_argument("--dtype", default=None, help="float32, bfloat16 or float16")
-    parser.add_argument("--attention", default=None, help="sdpa, flash_attention_2 or eager")
     parser.add_argument("--out", metavar="DIR", help="folder for the report (JSON and Markdown)")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    shared.add_model(parser)
     parser.set_defaults(run=_bench_model, command=shlex.join(["gleanvid", *given]))
 
 
@@ -72,14 +70,15 @@ def _bench_model(options: argparse.Namespace) -> int:
 def _model(options: argparse.Namespace) -> Any:
     if bool(options.config) != options.random_weights:
         raise ValueError("--config and --random-weights go together; --model has its own weights")
-    given = {"device": options.device, "dtype": options.dtype}
-    if options.config:
-        from gleanvid.models.random_weights import random_model
+    if not options.config:
+        return shared.load(options)
+    from gleanvid.models.random_weights import random_model
 
-        return random_model(options.config, **given, attn_implementation=options.attention)
-    from gleanvid.models import load_model
-
-    return load_model(options.model, **given, attn_implementation=options.attention)
+    for name in ("model", "device_map", "quantization", "max_pixels", "model_setting"):
+        if getattr(options, name) not in ("builtin", None, []):
+            raise ValueError(f"--{name.replace('_', '-')} does not go with --config")
+    names = ("device", "dtype", "attn_implementation")
+    return random_model(options.config, **{name: getattr(options, name) for name in names})
 
 
 def _video(options: argparse.Namespace, num_frames: int) -> Any:

@@ -10,6 +10,15 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
+LOADING = {  # keyword of load_model -> its type
+    "device": str,
+    "dtype": str,
+    "attn_implementation": str,
+    "device_map": str,
+    "quantization": str,
+    "max_pixels": int,
+}
+
 
 def add_question(parser: argparse.ArgumentParser) -> None:
     """The video, the question, and how both are read."""
@@ -22,7 +31,7 @@ def add_question(parser: argparse.ArgumentParser) -> None:
 
 
 def add_model(parser: argparse.ArgumentParser) -> None:
-    """The model and how it is loaded; ``load`` makes use of it."""
+    """The model and how it is loaded; ``load`` and ``loading`` make use of it."""
     add = parser.add_argument_group("model").add_argument
     add("--model", default="builtin", help="builtin, a hub id or a local directory")
     add("--device", default=None, help="cpu, cuda, cuda:1 ... (default: best there)")
@@ -44,16 +53,13 @@ def load(options: argparse.Namespace) -> Any:
     """The model that :func:`add_model` asked for."""
     from gleanvid.models import load_model
 
-    return load_model(
-        options.model,
-        options.device,
-        options.dtype,
-        attn_implementation=options.attn_implementation,
-        device_map=options.device_map,
-        quantization=options.quantization,
-        max_pixels=options.max_pixels,
-        settings=dict(_setting(text) for text in options.model_setting),
-    )
+    return load_model(options.model, **loading(options))
+
+
+def loading(options: argparse.Namespace) -> dict[str, Any]:
+    """Keywords of ``load_model``, besides the name, that :func:`add_model` asked for."""
+    given = {name: getattr(options, name) for name in LOADING}
+    return given | {"settings": dict(_setting(text) for text in options.model_setting)}
 
 
 def _setting(text: str) -> tuple[str, str | bool]:

@@ -32,10 +32,12 @@ def measure(
     model: ModelAdapter, compressor: Compressor, frames: Sequence[int], new_tokens: int = 4
 ) -> dict[str, Any]:
     """Per number of frames, in MiB above what was held before: the peaks of encoding (vision in
-    parts, and at once) and of answering (all tokens, and compressed), and what an encoding holds.
+    parts, and at once) and of answering (all tokens, and compressed), what an encoding holds, and
+    what the pixels take that the processor makes of the frames.
 
     On the CPU these are resident pages of the process (Linux), on CUDA allocated bytes.
     """
+    _map_large_blocks()
     _once(model, noise(2), compressor, new_tokens)  # libraries take their workspace
     rows = [_row(model, noise(count), compressor, new_tokens) for count in frames]
     facts = {"model": model.name, "compressor": compressor.settings(), "new_tokens": new_tokens}
@@ -48,7 +50,8 @@ def _row(
 ) -> dict[str, Any]:
     parts, encoded = peak_above(model.device, lambda: model.encode(video, compressor.needs))
     tokens = encoded.tokens
-    held = tokens.features.untyped_storage().nbytes() + _nbytes(encoded.vision)
+    held = _nbytes([tokens.features, encoded.vision])
+    pixels = model.build_inputs(video, encoded.prefix, model.max_pixels)[model.pixel_input].nbytes
     limit, chunks.NUMBERS_AT_ONCE = chunks.NUMBERS_AT_ONCE, 2**62
     try:
         at_once, _ = peak_above(model.device, lambda: model.encode(video, compressor.needs))
@@ -61,6 +64,7 @@ def _row(
     return {
         "frames": len(video),
         "visual_tokens": len(tokens),
+        "pixels_mib": pixels / 2**20,
         "encode_mib": parts,
         "encode_at_once_mib": at_once,
         "held_mib": held / 2**20,
@@ -72,6 +76,15 @@ def _row(
 def _once(model: ModelAdapter, video: Video, compressor: Compressor, new_tokens: int) -> None:
     encoded = model.encode(video, compressor.needs)
     model.generate(encoded, QUESTION, compressor, max_new_tokens=new_tokens)
+
+
+def _map_large_blocks() -> None:
+    """Have glibc hand large blocks back as soon as they are freed, M_MMAP_THRESHOLD being -3.
+
+    Otherwise the peak depends on how many freed ones it could put to use again.
+    """
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL("libc.so.6").mallopt(-3, 2**16)
 
 
 def peak_above(device: torch.device, call: Callable[[], Any]) -> tuple[float, Any]:
@@ -108,11 +121,11 @@ def table(report: dict[str, Any]) -> str:
         f"{report['model']}, {report['dtype']}, {report['device']}, torch {report['torch']}; "
         f"MiB above what was held before",
         "",
-        "| frames | tokens | encode | encode at once | held | answer, all tokens "
+        "| frames | tokens | pixels | encode | encode at once | held | answer, all tokens "
         f"| answer, {report['compressor']['name']} at {share:.0%} |",
-        "|---|---|---|---|---|---|---|",
+        "|---|---|---|---|---|---|---|---|",
     ]
-    keys = ("encode_mib", "encode_at_once_mib", "held_mib", "answer_all_mib")
+    keys = ("pixels_mib", "encode_mib", "encode_at_once_mib", "held_mib", "answer_all_mib")
     for row in report["rows"]:
         values = [f"{row[key]:.1f}" for key in (*keys, "answer_compressed_mib")]
         cells = [str(row["frames"]), str(row["visual_tokens"]), *values]

@@ -11,12 +11,20 @@ from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
+from transformers import AutoModelForImageTextToText, AutoProcessor
 
 from gleanvid.models.boundary.layout import Grid, no_sides
 from gleanvid.models.llava_onevision import LlavaOnevision
-from gleanvid.models.llava_video_config import checked_choice
-from gleanvid.models.llava_video_model import lines_of
+from gleanvid.models.llava_video_config import LlavaVideoConfig, checked_choice, lines_of
+from gleanvid.models.llava_video_model import LlavaVideoForConditionalGeneration
+from gleanvid.models.llava_video_processor import LlavaVideoProcessor
 from gleanvid.types import ModelError, Video
+
+# transformers looks these up by the type of the configuration
+AutoModelForImageTextToText.register(
+    LlavaVideoConfig, LlavaVideoForConditionalGeneration, exist_ok=True
+)
+AutoProcessor.register(LlavaVideoConfig, LlavaVideoProcessor, exist_ok=True)
 
 
 class LlavaVideo(LlavaOnevision):

@@ -37,6 +37,12 @@ _TEXT = (
 )
 
 
+def lines_of(newline_position: str, grid: tuple[int, int, int]) -> int:
+    """How many lines, each closed by a newline, the tokens of a video stand in; 0 for none."""
+    lines = {"grid": grid[0] * grid[1], "frame": grid[0], "one_token": 1, "no_token": 0}
+    return lines[newline_position]
+
+
 class LlavaVideoConfig(LlavaOnevisionConfig):
     """With the layout of a video's tokens and, for compression, what becomes of its newlines."""
 

@@ -1,4 +1,4 @@
-"""LLaVA-Video for transformers, which has no class for it: model and processor.
+"""LLaVA-Video for transformers, which has no class for it: the model.
 
 Zhang et al., "Video Instruction Tuning with Synthetic Data", 2024, arXiv:2410.02713, and the
 checkpoints lmms-lab/LLaVA-Video-7B-Qwen2 and alike, read in their original format (model type
@@ -13,20 +13,9 @@ from typing import Any
 import torch
 from torch import Tensor
 from torch.nn.functional import avg_pool2d, interpolate
-from transformers import (
-    AutoConfig,
-    AutoModelForImageTextToText,
-    AutoProcessor,
-    AutoTokenizer,
-    LlavaOnevisionForConditionalGeneration,
-    LlavaOnevisionImageProcessor,
-    LlavaOnevisionModel,
-    LlavaOnevisionProcessor,
-    LlavaOnevisionVideoProcessor,
-)
-from transformers.utils import cached_file
+from transformers import LlavaOnevisionForConditionalGeneration, LlavaOnevisionModel
 
-from gleanvid.models.llava_video_config import LlavaVideoConfig
+from gleanvid.models.llava_video_config import LlavaVideoConfig, lines_of
 
 _ORIGINAL_NAMES = {  # of tensors
     r"^model\.vision_tower\.vision_tower\.vision_model\.": "model.vision_tower.",
@@ -34,13 +23,6 @@ _ORIGINAL_NAMES = {  # of tensors
     r"^model\.mm_projector\.2\.": "model.multi_modal_projector.linear_2.",
     r"^model\.(embed_tokens|layers|norm)\.": r"model.language_model.\1.",
 }
-_CHAT = (
-    "<|im_start|>system\nYou are a helpful assistant.<|im_end|>\n"
-    "{% for m in messages %}{{ '<|im_start|>' + m['role'] + '\n' }}{% for c in m['content'] %}"
-    "{{ c['text'] if c['type'] == 'text' else '<' + c['type'] + '>\n' }}{% endfor %}"
-    "{{ '<|im_end|>\n' }}{% endfor %}"
-    "{% if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}{% endif %}"
-)
 
 
 class LlavaVideoModel(LlavaOnevisionModel):
@@ -107,70 +89,3 @@ class LlavaVideoForConditionalGeneration(LlavaOnevisionForConditionalGeneration)
     @classmethod
     def from_pretrained(cls, *args: Any, **kwargs: Any) -> Any:
         return super().from_pretrained(*args, **{"key_mapping": _ORIGINAL_NAMES} | kwargs)
-
-
-class LlavaVideoProcessor(LlavaOnevisionProcessor):
-    """Writes as many placeholders as the model has rows: ``video_side`` tokens a side, newlines."""
-
-    def __init__(  # transformers reads the parts from this signature
-        self,
-        image_processor: Any = None,
-        tokenizer: Any = None,
-        video_processor: Any = None,
-        num_image_tokens: int = 729,
-        vision_feature_select_strategy: str = "full",
-        chat_template: str | None = None,
-        video_side: int = 14,
-        newline_position: str = "grid",
-        **kwargs: Any,
-    ) -> None:
-        self.video_side, self.newline_position = video_side, newline_position
-        super().__init__(
-            image_processor,
-            tokenizer,
-            video_processor,
-            num_image_tokens,
-            vision_feature_select_strategy,
-            chat_template,
-            **kwargs,
-        )
-
-    def replace_video_token(self, video_inputs: dict, video_idx: int, **kwargs: Any) -> str:
-        frames, side = len(video_inputs["pixel_values_videos"][video_idx]), self.video_side
-        lines = lines_of(self.newline_position, (frames, side, side))
-        return self.video_token * (frames * side * side + lines)
-
-    @classmethod
-    def from_pretrained(  # type: ignore[override]
-        cls, pretrained_model_name_or_path: Any, **kwargs: Any
-    ) -> Any:
-        """Original checkpoints hold a tokenizer alone."""
-        path, name = pretrained_model_name_or_path, "processor_config.json"
-        there: Any = {key: kwargs[key] for key in ("local_files_only", "revision") if key in kwargs}
-        if cached_file(path, name, _raise_exceptions_for_missing_entries=False, **there):
-            return super().from_pretrained(path, **kwargs)
-        tokenizer = AutoTokenizer.from_pretrained(path, **kwargs)
-        tokenizer.add_tokens(["<image>", "<video>"], special_tokens=True)
-        vision = AutoConfig.from_pretrained(path, **kwargs).vision_config
-        side = {"height": vision.image_size, "width": vision.image_size}
-        look: Any = {"size": side, "image_mean": [0.5] * 3, "image_std": [0.5] * 3}
-        return cls(
-            image_processor=LlavaOnevisionImageProcessor(**look),
-            tokenizer=tokenizer,
-            video_processor=LlavaOnevisionVideoProcessor(**look),
-            num_image_tokens=(vision.image_size // vision.patch_size) ** 2,
-            chat_template=_CHAT,
-        )
-
-
-def lines_of(newline_position: str, grid: tuple[int, int, int]) -> int:
-    """How many lines, each closed by a newline, the tokens of a video stand in; 0 for none."""
-    lines = {"grid": grid[0] * grid[1], "frame": grid[0], "one_token": 1, "no_token": 0}
-    return lines[newline_position]
-
-
-# transformers looks these up by the type of the configuration
-AutoModelForImageTextToText.register(
-    LlavaVideoConfig, LlavaVideoForConditionalGeneration, exist_ok=True
-)
-AutoProcessor.register(LlavaVideoConfig, LlavaVideoProcessor, exist_ok=True)

@@ -7,18 +7,17 @@ the whole grid.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 import torch
 from torch import Tensor
-from transformers.video_utils import VideoMetadata
 
 from gleanvid.models.base import ModelAdapter
 from gleanvid.models.boundary import Layout
 from gleanvid.models.boundary.chunks import by_unit
+from gleanvid.models.frames import frame_metadata, paired
 from gleanvid.models.geometry import cells
 from gleanvid.types import ModelError, Video
 
@@ -109,32 +108,3 @@ class Qwen3VL(ModelAdapter):
                 f"max_pixels={max_pixels} is too little for this clip, which takes at least "
                 f"{pixels} pixels: use fewer frames or a higher max_pixels."
             )
-
-
-def frame_metadata(video: Video) -> VideoMetadata:
-    """The times of the frames, for processors that put them into the prompt.
-
-    The indices are fractional where the frame rate varies, so that index / fps is the true time.
-    """
-    rate = video.fps or 1.0
-    return VideoMetadata(
-        total_num_frames=video.total_frames,
-        fps=rate,
-        frames_indices=(np.asarray(video.timestamps) * rate).tolist(),  # type: ignore[arg-type]
-        height=video.frames.shape[1],
-        width=video.frames.shape[2],
-        duration=video.duration,
-    )
-
-
-def paired(video: Video) -> Video:
-    """The video with an even number of frames, the last repeated where one is missing."""
-    if len(video) % 2 == 0:
-        return video
-    rows = [*range(len(video)), len(video) - 1]
-    return replace(
-        video,
-        frames=video.frames[rows],
-        timestamps=np.asarray(video.timestamps)[rows],
-        indices=np.asarray(video.indices)[rows],
-    )

@@ -27,7 +27,7 @@ from transformers.models.qwen3_vl.video_processing_qwen3_vl import Qwen3VLVideoP
 
 from gleanvid.models.base import ModelAdapter
 from gleanvid.models.families import family_of
-from gleanvid.models.llava_video_model import LlavaVideoProcessor
+from gleanvid.models.llava_video_processor import LlavaVideoProcessor
 from gleanvid.models.load import _attention, _device, _dtype
 from gleanvid.models.measure import explaining_out_of_memory
 from gleanvid.models.sampling import seeded

@@ -1,7 +1,8 @@
 """Checkpoints that people ask for: what they are called, how large they are, what was tried here.
 
-Facts are those of the checkpoints' own pages and configurations; what is not known to us is None or
-empty. Their weights were never at hand here, so "class" means: random weights of the real class,
+Facts are those of the checkpoints' own pages and configurations, ``context`` being the positions
+that the configuration states or what the page says the model reads; what is not known to us is None
+or empty. Their weights were never at hand here, so "class" means: random weights of the real class,
 loaded from a directory in the real format.
 """
 
@@ -35,6 +36,7 @@ class Checkpoint:
 
 
 APACHE = "Apache-2.0"
+FAIR = "FAIR Noncommercial Research"
 _K = 1024
 
 CHECKPOINTS: tuple[Checkpoint, ...] = (
@@ -56,12 +58,15 @@ CHECKPOINTS: tuple[Checkpoint, ...] = (
     Checkpoint("Qwen/Qwen2.5-VL-3B-Instruct", "qwen2_5_vl", 3, "Qwen Research", 32 * _K),
     Checkpoint("Qwen/Qwen2.5-VL-7B-Instruct", "qwen2_5_vl", 7, APACHE, 32 * _K),
     Checkpoint("Qwen/Qwen2.5-VL-72B-Instruct", "qwen2_5_vl", 72, "Qwen", 32 * _K),
-    Checkpoint("llava-hf/llava-onevision-qwen2-0.5b-ov-hf", "llava_onevision", 0.5),
+    Checkpoint(
+        "llava-hf/llava-onevision-qwen2-0.5b-ov-hf", "llava_onevision", 0.5, APACHE, 32 * _K
+    ),
     Checkpoint(
         "llava-hf/llava-onevision-qwen2-7b-ov-hf",
         "llava_onevision",
         7,
         APACHE,
+        32 * _K,
         parameters=8.0,
         note="paper",
     ),
@@ -69,11 +74,13 @@ CHECKPOINTS: tuple[Checkpoint, ...] = (
         "lmms-lab/LLaVA-Video-7B-Qwen2",
         "llava_qwen",
         7,
+        APACHE,
+        32 * _K,
         parameters=8.0,
         note="paper; original format, read by a class of this package",
     ),
-    Checkpoint("llava-hf/LLaVA-NeXT-Video-7B-hf", "llava_next_video", 7, "Llama 2"),
-    Checkpoint("HuggingFaceTB/SmolVLM2-256M-Video-Instruct", "smolvlm", 0.256, APACHE),
+    Checkpoint("llava-hf/LLaVA-NeXT-Video-7B-hf", "llava_next_video", 7, "Llama 2", 4 * _K),
+    Checkpoint("HuggingFaceTB/SmolVLM2-256M-Video-Instruct", "smolvlm", 0.256, APACHE, 8 * _K),
     Checkpoint("HuggingFaceTB/SmolVLM2-2.2B-Instruct", "smolvlm", 2.2, APACHE),
     Checkpoint("OpenGVLab/InternVL3-1B-hf", "internvl", 1),
     Checkpoint("OpenGVLab/InternVL3-8B-hf", "internvl", 8, "Qwen", parameters=7.9),
@@ -85,15 +92,14 @@ CHECKPOINTS: tuple[Checkpoint, ...] = (
         parameters=1.96,
         note="transformers' format; the original repositories need remote code and are refused",
     ),
-    Checkpoint("facebook/Perception-LM-1B", "perception_lm", 1),
-    Checkpoint(
-        "facebook/Perception-LM-8B", "perception_lm", 8, "FAIR Noncommercial Research", None
-    ),
+    Checkpoint("facebook/Perception-LM-1B", "perception_lm", 1, FAIR),
+    Checkpoint("facebook/Perception-LM-8B", "perception_lm", 8, FAIR),
     Checkpoint(
         "Qwen/Qwen3.5-27B",
         "qwen3_5",
         27,
         APACHE,
+        256 * _K,
         tested=RECURRENT,
         note=AHEAD,
     ),
@@ -102,6 +108,7 @@ CHECKPOINTS: tuple[Checkpoint, ...] = (
         "qwen3_5_moe",
         35,
         APACHE,
+        256 * _K,
         tested=RECURRENT,
         note=AHEAD,
     ),

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+from gleanvid.models.frames import frame_metadata
 from gleanvid.models.internvl import InternVL
-from gleanvid.models.qwen3_vl import frame_metadata
 from gleanvid.types import Video
 
 

@@ -16,8 +16,9 @@ from torch import Tensor
 from gleanvid.models.boundary import Layout
 from gleanvid.models.boundary.chunks import by_unit
 from gleanvid.models.boundary.layout import Grid
+from gleanvid.models.frames import frame_metadata
 from gleanvid.models.geometry import cells
-from gleanvid.models.qwen3_vl import Qwen3VL, frame_metadata
+from gleanvid.models.qwen3_vl import Qwen3VL
 from gleanvid.types import Video
 
 

@@ -35,11 +35,13 @@ def clip(tmp_path_factory):
     return path
 
 
+HERE = SimpleNamespace(replica_id=SimpleNamespace(unique_id="here"))
+
+
 @pytest.fixture(scope="module")
 def replica():
-    here = SimpleNamespace(replica_id=SimpleNamespace(unique_id="here"))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(serve, "get_replica_context", lambda: here)
+        patch.setattr(serve, "get_replica_context", lambda: HERE)
         return replicas.Replica(**SETTINGS)
 
 
@@ -123,6 +125,16 @@ def test_a_full_line_is_a_503_that_says_when_to_come_again(alone, clip, replica,
     monkeypatch.setattr(replica.engine, "line", Line(60.0, -1))
     reply = post(alone, "compress", clip, frames=4)
     assert reply.status_code == 503 and int(reply.headers["retry-after"]) > 0
+
+
+def test_a_replica_loads_its_model_as_told(monkeypatch):
+    seen = []
+    monkeypatch.setattr(serve, "get_replica_context", lambda: HERE)
+    monkeypatch.setattr(pipeline, "load_model", lambda name, **given: seen.append((name, given)))
+    told = {"model": "a/b", "quantization": "4bit", "device_map": "auto", "max_pixels": "999"}
+    bound = replicas.build(told)
+    replicas.Replica(**bound._bound_deployment.init_kwargs)
+    assert seen == [("a/b", {"quantization": "4bit", "device_map": "auto", "max_pixels": 999})]
 
 
 def test_an_argument_that_serve_run_does_not_know_is_named():

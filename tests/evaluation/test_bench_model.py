@@ -13,6 +13,7 @@ from gleanvid.models.random_weights import random_model, shipped_configs
 from tests.models.small import SMALL
 from tests.models.tiny import noise_video
 
+CONFIG = ["--config", "qwen3-vl-8b", "--random-weights"]
 METHODS = ("gleanvid", "vidcom2", "visionzip", "dycoke")
 
 
@@ -100,6 +101,8 @@ def test_the_command_writes_both_files(tmp_path, capsys):
         (["--config", "qwen3-vl-8b"], "--random-weights"),
         (["--random-weights"], "--config"),
         (["--config", "none", "--random-weights"], "config='none'"),
+        ([*CONFIG, "--quantization", "4bit"], "--quantization does not go with --config"),
+        ([*CONFIG, "--model", "a/b"], "--model does not go with --config"),
         (["--frames", "0"], "at least 1"),
         (["--frame-size", "9"], "frame_size='9'"),
         (["--out", __file__], "cannot write to"),

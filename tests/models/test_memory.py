@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import gc
 import weakref
+from itertools import pairwise
 
 import pytest
 import torch
+from transformers.utils import output_capturing
 
 from gleanvid.compressors.full_tokens import FullTokens
 from gleanvid.models import compressing
 from gleanvid.models.boundary import chunks
+from tests.models.live import LiveBytes
 from tests.models.oracle import EveryNth, hook_count, model_inputs
 from tests.models.tiny import noise_video
 
@@ -102,31 +105,100 @@ def test_generate_lets_go_of_what_the_vision_side_made(adapter, compressor, monk
 
 
 def test_a_conversation_lets_go_of_the_vision_outputs(adapter):
+    """Of all but the tokens' rows, which are their own."""
     encoded = adapter.encode(noise_video())
-    made = [weakref.ref(tensor) for tensor in tensors_in(encoded.vision)]
+    rows, parts = encoded.tokens.features.untyped_storage(), tensors_in(encoded.vision)
+    more = [part for part in parts if part.untyped_storage().data_ptr() != rows.data_ptr()]
+    assert len(more) == len(parts) - 1 or len(adapter.layout.sides(encoded.tokens.grid)) > 1
+    made = [weakref.ref(tensor) for tensor in more]
+    del rows, parts, more
     talk = adapter.conversation(encoded, QUARTER)
     del encoded
     gc.collect()
-    assert made and not any(reference() is not None for reference in made)
+    assert not any(reference() is not None for reference in made)
     assert talk.ask("what?", max_new_tokens=2).new_tokens > 0
 
 
 def test_an_encoding_holds_each_vision_row_once(adapter):
-    """Only what the language model is given again: no hidden states of the tower."""
+    """Only what the language model is given again: no hidden states of the tower.
+
+    Where newlines stand between the rows, they are held with the newlines and without them.
+    """
     encoded = adapter.encode(noise_video())
-    width = encoded.tokens.features.shape[1]
+    rows = encoded.tokens.features
     levels = len(getattr(encoded.vision, "deepstack_features", None) or [])
     side = len(adapter.layout.sides(encoded.tokens.grid))
-    held = sum(tensor.numel() for tensor in tensors_in(encoded.vision))
-    assert held <= (1 + levels) * (len(encoded.tokens) + side) * width
+    storages = [tensor.untyped_storage() for tensor in (rows, *tensors_in(encoded.vision))]
+    held = {storage.data_ptr(): storage.nbytes() for storage in storages}
+    copies = 1 + levels + (side > 1)
+    assert sum(held.values()) <= copies * (len(rows) + side) * rows.shape[1] * rows.itemsize
 
 
-def test_prefill_makes_one_row_of_logits(adapter):
+def growth(adapter, call, sizes=(8, 16, 32)):
+    """Per doubling of the frames: bytes by which the peak of ``call`` grows, in language-model
+    rows of what ``call`` counts (its second result), and by which the pixels do."""
+    found = []
+    for frames in sizes:
+        video = noise_video(frames)
+        prefix = adapter._render(video, "", ()).partition(adapter._video_token)
+        inputs = adapter.build_inputs(video, "".join(prefix[:2]), 20_000 * frames)
+        with pytest.MonkeyPatch.context() as patch:  # frames are resized ahead of the counting
+            patch.setattr(adapter, "build_inputs", lambda *given, made=inputs: dict(made))
+            found.append((*call(video, inputs), inputs[adapter.pixel_input].nbytes))
+    width = adapter.text_config.hidden_size * adapter.hf_model.dtype.itemsize
+    for (peak, rows, pixels), (peak2, rows2, pixels2) in pairwise(found):
+        one = (rows2 - rows) * width
+        yield (peak2 - peak) / one, (pixels2 - pixels) / one
+
+
+def own(adapter, *more):
+    return [*adapter.hf_model.parameters(), *adapter.hf_model.buffers(), *tensors_in(more)]
+
+
+def test_encoding_grows_with_the_rows_alone(adapter, monkeypatch):
+    """By the tower's output for all frames, not by what happens within it."""
+    kind = adapter.hf_model.config.model_type
+    if "llava" in kind and not hasattr(output_capturing, "select_hidden_states"):
+        pytest.skip("this version of transformers keeps the output of every layer for LLaVA")
+
+    def encode(video, inputs):
+        with LiveBytes(own(adapter, list(inputs.values()))) as live:
+            encoded = adapter.encode(video)
+        return live.peak, len(encoded.tokens)
+
+    copies = kind == "smolvlm"  # it picks the frames that are not 0
+    for limit, bounded in ((1, True), (2**62, False)):
+        monkeypatch.setattr(chunks, "NUMBERS_AT_ONCE", limit)
+        for grown, pixels in growth(adapter, encode):
+            assert (grown - copies * pixels <= 24) is bounded
+
+
+@pytest.mark.parametrize("compressor", [None, QUARTER], ids=["all", "25%"])
+def test_answering_grows_with_the_prompt_alone(adapter, compressor):
+    """By what one layer makes of the prompt and the cache of all: nothing is square."""
+
+    def answer(video, inputs):
+        encoded = adapter.encode(video)
+        with LiveBytes(own(adapter, encoded.vision, encoded.tokens.features)) as live:
+            answer = adapter.generate(encoded, "what?", compressor, max_new_tokens=2)
+        return live.peak, answer.prompt_tokens
+
+    most = 60 if adapter.layout.recurrent else 18  # its kernels in torch alone hold every step
+    for grown, _ in growth(adapter, answer):
+        assert 0 < grown <= most
+
+
+@pytest.mark.parametrize("own", [False, True], ids=["adapter", "own pipeline"])
+def test_prefill_makes_one_row_of_logits(adapter, own):
     rows = []
     handle = adapter.hf_model.lm_head.register_forward_hook(
         lambda module, args, output: rows.append(output.shape[1])
     )
-    encoded = adapter.encode(noise_video())
-    adapter.generate(encoded, "what?", QUARTER, max_new_tokens=3)
+    if own:
+        with compressing(adapter.hf_model, QUARTER):
+            adapter.hf_model.generate(**model_inputs(adapter, ["what moves?"]), max_new_tokens=3)
+    else:
+        encoded = adapter.encode(noise_video())
+        adapter.generate(encoded, "what?", QUARTER, max_new_tokens=3)
     handle.remove()
     assert rows and set(rows) == {1}

@@ -23,11 +23,9 @@ from transformers import (
     PerceptionLMVideoProcessor,
 )
 
-from gleanvid.models.llava_video_model import (
-    LlavaVideoConfig,
-    LlavaVideoForConditionalGeneration,
-    LlavaVideoProcessor,
-)
+from gleanvid.models.llava_video_config import LlavaVideoConfig
+from gleanvid.models.llava_video_model import LlavaVideoForConditionalGeneration
+from gleanvid.models.llava_video_processor import LlavaVideoProcessor
 from tests.models.tiny import save, text_numbers, tiny_tokenizer
 
 CHAT = (

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import torch
 from torch import Tensor, nn
 
 from gleanvid.models.boundary.chunks import in_chunks
@@ -37,17 +38,30 @@ def capture_vision(
     visual = layout.visual_columns(inputs["input_ids"], None).to(reached.device)
     grids = layout.grids(inputs)
     video = find_videos(visual, grids, layout.sides)[0][0]
-    return reached[0, video.columns], _lighter(outputs[0]), signals.take(grids)
+    output = _lighter(outputs[0])
+    return _held_once(reached[0, video.columns], output), output, signals.take(grids)
+
+
+def _held_once(rows: Tensor, output: Any) -> Tensor:
+    """``rows`` [V, D] themselves, or where ``output`` holds them in one piece a view of that."""
+    pooled = getattr(output, "pooler_output", None)
+    for part in pooled if isinstance(pooled, (list, tuple)) else (pooled,):
+        if isinstance(part, Tensor) and (part.device, part.dtype) == (rows.device, rows.dtype):
+            found = part.flatten(0, -2)[: len(rows)]
+            if torch.equal(found, rows):
+                return found
+    return rows
 
 
 def _lighter(output: Any) -> Any:
     """The output of the vision side without what nobody reads again."""
-    if getattr(output, "pooler_output", None) is None:
+    pooled = getattr(output, "pooler_output", None)
+    if pooled is None:
         return output
     inner = ("last_hidden_state", "hidden_states", "attentions")
     made = type(output)(**{n: None if n in inner else value for n, value in output.items()})
-    if getattr(made, "pooler_output", None) is None:  # no field of its class, e.g. VideoLLaMA3's
-        made.pooler_output = output.pooler_output
+    # set again, for it is no field of every class (VideoLLaMA3's) and no row of it may be spread
+    made.pooler_output = pooled.contiguous() if isinstance(pooled, Tensor) else pooled
     return made
 
 

@@ -1,0 +1,39 @@
+"""Frames as processors want them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from transformers.video_utils import VideoMetadata
+
+from gleanvid.types import Video
+
+
+def frame_metadata(video: Video) -> VideoMetadata:
+    """The times of the frames, for processors that put them into the prompt.
+
+    The indices are fractional where the frame rate varies, so that index / fps is the true time.
+    """
+    rate = video.fps or 1.0
+    return VideoMetadata(
+        total_num_frames=video.total_frames,
+        fps=rate,
+        frames_indices=(np.asarray(video.timestamps) * rate).tolist(),  # type: ignore[arg-type]
+        height=video.frames.shape[1],
+        width=video.frames.shape[2],
+        duration=video.duration,
+    )
+
+
+def paired(video: Video) -> Video:
+    """The video with an even number of frames, the last repeated where one is missing."""
+    if len(video) % 2 == 0:
+        return video
+    rows = [*range(len(video)), len(video) - 1]
+    return replace(
+        video,
+        frames=video.frames[rows],
+        timestamps=np.asarray(video.timestamps)[rows],
+        indices=np.asarray(video.indices)[rows],
+    )

@@ -1,0 +1,42 @@
+"""Bytes of tensors that are alive, counted by storage, whatever an allocator does with them."""
+
+from __future__ import annotations
+
+import weakref
+
+from torch import Tensor
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
+
+
+class LiveBytes(TorchDispatchMode):
+    """While open, ``peak`` is the most that was alive at once of what was made meanwhile.
+
+    ``known``: tensors that were there before; views of them count for nothing.
+    """
+
+    def __init__(self, known):
+        super().__init__()
+        self.now = self.peak = 0
+        self.seen = {storage_of(tensor) for tensor in known}
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        output = function(*args, **(kwargs or {}))
+        for tensor in tree_leaves(output):
+            if isinstance(tensor, Tensor) and storage_of(tensor) not in self.seen:
+                self._made(tensor.untyped_storage())
+        self.peak = max(self.peak, self.now)
+        return output
+
+    def _made(self, storage):
+        self.seen.add(storage._cdata)
+        self.now += storage.nbytes()
+        weakref.finalize(storage, self._gone, storage._cdata, storage.nbytes())
+
+    def _gone(self, place, size):
+        self.seen.discard(place)
+        self.now -= size
+
+
+def storage_of(tensor):
+    return tensor.untyped_storage()._cdata

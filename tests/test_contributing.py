@@ -1,0 +1,56 @@
+"""The examples of CONTRIBUTING.md are complete and do what they say."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+import torch
+
+from gleanvid.models import load_model
+from gleanvid.types import ModelError, VideoTokens
+from tests.models import tiny_qwen
+from tests.models.oracle import EveryNth
+from tests.models.tiny import noise_video
+
+TEXT = (Path(__file__).parents[1] / "CONTRIBUTING.md").read_text(encoding="utf-8")
+
+
+def example(name):
+    """The class of that name, from the code that shows it."""
+    (code,) = (part for part in re.findall(r"```python\n(.*?)```", TEXT, re.S) if name in part)
+    names = {"__name__": __name__}
+    exec(compile(code, "CONTRIBUTING.md", "exec", dont_inherit=True), names)
+    return names[name]
+
+
+def test_the_compressor_keeps_what_it_says():
+    tokens = VideoTokens(torch.rand(24, 4), grid=(2, 3, 4))
+    record = example("FirstOnes")(retention_ratio=0.25, skip=3).compress(tokens)
+    assert record.keep.tolist() == [3, 4, 5, 6, 7, 8]
+    with pytest.raises(ValueError, match="skip=-1"):
+        example("FirstOnes")(skip=-1)
+
+
+def test_the_family_does_as_the_one_that_it_resembles(tmp_path):
+    tiny_qwen.qwen3_vl(tmp_path)
+    known = load_model(tmp_path, device="cpu")
+    made = example("MyVideo")("mine", known.hf_model, known.processor)
+    video, needs = noise_video(6, 64, 96), frozenset({"saliency"})
+    one, other = known.encode(video, needs), made.encode(video, needs)
+    assert one.tokens.grid == other.tokens.grid
+    for name in ("features", "seconds", "rectangles", "saliency"):
+        torch.testing.assert_close(
+            getattr(other.tokens, name), getattr(one.tokens, name), rtol=0, atol=0
+        )
+    quarter = EveryNth(retention_ratio=0.25)
+    answers = [model.generate(one, "what?", quarter, max_new_tokens=6) for model in (known, made)]
+    assert answers[0].text == answers[1].text and answers[1].by_layer[0].num_kept < 18
+    with pytest.raises(ModelError, match="max_pixels"):
+        made.encode(video, max_pixels=99)
+
+
+@pytest.mark.parametrize("path", re.findall(r"`((?:gleanvid|tests|components)/[\w/.]+)`", TEXT))
+def test_files_that_are_named_exist(path):
+    assert (Path(__file__).parents[1] / path).exists()
