@@ -5,7 +5,7 @@ Model output, questions and file names reach the page through ``textContent`` al
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import gradio as gr
@@ -53,6 +53,7 @@ watch("value", show);
 show();
 """
 SAVED = "A saved result. Press Ask to run it on this computer."
+TURNS_READ = 6  # earlier turns that the model reads again
 NO_WORDS = "(The model gave no words.)"
 BUILT_IN_NOTE = (
     "The **built-in model** is tiny and only knows the Glimpse world: coloured shapes that move. "
@@ -110,6 +111,7 @@ def turn(
     run: Run | None = None,
     expected: str | None = None,
     running: bool = False,
+    run_id: str = "",
 ) -> dict[str, Any]:
     """One question and its answer: with its run what it cost, and the truth where it is known."""
     return {
@@ -119,12 +121,19 @@ def turn(
         "by": labels([run])[0] if run else "",
         "cost": cost_line(run.cost) if run else [],
         "running": running,
+        "id": run_id,
     }
 
 
 def spoken(item: Mapping[str, Any]) -> str:
     """The model's own words in a turn, which may be none."""
     return "" if item["answer"] == NO_WORDS else str(item["answer"]).strip()
+
+
+def history(turns: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
+    """(question, answer) of the turns that the model reads again."""
+    said = [(item["question"], spoken(item)) for item in turns]
+    return [pair for pair in said if all(pair)][-TURNS_READ:]
 
 
 def cost_line(cost: Cost) -> list[tuple[str, str]]:
