@@ -24,6 +24,7 @@ from components import (
     curves,
     export,
     first,
+    link,
     serving,
     settings,
     status,
@@ -60,20 +61,21 @@ def build_app(
         with gr.Row(elem_id="gv-top"):
             gr.HTML(HEADER, elem_id="gv-header")
             line = status.panel(status.pairs(engine))
+            link.button()
         with gr.Row(elem_id="gv-columns"):
             with gr.Column(scale=5, min_width=320):
                 source = clip.panel(examples, limits.upload_mb, limits.max_frames)
                 words = talk.panel(question, opening.turns)
             with gr.Column(scale=8, min_width=320), gr.Tabs() as tabs:
-                with gr.Tab("Tokens"):
+                with gr.Tab("Tokens", id="Tokens"):
                     frames = viewer.MaskViewer(opening.viewer, elem_id="gv-tokens")
-                with gr.Tab("Curves"):
+                with gr.Tab("Curves", id="Curves"):
                     plots = curves.panel(opening.figures)
-                with gr.Tab("Compare"):
+                with gr.Tab("Compare", id="Compare"):
                     methods = compare.panel(COMPRESSORS)
-                with gr.Tab("Export and API"):
+                with gr.Tab("Export and API", id="Export and API"):
                     files = export.panel()
-                with gr.Tab("About"):
+                with gr.Tab("About", id="About"):
                     about.panel()
         state = gr.State([]), gr.State(opening.turns), gr.State("Tokens")
         page = Page(chosen, line, source, words, frames, plots, methods, files, *state)

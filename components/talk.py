@@ -37,6 +37,7 @@ const show = () => {
     return block;
   }));
   list.scrollTop = list.scrollHeight;
+  window.gvKeep?.("turns", turns.map((turn) => turn.id).filter(Boolean));
 };
 watch("value", show);
 show();
@@ -87,17 +88,19 @@ def panel(question: str, turns: list[dict[str, Any]]) -> Talk:
         ask = gr.Button("Ask", variant="primary", scale=3, min_width=120, elem_id="gv-ask")
         again = gr.Button("Regenerate", scale=1, min_width=100, elem_id="gv-again")
         stop = gr.Button("Stop", interactive=False, scale=1, min_width=70, elem_id="gv-stop")
-    notice = gr.HTML(
-        message(SAVED if turns else ""),
-        apply_default_css=False,
-        html_template=NOTICE_HTML,
-        js_on_load=NOTICE_JS,
-    )
+    notice = notice_line(SAVED if turns else "")
     answers = gr.HTML(
         turns, apply_default_css=False, html_template=ANSWERS_HTML, js_on_load=ANSWERS_JS
     )
     note = gr.Markdown(BUILT_IN_NOTE, elem_classes="gv-note")
     return Talk(box, ask, again, stop, notice, answers, note)
+
+
+def notice_line(text: str = "") -> gr.HTML:
+    """The place of a :func:`message`."""
+    return gr.HTML(
+        message(text), apply_default_css=False, html_template=NOTICE_HTML, js_on_load=NOTICE_JS
+    )
 
 
 def message(text: str = "", kind: str = "quiet") -> dict[str, str]:
