@@ -58,10 +58,10 @@ def build_app(
     with gr.Blocks(title="GleanVID", fill_width=True, delete_cache=serving.DELETE_CACHE) as blocks:
         with gr.Sidebar(width=300, elem_id="gv-settings") as sidebar:
             chosen = settings.panel(COMPRESSORS, models, limits.max_frames, start)
+            link.button()
         with gr.Row(elem_id="gv-top"):
             gr.HTML(HEADER, elem_id="gv-header")
             line = status.panel(status.pairs(engine))
-            link.button()
         with gr.Row(elem_id="gv-columns"):
             with gr.Column(scale=5, min_width=320):
                 source = clip.panel(examples, limits.upload_mb, limits.max_frames)

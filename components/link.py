@@ -19,7 +19,9 @@ COPY = """async () => {
   }
   return "Link copied";
 }"""
-RENAME = """() => new Promise((done) => setTimeout(() => done("Copy link"), 2000))"""
+RENAME = (
+    """() => new Promise((done) => setTimeout(() => done("Copy link to these settings"), 2000))"""
+)
 TAB = "() => window.gvTab()"
 KEPT = "() => window.gvKept()"
 WRITE = "(value) => window.gvLink(NAME, value, DEFAULT)"
@@ -31,7 +33,7 @@ CLIP = """(value) => {
 
 def button() -> gr.Button:
     """Copies the address of the page, which holds every setting."""
-    copy = gr.Button("Copy link", size="sm", min_width=90, elem_id="gv-copy")
+    copy = gr.Button("Copy link to these settings", size="sm", elem_id="gv-copy")
     copy.click(None, None, copy, js=COPY, api_visibility="private").then(
         None, None, copy, js=RENAME, api_visibility="private"
     )

@@ -48,7 +48,8 @@ def wire(
         chips = gr.skip() if results[1] == gr.skip() else ready(example_of(examples, linked))
         tab = query.get("tab", "")
         opened = [gr.update(selected=tab), tab] if tab in titles else [gr.skip(), gr.skip()]
-        return [told, *values, *results, chips, *opened, status.pairs(engine)]
+        run = engine.runs.get(back.runs[0]) if back is not None and back.runs else None
+        return [told, *values, *results, chips, *opened, status.pairs(engine, run)]
 
     talk = page.talk
     afresh = [talk.answers, page.turns, page.viewer, page.runs, page.clip.ready]

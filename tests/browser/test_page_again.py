@@ -66,7 +66,7 @@ def test_the_address_can_be_copied(visit):
     visit.click("#gv-copy")
     visit.wait_for_selector("#gv-copy:has-text('Link copied')")
     assert visit.evaluate("navigator.clipboard.readText()") == visit.url
-    visit.wait_for_selector("#gv-copy:has-text('Copy link')")
+    visit.wait_for_selector("#gv-copy:has-text('Copy link to')")
 
 
 def test_the_clip_and_its_tokens_show_the_same_moment(visit):
