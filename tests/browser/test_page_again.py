@@ -16,11 +16,11 @@ def test_a_reload_loses_no_answer_and_shows_them_to_nobody_else(visit, browser, 
     visit.wait_for_selector(".gv-cost")
     ask(visit, "Second?")
     visit.wait_for_selector(".gv-turn:nth-child(2) .gv-cost")
-    before = visit.locator(".gv-answers").inner_text(), caption(visit)
+    answers, words = visit.locator(".gv-answers").inner_text(), caption(visit)
     visit.reload()
     notice(visit, "as they were before")
-    visit.wait_for_selector(".gv-viewer[data-state=ready]")
-    assert (visit.locator(".gv-answers").inner_text(), caption(visit)) == before
+    assert visit.locator(".gv-answers").inner_text() == answers
+    visit.wait_for_function(UNIT, arg=words)
     tab(visit, "Curves")
     visit.wait_for_selector("#gv-budget .legendtext")
     tab(visit, "Tokens")
@@ -34,7 +34,6 @@ def test_a_reload_loses_no_answer_and_shows_them_to_nobody_else(visit, browser, 
     other.wait_for_selector(".gv-viewer[data-state=ready]")
     assert "First?" not in other.locator(".gv-answers").inner_text()
     other.close()
-    assert visit.errors == []
 
 
 def test_the_status_is_of_now_when_the_page_is_loaded(visit, browser, address):
@@ -75,10 +74,11 @@ def test_the_clip_and_its_tokens_show_the_same_moment(visit):
     box.fill("4")  # as many as fit into the second that the clip lasts
     box.press("Enter")
     box.blur()
-    notice(visit, "Used 4")
+    visit.wait_for_function(UNIT, arg="unit 2 of 2")
     visit.focus(".gv-scrub")
     visit.keyboard.press("Home")
     visit.wait_for_function(UNIT, arg="unit 1 of 2")
+    visit.wait_for_function("document.querySelector('#gv-clip video').readyState > 1")
     requests = len(visit.requested)
     visit.keyboard.press("End")
     visit.wait_for_function(UNIT, arg="unit 2 of 2")
