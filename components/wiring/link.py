@@ -30,13 +30,14 @@ def wire(
     for name, widget in named.items():  # each by itself: the values of all take the page long
         widget.change(None, widget, None, js=link.writer(name, widget, examples), **UNSEEN)
     tabs.select(None, None, None, js=link.TAB, **UNSEEN)
+    plots = list(page.curves.plots.values())
     titles = [str(tab.id) for tab in tabs.children if isinstance(tab, gr.Tab)]
 
     def on_load(user: gr.Request, kept: str | None) -> list[Any]:
         query = dict(user.query_params)
         values, told = said(page, query, named, examples)
         back = restore.restored(engine, kept, examples)
-        results = [gr.skip()] * len(CLEARED)
+        results, drawn = [gr.skip()] * len(CLEARED), [gr.skip()] * len(plots)
         linked = values[0] if isinstance(values[0], str) else None
         if back is not None:
             told = message(back.text)
@@ -44,18 +45,18 @@ def wire(
             values[0] = linked = back.path
             results = [back.turns, back.turns, back.viewer, back.runs]
         elif linked and linked != str(examples[0].path):  # the opening result is of another clip
-            results = [*CLEARED]
+            results, drawn = [*CLEARED], [gr.update(value=None, visible=False)] * len(plots)
         chips = gr.skip() if results[1] == gr.skip() else ready(example_of(examples, linked))
         tab = query.get("tab", "")
         opened = [gr.update(selected=tab), tab] if tab in titles else [gr.skip(), gr.skip()]
         run = engine.runs.get(back.runs[0]) if back is not None and back.runs else None
-        return [told, *values, *results, chips, *opened, status.pairs(engine, run)]
+        return [told, *values, *results, chips, *drawn, *opened, status.pairs(engine, run)]
 
     talk = page.talk
     afresh = [talk.answers, page.turns, page.viewer, page.runs, page.clip.ready]
     widgets = [*named.values(), *page.settings.controls.groups.values()]
     kept = gr.Textbox(visible=False)
-    outputs = [talk.notice, *widgets, *afresh, tabs, page.tab, page.status]
+    outputs = [talk.notice, *widgets, *afresh, *plots, tabs, page.tab, page.status]
     blocks.load(on_load, kept, outputs, js=link.KEPT, **AT_ONCE)
 
 

@@ -58,8 +58,9 @@ def test_a_link_to_another_clip_shows_nothing_of_the_opening_one(site):
     assert changed["gv-tokens"] is None
     assert changed["gv-ready"] == ["What is in second.mp4?"]
     assert list(changed.values()).count([]) == 3  # answers on show, turns, runs
+    assert changed["gv-budget"]["value"] is None and not changed["gv-budget"]["visible"]
     same = loaded(site, clip="first.mp4")
-    assert "gv-tokens" not in same and "gv-ready" not in same
+    assert not {"gv-tokens", "gv-ready", "gv-budget"} & set(same)
 
 
 def test_the_comparison_and_the_tab_come_with_the_link(site):
