@@ -25,6 +25,7 @@ from components import (
     curves,
     export,
     first,
+    link,
     loading,
     serving,
     settings,
@@ -60,6 +61,7 @@ def build_app(
     with gr.Blocks(title="GleanVID", fill_width=True, delete_cache=serving.DELETE_CACHE) as blocks:
         with gr.Sidebar(width=300, elem_id="gv-settings") as sidebar:
             chosen = settings.panel(COMPRESSORS, models, limits.max_frames, start)
+            link.button()
         with gr.Row(elem_id="gv-top"):
             gr.HTML(HEADER, elem_id="gv-header")
             line = status.panel(status.pairs(engine))
@@ -68,15 +70,15 @@ def build_app(
                 source = clip.panel(examples, limits.upload_mb, limits.max_frames)
                 words = talk.panel(question, opening.turns)
             with gr.Column(scale=8, min_width=320), gr.Tabs() as tabs:
-                with gr.Tab("Tokens"):
+                with gr.Tab("Tokens", id="Tokens"):
                     frames = viewer.MaskViewer(opening.viewer, elem_id="gv-tokens")
-                with gr.Tab("Curves"):
+                with gr.Tab("Curves", id="Curves"):
                     plots = curves.panel(opening.figures)
-                with gr.Tab("Compare"):
+                with gr.Tab("Compare", id="Compare"):
                     methods = compare.panel(COMPRESSORS)
-                with gr.Tab("Export and API"):
+                with gr.Tab("Export and API", id="Export and API"):
                     files = export.panel()
-                with gr.Tab("About"):
+                with gr.Tab("About", id="About"):
                     about.panel()
         state = gr.State([]), gr.State(opening.turns), gr.State("Tokens")
         page = Page(chosen, line, source, words, frames, plots, methods, files, *state)

@@ -20,6 +20,35 @@
     clearTimeout(timer);
     timer = setTimeout(write, 300);
   };
+
+  // The open tab, once it is marked as such.
+  window.gvTab = () => setTimeout(() => {
+    const open = document.querySelector("[role=tab][aria-selected=true]");
+    if (open) gvLink("tab", open.textContent.trim(), "Tokens");
+  }, 100);
+})();
+
+// What a tab shows comes back when it is loaded again: the ids of its runs stay in this browser, and
+// nobody else knows them. Nothing is kept before what was kept has been read.
+(() => {
+  const [KEY, kept] = ["gleanvid", { turns: [], shown: [] }];
+  let read = false;
+
+  window.gvKeep = (part, ids) => {
+    if (!read) return;
+    kept[part] = [...ids];
+    try { sessionStorage.setItem(KEY, JSON.stringify(kept)); } catch { /* a browser without storage */ }
+  };
+
+  window.gvKept = () => {
+    read = true;
+    const type = performance.getEntriesByType("navigation")[0]?.type;
+    try {
+      return ["reload", "back_forward"].includes(type) ? sessionStorage.getItem(KEY) ?? "" : "";
+    } catch {
+      return "";
+    }
+  };
 })();
 
 // Gradio's sliders report the release of a pointer but not of a key: make one of the other.
@@ -28,6 +57,33 @@ document.addEventListener("keyup", (event) => {
   if (moves && event.target.matches?.("#gv-settings input[type=range]"))
     event.target.dispatchEvent(new PointerEvent("pointerup", { bubbles: true }));
 });
+
+// The clip follows the viewer while it rests, the viewer follows the clip while it plays or is sought.
+(() => {
+  let shown = ""; // name of the clip in the viewer
+  let [sent, under] = [null, false]; // where the clip was sent from here; whether it is under way
+
+  const shows = (clip) => shown && decodeURIComponent(clip.currentSrc).split("/").pop().startsWith(shown);
+
+  document.addEventListener("gleanvid:unit", ({ detail: { seconds, until, name, moved, source } }) => {
+    if (source !== "viewer") return;
+    shown = name;
+    const clip = document.querySelector("#gv-clip video");
+    if (!moved || !clip?.readyState || !clip.paused || !shows(clip)) return;
+    if (clip.currentTime >= seconds && clip.currentTime < until) return;
+    clip.currentTime = seconds;
+    under = true;
+  });
+
+  function follow({ type, target: clip }) {
+    if (!clip.matches?.("#gv-clip video") || !shows(clip)) return;
+    if (under && type === "seeked" && !clip.seeking) [sent, under] = [clip.currentTime, false];
+    if (under || (clip.paused && clip.currentTime === sent)) return;
+    const detail = { seconds: clip.currentTime, source: "clip" };
+    document.dispatchEvent(new CustomEvent("gleanvid:unit", { detail }));
+  }
+  for (const kind of ["timeupdate", "seeked"]) document.addEventListener(kind, follow, true);
+})();
 
 // Curves over units: pointing at one moves the viewer; the unit on show is a line on every one.
 // A plot is made anew with every figure, so each new one is found and heard.
@@ -71,7 +127,7 @@ document.addEventListener("keyup", (event) => {
   }
 
   document.addEventListener("gleanvid:unit", ({ detail }) => {
-    unit = detail.unit;
+    unit = detail.unit ?? unit;
     plots().forEach(cursor);
   });
   let queued = false;

@@ -38,6 +38,7 @@ async function fetched(file) {
 }
 
 async function load(value) {
+  window.gvKeep?.("shown", value?.runs ?? []);
   const turn = ++loads;
   if (!value || !value.sheet) return clear(EMPTY);
   const held = view.clip;
@@ -233,7 +234,10 @@ function paintMarks(context, grid, { clip, unit, first }) {
 // Other parts of the page follow the unit on show, and may move it (see viewer_hands.js).
 function tell({ clip, unit, frame }) {
   if (unit === told) return;
+  const moved = told >= 0;
   told = unit;
-  const detail = { unit, seconds: clip.value.seconds[frame], source: "viewer" };
+  const { name, seconds, units } = clip.value;
+  const until = seconds[units.lastIndexOf(unit) + 1] ?? Infinity;
+  const detail = { unit, seconds: seconds[frame], until, name, moved, source: "viewer" };
   document.dispatchEvent(new CustomEvent("gleanvid:unit", { detail }));
 }

@@ -54,6 +54,10 @@ function placeOf(clip, token) {
 
 const firstFrame = (clip, unit) => Math.max(0, clip.value.units.indexOf(unit));
 
+// The unit on show at a second of the clip.
+const unitAt = ({ value: { units, seconds } }, at) =>
+  at >= 0 ? units[Math.max(0, seconds.findLastIndex((second) => second <= at + 1e-3))] : -1;
+
 function scoreAt(score, token) {
   const level = score.levels[token];
   return level === ABSENT ? null : score.low + (level / (ABSENT - 1)) * (score.high - score.low);

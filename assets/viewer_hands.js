@@ -218,8 +218,8 @@ frameCanvas.addEventListener("click", (event) => {
 new ResizeObserver(measure).observe(stage);
 new MutationObserver(measure).observe(document.body, { attributes: true, attributeFilter: ["class"] });
 
-// "gleanvid:unit" {unit, source} moves the viewer, "gleanvid:pair" {a, b, source} chooses its
-// compressors by place or label. The viewer sends both itself, with the source "viewer".
+// "gleanvid:unit" {unit or seconds, source} moves the viewer, "gleanvid:pair" {a, b, source} chooses
+// its compressors by place or label. The viewer sends both itself, with the source "viewer".
 const mounted = new AbortController();
 function hear(name, act) {
   document.addEventListener(name, ({ detail }) => {
@@ -227,7 +227,8 @@ function hear(name, act) {
     if (view.clip && detail && detail.source !== "viewer") act(detail);
   }, { signal: mounted.signal });
 }
-hear("gleanvid:unit", ({ unit }) => {
+hear("gleanvid:unit", (detail) => {
+  const { unit = unitAt(view.clip, detail.seconds) } = detail;
   if (!Number.isInteger(unit) || unit < 0 || unit >= view.clip.units) return;
   if (unit === view.clip.value.units[view.frame]) return;
   stopPlaying();

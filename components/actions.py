@@ -14,7 +14,7 @@ from components import status
 from components.engine import Engine, decides_early
 from components.line import BusyError, Work
 from components.settings import NEW_TOKENS, SEEDS, clamped
-from components.talk import message, spoken, turn
+from components.talk import history, message, turn
 from components.viewer import MAX_METHODS, payload
 from gleanvid.compressors.base import Compressor
 from gleanvid.run import Run
@@ -38,7 +38,6 @@ SAMPLING = {  # least and greatest value
     "max_new_tokens": NEW_TOKENS[::2],
 }
 TURNS_SHOWN = 20
-TURNS_READ = 6  # earlier turns that the model reads again
 
 Turns = list[dict[str, Any]]
 
@@ -78,6 +77,7 @@ class Shown:
     runs: list[str] | None = None  # ids, the one in charge first
     turns: Turns | None = None
     status: list[tuple[str, str]] | None = None
+    stoppable: bool = False  # a look that the person can stop
     done: bool = False
 
 
@@ -104,13 +104,16 @@ def waiting(engine: Engine, work: Work) -> Iterator[Shown]:
         yield Shown(message(text), status=status.pairs(engine))
 
 
-def look(engine: Engine, request: Request, beside: Sequence[str] = ()) -> Iterator[Shown]:
+def look(
+    engine: Engine, request: Request, beside: Sequence[str] = (), session: str | None = None
+) -> Iterator[Shown]:
     """Show the tokens of the clip and which are kept, with no question asked.
 
     A clip that is encoded already takes no turn in the line: only its tokens are chosen again.
-    ``beside``: ids of runs that were on show before.
+    ``beside``: ids of runs that were on show before. A newer look of the same ``session`` ends
+    this one.
     """
-    work = Work()
+    work = engine.looking(session)
     try:
         if not request.path:
             yield Shown(message(NO_CLIP))
@@ -124,17 +127,22 @@ def look(engine: Engine, request: Request, beside: Sequence[str] = ()) -> Iterat
         needs, pixels = compressor.needs, request.max_pixels(video)
         encoded = engine.encoded(video, request.model, needs, pixels)
         if encoded is None:
-            yield Shown(message(f"Encoding {len(video)} frames…"))
-            yield from waiting(engine, work)
+            for ahead in waiting(engine, work):
+                yield replace(ahead, stoppable=True)
+            yield Shown(message(f"Encoding {len(video)} frames…"), stoppable=True)
             encoded = engine.encode(video, request.model, needs, pixels, work)
         run = engine.look(encoded, request.model, compressor)
-        yield replace(show(engine, run, encoded, beside), notice=message(used(video, run)))
+        shown = show(engine, request, run, encoded, beside)
+        if work.stop.is_set():
+            raise StoppedError
+        yield replace(shown, notice=message(used(video, run)))
     except StoppedError:
-        yield Shown(message(work.why, "problem"))
+        if work.why:  # else a newer look has the word
+            yield Shown(message(work.why))
     except Exception as error:
         yield Shown(message(explain(error), "problem"))
     finally:
-        engine.line.leave(work)
+        engine.leave(session, work)
 
 
 def ask(
@@ -145,13 +153,16 @@ def ask(
     turns: Turns,
     expected: str | None = None,
     beside: Sequence[str] = (),
+    again: bool = False,
 ) -> Iterator[Shown]:
     """Answer one question: the tokens first, then the answer as it grows, then its cost.
 
     ``expected``: the right answer where it is known; ``beside``: ids of runs on show before.
+    ``again``: in place of the last turn, which stays where there is no new answer.
     """
     work = engine.work(session)
-    earlier = [item | {"running": False} for item in turns[-TURNS_SHOWN:]]
+    before = [item | {"running": False} for item in turns[-TURNS_SHOWN:]]
+    earlier = before[:-1] if again else before
     try:
         if not request.path or not question.strip():
             text = NO_QUESTION if request.path else NO_CLIP
@@ -168,7 +179,7 @@ def ask(
         early = Shown()
         if decides_early(compressor):
             run = engine.look(encoded, request.model, compressor)
-            early = show(engine, run, encoded, beside)
+            early = show(engine, request, run, encoded, beside)
         if work.stop.is_set():  # nothing is begun that would only be ended
             raise StoppedError
         yield replace(
@@ -184,36 +195,26 @@ def ask(
                     yield Shown(turns=[*earlier, turn(question, item, running=True)])
                     continue
                 engine.line.leave(work)
-                yield replace(
-                    show(engine, item, encoded, beside),
-                    notice=message(work.why or used(video, item)),
-                    turns=[*earlier, turn(question, item.answer, item, expected)],
-                    done=True,
-                )
+                shown = show(engine, request, item, encoded, beside)
+                last = turn(question, item.answer, item, expected, run_id=(shown.runs or [""])[0])
+                notice = message(work.why or used(video, item))
+                yield replace(shown, notice=notice, turns=[*earlier, last], done=True)
     except StoppedError:
-        yield Shown(message(work.why), turns=earlier, done=True)
+        yield Shown(message(work.why), turns=before, done=True)
     except Exception as error:
-        yield Shown(message(explain(error), "problem"), turns=earlier, done=True)
+        yield Shown(message(explain(error), "problem"), turns=before, done=True)
     finally:
-        engine.line.leave(work)
-        engine.stop(session)
+        engine.leave(session, work)
 
 
-def history(turns: Turns) -> list[tuple[str, str]]:
-    """(question, answer) of the turns that the model reads again."""
-    said = [(item["question"], spoken(item)) for item in turns]
-    return [pair for pair in said if all(pair)][-TURNS_READ:]
-
-
-def show(engine: Engine, run: Run, encoded: Any, beside: Sequence[str] = ()) -> Shown:
+def show(
+    engine: Engine, request: Request, run: Run, encoded: Any, beside: Sequence[str] = ()
+) -> Shown:
     """The run in the store and in the viewer, next to those it can be held against there."""
     others = comparable(engine, run, beside)
-    runs = [run, *others.values()]
-    return Shown(
-        viewer=payload(runs, tokens=encoded.tokens),
-        runs=[engine.runs.add(run), *others],
-        status=status.pairs(engine, run),
-    )
+    viewer = payload([run, *others.values()], tokens=encoded.tokens)
+    ids = [engine.runs.add(run, request.path), *others]
+    return Shown(viewer=viewer | {"runs": ids}, runs=ids, status=status.pairs(engine, run))
 
 
 def comparable(engine: Engine, run: Run, ids: Sequence[str]) -> dict[str, Run]:
@@ -235,8 +236,11 @@ def comparable(engine: Engine, run: Run, ids: Sequence[str]) -> dict[str, Run]:
 def used(video: Video, run: Run) -> str:
     """What of the clip was really used, with whatever the reader had to say about it."""
     record = run.compression
-    sentence = (
-        f"Used {len(video)} of {video.total_frames:,} frames from {video.duration:.1f} s: "
-        f"{record.num_kept:,} of {record.num_tokens:,} visual tokens kept."
-    )
-    return " ".join([sentence, *video.notes])
+    tokens = f"{record.num_kept:,} of {record.num_tokens:,} visual tokens kept"
+    return sampled(video, tokens)
+
+
+def sampled(video: Video, tokens: str) -> str:
+    """Frames, seconds and ``tokens``, in words, and the notes of the reader."""
+    frames = f"{len(video)} of {video.total_frames:,} frames from {video.duration:.1f} s"
+    return " ".join([f"Used {frames}: {tokens}.", *video.notes])

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import gradio as gr
 
 from components.comparing import RATIOS
-from components.talk import NOTICE_HTML, NOTICE_JS, message
+from components.talk import notice_line
 from gleanvid.compressors.base import Compressor
 
 ABOUT = (
@@ -57,9 +57,7 @@ def panel(methods: Mapping[str, type[Compressor]]) -> Compare:
         stop = gr.Button(
             "Stop", interactive=False, scale=1, min_width=70, elem_id="gv-compare-stop"
         )
-    notice = gr.HTML(
-        message(), apply_default_css=False, html_template=NOTICE_HTML, js_on_load=NOTICE_JS
-    )
+    notice = notice_line()
     rows: Any = gr.HTML(
         None, apply_default_css=False, html_template=HTML, js_on_load=SCRIPT, elem_id="gv-rows"
     )

@@ -9,7 +9,7 @@ from typing import Any
 
 from components import rows as table
 from components import status
-from components.actions import NO_CLIP, NO_QUESTION, Request, explain, waiting
+from components.actions import NO_CLIP, NO_QUESTION, Request, explain, sampled, waiting
 from components.engine import Engine
 from components.line import Work
 from components.rows import Row
@@ -80,6 +80,7 @@ def compare(
     The clip is read and encoded once, with every signal that one of the methods needs.
     """
     done: list[Row] = []
+    work = engine.work(session)
     try:
         if not request.path or not question.strip():
             text = NO_QUESTION if request.path else NO_CLIP
@@ -89,8 +90,9 @@ def compare(
         done = [Row(label) for label, _ in planned]
         yield Compared(message("Reading the clip…"), [*done])
         comparison = Comparison(engine, request, question, needs_of(planned))
+        opening = f"Compared {len(done)} rows."
         for index, (label, make) in enumerate(planned):
-            work = engine.renew(session)
+            work = engine.renew(session, work)
             text = f"Row {index + 1} of {len(planned)}: {label}…"
             done[index] = replace(done[index], state="running")
             yield Compared(message(text), [*done])
@@ -99,22 +101,26 @@ def compare(
                     yield Compared(ahead.notice, status=ahead.status)
                 done[index] = comparison.row(done[index], make, work)
             except Exception as error:  # one method's fault must not end the table
-                late = isinstance(error, StoppedError) and engine.busy(session)
+                late = isinstance(error, StoppedError) and engine.work(session) is work
                 if isinstance(error, StoppedError) and not late:
-                    raise
+                    opening = "Stopped."
+                    break
                 reason = work.why if late else explain(error)
                 done[index] = replace(done[index], state="failed", error=reason)
             finally:
                 engine.line.leave(work)
             yield Compared(rows=[*done], status=status.pairs(engine, done[index].run))
-        yield finished(engine, comparison, done, f"Compared {len(done)} rows. ")
-    except StoppedError:
-        left = [row for row in done if row.state in ("done", "failed")]
-        yield Compared(message("Stopped."), left, done=True)
+        yield finished(engine, comparison, over(done), opening)
     except Exception as error:
-        yield Compared(message(explain(error), "problem"), done=True)
+        left = over(done) if done else None
+        yield Compared(message(explain(error), "problem"), left, done=True)
     finally:
-        engine.stop(session)
+        engine.leave(session, work)
+
+
+def over(rows: list[Row]) -> list[Row]:
+    """The rows that are done or failed: nothing runs once a comparison has ended."""
+    return [row for row in rows if row.state in table.OVER]
 
 
 class Comparison:
@@ -141,7 +147,7 @@ class Comparison:
             raise StoppedError
         if self.reference is None and compressor.name == "full":
             self.reference = run.answer
-        row = replace(row, state="done", run=run, run_id=engine.runs.add(run))
+        row = replace(row, state="done", run=run, run_id=engine.runs.add(run, self.request.path))
         if not self.reference:
             return row
         score = engine.score(
@@ -167,18 +173,19 @@ def needs_of(planned: list[Plan]) -> frozenset[str]:
 
 def finished(engine: Engine, comparison: Comparison, rows: list[Row], opening: str) -> Compared:
     """The last word: every run that fits into the viewer, side by side."""
-    runs = [row for row in rows if row.run is not None]
-    fit = runs[:MAX_METHODS]
+    fit = [row for row in rows if row.run is not None][:MAX_METHODS]
     shown = [row.run for row in fit if row.run is not None]
-    text = opening + f"Used {len(comparison.video)} frames of {comparison.video.name}."
-    if len(runs) > MAX_METHODS:
-        text += f" The viewer shows the first {MAX_METHODS}."
     if not shown:
-        return Compared(message(text, "problem"), rows, done=True)
+        return Compared(message(opening, "problem" if rows else "quiet"), rows, done=True)
+    tokens = f"{shown[0].compression.num_tokens:,} visual tokens before compression"
+    text = f"{opening} {sampled(comparison.video, tokens)}"
+    if sum(row.run is not None for row in rows) > MAX_METHODS:
+        text += f" The viewer shows the first {MAX_METHODS}."
     a = min(1, len(shown) - 1)  # the first method, next to the full tokens
-    view = payload(shown, a, 0 if a else None, comparison.tokens())
     ids = [row.run_id for row in fit]
     in_charge = [ids.pop(a), *ids]
+    view = payload(shown, a, 0 if a else None, comparison.tokens()) | {"runs": in_charge}
+    rows = [replace(row, viewed=row.run_id in in_charge) for row in rows]
     told = status.pairs(engine, shown[a])
     return Compared(message(text), rows, view, in_charge, told, done=True)
 

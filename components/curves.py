@@ -11,6 +11,7 @@ from weakref import WeakKeyDictionary
 import gradio as gr
 from torch import Tensor
 
+from components.talk import notice_line
 from gleanvid import plots
 from gleanvid.compressors import COMPRESSORS
 from gleanvid.metrics import debiased, diagnose, diagnostics_of, with_diagnostics
@@ -59,11 +60,13 @@ _measuring = threading.Lock()
 
 
 class Curves(NamedTuple):
+    notice: gr.HTML
     plots: dict[str, gr.Plot]
 
 
 def panel(figures: Sequence[Any] = ()) -> Curves:
     gr.Markdown(ABOUT, elem_classes="gv-hint")
+    notice = notice_line()
     names = [*OVER_UNITS, *OVERALL]
     shown = dict(zip(names, [*figures, *[None] * len(names)], strict=False))
     drawn = {}
@@ -79,7 +82,7 @@ def panel(figures: Sequence[Any] = ()) -> Curves:
                     elem_id=f"gv-{name}",
                     elem_classes=linked,
                 )
-    return Curves(drawn)
+    return Curves(notice, drawn)
 
 
 def draw(runs: Sequence[Run]) -> list[Any]:

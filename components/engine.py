@@ -36,6 +36,7 @@ class Engine:
         self._models: dict[str, Any] = {}
         self._clips: OrderedDict[tuple[str, int, int], Video] = OrderedDict()
         self._working: dict[str, Work] = {}  # by session
+        self._looks: dict[str, Work] = {}  # beside it: the last look of each session
 
     def model(self, name: str) -> Any:
         """The named model, loaded in place of the one before. Raises ``ModelError``."""
@@ -147,14 +148,24 @@ class Engine:
             self._working[session] = Work()
             return True
 
-    def renew(self, session: str) -> Work:
-        """A further piece of work of this session (ended work where it was stopped)."""
+    def renew(self, session: str, work: Work) -> Work:
+        """A further piece of work after ``work`` (which comes back where it was stopped)."""
         with self._lock:
-            if session in self._working:
-                self._working[session] = Work()
-        return self.work(session)
+            if self._working.get(session) is work:
+                work = self._working[session] = Work()
+        return work
 
-    def busy(self, session: str) -> bool:
+    def looking(self, session: str | None) -> Work:
+        """A look of this session; the one before it ends in silence. None: of no page."""
+        work = Work()
+        if session is not None:
+            with self._lock:
+                before, self._looks[session] = self._looks.get(session), work
+            if before is not None:
+                before.end("")
+        return work
+
+    def busy(self, session: str | None) -> bool:
         """Whether this session has work under way that nobody stopped."""
         return session in self._working
 
@@ -164,12 +175,24 @@ class Engine:
         gone.end()
         return self._working.get(session, gone)
 
-    def stop(self, session: str) -> None:
-        """Have the model leave this session's work within a layer, and forget it."""
+    def stop(self, session: str) -> list[Work]:
+        """Have the model leave all of this session's work within a layer, and forget it."""
         with self._lock:
-            work = self._working.pop(session, None)
-        if work is not None:
+            held = [of.pop(session, None) for of in (self._working, self._looks)]
+        works = [work for work in held if work is not None]
+        for work in works:
             work.end()
+        return works
+
+    def leave(self, session: str | None, work: Work) -> None:
+        """This piece of work is over; what else the session has under way goes on."""
+        work.end()
+        self.line.leave(work)
+        with self._lock:
+            for held in (self._working, self._looks):
+                if session is not None and held.get(session) is work:
+                    del held[session]
+        work.over.set()
 
 
 def decides_early(compressor: Compressor) -> bool:

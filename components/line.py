@@ -26,6 +26,7 @@ class Work:
 
     def __init__(self) -> None:
         self.stop = threading.Event()
+        self.over = threading.Event()  # nothing more will be said of it
         self.why = ""
 
     def end(self, why: str = "Stopped.") -> None:

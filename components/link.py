@@ -11,11 +11,33 @@ import gradio as gr
 from components.clip import Example
 
 LOADED = "Settings as in the link. Press Ask to run them."
+COPY = """async () => {
+  try {
+    await navigator.clipboard.writeText(location.href);
+  } catch {  // only pages served by https or from this computer may copy by themselves
+    prompt("Copy this link", location.href);
+  }
+  return "Link copied";
+}"""
+RENAME = (
+    """() => new Promise((done) => setTimeout(() => done("Copy link to these settings"), 2000))"""
+)
+TAB = "() => window.gvTab()"
+KEPT = "() => window.gvKept()"
 WRITE = "(value) => window.gvLink(NAME, value, DEFAULT)"
 CLIP = """(value) => {
   const path = value?.path ?? value?.video?.path ?? "";
   window.gvLink(NAME, CLIPS.find((clip) => path.endsWith(clip)) ?? "", "");
 }"""
+
+
+def button() -> gr.Button:
+    """Copies the address of the page, which holds every setting."""
+    copy = gr.Button("Copy link to these settings", size="sm", elem_id="gv-copy")
+    copy.click(None, None, copy, js=COPY, api_visibility="private").then(
+        None, None, copy, js=RENAME, api_visibility="private"
+    )
+    return copy
 
 
 def writer(name: str, widget: Any, examples: Sequence[Example]) -> str:
@@ -50,6 +72,10 @@ def _value(widget: Any, text: str) -> Any:
     if isinstance(widget, gr.Dropdown):
         found = [value for _, value in widget.choices if str(value) == text]
         return found[0] if found else gr.skip()
+    if isinstance(widget, gr.CheckboxGroup):
+        wanted = text.split(",")
+        found = [value for _, value in widget.choices if str(value) in wanted]
+        return found or gr.skip()
     if isinstance(widget, gr.Checkbox):
         return {"true": True, "false": False}.get(text.lower(), gr.skip())
     if isinstance(widget, gr.Slider | gr.Number):

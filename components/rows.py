@@ -22,6 +22,7 @@ COLUMNS = (  # title, unit; in the order of :func:`figures`
     ("Log-prob.", "nats/token"),
 )
 NONE = "–"
+OVER = ("done", "failed")
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,7 @@ class Row:
     state: str = "waiting"
     run: Run | None = None
     run_id: str = ""
+    viewed: bool = False  # whether the viewer has it
     error: str = ""
     score: float = math.nan  # mean log-probability of the full-token answer
 
@@ -42,7 +44,7 @@ def shown(rows: list[Row]) -> dict[str, Any]:
     lines = []
     for row in rows:
         line: dict[str, Any] = {"label": row.label, "state": row.state, "error": row.error}
-        line |= {"answer": [], "cells": [NONE] * len(COLUMNS), "viewed": row.run is not None}
+        line |= {"answer": [], "cells": [NONE] * len(COLUMNS), "viewed": row.viewed}
         if row.run is not None:
             line |= {
                 "answer": words(row.run.answer, reference),
@@ -50,6 +52,13 @@ def shown(rows: list[Row]) -> dict[str, Any]:
             }
         lines.append(line)
     return {"columns": [list(column) for column in COLUMNS], "rows": lines}
+
+
+def settled(value: dict[str, Any] | None) -> dict[str, Any] | None:
+    """What :func:`shown` gave, without the rows that will not finish any more."""
+    if not value:
+        return value
+    return value | {"rows": [line for line in value["rows"] if line["state"] in OVER]}
 
 
 def words(answer: str, reference: str | None) -> list[list[Any]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 import threading
 from collections import OrderedDict
+from pathlib import Path
 
 from gleanvid.run import Run
 
@@ -17,14 +18,19 @@ class RunStore:
     def __init__(self, limit_mib: float = RUNS_MIB) -> None:
         self._limit = limit_mib * 2**20
         self._runs: OrderedDict[str, Run] = OrderedDict()
+        self._paths: dict[str, str] = {}
         self._lock = threading.Lock()
 
-    def add(self, run: Run) -> str:
-        run_id = secrets.token_urlsafe(9)
+    def add(self, run: Run, path: str | None = None) -> str:
+        """The new id of a run, which nobody can guess. ``path``: the file of its clip."""
+        run_id = secrets.token_urlsafe(16)
         with self._lock:
             self._runs[run_id] = run
+            if path is not None:
+                self._paths[run_id] = path
             while len(self._runs) > 1 and self._bytes() > self._limit:
-                self._runs.popitem(last=False)
+                gone, _ = self._runs.popitem(last=False)
+                self._paths.pop(gone, None)
         return run_id
 
     def get(self, run_id: str | None) -> Run | None:
@@ -34,6 +40,11 @@ class RunStore:
                 return None
             self._runs.move_to_end(run_id)
             return self._runs[run_id]
+
+    def path(self, run_id: str) -> str | None:
+        """The file of the run's clip; None where it is not known or no longer there."""
+        path = self._paths.get(run_id)
+        return path if path and Path(path).is_file() else None
 
     def __len__(self) -> int:
         return len(self._runs)

@@ -5,7 +5,7 @@ Model output, questions and file names reach the page through ``textContent`` al
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import gradio as gr
@@ -37,6 +37,7 @@ const show = () => {
     return block;
   }));
   list.scrollTop = list.scrollHeight;
+  window.gvKeep?.("turns", turns.map((turn) => turn.id).filter(Boolean));
 };
 watch("value", show);
 show();
@@ -53,6 +54,7 @@ watch("value", show);
 show();
 """
 SAVED = "A saved result. Press Ask to run it on this computer."
+TURNS_READ = 6  # earlier turns that the model reads again
 NO_WORDS = "(The model gave no words.)"
 BUILT_IN_NOTE = (
     "The **built-in model** is tiny and only knows the Glimpse world: coloured shapes that move. "
@@ -86,17 +88,19 @@ def panel(question: str, turns: list[dict[str, Any]]) -> Talk:
         ask = gr.Button("Ask", variant="primary", scale=3, min_width=120, elem_id="gv-ask")
         again = gr.Button("Regenerate", scale=1, min_width=100, elem_id="gv-again")
         stop = gr.Button("Stop", interactive=False, scale=1, min_width=70, elem_id="gv-stop")
-    notice = gr.HTML(
-        message(SAVED if turns else ""),
-        apply_default_css=False,
-        html_template=NOTICE_HTML,
-        js_on_load=NOTICE_JS,
-    )
+    notice = notice_line(SAVED if turns else "")
     answers = gr.HTML(
         turns, apply_default_css=False, html_template=ANSWERS_HTML, js_on_load=ANSWERS_JS
     )
     note = gr.Markdown(BUILT_IN_NOTE, elem_classes="gv-note")
     return Talk(box, ask, again, stop, notice, answers, note)
+
+
+def notice_line(text: str = "") -> gr.HTML:
+    """The place of a :func:`message`."""
+    return gr.HTML(
+        message(text), apply_default_css=False, html_template=NOTICE_HTML, js_on_load=NOTICE_JS
+    )
 
 
 def message(text: str = "", kind: str = "quiet") -> dict[str, str]:
@@ -110,6 +114,7 @@ def turn(
     run: Run | None = None,
     expected: str | None = None,
     running: bool = False,
+    run_id: str = "",
 ) -> dict[str, Any]:
     """One question and its answer: with its run what it cost, and the truth where it is known."""
     return {
@@ -119,12 +124,19 @@ def turn(
         "by": labels([run])[0] if run else "",
         "cost": cost_line(run.cost) if run else [],
         "running": running,
+        "id": run_id,
     }
 
 
 def spoken(item: Mapping[str, Any]) -> str:
     """The model's own words in a turn, which may be none."""
     return "" if item["answer"] == NO_WORDS else str(item["answer"]).strip()
+
+
+def history(turns: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
+    """(question, answer) of the turns that the model reads again."""
+    said = [(item["question"], spoken(item)) for item in turns]
+    return [pair for pair in said if all(pair)][-TURNS_READ:]
 
 
 def cost_line(cost: Cost) -> list[tuple[str, str]]:

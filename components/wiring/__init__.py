@@ -23,4 +23,4 @@ def wire(
     curves.wire(engine, page, tabs)
     compare.wire(engine, page)
     export.wire(engine, page)
-    link.wire(page, examples, blocks)
+    link.wire(engine, page, examples, tabs, blocks)

@@ -12,8 +12,8 @@ from components.comparing import RATIOS, Compared, Plan
 from components.curves import brief
 from components.engine import Engine
 from components.page import Page, working
-from components.wiring.looking import AT_ONCE
-from components.wiring.question import session, starting, stopping
+from components.wiring.looking import AT_ONCE, session
+from components.wiring.question import halted, starting
 from gleanvid import plots
 from gleanvid.compressors import COMPRESSORS
 from gleanvid.compressors.base import Compressor
@@ -54,10 +54,14 @@ def wire(engine: Engine, page: Page) -> None:
         starting(panel.start.click, engine, page, panel.notice, on_compare, chosen, outputs),
         starting(panel.sweep.click, engine, page, panel.notice, on_sweep, asked, outputs),
     ]
-    stopped = Compared(comparing.message("Stopped."), done=True)
-    panel.stop.click(stopping(engine), queue=False, api_visibility="private").then(
-        lambda: updates(stopped), None, outputs, **AT_ONCE, cancels=begun
-    )
+
+    def on_stop(user: gr.Request, told: dict[str, Any] | None) -> list[Any]:
+        stopped = updates(Compared(comparing.message("Stopped."), done=True))
+        stopped[1] = rows.settled(told)
+        return [gr.skip()] * len(stopped) if halted(engine, user) else stopped
+
+    ended = panel.stop.click(on_stop, panel.rows, outputs, **AT_ONCE)
+    ended.then(None, None, None, cancels=begun)
 
 
 SETTINGS_METHOD = 8  # place of the compressor's name among the values of ``Page.asked``

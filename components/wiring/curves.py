@@ -9,34 +9,42 @@ import gradio as gr
 from components import curves
 from components.engine import Engine
 from components.page import Page
+from components.talk import message
 from gleanvid.run import Run
 
 TITLE = "Curves"
+GONE = "These runs are no longer on the server. Run them again."
+SOME_GONE = (
+    "Some of the runs on show are no longer on the server: these are the curves of the rest."
+)
 
 
 def wire(engine: Engine, page: Page, tabs: gr.Tabs) -> None:
     plots = list(page.curves.plots.values())
+    outputs = [page.curves.notice, *plots]
 
     def on_draw(ids: list[str], tab: str, model: str, pixels: int) -> list[Any]:
         if tab != TITLE or not ids:
-            return [gr.skip()] * len(plots)
+            return [gr.skip()] * len(outputs)
         runs = told(engine, ids, model, pixels)
         if not runs:
-            return [gr.skip()] * len(plots)
-        return [gr.update(value=fig, visible=fig is not None) for fig in curves.draw(runs)]
+            return [message(GONE, "problem"), *[gr.skip()] * len(plots)]
+        lost = SOME_GONE if len(runs) < len(ids) else ""
+        drawn = [gr.update(value=fig, visible=fig is not None) for fig in curves.draw(runs)]
+        return [message(lost, "problem" if lost else "quiet"), *drawn]
 
     def on_runs(ids: list[str], *told: Any) -> list[Any]:
         """Another clip leaves no curves of the one before."""
         if not ids:
-            return [gr.update(value=None, visible=False)] * len(plots)
+            return [message(), *[gr.update(value=None, visible=False)] * len(plots)]
         return on_draw(ids, *told)
 
     inputs = [page.runs, page.tab, page.settings.model, page.settings.pixels]
     options: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
     tabs.select(opened, None, page.tab, queue=False, **options).then(
-        on_draw, inputs, plots, **options
+        on_draw, inputs, outputs, **options
     )
-    page.runs.change(on_runs, inputs, plots, trigger_mode="always_last", **options)
+    page.runs.change(on_runs, inputs, outputs, trigger_mode="always_last", **options)
 
 
 def opened(event: gr.SelectData) -> str:

@@ -15,11 +15,10 @@ from components.export import FETCH, SAVE_FRAME
 from components.page import Page
 from components.talk import message, turn
 from components.viewer import payload
-from components.wiring.curves import told
+from components.wiring.curves import GONE, told
 from components.wiring.looking import AT_ONCE
 
-NOTHING = "There is nothing to save yet: look at a clip or ask a question first."
-GONE = "These runs are no longer on the server. Run them again."
+NOTHING = "There is nothing to save yet. The page opens with a saved picture: press Ask first."
 OPENED = "A saved run, opened. Its clip is not here: ask about another, or look at its tokens."
 
 
@@ -41,8 +40,9 @@ def wire(engine: Engine, page: Page) -> None:
             view = payload([run])
         except Exception as error:
             return [message(explain(error), "problem"), *[gr.skip()] * 4]
-        turns = [turn(run.question, run.answer, run)] if run.question else []
-        return [message(OPENED), view, [engine.runs.add(run)], turns, turns]
+        run_id = engine.runs.add(run)
+        turns = [turn(run.question, run.answer, run, run_id=run_id)] if run.question else []
+        return [message(OPENED), view | {"runs": [run_id]}, [run_id], turns, turns]
 
     talk = page.talk
     outputs = [talk.notice, page.viewer, page.runs, talk.answers, page.turns]

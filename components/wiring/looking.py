@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import gradio as gr
+
 from components import actions
 from components.engine import Engine
 from components.page import Page, looked
@@ -19,8 +21,15 @@ AT_ONCE: dict[str, Any] = {"queue": False, "show_progress": "hidden", "api_visib
 
 
 def looking(engine: Engine, page: Page) -> dict[str, Any]:
-    def on_look(ids: list[str], *asked: Any) -> Iterator[list[Any]]:
-        yield from map(looked, actions.look(engine, page.request(asked), ids or []))
+    def on_look(user: gr.Request, ids: list[str], *asked: Any) -> Iterator[list[Any]]:
+        owner = session(user)
+        for shown in actions.look(engine, page.request(asked), ids or [], owner):
+            stop = gr.update(interactive=shown.stoppable or engine.busy(owner))
+            yield [*looked(shown), stop]
 
-    inputs = [page.runs, *page.asked()]
-    return {"fn": on_look, "inputs": inputs, "outputs": page.looked(), **IN_LINE}
+    inputs, outputs = [page.runs, *page.asked()], [*page.looked(), page.talk.stop]
+    return {"fn": on_look, "inputs": inputs, "outputs": outputs, **IN_LINE}
+
+
+def session(user: gr.Request) -> str:
+    return str(user.session_hash)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
@@ -13,27 +14,33 @@ from components.clip import Example, expected, picked
 from components.engine import Engine
 from components.page import Page, updates, working
 from components.talk import message
-from components.wiring.looking import AT_ONCE, IN_LINE
+from components.wiring.looking import AT_ONCE, IN_LINE, session
 
+GRACE_S = 3.0  # in which stopped work may still say how it ended
 BUSY = "Still at work for you. Stop it first, or wait."
 
 
 def wire(engine: Engine, page: Page, examples: Sequence[Example]) -> None:
     talk = page.talk
 
+    def run(
+        user: gr.Request, text: str, turns: actions.Turns, ids: list[str], asked: Any, again: bool
+    ) -> Iterator[Any]:
+        request = page.request(asked)
+        truth = expected(examples, request.path, text)
+        found = actions.ask(engine, session(user), request, text, turns, truth, ids or [], again)
+        yield from map(updates, found)
+
     def on_ask(
         user: gr.Request, question: str, turns: actions.Turns, ids: list[str], *asked: Any
     ) -> Iterator[Any]:
-        request, text = page.request(asked), question or ""
-        truth = expected(examples, request.path, text)
-        found = actions.ask(engine, session(user), request, text, turns, truth, ids or [])
-        yield from map(updates, found)
+        yield from run(user, question or "", turns, ids, asked, again=False)
 
     def on_again(
-        user: gr.Request, question: str, turns: actions.Turns, *rest: Any
+        user: gr.Request, question: str, turns: actions.Turns, ids: list[str], *asked: Any
     ) -> Iterator[Any]:
-        last = turns[-1]["question"] if turns else question
-        yield from on_ask(user, last, turns[:-1], *rest)
+        last = turns[-1]["question"] if turns else question or ""
+        yield from run(user, last, turns, ids, asked, again=True)
 
     told = [talk.question, page.turns, page.runs, *page.asked()]
     chosen = page.clip.ready.pick(picked, None, talk.question, **AT_ONCE)  # type: ignore[attr-defined]
@@ -46,18 +53,14 @@ def wire(engine: Engine, page: Page, examples: Sequence[Example]) -> None:
             (chosen.then, on_ask),
         )
     ]
-    # The flag first: it frees the model. Cancelling only ends the event.
-    talk.stop.click(stopping(engine), queue=False, api_visibility="private").then(
-        lambda: updates(actions.STOPPED),
-        None,
-        page.shown(),
-        **AT_ONCE,
-        cancels=runs,
-    )
 
+    def on_stop(user: gr.Request) -> list[Any]:
+        stopped = updates(actions.STOPPED)
+        return [gr.skip()] * len(stopped) if halted(engine, user) else stopped
 
-def session(user: gr.Request) -> str:
-    return str(user.session_hash)
+    # The flag first: it frees the model. Cancelling only ends an event that does not end itself.
+    ended = talk.stop.click(on_stop, None, page.shown(), **AT_ONCE)
+    ended.then(None, None, None, cancels=runs)
 
 
 def starting(
@@ -75,6 +78,14 @@ def starting(
     started = event(on_start, None, [notice, *page.busy()], **AT_ONCE)
     started.failure(lambda: message(BUSY, "problem"), None, notice, **AT_ONCE)
     return started.success(*handling, **IN_LINE)
+
+
+def halted(engine: Engine, user: gr.Request) -> bool:
+    """Stop what this page has under way; whether it had its last word and left."""
+    works = engine.stop(session(user))
+    until = time.monotonic() + GRACE_S
+    over = [work.over.wait(max(0.0, until - time.monotonic())) for work in works]
+    return bool(over) and all(over)
 
 
 def stopping(engine: Engine) -> Callable[[gr.Request], None]:

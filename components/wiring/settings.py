@@ -32,4 +32,4 @@ def wire(engine: Engine, page: Page) -> None:
     changes.append(settings.pixels.input)
     for widget in [own.ratio, *own.fields.values()]:
         changes.append(widget.release if isinstance(widget, gr.Slider) else widget.change)
-    gr.on(changes, **look, trigger_mode="always_last")
+    gr.on(changes, **look, trigger_mode="multiple")  # the engine ends the look before

@@ -11,6 +11,7 @@ from components.actions import Request
 from components.comparing import compare, plans
 from components.engine import Engine
 from components.line import Line
+from components.viewer import MAX_METHODS
 from gleanvid import COMPRESSORS, GleanVID
 from tests.components.fake import Library, write_clip
 
@@ -103,9 +104,34 @@ def test_stop_ends_it_all_and_keeps_the_rows_that_are_done(clip):
     library.words = 100_000
     threading.Timer(0.1, engine.stop, ["me"]).start()
     last = list(running)[-1]
-    assert last.notice["text"] == "Stopped." and last.done
-    assert [row.state for row in last.rows] == ["done"]
+    assert last.notice["text"].startswith("Stopped. Used 8 of 8 frames from") and last.done
+    assert [(row.state, row.viewed) for row in last.rows] == [("done", True)]
+    assert len(last.viewer["methods"]) == 1 and last.run_ids == [last.rows[0].run_id]
+    assert engine.runs.get(last.run_ids[0]) is last.rows[0].run
     assert len(engine.line) == 0 and engine.start("me")
+
+
+def test_a_row_says_that_it_is_in_the_viewer_only_once_it_is_there(clip):
+    *before, last = compared(Engine(Library()), clip, ["gleanvid"])
+    assert not any(row.viewed for part in before for row in part.rows or [])
+    assert [line["viewed"] for line in rows.shown(last.rows)["rows"]] == [True, True]
+    assert "448 visual tokens before compression" in last.notice["text"]
+    wide = compared(Engine(Library()), clip, ["uniform"], [n / 100 for n in range(5, 20)])[-1]
+    assert sum(row.viewed for row in wide.rows) == len(wide.viewer["methods"]) == MAX_METHODS
+
+
+def test_no_row_is_left_running_where_a_comparison_ends_early(clip):
+    engine = Engine(Library())
+    stopped = []
+    engine.start("me")
+    request = Request(clip, 8, "builtin", GleanVID)
+    for part in compare(engine, "me", request, "What?", lambda: plans(["uniform"], [0.2], make)):
+        stopped.append(part)
+        if part.rows and part.rows[0].state == "running":
+            engine.stop("me")
+    assert stopped[-1].rows == [] and stopped[-1].notice["text"] == "Stopped."
+    told = rows.shown([rows.Row("a", "done"), rows.Row("b", "running"), rows.Row("c")])
+    assert [line["label"] for line in rows.settled(told)["rows"]] == ["a"]
 
 
 @pytest.mark.parametrize("question", ["", "   "])

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
+
+import gradio as gr
 import pytest
 
+import app
 from components import curves
+from components.engine import Engine
+from components.wiring import curves as wiring
 from gleanvid import GleanVID, Uniform
 from gleanvid.metrics import diagnostics_of
 from tests.components.fake import Library, a_run, moving_square
@@ -59,6 +65,20 @@ def test_a_long_word_in_the_brackets_goes_and_the_figure_stays():
     assert curves.brief("full") == "Full"
     for name in ("B/T = 25.0", "novelty (Gini 0.77, alpha 0.29)"):
         assert curves.brief(name) == name
+
+
+def test_runs_that_are_gone_are_said(clip, monkeypatch):
+    runs, _ = clip
+    engine = Engine(Library())
+    page = app.build_app(engine)
+    draw = next(fn.fn for fn in page.fns.values() if fn.name == "on_draw")
+    drawn = partial(draw, tab="Curves", model="builtin", pixels=0)
+    kept = [engine.runs.add(run) for run in runs]
+    whole, some, gone = drawn(kept), drawn([*kept, "gone"]), drawn(["gone"])
+    assert whole[0]["text"] == "" and some[0]["text"] == wiring.SOME_GONE
+    assert [figure["visible"] for figure in some[1:]] == [True] * len(NAMES)
+    assert gone[0] == {"text": wiring.GONE, "kind": "problem"}
+    assert gone[1:] == [gr.skip()] * len(NAMES)
 
 
 def test_no_runs_no_figures():

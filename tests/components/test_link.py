@@ -10,6 +10,7 @@ import pytest
 
 from components import link
 from components.clip import Example
+from components.compare import panel as panel_of_compare
 from components.settings import panel
 from gleanvid import COMPRESSORS
 
@@ -22,7 +23,9 @@ def named():
         start = {"model": "builtin", "compressor": "gleanvid"}
         settings = panel(COMPRESSORS, [("Tiny", "builtin")], 64, start)
         question = gr.Textbox()
-    return {"clip": gr.Video()} | settings.named() | {"question": question}
+        compare = panel_of_compare(COMPRESSORS)
+    own = {"question": question, "methods": compare.methods, "ratios": compare.ratios}
+    return {"clip": gr.Video()} | settings.named() | own
 
 
 def said(named, **query):
@@ -41,6 +44,8 @@ def test_valid_values_come_back_in_their_kind(named):
         "gleanvid.alpha_min": "0.3",
         "question": "Why ${1+1}?",
         "seed": "7",
+        "methods": "vidcom2,evil,uniform",
+        "ratios": "0.1,0.25,7",
     }
     assert said(named, **query) == {
         "clip": "/clips/square.mp4",
@@ -50,6 +55,8 @@ def test_valid_values_come_back_in_their_kind(named):
         "gleanvid.alpha_min": 0.3,
         "question": "Why ${1+1}?",
         "seed": 7,
+        "methods": ["vidcom2", "uniform"],
+        "ratios": [0.1, 0.25],
     }
 
 
@@ -64,6 +71,7 @@ def test_valid_values_come_back_in_their_kind(named):
         {"model": "someone/else"},
         {"seed": "many"},
         {"nothing": "1"},
+        {"methods": "evil,full", "ratios": "2"},
     ],
 )
 def test_what_a_widget_could_not_say_changes_nothing(named, query):

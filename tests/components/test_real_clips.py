@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from components.actions import Request, ask, look
+from components.comparing import compare, plans
 from components.engine import Engine
-from gleanvid import GleanVID, pipeline
+from gleanvid import COMPRESSORS, GleanVID, pipeline
 from gleanvid.models.load import BUILTIN
 
 av = pytest.importorskip("av")
@@ -90,6 +91,28 @@ def test_a_question_of_ten_thousand_characters_is_answered_and_so_is_the_next(en
         turns = last.turns
         assert turns[-1]["question"] == question and turns[-1]["cost"]
     assert len(turns) == 2
+
+
+def test_a_share_that_a_method_cannot_reach_is_said_and_the_next_question_works(engine, tmp_path):
+    path = write(tmp_path / "clip.mp4", "libx264", 8, 160, 96)
+
+    def asked(share):
+        engine.start("me")
+        request = Request(
+            path, 8, "builtin", lambda: COMPRESSORS["fastv"](share), sampling={"max_new_tokens": 4}
+        )
+        return list(ask(engine, "me", request, "What moves?", []))[-1]
+
+    refused = asked(0.15)
+    assert refused.done and refused.notice["kind"] == "problem" and not refused.turns
+    assert "retention_ratio=0.15 is out of reach for FastV" in refused.notice["text"]
+    assert asked(0.5).turns[-1]["cost"] and not engine.busy("me")
+    engine.start("me")
+    request = Request(path, 8, "builtin", GleanVID, sampling={"max_new_tokens": 4})
+    planned = plans(["fastv", "uniform"], [0.15], lambda name, share: COMPRESSORS[name](share))
+    rows = list(compare(engine, "me", request, "What moves?", lambda: planned))[-1].rows
+    assert [row.state for row in rows] == ["done", "failed", "done"]
+    assert "out of reach for FastV" in rows[1].error
 
 
 @pytest.mark.parametrize("content", [b"", b"no film at all" * 99, b"<html>"])

@@ -1,0 +1,57 @@
+"""Stop frees the model, and what was there before stays in use."""
+
+from __future__ import annotations
+
+from tests.browser.steps import ask, notice, tab
+
+
+def test_stop_in_compare_leaves_its_finished_rows_in_use(visit, library):
+    tab(visit, "Compare")
+    visit.click("#gv-compare-start")
+    visit.wait_for_selector(".gv-table tr:nth-child(1).gv-done")
+    library.words = 400
+    library.closed.clear()
+    try:
+        visit.wait_for_selector(".gv-result.gv-running")
+        visit.click("#gv-compare-stop")
+        assert library.closed.wait(1.0)
+        visit.wait_for_selector("#gv-compare-start:not([disabled])")
+    finally:
+        library.words = 8
+    visit.locator(".gv-notice", has_text="Stopped. Used 32").wait_for()
+    done = visit.locator(".gv-table tr.gv-done").count()
+    assert done and visit.locator(".gv-result:not(.gv-done)").count() == 0
+    assert visit.locator(".gv-table [data-side=a]").count() == done
+    visit.get_by_label("Show FullTokens as A in the viewer").click()
+    tab(visit, "Tokens")
+    assert visit.locator("[data-pick=a] select option:checked").inner_text() == "FullTokens"
+    ask(visit, "And now?")
+    visit.wait_for_selector(".gv-cost")
+    assert visit.errors == []
+
+
+def test_stop_ends_a_look_and_a_newer_setting_ends_it_too(visit, library):
+    def frames(count: int) -> None:
+        box = visit.get_by_label("number input for Frames")
+        box.fill(str(count))
+        box.press("Enter")
+        box.blur()
+
+    library.encode_s = 60
+    try:
+        frames(12)
+        notice(visit, "Encoding 12 frames")
+        visit.wait_for_selector("#gv-stop:not([disabled])")
+        visit.click("#gv-stop")
+        notice(visit, "Stopped.")
+        visit.wait_for_selector("#gv-stop[disabled]", state="attached")
+        frames(14)
+        notice(visit, "Encoding 14 frames")
+        library.encode_s = 0
+        frames(16)
+        notice(visit, "Used 16")
+    finally:
+        library.encode_s = 0
+    visit.wait_for_selector("#gv-stop[disabled]", state="attached")
+    visit.wait_for_timeout(300)
+    assert "Used 16" in visit.locator(".gv-notice").first.inner_text()
