@@ -22,7 +22,7 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Message, Receive, Send], Awaitable[None]]
 
-MAX_JSON = 2_000_000  # bytes; settings and questions are far smaller, uploads are not JSON
+MAX_JSON = 2_000_000  # bytes; settings and questions are far smaller, uploads are forms
 ADDRESSES = 10_000  # remembered by a tap
 POLICY = (
     "default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval' blob:; "
@@ -63,13 +63,13 @@ class Guard:
             self.tap and scope["method"] == "POST" and not self.tap.allows(_client(scope, headers))
         ):
             await _refuse(send, 429, "Too many requests from your address. Wait a minute.")
-        elif headers.get(b"content-type", b"").startswith(b"application/json"):
+        elif scope["method"] == "POST" and not _is_form(scope):
             await self._checked(scope, receive, send)
         else:
             await self.app(scope, receive, _with_headers(send, self.headers))
 
     async def _checked(self, scope: Message, receive: Receive, send: Send) -> None:
-        """Read a JSON body whole, judge it, and hand it on."""
+        """Read a body whole, judge it as the JSON that it may be, and hand it on."""
         body, more = b"", True
         while more:
             message = await receive()
@@ -115,6 +115,12 @@ def _client(scope: Message, headers: dict[bytes, bytes]) -> str:
     address = (scope.get("client") or ("", 0))[0]
     named = headers.get(b"x-forwarded-for", b"").decode("latin-1").split(",")[-1].strip()
     return named if named and address in ("127.0.0.1", "::1") else str(address)
+
+
+def _is_form(scope: Message) -> bool:
+    """Whether this is an upload. All else may be read as JSON behind, however it is labelled."""
+    kinds = [value for name, value in scope["headers"] if name == b"content-type"]
+    return bool(kinds) and all(kind.startswith(b"multipart/form-data;") for kind in kinds)
 
 
 def _with_paths(body: bytes) -> bytes:

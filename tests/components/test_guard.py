@@ -89,6 +89,33 @@ def test_huge_json_is_refused(client):
     assert post(client, {"data": "x" * MAX_JSON}).status_code == 413
 
 
+@pytest.mark.parametrize(
+    "kinds",
+    [
+        ["Application/JSON"],
+        [" application/json"],
+        ["application/json; charset=utf-8"],
+        ["application/vnd.api+json"],
+        ["text/plain"],
+        ["Multipart/Form-Data; boundary=x"],  # JSON to some of Gradio's routes
+        ["multipart/form-data-json"],
+        ["application/json", "multipart/form-data; boundary=x"],
+        [],
+    ],
+    ids=str,
+)
+def test_no_label_hides_json(client, kinds):
+    headers = [("content-type", kind) for kind in kinds]
+    body = b'{"data": [{"path": "http://evil.example/x"}]}'
+    assert client.post("/run", content=body, headers=headers).status_code == 422
+    assert client.post("/run", content=b"x" * (MAX_JSON + 1), headers=headers).status_code == 413
+
+
+def test_uploads_may_be_large(client):
+    reply = client.post("/gradio_api/upload", files={"files": b"x" * (MAX_JSON + 1)})
+    assert reply.status_code == 200 and reply.json()["bytes"] > MAX_JSON
+
+
 def test_every_answer_carries_the_headers(client):
     for reply in (client.get("/"), post(client, {}, origin="http://evil.example")):
         assert "frame-ancestors 'self'" in reply.headers["content-security-policy"]
