@@ -30,7 +30,8 @@ def _ask(options: argparse.Namespace) -> int:
     compressor = options.method(**{name: getattr(options, name) for name in options.settings})
     video, model, decode_s = shared.read_and_load(options)
     show = None if options.json else lambda text: print(text, end="", flush=True)
-    run = ask(video, options.question, model, compressor, options.max_new_tokens, on_text=show)
+    given: dict[str, Any] = {"on_text": show} | shared.sampling(options)
+    run = ask(video, options.question, model, compressor, options.max_new_tokens, **given)
     run = replace(run, cost=replace(run.cost, decode_s=decode_s))
     if options.json:
         print(json.dumps(run.summary(), indent=2, ensure_ascii=False))

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import shutil
+import subprocess
+
 import pytest
 
 pytest.importorskip("gradio_client")
@@ -10,8 +14,10 @@ import httpx
 from gradio_client import Client, handle_file
 
 import app
-from components import serving
+from components import serving, snippets
+from components.actions import Request
 from components.engine import Engine
+from gleanvid import GleanVID
 from tests.components.fake import Library, write_clip
 
 
@@ -46,6 +52,19 @@ def test_a_question_is_answered_with_its_cost(client, clip):
     )
     assert run["answer"].startswith("word0") and run["compressor"]["retention_ratio"] == 0.5
     assert sum(run["budgets"]) == run["cost"]["visual_tokens_kept"]
+
+
+@pytest.mark.skipif(shutil.which("curl") is None, reason="needs curl")
+def test_the_code_for_curl_makes_the_run_of_the_page(client, clip, library, folder):
+    drawn = {"seed": 5, "temperature": 0.5, "top_p": 0.9, "max_new_tokens": 9}
+    method = GleanVID(0.5, alpha_min=0.3)
+    request = Request("clip.mp4", 8, "builtin", lambda: method, 100, drawn)
+    text = snippets.curl(request, "What's `it`?", "clip.mp4", client.src.rstrip("/"))
+    done = subprocess.run(["bash", "-c", text], cwd=folder, capture_output=True, text=True)
+    lines = done.stdout.splitlines()
+    (run,) = json.loads(lines[lines.index("event: complete") + 1].removeprefix("data: "))
+    assert run["question"] == "What's `it`?" and run["compressor"] == method.settings()
+    assert library.options == drawn | {"max_pixels": 100 * 8}
 
 
 def test_tokens_are_chosen_without_a_question(client, clip):
