@@ -86,6 +86,8 @@ class Calls:
         request = self._request(
             video, frames, model, compressor, retention_ratio, settings, sampling, pixels
         )
+        if text := request.missing(question):
+            raise gr.Error(text, print_exception=False)
         with Turn(self.engine) as work:
             clip = self._clip(request)
             options = sampling | {"max_pixels": request.max_pixels(clip)}

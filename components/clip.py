@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 
 import gradio as gr
 
+from components.settings import LONGEST
+
 LIMITS = (
     "MP4, MOV, MKV, AVI, WebM · up to {size} MB, 6 hours, 8K. At most {frames} frames are used, "
     "spread evenly over the clip; sound is not."
@@ -128,4 +130,4 @@ def chips(texts: Sequence[str]) -> gr.HTML:
 
 def picked(event: gr.EventData) -> Any:
     """The question on the chip that was pressed; what a page sends is cut to a question's size."""
-    return str(getattr(event, "text", ""))[:10_000]
+    return str(getattr(event, "text", ""))[:LONGEST]

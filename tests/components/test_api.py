@@ -99,6 +99,7 @@ def test_methods_are_compared(client, clip):
         ({"settings": {"nonsense": 1}}, "no such setting"),
         ({"temperature": -1}, "temperature=-1"),
         ({"question": "  "}, "question"),
+        ({"question": "x" * 10_001}, "10,000 characters; this one has 10,001"),
     ],
 )
 def test_bad_arguments_are_named(client, clip, change, sentence):
