@@ -56,6 +56,12 @@ def examples(folder: Path = FOLDER) -> list[Example]:
     ]
 
 
+def files(shown: Sequence[Example]) -> list[Path]:
+    """What the page shows of the examples. Static: copies would be deleted by their age."""
+    pictures = [Path(picture) for example in shown if (picture := thumbnail(example.path))]
+    return [*(example.path for example in shown), *pictures]
+
+
 def truths(facts: Path) -> tuple[tuple[str, str], ...]:
     """(question, answer) pairs that were made together with a clip, one wording of each kind."""
     if not facts.is_file():

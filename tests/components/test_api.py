@@ -108,16 +108,31 @@ def test_bad_arguments_are_named(client, clip, change, sentence):
         client.predict(**given, api_name="/ask")
 
 
-@pytest.mark.parametrize("path", ["/etc/passwd", __file__, "../app.py", "", None])
-def test_no_file_of_the_server_is_read(client, library, path):
+def asked_plainly(client, path):
     """Sent as it is: gradio_client would upload a local file of that name."""
-    reads = library.reads
     call = f"{client.src}gradio_api/call/ask"
-    data = [{"path": path, "meta": {"_type": "gradio.FileData"}}, "What?"]
+    file = {"path": path, "meta": {"_type": "gradio.FileData"}}
+    data = [file, "What?", "gleanvid", 0.25, "", 8, None, 0, 0.0, 8, 1.0, 0]
     reply = httpx.post(call, json={"data": data})
-    if reply.status_code == 200:
-        answer = httpx.get(f"{call}/{reply.json()['event_id']}", timeout=20).text
-        assert "event: error" in answer
+    if reply.status_code != 200:
+        return reply.text
+    return httpx.get(f"{call}/{reply.json()['event_id']}", timeout=20).text
+
+
+def test_an_upload_may_be_named_by_its_path(client, clip, folder, library):
+    sent = {"files": ("clip.mp4", (folder / "clip.mp4").read_bytes())}
+    path = httpx.post(f"{client.src}gradio_api/upload", files=sent).json()[0]
+    assert "event: complete" in asked_plainly(client, path)
+    beyond = f"{path}/../../../etc/passwd"
+    assert "event: complete" not in asked_plainly(client, beyond)
+
+
+@pytest.mark.parametrize(
+    "path", ["/etc/passwd", __file__, "../app.py", "README.md", ".git/config", "", None]
+)
+def test_no_file_of_the_server_is_read(client, library, path):
+    reads = library.reads
+    assert "event: complete" not in asked_plainly(client, path)
     assert library.reads == reads
 
 
