@@ -162,8 +162,9 @@ class Calls:
             frames: how many frames are sampled evenly over the clip.
 
         Returns:
-            One row for each run: answer, tokens, times, memory, FLOPs, agreement with the
-            full-token answer and its mean log-probability, or the error.
+            One row for each run: answer, tokens, times, memory, multiply-accumulates (MAC) of
+            the prompt, agreement with the full-token answer and its mean log-probability, or
+            the error.
         """
         request = self._request(video, frames, model, "full", 1.0, None, {})
 

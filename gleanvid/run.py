@@ -32,7 +32,7 @@ class Cost:
     generate_s: float  # first token to last
     new_tokens: int
     peak_memory_mib: float
-    prefill_flops: float  # multiply-accumulates, Eq. llm_flops, after compression
+    prefill_flops: float  # multiply-accumulates (two operations each), Eq. llm_flops
     prefill_flops_full: float  # the same for the whole prompt
     visual_tokens_by_layer: tuple[int, ...] = ()  # entering each layer, at prefill
 

@@ -30,7 +30,7 @@ def test_ask_prints_the_answer_and_its_cost(clip, model, capsys):
     assert call("ask", clip, "What moves?", "--model", model, "--retention-ratio", "0.5") == 0
     out = capsys.readouterr().out
     assert "(50.0%)" in out
-    for name in ("decode", "encode", "compress", "prefill", "generate", "peak memory", "FLOPs"):
+    for name in ("decode", "encode", "compress", "prefill", "generate", "peak memory", "MAC"):
         assert name in out
 
 
