@@ -54,11 +54,11 @@ def build_app(
     limits: serving.Limits = serving.LOCAL,
 ) -> gr.Blocks:
     """The whole page. ``models`` are (label, name) pairs, the first one chosen."""
-    gr.set_static_paths([first.FOLDER, *(example.path for example in examples)])
+    gr.set_static_paths([first.FOLDER, *clip.files(examples)])
     opening = first.load()
     question = opening.question or (examples[0].question if examples else "")
     start = {"model": models[0][1], "compressor": "gleanvid"}
-    with gr.Blocks(title="GleanVID", fill_width=True, delete_cache=serving.DELETE_CACHE) as blocks:
+    with gr.Blocks(title="GleanVID", fill_width=True, delete_cache=limits.delete_cache) as blocks:
         with gr.Sidebar(width=300, elem_id="gv-settings") as sidebar:
             chosen = settings.panel(COMPRESSORS, models, limits.max_frames, start)
             link.button()

@@ -25,12 +25,13 @@ interface.
   score** is both.
 - **First token**: seconds from the question to the first word, with the encoding of the clip
   where it was new.
-- **FLOPs**: arithmetic of the language model over the prompt, by formula, not measured.
+- **FLOPs**: arithmetic of the language model over the prompt, by formula, not measured. It is
+  counted in multiply-accumulates (**MAC**), each of them two floating-point operations.
 
 ## What is kept
-Uploads and results lie in a temporary folder of the server and are deleted after a day. Whoever
-knows the address of an uploaded file can fetch it: on a server that you share, upload nothing
-private. The page itself talks to this server alone.
+Uploads and results lie in a temporary folder of the server and are deleted after a day, on a
+public server after two hours. Whoever knows the address of an uploaded file can fetch it: on a
+server that you share, upload nothing private. The page itself talks to this server alone.
 """
 
 

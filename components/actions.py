@@ -13,7 +13,7 @@ import torch
 from components import status
 from components.engine import Engine, decides_early
 from components.line import BusyError, Work
-from components.settings import NEW_TOKENS, SEEDS, clamped
+from components.settings import LONGEST, NEW_TOKENS, SEEDS, clamped
 from components.talk import history, message, turn
 from components.viewer import MAX_METHODS, payload
 from gleanvid.compressors.base import Compressor
@@ -24,6 +24,7 @@ log = logging.getLogger(__name__)
 
 NO_CLIP = "Choose a clip first: upload one, or take an example."
 NO_QUESTION = "Type a question first."
+TOO_LONG = f"A question may have {LONGEST:,} characters; this one has {{count:,}}."
 OUT_OF_MEMORY = (
     "The model ran out of memory. Use fewer frames or a lower retention ratio, then try again."
 )
@@ -63,6 +64,12 @@ class Request:
         for name, (low, high) in SAMPLING.items():
             if name in self.sampling:
                 clamped(name, self.sampling[name], low, high)
+
+    def missing(self, question: str) -> str:
+        """What stands in the way of asking, as a sentence; empty where nothing does."""
+        if not self.path or not question.strip():
+            return NO_QUESTION if self.path else NO_CLIP
+        return TOO_LONG.format(count=len(question)) if len(question) > LONGEST else ""
 
     def max_pixels(self, video: Video) -> int | None:
         return self.pixels * len(video) or None
@@ -164,14 +171,13 @@ def ask(
     before = [item | {"running": False} for item in turns[-TURNS_SHOWN:]]
     earlier = before[:-1] if again else before
     try:
-        if not request.path or not question.strip():
-            text = NO_QUESTION if request.path else NO_CLIP
+        if text := request.missing(question):
             yield Shown(message(text, "problem"), done=True)
             return
         request.check()
         compressor = request.compressor()
         yield Shown(message("Reading the clip…"))
-        video = engine.clip(request.path, request.frames)
+        video = engine.clip(str(request.path), request.frames)
         pixels = request.max_pixels(video)
         yield from waiting(engine, work)
         yield Shown(message(f"Encoding {len(video)} frames…"), status=status.pairs(engine))

@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 import gradio as gr
 from gradio.data_classes import FileData
-from gradio.utils import get_function_description, get_upload_folder
+from gradio.utils import get_function_description
 
 from components import comparing, rows
 from components.actions import Request
+from components.arguments import known, making, uploaded
 from components.engine import Engine, decides_early
 from components.turn import Turn
 from gleanvid.compressors import COMPRESSORS
@@ -57,6 +57,8 @@ class Calls:
         seed: int = 0,
         temperature: float = 0.0,
         max_new_tokens: int = 64,
+        top_p: float = 1.0,
+        pixels: int = 0,
     ) -> dict:
         """Answer a question about a video; the model reads only a part of its visual tokens.
 
@@ -73,17 +75,22 @@ class Calls:
             seed: of sampling.
             temperature: 0 always takes the likeliest token.
             max_new_tokens: the longest answer.
+            top_p: share of likelihood that a token is drawn from.
+            pixels: most pixels of a frame as the model sees it; 0 for the model's own limit.
 
         Returns:
             The answer, the settings, the tokens kept in each unit, and the cost.
         """
-        sampling = {"seed": seed, "temperature": temperature, "max_new_tokens": max_new_tokens}
+        sampling = {"seed": seed, "temperature": temperature, "top_p": top_p}
+        sampling["max_new_tokens"] = max_new_tokens
         request = self._request(
-            video, frames, model, compressor, retention_ratio, settings, sampling
+            video, frames, model, compressor, retention_ratio, settings, sampling, pixels
         )
+        if text := request.missing(question):
+            raise gr.Error(text, print_exception=False)
         with Turn(self.engine) as work:
             clip = self._clip(request)
-            options = dict(sampling)
+            options = sampling | {"max_pixels": request.max_pixels(clip)}
             answers = self.engine.answer(
                 clip, question, request.model, request.compressor(), work, options
             )
@@ -155,8 +162,9 @@ class Calls:
             frames: how many frames are sampled evenly over the clip.
 
         Returns:
-            One row for each run: answer, tokens, times, memory, FLOPs, agreement with the
-            full-token answer and its mean log-probability, or the error.
+            One row for each run: answer, tokens, times, memory, multiply-accumulates (MAC) of
+            the prompt, agreement with the full-token answer and its mean log-probability, or
+            the error.
         """
         request = self._request(video, frames, model, "full", 1.0, None, {})
 
@@ -165,7 +173,7 @@ class Calls:
 
         def plan() -> list[comparing.Plan]:
             for name in compressors:
-                _known("compressor", name, COMPRESSORS)
+                known("compressor", name, COMPRESSORS)
             return comparing.plans(compressors, retention_ratios, make)
 
         session = f"api-{secrets.token_hex(8)}"
@@ -189,12 +197,13 @@ class Calls:
         ratio: float,
         settings: dict | None,
         sampling: dict[str, Any],
+        pixels: int = 0,
     ) -> Request:
         """What the arguments ask for. Raises ``gr.Error`` naming what is wrong."""
         try:
             path = uploaded(video)
-            _known("compressor", compressor, COMPRESSORS)
-            _known("model", model or self.models[0], self.models)
+            known("compressor", compressor, COMPRESSORS)
+            known("model", model or self.models[0], self.models)
             if not isinstance(frames, int) or not 1 <= frames <= self.max_frames:
                 raise ValueError(f"frames={frames!r} must be in [1, {self.max_frames}]")
             given = dict(settings or {})
@@ -205,7 +214,8 @@ class Calls:
                 frames,
                 model or self.models[0],
                 making(COMPRESSORS[compressor], given),
-                sampling=sampling,
+                pixels,
+                sampling,
             )
             request.check()
             return request
@@ -214,30 +224,3 @@ class Calls:
 
     def _clip(self, request: Request) -> Any:
         return self.engine.clip(str(request.path), request.frames)
-
-
-def uploaded(video: Any) -> str:
-    """The path of an uploaded file. An endpoint's arguments arrive unchecked: any other is refused.
-
-    Raises ``ValueError``.
-    """
-    path = video.get("path") if isinstance(video, dict) else getattr(video, "path", None)
-    uploads = Path(get_upload_folder()).resolve()
-    if not isinstance(path, str) or not Path(path).resolve().is_relative_to(uploads):
-        raise ValueError("video must be an uploaded file")
-    return path
-
-
-def making(method: type[Compressor], given: dict[str, Any]) -> Callable[[], Compressor]:
-    def make() -> Compressor:
-        try:
-            return method(**given)
-        except TypeError as error:
-            raise ValueError(f"{method.name} has no such setting: {error}") from error
-
-    return make
-
-
-def _known(name: str, value: Any, choices: Any) -> None:
-    if value not in choices:
-        raise ValueError(f"{name}={value!r} must be one of {', '.join(choices)}")

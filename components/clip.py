@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 
 import gradio as gr
 
+from components.settings import LONGEST
+
 LIMITS = (
     "MP4, MOV, MKV, AVI, WebM · up to {size} MB, 6 hours, 8K. At most {frames} frames are used, "
     "spread evenly over the clip; sound is not."
@@ -52,6 +54,12 @@ def examples(folder: Path = FOLDER) -> list[Example]:
         for item in listed
         for path in [folder / item["file"]]
     ]
+
+
+def files(shown: Sequence[Example]) -> list[Path]:
+    """What the page shows of the examples. Static: copies would be deleted by their age."""
+    pictures = [Path(picture) for example in shown if (picture := thumbnail(example.path))]
+    return [*(example.path for example in shown), *pictures]
 
 
 def truths(facts: Path) -> tuple[tuple[str, str], ...]:
@@ -128,4 +136,4 @@ def chips(texts: Sequence[str]) -> gr.HTML:
 
 def picked(event: gr.EventData) -> Any:
     """The question on the chip that was pressed; what a page sends is cut to a question's size."""
-    return str(getattr(event, "text", ""))[:10_000]
+    return str(getattr(event, "text", ""))[:LONGEST]

@@ -9,7 +9,7 @@ from typing import Any
 
 from components import rows as table
 from components import status
-from components.actions import NO_CLIP, NO_QUESTION, Request, explain, sampled, waiting
+from components.actions import Request, explain, sampled, waiting
 from components.engine import Engine
 from components.line import Work
 from components.rows import Row
@@ -82,8 +82,7 @@ def compare(
     done: list[Row] = []
     work = engine.work(session)
     try:
-        if not request.path or not question.strip():
-            text = NO_QUESTION if request.path else NO_CLIP
+        if text := request.missing(question):
             yield Compared(message(text, "problem"), done=True)
             return
         planned = make_plans()

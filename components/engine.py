@@ -16,6 +16,7 @@ from typing import Any
 from components.line import Line, Work
 from components.store import RunStore
 from gleanvid.compressors.base import Compressor
+from gleanvid.models.accounts import versions
 from gleanvid.run import Cost, Run
 from gleanvid.types import Compression, ModelError, Video
 
@@ -110,6 +111,7 @@ class Engine:
             cost=_cost_of_looking(record),
             seconds=encoded.tokens.seconds.cpu(),
             rectangles=encoded.tokens.rectangles.cpu(),
+            made_with={"versions": versions()},
         )
 
     def answer(

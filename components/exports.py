@@ -20,12 +20,14 @@ import numpy as np
 from gradio.utils import get_upload_folder
 from PIL import Image
 
+from components.disk import trim
 from components.packing import labels
 from gleanvid.metrics import budget_gini, diagnostics_of
 from gleanvid.plots import contact_sheet, overlay_frame
 from gleanvid.run import Run, mask_arrays
 
 MAX_RUN_BYTES = 400 * 2**20  # of an opened run, unpacked
+EXPORT_BYTES = 2**30  # of all files made; the oldest go
 PARTS = ("run.json", "run.npz")
 NO_RUN = "This is not a run saved by GleanVID."
 Maker = Callable[[Sequence[Run], Path], Path]
@@ -35,6 +37,7 @@ def make(kind: str, runs: Sequence[Run]) -> str:
     """Write one of ``KINDS`` for the runs on show and return its path."""
     folder = Path(get_upload_folder()) / "exports" / secrets.token_hex(8)
     folder.mkdir(parents=True)
+    trim(folder.parent, EXPORT_BYTES)
     return str(KINDS[kind][1](runs, folder))
 
 

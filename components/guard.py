@@ -1,9 +1,10 @@
-"""What stands before Gradio's own routes: four refusals and the headers of every answer.
+"""What stands before Gradio's own routes: what is refused, and the headers of every answer.
 
 Pure ASGI, so streamed answers pass through untouched. Refused: requests that another site's page
 makes in a visitor's browser (403), use of the server as a proxy (403), files named by an address in
-place of an upload (422), which Gradio would download without a limit, and, where a limit is set,
-more requests a minute than one address needs (429). The address of an upload, which is how MCP
+place of an upload (422), which Gradio would download without a limit, and, where limits are set,
+more requests a minute than one address needs (429) and uploads that are too large (413) or find no
+room (507). The address of an upload, which is how MCP
 clients name it, is read as the path it holds; the routes behind check that it is one of an upload.
 """
 
@@ -17,12 +18,16 @@ from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
+from starlette.concurrency import run_in_threadpool
+
+from components.disk import Uploads
+
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Message, Receive, Send], Awaitable[None]]
 
-MAX_JSON = 2_000_000  # bytes; settings and questions are far smaller, uploads are not JSON
+MAX_JSON = 2_000_000  # bytes; settings and questions are far smaller, uploads are forms
 ADDRESSES = 10_000  # remembered by a tap
 POLICY = (
     "default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval' blob:; "
@@ -43,33 +48,48 @@ _PROXY = re.compile(r"/(file=|proxy=)(https?:|//)", re.IGNORECASE)
 class Guard:
     """ASGI middleware; see the module."""
 
-    def __init__(self, app: App, requests_per_minute: int = 0, framed_by: str = "") -> None:
+    def __init__(
+        self,
+        app: App,
+        requests_per_minute: int = 0,
+        framed_by: str = "",
+        uploads: Uploads | None = None,
+    ) -> None:
         """``framed_by``: further pages that may show this one in a frame, each after a space."""
         self.app = app
         policy = (b"content-security-policy", (POLICY + framed_by).encode())
         self.headers = [policy, *HEADERS[1:]]
         self.tap = Tap(requests_per_minute) if requests_per_minute else None
+        self.uploads = uploads
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        headers = dict(scope["headers"])
-        if _foreign(headers):
-            await _refuse(send, 403, "This page answers only its own visitors.")
-        elif _PROXY.search(unquote(scope["path"])) or b"/proxy=" in scope.get("raw_path", b""):
-            await _refuse(send, 403, "This server fetches nothing from other addresses.")
-        elif (
-            self.tap and scope["method"] == "POST" and not self.tap.allows(_client(scope, headers))
-        ):
-            await _refuse(send, 429, "Too many requests from your address. Wait a minute.")
-        elif headers.get(b"content-type", b"").startswith(b"application/json"):
+        if refusal := await self._refusal(scope, dict(scope["headers"])):
+            await _refuse(send, *refusal)
+        elif scope["method"] == "POST" and not _is_form(scope):
             await self._checked(scope, receive, send)
         else:
             await self.app(scope, receive, _with_headers(send, self.headers))
 
+    async def _refusal(self, scope: Message, headers: dict[bytes, bytes]) -> tuple[int, str] | None:
+        """Status and sentence for what is refused before its body is read."""
+        if _foreign(headers):
+            return 403, "This page answers only its own visitors."
+        if _PROXY.search(unquote(scope["path"])) or b"/proxy=" in scope.get("raw_path", b""):
+            return 403, "This server fetches nothing from other addresses."
+        if scope["method"] != "POST":
+            return None
+        if self.tap and not self.tap.allows(_client(scope, headers)):
+            return 429, "Too many requests from your address. Wait a minute."
+        if self.uploads and _is_form(scope):
+            length = headers.get(b"content-length", b"").decode("latin-1")
+            return await run_in_threadpool(self.uploads.refusal, length)
+        return None
+
     async def _checked(self, scope: Message, receive: Receive, send: Send) -> None:
-        """Read a JSON body whole, judge it, and hand it on."""
+        """Read a body whole, judge it as the JSON that it may be, and hand it on."""
         body, more = b"", True
         while more:
             message = await receive()
@@ -115,6 +135,12 @@ def _client(scope: Message, headers: dict[bytes, bytes]) -> str:
     address = (scope.get("client") or ("", 0))[0]
     named = headers.get(b"x-forwarded-for", b"").decode("latin-1").split(",")[-1].strip()
     return named if named and address in ("127.0.0.1", "::1") else str(address)
+
+
+def _is_form(scope: Message) -> bool:
+    """Whether this is an upload. All else may be read as JSON behind, however it is labelled."""
+    kinds = [value for name, value in scope["headers"] if name == b"content-type"]
+    return bool(kinds) and all(kind.startswith(b"multipart/form-data;") for kind in kinds)
 
 
 def _with_paths(body: bytes) -> bytes:

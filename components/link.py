@@ -9,6 +9,7 @@ from typing import Any
 import gradio as gr
 
 from components.clip import Example
+from components.settings import LONGEST
 
 LOADED = "Settings as in the link. Press Ask to run them."
 COPY = """async () => {
@@ -80,7 +81,7 @@ def _value(widget: Any, text: str) -> Any:
         return {"true": True, "false": False}.get(text.lower(), gr.skip())
     if isinstance(widget, gr.Slider | gr.Number):
         return _number(widget, text)
-    return text[:10_000]
+    return text[:LONGEST]
 
 
 def _number(widget: Any, text: str) -> Any:

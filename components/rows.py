@@ -16,7 +16,7 @@ COLUMNS = (  # title, unit; in the order of :func:`figures`
     ("Speed", "tokens/s"),
     ("Compress", "ms"),
     ("Peak memory", "MiB"),
-    ("Prefill", "GFLOPs"),
+    ("Prefill", "GMAC"),
     ("Saved", "%"),
     ("Agreement", "0–1"),
     ("Log-prob.", "nats/token"),
@@ -103,7 +103,7 @@ def table(rows: list[Row]) -> list[dict[str, Any]]:
     """The rows as plain numbers, for files and the API."""
     reference = rows[0].run.answer if rows and rows[0].run else None
     names = ("tokens", "retention_percent", "ttft_s", "tokens_per_s", "compress_ms",
-             "peak_memory_mib", "prefill_gflops", "flops_saved_percent", "agreement",
+             "peak_memory_mib", "prefill_gmac", "flops_saved_percent", "agreement",
              "mean_log_probability")  # fmt: skip
     return [
         {"method": row.label, "answer": row.run.answer if row.run else None, "error": row.error}

@@ -8,16 +8,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from gradio.utils import get_upload_folder
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 from components import theme
+from components.disk import Uploads
 from components.guard import Guard
 
 HOUR_S = 60 * 60
-DELETE_CACHE = (HOUR_S, 24 * HOUR_S)  # look every hour, delete uploads and results after a day
 ROOT = Path(__file__).resolve().parent.parent
 SPACE_FRAMES = " https://huggingface.co https://*.hf.space"  # pages that show a Space
 SCRIPT = (ROOT / "assets" / "page.js").read_text(encoding="utf-8")
@@ -33,10 +34,17 @@ class Limits:
     places: int  # people who may wait for the model
     queue: int  # events that Gradio holds
     requests_per_minute: int  # of one address that change something; 0: no limit
+    disk_gb: int  # all files of visitors together; 0: no limit
+    keep_s: int  # age at which uploads and results are deleted
+
+    @property
+    def delete_cache(self) -> tuple[int, int]:
+        """How often Gradio looks for old files, and their age."""
+        return max(1, self.keep_s // 24), self.keep_s
 
 
-LOCAL = Limits(500, 64, 600.0, 16, 40, 0)
-PUBLIC = Limits(200, 32, 90.0, 12, 40, 120)
+LOCAL = Limits(500, 64, 600.0, 16, 40, 0, 0, 24 * HOUR_S)
+PUBLIC = Limits(200, 32, 90.0, 12, 40, 120, 20, 2 * HOUR_S)
 
 
 def on_space() -> bool:
@@ -54,7 +62,9 @@ def limits(options: argparse.Namespace) -> Limits:
 def options(host: str, port: int | None, share: bool, limits: Limits = LOCAL) -> dict[str, Any]:
     """Arguments of ``Blocks.launch``."""
     frames = SPACE_FRAMES if on_space() else ""
-    guard = Middleware(Guard, requests_per_minute=limits.requests_per_minute, framed_by=frames)
+    uploads = Uploads(limits.upload_mb * 2**20, limits.disk_gb * 2**30, limits.keep_s)
+    asked = limits.requests_per_minute
+    guard = Middleware(Guard, requests_per_minute=asked, framed_by=frames, uploads=uploads)
     return {
         "server_name": "0.0.0.0" if on_space() else host,
         "server_port": port,
@@ -65,7 +75,7 @@ def options(host: str, port: int | None, share: bool, limits: Limits = LOCAL) ->
         "max_file_size": f"{limits.upload_mb}mb",
         "max_threads": 40,
         "allowed_paths": [],
-        "blocked_paths": [str(ROOT / name) for name in ("app.py", "components", "gleanvid")],
+        "blocked_paths": closed(),
         "run_history": False,
         "enable_monitoring": False,
         "ssr_mode": False,
@@ -78,6 +88,16 @@ def options(host: str, port: int | None, share: bool, limits: Limits = LOCAL) ->
             "routes": [Route("/healthz", health)],
         },
     }
+
+
+def closed() -> list[str]:
+    """All that lies beside the assets: code, documents, ``.git``; not the files of visitors."""
+    files = Path(get_upload_folder()).resolve()
+    return [
+        str(path)
+        for path in sorted(ROOT.iterdir())
+        if path.name != "assets" and not files.is_relative_to(path)
+    ]
 
 
 async def health(request: Request) -> JSONResponse:

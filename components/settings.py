@@ -20,6 +20,7 @@ PIXELS = {  # most pixels of a frame, as the model sees it
 }
 PRESETS = (0.5, 0.25, 0.1)  # retention ratios one click away
 SEEDS = 2**31 - 1
+LONGEST = 10_000  # characters of a question
 NEW_TOKENS = (1, 64, 256)  # least, default and greatest length of an answer
 
 

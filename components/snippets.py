@@ -10,6 +10,7 @@ from components.actions import Request
 from gleanvid.compressors.base import Compressor, declared_settings
 
 CLIP = "clip.mp4"
+LENGTH = 64  # tokens of an answer where nothing is said
 
 
 def changed(compressor: Compressor) -> dict[str, Any]:
@@ -22,12 +23,19 @@ def changed(compressor: Compressor) -> dict[str, Any]:
     }
 
 
+def sampling(request: Request) -> dict[str, Any]:
+    """What of the sampling changes the answer and is not the library's default."""
+    given = dict(request.sampling)
+    drawn = ("temperature", "top_p", "seed") if given.get("temperature") else ()
+    length = given.get("max_new_tokens", LENGTH)
+    own = {} if length == LENGTH else {"max_new_tokens": length}
+    return own | {name: given[name] for name in drawn if name in given}
+
+
 def python(request: Request, question: str, name: str) -> str:
     compressor = request.compressor()
     own = ", ".join(f"{key}={value!r}" for key, value in changed(compressor).items())
-    usual = {"seed": 0, "temperature": 0, "top_p": 1, "max_new_tokens": 64}
-    options = {key: value for key, value in request.sampling.items() if value != usual[key]}
-    given = "".join(f"    {key}={value!r},\n" for key, value in options.items())
+    given = "".join(f"    {key}={value!r},\n" for key, value in sampling(request).items())
     pixels = f"    max_pixels={request.pixels} * len(video),\n" if request.pixels else ""
     return (
         "import gleanvid\n\n"
@@ -43,21 +51,24 @@ def python(request: Request, question: str, name: str) -> str:
 
 def command(request: Request, question: str, name: str) -> str:
     compressor = request.compressor()
-    words = ["gleanvid", "ask", name, question, "--model", request.model]
-    words += ["--num-frames", str(request.frames), "--compressor", compressor.name]
-    words += ["--max-new-tokens", str(request.sampling.get("max_new_tokens", 64))]
+    words = ["gleanvid", "ask", "--model", request.model, "--compressor", compressor.name]
+    words += ["--num-frames", str(request.frames)]
     if request.pixels:
         words += ["--max-pixels", str(request.pixels * request.frames)]
-    for key, value in changed(compressor).items():
+    options = {
+        key if key == "max_new_tokens" else f"sampling_{key}": value
+        for key, value in sampling(request).items()
+    }
+    for key, value in (changed(compressor) | options).items():
         words += [f"--{key.replace('_', '-')}", str(value)]
-    return shlex.join(words) + "\n"
+    return shlex.join([*words, "--", name, question]) + "\n"  # either may begin with a dash
 
 
 def curl(request: Request, question: str, name: str, address: str) -> str:
     """Three calls of the page's own API: upload, ask, read the answer."""
     compressor = request.compressor()
     own = {k: v for k, v in changed(compressor).items() if k != "retention_ratio"}
-    sampling = request.sampling
+    given = request.sampling
     data = [
         {"path": "PATH", "meta": {"_type": "gradio.FileData"}},
         question,
@@ -66,9 +77,11 @@ def curl(request: Request, question: str, name: str, address: str) -> str:
         request.model,
         request.frames,
         own,
-        sampling.get("seed", 0),
-        sampling.get("temperature", 0.0),
-        sampling.get("max_new_tokens", 64),
+        given.get("seed", 0),
+        given.get("temperature", 0.0),
+        given.get("max_new_tokens", LENGTH),
+        given.get("top_p", 1.0),
+        request.pixels,
     ]
     body = json.dumps({"data": data}, ensure_ascii=False)
     first, last = body.split("PATH", 1)

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import gradio as gr
 
 from components.packing import labels
+from components.settings import LONGEST
 from gleanvid.run import Cost, Run
 
 ANSWERS_HTML = """<div class="gv-answers" role="log" aria-label="Answers" tabindex="0"></div>"""
@@ -80,7 +81,7 @@ def panel(question: str, turns: list[dict[str, Any]]) -> Talk:
         placeholder="What moves, and where to?",
         lines=1,
         max_lines=4,
-        max_length=10_000,
+        max_length=LONGEST,
         interactive=True,
         elem_id="gv-question",
     )

@@ -19,6 +19,7 @@ import numpy as np
 from gradio.utils import get_upload_folder
 from PIL import Image
 
+from components.disk import trim
 from components.evidence import evidence
 from components.mask_viewer import MaskViewer
 from components.packing import Arena, labels, pack_run, rounded, scene_cuts
@@ -28,6 +29,7 @@ from gleanvid.types import Video, VideoTokens
 MAX_METHODS = 12
 SHEET_PIXELS = 8_000_000  # phones refuse images above 16 million pixels
 TILE_SIDE = 720
+FOLDER_BYTES = 2**30  # of all files written; the oldest go
 
 __all__ = ["MAX_METHODS", "MaskViewer", "Packed", "address", "pack", "payload", "publish"]
 
@@ -108,6 +110,7 @@ def publish(packed: Packed, folder: Path | None = None) -> dict[str, Any]:
     """Write both files, named by their content, and return the value with their addresses."""
     folder = folder or Path(get_upload_folder()) / "viewer"
     folder.mkdir(parents=True, exist_ok=True)
+    trim(folder, FOLDER_BYTES)
     files = {}
     for key, content, ending in (("sheet", packed.sheet, "jpg"), ("data", packed.data, "bin")):
         path = folder / f"{hashlib.sha256(content).hexdigest()[:24]}.{ending}"

@@ -19,10 +19,10 @@ from torch import Tensor
 from gleanvid.compressors.base import Chain, Compressor
 from gleanvid.compressors.gleanvid import GleanVID
 from gleanvid.models import load_model
-from gleanvid.models.base import Answer, Encoded, ModelAdapter
+from gleanvid.models.accounts import cost_of, made_with
+from gleanvid.models.base import Encoded, ModelAdapter
 from gleanvid.models.boundary.interrupt import interruptible
-from gleanvid.models.flops import prefill_flops
-from gleanvid.run import Cost, Run, visual_tokens_by_layer
+from gleanvid.run import Run
 from gleanvid.types import StoppedError, Video
 from gleanvid.video import read_video
 
@@ -116,7 +116,7 @@ def ask(
         **sampling,
     )
     encode_s = 0.0 if cached else encoded.encode_s
-    cost = _cost(answer, encoded, adapter, decode_s, encode_s)
+    settings = {"max_new_tokens": max_new_tokens, "max_pixels": max_pixels, **sampling}
     return Run(
         video=loaded,
         question=question,
@@ -124,9 +124,10 @@ def ask(
         compressor=method.settings(),
         by_layer=answer.by_layer,
         answer=answer.text,
-        cost=cost,
+        cost=cost_of(answer, encoded, adapter, decode_s, encode_s),
         seconds=_placed(encoded.tokens.seconds),
         rectangles=_placed(encoded.tokens.rectangles),
+        made_with=made_with(adapter, settings),
     )
 
 
@@ -134,31 +135,6 @@ def _placed(geometry: Tensor | None) -> Tensor:
     if geometry is None:
         raise ValueError("the model adapter did not place its tokens in the source video")
     return geometry.cpu()
-
-
-def _cost(
-    answer: Answer, encoded: Encoded, adapter: ModelAdapter, decode_s: float, encode_s: float
-) -> Cost:
-    config = adapter.text_config
-    total = len(encoded.tokens)
-    layers = visual_tokens_by_layer(answer.by_layer, total, config.num_hidden_layers)
-    text = answer.prompt_tokens - total
-    return Cost(
-        visual_tokens=total,
-        visual_tokens_kept=layers[0],
-        prompt_tokens=answer.prompt_tokens,
-        prompt_tokens_kept=answer.prompt_tokens_kept,
-        decode_s=decode_s,
-        encode_s=encode_s,
-        compress_s=answer.compress_s,
-        prefill_s=answer.prefill_s,
-        generate_s=answer.generate_s,
-        new_tokens=answer.new_tokens,
-        peak_memory_mib=answer.peak_memory_mib,
-        prefill_flops=sum(prefill_flops(config, text + n) for n in layers) / len(layers),
-        prefill_flops_full=prefill_flops(config, answer.prompt_tokens),
-        visual_tokens_by_layer=layers,
-    )
 
 
 def score(

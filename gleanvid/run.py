@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +32,7 @@ class Cost:
     generate_s: float  # first token to last
     new_tokens: int
     peak_memory_mib: float
-    prefill_flops: float  # multiply-accumulates, Eq. llm_flops, after compression
+    prefill_flops: float  # multiply-accumulates (two operations each), Eq. llm_flops
     prefill_flops_full: float  # the same for the whole prompt
     visual_tokens_by_layer: tuple[int, ...] = ()  # entering each layer, at prefill
 
@@ -74,6 +74,7 @@ class Run:
 
     ``by_layer`` maps the language-model layer that a stage acts before (0 = ahead of the model) to
     its record. ``seconds`` [T, 2] and ``rectangles`` [N, 4] place the tokens in the source.
+    ``made_with`` says what it takes to make the run again: versions, device, seed, sampling.
     """
 
     video: Video
@@ -85,6 +86,7 @@ class Run:
     cost: Cost
     seconds: Tensor
     rectangles: Tensor
+    made_with: Mapping[str, Any] = field(default_factory=dict)  # ready for JSON
 
     @property
     def compression(self) -> Compression:
@@ -99,6 +101,7 @@ class Run:
             "answer": self.answer,
             "model": self.model,
             "compressor": dict(self.compressor),
+            "made_with": dict(self.made_with),
             "budgets": self.compression.budgets.tolist(),
             "cost": asdict(self.cost) | {name: getattr(self.cost, name) for name in derived},
             "video": {name: getattr(self.video, name) for name in _VIDEO_FACTS}
@@ -147,6 +150,7 @@ class Run:
                 cost,
                 torch.from_numpy(arrays["seconds"]),
                 torch.from_numpy(arrays["rectangles"]),
+                facts.get("made_with", {}),
             )
         except (OSError, KeyError, TypeError, AttributeError) as error:
             raise ValueError(f"{folder} does not hold a whole saved run ({error!r})") from error

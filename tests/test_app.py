@@ -6,7 +6,7 @@ import gradio as gr
 import pytest
 
 import app
-from components import loading, serving
+from components import clip, loading, serving
 from components.engine import Engine
 from tests.components.fake import Library
 
@@ -55,6 +55,35 @@ def test_launch_keeps_to_itself():
     assert options["share"] is False and options["run_history"] is False
     assert options["allowed_paths"] == [] and options["enable_monitoring"] is False
     assert options["show_error"] is False and options["max_file_size"]
+
+
+def test_no_file_beside_the_assets_and_those_of_visitors_is_served(monkeypatch):
+    root = serving.ROOT
+    beside = {str(path) for path in root.iterdir()} - {str(root / "assets")}
+    assert set(serving.options("127.0.0.1", None, False)["blocked_paths"]) == beside
+    monkeypatch.setenv("GRADIO_TEMP_DIR", str(root / "tests" / "cache"))
+    assert set(serving.closed()) == beside - {str(root / "tests")}
+
+
+def test_the_pictures_of_examples_are_no_copies_that_would_be_deleted(tmp_path, monkeypatch):
+    monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path))
+    shown = clip.examples()
+    app.build_app(Engine(Library()), examples=shown)
+    assert len(shown) > 1 and not any(path.is_file() for path in tmp_path.rglob("*"))
+
+
+def test_the_limits_reach_the_server(monkeypatch):
+    launched = {}
+    monkeypatch.setattr(Engine, "warm_up", lambda self, name: None)
+    monkeypatch.setattr(
+        gr.Blocks, "launch", lambda page, **given: launched.update(given, page=page)
+    )
+    app.main(["--public"])
+    page, guard = launched["page"], launched["app_kwargs"]["middleware"][0].kwargs
+    assert page._queue.max_size == serving.PUBLIC.queue
+    assert page.delete_cache == serving.PUBLIC.delete_cache == (300, 7200)
+    assert launched["max_file_size"] == "200mb" and guard["requests_per_minute"] == 120
+    assert guard["uploads"].all_bytes == 20 * 2**30
 
 
 def test_arguments_default_to_a_private_page():
@@ -115,9 +144,9 @@ def test_mcp_without_its_package_is_refused_with_what_to_install(monkeypatch, ca
 @pytest.mark.parametrize("words", [["--public"], ["--share"]])
 def test_a_page_for_strangers_has_tighter_limits(words):
     limits = serving.limits(app.parse(words))
-    for name in ("upload_mb", "max_frames", "deadline_s", "places"):
+    for name in ("upload_mb", "max_frames", "deadline_s", "places", "keep_s"):
         assert getattr(limits, name) < getattr(serving.LOCAL, name)
-    assert limits.requests_per_minute > 0
+    assert limits.requests_per_minute > 0 and limits.disk_gb > 0
 
 
 def test_a_space_is_reached_from_outside_shown_in_its_frame_and_public(monkeypatch):

@@ -32,7 +32,7 @@ def test_ask_prints_the_answer_and_its_cost(clip, model, capsys):
     assert call("ask", clip, "What moves?", "--model", model, "--retention-ratio", "0.5") == 0
     out = capsys.readouterr().out
     assert "(50.0%)" in out
-    for name in ("decode", "encode", "compress", "prefill", "generate", "peak memory", "FLOPs"):
+    for name in ("decode", "encode", "compress", "prefill", "generate", "peak memory", "MAC"):
         assert name in out
 
 
@@ -58,6 +58,20 @@ def test_options_are_the_compressors_own_settings(clip, model, capsys):
     assert json.loads(capsys.readouterr().out)["compressor"]["seed"] == 7
     with pytest.raises(SystemExit):
         call(*words, "--compressor", "random", "--history", "2")
+
+
+def test_sampling_options_reach_the_model(clip, model, capsys):
+    words = ("ask", clip, "What?", "--model", model, "--json", "--compressor", "vidcom2")
+    drawn = ("--sampling-temperature", "2", "--sampling-top-p", "0.9", "--sampling-seed")
+    runs = []
+    for seed in ("7", "7", "8"):
+        assert call(*words, *drawn, seed) == 0
+        runs.append(json.loads(capsys.readouterr().out))
+    first, again, other = (run["answer"] for run in runs)
+    assert first == again != other
+    made = runs[0]["made_with"]
+    assert (made["temperature"], made["top_p"], made["seed"]) == (2.0, 0.9, 7)
+    assert runs[0]["compressor"]["temperature"] == 0.01  # a setting of the method alone
 
 
 def test_compare_prints_one_line_a_method(clip, model, capsys):

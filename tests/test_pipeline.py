@@ -1,6 +1,7 @@
 """Asking, streaming and comparing on a tiny random model of the real class."""
 
 import threading
+from importlib.metadata import version
 from itertools import pairwise
 
 import pytest
@@ -42,6 +43,19 @@ def test_a_run_adds_up(model, video):
     assert 1 <= cost.new_tokens <= 6
     assert len(run.seconds) == record.grid[0]
     assert len(run.rectangles) == record.grid[1] * record.grid[2]
+
+
+def test_a_run_says_how_to_make_it_again(model, video):
+    drawn = {"temperature": 1.5, "top_p": 0.9, "seed": 5}
+    run = gleanvid.ask(video, "What?", model, gleanvid.Uniform(0.5), 6, **drawn)
+    made = run.made_with
+    assert made["versions"]["torch"] == version("torch") and made["device"] == "cpu"
+    assert {name: made[name] for name in drawn} == drawn and made["max_new_tokens"] == 6
+    told = {name: made[name] for name in ("max_new_tokens", "max_pixels", *drawn)}
+    again = gleanvid.ask(video, "What?", model, gleanvid.Uniform(0.5), **told)
+    assert again.answer == run.answer and again.made_with == made
+    plain = gleanvid.ask(video, "What?", model, gleanvid.Uniform(0.5), 2, history=[("a", "b")])
+    assert (plain.made_with["seed"], plain.made_with["earlier_turns"]) == (None, 1)
 
 
 def test_a_stage_counts_from_its_layer_on():

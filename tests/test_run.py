@@ -1,5 +1,6 @@
 """A run survives saving, and its derived figures add up."""
 
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -34,12 +35,13 @@ def run():
         cost=Cost(12, 6, 20, 14, 0.1, 0.2, 0.01, 0.3, 0.4, 5, 100.0, 30.0, 120.0),
         seconds=torch.tensor([[0.0, 0.5], [1.0, 1.5], [2.0, 2.5]]),
         rectangles=torch.tensor([[0, 0, 2, 2], [2, 0, 4, 2], [0, 2, 2, 4], [2, 2, 4, 4]]),
+        made_with={"versions": {"torch": "2"}, "seed": 3},
     )
 
 
 def test_saving_and_loading_gives_the_same_run(run, tmp_path):
     loaded = Run.load(run.save(tmp_path / "run"))
-    assert loaded.summary() == run.summary()
+    assert loaded.summary() == run.summary() and loaded.made_with["seed"] == 3
     assert np.array_equal(loaded.video.frames, run.video.frames)
     for layer, record in run.by_layer.items():
         other = loaded.by_layer[layer]
@@ -48,6 +50,14 @@ def test_saving_and_loading_gives_the_same_run(run, tmp_path):
         assert all(torch.equal(other.trace[name], record.trace[name]) for name in record.trace)
     rows = torch.randn(12, 5)
     assert torch.equal(loaded.by_layer[2].apply(rows), run.by_layer[2].apply(rows))
+
+
+def test_a_run_saved_before_it_told_its_making_still_opens(run, tmp_path):
+    file = run.save(tmp_path) / "run.json"
+    facts = json.loads(file.read_text(encoding="utf-8"))
+    del facts["made_with"]
+    file.write_text(json.dumps(facts), encoding="utf-8")
+    assert Run.load(tmp_path).made_with == {}
 
 
 def test_a_broken_folder_is_refused(run, tmp_path):

@@ -30,7 +30,8 @@ def _ask(options: argparse.Namespace) -> int:
     compressor = options.method(**{name: getattr(options, name) for name in options.settings})
     video, model, decode_s = shared.read_and_load(options)
     show = None if options.json else lambda text: print(text, end="", flush=True)
-    run = ask(video, options.question, model, compressor, options.max_new_tokens, on_text=show)
+    given: dict[str, Any] = {"on_text": show} | shared.sampling(options)
+    run = ask(video, options.question, model, compressor, options.max_new_tokens, **given)
     run = replace(run, cost=replace(run.cost, decode_s=decode_s))
     if options.json:
         print(json.dumps(run.summary(), indent=2, ensure_ascii=False))
@@ -57,7 +58,7 @@ def cost_table(run: Any) -> str:
     """The cost of a run as aligned lines of text."""
     cost = run.cost
     kept = f"{cost.visual_tokens} -> {cost.visual_tokens_kept}"
-    flops = f"{cost.prefill_flops_full:.3g} -> {cost.prefill_flops:.3g} MAC"
+    flops = f"{cost.prefill_flops_full:.3g} -> {cost.prefill_flops:.3g}"
     lines = {
         "model": run.model,
         "compressor": run.compressor["name"],
@@ -70,6 +71,6 @@ def cost_table(run: Any) -> str:
         "prefill": f"{cost.prefill_s:.3f} s",
         "generate": f"{cost.generate_s:.3f} s, {cost.new_tokens} tokens",
         "peak memory": f"{cost.peak_memory_mib:.0f} MiB",
-        "prefill FLOPs": f"{flops} (-{cost.flops_reduction:.1%})",
+        "prefill MAC": f"{flops} (-{cost.flops_reduction:.1%})",
     }
     return "\n".join(f"{name:<14} {value}" for name, value in lines.items())

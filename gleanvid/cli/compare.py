@@ -28,7 +28,8 @@ def _compare(options: argparse.Namespace) -> int:
     if not options.json:
         heads = ("tokens", "average", "ttft s", "total s", "MiB", "FLOPs")
         print(f"{'compressor':<14}" + "".join(f" {head:>8}" for head in heads) + "  answer")
-    for result in compare(video, options.question, model, methods, options.max_new_tokens):
+    length, drawn = options.max_new_tokens, shared.sampling(options)
+    for result in compare(video, options.question, model, methods, length, **drawn):
         if isinstance(result, Failure):
             row = {"compressor": result.compressor.settings(), "error": str(result.error)}
             text = f"{result.compressor.name:<14} failed: {result.error}"

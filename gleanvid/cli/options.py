@@ -27,7 +27,17 @@ def add_question(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--num-frames", type=int, default=32, help="frames sampled from the video")
     parser.add_argument("--max-new-tokens", type=int, default=64)
     parser.add_argument("--backend", default="pyav", help="pyav, decord or opencv")
+    add = parser.add_argument_group("sampling").add_argument
+    add("--sampling-temperature", type=float, default=0.0, help="0 takes the likeliest token")
+    add("--sampling-top-p", type=float, default=1.0, help="draw from this share of likelihood")
+    add("--sampling-seed", type=int, default=None, help="the same seed gives the same answer")
     add_model(parser)
+
+
+def sampling(options: argparse.Namespace) -> dict[str, Any]:
+    """How :func:`add_question` said to draw tokens, for ``pipeline.ask`` and ``compare``."""
+    names = ("temperature", "top_p", "seed")  # compressors have settings of these names, too
+    return {name: getattr(options, f"sampling_{name}") for name in names}
 
 
 def add_model(parser: argparse.ArgumentParser) -> None:

@@ -1,7 +1,7 @@
 """What one question about one video costs under each compressor, against full tokens.
 
 Per item, B = 1: preprocessing on the CPU, vision encoding, compression, prefill (prompt to first
-token), generation (first to last), their total, peak memory, throughput, tokens and LLM FLOPs
+token), generation (first to last), their total, peak memory, throughput, tokens and LLM MAC
 (Eq. llm_flops). Medians over repeats after warm-up; methods take turns, so that drift hits all.
 """
 

@@ -21,7 +21,7 @@ _HEADS = (
     "total s",
     "peak MiB",
     "items/s",
-    "LLM FLOPs",
+    "LLM MAC",
 )
 
 

@@ -46,6 +46,7 @@ class Library:
 
     def __init__(self, pause_s: float = 0.0, words: int = 6, failure: Exception | None = None):
         self.pause_s, self.words, self.failure = pause_s, words, failure
+        self.word = "word"  # the answer is made of it
         self.reads = self.encodes = self.loads = 0
         self.encode_s = 0.0
         self.options: dict = {}
@@ -111,7 +112,7 @@ class Library:
                 if stop.is_set():
                     break
                 time.sleep(self.pause_s)
-                text += f"word{word} "
+                text += f"{self.word}{word} "
                 yield text
             yield a_run(video, record, compressor, question, text.strip())
         finally:

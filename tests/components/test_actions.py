@@ -113,6 +113,7 @@ def broken(tmp_path):
     [
         (lambda tmp_path, clip: (asked(None), "What?"), actions.NO_CLIP),
         (lambda tmp_path, clip: (asked(clip), "  \n"), actions.NO_QUESTION),
+        (lambda tmp_path, clip: (asked(clip), "x" * 10_001), "10,000 characters"),
         (lambda tmp_path, clip: (asked(broken(tmp_path)), "What?"), "not a video that can be read"),
         (lambda tmp_path, clip: (asked(clip, model="other"), "What?"), "Download it first"),
         (lambda tmp_path, clip: (asked(clip, alpha_min=0.9), "What?"), "alpha_min"),

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import shutil
+import subprocess
+
 import pytest
 
 pytest.importorskip("gradio_client")
@@ -10,8 +14,10 @@ import httpx
 from gradio_client import Client, handle_file
 
 import app
-from components import serving
+from components import serving, snippets
+from components.actions import Request
 from components.engine import Engine
+from gleanvid import GleanVID
 from tests.components.fake import Library, write_clip
 
 
@@ -48,6 +54,19 @@ def test_a_question_is_answered_with_its_cost(client, clip):
     assert sum(run["budgets"]) == run["cost"]["visual_tokens_kept"]
 
 
+@pytest.mark.skipif(shutil.which("curl") is None, reason="needs curl")
+def test_the_code_for_curl_makes_the_run_of_the_page(client, clip, library, folder):
+    drawn = {"seed": 5, "temperature": 0.5, "top_p": 0.9, "max_new_tokens": 9}
+    method = GleanVID(0.5, alpha_min=0.3)
+    request = Request("clip.mp4", 8, "builtin", lambda: method, 100, drawn)
+    text = snippets.curl(request, "What's `it`?", "clip.mp4", client.src.rstrip("/"))
+    done = subprocess.run(["bash", "-c", text], cwd=folder, capture_output=True, text=True)
+    lines = done.stdout.splitlines()
+    (run,) = json.loads(lines[lines.index("event: complete") + 1].removeprefix("data: "))
+    assert run["question"] == "What's `it`?" and run["compressor"] == method.settings()
+    assert library.options == drawn | {"max_pixels": 100 * 8}
+
+
 def test_tokens_are_chosen_without_a_question(client, clip):
     kept = client.predict(
         video=clip, compressor="uniform", retention_ratio=0.25, frames=8, api_name="/compress"
@@ -80,6 +99,7 @@ def test_methods_are_compared(client, clip):
         ({"settings": {"nonsense": 1}}, "no such setting"),
         ({"temperature": -1}, "temperature=-1"),
         ({"question": "  "}, "question"),
+        ({"question": "x" * 10_001}, "10,000 characters; this one has 10,001"),
     ],
 )
 def test_bad_arguments_are_named(client, clip, change, sentence):
@@ -88,16 +108,31 @@ def test_bad_arguments_are_named(client, clip, change, sentence):
         client.predict(**given, api_name="/ask")
 
 
-@pytest.mark.parametrize("path", ["/etc/passwd", __file__, "../app.py", "", None])
-def test_no_file_of_the_server_is_read(client, library, path):
+def asked_plainly(client, path):
     """Sent as it is: gradio_client would upload a local file of that name."""
-    reads = library.reads
     call = f"{client.src}gradio_api/call/ask"
-    data = [{"path": path, "meta": {"_type": "gradio.FileData"}}, "What?"]
+    file = {"path": path, "meta": {"_type": "gradio.FileData"}}
+    data = [file, "What?", "gleanvid", 0.25, "", 8, None, 0, 0.0, 8, 1.0, 0]
     reply = httpx.post(call, json={"data": data})
-    if reply.status_code == 200:
-        answer = httpx.get(f"{call}/{reply.json()['event_id']}", timeout=20).text
-        assert "event: error" in answer
+    if reply.status_code != 200:
+        return reply.text
+    return httpx.get(f"{call}/{reply.json()['event_id']}", timeout=20).text
+
+
+def test_an_upload_may_be_named_by_its_path(client, clip, folder, library):
+    sent = {"files": ("clip.mp4", (folder / "clip.mp4").read_bytes())}
+    path = httpx.post(f"{client.src}gradio_api/upload", files=sent).json()[0]
+    assert "event: complete" in asked_plainly(client, path)
+    beyond = f"{path}/../../../etc/passwd"
+    assert "event: complete" not in asked_plainly(client, beyond)
+
+
+@pytest.mark.parametrize(
+    "path", ["/etc/passwd", __file__, "../app.py", "README.md", ".git/config", "", None]
+)
+def test_no_file_of_the_server_is_read(client, library, path):
+    reads = library.reads
+    assert "event: complete" not in asked_plainly(client, path)
     assert library.reads == reads
 
 

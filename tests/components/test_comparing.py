@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from components import comparing, rows
+from components import actions, rows
 from components.actions import Request
 from components.comparing import compare, plans
 from components.engine import Engine
@@ -134,10 +134,19 @@ def test_no_row_is_left_running_where_a_comparison_ends_early(clip):
     assert [line["label"] for line in rows.settled(told)["rows"]] == ["a"]
 
 
-@pytest.mark.parametrize("question", ["", "   "])
-def test_no_question_no_comparison(clip, question):
-    last = compared(Engine(Library()), clip, ["uniform"], question=question)[-1]
-    assert last.done and last.notice["text"] == comparing.NO_QUESTION
+@pytest.mark.parametrize(
+    ("question", "sentence"),
+    [
+        ("", actions.NO_QUESTION),
+        ("   ", actions.NO_QUESTION),
+        ("x" * 10_001, "this one has 10,001"),
+    ],
+    ids=["empty", "blank", "long"],
+)
+def test_no_comparison_without_a_question_or_with_an_endless_one(clip, question, sentence):
+    library = Library()
+    last = compared(Engine(library), clip, ["uniform"], question=question)[-1]
+    assert last.done and sentence in last.notice["text"] and not library.reads
 
 
 def test_words_that_differ_are_marked_against_the_full_tokens(clip):

@@ -11,6 +11,7 @@ from starlette.routing import Route
 from starlette.testclient import TestClient
 
 from components import guard
+from components.disk import Uploads
 from components.guard import MAX_JSON, Guard, Tap
 
 
@@ -89,6 +90,33 @@ def test_huge_json_is_refused(client):
     assert post(client, {"data": "x" * MAX_JSON}).status_code == 413
 
 
+@pytest.mark.parametrize(
+    "kinds",
+    [
+        ["Application/JSON"],
+        [" application/json"],
+        ["application/json; charset=utf-8"],
+        ["application/vnd.api+json"],
+        ["text/plain"],
+        ["Multipart/Form-Data; boundary=x"],  # JSON to some of Gradio's routes
+        ["multipart/form-data-json"],
+        ["application/json", "multipart/form-data; boundary=x"],
+        [],
+    ],
+    ids=str,
+)
+def test_no_label_hides_json(client, kinds):
+    headers = [("content-type", kind) for kind in kinds]
+    body = b'{"data": [{"path": "http://evil.example/x"}]}'
+    assert client.post("/run", content=body, headers=headers).status_code == 422
+    assert client.post("/run", content=b"x" * (MAX_JSON + 1), headers=headers).status_code == 413
+
+
+def test_uploads_may_be_large(client):
+    reply = client.post("/gradio_api/upload", files={"files": b"x" * (MAX_JSON + 1)})
+    assert reply.status_code == 200 and reply.json()["bytes"] > MAX_JSON
+
+
 def test_every_answer_carries_the_headers(client):
     for reply in (client.get("/"), post(client, {}, origin="http://evil.example")):
         assert "frame-ancestors 'self'" in reply.headers["content-security-policy"]
@@ -118,6 +146,23 @@ def test_a_tap_remembers_a_bounded_number_of_addresses(monkeypatch):
     for number in range(10):
         tap.allows(str(number))
     assert len(tap._left) == 3
+
+
+def test_uploads_are_refused_before_they_are_read(tmp_path, monkeypatch):
+    monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path))
+    (tmp_path / "held").write_bytes(bytes(600))
+    routes = [Route("/{rest:path}", echo, methods=["POST"])]
+    limited = Middleware(Guard, uploads=Uploads(2_000, 1_000, 60))
+    visitor = TestClient(Starlette(routes=routes, middleware=[limited]))
+
+    def status(content, **headers):
+        kind = {"content-type": "multipart/form-data; boundary=x"}
+        return visitor.post("/upload", content=content, headers=kind | headers).status_code
+
+    assert status(bytes(300)) == 200 and status(bytes(300)) == 507
+    assert status(bytes(10), **{"content-length": "3000000"}) == 413
+    assert status(iter([b"of no ", b"known length"])) == 411
+    assert visitor.post("/run", json={"data": ["x" * 1_000]}).status_code == 200
 
 
 def test_a_page_that_asks_too_often_is_told_to_wait():

@@ -77,7 +77,7 @@ def test_a_tool_answers_about_an_uploaded_clip(address, upload):
         ({"video": "http://127.0.0.1:1/clip.mp4"}, "addresses are not fetched"),
         ({"video": "http://a.example/gradio_api/file=/etc/passwd"}, ""),
         ({"compressor": "gzip"}, "must be one of"),
-        ({"question": " "}, "question must not be empty"),
+        ({"question": " "}, "Type a question first"),
     ],
 )
 def test_what_a_tool_refuses_it_refuses_in_words(address, upload, change, sentence):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from components.talk import ANSWERS_JS, NO_WORDS, NOTICE_JS, cost_line, turn
+from components.talk import NO_WORDS, cost_line, turn
 from gleanvid import Cost
 
 
@@ -21,11 +21,6 @@ def test_the_cost_line_gives_every_figure_with_its_unit():
 def test_a_stage_inside_the_model_shows_the_average_over_its_layers():
     cost = Cost(800, 800, 900, 900, 0, 0, 0, 0, 0, 2, 0, 1, 1, (800, 400, 200, 200))
     assert cost_line(cost)[0] == ("visual tokens", "800 of 800 (50% over the layers)")
-
-
-def test_words_from_outside_are_set_as_text_only():
-    for script in (ANSWERS_JS, NOTICE_JS):
-        assert "innerHTML" not in script and "textContent" in script
 
 
 def test_an_answer_without_words_says_so_once_it_is_done():

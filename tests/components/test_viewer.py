@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import io
-import subprocess
-from shutil import which
 
 import numpy as np
 import pytest
 from PIL import Image
 
 from components.evidence import evidence
-from components.mask_viewer import SCRIPT, SCRIPTS, TEMPLATE, MaskViewer
+from components.mask_viewer import MaskViewer
 from components.viewer import pack, publish
 from gleanvid import COMPRESSORS, Video, metrics
 from gleanvid.run import Run
@@ -175,15 +173,5 @@ def test_files_are_named_by_their_content(tmp_path):
     assert other["sheet"] == first["sheet"] and other["data"] != first["data"]
 
 
-def test_nothing_from_outside_reaches_the_template():
-    assert "${" not in TEMPLATE and "{{" not in TEMPLATE
-    assert "innerHTML" not in SCRIPT
+def test_what_a_page_sends_back_is_not_read():
     assert MaskViewer().preprocess({"sheet": {"path": "/etc/passwd"}}) is None
-
-
-@pytest.mark.skipif(which("node") is None, reason="needs node")
-def test_the_scripts_parse_alone_and_together(tmp_path):
-    whole = tmp_path / "viewer.js"
-    whole.write_text(f"(element, props, watch) => {{ {SCRIPT} }}", encoding="utf-8")
-    for path in (*SCRIPTS, whole):
-        subprocess.run(["node", "--check", path], check=True)

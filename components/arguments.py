@@ -1,0 +1,38 @@
+"""Arguments of an endpoint arrive unchecked: what they must be, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from gradio.utils import get_upload_folder
+
+from gleanvid.compressors.base import Compressor
+
+
+def uploaded(video: Any) -> str:
+    """The path of an uploaded file. Raises ``ValueError`` for any other."""
+    path = video.get("path") if isinstance(video, dict) else getattr(video, "path", None)
+    uploads = Path(get_upload_folder()).resolve()
+    if not isinstance(path, str) or not Path(path).resolve().is_relative_to(uploads):
+        raise ValueError("video must be an uploaded file")
+    return path
+
+
+def making(method: type[Compressor], given: dict[str, Any]) -> Callable[[], Compressor]:
+    """A method with these settings, made when used. That raises ``ValueError`` for a bad one."""
+
+    def make() -> Compressor:
+        try:
+            return method(**given)
+        except TypeError as error:
+            raise ValueError(f"{method.name} has no such setting: {error}") from error
+
+    return make
+
+
+def known(name: str, value: Any, choices: Any) -> None:
+    """Raises ``ValueError`` where ``value`` is none of the choices."""
+    if value not in choices:
+        raise ValueError(f"{name}={value!r} must be one of {', '.join(choices)}")

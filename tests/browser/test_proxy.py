@@ -1,0 +1,88 @@
+"""The page behind a reverse proxy that shows it under a path, set up as the README says."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import httpx
+import pytest
+import uvicorn
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+from starlette.routing import Route
+
+from tests.browser.conftest import listen
+from tests.browser.steps import ask, notice, tab
+from tests.components.fake import Library, write_clip
+
+PREFIX = "/gleanvid"
+
+
+def proxy(target: str) -> Starlette:
+    """``location /gleanvid/`` of the README: the prefix is cut off, answers are not buffered."""
+    client = httpx.AsyncClient(base_url=target, timeout=60)
+
+    async def forward(request: Request) -> StreamingResponse:
+        visitor = {"x-forwarded-for": request.client.host, "x-forwarded-proto": request.url.scheme}
+        headers = dict(request.headers) | visitor
+        path = request.url.path.removeprefix(PREFIX) or "/"
+        address = path + (f"?{request.url.query}" if request.url.query else "")
+        content = await request.body()
+        sent = client.build_request(request.method, address, headers=headers, content=content)
+        reply = await client.send(sent, stream=True)
+        dropped = {"content-length", "content-encoding", "transfer-encoding", "connection"}
+        kept = {name: value for name, value in reply.headers.items() if name not in dropped}
+        return StreamingResponse(reply.aiter_bytes(), reply.status_code, kept)
+
+    async def icon(request: Request) -> Response:
+        return Response(status_code=204)  # browsers ask the host for it, not the page
+
+    below = Route(PREFIX + "/{rest:path}", forward, methods=["GET", "POST"])
+    return Starlette(routes=[below, Route("/favicon.ico", icon)])
+
+
+@pytest.fixture(scope="module")
+def address(browser, tmp_path_factory):
+    import app
+    from components import serving
+    from components.clip import Example
+    from components.engine import Engine
+
+    path = tmp_path_factory.mktemp("proxied") / "clip.mp4"
+    write_clip(path)
+    page = app.build_app(Engine(Library()), examples=[Example(path, "Square", "What moves?")])
+    options = serving.options("127.0.0.1", None, False) | {"root_path": PREFIX}
+    launch = options | {"prevent_thread_lock": True, "quiet": True}
+    page.queue().launch(**launch)
+    config = uvicorn.Config(proxy(page.local_url), port=0, log_level="error")
+    server = uvicorn.Server(config)
+    threading.Thread(target=server.run, daemon=True).start()
+    while not server.started:
+        time.sleep(0.05)
+    port = server.servers[0].sockets[0].getsockname()[1]
+    yield f"http://127.0.0.1:{port}{PREFIX}"
+    server.should_exit = True
+    page.close()
+
+
+def test_everything_is_found_under_the_path(browser, address):
+    page = listen(browser)
+    replies = []
+    page.on("response", lambda reply: replies.append((reply.status, reply.url)))
+    page.goto(address + "/")
+    page.get_by_role("button", name="Square").click()
+    notice(page, "Used 32")
+    page.wait_for_selector(".gv-viewer[data-state=ready]")
+    ask(page, "What moves?")
+    page.wait_for_selector(".gv-cost")
+    tab(page, "Export and API")
+    page.get_by_role("button", name="Write the code").click()
+    page.wait_for_selector("text=ROOT=")
+    assert f"ROOT={address}\n" in page.locator(".cm-content").last.inner_text()
+    assert [reply for reply in replies if reply[0] >= 400] == []
+    named = [url for _, url in replies if url.startswith("http")]
+    assert len(named) > 20 and all(url.startswith(address + "/") for url in named)
+    assert page.errors == []
+    page.close()

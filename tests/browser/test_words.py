@@ -1,0 +1,82 @@
+"""Markup in words from outside shows as words, wherever the page shows them."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.browser.conftest import listen
+from tests.browser.steps import ask, notice, tab
+from tests.components.fake import Library, write_clip
+
+MARKUP = "<img src=x onerror=window.caught=1>"
+
+
+@pytest.fixture(scope="module")
+def library():
+    library = Library(words=3)
+    library.word = f"{MARKUP}${{window.caught=1}}"
+    return library
+
+
+@pytest.fixture(scope="module")
+def address(browser, library, tmp_path_factory):
+    import app
+    from components import serving
+    from components.clip import Example
+    from components.engine import Engine
+
+    path = tmp_path_factory.mktemp("marked") / "clip.mp4"
+    write_clip(path)
+    example = Example(path, "Marked", MARKUP, ((MARKUP, MARKUP),))
+    page = app.build_app(Engine(library), examples=[example])
+    options = serving.options("127.0.0.1", None, False)
+    _, url, _ = page.queue().launch(**options, prevent_thread_lock=True, quiet=True)
+    yield url.rstrip("/")
+    page.close()
+
+
+@pytest.fixture
+def visit(browser, address):
+    page = listen(browser)
+    page.goto(address)
+    page.get_by_role("button", name="Marked").click()
+    notice(page, "Used 32")
+    yield page
+    assert page.locator("img[src=x]").count() == 0
+    assert page.evaluate("window.caught") is None
+    page.close()
+
+
+def test_of_the_model_and_of_ready_questions(visit, library):
+    assert visit.locator(".gv-chip").first.inner_text() == MARKUP
+    visit.locator(".gv-chip").first.click()
+    visit.wait_for_selector(".gv-cost")
+    assert visit.locator(".gv-answer").inner_text().startswith(library.word)
+    assert visit.locator(".gv-question").inner_text() == MARKUP
+    assert visit.locator(".gv-expected").inner_text() == f"Expected: {MARKUP}"
+
+
+def test_of_the_model_and_of_errors_in_a_comparison(visit, library):
+    tab(visit, "Compare")
+    visit.click("#gv-compare-start")
+    visit.wait_for_selector(".gv-table tr:nth-child(6).gv-done, tr:nth-child(6).gv-failed")
+    visit.wait_for_selector("#gv-compare-start:not([disabled])")
+    assert library.word in visit.locator(".gv-result").first.inner_text()
+    library.failure = ValueError(MARKUP)
+    try:
+        visit.click("#gv-compare-start")
+        visit.wait_for_selector(".gv-table tr:nth-child(6).gv-failed")
+        visit.wait_for_selector("#gv-compare-start:not([disabled])")
+        assert MARKUP in visit.locator("#gv-rows").inner_text()
+        ask(visit, "What?")
+        notice(visit, MARKUP)
+    finally:
+        library.failure = None
+
+
+def test_of_a_file_name(visit):
+    visit.locator("#gv-clip").get_by_label("Clear").click()
+    file = {"name": f"{MARKUP}.mp4", "mimeType": "video/mp4", "buffer": b"no video" * 50}
+    visit.locator("#gv-clip input[type=file]").set_input_files(files=[file])
+    notice(visit, "not a video that can be read")
+    assert "src=x" in visit.locator(".gv-notice").first.inner_text()
