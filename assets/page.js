@@ -57,9 +57,18 @@ document.addEventListener("keyup", (event) => {
 
   const plots = () => document.querySelectorAll(".gv-linked .js-plotly-plot");
 
+  // Plotly follows the window, but not a column that grows when the settings are folded away.
+  const widths = new ResizeObserver((entries) => {
+    for (const { target: plot, contentRect } of entries)
+      if (contentRect.width && plot._fullLayout && plot._fullLayout.width !== plot.clientWidth)
+        window.Plotly?.Plots.resize(plot);
+  });
+
   function hear(plot) {
     if (heard.has(plot) || !plot.on) return;
     heard.add(plot);
+    widths.observe(plot);
+    if (!plot.closest(".gv-linked")) return;
     plot.on("plotly_hover", ({ points }) => {
       const next = Math.round(points[0].x) - 1;
       if (next === unit) return;
@@ -80,7 +89,7 @@ document.addEventListener("keyup", (event) => {
     queued = true;
     requestAnimationFrame(() => {
       queued = false;
-      plots().forEach(hear);
+      document.querySelectorAll(".js-plotly-plot").forEach(hear);
     });
   }).observe(document.documentElement, { childList: true, subtree: true });
 })();
