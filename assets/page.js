@@ -60,7 +60,7 @@ document.addEventListener("keyup", (event) => {
   // Plotly follows the window, but not a column that grows when the settings are folded away.
   const widths = new ResizeObserver((entries) => {
     for (const { target: plot, contentRect } of entries)
-      if (contentRect.width && plot._fullLayout && plot._fullLayout.width !== plot.clientWidth)
+      if (contentRect.width && Math.abs((plot._fullLayout?.width ?? 0) - contentRect.width) > 1)
         window.Plotly?.Plots.resize(plot);
   });
 

@@ -71,17 +71,9 @@ def visit(browser, address):
     page.close()
 
 
-@pytest.fixture(scope="module")
-def viewing(browser, address):
-    """One page for all tests that only look."""
-    page = opened(browser, address)
-    yield page
-    page.close()
-
-
-def opened(browser, address):
+def opened(browser, address, page=None):
     """A page that shows the example's tokens."""
-    page = listen(browser)
+    page = page or listen(browser)
     page.goto(address)
     page.get_by_role("button", name="Square").click()
     page.wait_for_function("document.querySelector('.gv-notice').textContent.startsWith('Used')")
