@@ -29,6 +29,19 @@ document.addEventListener("keyup", (event) => {
     event.target.dispatchEvent(new PointerEvent("pointerup", { bubbles: true }));
 });
 
+// A clip that this browser cannot play is no error: its frames are in the viewer all the same.
+for (const kind of ["error", "loadeddata"])
+  document.addEventListener(
+    kind,
+    (event) => {
+      const player = event.target.matches?.("video") && event.target.closest("#gv-clip");
+      if (!player) return;
+      player.toggleAttribute("data-unplayed", kind === "error");
+      if (kind === "error") event.stopImmediatePropagation(); // Gradio would call it an error
+    },
+    true,
+  );
+
 // Curves over units: pointing at one moves the viewer; the unit on show is a line on every one.
 // A plot is made anew with every figure, so each new one is found and heard.
 (() => {
@@ -90,6 +103,8 @@ document.addEventListener("keyup", (event) => {
     requestAnimationFrame(() => {
       queued = false;
       document.querySelectorAll(".js-plotly-plot").forEach(hear);
+      // A table wider than its place scrolls: keys have to reach it.
+      for (const table of document.querySelectorAll(".gv-models table")) table.tabIndex = 0;
     });
   }).observe(document.documentElement, { childList: true, subtree: true });
 })();

@@ -31,7 +31,8 @@ def _row(method: type[Compressor]) -> tuple[str, ...]:
 def model_table() -> str:
     """Markdown: one row a checkpoint."""
     lines = [
-        "| checkpoint | type | parameters | weights in bf16 | context | licence | tested here | |",
+        "| checkpoint | type | parameters | weights in bf16 | context | licence | tested here "
+        "| note |",
         "|---|---|---|---|---|---|---|---|",
     ]
     lines += ["| " + " | ".join(_checkpoint(row)) + " |" for row in CHECKPOINTS]
