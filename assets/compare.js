@@ -38,7 +38,7 @@ function sides(row) {
 
 function card(row) {
   const block = make("article", `gv-result gv-${row.state}`);
-  block.append(make("h4", "", row.label));
+  block.append(make("h2", "", row.label));
   const said = make("p", "gv-said", row.error || (row.answer.length ? "" : STATES[row.state]));
   for (const [text, differs] of row.answer) said.append(differs ? make("mark", "", text) : text);
   block.append(said);

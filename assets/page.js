@@ -85,6 +85,19 @@ document.addEventListener("keyup", (event) => {
   for (const kind of ["timeupdate", "seeked"]) document.addEventListener(kind, follow, true);
 })();
 
+// A clip that this browser cannot play is no error: its frames are in the viewer all the same.
+for (const kind of ["error", "loadeddata"])
+  document.addEventListener(
+    kind,
+    (event) => {
+      const player = event.target.matches?.("video") && event.target.closest("#gv-clip");
+      if (!player) return;
+      player.toggleAttribute("data-unplayed", kind === "error");
+      if (kind === "error") event.stopImmediatePropagation(); // Gradio would call it an error
+    },
+    true,
+  );
+
 // Curves over units: pointing at one moves the viewer; the unit on show is a line on every one.
 // A plot is made anew with every figure, so each new one is found and heard.
 (() => {
@@ -113,9 +126,18 @@ document.addEventListener("keyup", (event) => {
 
   const plots = () => document.querySelectorAll(".gv-linked .js-plotly-plot");
 
+  // Plotly follows the window, but not a column that grows when the settings are folded away.
+  const widths = new ResizeObserver((entries) => {
+    for (const { target: plot, contentRect } of entries)
+      if (contentRect.width && Math.abs((plot._fullLayout?.width ?? 0) - contentRect.width) > 1)
+        window.Plotly?.Plots.resize(plot);
+  });
+
   function hear(plot) {
     if (heard.has(plot) || !plot.on) return;
     heard.add(plot);
+    widths.observe(plot);
+    if (!plot.closest(".gv-linked")) return;
     plot.on("plotly_hover", ({ points }) => {
       const next = Math.round(points[0].x) - 1;
       if (next === unit) return;
@@ -136,7 +158,9 @@ document.addEventListener("keyup", (event) => {
     queued = true;
     requestAnimationFrame(() => {
       queued = false;
-      plots().forEach(hear);
+      document.querySelectorAll(".js-plotly-plot").forEach(hear);
+      // A table wider than its place scrolls: keys have to reach it.
+      for (const table of document.querySelectorAll(".gv-models table")) table.tabIndex = 0;
     });
   }).observe(document.documentElement, { childList: true, subtree: true });
 })();

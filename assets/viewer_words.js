@@ -145,7 +145,7 @@ function wayTo(token, text, visit) {
 }
 
 const part = (title, ...items) =>
-  make("section", "", "", make("h4", "", title), make("ul", "", "", ...items));
+  make("section", "", "", make("h2", "", title), make("ul", "", "", ...items));
 
 function keepersPart({ clip, layer }, token) {
   const fates = clip.methods.map((method) => fateOf(stageAt(method, layer), token));

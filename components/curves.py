@@ -74,13 +74,13 @@ def panel(figures: Sequence[Any] = ()) -> Curves:
         for name, title in (OVER_UNITS | OVERALL).items():
             with gr.Column(min_width=320, elem_classes="gv-curve"):
                 gr.Markdown(title, elem_classes="gv-curve-title")
-                linked = "gv-linked" if name in OVER_UNITS else "gv-free"
+                linked = ["gv-linked"] if name in OVER_UNITS else []
                 drawn[name] = gr.Plot(
                     shown[name],
                     show_label=False,
                     visible=shown[name] is not None,
                     elem_id=f"gv-{name}",
-                    elem_classes=linked,
+                    elem_classes=["gv-plot", *linked],
                 )
     return Curves(notice, drawn)
 
@@ -98,6 +98,8 @@ def _figure(name: str, runs: list[Run]) -> Any:
     """The figure with its legend below, so that many runs leave the picture its height."""
     figure = getattr(plots, f"{name}_figure")(runs)
     figure.for_each_trace(lambda trace: trace.update(name=brief(trace.name or "")))
+    for axis in ("x", "y") if name == "mask_overlap" else ():
+        figure.data[0][axis] = [brief(label) for label in figure.data[0][axis]]
     columns = 2 if all(len(trace.name) <= LEGEND_NAME for trace in figure.data) else 1
     below = LEGEND_LINE * -(-len(figure.data) // columns) if name != "mask_overlap" else 0
     legend = LEGEND | {"entrywidth": ENTRY[columns], "maxheight": below + LEGEND_LINE}

@@ -32,7 +32,7 @@ def model_table() -> str:
     """Markdown: one row a checkpoint."""
     lines = [
         "| checkpoint | type | parameters | bf16 weights alone | context | licence | tested here "
-        "| |",
+        "| note |",
         "|---|---|---|---|---|---|---|---|",
     ]
     lines += ["| " + " | ".join(_checkpoint(row)) + " |" for row in CHECKPOINTS]

@@ -26,12 +26,12 @@ def mask_overlap_figure(runs: Sequence[Run]) -> go.Figure:
             zmin=0,
             zmax=1,
             colorscale=_SCALE,
-            colorbar={"title": "IoU", "thickness": 12},
+            colorbar={"title": {"text": "IoU", "side": "right"}, "thickness": 12},
             texttemplate="%{z:.2f}" if len(names) <= _LABELLED else None,
             hovertemplate="%{y} and %{x}: IoU %{z:.3f}<extra></extra>",
         )
     )
     styled(figure, "", "", height=max(260, 90 + 26 * len(names)))
-    figure.update_layout(hovermode="closest", margin={"l": 120})
+    figure.update_layout(hovermode="closest", margin={"l": 90})
     figure.update_yaxes(autorange="reversed", rangemode="normal")
     return figure

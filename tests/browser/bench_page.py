@@ -2,6 +2,9 @@
 
 The built-in model, an example clip of 32 frames, headless Chromium and the server on one machine.
 
+- ``first screen``: from going to the page until its saved answer can be read and the viewer shows
+  the tokens. ``new``: the first visit, by a browser just started, to a server just started, which
+  loads the model meanwhile; ``again``: the next visit by the same browser.
 - ``slider``: from the release of the retention slider to the animation frame after the new masks
   are drawn; the features of the clip are held, nothing is encoded.
 - ``stop``: from the press of Stop to the moment at which nobody holds the model, at several points
@@ -27,6 +30,12 @@ from tests.browser.conftest import FLAGS, NAMES, listen
 
 RATIOS = (0.5, 0.1, 0.35, 0.2, 0.6)
 STOP_AFTER_S = (0.05, 0.15, 0.3, 0.6, 1.0)
+VISITS = 5  # by a new browser to a new server
+SEEN = """() => {
+  const answer = document.querySelector(".gv-answer");
+  const shown = document.querySelector(".gv-viewer[data-state=ready]");
+  return shown && answer?.textContent && answer.checkVisibility() && performance.now();
+}"""
 WATCH = """() => {
   const caption = document.querySelector(".gv-caption");
   const before = caption.textContent;
@@ -60,6 +69,12 @@ def served() -> Iterator[tuple[Any, Engine, str]]:
         yield browser, engine, url
         browser.close()
     built.close()
+
+
+def first_screen(page: Any, url: str) -> float:
+    """Milliseconds from going to the page until it shows its saved result."""
+    page.goto(url, wait_until="commit")
+    return page.wait_for_function(SEEN).json_value()
 
 
 def with_clip(browser: Any, url: str) -> Any:
@@ -120,8 +135,21 @@ def stops(name: str, press: Callable[[float], tuple[float, float]]) -> None:
     said(f"stop {name}: page", [page for _, page in pairs])
 
 
+def first_screens() -> None:
+    new, again = [], []
+    for _ in range(VISITS):
+        with served() as (browser, engine, url):
+            engine.warm_up("builtin")
+            page = listen(browser)
+            new.append(first_screen(page, url))
+            again += [first_screen(page, url) for _ in range(3)]
+    said("first screen: new", new)
+    said("first screen: again", again)
+
+
 def main(rounds: int = 6) -> None:
     print(f"cores {os.cpu_count()}, load before {os.getloadavg()[0]:.1f}")
+    first_screens()
     with served() as (browser, engine, url):
         page = with_clip(browser, url)
         release(page, 0.8)

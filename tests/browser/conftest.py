@@ -9,6 +9,7 @@ import pytest
 
 from tests.components.fake import COLUMNS, ROWS, Library, write_clip
 
+WINDOW = {"width": 1400, "height": 900}
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 FLAGS = [
     "--no-sandbox",
@@ -71,16 +72,8 @@ def visit(browser, address):
     page.close()
 
 
-@pytest.fixture(scope="module")
-def viewing(browser, address):
-    """One page for all tests that only look."""
-    page = opened(browser, address)
-    yield page
-    page.close()
-
-
 def opened(browser, address):
-    """A page that shows the example's tokens."""
+    """A page that shows the example's tokens; ``browser`` may be a window with other tabs."""
     page = listen(browser)
     page.goto(address)
     page.get_by_role("button", name="Square").click()
@@ -94,7 +87,7 @@ def opened(browser, address):
 
 def listen(browser):
     """An empty page whose requests and console errors are written down."""
-    page = browser.new_page(viewport={"width": 1400, "height": 900}, accept_downloads=True)
+    page = browser.new_page() if hasattr(browser, "pages") else browser.new_page(viewport=WINDOW)
     page.requested, page.errors = [], []
     page.on("request", lambda request: page.requested.append(request.url))
     page.on("pageerror", lambda error: page.errors.append(str(error)))

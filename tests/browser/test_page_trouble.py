@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tests.browser.conftest import opened
-from tests.browser.steps import ask, notice
+from tests.browser.conftest import WINDOW, opened
+from tests.browser.steps import ask, caption, notice
 
 
 def test_the_words_of_strangers_stay_words(visit):
@@ -73,6 +73,34 @@ def test_two_people_share_the_model_and_each_sees_his_own(visit, browser, addres
     finally:
         library.words = 8
         other.close()
+
+
+def test_two_tabs_of_one_browser_do_not_disturb_each_other(browser, address, library):
+    window = browser.new_context(viewport=WINDOW)
+    one, two = opened(window, address), opened(window, address)
+    before = caption(one)
+    two.get_by_role("button", name="10%", exact=True).click()
+    two.wait_for_selector("[data-pick=a] option:checked >> text=10 %", state="attached")
+    assert one.get_by_label("range slider for Retention ratio").input_value() == "0.25"
+    library.words = 400
+    try:
+        ask(one, "A long one")
+        one.wait_for_selector(".gv-running")
+        ask(two, "Mine")
+        notice(two, "1 person comes before you")
+        two.click("#gv-stop")
+        notice(two, "Stopped")
+        assert one.locator(".gv-running").count() == 1
+        library.words = 8
+        one.click("#gv-stop")
+        notice(one, "Stopped")
+    finally:
+        library.words = 8
+    ask(two, "And now?")
+    two.wait_for_selector(".gv-cost >> text=GleanVID 10 %")
+    assert "And now?" not in one.locator(".gv-answers").inner_text()
+    assert caption(one) == before
+    window.close()
 
 
 def test_leaving_in_the_middle_frees_the_model(visit, library):

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from components.evidence import evidence
-from tests.browser.alone import settle
+from tests.browser.alone import open_alone, settle, value_of
 from tests.browser.bench_viewer import drag
 from tests.browser.viewer_case import (  # noqa: F401  (fixtures)
     CELLS,
@@ -139,3 +139,35 @@ def test_a_method_inside_the_model_is_shown_layer_by_layer(page):
         "2": "40 of 112 tokens kept",
         "5": "10 of 112 tokens kept",
     }
+
+
+CHANGED = """async (value) => {
+  const strips = [...document.querySelectorAll(".gv-strip canvas")];
+  const seen = () => strips.map((canvas) => canvas.getContext("2d")
+    .getImageData(0, 0, canvas.width, canvas.height).data);
+  const frame = () => new Promise(requestAnimationFrame);
+  const before = seen();
+  show(value);
+  const note = document.querySelector(".gv-note");
+  for (let wait = 0; wait < 300 && !note.textContent.includes("cut"); wait++) await frame();
+  await frame();
+  return seen().map((pixels, which) => {
+    const { width } = strips[which];
+    const columns = new Set();
+    pixels.forEach((level, at) => {
+      if (level !== before[which][at]) columns.add(Math.floor(at / 4) % width);
+    });
+    return [...columns].map((column) => column / width);
+  });
+}"""
+
+
+def test_a_scene_cut_is_marked_on_every_strip_where_it_is(shared, case):
+    cut = 6  # the first frame of the last of four units
+    marked = case.packed._replace(value=case.packed.value | {"cuts": [cut]})
+    shared.unroute_all()
+    page = open_alone(shared, case.packed, marked)
+    strips = page.evaluate(CHANGED, value_of(marked, "b"))
+    assert len(strips) == 3 and "scene cut" in page.locator(".gv-note").first.inner_text()
+    for places in strips:
+        assert places and all(abs(place - cut / 8) < 0.02 for place in places)
