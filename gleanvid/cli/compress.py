@@ -22,7 +22,9 @@ def add(commands: Any, given: Sequence[str]) -> None:
     parser.add_argument("--model", default="builtin", help="builtin, a hub id or a directory")
     parser.add_argument("--device", help="cpu, cuda, cuda:1 ... (default: best there)")
     parser.add_argument("--dtype", help="float32, bfloat16 or float16")
-    parser.add_argument("--num-frames", type=int, default=32, help="frames sampled from each video")
+    parser.add_argument(
+        "--num-frames", "--frames", type=int, default=32, help="frames sampled from each video"
+    )
     parser.add_argument("--backend", default="pyav", help="pyav, decord or opencv")
     parser.add_argument("--max-pixels", type=int, help="most pixels of all frames together")
     parser.add_argument("--out", required=True, metavar="DIR", help="folder of the results")

@@ -22,7 +22,9 @@ def add(commands: Any, given: Sequence[str]) -> None:
     parser.add_argument("--compressor", default=_NAMES, help="names, comma-separated, or all")
     parser.add_argument("--retention-ratio", default=_RATIOS, help="comma-separated")
     parser.add_argument("--model", default="builtin", help="builtin, a hub id or a local directory")
-    parser.add_argument("--num-frames", type=int, default=32, help="frames sampled from each video")
+    parser.add_argument(
+        "--num-frames", "--frames", type=int, default=32, help="frames sampled from each video"
+    )
     parser.add_argument("--backend", default="pyav", help="pyav, decord or opencv")
     parser.add_argument("--device", default=None, help="cpu, cuda, cuda:1 ... (default: best)")
     parser.add_argument("--dtype", default=None, help="float32, bfloat16 or float16")

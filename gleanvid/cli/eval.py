@@ -24,7 +24,7 @@ def add(commands: Any, given: Sequence[str]) -> None:
     parser.add_argument("--retention-ratio", help="shares kept, comma-separated (default: 0.25)")
     parser.add_argument("--ablation", help="tables of the paper by name, comma-separated, or all")
     parser.add_argument("--preset", help="another table of the paper: fixed-token-budget")
-    parser.add_argument("--num-frames", type=int, help="frames sampled from a clip")
+    parser.add_argument("--num-frames", "--frames", type=int, help="frames sampled from a clip")
     parser.add_argument("--limit", type=int, help="number of questions (default: all)")
     parser.add_argument("--seed", type=int, default=0, help="which questions are asked")
     parser.add_argument("--how", help="likelihood, letter or text; comma-separated for several")

@@ -15,7 +15,9 @@ def add_question(parser: argparse.ArgumentParser) -> None:
     """The video, the question, and how both are read."""
     parser.add_argument("video", help="path of a video file")
     parser.add_argument("question")
-    parser.add_argument("--num-frames", type=int, default=32, help="frames sampled from the video")
+    parser.add_argument(
+        "--num-frames", "--frames", type=int, default=32, help="frames sampled from the video"
+    )
     parser.add_argument("--max-new-tokens", type=int, default=64)
     parser.add_argument("--backend", default="pyav", help="pyav, decord or opencv")
     add_model(parser)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from gleanvid.evaluation.machine import in_words
 from gleanvid.evaluation.report import markdown
 
 _HEADS = (
@@ -31,13 +32,11 @@ def table(report: Mapping[str, Any]) -> str:
     "prefill" includes compression; "first token" adds vision encoding; "total" also preprocessing
     and generation.
     """
-    machine, model, settings = report["machine"], report["model"], report["settings"]
-    versions = ", ".join(f"{name} {number}" for name, number in machine["versions"].items())
+    model, settings = report["model"], report["settings"]
     size = "x".join(map(str, settings["frame_size"]))
     lines = [
         f"{model['name']}, {model['parameters'] / 1e9:.2f} B parameters, {model['dtype']}, "
-        f"{model['attention']}; {machine['device']}, {machine['cpu']}, {machine['threads']} "
-        f"threads, load average {machine['load_average']} before, {versions}",
+        f"{model['attention']}; {in_words(report['machine'])}",
         "",
         f"Frames of {size} pixels, {settings['new_tokens']} new tokens at most, batch 1, median of "
         f"{settings['repeats']} after {settings['warmup']} warm-up. In brackets: against full "
