@@ -56,6 +56,7 @@ def tell(text: str) -> None:
 
 
 def _diagnose(options: argparse.Namespace) -> int:
+    """1 where a clip failed; a ratio that a compressor cannot reach is no failure."""
     from gleanvid.compressors import COMPRESSORS
     from gleanvid.evaluation import diagnose, diagnosis
     from gleanvid.models import load_model
@@ -88,7 +89,7 @@ def _diagnose(options: argparse.Namespace) -> int:
     except OSError as error:
         raise ValueError(f"cannot write to {out}: {error}") from error
     tell(f"{'stopped; what was measured is ' if stopped else ''}written to {out}")
-    return 130 if stopped else 0
+    return 130 if stopped else int(any(not item.name for item in skipped))
 
 
 def _collect(found: Iterable[Any], rows: list[Any], skipped: list[Any]) -> bool:
