@@ -7,6 +7,7 @@ from typing import Any
 
 from gleanvid.evaluation.machine import in_words
 from gleanvid.evaluation.report import markdown
+from gleanvid.evaluation.summary import REFUSAL
 
 _HEADS = (
     "frames",
@@ -53,7 +54,7 @@ def _cells(row: Mapping[str, Any]) -> list[str]:
     compressor = row["compressor"]
     first = [str(row["num_frames"]), compressor["name"], f"{compressor['retention_ratio']:.0%}"]
     if "error" in row:
-        return [*first, row["error"], *[""] * (len(_HEADS) - len(first) - 1)]
+        return [*first, row["error"].removeprefix(REFUSAL), *[""] * (len(_HEADS) - len(first) - 1)]
     relative = row.get("relative", {})
 
     def change(name: str) -> str:
