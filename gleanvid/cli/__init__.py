@@ -10,10 +10,21 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from gleanvid.cli import ask, bench, compare, compress, diagnose, eval, glimpse, models, tables
+from gleanvid.cli import (
+    ask,
+    bench,
+    compare,
+    compress,
+    diagnose,
+    eval,
+    glimpse,
+    lmms_eval,
+    models,
+    tables,
+)
 from gleanvid.types import ModelError, VideoError
 
-COMMANDS = (ask, compare, compress, diagnose, eval, tables, bench, models, glimpse)
+COMMANDS = (ask, compare, compress, diagnose, eval, lmms_eval, tables, bench, models, glimpse)
 
 
 def parse(given: Sequence[str]) -> argparse.Namespace:

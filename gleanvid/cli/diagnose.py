@@ -9,6 +9,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from gleanvid.cli import options as shared
+
 _NAMES = "gleanvid,vidcom2,vcast,uniform,random"
 _RATIOS = "0.4,0.3,0.25,0.2,0.15,0.1,0.05"
 
@@ -21,14 +23,12 @@ def add(commands: Any, given: Sequence[str]) -> None:
     parser.add_argument("clips", nargs="+", help="video files, or folders of them")
     parser.add_argument("--compressor", default=_NAMES, help="names, comma-separated, or all")
     parser.add_argument("--retention-ratio", default=_RATIOS, help="comma-separated")
-    parser.add_argument("--model", default="builtin", help="builtin, a hub id or a local directory")
     parser.add_argument(
         "--num-frames", "--frames", type=int, default=32, help="frames sampled from each video"
     )
     parser.add_argument("--backend", default="pyav", help="pyav, decord or opencv")
-    parser.add_argument("--device", default=None, help="cpu, cuda, cuda:1 ... (default: best)")
-    parser.add_argument("--dtype", default=None, help="float32, bfloat16 or float16")
     parser.add_argument("--out", default="diagnosis", metavar="DIR", help="folder of the results")
+    shared.add_model(parser)
     parser.set_defaults(run=_diagnose, command=shlex.join(["gleanvid", *given]))
 
 
@@ -59,14 +59,13 @@ def _diagnose(options: argparse.Namespace) -> int:
     """1 where a clip failed; a ratio that a compressor cannot reach is no failure."""
     from gleanvid.compressors import COMPRESSORS
     from gleanvid.evaluation import diagnose, diagnosis
-    from gleanvid.models import load_model
 
     clips = diagnose.find_clips(options.clips)
     shares = ratios(options.retention_ratio)
     everything = [name for name in COMPRESSORS if name != "ablation"]
     names = everything if options.compressor == "all" else options.compressor.split(",")
     out = writable(options.out)
-    model = load_model(options.model, options.device, options.dtype)
+    model = shared.load(options)
     rows: list[Any] = []
     skipped: list[Any] = []
     found = diagnose.diagnose_clips(

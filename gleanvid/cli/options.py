@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 
@@ -44,9 +45,15 @@ def add_model(parser: argparse.ArgumentParser) -> None:
 
 def load(options: argparse.Namespace) -> Any:
     """The model that :func:`add_model` asked for."""
+    return loader(options)()
+
+
+def loader(options: argparse.Namespace) -> Callable[[], Any]:
+    """What loads it, for this process or another."""
     from gleanvid.models import load_model
 
-    return load_model(
+    return partial(
+        load_model,
         options.model,
         options.device,
         options.dtype,
@@ -54,8 +61,13 @@ def load(options: argparse.Namespace) -> Any:
         device_map=options.device_map,
         quantization=options.quantization,
         max_pixels=options.max_pixels,
-        settings=dict(_setting(text) for text in options.model_setting),
+        settings=model_settings(options),
     )
+
+
+def model_settings(options: argparse.Namespace) -> dict[str, str | bool]:
+    """What ``--model-setting`` said, by name."""
+    return dict(_setting(text) for text in options.model_setting)
 
 
 def _setting(text: str) -> tuple[str, str | bool]:

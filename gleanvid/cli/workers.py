@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 
+from gleanvid.cli.options import loader
+
 Act = Callable[..., None]
 
 
@@ -26,9 +28,7 @@ def workers(
     ``alone`` takes the model first; ``together`` what loads it, the number of workers and the GPUs
     of each: one where the cluster has any.
     """
-    from gleanvid.models import load_model
-
-    load = partial(load_model, options.model, options.device, options.dtype)
+    load = loader(options)
     if options.num_workers is None and options.address is None:
         from gleanvid.evaluation.fingerprint import fingerprint
 
