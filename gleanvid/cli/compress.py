@@ -42,9 +42,9 @@ def _compress(options: argparse.Namespace) -> int:
     job = Job(method, options.num_frames, options.backend, options.max_pixels)
     clips = named_clips(options.clips)
     folder = writable_folder(options.out)
-    with workers(options, compress_clips, compress_on_workers) as (_, weights, compress):
-        settings = {"model_weights": weights, "model_settings": shared.model_settings(options)}
-        settings |= job.settings()
+    with workers(options, compress_clips, compress_on_workers) as (model, compress):
+        settings = {"model_weights": model["model_weights"]} | job.settings()
+        settings |= {"model_settings": shared.model_settings(options)}
         with Journal(folder / "journal.jsonl", settings) as journal, telling_what_is_kept(folder):
             compress(clips, job, folder, journal, drawer())
             rows = [journal.rows[name, job.key] for name in clips]

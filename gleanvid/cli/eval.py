@@ -45,9 +45,9 @@ def _eval(options: argparse.Namespace) -> int:
     check_hows(benchmark, hows)
     items = benchmark.items(options.limit, options.seed)
     folder = writable_folder(options.out)
-    with workers(options, evaluate, evaluate_on_workers) as (name, weights, answer):
+    with workers(options, evaluate, evaluate_on_workers) as (model, answer):
         settings = {
-            "model_weights": weights,
+            "model_weights": model["model_weights"],
             "benchmark": benchmark.settings(),
             "seed": options.seed,
             "how": list(hows),
@@ -59,7 +59,7 @@ def _eval(options: argparse.Namespace) -> int:
             answer(benchmark, items, setups, journal, hows, drawer(), options.max_pixels)
             rows = dict(journal.rows)
     sys.stderr.write("\n")
-    facts = {"command": shlex.join(options.command), "model": name, **settings, **machine}
+    facts = {"command": shlex.join(options.command), **model, **settings, **machine}
     try:
         found = publish(folder, benchmark, items, setups, rows, hows, facts, presets)
     except OSError as error:

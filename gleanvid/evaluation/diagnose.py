@@ -16,7 +16,7 @@ from torch import Tensor
 from gleanvid import metrics
 from gleanvid.compressors import COMPRESSORS, Compressor
 from gleanvid.compressors.ablation import Ablation
-from gleanvid.evaluation.fingerprint import fingerprint
+from gleanvid.evaluation.fingerprint import describe_model
 from gleanvid.models.base import Encoded, ModelAdapter
 from gleanvid.pipeline import MAX_SIDE
 from gleanvid.types import Compression, ModelError, VideoError
@@ -162,5 +162,7 @@ def _measured(
 
 def facts(model: ModelAdapter, clips: Sequence[Path], num_frames: int) -> dict[str, Any]:
     """What was measured, for the result file."""
-    who = {"model": model.name, "model_weights": fingerprint(model.hf_model)}
-    return who | {"num_frames": num_frames, "clips": [path.name for path in clips]}
+    return describe_model(model) | {
+        "num_frames": num_frames,
+        "clips": [path.name for path in clips],
+    }

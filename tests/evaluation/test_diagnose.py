@@ -104,7 +104,10 @@ def test_a_clip_that_failed_shows_in_the_exit_code_and_the_others_are_kept(folde
     assert main(["diagnose", str(folder), *asked, "--out", str(tmp_path)]) == 1
     found = json.loads((tmp_path / "diagnosis.json").read_text())
     assert found["clips_measured"] == 2
-    assert found["model_weights"] == fingerprint(load_model("builtin", "cpu").hf_model)
+    model = load_model("builtin", "cpu")
+    assert found["model_weights"] == fingerprint(model.hf_model)
+    size = dict(model.processor.video_processor.size)
+    assert found["processor"]["size"]["longest_edge"] == size["longest_edge"]
 
 
 def test_a_ratio_out_of_reach_is_no_failure(folder, tmp_path, capsys):
