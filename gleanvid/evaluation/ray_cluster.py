@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 import os
 import pickle
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -101,6 +102,8 @@ def on_workers(
     if not parts:
         return
     reader: Any = _read  # Ray's own types know no further arguments
+    # Ray 2.64 no longer takes max_task_retries like this: pyproject.toml stays below it
+    warnings.filterwarnings("ignore", "`ray_remote_args` is deprecated")
     size = _fitting(num_workers, num_gpus)
     items = [{"number": n, "part": pickle.dumps(part)} for n, part in enumerate(parts)]
     done = (

@@ -129,6 +129,7 @@ def test_each_worker_has_a_gpu_of_its_own_and_more_workers_than_gpus_are_told():
         [sys.executable, "-c", GPUS], capture_output=True, text=True, timeout=300, check=True
     )
     assert "2 of 3 workers run: the cluster has 2 GPUs" in done.stderr
+    assert "deprecated" not in done.stderr
     assert json.loads(done.stdout) == [8, [[0], [1]], 2]  # parts, GPUs of a worker, processes
 
 
