@@ -29,6 +29,7 @@ from ray import serve
 from starlette.datastructures import UploadFile
 from starlette.requests import Request
 from starlette.responses import JSONResponse
+from starlette.types import Message, Receive
 
 from components.actions import UNEXPECTED
 from components.api import Calls
@@ -107,12 +108,11 @@ class Replica:
         route = request.url.path.rpartition("/")[2]
         if route not in ROUTES or request.method != "POST":
             return self._reply(404, {"error": f"POST to one of {', '.join(ROUTES)}"})
-        if int(request.headers.get("content-length", 0)) > self.upload_bytes:
-            return self._reply(413, {"error": "The file is too large for this server."})
         if key := serve.get_multiplexed_model_id():
             await self._here(key)
         try:
-            return self._reply(200, await self._answer(route, request))
+            bounded = Request(request.scope, _bounded(request.receive, self.upload_bytes))
+            return self._reply(200, await self._answer(route, bounded))
         except (gr.Error, ValueError, TypeError) as error:
             text = error.message if isinstance(error, gr.Error) else str(error)
             return self._reply(_status(error, text), {"error": text})
@@ -154,7 +154,28 @@ class Replica:
         return JSONResponse(content, status, headers)
 
 
+class TooLargeError(ValueError):
+    """More data than a request may bring."""
+
+
+def _bounded(receive: Receive, most: int) -> Receive:
+    """``receive`` that raises :class:`TooLargeError` after ``most`` bytes, whatever the header."""
+    seen = 0
+
+    async def bounded() -> Message:
+        nonlocal seen
+        message = await receive()
+        seen += len(message.get("body", b""))
+        if seen > most:
+            raise TooLargeError("The file is too large for this server.")
+        return message
+
+    return bounded
+
+
 def _status(error: Exception, text: str) -> int:
+    if isinstance(error, TooLargeError):
+        return 413
     if isinstance(error.__cause__, BusyError):
         return 503
     return 500 if text == UNEXPECTED else 400

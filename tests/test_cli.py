@@ -5,7 +5,7 @@ import json
 import pytest
 
 from gleanvid import models
-from gleanvid.cli import main
+from gleanvid.cli import main, parse
 from gleanvid.run import Run
 from gleanvid.types import ModelError
 from tests.models import tiny_qwen
@@ -140,10 +140,37 @@ def test_bad_files_and_questions_are_one_sentence(model, clip, tmp_path, capsys)
         assert said.startswith("gleanvid: ") and len(said) > 20
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("ask", "clip.mp4", "What?"),
+        ("compare", "clip.mp4", "What?"),
+        ("compress", "clips", "--out", "kept"),
+        ("diagnose", "clips"),
+        ("eval", "--benchmark", "videomme", "--out", "results"),
+    ],
+)
+def test_frames_is_another_name_of_num_frames(words):
+    for name in ("--frames", "--num-frames"):
+        assert parse([*words, name, "7"]).num_frames == 7
+
+
 def test_bench_compress_measures_what_it_lists(capsys):
     words = ("bench", "compress", "--grid", "4x4x4", "--width", "64", "--repeats", "1", "--json")
     assert main([*words, "--compressor", "gleanvid,uniform", "--device", "cpu"]) == 0
     report = json.loads(capsys.readouterr().out)
     assert [row["compressor"] for row in report["rows"]] == ["X @ X.T", "gleanvid", "uniform"]
     assert all(row["median_s"] > 0 for row in report["rows"])
+    assert {"device", "cpu", "cpu_cores", "threads", "versions"} <= set(report["machine"])
     assert main(["bench", "compress", "--grid", "4x4"]) == 2
+
+
+def test_bench_memory_measures_every_number_of_frames_and_says_where(model, capsys):
+    words = ("bench", "memory", "--frames", "2,4", "--model", model, "--device", "cpu")
+    assert main([*words, "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert [row["frames"] for row in report["rows"]] == [2, 4]
+    assert {"device", "cpu", "cpu_cores", "threads", "versions"} <= set(report["machine"])
+    assert report["rows"][1]["visual_tokens"] == 2 * report["rows"][0]["visual_tokens"]
+    assert main(list(words)) == 0
+    assert f"torch {report['machine']['versions']['torch']}" in capsys.readouterr().out

@@ -10,20 +10,35 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from gleanvid.cli import ask, bench, compare, compress, diagnose, eval, glimpse, models, tables
+from gleanvid.cli import (
+    ask,
+    bench,
+    compare,
+    compress,
+    diagnose,
+    eval,
+    glimpse,
+    lmms_eval,
+    models,
+    tables,
+)
 from gleanvid.types import ModelError, VideoError
 
-COMMANDS = (ask, compare, compress, diagnose, eval, tables, bench, models, glimpse)
+COMMANDS = (ask, compare, compress, diagnose, eval, lmms_eval, tables, bench, models, glimpse)
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; returns the exit code (2: bad input, with one sentence on stderr)."""
-    given = list(sys.argv[1:] if arguments is None else arguments)
+def parse(given: Sequence[str]) -> argparse.Namespace:
+    """The options of a command line; ``run`` among them does the work."""
     parser = argparse.ArgumentParser(prog="gleanvid", description="Ask videos with fewer tokens.")
     commands = parser.add_subparsers(required=True, metavar="command")
     for command in COMMANDS:
         command.add(commands, given)
-    options = parser.parse_args(given)
+    return parser.parse_args(given)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; returns the exit code (2: bad input, with one sentence on stderr)."""
+    options = parse(list(sys.argv[1:] if arguments is None else arguments))
     try:
         return options.run(options)
     except (ValueError, VideoError, ModelError) as error:

@@ -42,7 +42,8 @@ def add(commands: Any, given: Sequence[str]) -> None:
 
 
 def _bench_model(options: argparse.Namespace) -> int:
-    from gleanvid.evaluation.bench_model import measure
+    """1 where full tokens failed, or a method otherwise than by a ratio out of its reach."""
+    from gleanvid.evaluation.bench_model import failed, measure
     from gleanvid.evaluation.bench_model_table import table
 
     frames = [int(part) for part in options.frames.split(",")]
@@ -52,19 +53,15 @@ def _bench_model(options: argparse.Namespace) -> int:
     methods = [one for ratio in ratios for one in shared.methods(options.compressor, ratio)]
     videos = [_video(options, count) for count in frames]
     out = writable(options.out) if options.out else None
-    report = {"command": options.command} | measure(
-        _model(options),
-        videos,
-        methods,
-        new_tokens=options.new_tokens,
-        repeats=options.repeats,
-        warmup=options.warmup,
-        on_row=lambda line: print(line, file=sys.stderr),
-    )
+    model, report = _model(options), {}
+    times = {name: getattr(options, name) for name in ("new_tokens", "repeats", "warmup")}
+    for count, so_far in zip(frames, measure(model, videos, methods, **times), strict=True):
+        report = {"command": options.command} | so_far
+        print(f"{count} frames measured", file=sys.stderr)
+        if out:
+            _save(report, table(report), out, options.config or options.model)
     print(json.dumps(report, indent=1) if options.json else table(report))
-    if out:
-        _save(report, table(report), out, options.config or options.model)
-    return 0 if any("error" not in row for row in report["rows"]) else 1
+    return int(any(failed(row) for row in report["rows"]))
 
 
 def _model(options: argparse.Namespace) -> Any:

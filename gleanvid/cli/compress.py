@@ -19,13 +19,12 @@ def add(commands: Any, given: Sequence[str]) -> None:
     )
     parser.add_argument("clips", nargs="+", help="folders of videos, or video files")
     shared.add_compressor(parser, given)
-    parser.add_argument("--model", default="builtin", help="builtin, a hub id or a directory")
-    parser.add_argument("--device", help="cpu, cuda, cuda:1 ... (default: best there)")
-    parser.add_argument("--dtype", help="float32, bfloat16 or float16")
-    parser.add_argument("--num-frames", type=int, default=32, help="frames sampled from each video")
+    parser.add_argument(
+        "--num-frames", "--frames", type=int, default=32, help="frames sampled from each video"
+    )
     parser.add_argument("--backend", default="pyav", help="pyav, decord or opencv")
-    parser.add_argument("--max-pixels", type=int, help="most pixels of all frames together")
     parser.add_argument("--out", required=True, metavar="DIR", help="folder of the results")
+    shared.add_model(parser)
     add_workers(parser)
     parser.set_defaults(run=_compress)
 
@@ -43,8 +42,9 @@ def _compress(options: argparse.Namespace) -> int:
     job = Job(method, options.num_frames, options.backend, options.max_pixels)
     clips = named_clips(options.clips)
     folder = writable_folder(options.out)
-    with workers(options, compress_clips, compress_on_workers) as (_, weights, compress):
-        settings = {"model_weights": weights} | job.settings()
+    with workers(options, compress_clips, compress_on_workers) as (model, compress):
+        settings = {"model_weights": model["model_weights"]} | job.settings()
+        settings |= {"model_settings": shared.model_settings(options)}
         with Journal(folder / "journal.jsonl", settings) as journal, telling_what_is_kept(folder):
             compress(clips, job, folder, journal, drawer())
             rows = [journal.rows[name, job.key] for name in clips]

@@ -23,7 +23,9 @@ def add(commands: Any, given: Sequence[str]) -> None:
     parser.add_argument("clips", nargs="+", help="video files, or folders of them")
     parser.add_argument("--compressor", default=_NAMES, help="names, comma-separated, or all")
     parser.add_argument("--retention-ratio", default=_RATIOS, help="comma-separated")
-    parser.add_argument("--num-frames", type=int, default=32, help="frames sampled from each video")
+    parser.add_argument(
+        "--num-frames", "--frames", type=int, default=32, help="frames sampled from each video"
+    )
     parser.add_argument("--backend", default="pyav", help="pyav, decord or opencv")
     parser.add_argument("--out", default="diagnosis", metavar="DIR", help="folder of the results")
     shared.add_model(parser)
@@ -54,6 +56,7 @@ def tell(text: str) -> None:
 
 
 def _diagnose(options: argparse.Namespace) -> int:
+    """1 where a clip failed; a ratio that a compressor cannot reach is no failure."""
     from gleanvid.compressors import COMPRESSORS
     from gleanvid.evaluation import diagnose, diagnosis
 
@@ -85,7 +88,7 @@ def _diagnose(options: argparse.Namespace) -> int:
     except OSError as error:
         raise ValueError(f"cannot write to {out}: {error}") from error
     tell(f"{'stopped; what was measured is ' if stopped else ''}written to {out}")
-    return 130 if stopped else 0
+    return 130 if stopped else int(any(not item.name for item in skipped))
 
 
 def _collect(found: Iterable[Any], rows: list[Any], skipped: list[Any]) -> bool:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from gleanvid.cli import options as shared
 from gleanvid.cli.progress import drawer, telling_what_is_kept
 from gleanvid.cli.workers import add_workers, workers
 
@@ -17,19 +18,16 @@ def add(commands: Any, given: Sequence[str]) -> None:
     """Add the parser of ``eval``."""
     parser = commands.add_parser("eval", help="accuracy of compressors on a benchmark")
     _add_benchmark(parser, given)
-    parser.add_argument("--model", default="builtin", help="builtin, a hub id or a directory")
-    parser.add_argument("--device", help="cpu, cuda, cuda:1 ... (default: best there)")
-    parser.add_argument("--dtype", help="float32, bfloat16 or float16")
     parser.add_argument("--compressor", help="names, comma-separated, or all (default: gleanvid)")
     parser.add_argument("--retention-ratio", help="shares kept, comma-separated (default: 0.25)")
     parser.add_argument("--ablation", help="tables of the paper by name, comma-separated, or all")
     parser.add_argument("--preset", help="another table of the paper: fixed-token-budget")
-    parser.add_argument("--num-frames", type=int, help="frames sampled from a clip")
+    parser.add_argument("--num-frames", "--frames", type=int, help="frames sampled from a clip")
     parser.add_argument("--limit", type=int, help="number of questions (default: all)")
     parser.add_argument("--seed", type=int, default=0, help="which questions are asked")
     parser.add_argument("--how", help="likelihood, letter or text; comma-separated for several")
-    parser.add_argument("--max-pixels", type=int, help="most pixels of all frames together")
     parser.add_argument("--out", required=True, help="folder for the journal and the results")
+    shared.add_model(parser)
     add_workers(parser)
     parser.set_defaults(run=_eval, command=["gleanvid", *given])
 
@@ -47,20 +45,21 @@ def _eval(options: argparse.Namespace) -> int:
     check_hows(benchmark, hows)
     items = benchmark.items(options.limit, options.seed)
     folder = writable_folder(options.out)
-    with workers(options, evaluate, evaluate_on_workers) as (name, weights, answer):
+    with workers(options, evaluate, evaluate_on_workers) as (model, answer):
         settings = {
-            "model_weights": weights,
+            "model_weights": model["model_weights"],
             "benchmark": benchmark.settings(),
             "seed": options.seed,
             "how": list(hows),
             "max_pixels": options.max_pixels,
+            "model_settings": shared.model_settings(options),
         }
         machine = _machine(options.device)
         with Journal(folder / "journal.jsonl", settings) as journal, telling_what_is_kept(folder):
             answer(benchmark, items, setups, journal, hows, drawer(), options.max_pixels)
             rows = dict(journal.rows)
     sys.stderr.write("\n")
-    facts = {"command": shlex.join(options.command), "model": name, **settings, **machine}
+    facts = {"command": shlex.join(options.command), **model, **settings, **machine}
     try:
         found = publish(folder, benchmark, items, setups, rows, hows, facts, presets)
     except OSError as error:

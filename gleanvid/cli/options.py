@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 LOADING = {  # keyword of load_model -> its type
@@ -24,7 +25,9 @@ def add_question(parser: argparse.ArgumentParser) -> None:
     """The video, the question, and how both are read."""
     parser.add_argument("video", help="path of a video file")
     parser.add_argument("question")
-    parser.add_argument("--num-frames", type=int, default=32, help="frames sampled from the video")
+    parser.add_argument(
+        "--num-frames", "--frames", type=int, default=32, help="frames sampled from the video"
+    )
     parser.add_argument("--max-new-tokens", type=int, default=64)
     parser.add_argument("--backend", default="pyav", help="pyav, decord or opencv")
     add = parser.add_argument_group("sampling").add_argument
@@ -61,15 +64,25 @@ def add_model(parser: argparse.ArgumentParser) -> None:
 
 def load(options: argparse.Namespace) -> Any:
     """The model that :func:`add_model` asked for."""
+    return loader(options)()
+
+
+def loader(options: argparse.Namespace) -> Callable[[], Any]:
+    """What loads it, for this process or another."""
     from gleanvid.models import load_model
 
-    return load_model(options.model, **loading(options))
+    return partial(load_model, options.model, **loading(options))
 
 
 def loading(options: argparse.Namespace) -> dict[str, Any]:
     """Keywords of ``load_model``, besides the name, that :func:`add_model` asked for."""
     given = {name: getattr(options, name) for name in LOADING}
-    return given | {"settings": dict(_setting(text) for text in options.model_setting)}
+    return given | {"settings": model_settings(options)}
+
+
+def model_settings(options: argparse.Namespace) -> dict[str, str | bool]:
+    """What ``--model-setting`` said, by name."""
+    return dict(_setting(text) for text in options.model_setting)
 
 
 def _setting(text: str) -> tuple[str, str | bool]:

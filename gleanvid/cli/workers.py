@@ -6,6 +6,9 @@ import argparse
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
+from typing import Any
+
+from gleanvid.cli.options import loader
 
 Act = Callable[..., None]
 
@@ -20,24 +23,21 @@ def add_workers(parser: argparse.ArgumentParser) -> None:
 @contextmanager
 def workers(
     options: argparse.Namespace, alone: Act, together: Act
-) -> Iterator[tuple[str, str, Act]]:
-    """Name and fingerprint of the model, and the function that does the work with it.
+) -> Iterator[tuple[dict[str, Any], Act]]:
+    """Name and fingerprint of the model with its processor, and the function that does the work.
 
     ``alone`` takes the model first; ``together`` what loads it, the number of workers and the GPUs
     of each: one where the cluster has any.
     """
-    from gleanvid.models import load_model
-
-    load = partial(load_model, options.model, options.device, options.dtype)
+    load = loader(options)
     if options.num_workers is None and options.address is None:
-        from gleanvid.evaluation.fingerprint import fingerprint
+        from gleanvid.evaluation.fingerprint import describe_model
 
         model = load()
-        yield model.name, fingerprint(model.hf_model), partial(alone, model)
+        yield describe_model(model), partial(alone, model)
         return
     from gleanvid.evaluation.ray_cluster import cluster, describe
 
     count = 1 if options.num_workers is None else options.num_workers
     with cluster(count, options.address) as num_gpus:
-        name, weights = describe(load, num_gpus)
-        yield name, weights, partial(together, load, count, num_gpus)
+        yield describe(load, num_gpus), partial(together, load, count, num_gpus)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import gc
-import platform
 import statistics
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -14,6 +13,7 @@ from typing import Any
 import torch
 
 from gleanvid.compressors.base import Compressor
+from gleanvid.evaluation.machine import describe_machine, in_words
 from gleanvid.models.measure import now, peak_memory_mib, reset_peak_memory
 from gleanvid.types import Compression, VideoTokens
 
@@ -78,6 +78,7 @@ def measure(
 ) -> dict[str, Any]:
     """Median seconds of each method and of X @ X^T, in turns, and peak extra memory."""
     where = device or ("cuda" if torch.cuda.is_available() else "cpu")
+    machine = describe_machine(torch.device(where))
     tokens = made_up_tokens((grid[0], grid[1], grid[2]), width, where)
     features = tokens.features
     work: dict[str, Callable[[], Any]] = {"X @ X.T": lambda: features @ features.T}
@@ -100,7 +101,7 @@ def measure(
         }
         for name, taken in medians.items()
     ]
-    facts = {"grid": list(grid), "width": width, "repeats": repeats, **machine(where)}
+    facts = {"machine": machine, "grid": list(grid), "width": width, "repeats": repeats}
     return facts | {"rows": rows, "out_of_reach": out_of_reach}
 
 
@@ -111,12 +112,6 @@ def _refusal(call: Callable[[], Any]) -> str:
     except ValueError as error:
         return str(error)
     return ""
-
-
-def machine(device: str) -> dict[str, Any]:
-    """What the figures were measured on."""
-    chip = torch.cuda.get_device_name() if device.startswith("cuda") else platform.machine()
-    return {"device": chip, "threads": torch.get_num_threads(), "torch": torch.__version__}
 
 
 def _timed(call: Callable[[], Any], device: str) -> float:
@@ -142,8 +137,8 @@ def table(report: dict[str, Any]) -> str:
     """The report as Markdown."""
     grid = "x".join(map(str, report["grid"]))
     lines = [
-        f"T x rows x columns = {grid}, D = {report['width']}, {report['device']}, "
-        f"{report['threads']} threads, torch {report['torch']}, median of {report['repeats']}",
+        f"T x rows x columns = {grid}, D = {report['width']}, median of {report['repeats']}; "
+        + in_words(report["machine"]),
         "",
         "| compressor | ms | of X @ X.T | of VidCom2 | extra memory, in features |",
         "|---|---|---|---|---|",

@@ -12,6 +12,7 @@ import numpy as np
 import torch
 
 from gleanvid.compressors.base import Compressor
+from gleanvid.evaluation.machine import describe_machine, in_words
 from gleanvid.models import ModelAdapter
 from gleanvid.models.boundary import chunks
 from gleanvid.models.measure import peak_memory_mib, reset_peak_memory
@@ -38,11 +39,12 @@ def measure(
     On the CPU these are resident pages of the process (Linux), on CUDA allocated bytes.
     """
     _map_large_blocks()
+    machine = describe_machine(model.device)
     _once(model, noise(2), compressor, new_tokens)  # libraries take their workspace
     rows = [_row(model, noise(count), compressor, new_tokens) for count in frames]
     facts = {"model": model.name, "compressor": compressor.settings(), "new_tokens": new_tokens}
     facts |= {"height": _SIZE[0], "width": _SIZE[1], "dtype": str(model.hf_model.dtype)}
-    return facts | {"device": str(model.device), "torch": torch.__version__, "rows": rows}
+    return {"machine": machine} | facts | {"rows": rows}
 
 
 def _row(
@@ -118,8 +120,8 @@ def table(report: dict[str, Any]) -> str:
     """The report as Markdown."""
     share = report["compressor"].get("retention_ratio", 1.0)
     lines = [
-        f"{report['model']}, {report['dtype']}, {report['device']}, torch {report['torch']}; "
-        f"MiB above what was held before",
+        f"{report['model']}, {report['dtype']}, MiB above what was held before; "
+        + in_words(report["machine"]),
         "",
         "| frames | tokens | pixels | encode | encode at once | held | answer, all tokens "
         f"| answer, {report['compressor']['name']} at {share:.0%} |",

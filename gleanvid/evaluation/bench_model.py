@@ -8,7 +8,7 @@ token), generation (first to last), their total, peak memory, throughput, tokens
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from statistics import median
@@ -20,11 +20,12 @@ import torch
 from gleanvid.compressors.base import Compressor
 from gleanvid.compressors.full_tokens import FullTokens
 from gleanvid.evaluation.machine import describe_machine
+from gleanvid.evaluation.summary import REFUSAL
 from gleanvid.models.base import ModelAdapter
 from gleanvid.models.flops import prefill_flops
 from gleanvid.models.measure import now, peak_memory_mib, reset_peak_memory
 from gleanvid.run import visual_tokens_by_layer
-from gleanvid.types import Compression, ModelError, Video
+from gleanvid.types import Compression, Video
 
 QUESTION = "What happens in the video? Answer with the option's letter from the given choices."
 
@@ -81,27 +82,15 @@ def measure(
     repeats: int = 5,
     warmup: int = 2,
     question: str = QUESTION,
-    on_row: Callable[[str], None] | None = None,
-) -> dict[str, Any]:
-    """The report: machine, model, settings and a row a video and method, full tokens first.
+) -> Iterator[dict[str, Any]]:
+    """The report so far, after every video; the last one is whole.
 
-    A method that fails is a row with its ``error``. ``on_row`` hears a line when a video is done.
+    It holds machine, model, settings and a row a video and method, full tokens first. A method that
+    fails is a row with its ``error``.
     """
-    machine, rows = describe_machine(model.device), []
-    for video in videos:
-        chosen = [FullTokens(), *(m for m in methods if not isinstance(m, FullTokens))]
-        items, errors = _turns(model, video, chosen, question, new_tokens, repeats, warmup)
-        made = [
-            _row(len(video), method, items[place], errors[place])
-            for place, method in enumerate(chosen)
-        ]
-        for row in made:
-            _relate(row, made[0])
-        rows += made
-        if on_row:
-            on_row(f"{len(video)} frames measured")
-    return {
-        "machine": machine,
+    rows: list[dict[str, Any]] = []
+    report = {
+        "machine": describe_machine(model.device),
         "model": _facts(model),
         "settings": {
             "new_tokens": new_tokens,
@@ -113,6 +102,23 @@ def measure(
         },
         "rows": rows,
     }
+    for video in videos:
+        chosen = [FullTokens(), *(m for m in methods if not isinstance(m, FullTokens))]
+        items, errors = _turns(model, video, chosen, question, new_tokens, repeats, warmup)
+        made = [
+            _row(len(video), method, items[place], errors[place])
+            for place, method in enumerate(chosen)
+        ]
+        for row in made:
+            _relate(row, made[0])
+        rows += made
+        yield report
+
+
+def failed(row: Mapping[str, Any]) -> bool:
+    """Whether a row failed otherwise than by asking a method for what is out of its reach."""
+    full = row["compressor"]["name"] == FullTokens.name
+    return "error" in row and (full or not row["error"].startswith(REFUSAL))
 
 
 def _facts(model: ModelAdapter) -> dict[str, Any]:
@@ -144,8 +150,8 @@ def _turns(
                 continue
             try:
                 item = run_item(model, video, method, question, new_tokens)
-            except (ModelError, ValueError) as error:
-                errors[place] = str(error)
+            except Exception as error:
+                errors[place] = f"{type(error).__name__}: {error}"[:500]
                 continue
             if turn >= warmup:
                 items[place].append(item)
@@ -155,7 +161,7 @@ def _turns(
 def run_item(
     model: ModelAdapter, video: Video, method: Compressor, question: str, new_tokens: int
 ) -> Item:
-    """One item from frames in memory to the last token. Raises ``ModelError`` or ``ValueError``."""
+    """One item from frames in memory to the last token."""
     gc.collect()
     reset_peak_memory(model.device)
     with _timed_inputs(model) as spent:

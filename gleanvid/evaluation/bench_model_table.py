@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from gleanvid.evaluation.machine import in_words
 from gleanvid.evaluation.report import markdown
+from gleanvid.evaluation.summary import REFUSAL
 
 _HEADS = (
     "frames",
@@ -31,13 +33,11 @@ def table(report: Mapping[str, Any]) -> str:
     "prefill" includes compression; "first token" adds vision encoding; "total" also preprocessing
     and generation.
     """
-    machine, model, settings = report["machine"], report["model"], report["settings"]
-    versions = ", ".join(f"{name} {number}" for name, number in machine["versions"].items())
+    model, settings = report["model"], report["settings"]
     size = "x".join(map(str, settings["frame_size"]))
     lines = [
         f"{model['name']}, {model['parameters'] / 1e9:.2f} B parameters, {model['dtype']}, "
-        f"{model['attention']}; {machine['device']}, {machine['cpu']}, {machine['threads']} "
-        f"threads, load average {machine['load_average']} before, {versions}",
+        f"{model['attention']}; {in_words(report['machine'])}",
         "",
         f"Frames of {size} pixels, {settings['new_tokens']} new tokens at most, batch 1, median of "
         f"{settings['repeats']} after {settings['warmup']} warm-up. In brackets: against full "
@@ -54,7 +54,7 @@ def _cells(row: Mapping[str, Any]) -> list[str]:
     compressor = row["compressor"]
     first = [str(row["num_frames"]), compressor["name"], f"{compressor['retention_ratio']:.0%}"]
     if "error" in row:
-        return [*first, row["error"], *[""] * (len(_HEADS) - len(first) - 1)]
+        return [*first, row["error"].removeprefix(REFUSAL), *[""] * (len(_HEADS) - len(first) - 1)]
     relative = row.get("relative", {})
 
     def change(name: str) -> str:

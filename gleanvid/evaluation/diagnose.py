@@ -16,6 +16,7 @@ from torch import Tensor
 from gleanvid import metrics
 from gleanvid.compressors import COMPRESSORS, Compressor
 from gleanvid.compressors.ablation import Ablation
+from gleanvid.evaluation.fingerprint import describe_model
 from gleanvid.models.base import Encoded, ModelAdapter
 from gleanvid.pipeline import MAX_SIDE
 from gleanvid.types import Compression, ModelError, VideoError
@@ -143,22 +144,25 @@ def _measured(
 ) -> Row:
     span = metrics.kept_span(debiased, record)
     return Row(
-        clip,
-        part,
-        name,
-        method.retention_ratio,
-        record.num_kept / record.num_tokens,
-        metrics.effective_dimension(debiased, record),
-        metrics.residual_energy(debiased, record, span),
-        metrics.later_residual_energy(debiased, record, span),
-        metrics.coverage_error(debiased, record, span),
-        metrics.energy_outside_span(debiased, record, span),
-        metrics.budget_gini(record),
-        tuple(metrics.spatial_iou_curve(record).tolist()),
-        tuple(metrics.random_iou_curve(record).tolist()),
+        clip=clip,
+        part=part,
+        name=name,
+        retention_ratio=method.retention_ratio,
+        kept=record.num_kept / record.num_tokens,
+        effective_rank=metrics.effective_dimension(debiased, record),
+        residual_energy=metrics.residual_energy(debiased, record, span),
+        later_residual_energy=metrics.later_residual_energy(debiased, record, span),
+        coverage_error=metrics.coverage_error(debiased, record, span),
+        energy_outside_span=metrics.energy_outside_span(debiased, record, span),
+        budget_gini=metrics.budget_gini(record),
+        spatial_iou=tuple(metrics.spatial_iou_curve(record).tolist()),
+        random_iou=tuple(metrics.random_iou_curve(record).tolist()),
     )
 
 
 def facts(model: ModelAdapter, clips: Sequence[Path], num_frames: int) -> dict[str, Any]:
     """What was measured, for the result file."""
-    return {"model": model.name, "num_frames": num_frames, "clips": [path.name for path in clips]}
+    return describe_model(model) | {
+        "num_frames": num_frames,
+        "clips": [path.name for path in clips],
+    }

@@ -10,6 +10,22 @@ import torch
 _SAMPLES = 64  # values looked at in every tensor
 
 
+def describe_model(model: Any) -> dict[str, Any]:
+    """Name and fingerprint of a :class:`ModelAdapter`, and the bounds its processor puts on frames.
+
+    "processor": class and "size" of what prepares videos, as its checkpoint says.
+    """
+    processor = getattr(model, "processor", None)
+    videos = getattr(processor, "video_processor", processor)
+    size = getattr(videos, "size", None) or {}
+    bounds = {name: value for name, value in dict(size).items() if value is not None}
+    return {
+        "model": model.name,
+        "model_weights": fingerprint(model.hf_model),
+        "processor": {"class": type(videos).__name__, "size": bounds},
+    }
+
+
 def fingerprint(hf_model: torch.nn.Module) -> str:
     """16 hexadecimal digits of names, shapes, types and evenly spaced values of all weights.
 

@@ -3,8 +3,8 @@
 One video that cannot be read, or one question that fails, is noted and answered with
 ``NO_ANSWER``: LMMs-Eval itself would lose the whole run. That text is wrong for every task here
 (LongVideoBench guesses, as it does for any answer without a letter), and counts: empty answers
-would not. Every answer is kept at once in a journal of its own, for LMMs-Eval keeps none before the
-last.
+would not, so it also stands for an answer in which the model said nothing. Every answer is kept at
+once in a journal of its own, for LMMs-Eval keeps none before the last.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from gleanvid.evaluation.lmms_eval_chat import Clip, digest, video_and_text
 from gleanvid.evaluation.setups import Setup
 from gleanvid.models import load_model
 from gleanvid.models.conversation import Conversation
+from gleanvid.models.llava_video_config import CHOICES
 from gleanvid.pipeline import MAX_SIDE
 from gleanvid.types import Video
 from gleanvid.video import read_video
@@ -44,12 +45,14 @@ class GleanVIDModel(lmms):
     other setting of the compressor by name. ``num_frames``, ``rounding`` and ``backend`` as in
     ``read_video``. ``journal``: file or folder to keep answers in, and to go on from. ``device``,
     ``dtype``, ``attn_implementation``, ``device_map``, ``quantization`` and ``max_pixels`` as in
-    ``load_model``. Raises ``ValueError`` on a setting the compressor does not have.
+    ``load_model``, and LLaVA-Video's own settings by name. Raises ``ValueError`` on a setting the
+    compressor does not have.
     """
 
     is_simple = False
     frames: ClassVar[int] = 32
     frame_rounding: ClassVar[str] = "nearest"
+    model_settings: ClassVar[Mapping[str, Any]] = {}
 
     def __init__(
         self,
@@ -68,18 +71,21 @@ class GleanVIDModel(lmms):
         super().__init__()
         load = ("dtype", "attn_implementation", "device_map", "quantization")
         loading = {name: others.pop(name) for name in load if name in others}
+        own = {name: others.pop(name) for name in CHOICES if name in others}
+        own = {**self.model_settings, **own}
         self.setup = Setup(_compressor(compressor, others), num_frames or self.frames)
         self.reading = {"rounding": rounding or self.frame_rounding, "backend": backend}
         self.accelerator = _accelerator()
         self._rank = self.accelerator.process_index
         self._world_size = self.accelerator.num_processes
         where: Any = self.accelerator.device if self._world_size > 1 else device
-        self.model = load_model(pretrained, where, max_pixels=max_pixels, **loading)
+        self.model = load_model(pretrained, where, max_pixels=max_pixels, settings=own, **loading)
         self.device = self.model.device
         self.settings = {
             "lmms_eval_model": type(self).__name__,
             "model_weights": fingerprint(self.model.hf_model),
             "max_pixels": max_pixels,
+            "model_settings": own,
             **self.reading,
         }
         self.journal_path = _journal_path(journal, self._rank, self._world_size)
@@ -96,7 +102,7 @@ class GleanVIDModel(lmms):
         self._report(rows)
         return [
             GenerationResult(
-                text=row.get("said", {}).get("text", NO_ANSWER),
+                text=row.get("said", {}).get("text", "").strip() or NO_ANSWER,
                 token_counts=TokenCounts(output_tokens=row.get("new_tokens")),
             )
             for row in rows
@@ -193,9 +199,13 @@ class GleanVIDLlavaOneVision(GleanVIDModel):
 
 
 class GleanVIDLlavaVideo(GleanVIDLlavaOneVision):
-    """LLaVA-Video: the same, on 64 frames."""
+    """LLaVA-Video: the same, on 64 frames, pooled by averaging and without their times as text."""
 
     frames = 64
+    model_settings: ClassVar[Mapping[str, Any]] = {
+        "spatial_pool_mode": "average",
+        "time_instruction": False,
+    }
 
 
 def _compressor(name: str, given: Mapping[str, Any]) -> Compressor:

@@ -1,8 +1,9 @@
 """The models that stock LMMs-Eval finds once gleanvid is installed beside it.
 
 Its entry point ``lmms_eval.models`` calls :func:`manifests` at every start, so this module imports
-nothing heavy. Use: ``lmms-eval --model gleanvid_qwen3_vl --model_args
-pretrained=Qwen/Qwen3-VL-8B-Instruct,compressor=gleanvid,retention_ratio=0.25 --tasks videomme``.
+nothing heavy. Use: ``gleanvid lmms-eval --model gleanvid_qwen3_vl --model_args
+pretrained=Qwen/Qwen3-VL-8B-Instruct,compressor=gleanvid,retention_ratio=0.25 --tasks videomme
+--output_path DIR``, or ``lmms-eval`` with ``journal=DIR`` among the model's arguments.
 """
 
 from __future__ import annotations

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import re
+from collections.abc import Mapping
 from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -33,6 +34,15 @@ def describe_machine(device: torch.device) -> dict[str, Any]:
         facts["multiprocessors"] = properties.multi_processor_count
         facts["cuda"] = torch.version.cuda
     return facts
+
+
+def in_words(machine: Mapping[str, Any]) -> str:
+    """The facts of :func:`describe_machine` as a line of text."""
+    versions = ", ".join(f"{name} {number}" for name, number in machine["versions"].items())
+    return (
+        f"{machine['device']}, {machine['cpu']}, {machine['threads']} threads, "
+        f"load average {machine['load_average']} before, {versions}"
+    )
 
 
 def _load() -> float | None:

@@ -22,7 +22,7 @@ from gleanvid.evaluation.statistics import (
     wilson,
 )
 
-_REFUSAL = "ValueError: "  # how compressors tell that a setting is out of their reach
+REFUSAL = "ValueError: "  # how compressors tell that a setting is out of their reach
 Rows = Mapping[tuple[str, str], Mapping[str, Any]]  # (item id, setup key) -> row of the journal
 
 
@@ -64,7 +64,7 @@ class Result:
     @property
     def refused(self) -> bool:
         """Whether the method itself cannot do what this setup asks for, on any clip."""
-        return self.failed == self.count and self.first_error.startswith(_REFUSAL)
+        return self.failed == self.count and self.first_error.startswith(REFUSAL)
 
 
 def results(

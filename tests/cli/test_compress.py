@@ -11,7 +11,7 @@ from tests.video.clips import write_clip
 
 @pytest.fixture
 def clips(monkeypatch, tmp_path):
-    monkeypatch.setattr("gleanvid.models.load_model", lambda *_: FakeModel())
+    monkeypatch.setattr("gleanvid.models.load_model", lambda *_, **__: FakeModel())
     folder = tmp_path / "clips"
     folder.mkdir()
     for name in ("a.mp4", "b.mp4"):
@@ -54,7 +54,7 @@ def test_a_bad_video_is_told_and_the_exit_code_is_not_zero(clips, capsys):
 def test_what_cannot_be_is_named_before_the_model_is_loaded(
     clips, capsys, monkeypatch, options, told
 ):
-    monkeypatch.setattr("gleanvid.models.load_model", lambda *_: pytest.fail("loaded"))
+    monkeypatch.setattr("gleanvid.models.load_model", lambda *_, **__: pytest.fail("loaded"))
     code, out = run(clips, *options)
     assert code == 2 and told in capsys.readouterr().err and not out.exists()
 

@@ -15,7 +15,7 @@ from tests.evaluation.fakes import FakeBenchmark, FakeModel
 @pytest.fixture
 def model(monkeypatch):
     held = [FakeModel()]
-    monkeypatch.setattr("gleanvid.models.load_model", lambda *_: held[0])
+    monkeypatch.setattr("gleanvid.models.load_model", lambda *_, **__: held[0])
     real = benchmarks.benchmark_class
     monkeypatch.setitem(benchmarks.BENCHMARKS, "fake", "")
     monkeypatch.setattr(
@@ -43,6 +43,7 @@ def test_a_run_writes_its_tables_pictures_and_command(model, tmp_path, capsys):
         "gleanvid(retention_ratio=0.1)@6",
     ]
     whole = json.loads((tmp_path / "results.json").read_text())
+    assert whole["processor"] == {"class": "NoneType", "size": {}} and whole["model"] == "fake"
     assert whole["machine"]["device"] and whole["machine"]["threads"] >= 1
     assert whole["command"].startswith("gleanvid eval --benchmark fake --compressor uniform")
     assert (tmp_path / "accuracy.png").exists()
@@ -117,7 +118,7 @@ def test_the_fixed_token_budget_has_its_frames(model, tmp_path):
 def test_what_cannot_be_is_named_before_the_model_is_loaded(
     model, tmp_path, capsys, monkeypatch, options, told
 ):
-    monkeypatch.setattr("gleanvid.models.load_model", lambda *_: pytest.fail("loaded"))
+    monkeypatch.setattr("gleanvid.models.load_model", lambda *_, **__: pytest.fail("loaded"))
     assert run(tmp_path, *options, compressor=()) == 2
     assert told in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
@@ -126,7 +127,7 @@ def test_what_cannot_be_is_named_before_the_model_is_loaded(
 def test_a_folder_that_takes_nothing_is_named_before_the_model_is_loaded(
     model, tmp_path, capsys, monkeypatch
 ):
-    monkeypatch.setattr("gleanvid.models.load_model", lambda *_: pytest.fail("loaded"))
+    monkeypatch.setattr("gleanvid.models.load_model", lambda *_, **__: pytest.fail("loaded"))
     (tmp_path / "file").write_text("")
     assert run(tmp_path / "file") == 2
     assert "nothing can be written there" in capsys.readouterr().err

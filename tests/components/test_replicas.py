@@ -121,6 +121,21 @@ def test_a_file_that_is_no_video_or_too_large_is_refused(alone, tmp_path):
     assert post(alone, "compress", tmp_path / "large").status_code == 413
 
 
+def test_what_a_request_brings_counts_and_not_what_its_header_says(alone):
+    def large():
+        yield b'--x\r\nContent-Disposition: form-data; name="video"; filename="v.mp4"\r\n\r\n'
+        for _ in range(5):
+            yield bytes(2**18)
+
+    headers = {"content-type": "multipart/form-data; boundary=x"}
+    reply = alone.post("/compress", content=large(), headers=headers)
+    assert "content-length" not in reply.request.headers
+    assert reply.status_code == 413 and "too large" in reply.json()["error"]
+    for length in ("many", "-1"):
+        reply = alone.post("/compress", content=b"", headers={"content-length": length})
+        assert reply.status_code == 400 and "form" in reply.json()["error"]
+
+
 def test_a_full_line_is_a_503_that_says_when_to_come_again(alone, clip, replica, monkeypatch):
     monkeypatch.setattr(replica.engine, "line", Line(60.0, -1))
     reply = post(alone, "compress", clip, frames=4)

@@ -6,7 +6,7 @@ import torch
 
 from gleanvid.cli import main
 from gleanvid.compressors import COMPRESSORS
-from gleanvid.evaluation import bench_model
+from gleanvid.evaluation import bench_compress, bench_model
 from gleanvid.evaluation.bench_model_table import table
 from gleanvid.models.flops import prefill_flops
 from gleanvid.models.random_weights import random_model, shipped_configs
@@ -23,7 +23,8 @@ def measured(request):
     model = random_model(request.param, "cpu", changes=SMALL[request.param])
     methods = [COMPRESSORS[name](0.1) for name in METHODS]
     videos = [noise_video(4, 96, 160)]
-    return model, bench_model.measure(model, videos, methods, new_tokens=3, repeats=2, warmup=1)
+    (report,) = bench_model.measure(model, videos, methods, new_tokens=3, repeats=3, warmup=1)
+    return model, report
 
 
 def row_of(report, name):
@@ -38,7 +39,7 @@ def test_full_tokens_come_first_and_every_row_is_complete(measured):
     for name in ("gleanvid", "vidcom2", "visionzip"):
         row = row_of(report, name)
         for part in ("preprocess_s", "vision_s", "compress_s", "prefill_s", "generate_s"):
-            assert row[part] > 0 and len(row["samples"][part]) == 2
+            assert row[part] > 0 and len(row["samples"][part]) == 3
         assert row["new_tokens"] == 3
         assert row["prompt_tokens_kept"] < full["prompt_tokens_kept"] == row["prompt_tokens"]
         assert row["throughput"] == pytest.approx(1 / row["total_s"])
@@ -64,10 +65,35 @@ def test_flops_are_eq_llm_flops_of_the_tokens_that_were_read(measured):
         assert row["prefill_flops"] == pytest.approx(expected)
 
 
+def test_a_row_holds_medians_and_how_they_relate_to_full_tokens(measured):
+    model, report = measured
+    full, row = report["rows"][0], row_of(report, "gleanvid")
+    for name, seconds in row["samples"].items():
+        assert row[name] == sorted(seconds)[1]
+    for name in ("vision_s", "prefill_s", "total_s", "peak_memory_mib", "throughput"):
+        assert row["relative"][name] == pytest.approx(row[name] / full[name])
+    first = (row["compress_s"] + row["prefill_s"]) / (full["compress_s"] + full["prefill_s"])
+    assert row["relative"]["compress_and_prefill_s"] == pytest.approx(first)
+    text, config = full["prompt_tokens"] - full["visual_tokens"], model.text_config
+    work = [prefill_flops(config, text + one["visual_tokens_kept"]) for one in (row, full)]
+    assert row["relative"]["prefill_flops"] == pytest.approx(work[0] / work[1])
+    assert f" ({work[0] / work[1] - 1:+.1%})" in table({**report, "rows": [row]})
+
+
+def test_seconds_wait_for_the_device(monkeypatch):
+    done = []
+    monkeypatch.setattr(torch.cuda, "synchronize", done.append)
+    bench_compress._timed(lambda: done.append("work"), "cuda:1")
+    assert done == [torch.device("cuda:1"), "work", torch.device("cuda:1")]
+    bench_compress._timed(lambda: done.append("work"), "cpu")
+    assert done[3:] == ["work"]
+
+
 def test_a_method_out_of_reach_is_a_row_with_its_reason(measured):
     _, report = measured
     row = row_of(report, "dycoke")
     assert "out of reach" in row["error"] and "total_s" not in row
+    assert not bench_model.failed(row)
     assert "out of reach" in table(report)
 
 
@@ -93,6 +119,50 @@ def test_the_command_writes_both_files(tmp_path, capsys):
     report = json.loads((tmp_path / "model_builtin.json").read_text())
     assert [row["compressor"]["name"] for row in report["rows"]] == ["full", "gleanvid", "uniform"]
     assert (tmp_path / "model_builtin.md").read_text().strip() == capsys.readouterr().out.strip()
+
+
+ASKED = "--frames 2,4 --frame-size 64x64 --repeats 1 --warmup 0 --new-tokens 1 --device cpu"
+
+
+def test_what_breaks_is_a_row_and_the_others_are_measured(tmp_path, monkeypatch):
+    real = bench_model.run_item
+
+    def run_item(model, video, method, *rest):
+        if method.name == "uniform":
+            raise RuntimeError("CUDA error: an illegal memory access was encountered")
+        return real(model, video, method, *rest)
+
+    monkeypatch.setattr(bench_model, "run_item", run_item)
+    given = ["bench", "model", *ASKED.split(), "--out", str(tmp_path)]
+    assert main([*given, "--compressor", "uniform,gleanvid"]) == 1
+    rows = json.loads((tmp_path / "model_builtin.json").read_text())["rows"]
+    assert ["error" in row for row in rows] == [False, True, False] * 2
+    assert rows[1]["error"].startswith("RuntimeError: CUDA error")
+    assert main([*given, "--compressor", "gleanvid,dycoke"]) == 0  # DyCoke cannot reach 25 %
+    assert "out of reach" in (tmp_path / "model_builtin.md").read_text()
+
+
+def test_without_full_tokens_there_is_nothing_to_compare_with(monkeypatch):
+    def refuses(model, video, method, *rest):
+        raise ValueError("prompt too long")
+
+    monkeypatch.setattr(bench_model, "run_item", refuses)
+    assert main(["bench", "model", *ASKED.split(), "--compressor", "gleanvid"]) == 1
+
+
+def test_what_was_measured_is_written_after_every_video(tmp_path, monkeypatch):
+    real = bench_model.run_item
+
+    def run_item(model, video, *rest):
+        if len(video) == 4:
+            raise KeyboardInterrupt
+        return real(model, video, *rest)
+
+    monkeypatch.setattr(bench_model, "run_item", run_item)
+    given = ["bench", "model", *ASKED.split(), "--compressor", "gleanvid", "--out", str(tmp_path)]
+    assert main(given) == 130
+    rows = json.loads((tmp_path / "model_builtin.json").read_text())["rows"]
+    assert [row["num_frames"] for row in rows] == [2, 2]
 
 
 @pytest.mark.parametrize(

@@ -5,10 +5,15 @@ import numpy as np
 import pytest
 import torch
 
+from components import curves
+from gleanvid import metrics
 from gleanvid.cli import main
 from gleanvid.compressors import COMPRESSORS
 from gleanvid.evaluation import diagnose, diagnosis
+from gleanvid.evaluation.fingerprint import fingerprint
 from gleanvid.models import load_model
+from gleanvid.pipeline import MAX_SIDE, ask
+from gleanvid.video import read_video
 from tests.video.clips import write_clip
 
 
@@ -94,6 +99,23 @@ def test_the_command_fails_if_nothing_can_be_measured(folder, tmp_path, capsys):
     assert "uniform" in capsys.readouterr().out
 
 
+def test_a_clip_that_failed_shows_in_the_exit_code_and_the_others_are_kept(folder, tmp_path):
+    asked = ["--compressor", "uniform", "--retention-ratio", "0.25", "--num-frames", "4"]
+    assert main(["diagnose", str(folder), *asked, "--out", str(tmp_path)]) == 1
+    found = json.loads((tmp_path / "diagnosis.json").read_text())
+    assert found["clips_measured"] == 2
+    model = load_model("builtin", "cpu")
+    assert found["model_weights"] == fingerprint(model.hf_model)
+    size = dict(model.processor.video_processor.size)
+    assert found["processor"]["size"]["longest_edge"] == size["longest_edge"]
+
+
+def test_a_ratio_out_of_reach_is_no_failure(folder, tmp_path, capsys):
+    asked = ["--compressor", "uniform,dycoke", "--retention-ratio", "0.05", "--num-frames", "4"]
+    assert main(["diagnose", str(folder / "a.mp4"), *asked, "--out", str(tmp_path)]) == 0
+    assert "dycoke at 0.05" in capsys.readouterr().err
+
+
 def test_what_was_measured_before_ctrl_c_is_kept(folder, tmp_path, capsys, monkeypatch):
     real = diagnose.read_video
 
@@ -131,6 +153,39 @@ def test_a_folder_that_cannot_be_made_is_said_before_anything_is_measured(folder
 def test_a_folder_without_videos_is_said(tmp_path, capsys):
     assert main(["diagnose", str(tmp_path)]) == 2
     assert "no video in" in capsys.readouterr().err
+
+
+def test_a_row_holds_the_metrics_of_their_names_and_what_the_app_draws(folder):
+    model, method = load_model("builtin", "cpu"), COMPRESSORS["gleanvid"](0.4)
+    rows = diagnose.diagnose_clips([folder / "b.mp4"], model, ["gleanvid"], [0.4], 8)
+    (row,) = measured(rows, name="gleanvid", retention_ratio=0.4)
+    video = read_video(folder / "b.mp4", 8, max_side=MAX_SIDE)
+    tokens = model.encode(video).tokens
+    record, features = method.compress(tokens), metrics.debiased(tokens.features)
+    expected = {
+        "effective_rank": metrics.effective_dimension(features, record),
+        "residual_energy": metrics.residual_energy(features, record),
+        "later_residual_energy": metrics.later_residual_energy(features, record),
+        "coverage_error": metrics.coverage_error(features, record),
+        "energy_outside_span": metrics.energy_outside_span(features, record),
+        "budget_gini": metrics.budget_gini(record),
+        "kept": record.num_kept / record.num_tokens,
+    }
+    found = {name: getattr(row, name) for name in expected}
+    assert found == pytest.approx(expected) and len(set(expected.values())) == 7
+    np.testing.assert_array_equal(row.spatial_iou, metrics.spatial_iou_curve(record))
+    np.testing.assert_array_equal(row.random_iou, metrics.random_iou_curve(record))
+
+    (run,) = curves.measured([ask(video, "What?", model, method, 1)], tokens)
+    shown = metrics.diagnostics_of(run)
+    for name in ("effective_rank", "residual_energy", "coverage_error", "energy_outside_span"):
+        assert getattr(shown, name) == pytest.approx(expected[name])
+    drawn = dict(zip([*curves.OVER_UNITS, *curves.OVERALL], curves.draw([run]), strict=True))
+    gaps = record.grid[0] - 1
+    for trace, own in zip(
+        drawn["spatial_iou"].data, (row.spatial_iou, row.random_iou), strict=True
+    ):
+        assert list(trace.y) == pytest.approx(own[:gaps])
 
 
 def test_methods_without_inner_stages_are_measured_on_their_own_record():

@@ -5,10 +5,12 @@ LMMs-Eval comes with the extra ``eval``; its own imports need decord, and it hol
 
 import json
 import random
+import shutil
 import sys
 
 import pytest
 
+from gleanvid.cli import main
 from gleanvid.compressors import GleanVID
 from gleanvid.evaluation.benchmarks import open_benchmark
 from gleanvid.evaluation.journal import Journal
@@ -175,3 +177,15 @@ def test_a_folder_of_glimpse_clips_is_a_task(task, tmp_path, monkeypatch):
     assert report["results"][task]["right,none"] == pytest.approx(
         sum(sample["right"] for sample in samples) / len(samples)
     )
+
+
+def test_the_launcher_keeps_answers_and_fails_where_a_question_did(tmp_path):
+    folder, out = lmms_task.make(tmp_path), tmp_path / "out"
+    given = ["lmms-eval", "--model", MODELS[0], "--include_path", str(folder), "--batch_size", "1"]
+    given += ["--tasks", "tiny_videos", "--model_args", ARGUMENTS, "--output_path", str(out)]
+    assert main(given) == 1
+    lines = [json.loads(line) for line in (out / "journal.jsonl").read_text().splitlines()[1:]]
+    assert sum("error" in line for line in lines) == 3
+    shutil.copy(folder / "clip0.mp4", folder / "clip1.mp4")
+    assert main(given) == 0
+    assert len((out / "journal.jsonl").read_text().splitlines()) == 1 + 9 + 3

@@ -47,6 +47,59 @@ def test_every_benchmark_gives_its_items_its_clips_and_the_right_verdict(name, t
     assert benchmark.items(limit=1, seed=3) == benchmark.items(limit=1, seed=3)
 
 
+LETTER = "Answer with the option's letter from the given choices directly."
+PROMPTS = [  # (benchmark, settings, item, LMMs-Eval's prompt to the letter)
+    (
+        "mvbench",
+        {},
+        0,
+        "Question:What happened in action_sequence 0?\nOption:\n(A) a door opened\n(B) nothing\n"
+        "(C) a cup fell\nOnly give the best option.\n",
+    ),
+    (
+        "longvideobench",
+        {},
+        0,
+        "When the subtitle says 'hello', what is shown?\nA. a cat\nB. a dog\nC. a tree\nD. a bird\n"
+        f"E. a fish\n{LETTER}\n",
+    ),
+    ("longvideobench", {}, 1, f"Who came first?\nA. Ann\nB. Bob\n{LETTER}\n"),
+    (
+        "mlvu",
+        {},
+        0,
+        "What colour is it 0?\n(A) Yellow\n(B) Red\n(C) Green\n(D) Blue\n"
+        "Only give the best option.\nBest option: (",
+    ),
+    (
+        "videomme",
+        {},
+        0,
+        "Select the best answer to the following multiple-choice question based on the video and "
+        "the subtitles. Respond with only the letter (A, B, C, or D) of the correct option.\n"
+        "How many apples are there 0?\nA. One.\nB. Two.\nC. Three.\nD. Four.\n\n" + LETTER,
+    ),
+    (
+        "videomme",
+        {"style": "qwen3_vl"},
+        3,
+        "Question: How many apples are there 3?\nOptions:\nA. One.\nB. Two.\nC. Three.\nD. Four.\n"
+        "Answer with the option letter only.",
+    ),
+]
+TOKENS = {"mvbench": 16, "longvideobench": 32, "mlvu": 16, "videomme": 16}
+
+
+@pytest.mark.parametrize(("name", "settings", "number", "prompt"), PROMPTS)
+def test_the_model_reads_lmms_eval_s_prompt_and_may_write_as_much(
+    name, settings, number, prompt, tmp_path
+):
+    make, own = MAKERS[name]
+    benchmark = open_benchmark(name, data=str(make(tmp_path)), **own, **settings)
+    assert benchmark.prompt(benchmark.items()[number]) == prompt
+    assert benchmark.max_new_tokens == TOKENS[name]
+
+
 @pytest.mark.parametrize("name", MAKERS)
 def test_missing_videos_are_counted_and_the_first_is_named(name, tmp_path):
     benchmark = opened(name, tmp_path)

@@ -1,0 +1,74 @@
+"""``gleanvid lmms-eval ARGUMENTS``: stock LMMs-Eval, with answers kept and an honest exit code.
+
+LMMs-Eval itself ends with 0 where questions failed, and even where it wrote no results.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+MISSING = "LMMs-Eval is not installed; the extra eval has it: pip install '.[eval]'"
+
+
+def add(commands: Any, given: Sequence[str]) -> None:
+    """Add the parser of ``lmms-eval``, which takes whatever LMMs-Eval takes."""
+    parser = commands.add_parser(
+        "lmms-eval",
+        help="LMMs-Eval on compressed models; fails where one of its questions did",
+        prefix_chars="\0",  # every word is an argument, those with dashes too
+        add_help=False,
+    )
+    parser.add_argument("arguments", nargs="*")
+    parser.set_defaults(run=_lmms_eval)
+
+
+def _lmms_eval(options: argparse.Namespace) -> int:
+    arguments, folder = with_journal(options.arguments)
+    if find_spec("lmms_eval") is None:
+        raise ValueError(MISSING)
+    before = _results(folder)
+    code = subprocess.run([sys.executable, "-m", "lmms_eval", *arguments], check=False).returncode
+    written = _results(folder) - before
+    if code or not written:
+        sys.stderr.write(f"gleanvid: LMMs-Eval ended without results in {folder}\n")
+        return code or 1
+    failed = any(_failed(path) for path in written)
+    if failed:
+        sys.stderr.write(f"gleanvid: questions failed and count as wrong; {folder} says why. ")
+        sys.stderr.write("The same command tries them again\n")
+    return int(failed)
+
+
+def with_journal(arguments: Sequence[str]) -> tuple[list[str], Path]:
+    """The arguments, with answers kept in ``--output_path`` unless they say where; that folder.
+
+    Raises ``ValueError`` where ``--output_path`` or ``--model_args`` is missing.
+    """
+    parser = argparse.ArgumentParser(allow_abbrev=False, add_help=False)
+    parser.add_argument("--output_path")
+    parser.add_argument("--model_args")
+    known, others = parser.parse_known_args(arguments)
+    if not known.output_path or not known.model_args:
+        raise ValueError("lmms-eval needs --output_path DIR and --model_args pretrained=...")
+    said = known.model_args
+    if "journal=" not in said:
+        said += f",journal={known.output_path}"
+    own = ["--model_args", said, "--output_path", known.output_path]
+    return [*others, *own], Path(known.output_path)
+
+
+def _results(folder: Path) -> set[Path]:
+    return set(folder.rglob("*_results.json"))
+
+
+def _failed(path: Path) -> bool:
+    """Whether questions failed, as ``GleanVIDModel`` reports it among the throughput."""
+    report = json.loads(path.read_text(encoding="utf-8"))
+    return report.get("throughput", {}).get("avg_failed", 0) > 0

@@ -1,0 +1,68 @@
+"""``gleanvid lmms-eval``: what it hands on, and how it ends, with a stand-in for LMMs-Eval."""
+
+import json
+import os
+import sys
+
+import pytest
+
+from gleanvid.cli import main
+from gleanvid.cli.lmms_eval import with_journal
+
+PROGRAM = """\
+import json, os, pathlib, sys
+folder = pathlib.Path(sys.argv[sys.argv.index("--output_path") + 1]) / "model"
+(folder.parent / "given.json").write_text(json.dumps(sys.argv[1:]))
+report = {said}
+if report is not None:
+    folder.mkdir(exist_ok=True)
+    (folder / f"{{os.getpid()}}_results.json").write_text(json.dumps(report))
+"""
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    def run(said, *more):
+        home = tmp_path / "program" / "lmms_eval"
+        home.mkdir(parents=True, exist_ok=True)
+        (home / "__init__.py").touch()
+        (home / "__main__.py").write_text(PROGRAM.format(said=said))
+        monkeypatch.syspath_prepend(home.parent)
+        paths = [str(home.parent), os.environ.get("PYTHONPATH", "")]
+        monkeypatch.setenv("PYTHONPATH", os.pathsep.join(paths))
+        out = tmp_path / "out"
+        out.mkdir(exist_ok=True)
+        return main(["lmms-eval", "--model", "x", *more, "--output_path", str(out)]), out
+
+    return run
+
+
+def test_what_is_given_is_handed_on_with_a_journal(run):
+    code, out = run({"results": {}}, "--model_args", "pretrained=a,retention_ratio=0.5", "-v")
+    given = json.loads((out / "given.json").read_text())
+    said = f"pretrained=a,retention_ratio=0.5,journal={out}"
+    assert given == ["--model", "x", "-v", "--model_args", said, "--output_path", str(out)]
+    assert code == 0
+
+
+def test_a_journal_of_one_s_own_is_left_alone():
+    given = ["--model_args=pretrained=a,journal=b", "--output_path", "c", "--tasks", "d"]
+    arguments, folder = with_journal(given)
+    assert arguments == ["--tasks", "d", "--model_args", "pretrained=a,journal=b", *given[1:3]]
+    assert str(folder) == "c"
+
+
+def test_questions_that_failed_and_results_that_are_missing_show_in_the_exit_code(run, capfd):
+    assert run({"throughput": {"avg_failed": 2.0}}, "--model_args", "pretrained=a")[0] == 1
+    assert "questions failed and count as wrong" in capfd.readouterr().err
+    assert run({"throughput": {"avg_failed": 0.0}}, "--model_args", "pretrained=a")[0] == 0
+    assert run(None, "--model_args", "pretrained=a")[0] == 1  # those of before do not count
+    assert "ended without results" in capfd.readouterr().err
+
+
+def test_what_is_needed_is_said(run, monkeypatch, capsys):
+    assert run({})[0] == 2
+    assert "needs --output_path DIR and --model_args" in capsys.readouterr().err
+    monkeypatch.setattr("gleanvid.cli.lmms_eval.find_spec", lambda _: None)
+    assert main(["lmms-eval", "--model_args", "a=b", "--output_path", sys.prefix]) == 2
+    assert "pip install '.[eval]'" in capsys.readouterr().err

@@ -1,0 +1,67 @@
+"""Every ``gleanvid`` command in the documents is one, and together they fill the paper's tables."""
+
+import re
+import shutil
+import subprocess
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from gleanvid.cli import parse
+from gleanvid.cli.eval import _benchmark, _setups
+from gleanvid.evaluation.published import BENCHMARKS, tables
+
+ROOT = Path(__file__).parents[1]
+PAGES = ("README.md", "CONTRIBUTING.md", "results/README.md")
+SHELL = "PATH=; command_not_found_handle() { :; }; gleanvid() { printf '%s\\037' \"$@\"; echo; }\n"
+
+
+@cache
+def commands(page):
+    """Words of every command, as bash takes the blocks of a page apart; nothing is run."""
+    bash = shutil.which("bash") or pytest.skip("bash is not installed")
+    blocks = re.findall(r"```bash\n(.*?)```", (ROOT / page).read_text("utf-8"), re.DOTALL)
+    done = subprocess.run(
+        [bash, "-c", SHELL + "\n".join(blocks)], capture_output=True, text=True, check=False
+    )
+    return [line.split("\x1f")[:-1] for line in done.stdout.splitlines()]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_command_is_understood(page):
+    written = (ROOT / page).read_text("utf-8")
+    found = commands(page)
+    assert len(found) >= len(re.findall(r"^ *gleanvid ", written, re.MULTILINE))
+    for words in found:
+        assert callable(parse(words).run), words
+
+
+@cache
+def evaluated():
+    """(model, benchmark) -> setups that the commands of the results page evaluate."""
+    known = {}
+    for words in commands("results/README.md"):
+        if words[0] == "eval":
+            options = parse(words)
+            _, setups = _setups(options, _benchmark(options))
+            name = Path(options.model).name
+            known.setdefault((name, options.benchmark), set()).update(s.key for s in setups)
+    return known
+
+
+@pytest.mark.parametrize("name", tables())
+def test_the_commands_fill_every_row_of_the_paper_s_tables(name):
+    table = tables()[name]
+    for benchmark in set(table.columns) & set(BENCHMARKS):
+        setups = next(
+            evaluated()[m, benchmark] for m in table.models if (m, benchmark) in evaluated()
+        )
+        assert {row.setup for row in (table.full, *table.rows)} <= setups, benchmark
+
+
+def test_the_commands_print_every_table():
+    printed = [
+        parse(words).names for words in commands("results/README.md") if words[0] == "tables"
+    ]
+    assert sorted(name for names in printed for name in names) == sorted(tables())
