@@ -138,6 +138,7 @@ def look(
                 yield replace(ahead, stoppable=True)
             yield Shown(message(f"Encoding {len(video)} frames…"), stoppable=True)
             encoded = engine.encode(video, request.model, needs, pixels, work)
+            engine.line.leave(work)
         run = engine.look(encoded, request.model, compressor)
         shown = show(engine, request, run, encoded, beside)
         if work.stop.is_set():

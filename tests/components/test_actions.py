@@ -98,8 +98,9 @@ def test_a_new_setting_reads_and_encodes_nothing_again(clip):
 
 
 def test_what_was_used_is_said(clip):
-    text = list(look(Engine(Library()), asked(clip)))[-1].notice["text"]
-    assert "8 of 8 frames" in text and "448 visual tokens" in text
+    last = list(look(Engine(Library()), asked(clip)))[-1]
+    assert "8 of 8 frames" in last.notice["text"] and "448 visual tokens" in last.notice["text"]
+    assert ("Queue", "free") in last.status
 
 
 def broken(tmp_path):
