@@ -26,6 +26,7 @@ def ask(page, question: str) -> None:
 
 def tab(page, name: str) -> None:
     """Open a tab; on a narrow page those that do not fit stand in a menu."""
+    page.get_by_role("tab").first.wait_for()
     shown = page.get_by_role("tab", name=name, exact=True)
     if shown.count():
         shown.click()
