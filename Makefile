@@ -11,7 +11,7 @@ test: .venv/dev
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest $(ARGS)
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest $(ARGS)  # the models of the tests are tiny
 
 .venv/uv:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \

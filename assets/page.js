@@ -126,18 +126,9 @@ for (const kind of ["error", "loadeddata"])
 
   const plots = () => document.querySelectorAll(".gv-linked .js-plotly-plot");
 
-  // Plotly follows the window, but not a column that grows when the settings are folded away.
-  const widths = new ResizeObserver((entries) => {
-    for (const { target: plot, contentRect } of entries)
-      if (contentRect.width && Math.abs((plot._fullLayout?.width ?? 0) - contentRect.width) > 1)
-        window.Plotly?.Plots.resize(plot);
-  });
-
   function hear(plot) {
     if (heard.has(plot) || !plot.on) return;
     heard.add(plot);
-    widths.observe(plot);
-    if (!plot.closest(".gv-linked")) return;
     plot.on("plotly_hover", ({ points }) => {
       const next = Math.round(points[0].x) - 1;
       if (next === unit) return;
@@ -158,7 +149,7 @@ for (const kind of ["error", "loadeddata"])
     queued = true;
     requestAnimationFrame(() => {
       queued = false;
-      document.querySelectorAll(".js-plotly-plot").forEach(hear);
+      plots().forEach(hear);
       // A table wider than its place scrolls: keys have to reach it.
       for (const table of document.querySelectorAll(".gv-models table")) table.tabIndex = 0;
     });

@@ -103,8 +103,7 @@ def last_logits_only(hf_model: Any) -> Iterator[None]:
 
 @contextmanager
 def _watched_generate(hf_model: Any, hook: PromptHook) -> Iterator[None]:
-    """Let generate() refuse what cannot work, make no logits that it does not read, and note the
-    grids it was given.
+    """Let generate() refuse what cannot work, and note the grids it was given.
 
     transformers 5.23 encodes the video before the model's forward and drops the grids on the way.
     """
@@ -119,8 +118,7 @@ def _watched_generate(hf_model: Any, hook: PromptHook) -> Iterator[None]:
             _refuse_repeats(*stated)
         hook.generate_inputs = kwargs
         try:
-            with last_logits_only(hf_model):
-                return original(*args, **kwargs)
+            return original(*args, **kwargs)
         finally:
             hook.generate_inputs = {}
 
