@@ -13,6 +13,7 @@ from components.settings import LONGEST
 
 LOADED = "Settings as in the link. Press Ask to run them."
 COPY = """async () => {
+  await new Promise((done) => setTimeout(done, 400));  // what was set last is in the address then
   try {
     await navigator.clipboard.writeText(location.href);
   } catch {  // only pages served by https or from this computer may copy by themselves

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
@@ -12,6 +13,7 @@ from gleanvid.models.flops import prefill_flops
 from gleanvid.run import Cost, visual_tokens_by_layer
 
 
+@cache
 def versions() -> dict[str, str]:
     """Versions of the packages that an answer depends on."""
     found = {}

@@ -62,6 +62,7 @@ def test_a_link_holds_the_comparison_and_the_tab(visit, browser):
 
 def test_the_address_can_be_copied(visit):
     visit.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    visit.wait_for_function("location.search.includes('question=')")
     visit.click("#gv-copy")
     visit.wait_for_selector("#gv-copy:has-text('Link copied')")
     assert visit.evaluate("navigator.clipboard.readText()") == visit.url
