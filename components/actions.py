@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -13,18 +13,14 @@ import torch
 from components import status
 from components.engine import Engine, decides_early
 from components.line import BusyError, Work
-from components.settings import LONGEST, NEW_TOKENS, SEEDS, clamped
+from components.request import NO_CLIP, Request
 from components.talk import history, message, turn
 from components.viewer import MAX_METHODS, payload
-from gleanvid.compressors.base import Compressor
 from gleanvid.run import Run
 from gleanvid.types import ModelError, StoppedError, Video, VideoError
 
 log = logging.getLogger(__name__)
 
-NO_CLIP = "Choose a clip first: upload one, or take an example."
-NO_QUESTION = "Type a question first."
-TOO_LONG = f"A question may have {LONGEST:,} characters; this one has {{count:,}}."
 OUT_OF_MEMORY = (
     "The model ran out of memory. Use fewer frames or a lower retention ratio, then try again."
 )
@@ -32,47 +28,9 @@ DECIDES_LATE = (
     "This compressor decides while the model reads your question. Ask, and its tokens appear."
 )
 UNEXPECTED = "Something went wrong while working on this clip. The server's log has the details."
-SAMPLING = {  # least and greatest value
-    "seed": (0, SEEDS),
-    "temperature": (0, 2),
-    "top_p": (0.01, 1),
-    "max_new_tokens": NEW_TOKENS[::2],
-}
 TURNS_SHOWN = 20
 
 Turns = list[dict[str, Any]]
-
-
-@dataclass(frozen=True)
-class Request:
-    """What a page asks for. ``compressor`` is made when used, so a bad setting is reported here.
-
-    ``pixels``: most pixels of a frame as the model sees it, 0 for the model's own limit.
-    """
-
-    path: str | None
-    frames: int
-    model: str
-    compressor: Callable[[], Compressor]
-    pixels: int = 0
-    sampling: Mapping[str, Any] = field(default_factory=dict)
-
-    def check(self) -> None:
-        """Raises ``ValueError`` for what no widget of the page can send."""
-        clamped("frames", self.frames, 1, 1024)
-        clamped("pixels", self.pixels, 0, 2**24)
-        for name, (low, high) in SAMPLING.items():
-            if name in self.sampling:
-                clamped(name, self.sampling[name], low, high)
-
-    def missing(self, question: str) -> str:
-        """What stands in the way of asking, as a sentence; empty where nothing does."""
-        if not self.path or not question.strip():
-            return NO_QUESTION if self.path else NO_CLIP
-        return TOO_LONG.format(count=len(question)) if len(question) > LONGEST else ""
-
-    def max_pixels(self, video: Video) -> int | None:
-        return self.pixels * len(video) or None
 
 
 @dataclass(frozen=True)

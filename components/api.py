@@ -14,9 +14,9 @@ from gradio.data_classes import FileData
 from gradio.utils import get_function_description
 
 from components import comparing, rows
-from components.actions import Request
 from components.arguments import known, making, uploaded
 from components.engine import Engine, decides_early
+from components.request import Request
 from components.turn import Turn
 from gleanvid.compressors import COMPRESSORS
 from gleanvid.compressors.base import Compressor

@@ -9,9 +9,10 @@ from typing import Any
 
 from components import rows as table
 from components import status
-from components.actions import Request, explain, sampled, waiting
+from components.actions import explain, sampled, waiting
 from components.engine import Engine
 from components.line import Work
+from components.request import Request
 from components.rows import Row
 from components.talk import message
 from components.viewer import MAX_METHODS, payload

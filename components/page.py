@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import gradio as gr
 
 from components import actions, clip, compare, controls, curves, export, settings, talk, viewer
+from components.request import Request
 from gleanvid.compressors import COMPRESSORS
 
 
@@ -25,10 +26,10 @@ class Page(NamedTuple):
     tab: gr.State  # name of the open tab
 
     def asked(self) -> list[Any]:
-        """The widgets whose values make an ``actions.Request``."""
+        """The widgets whose values make an ``Request``."""
         return [self.clip.video, *self.settings.named().values()]
 
-    def request(self, values: Sequence[Any]) -> actions.Request:
+    def request(self, values: Sequence[Any]) -> Request:
         """What the widgets of :meth:`asked` say."""
         path, model, frames, pixels, seed, temperature, top_p, new_tokens, *chosen = values
         fields = list(self.settings.controls.fields)
@@ -38,7 +39,7 @@ class Page(NamedTuple):
             "top_p": top_p,
             "max_new_tokens": int(new_tokens or 0),
         }
-        return actions.Request(
+        return Request(
             path,
             int(frames or 0),
             model,

@@ -6,7 +6,7 @@ import json
 import shlex
 from typing import Any
 
-from components.actions import Request
+from components.request import Request
 from gleanvid.compressors.base import Compressor, declared_settings
 
 CLIP = "clip.mp4"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -50,18 +51,28 @@ def library() -> Library:
 @pytest.fixture(scope="session")
 def address(browser, clips, library):
     pytest.importorskip("gradio", reason="needs the app extra")
-    import app
-    from components import serving
+    from app import BUILT_IN
     from components.clip import Example
-    from components.engine import Engine
 
     examples = [Example(clips / "square.mp4", "Square", "What moves?")]
-    models = [app.BUILT_IN, ("Missing", "missing/model")]
-    page = app.build_app(Engine(library), models, examples)
-    options = serving.options("127.0.0.1", None, False)
-    _, url, _ = page.queue().launch(**options, prevent_thread_lock=True, quiet=True)
-    yield url.rstrip("/")
-    page.close()
+    with served(library, examples, [BUILT_IN, ("Missing", "missing/model")]) as url:
+        yield url
+
+
+@contextmanager
+def served(library, examples, models=None, **launch):
+    """The address of the app, while it runs."""
+    import app
+    from components import serving
+    from components.engine import Engine
+
+    page = app.build_app(Engine(library), models or [app.BUILT_IN], examples)
+    options = serving.options("127.0.0.1", None, False) | launch
+    page.queue().launch(**options, prevent_thread_lock=True, quiet=True)
+    try:
+        yield page.local_url.rstrip("/")
+    finally:
+        page.close()
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
-from tests.browser.conftest import listen
+from tests.browser.conftest import listen, served
 from tests.browser.steps import ask, notice, tab
 from tests.components.fake import Library, write_clip
 
@@ -45,26 +45,19 @@ def proxy(target: str) -> Starlette:
 
 @pytest.fixture(scope="module")
 def address(browser, tmp_path_factory):
-    import app
-    from components import serving
     from components.clip import Example
-    from components.engine import Engine
 
     path = tmp_path_factory.mktemp("proxied") / "clip.mp4"
     write_clip(path)
-    page = app.build_app(Engine(Library()), examples=[Example(path, "Square", "What moves?")])
-    options = serving.options("127.0.0.1", None, False) | {"root_path": PREFIX}
-    launch = options | {"prevent_thread_lock": True, "quiet": True}
-    page.queue().launch(**launch)
-    config = uvicorn.Config(proxy(page.local_url), port=0, log_level="error")
-    server = uvicorn.Server(config)
-    threading.Thread(target=server.run, daemon=True).start()
-    while not server.started:
-        time.sleep(0.05)
-    port = server.servers[0].sockets[0].getsockname()[1]
-    yield f"http://127.0.0.1:{port}{PREFIX}"
-    server.should_exit = True
-    page.close()
+    with served(Library(), [Example(path, "Square", "What moves?")], root_path=PREFIX) as url:
+        config = uvicorn.Config(proxy(f"{url}/"), port=0, log_level="error")
+        server = uvicorn.Server(config)
+        threading.Thread(target=server.run, daemon=True).start()
+        while not server.started:
+            time.sleep(0.05)
+        port = server.servers[0].sockets[0].getsockname()[1]
+        yield f"http://127.0.0.1:{port}{PREFIX}"
+        server.should_exit = True
 
 
 def test_everything_is_found_under_the_path(browser, address):

@@ -7,12 +7,10 @@ import subprocess
 
 import pytest
 
-from components import serving
 from components.clip import examples
-from components.engine import Engine
 from components.talk import NO_WORDS
 from gleanvid import GleanVID, ask, pipeline
-from tests.browser.conftest import listen
+from tests.browser.conftest import listen, served
 from tests.browser.steps import notice
 
 UNPLAYABLE = {"hevc.mkv": "libx265", "old.avi": "mpeg4"}  # by browsers; file: encoder
@@ -21,16 +19,11 @@ FRAMES = 8
 
 @pytest.fixture(scope="module")
 def page(browser):
-    import app
-
-    built = app.build_app(Engine(pipeline), examples=examples())
-    options = serving.options("127.0.0.1", None, False)
-    _, url, _ = built.queue().launch(**options, prevent_thread_lock=True, quiet=True)
-    page = listen(browser)
-    page.goto(url)
-    yield page
-    page.close()
-    built.close()
+    with served(pipeline, examples()) as url:
+        page = listen(browser)
+        page.goto(url)
+        yield page
+        page.close()
 
 
 def test_the_page_answers_as_the_library_does_and_shows_the_same_tokens(page):

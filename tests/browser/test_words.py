@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.browser.conftest import listen
+from tests.browser.conftest import listen, served
 from tests.browser.steps import ask, notice, tab
 from tests.components.fake import Library, write_clip
 
@@ -20,19 +20,13 @@ def library():
 
 @pytest.fixture(scope="module")
 def address(browser, library, tmp_path_factory):
-    import app
-    from components import serving
     from components.clip import Example
-    from components.engine import Engine
 
     path = tmp_path_factory.mktemp("marked") / "clip.mp4"
     write_clip(path)
     example = Example(path, "Marked", MARKUP, ((MARKUP, MARKUP),))
-    page = app.build_app(Engine(library), examples=[example])
-    options = serving.options("127.0.0.1", None, False)
-    _, url, _ = page.queue().launch(**options, prevent_thread_lock=True, quiet=True)
-    yield url.rstrip("/")
-    page.close()
+    with served(library, [example]) as url:
+        yield url
 
 
 @pytest.fixture

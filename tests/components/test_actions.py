@@ -9,24 +9,15 @@ import pytest
 import torch
 
 from components import actions
-from components.actions import Request, ask, look
+from components.actions import ask, look
 from components.engine import Engine
 from components.line import Line
+from components.request import NO_CLIP, NO_QUESTION, Request
 from components.talk import turn
 from gleanvid import COMPRESSORS, GleanVID, ModelError
-from tests.components.fake import Library, write_clip
+from tests.components.fake import Library
 
-
-@pytest.fixture
-def clip(tmp_path):
-    path = tmp_path / "clip.mp4"
-    write_clip(path)
-    return str(path)
-
-
-@pytest.fixture(autouse=True)
-def cache(tmp_path, monkeypatch):
-    monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path / "cache"))
+pytestmark = pytest.mark.usefixtures("cache")
 
 
 def asked(path, model="builtin", **settings) -> Request:
@@ -112,8 +103,8 @@ def broken(tmp_path):
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        (lambda tmp_path, clip: (asked(None), "What?"), actions.NO_CLIP),
-        (lambda tmp_path, clip: (asked(clip), "  \n"), actions.NO_QUESTION),
+        (lambda tmp_path, clip: (asked(None), "What?"), NO_CLIP),
+        (lambda tmp_path, clip: (asked(clip), "  \n"), NO_QUESTION),
         (lambda tmp_path, clip: (asked(clip), "x" * 10_001), "10,000 characters"),
         (lambda tmp_path, clip: (asked(broken(tmp_path)), "What?"), "not a video that can be read"),
         (lambda tmp_path, clip: (asked(clip, model="other"), "What?"), "Download it first"),

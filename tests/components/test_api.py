@@ -15,8 +15,8 @@ from gradio_client import Client, handle_file
 
 import app
 from components import serving, snippets
-from components.actions import Request
 from components.engine import Engine
+from components.request import Request
 from gleanvid import GleanVID
 from tests.components.fake import Library, write_clip
 

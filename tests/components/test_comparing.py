@@ -6,26 +6,16 @@ import threading
 
 import pytest
 
-from components import actions, rows
-from components.actions import Request
+from components import rows
 from components.comparing import compare, plans
 from components.engine import Engine
 from components.line import Line
+from components.request import NO_QUESTION, Request
 from components.viewer import MAX_METHODS
 from gleanvid import COMPRESSORS, GleanVID
-from tests.components.fake import Library, write_clip
+from tests.components.fake import Library
 
-
-@pytest.fixture
-def clip(tmp_path):
-    path = tmp_path / "clip.mp4"
-    write_clip(path)
-    return str(path)
-
-
-@pytest.fixture(autouse=True)
-def cache(tmp_path, monkeypatch):
-    monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path / "cache"))
+pytestmark = pytest.mark.usefixtures("cache")
 
 
 def make(name, ratio):
@@ -137,8 +127,8 @@ def test_no_row_is_left_running_where_a_comparison_ends_early(clip):
 @pytest.mark.parametrize(
     ("question", "sentence"),
     [
-        ("", actions.NO_QUESTION),
-        ("   ", actions.NO_QUESTION),
+        ("", NO_QUESTION),
+        ("   ", NO_QUESTION),
         ("x" * 10_001, "this one has 10,001"),
     ],
     ids=["empty", "blank", "long"],

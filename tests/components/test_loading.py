@@ -9,9 +9,10 @@ import gradio as gr
 import pytest
 
 import app
-from components.actions import Request, ask
+from components.actions import ask
 from components.clip import Example
 from components.engine import Engine
+from components.request import Request
 from components.restore import BACK
 from gleanvid import GleanVID
 from tests.components.fake import Library, write_clip

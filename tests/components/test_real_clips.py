@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from components.actions import Request, ask, look
+from components.actions import ask, look
 from components.comparing import compare, plans
 from components.engine import Engine
+from components.request import Request
 from gleanvid import COMPRESSORS, GleanVID, pipeline
 from gleanvid.models.load import BUILTIN
 

@@ -7,9 +7,10 @@ import json
 import pytest
 
 from components import restore
-from components.actions import Request, ask, look
+from components.actions import ask, look
 from components.clip import Example
 from components.engine import Engine
+from components.request import Request
 from gleanvid import GleanVID
 from tests.components.fake import Library, write_clip
 

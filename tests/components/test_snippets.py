@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 
 from components import snippets
-from components.actions import Request
+from components.request import Request
 from gleanvid import COMPRESSORS, GleanVID
 from gleanvid.cli import ask, main
 from gleanvid.cli.options import sampling

@@ -7,23 +7,14 @@ import time
 
 import pytest
 
-from components.actions import Request, ask, look
+from components.actions import ask, look
 from components.engine import Engine
 from components.line import Line, Work
+from components.request import Request
 from gleanvid import GleanVID, ModelError
-from tests.components.fake import Library, write_clip
+from tests.components.fake import Library
 
-
-@pytest.fixture
-def clip(tmp_path):
-    path = tmp_path / "clip.mp4"
-    write_clip(path)
-    return str(path)
-
-
-@pytest.fixture(autouse=True)
-def cache(tmp_path, monkeypatch):
-    monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path / "cache"))
+pytestmark = pytest.mark.usefixtures("cache")
 
 
 def asked(path) -> Request:

@@ -10,8 +10,9 @@ from types import SimpleNamespace
 import pytest
 
 from components import zero
-from components.actions import Request, ask, look
+from components.actions import ask, look
 from components.engine import Engine
+from components.request import Request
 from gleanvid import GleanVID
 from tests.components.fake import Library, write_clip
 
