@@ -40,6 +40,13 @@ def test_the_state_of_a_page_holds_no_run(page):
     assert [type(state.value) for state in states] == [list, list, str]
 
 
+def test_nobody_is_told_how_far_an_event_is_but_a_button_that_writes_a_file(page):
+    """Gradio searches the whole page once for every output it tells: 100 ms a look, measured."""
+    told = [fn for fn in page.fns.values() if fn.fn and fn.outputs and fn.show_progress_on != []]
+    on_page = [fn for fn in told if fn.api_visibility == "private"]
+    assert {fn.name for fn in on_page} == {"on_write"}
+
+
 def test_three_endpoints_are_public_and_say_their_types(page):
     info = page.get_api_info()["named_endpoints"]
     assert set(info) == {"/ask", "/compress", "/compare"}

@@ -10,6 +10,7 @@ from components import curves
 from components.engine import Engine
 from components.page import Page
 from components.talk import message
+from components.wiring.looking import AT_ONCE, UNSEEN
 from gleanvid.run import Run
 
 TITLE = "Curves"
@@ -40,11 +41,8 @@ def wire(engine: Engine, page: Page, tabs: gr.Tabs) -> None:
         return on_draw(ids, *told)
 
     inputs = [page.runs, page.tab, page.settings.model, page.settings.pixels]
-    options: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
-    tabs.select(opened, None, page.tab, queue=False, **options).then(
-        on_draw, inputs, outputs, **options
-    )
-    page.runs.change(on_runs, inputs, outputs, trigger_mode="always_last", **options)
+    tabs.select(opened, None, page.tab, **AT_ONCE).then(on_draw, inputs, outputs, **UNSEEN)
+    page.runs.change(on_runs, inputs, outputs, trigger_mode="always_last", **UNSEEN)
 
 
 def opened(event: gr.SelectData) -> str:

@@ -16,7 +16,7 @@ from components.page import Page
 from components.talk import message, turn
 from components.viewer import payload
 from components.wiring.curves import GONE, told
-from components.wiring.looking import AT_ONCE
+from components.wiring.looking import AT_ONCE, UNSEEN
 
 NOTHING = "There is nothing to save yet. The page opens with a saved picture: press Ask first."
 OPENED = "A saved run, opened. Its clip is not here: ask about another, or look at its tokens."
@@ -46,7 +46,7 @@ def wire(engine: Engine, page: Page) -> None:
 
     talk = page.talk
     outputs = [talk.notice, page.viewer, page.runs, talk.answers, page.turns]
-    panel.opened.upload(on_open, panel.opened, outputs, api_visibility="private")
+    panel.opened.upload(on_open, panel.opened, outputs, **UNSEEN)
 
     def on_code(user: gr.Request, question: str, *asked: Any) -> list[Any]:
         request = page.request(asked)

@@ -16,10 +16,8 @@ from components.engine import Engine
 from components.page import Page
 from components.talk import message
 from components.wiring.clip import CLEARED
-from components.wiring.looking import AT_ONCE
+from components.wiring.looking import AT_ONCE, UNSEEN
 from gleanvid.compressors import COMPRESSORS
-
-UNSEEN: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
 
 
 def wire(

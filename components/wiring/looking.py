@@ -11,13 +11,15 @@ from components import actions
 from components.engine import Engine
 from components.page import Page, looked
 
-# The engine's line lets one at a time to the model and tells the others where they stand.
-IN_LINE: dict[str, Any] = {
-    "concurrency_limit": None,
+# Gradio tells every output how far its event is, and searches the page for each: nothing shows it.
+UNSEEN: dict[str, Any] = {
     "show_progress": "hidden",
+    "show_progress_on": [],
     "api_visibility": "private",
 }
-AT_ONCE: dict[str, Any] = {"queue": False, "show_progress": "hidden", "api_visibility": "private"}
+AT_ONCE: dict[str, Any] = {"queue": False, **UNSEEN}
+# The engine's line lets one at a time to the model and tells the others where they stand.
+IN_LINE: dict[str, Any] = {"concurrency_limit": None, **UNSEEN}
 
 
 def looking(engine: Engine, page: Page) -> dict[str, Any]:
