@@ -51,7 +51,7 @@ function line(row) {
   const entry = make("tr", `gv-${row.state}`);
   const head = make("th", "");
   head.scope = "row";
-  head.append(make("span", "", row.label));
+  head.append(make("span", "", row.label.replace(" %", "\u00a0%")));
   entry.append(head);
   if (row.error) {
     const cell = make("td", "gv-error", row.error);

@@ -40,7 +40,7 @@ OVERALL = {
 
 SHARES = {"residual_energy", "coverage_error"}  # small ones need digits that count
 LEGEND_LINE = 19  # pixels
-LEGEND_NAME = 16  # characters that fit into one of two columns
+LEGEND_NAME = 15  # characters that fit into one of two columns
 ENTRY = {1: 0.99, 2: 0.49}  # columns: width of each as a share of the picture's
 LEGEND = {  # below the picture; a vertical one would move the picture aside
     "orientation": "h",

@@ -10,7 +10,7 @@ from gleanvid.metrics import agreement, marked
 from gleanvid.run import Run
 
 COLUMNS = (  # title, unit; in the order of :func:`figures`
-    ("Visual tokens", ""),
+    ("Kept", "tokens"),
     ("Kept", "%"),
     ("First token", "s"),
     ("Speed", "tokens/s"),
@@ -18,7 +18,7 @@ COLUMNS = (  # title, unit; in the order of :func:`figures`
     ("Peak memory", "MiB"),
     ("Prefill", "GMAC"),
     ("Saved", "%"),
-    ("Agreement", "0–1"),
+    ("Same words", "0–1"),
     ("Log-prob.", "nats/token"),
 )
 NONE = "–"
@@ -68,14 +68,14 @@ def words(answer: str, reference: str | None) -> list[list[Any]]:
     return [list(piece) for piece in marked(answer, reference)]
 
 
-def figures(row: Row, reference: str | None) -> list[float | int | str]:
+def figures(row: Row, reference: str | None) -> list[float | int]:
     """The numbers of a row, in the order of ``COLUMNS``; NaN where there is none."""
     run = row.run
     if run is None:
         return [math.nan] * len(COLUMNS)
     cost = run.cost
     return [
-        f"{cost.visual_tokens_kept:,} / {cost.visual_tokens:,}",
+        cost.visual_tokens_kept,
         100 * cost.average_retention,
         cost.ttft_s,
         cost.tokens_per_s,
@@ -88,10 +88,10 @@ def figures(row: Row, reference: str | None) -> list[float | int | str]:
     ]
 
 
-def said(value: float | int | str) -> str:
-    """A figure with three digits that count."""
-    if isinstance(value, str):
-        return value
+def said(value: float | int) -> str:
+    """A figure with three digits that count; a whole number in full."""
+    if isinstance(value, int):
+        return f"{value:,}"
     if not math.isfinite(value):
         return NONE
     if abs(value) >= 100:

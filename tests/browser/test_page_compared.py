@@ -38,9 +38,22 @@ def page(browser, address, library):
     page.close()
 
 
+def rows(page):
+    texts = page.locator(f"{ROW} th").all_inner_texts()
+    return [text.replace("\xa0", " ") for text in texts]  # no line ends between 25 and %
+
+
 def test_rows_appear_one_by_one(page):
     assert page.at_first[0] == "gv-done" and page.at_first[-1] == "gv-waiting"
-    assert page.locator(f"{ROW} th").all_inner_texts() == METHODS
+    assert rows(page) == METHODS
+
+
+def test_every_column_is_seen_beside_the_open_settings(page):
+    tab(page, "Compare")
+    assert page.viewport_size == {"width": 1400, "height": 900}
+    assert page.locator("#gv-settings.open").count() == 1
+    hidden = "(place) => place.scrollWidth - place.clientWidth"
+    assert page.locator(".gv-scroll").evaluate(hidden) == 0
 
 
 def test_words_that_the_full_answer_has_not_are_marked(page):
@@ -143,4 +156,4 @@ def test_one_click_compares_a_method_at_every_ratio(page, library):
     page.wait_for_selector("#gv-sweep:not([disabled])")
     library.words = 8
     shares = [f"GleanVID {share} %" for share in (5, 10, 15, 25, 50, 75)]
-    assert page.locator(f"{ROW} th").all_inner_texts() == ["FullTokens", *shares]
+    assert rows(page) == ["FullTokens", *shares]
