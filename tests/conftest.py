@@ -1,5 +1,6 @@
 """Options of the test command."""
 
+import gc
 import os
 from pathlib import Path
 
@@ -13,6 +14,16 @@ def pytest_addoption(parser):
         default=Path(__file__).parent / "golden",
         help="folder of reference outputs, one JSON file a method, for tests/parity",
     )
+
+
+def pytest_collection_finish():
+    """What the imports made stays: garbage collection during the tests need not look through it."""
+    gc.collect()
+    gc.freeze()
+
+
+def pytest_unconfigure():
+    gc.unfreeze()
 
 
 @pytest.fixture(scope="session")
