@@ -153,7 +153,7 @@ def test_a_replica_loads_its_model_as_told(monkeypatch):
 
 
 def test_an_argument_that_serve_run_does_not_know_is_named():
-    with pytest.raises(ValueError, match="'models' must be one of .*model, num_replicas"):
+    with pytest.raises(ValueError, match=r"'models' must be one of .*model, num_replicas"):
         replicas.build({"models": "x"})
 
 
