@@ -155,3 +155,9 @@ for (const kind of ["error", "loadeddata"])
     });
   }).observe(document.documentElement, { childList: true, subtree: true });
 })();
+
+// The curves take the width of their place when the window changes; folded settings change it too.
+document.addEventListener("transitionend", ({ target, propertyName }) => {
+  if (target.matches?.(".sidebar-parent") && propertyName === "padding-left")
+    dispatchEvent(new Event("resize"));
+});

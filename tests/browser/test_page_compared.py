@@ -20,6 +20,8 @@ METHODS = ["FullTokens", "GleanVID 25 %", "VidCom2 25 %", "VCast 25 %", "VisionZ
 FAILED = "VisionZip 25 %"  # the stand-in has no saliency
 CURSOR = "document.querySelector('#gv-budget .gv-cursor').getBoundingClientRect().x"
 
+WIDTH = "document.querySelector('#gv-budget .main-svg')?.clientWidth"
+
 
 @pytest.fixture(scope="module")
 def page(browser, address, library):
@@ -98,6 +100,14 @@ def test_every_curve_is_drawn_and_follows_the_viewer(page):
     page.keyboard.press("End")
     tab(page, "Curves")
     page.wait_for_function(f"{CURSOR} > {first} + 100")
+
+
+def test_curves_take_the_room_that_folded_settings_leave(page):
+    tab(page, "Curves")
+    wide = page.evaluate("document.querySelector('#gv-budget').clientWidth")
+    for least, most in ((wide + 50, 900), (wide - 10, wide)):
+        page.locator("#gv-settings button").first.click()
+        page.wait_for_function(f"{WIDTH} > {least} && {WIDTH} <= {most}")
 
 
 def is_picture(content: bytes) -> bool:
