@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import threading
 from collections.abc import Sequence
@@ -53,7 +54,7 @@ LEGEND = {  # below the picture; a vertical one would move the picture aside
     "yanchor": "bottom",
     "font": {"size": 10},
 }
-LOG_RANGE = (-4.0, 0.1)  # powers of ten of a share; what is below is rounding
+LOG_RANGE = (-4.0, 0.1)  # powers of ten beside the whole or the highest; below is rounding
 
 _debiased: WeakKeyDictionary[VideoTokens, Tensor] = WeakKeyDictionary()
 _measuring = threading.Lock()
@@ -108,7 +109,9 @@ def _figure(name: str, runs: list[Run]) -> Any:
     if name in SHARES:
         figure.update_yaxes(tickformat=".2~p")
     if figure.layout.yaxis.type == "log":
-        figure.update_yaxes(range=LOG_RANGE)
+        tops = [] if name in SHARES else [max(line.y) for line in figure.data]
+        highest = max(tops, default=0.0) or 1.0
+        figure.update_yaxes(range=[math.log10(highest) + edge for edge in LOG_RANGE])
     return figure
 
 

@@ -12,9 +12,8 @@ from gleanvid.run import Run
 
 
 def novelty_figure(runs: Run | Sequence[Run]) -> go.Figure:
-    """Novelty per unit; its share on hover, the Gini coefficient and alpha in the legend.
-
-    Says so where no run measured novelty.
+    """Novelty per unit, on a logarithmic axis; its share on hover, the Gini coefficient and alpha
+    in the legend. Says so where no run measured novelty.
     """
     shown = [run for run in listed(runs) if "novelty" in run.compression.trace]
     figure = go.Figure()
@@ -37,4 +36,6 @@ def novelty_figure(runs: Run | Sequence[Run]) -> go.Figure:
             f"<extra>{name}</extra>",
             **look,
         )
-    return styled(figure, "temporal unit", "novelty R")
+    styled(figure, "temporal unit", "novelty R")
+    # The first unit is all new: beside it the others would lie on the axis.
+    return figure.update_yaxes(type="log", rangemode="normal")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
 from functools import partial
 
 import gradio as gr
@@ -56,6 +58,18 @@ def test_a_figure_grows_by_its_legend_and_not_at_the_cost_of_the_picture(clip):
     one, two = (curves.draw(curves.measured(runs[:count], tokens))[2] for count in (1, 2))
     inner = [f.layout.height - f.layout.margin.b - f.layout.margin.t for f in (one, two)]
     assert inner[0] == inner[1]
+
+
+def test_logarithmic_axes_end_above_their_highest_value_also_where_all_is_zero(clip):
+    runs, tokens = clip
+    drawn = dict(zip(NAMES, curves.draw(curves.measured(runs, tokens)), strict=True))
+    top = max(max(line.y) for line in drawn["novelty"].data)
+    assert drawn["novelty"].layout.yaxis.range[1] == pytest.approx(math.log10(top) + 0.1)
+    assert drawn["residual_energy"].layout.yaxis.range == curves.LOG_RANGE
+    trace = dict(runs[0].compression.trace)
+    nothing = replace(runs[0].compression, trace=trace | {"novelty": 0 * trace["novelty"]})
+    flat = curves.draw([replace(runs[0], by_layer={0: nothing})])
+    assert flat[NAMES.index("novelty")].layout.yaxis.range == curves.LOG_RANGE
 
 
 def test_a_long_word_in_the_brackets_goes_and_the_figure_stays():
