@@ -41,7 +41,7 @@ OVERALL = {
 
 SHARES = {"residual_energy", "coverage_error"}  # small ones need digits that count
 LEGEND_LINE = 19  # pixels
-LEGEND_NAME = 15  # characters that fit into one of two columns
+LEGEND_NAME = 16  # characters that fit into one of two columns, % being two wide
 ENTRY = {1: 0.99, 2: 0.49}  # columns: width of each as a share of the picture's
 LEGEND = {  # below the picture; a vertical one would move the picture aside
     "orientation": "h",
@@ -101,7 +101,8 @@ def _figure(name: str, runs: list[Run]) -> Any:
     figure.for_each_trace(lambda trace: trace.update(name=brief(trace.name or "")))
     for axis in ("x", "y") if name == "mask_overlap" else ():
         figure.data[0][axis] = [brief(label) for label in figure.data[0][axis]]
-    columns = 2 if all(len(trace.name) <= LEGEND_NAME for trace in figure.data) else 1
+    widths = [len(trace.name) + trace.name.count("%") for trace in figure.data]
+    columns = 2 if max(widths, default=0) <= LEGEND_NAME else 1
     below = LEGEND_LINE * -(-len(figure.data) // columns) if name != "mask_overlap" else 0
     legend = LEGEND | {"entrywidth": ENTRY[columns], "maxheight": below + LEGEND_LINE}
     figure.update_layout(legend=legend, height=figure.layout.height + below)
