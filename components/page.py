@@ -26,7 +26,7 @@ class Page(NamedTuple):
     tab: gr.State  # name of the open tab
 
     def asked(self) -> list[Any]:
-        """The widgets whose values make an ``Request``."""
+        """The widgets whose values make a ``Request``."""
         return [self.clip.video, *self.settings.named().values()]
 
     def request(self, values: Sequence[Any]) -> Request:
