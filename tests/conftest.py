@@ -17,13 +17,23 @@ def pytest_addoption(parser):
 
 
 def pytest_collection_finish():
-    """What the imports made stays: garbage collection during the tests need not look through it."""
-    gc.collect()
-    gc.freeze()
+    settle()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _settled():
+    yield
+    settle()
 
 
 def pytest_unconfigure():
     gc.unfreeze()
+
+
+def settle():
+    """What is alive now stays: garbage collection need not look through it again and again."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")
