@@ -10,7 +10,7 @@ from gleanvid.metrics import agreement, marked
 from gleanvid.run import Run
 
 COLUMNS = (  # title, unit; in the order of :func:`figures`
-    ("Kept", "tokens"),
+    ("Tokens", "entering"),
     ("Kept", "%"),
     ("First token", "s"),
     ("Speed", "tokens/s"),
