@@ -144,6 +144,7 @@ def test_axe_finds_nothing_and_phones_need_no_sideways_scroll(browser, case, dar
     page.add_script_tag(path=str(Path(axe.__file__).with_name("axe.min.js")))
     for width, view in ((390, "ab"), (1200, "heat")):
         page.set_viewport_size({"width": width, "height": 844})
+        settle(page)  # what is clicked lies elsewhere now
         page.check(f"input[value={view}]", force=True)
         settle(page)
         assert page.evaluate("document.documentElement.scrollWidth") <= width
