@@ -1,4 +1,4 @@
-"""Options of the test command."""
+"""For all tests: options, what garbage collection looks through, a Ray cluster."""
 
 import gc
 import os

@@ -41,7 +41,7 @@ def test_the_state_of_a_page_holds_no_run(page):
 
 
 def test_nobody_is_told_how_far_an_event_is_but_a_button_that_writes_a_file(page):
-    """Gradio searches the whole page once for every output it tells: 100 ms a look, measured."""
+    """Gradio searches the whole page once for every output that it tells."""
     told = [fn for fn in page.fns.values() if fn.fn and fn.outputs and fn.show_progress_on != []]
     on_page = [fn for fn in told if fn.api_visibility == "private"]
     assert {fn.name for fn in on_page} == {"on_write"}

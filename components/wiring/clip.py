@@ -8,7 +8,8 @@ from typing import Any
 from components.clip import Example, ready
 from components.engine import Engine
 from components.page import Page
-from components.wiring.looking import AT_ONCE, looking
+from components.wiring.events import AT_ONCE
+from components.wiring.looking import looking
 
 CLEARED: list[Any] = [[], [], None, []]  # answers, turns, viewer, runs
 

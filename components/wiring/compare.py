@@ -12,7 +12,7 @@ from components.comparing import RATIOS, Compared, Plan
 from components.curves import brief
 from components.engine import Engine
 from components.page import Page, working
-from components.wiring.looking import AT_ONCE, session
+from components.wiring.events import AT_ONCE, session
 from components.wiring.question import halted, starting
 from gleanvid import plots
 from gleanvid.compressors import COMPRESSORS

@@ -10,7 +10,7 @@ from components import curves
 from components.engine import Engine
 from components.page import Page
 from components.talk import message
-from components.wiring.looking import AT_ONCE, UNSEEN
+from components.wiring.events import AT_ONCE, UNSEEN
 from gleanvid.run import Run
 
 TITLE = "Curves"

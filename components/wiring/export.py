@@ -16,7 +16,7 @@ from components.page import Page
 from components.talk import message, turn
 from components.viewer import payload
 from components.wiring.curves import GONE, told
-from components.wiring.looking import AT_ONCE, UNSEEN
+from components.wiring.events import AT_ONCE, UNSEEN
 
 NOTHING = "There is nothing to save yet. The page opens with a saved picture: press Ask first."
 OPENED = "A saved run, opened. Its clip is not here: ask about another, or look at its tokens."

@@ -16,7 +16,7 @@ from components.engine import Engine
 from components.page import Page
 from components.talk import message
 from components.wiring.clip import CLEARED
-from components.wiring.looking import AT_ONCE, UNSEEN
+from components.wiring.events import AT_ONCE, UNSEEN
 from gleanvid.compressors import COMPRESSORS
 
 

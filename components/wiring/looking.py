@@ -10,16 +10,7 @@ import gradio as gr
 from components import actions
 from components.engine import Engine
 from components.page import Page, looked
-
-# Gradio tells every output how far its event is, and searches the page for each: nothing shows it.
-UNSEEN: dict[str, Any] = {
-    "show_progress": "hidden",
-    "show_progress_on": [],
-    "api_visibility": "private",
-}
-AT_ONCE: dict[str, Any] = {"queue": False, **UNSEEN}
-# The engine's line lets one at a time to the model and tells the others where they stand.
-IN_LINE: dict[str, Any] = {"concurrency_limit": None, **UNSEEN}
+from components.wiring.events import IN_LINE, session
 
 
 def looking(engine: Engine, page: Page) -> dict[str, Any]:
@@ -31,7 +22,3 @@ def looking(engine: Engine, page: Page) -> dict[str, Any]:
 
     inputs, outputs = [page.runs, *page.asked()], [*page.looked(), page.talk.stop]
     return {"fn": on_look, "inputs": inputs, "outputs": outputs, **IN_LINE}
-
-
-def session(user: gr.Request) -> str:
-    return str(user.session_hash)

@@ -14,7 +14,7 @@ from components.clip import Example, expected, picked
 from components.engine import Engine
 from components.page import Page, updates, working
 from components.talk import message
-from components.wiring.looking import AT_ONCE, IN_LINE, session
+from components.wiring.events import AT_ONCE, IN_LINE, session
 
 GRACE_S = 3.0  # in which stopped work may still say how it ended
 BUSY = "Still at work for you. Stop it first, or wait."

@@ -8,7 +8,8 @@ from components import controls
 from components.engine import Engine
 from components.page import Page
 from components.settings import PRESETS
-from components.wiring.looking import AT_ONCE, looking
+from components.wiring.events import AT_ONCE
+from components.wiring.looking import looking
 from gleanvid.compressors import COMPRESSORS
 
 BUILT_IN = "builtin"

@@ -22,11 +22,10 @@ from typing import Any
 
 import numpy as np
 
-from components import serving
 from components.clip import examples
 from components.engine import Engine
 from gleanvid import pipeline
-from tests.browser.conftest import FLAGS, NAMES, listen
+from tests.browser.conftest import FLAGS, NAMES, listen, served
 
 RATIOS = (0.5, 0.1, 0.35, 0.2, 0.6)
 STOP_AFTER_S = (0.05, 0.15, 0.3, 0.6, 1.0)
@@ -53,22 +52,16 @@ WATCH = """() => {
 
 
 @contextmanager
-def served() -> Iterator[tuple[Any, Engine, str]]:
+def page_served() -> Iterator[tuple[Any, Engine, str]]:
     """A browser, the engine and the address of a page with the built-in model."""
     from playwright.sync_api import sync_playwright
 
-    import app
-
     engine = Engine(pipeline)
-    built = app.build_app(engine, examples=examples())
-    options = serving.options("127.0.0.1", None, False)
-    _, url, _ = built.queue().launch(**options, prevent_thread_lock=True, quiet=True)
     chromium = next(filter(None, map(shutil.which, NAMES)))
-    with sync_playwright() as driver:
+    with served(engine, examples()) as url, sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=chromium, args=FLAGS)
         yield browser, engine, url
         browser.close()
-    built.close()
 
 
 def first_screen(page: Any, url: str) -> float:
@@ -138,7 +131,7 @@ def stops(name: str, press: Callable[[float], tuple[float, float]]) -> None:
 def first_screens() -> None:
     new, again = [], []
     for _ in range(VISITS):
-        with served() as (browser, engine, url):
+        with page_served() as (browser, engine, url):
             engine.warm_up("builtin")
             page = listen(browser)
             new.append(first_screen(page, url))
@@ -150,7 +143,7 @@ def first_screens() -> None:
 def main(rounds: int = 6) -> None:
     print(f"cores {os.cpu_count()}, load before {os.getloadavg()[0]:.1f}")
     first_screens()
-    with served() as (browser, engine, url):
+    with page_served() as (browser, engine, url):
         page = with_clip(browser, url)
         release(page, 0.8)
         said("slider to masks", [release(page, ratio) for _ in range(rounds) for ratio in RATIOS])

@@ -53,20 +53,20 @@ def address(browser, clips, library):
     pytest.importorskip("gradio", reason="needs the app extra")
     from app import BUILT_IN
     from components.clip import Example
+    from components.engine import Engine
 
     examples = [Example(clips / "square.mp4", "Square", "What moves?")]
-    with served(library, examples, [BUILT_IN, ("Missing", "missing/model")]) as url:
+    with served(Engine(library), examples, [BUILT_IN, ("Missing", "missing/model")]) as url:
         yield url
 
 
 @contextmanager
-def served(library, examples, models=None, **launch):
+def served(engine, examples, models=None, **launch):
     """The address of the app, while it runs."""
     import app
     from components import serving
-    from components.engine import Engine
 
-    page = app.build_app(Engine(library), models or [app.BUILT_IN], examples)
+    page = app.build_app(engine, models or [app.BUILT_IN], examples)
     options = serving.options("127.0.0.1", None, False) | launch
     page.queue().launch(**options, prevent_thread_lock=True, quiet=True)
     try:

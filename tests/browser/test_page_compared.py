@@ -19,7 +19,6 @@ METHODS = ["FullTokens", "GleanVID 25 %", "VidCom2 25 %", "VCast 25 %", "VisionZ
            "Uniform 25 %"]  # fmt: skip
 FAILED = "VisionZip 25 %"  # the stand-in has no saliency
 CURSOR = "document.querySelector('#gv-budget .gv-cursor').getBoundingClientRect().x"
-
 WIDTH = "document.querySelector('#gv-budget .main-svg')?.clientWidth"
 
 
@@ -104,8 +103,8 @@ def test_every_curve_is_drawn_and_follows_the_viewer(page):
 
 def test_curves_take_the_room_that_folded_settings_leave(page):
     tab(page, "Curves")
-    wide = page.evaluate("document.querySelector('#gv-budget').clientWidth")
-    for least, most in ((wide + 50, 900), (wide - 10, wide)):
+    beside = page.evaluate("document.querySelector('#gv-budget').clientWidth")
+    for least, most in ((beside + 50, 900), (beside - 10, beside)):
         page.locator("#gv-settings button").first.click()
         page.wait_for_function(f"{WIDTH} > {least} && {WIDTH} <= {most}")
 

@@ -46,10 +46,12 @@ def proxy(target: str) -> Starlette:
 @pytest.fixture(scope="module")
 def address(browser, tmp_path_factory):
     from components.clip import Example
+    from components.engine import Engine
 
     path = tmp_path_factory.mktemp("proxied") / "clip.mp4"
     write_clip(path)
-    with served(Library(), [Example(path, "Square", "What moves?")], root_path=PREFIX) as url:
+    examples = [Example(path, "Square", "What moves?")]
+    with served(Engine(Library()), examples, root_path=PREFIX) as url:
         config = uvicorn.Config(proxy(f"{url}/"), port=0, log_level="error")
         server = uvicorn.Server(config)
         threading.Thread(target=server.run, daemon=True).start()

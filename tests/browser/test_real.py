@@ -8,6 +8,7 @@ import subprocess
 import pytest
 
 from components.clip import examples
+from components.engine import Engine
 from components.talk import NO_WORDS
 from gleanvid import GleanVID, ask, pipeline
 from tests.browser.conftest import listen, served
@@ -19,7 +20,7 @@ FRAMES = 8
 
 @pytest.fixture(scope="module")
 def page(browser):
-    with served(pipeline, examples()) as url:
+    with served(Engine(pipeline), examples()) as url:
         page = listen(browser)
         page.goto(url)
         yield page

@@ -21,11 +21,12 @@ def library():
 @pytest.fixture(scope="module")
 def address(browser, library, tmp_path_factory):
     from components.clip import Example
+    from components.engine import Engine
 
     path = tmp_path_factory.mktemp("marked") / "clip.mp4"
     write_clip(path)
     example = Example(path, "Marked", MARKUP, ((MARKUP, MARKUP),))
-    with served(library, [example]) as url:
+    with served(Engine(library), [example]) as url:
         yield url
 
 

@@ -153,7 +153,11 @@ def test_words_that_differ_are_marked_against_the_full_tokens(clip):
     ]
 
 
-def test_a_table_for_machines_has_no_nan(clip):
-    table = rows.table([*compared(Engine(Library()), clip, ["uniform"])[-1].rows, rows.Row("late")])
+def test_a_table_for_machines_has_numbers_and_no_nan(clip):
+    made = compared(Engine(Library()), clip, ["uniform"])[-1].rows
+    table = rows.table([*made, rows.Row("late")])
+    kept = [row.run.compression.num_kept for row in made]
+    assert [line["tokens"] for line in table] == [*kept, None] and kept[0] == 4 * kept[1]
+    assert [line["cells"][0] for line in rows.shown(made)["rows"]] == [f"{n:,}" for n in kept]
     assert table[1]["agreement"] == 1.0 and table[1]["mean_log_probability"] == -2.0
     assert table[2]["ttft_s"] is None and table[2]["answer"] is None
