@@ -1,7 +1,7 @@
 """The GleanVID app: ask a video, see which of its tokens were kept.
 
-``build_app`` lays out the panels in reading order; ``components.wiring`` connects them. Panels
-live in ``components``, everything about models, compressors and videos in ``gleanvid``.
+``build_app`` lays out the panels in reading order; ``components.panels.wiring`` connects them.
+The app lives in ``components``, everything about models, compressors and videos in ``gleanvid``.
 """
 
 from __future__ import annotations
@@ -17,28 +17,15 @@ os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")  # Gradio reads it on
 
 import gradio as gr
 
-from components import (
-    about,
-    api,
-    clip,
-    compare,
-    curves,
-    export,
-    first,
-    link,
-    loading,
-    serving,
-    settings,
-    status,
-    talk,
-    viewer,
-    zero,
-)
-from components.engine import Engine
-from components.line import Line
-from components.page import Page
-from components.wiring import wire
-from components.wiring.question import stopping
+from components.panels import about, clip, compare, curves, export, link, settings, status, talk
+from components.panels.page import Page
+from components.panels.wiring import wire
+from components.panels.wiring.question import stopping
+from components.server import api, serving, zero
+from components.session import first, loading
+from components.session.engine import Engine
+from components.session.line import Line
+from components.viewer.component import MaskViewer
 from gleanvid.cli import options as shared
 from gleanvid.compressors import COMPRESSORS
 
@@ -71,7 +58,7 @@ def build_app(
                 words = talk.panel(question, opening.turns)
             with gr.Column(scale=8, min_width=320), gr.Tabs() as tabs:
                 with gr.Tab("Tokens", id="Tokens"):
-                    frames = viewer.MaskViewer(opening.viewer, elem_id="gv-tokens")
+                    frames = MaskViewer(opening.viewer, elem_id="gv-tokens")
                 with gr.Tab("Curves", id="Curves"):
                     plots = curves.panel(opening.figures)
                 with gr.Tab("Compare", id="Compare"):

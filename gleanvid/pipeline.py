@@ -19,9 +19,9 @@ from torch import Tensor
 from gleanvid.compressors.base import Chain, Compressor
 from gleanvid.compressors.gleanvid import GleanVID
 from gleanvid.models import load_model
-from gleanvid.models.accounts import cost_of, made_with
 from gleanvid.models.base import Encoded, ModelAdapter
 from gleanvid.models.boundary.interrupt import interruptible
+from gleanvid.models.cost.accounts import cost_of, made_with
 from gleanvid.run import Run
 from gleanvid.types import StoppedError, Video
 from gleanvid.video import read_video

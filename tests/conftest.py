@@ -40,7 +40,7 @@ def settle():
 def ray_workers():
     """One Ray cluster for all tests: that of RAY_ADDRESS, or one started here."""
     pytest.importorskip("ray", reason="Ray is not installed (extra: ray)")
-    from gleanvid.evaluation.ray_cluster import cluster
+    from gleanvid.evaluation.run.ray_cluster import cluster
 
     with cluster(2, os.environ.get("RAY_ADDRESS")):
         yield

@@ -6,8 +6,10 @@ import gradio as gr
 import pytest
 
 import app
-from components import clip, loading, serving
-from components.engine import Engine
+from components.panels import clip
+from components.server import serving
+from components.session import loading
+from components.session.engine import Engine
 from tests.components.fake import Library
 
 

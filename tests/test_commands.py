@@ -10,7 +10,7 @@ import pytest
 
 from gleanvid.cli import parse
 from gleanvid.cli.eval import _benchmark, _setups
-from gleanvid.evaluation.published import BENCHMARKS, tables
+from gleanvid.evaluation.paper.numbers import BENCHMARKS, tables
 
 ROOT = Path(__file__).parents[1]
 PAGES = ("README.md", "CONTRIBUTING.md", "results/README.md")

@@ -8,7 +8,7 @@ import socket
 import subprocess
 import sys
 
-from components.serving import ROOT
+from components.server.serving import ROOT
 
 PROGRAM = """
 import json, os, socket, sys, threading, time

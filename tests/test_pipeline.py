@@ -8,7 +8,7 @@ import pytest
 import torch
 
 import gleanvid
-from gleanvid.models.flops import prefill_flops
+from gleanvid.models.cost.flops import prefill_flops
 from gleanvid.pipeline import (
     Failure,
     compare,

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from gleanvid.glimpse.questions import FAMILIES
-from gleanvid.models.load import BUILTIN
+from gleanvid.models.loading.load import BUILTIN
 
 ROOT = Path(__file__).parents[1]
 NAMES = {"GleanVID": "gleanvid", "VidCom2": "vidcom2", "Random": "random", "Uniform": "uniform"}

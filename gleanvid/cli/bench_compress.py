@@ -25,7 +25,7 @@ def add(commands: Any, given: Sequence[str]) -> None:
 
 
 def _bench_compress(options: argparse.Namespace) -> int:
-    from gleanvid.evaluation.bench_compress import measure, table
+    from gleanvid.evaluation.bench.bench_compress import measure, table
 
     grid = tuple(int(part) for part in options.grid.split("x"))
     if len(grid) != 3 or min(grid) < 1:

@@ -22,7 +22,7 @@ def add(commands: Any, given: Sequence[str]) -> None:
 
 
 def _bench_memory(options: argparse.Namespace) -> int:
-    from gleanvid.evaluation.bench_memory import measure, table
+    from gleanvid.evaluation.bench.bench_memory import measure, table
 
     parts = options.frames.split(",")
     if not all(part.isdigit() and int(part) > 0 for part in parts):

@@ -43,8 +43,8 @@ def add(commands: Any, given: Sequence[str]) -> None:
 
 def _bench_model(options: argparse.Namespace) -> int:
     """1 where full tokens failed, or a method otherwise than by a ratio out of its reach."""
-    from gleanvid.evaluation.bench_model import failed, measure
-    from gleanvid.evaluation.bench_model_table import table
+    from gleanvid.evaluation.bench.bench_model import failed, measure
+    from gleanvid.evaluation.bench.bench_model_table import table
 
     frames = [int(part) for part in options.frames.split(",")]
     if min(frames) < 1 or options.repeats < 1 or options.warmup < 0:
@@ -69,7 +69,7 @@ def _model(options: argparse.Namespace) -> Any:
         raise ValueError("--config and --random-weights go together; --model has its own weights")
     if not options.config:
         return shared.load(options)
-    from gleanvid.models.random_weights import random_model
+    from gleanvid.models.loading.random_weights import random_model
 
     for name in ("model", "device_map", "quantization", "max_pixels", "model_setting"):
         if getattr(options, name) not in ("builtin", None, []):
@@ -79,7 +79,7 @@ def _model(options: argparse.Namespace) -> Any:
 
 
 def _video(options: argparse.Namespace, num_frames: int) -> Any:
-    from gleanvid.evaluation.bench_model import made_up_video
+    from gleanvid.evaluation.bench.bench_model import made_up_video
     from gleanvid.pipeline import MAX_SIDE
     from gleanvid.video import read_video
 
@@ -92,7 +92,7 @@ def _video(options: argparse.Namespace, num_frames: int) -> Any:
 
 
 def _save(report: dict[str, Any], text: str, folder: Path, name: str) -> None:
-    from gleanvid.evaluation.report import write_whole
+    from gleanvid.evaluation.results.report import write_whole
 
     stem = f"model_{name.rstrip('/').rsplit('/', 1)[-1].lower()}"
     try:

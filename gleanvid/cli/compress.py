@@ -30,13 +30,13 @@ def add(commands: Any, given: Sequence[str]) -> None:
 
 
 def _compress(options: argparse.Namespace) -> int:
-    from gleanvid.evaluation.compress import (
+    from gleanvid.evaluation.run.journal import Journal, writable_folder
+    from gleanvid.evaluation.run.kept_tokens import (
         Job,
         compress_clips,
         compress_on_workers,
         named_clips,
     )
-    from gleanvid.evaluation.journal import Journal, writable_folder
 
     method = options.method(**{name: getattr(options, name) for name in options.settings})
     job = Job(method, options.num_frames, options.backend, options.max_pixels)

@@ -58,7 +58,7 @@ def tell(text: str) -> None:
 def _diagnose(options: argparse.Namespace) -> int:
     """1 where a clip failed; a ratio that a compressor cannot reach is no failure."""
     from gleanvid.compressors import COMPRESSORS
-    from gleanvid.evaluation import diagnose, diagnosis
+    from gleanvid.evaluation.diagnostics import diagnose, diagnosis
 
     clips = diagnose.find_clips(options.clips)
     shares = ratios(options.retention_ratio)

@@ -33,10 +33,10 @@ def add(commands: Any, given: Sequence[str]) -> None:
 
 
 def _eval(options: argparse.Namespace) -> int:
-    from gleanvid.evaluation.journal import Journal, writable_folder
-    from gleanvid.evaluation.publish import publish
-    from gleanvid.evaluation.ray_runner import evaluate_on_workers
-    from gleanvid.evaluation.runner import check_hows, evaluate
+    from gleanvid.evaluation.results.publish import publish
+    from gleanvid.evaluation.run.journal import Journal, writable_folder
+    from gleanvid.evaluation.run.ray_runner import evaluate_on_workers
+    from gleanvid.evaluation.run.runner import check_hows, evaluate
 
     benchmark = _benchmark(options)
     presets, setups = _setups(options, benchmark)
@@ -75,7 +75,7 @@ def _machine(device: str | None) -> dict[str, Any]:
     """What seconds are measured on, where the model is in this process."""
     import torch
 
-    from gleanvid.evaluation.machine import describe_machine
+    from gleanvid.evaluation.bench.machine import describe_machine
 
     best = "cuda" if torch.cuda.is_available() else "cpu"
     return {"machine": describe_machine(torch.device(device or best))}
@@ -143,8 +143,8 @@ def _benchmark(options: argparse.Namespace) -> Any:
 
 def _setups(options: argparse.Namespace, benchmark: Any) -> tuple[list[Any], list[Any]]:
     """The presets with their setups, and all setups."""
-    from gleanvid.evaluation.presets import ABLATIONS, PRESETS
-    from gleanvid.evaluation.setups import grid
+    from gleanvid.evaluation.paper.presets import ABLATIONS, PRESETS
+    from gleanvid.evaluation.run.setups import grid
 
     given = [
         name for name in ("compressor", "ablation", "preset") if getattr(options, name) is not None

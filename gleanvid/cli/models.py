@@ -17,8 +17,8 @@ def add(commands: Any, given: Sequence[str]) -> None:
 
 
 def _models(options: argparse.Namespace) -> int:
-    from gleanvid.evaluation.catalogue import model_table
-    from gleanvid.models.registry import CHECKPOINTS
+    from gleanvid.evaluation.results.catalogue import model_table
+    from gleanvid.models.loading.registry import CHECKPOINTS
 
     if options.json:
         rows = [dataclasses.asdict(row) | {"weights_gb": row.weights_gb} for row in CHECKPOINTS]

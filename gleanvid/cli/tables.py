@@ -28,7 +28,7 @@ def add(commands: Any, given: Sequence[str]) -> None:
 
 
 def _tables(options: argparse.Namespace) -> int:
-    from gleanvid.evaluation.published import choose, ours, read_results, tables, text
+    from gleanvid.evaluation.paper.numbers import choose, ours, read_results, tables, text
 
     known = tables()
     for name in options.names:

@@ -31,12 +31,12 @@ def workers(
     """
     load = loader(options)
     if options.num_workers is None and options.address is None:
-        from gleanvid.evaluation.fingerprint import describe_model
+        from gleanvid.evaluation.run.fingerprint import describe_model
 
         model = load()
         yield describe_model(model), partial(alone, model)
         return
-    from gleanvid.evaluation.ray_cluster import cluster, describe
+    from gleanvid.evaluation.run.ray_cluster import cluster, describe
 
     count = 1 if options.num_workers is None else options.num_workers
     with cluster(count, options.address) as num_gpus:

@@ -7,11 +7,11 @@ from typing import Any
 
 from gleanvid.compressors.base import Chain, Compressor
 from gleanvid.models import boundary
-from gleanvid.models.answering import Answer
 from gleanvid.models.base import Encoded, ModelAdapter
-from gleanvid.models.conversation import Conversation
 from gleanvid.models.families import MODELS, family_of
-from gleanvid.models.load import load_model
+from gleanvid.models.generation.answering import Answer
+from gleanvid.models.generation.conversation import Conversation
+from gleanvid.models.loading.load import load_model
 
 __all__ = [
     "MODELS",

@@ -17,12 +17,12 @@ from torch import Tensor
 
 from gleanvid.compressors.base import Chain, Compressor
 from gleanvid.models import boundary
-from gleanvid.models.answering import Answer, write_answer
 from gleanvid.models.boundary.interrupt import interruptible
-from gleanvid.models.context import check_context, checked_max_pixels
-from gleanvid.models.conversation import ADVICE, Conversation
-from gleanvid.models.measure import explaining_out_of_memory, now
-from gleanvid.models.prompt import literal, split_after
+from gleanvid.models.cost.measure import explaining_out_of_memory, now
+from gleanvid.models.generation.answering import Answer, write_answer
+from gleanvid.models.generation.context import check_context, checked_max_pixels
+from gleanvid.models.generation.conversation import ADVICE, Conversation
+from gleanvid.models.generation.prompt import literal, split_after
 from gleanvid.types import ModelError, Video, VideoTokens
 
 _PER_COLUMN = frozenset({"input_ids", "attention_mask", "mm_token_type_ids"})
@@ -146,8 +146,8 @@ class ModelAdapter(ABC):
         """Answer ``question`` about an encoded video.
 
         ``options``: max_new_tokens, on_text, stop, temperature, top_p and seed of
-        :func:`gleanvid.models.answering.write_answer`. ``history``: earlier turns. Raises
-        ``ModelError`` where memory runs out.
+        ``answering.write_answer``. ``history``: earlier turns. Raises ``ModelError`` where memory
+        runs out.
         """
         with (
             self.lock,

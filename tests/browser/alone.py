@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from components.mask_viewer import SCRIPT, TEMPLATE
-from components.theme import STYLES
-from components.viewer import Packed
+from components.panels.theme import STYLES
+from components.viewer.component import SCRIPT, TEMPLATE
+from components.viewer.payload import Packed
 
 HOST = "http://viewer.test"
 THEME = """

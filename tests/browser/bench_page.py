@@ -22,8 +22,8 @@ from typing import Any
 
 import numpy as np
 
-from components.clip import examples
-from components.engine import Engine
+from components.panels.clip import examples
+from components.session.engine import Engine
 from gleanvid import pipeline
 from tests.browser.conftest import FLAGS, NAMES, listen, served
 

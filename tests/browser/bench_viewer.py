@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from components.viewer import Packed, pack
+from components.viewer.payload import Packed, pack
 from gleanvid.types import Compression, Video, VideoTokens
 from tests.browser.alone import open_alone
 from tests.browser.conftest import FLAGS, NAMES

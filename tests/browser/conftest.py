@@ -52,8 +52,8 @@ def library() -> Library:
 def address(browser, clips, library):
     pytest.importorskip("gradio", reason="needs the app extra")
     from app import BUILT_IN
-    from components.clip import Example
-    from components.engine import Engine
+    from components.panels.clip import Example
+    from components.session.engine import Engine
 
     examples = [Example(clips / "square.mp4", "Square", "What moves?")]
     with served(Engine(library), examples, [BUILT_IN, ("Missing", "missing/model")]) as url:
@@ -64,7 +64,7 @@ def address(browser, clips, library):
 def served(engine, examples, models=None, **launch):
     """The address of the app, while it runs."""
     import app
-    from components import serving
+    from components.server import serving
 
     page = app.build_app(engine, models or [app.BUILT_IN], examples)
     options = serving.options("127.0.0.1", None, False) | launch

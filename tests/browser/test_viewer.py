@@ -7,7 +7,7 @@ import re
 import pytest
 import torch
 
-from components.evidence import evidence
+from components.viewer.evidence import evidence
 from tests.browser.alone import open_alone, settle, value_of
 from tests.browser.bench_viewer import drag
 from tests.browser.viewer_case import (  # noqa: F401  (fixtures)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from components.viewer import pack
+from components.viewer.payload import pack
 from gleanvid import Video
 from gleanvid.types import Compression, VideoTokens
 from tests.browser.alone import open_alone, settle, value_of

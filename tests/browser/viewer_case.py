@@ -7,7 +7,7 @@ from typing import NamedTuple
 import pytest
 import torch
 
-from components.viewer import Packed, pack
+from components.viewer.payload import Packed, pack
 from gleanvid import COMPRESSORS
 from gleanvid.run import Run
 from gleanvid.types import Compression, VideoTokens

@@ -9,7 +9,7 @@ from gleanvid.glimpse.make import write_clip
 from gleanvid.glimpse.questions import normalise
 from gleanvid.glimpse.world import ClipSettings
 from gleanvid.models import load_model
-from gleanvid.models.load import BUILTIN
+from gleanvid.models.loading.load import BUILTIN
 from gleanvid.video import read_video
 
 SETTINGS = ClipSettings(num_frames=16)

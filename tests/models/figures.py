@@ -17,6 +17,7 @@ from gleanvid.compressors.base import Chain
 from gleanvid.compressors.full_tokens import FullTokens
 from gleanvid.models import compressing, load_model
 from tests.models.conftest import FAMILIES, RECURRENT
+from tests.models.families.test_qwen35 import recomputed
 from tests.models.oracle import (
     DECODED,
     QUESTIONS,
@@ -31,7 +32,6 @@ from tests.models.oracle import (
     unlike_videos,
 )
 from tests.models.test_layers import CHAINS, compact_rotary_rows, oracle_logits
-from tests.models.test_qwen35 import recomputed
 
 AHEAD, INSIDE = Chain("ahead", ((0, Tilted(retention_ratio=0.25)),)), CHAINS[1]
 COLUMNS = (

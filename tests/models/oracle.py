@@ -12,7 +12,7 @@ from torch import Tensor
 
 from gleanvid.compressors.base import Compressor
 from gleanvid.models import compressing
-from gleanvid.models.llava_onevision import LlavaOnevision
+from gleanvid.models.families.llava_onevision import LlavaOnevision
 from gleanvid.types import Compression, Video, VideoTokens
 from tests.models.tiny import noise_video
 

@@ -13,8 +13,9 @@ import time
 import pytest
 import torch
 
-from gleanvid.models import hub, load_model, quantization
-from gleanvid.models import load as load_module
+from gleanvid.models import load_model
+from gleanvid.models.loading import hub, quantization
+from gleanvid.models.loading import load as load_module
 from gleanvid.types import ModelError
 from tests.models import tiny, tiny_qwen
 from tests.models.oracle import EveryNth

@@ -23,9 +23,9 @@ from transformers import (
     PerceptionLMVideoProcessor,
 )
 
-from gleanvid.models.llava_video_config import LlavaVideoConfig
-from gleanvid.models.llava_video_model import LlavaVideoForConditionalGeneration
-from gleanvid.models.llava_video_processor import LlavaVideoProcessor
+from gleanvid.models.families.llava_video.config import LlavaVideoConfig
+from gleanvid.models.families.llava_video.model import LlavaVideoForConditionalGeneration
+from gleanvid.models.families.llava_video.processor import LlavaVideoProcessor
 from tests.models.tiny import save, text_numbers, tiny_tokenizer
 
 CHAT = (

@@ -27,7 +27,7 @@ from gleanvid.models.boundary.sequence import (
     reduce_rows,
     text_columns,
 )
-from gleanvid.models.measure import now
+from gleanvid.models.cost.measure import now
 from gleanvid.types import Compression, VideoTokens
 
 

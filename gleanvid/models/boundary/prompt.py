@@ -28,7 +28,7 @@ from gleanvid.models.boundary.sequence import (
     text_columns,
 )
 from gleanvid.models.boundary.signals import VisionSignals
-from gleanvid.models.measure import now
+from gleanvid.models.cost.measure import now
 from gleanvid.types import Compression, VideoTokens
 
 Kwargs = dict[str, Any]

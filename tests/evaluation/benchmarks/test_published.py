@@ -7,9 +7,9 @@ import pytest
 from gleanvid.compressors import GleanVID
 from gleanvid.evaluation.benchmarks import BenchmarkError, open_benchmark
 from gleanvid.evaluation.benchmarks.mvbench import TASKS
-from gleanvid.evaluation.journal import Journal
-from gleanvid.evaluation.runner import evaluate
-from gleanvid.evaluation.setups import Setup
+from gleanvid.evaluation.run.journal import Journal
+from gleanvid.evaluation.run.runner import evaluate
+from gleanvid.evaluation.run.setups import Setup
 from gleanvid.types import VideoError
 from tests.evaluation.benchmarks import folders
 from tests.evaluation.fakes import FakeModel

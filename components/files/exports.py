@@ -1,0 +1,211 @@
+"""Runs as files to keep: pictures, tables, masks, an overlay clip, and the run itself. No widgets.
+
+Every file lies in a folder of its own under Gradio's cache, with a name made here.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import secrets
+import zipfile
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+from gradio.utils import get_upload_folder
+from PIL import Image
+
+from components.server.disk import trim
+from components.viewer.packing import labels
+from gleanvid.metrics import budget_gini, diagnostics_of
+from gleanvid.plots import contact_sheet, overlay_frame
+from gleanvid.run import Run, mask_arrays
+
+MAX_RUN_BYTES = 400 * 2**20  # of an opened run, unpacked
+EXPORT_BYTES = 2**30  # of all files made; the oldest go
+PARTS = ("run.json", "run.npz")
+NO_RUN = "This is not a run saved by GleanVID."
+Maker = Callable[[Sequence[Run], Path], Path]
+
+
+def make(kind: str, runs: Sequence[Run]) -> str:
+    """Write one of ``KINDS`` for the runs on show and return its path."""
+    folder = Path(get_upload_folder()) / "exports" / secrets.token_hex(8)
+    folder.mkdir(parents=True)
+    trim(folder.parent, EXPORT_BYTES)
+    return str(KINDS[kind][1](runs, folder))
+
+
+def sheet(runs: Sequence[Run], folder: Path) -> Path:
+    path = folder / "contact-sheet.png"
+    Image.fromarray(contact_sheet(runs[0])).save(path)
+    return path
+
+
+def units_csv(runs: Sequence[Run], folder: Path) -> Path:
+    """One line for every run and temporal unit."""
+    path = folder / "units.csv"
+    with path.open("w", newline="", encoding="utf-8") as file:
+        out = csv.DictWriter(file, list(unit_rows(runs[0], "")[0]))
+        out.writeheader()
+        for run, label in zip(runs, labels(list(runs)), strict=True):
+            out.writerows(unit_rows(run, label))
+    return path
+
+
+def unit_rows(run: Run, label: str) -> list[dict[str, Any]]:
+    record, held = run.compression, diagnostics_of(run)
+    novelty = record.trace.get("novelty")
+    rows = []
+    for unit, kept in enumerate(record.budgets.tolist()):
+        start, end = run.seconds[unit].tolist()
+        rows.append(
+            {
+                "run": label,
+                "unit": unit + 1,
+                "start_s": round(start, 4),
+                "end_s": round(end, 4),
+                "tokens_kept": kept,
+                "uniform_budget": record.num_kept / record.grid[0],
+                "novelty": "" if novelty is None else float(novelty[unit]),
+                "effective_rank": float(held.effective_rank_by_unit[unit]) if held else "",
+                "residual_energy": float(held.residual_energy_by_unit[unit]) if held else "",
+                "basis_rank": int(held.basis_rank[unit]) if held else "",
+            }
+        )
+    return rows
+
+
+def metrics_json(runs: Sequence[Run], folder: Path) -> Path:
+    """The settings, answer, cost and diagnostics of every run."""
+    told = []
+    for run, label in zip(runs, labels(list(runs)), strict=True):
+        held = diagnostics_of(run)
+        entry = {"label": label} | run.summary() | {"budget_gini": budget_gini(run.compression)}
+        told.append(entry | {"diagnostics": held.summary() if held else None})
+    path = folder / "metrics.json"
+    path.write_text(json.dumps(_finite(told), indent=2, ensure_ascii=False) + "\n", "utf-8")
+    return path
+
+
+def _finite(value: Any) -> Any:
+    """JSON knows no NaN: what was not measured is null."""
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(item) for item in value]
+    return None if isinstance(value, float) and not np.isfinite(value) else value
+
+
+def masks_npz(runs: Sequence[Run], folder: Path) -> Path:
+    """For every run its mask [T, rows, columns], kept indices, groups, budgets and scores."""
+    arrays: dict[str, Any] = {
+        "timestamps": runs[0].video.timestamps,
+        "unit_seconds": runs[0].seconds.numpy(),
+        "token_rectangles": runs[0].rectangles.numpy(),
+    }
+    for run, label in zip(runs, labels(list(runs)), strict=True):
+        own = mask_arrays(run.compression)
+        arrays |= {f"{label}/{name}": values for name, values in own.items()}
+    path = folder / "masks.npz"
+    np.savez_compressed(path, **arrays)
+    return path
+
+
+def overlay_clip(runs: Sequence[Run], folder: Path) -> Path:
+    """The overlays of all units as a clip: H.264 where PyAV can write it, else animated WebP."""
+    run = runs[0]
+    frames = [overlay_frame(run, unit) for unit in range(run.compression.grid[0])]
+    rate = max(1.0, len(frames) / max(run.video.duration, 0.1))
+    try:
+        return _mp4(frames, rate, folder / "overlay.mp4")
+    except (ImportError, ValueError, OSError):  # no PyAV, or one without an encoder
+        path = folder / "overlay.webp"
+        first, *rest = [Image.fromarray(frame) for frame in frames]
+        first.save(path, save_all=True, append_images=rest, duration=round(1000 / rate), loop=0)
+        return path
+
+
+def _mp4(frames: Sequence[np.ndarray], rate: float, path: Path) -> Path:
+    import av
+
+    height, width = (side - side % 2 for side in frames[0].shape[:2])
+    with av.open(str(path), "w") as container:
+        stream = container.add_stream("libx264", rate=Fraction(rate).limit_denominator(1001))
+        stream.width, stream.height, stream.pix_fmt = width, height, "yuv420p"
+        for frame in frames:
+            picture = av.VideoFrame.from_ndarray(frame[:height, :width], format="rgb24")
+            container.mux(stream.encode(picture))
+        container.mux(stream.encode())
+    return path
+
+
+def paper_pdf(runs: Sequence[Run], folder: Path) -> Path:
+    """The overlays as a figure for a paper: a row a run, a column a unit."""
+    from gleanvid.plots.paper import overlays, save_figure
+
+    path = folder / "overlays.pdf"
+    save_figure(overlays(list(runs)), path)
+    return path
+
+
+def saved_run(runs: Sequence[Run], folder: Path) -> Path:
+    """The first run whole; :func:`opened` reads it again."""
+    path = folder / "run.zip"
+    with TemporaryDirectory() as place, zipfile.ZipFile(path, "w") as archive:
+        runs[0].save(place)
+        for name in PARTS:
+            archive.write(Path(place) / name, name)
+    return path
+
+
+def opened(path: str) -> Run:
+    """A saved run. Raises ``ValueError`` for anything else, before much of it is unpacked."""
+    try:
+        with zipfile.ZipFile(path) as archive, TemporaryDirectory() as place:
+            infos = {info.filename: info for info in archive.infolist()}
+            if set(infos) != set(PARTS) or _size(infos.values()) > MAX_RUN_BYTES:
+                raise ValueError(NO_RUN)
+            arrays = archive.read("run.npz")
+            with zipfile.ZipFile(io.BytesIO(arrays)) as inner:
+                if _size(inner.infolist()) > MAX_RUN_BYTES:
+                    raise ValueError(NO_RUN)
+            (Path(place) / "run.npz").write_bytes(arrays)
+            (Path(place) / "run.json").write_bytes(archive.read("run.json"))
+            run = Run.load(place)
+    except (zipfile.BadZipFile, OSError, EOFError, ValueError, RuntimeError, NotImplementedError):
+        raise ValueError(NO_RUN) from None
+    _check(run)
+    return run
+
+
+def _size(infos: Any) -> int:
+    return sum(info.file_size for info in infos)
+
+
+def _check(run: Run) -> None:
+    """Refuse a record that points outside itself."""
+    units, rows, columns = run.compression.grid
+    for record in run.by_layer.values():
+        inside = int(record.keep.min()) >= 0 and int(record.keep.max()) < record.num_tokens
+        known = int(record.group.min()) >= -1 and int(record.group.max()) < record.num_kept
+        if not (inside and known and len(record.weight) == record.num_tokens):
+            raise ValueError(NO_RUN)
+    if len(run.seconds) != units or len(run.rectangles) != rows * columns:
+        raise ValueError(NO_RUN)
+
+
+KINDS: dict[str, tuple[str, Maker]] = {
+    "sheet": ("Contact sheet (PNG)", sheet),
+    "clip": ("Overlay clip (MP4)", overlay_clip),
+    "pdf": ("Paper figure (PDF)", paper_pdf),
+    "csv": ("Units (CSV)", units_csv),
+    "json": ("Metrics (JSON)", metrics_json),
+    "npz": ("Masks (NPZ)", masks_npz),
+    "run": ("Whole run (ZIP)", saved_run),
+}

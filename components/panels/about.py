@@ -1,0 +1,48 @@
+"""About: what the page does, what it does not, and what it keeps."""
+
+from __future__ import annotations
+
+import gradio as gr
+
+from gleanvid.evaluation.results.catalogue import model_table
+
+TEXT = """
+## What am I looking at?
+A Video LLM reads a clip as thousands of **visual tokens**, small patches of a few frames. Most
+repeat each other. A **compressor** keeps some and drops or merges the rest before the model
+reads them. This page shows which ones, what the model answers then, and what that costs.
+
+**GleanVID** spends the budget where something new happens (Temporal Novelty-guided Budgeting)
+and picks tokens that add to what is kept already (Complementary Token Selection). It needs no
+training. The other compressors are published methods and simple baselines behind the same
+interface.
+
+## Words
+- **Retention ratio**: the share of the visual tokens that is kept.
+- **Unit**: one step in time as the model sees it, often two frames.
+- **Novelty**: how much of a unit the units before it cannot explain.
+- **LRS, SCS**: how much a token adds within its frame, and to the frames before; the **joint
+  score** is both.
+- **First token**: seconds from the question to the first word, with the encoding of the clip
+  where it was new.
+- **FLOPs**: arithmetic of the language model over the prompt, by formula, not measured. It is
+  counted in multiply-accumulates (**MAC**), each of them two floating-point operations.
+
+## What is kept
+Uploads and results lie in a temporary folder of the server and are deleted after a day, on a
+public server after two hours. Whoever knows the address of an uploaded file can fetch it: on a
+server that you share, upload nothing private. The page itself talks to this server alone.
+"""
+
+
+MODELS = """
+## Models
+What `--model` takes, besides a directory or another checkpoint of the same types. "Class" in the
+column of what was tested means the real class with random weights.
+
+"""
+
+
+def panel() -> None:
+    gr.Markdown(TEXT, elem_classes="gv-about")
+    gr.Markdown(MODELS + model_table(), elem_classes="gv-about gv-models")

@@ -1,0 +1,226 @@
+"""Named endpoints with documented types, for gradio_client, curl and MCP.
+
+They stand in the same line as the pages, under the same limits, and take uploaded files alone.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import gradio as gr
+from gradio.data_classes import FileData
+from gradio.utils import get_function_description
+
+from components.server.arguments import known, making, uploaded
+from components.server.turn import Turn
+from components.session import comparing, rows
+from components.session.engine import Engine, decides_early
+from components.session.request import Request
+from gleanvid.compressors import COMPRESSORS
+from gleanvid.compressors.base import Compressor
+from gleanvid.metrics import budget_gini
+from gleanvid.run import Run
+
+
+def publish(engine: Engine, models: Sequence[str], max_frames: int) -> None:
+    """Add the endpoints to the page that is being built."""
+    calls = Calls(engine, models, max_frames)
+    options: dict[str, Any] = {"concurrency_limit": None}
+    for name in ("ask", "compress", "compare"):
+        function = getattr(calls, name)
+        gr.api(function, api_name=name, api_description=described(function), **options)
+
+
+def described(function: Callable[..., Any]) -> str:
+    """What an endpoint does and returns, in a line; its arguments are described one by one."""
+    text, _, returns = get_function_description(function)
+    return f"{text} Returns: {' '.join(returns)}"
+
+
+class Calls:
+    """The three endpoints over one engine."""
+
+    def __init__(self, engine: Engine, models: Sequence[str], max_frames: int) -> None:
+        self.engine, self.models, self.max_frames = engine, list(models), max_frames
+
+    def ask(
+        self,
+        video: FileData,
+        question: str,
+        compressor: str = "gleanvid",
+        retention_ratio: float = 0.25,
+        model: str = "",
+        frames: int = 32,
+        settings: dict | None = None,
+        seed: int = 0,
+        temperature: float = 0.0,
+        max_new_tokens: int = 64,
+        top_p: float = 1.0,
+        pixels: int = 0,
+    ) -> dict:
+        """Answer a question about a video; the model reads only a part of its visual tokens.
+
+        Use it to ask what a video shows, and to see what the answer cost in tokens and seconds.
+
+        Args:
+            video: an uploaded video file.
+            question: what to ask.
+            compressor: a method's name, such as gleanvid, vidcom2, uniform or full.
+            retention_ratio: share of the visual tokens that is kept, above 0 and at most 1.
+            model: one of the models this server offers; empty for its first.
+            frames: how many frames are sampled evenly over the clip.
+            settings: further settings of the compressor by name.
+            seed: of sampling.
+            temperature: 0 always takes the likeliest token.
+            max_new_tokens: the longest answer.
+            top_p: share of likelihood that a token is drawn from.
+            pixels: most pixels of a frame as the model sees it; 0 for the model's own limit.
+
+        Returns:
+            The answer, the settings, the tokens kept in each unit, and the cost.
+        """
+        sampling = {"seed": seed, "temperature": temperature, "top_p": top_p}
+        sampling["max_new_tokens"] = max_new_tokens
+        request = self._request(
+            video, frames, model, compressor, retention_ratio, settings, sampling, pixels
+        )
+        if text := request.missing(question):
+            raise gr.Error(text, print_exception=False)
+        with Turn(self.engine) as work:
+            clip = self._clip(request)
+            options = sampling | {"max_pixels": request.max_pixels(clip)}
+            answers = self.engine.answer(
+                clip, question, request.model, request.compressor(), work, options
+            )
+            return next(item for item in answers if isinstance(item, Run)).summary()
+
+    def compress(
+        self,
+        video: FileData,
+        compressor: str = "gleanvid",
+        retention_ratio: float = 0.25,
+        model: str = "",
+        frames: int = 32,
+        settings: dict | None = None,
+    ) -> dict:
+        """Choose which visual tokens of a video a model would be given; nothing is asked.
+
+        Use it to see where in time and space a compressor spends its budget.
+
+        Args:
+            video: an uploaded video file.
+            compressor: a method that needs no question, such as gleanvid, vidcom2 or uniform.
+            retention_ratio: share of the visual tokens that is kept, above 0 and at most 1.
+            model: one of the models this server offers; empty for its first.
+            frames: how many frames are sampled evenly over the clip.
+            settings: further settings of the compressor by name.
+
+        Returns:
+            The grid (units, rows, columns), the flat indices kept, the tokens kept in each unit,
+            the seconds of each unit, and the Gini coefficient of the budgets.
+        """
+        request = self._request(video, frames, model, compressor, retention_ratio, settings, {})
+        with Turn(self.engine) as work:
+            method = request.compressor()
+            if not decides_early(method):
+                raise ValueError(f"{compressor} decides while the model reads a question: use /ask")
+            clip = self._clip(request)
+            encoded = self.engine.encode(clip, request.model, method.needs, None, work)
+            run = self.engine.look(encoded, request.model, method)
+            record = run.compression
+            return {
+                "compressor": method.settings(),
+                "grid": list(record.grid),
+                "keep": record.keep.tolist(),
+                "budgets": record.budgets.tolist(),
+                "unit_seconds": run.seconds.tolist(),
+                "budget_gini": budget_gini(record),
+            }
+
+    def compare(
+        self,
+        video: FileData,
+        question: str,
+        compressors: list[str],
+        retention_ratios: list[float],
+        model: str = "",
+        frames: int = 32,
+    ) -> list[dict]:
+        """Ask one question about a video under several compressors and ratios.
+
+        The full tokens come first. Use it to compare what compressors save and what that costs
+        in the answer. It takes as long as all the questions one after another.
+
+        Args:
+            video: an uploaded video file.
+            question: what to ask.
+            compressors: names of methods.
+            retention_ratios: shares of the visual tokens to keep.
+            model: one of the models this server offers; empty for its first.
+            frames: how many frames are sampled evenly over the clip.
+
+        Returns:
+            One row for each run: answer, tokens, times, memory, multiply-accumulates (MAC) of
+            the prompt, agreement with the full-token answer and its mean log-probability, or
+            the error.
+        """
+        request = self._request(video, frames, model, "full", 1.0, None, {})
+
+        def make(name: str, ratio: float) -> Compressor:
+            return COMPRESSORS[name](retention_ratio=ratio)
+
+        def plan() -> list[comparing.Plan]:
+            for name in compressors:
+                known("compressor", name, COMPRESSORS)
+            return comparing.plans(compressors, retention_ratios, make)
+
+        session = f"api-{secrets.token_hex(8)}"
+        self.engine.start(session)
+        done: list[rows.Row] = []
+        problem = ""
+        for shown in comparing.compare(self.engine, session, request, question, plan):
+            done = shown.rows or done
+            if shown.notice and shown.notice["kind"] == "problem":
+                problem = shown.notice["text"]
+        if problem and not any(row.run for row in done):
+            raise gr.Error(problem, print_exception=False)
+        return rows.table(done)
+
+    def _request(
+        self,
+        video: Any,
+        frames: int,
+        model: str,
+        compressor: str,
+        ratio: float,
+        settings: dict | None,
+        sampling: dict[str, Any],
+        pixels: int = 0,
+    ) -> Request:
+        """What the arguments ask for. Raises ``gr.Error`` naming what is wrong."""
+        try:
+            path = uploaded(video)
+            known("compressor", compressor, COMPRESSORS)
+            known("model", model or self.models[0], self.models)
+            if not isinstance(frames, int) or not 1 <= frames <= self.max_frames:
+                raise ValueError(f"frames={frames!r} must be in [1, {self.max_frames}]")
+            given = dict(settings or {})
+            if compressor != "full":
+                given["retention_ratio"] = ratio
+            request = Request(
+                path,
+                frames,
+                model or self.models[0],
+                making(COMPRESSORS[compressor], given),
+                pixels,
+                sampling,
+            )
+            request.check()
+            return request
+        except ValueError as error:
+            raise gr.Error(str(error), print_exception=False) from error
+
+    def _clip(self, request: Request) -> Any:
+        return self.engine.clip(str(request.path), request.frames)

@@ -1,0 +1,181 @@
+"""The app's named endpoints on Ray Serve: many replicas, each with the same engine as one page.
+
+    serve run components.server.replicas:build model=Qwen/Qwen3-VL-2B-Instruct num_replicas=4
+
+``POST /ask``, ``/compress`` and ``/compare`` take a form with the file ``video`` and the field
+``arguments``: JSON with the names of :class:`components.server.api.Calls`, whose answer comes
+back. A request brings its clip, so any replica can answer it; a lost one takes no session along.
+Requests with the same ``serve_multiplexed_model_id`` header (any name for the clip) go to the
+replica that had it last, where the clip is encoded already (about a second after its first answer:
+Serve tells its router in the background).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import inspect
+import json
+import logging
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import gradio as gr
+import torch
+from gradio.utils import get_upload_folder
+from ray import serve
+from starlette.datastructures import UploadFile
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+from starlette.types import Message, Receive
+
+from components.server.api import Calls
+from components.server.serving import LOCAL
+from components.session.actions import UNEXPECTED
+from components.session.engine import CLIPS_REMEMBERED, Engine
+from components.session.line import BusyError, Line
+from components.session.loading import library
+from gleanvid.cli.options import LOADING
+
+ROUTES = ("ask", "compress", "compare")
+AT_ONCE = 4  # requests at a replica: one at the model, the others reading their clips or waiting
+WAITING = 64  # requests that wait for a replica; more are refused with 503
+FILES = 16  # uploads that a replica keeps, by content
+
+log = logging.getLogger(__name__)
+
+
+def build(arguments: Mapping[str, Any]) -> Any:
+    """The application, for ``serve run`` and ``serve.run``.
+
+    ``arguments``: "model" (default: the built-in one), "num_replicas" (1), "num_gpus" of each (0),
+    "max_frames", "upload_mb", "deadline" in seconds, and how the model is loaded: "dtype",
+    "quantization" and the others of ``gleanvid.cli.options.LOADING``. Raises ``ValueError`` for
+    any other.
+    """
+    readers: Mapping[str, Callable[[Any], Any]] = LOADING | {
+        "model": str,
+        "num_replicas": int,
+        "num_gpus": float,
+        "max_frames": int,
+        "upload_mb": float,
+        "deadline": float,
+    }
+    for name in arguments:
+        if name not in readers:
+            raise ValueError(f"{name!r} must be one of {', '.join(readers)}")
+    given = {name: readers[name](value) for name, value in arguments.items()}
+    count, num_gpus = given.pop("num_replicas", 1), given.pop("num_gpus", 0.0)
+    deployment: Any = serve.deployment(
+        Replica,
+        num_replicas=count,
+        ray_actor_options={"num_gpus": num_gpus},
+        max_ongoing_requests=AT_ONCE,
+        max_queued_requests=WAITING,
+    )
+    return deployment.bind(**given)
+
+
+class Replica:
+    """One engine with its model; ready once that is loaded."""
+
+    def __init__(
+        self,
+        model: str = "builtin",
+        max_frames: int = LOCAL.max_frames,
+        upload_mb: float = LOCAL.upload_mb,
+        deadline: float = LOCAL.deadline_s,
+        **loading: Any,
+    ) -> None:
+        self.engine = Engine(library({model: loading}), line=Line(deadline, AT_ONCE))
+        self.calls = Calls(self.engine, [model], max_frames)
+        self.upload_bytes = int(upload_mb * 2**20)
+        self.files: OrderedDict[Path, None] = OrderedDict()
+        self.name = serve.get_replica_context().replica_id.unique_id
+        self.engine.model(model)
+
+    def check_health(self) -> None:
+        """Raises where the device has failed, for Serve to start the replica anew."""
+        model = self.engine.loaded()
+        if model is not None and model.device.type == "cuda":
+            torch.cuda.synchronize(model.device)
+
+    async def __call__(self, request: Request) -> JSONResponse:
+        if request.url.path == "/healthz":
+            return self._reply(200, {"ready": True})
+        route = request.url.path.rpartition("/")[2]
+        if route not in ROUTES or request.method != "POST":
+            return self._reply(404, {"error": f"POST to one of {', '.join(ROUTES)}"})
+        if key := serve.get_multiplexed_model_id():
+            await self._here(key)
+        try:
+            bounded = Request(request.scope, _bounded(request.receive, self.upload_bytes))
+            return self._reply(200, await self._answer(route, bounded))
+        except (gr.Error, ValueError, TypeError) as error:
+            text = error.message if isinstance(error, gr.Error) else str(error)
+            return self._reply(_status(error, text), {"error": text})
+
+    @serve.multiplexed(max_num_models_per_replica=CLIPS_REMEMBERED)
+    async def _here(self, key: str) -> str:
+        """Tells Serve's router that this replica has the clip of this name."""
+        return key
+
+    async def _answer(self, route: str, request: Request) -> Any:
+        async with request.form() as form:
+            video, told = form.get("video"), form.get("arguments", "{}")
+            if not isinstance(video, UploadFile) or not isinstance(told, str):
+                raise ValueError("a form with the file video and the field arguments is needed")
+            arguments = json.loads(told)
+            call = getattr(self.calls, route)
+            if not isinstance(arguments, dict) or "video" in arguments:
+                raise ValueError("arguments must be a JSON object of the endpoint's arguments")
+            inspect.signature(call).bind(None, **arguments)
+            path = await asyncio.to_thread(self._keep, await video.read())
+        return await asyncio.to_thread(call, {"path": str(path)}, **arguments)
+
+    def _keep(self, data: bytes) -> Path:
+        """The upload as a file named by its content, so that the engine knows it again."""
+        path = Path(get_upload_folder()) / self.name / hashlib.sha256(data).hexdigest()
+        if path not in self.files:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(data)
+        self.files[path] = None
+        self.files.move_to_end(path)
+        while len(self.files) > FILES:
+            self.files.popitem(last=False)[0].unlink(missing_ok=True)
+        return path
+
+    def _reply(self, status: int, content: Any) -> JSONResponse:
+        headers = {"x-gleanvid-replica": self.name}
+        if status == 503:
+            headers["retry-after"] = "10"
+        return JSONResponse(content, status, headers)
+
+
+class TooLargeError(ValueError):
+    """More data than a request may bring."""
+
+
+def _bounded(receive: Receive, most: int) -> Receive:
+    """``receive`` that raises :class:`TooLargeError` after ``most`` bytes, whatever the header."""
+    seen = 0
+
+    async def bounded() -> Message:
+        nonlocal seen
+        message = await receive()
+        seen += len(message.get("body", b""))
+        if seen > most:
+            raise TooLargeError("The file is too large for this server.")
+        return message
+
+    return bounded
+
+
+def _status(error: Exception, text: str) -> int:
+    if isinstance(error, TooLargeError):
+        return 413
+    if isinstance(error.__cause__, BusyError):
+        return 503
+    return 500 if text == UNEXPECTED else 400

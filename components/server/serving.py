@@ -1,0 +1,105 @@
+"""How the page is served: what keeps a public one safe and a private one offline."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from gradio.utils import get_upload_folder
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+from starlette.routing import Route
+
+from components.panels import theme
+from components.server.disk import Uploads
+from components.server.guard import Guard
+
+HOUR_S = 60 * 60
+ROOT = Path(__file__).resolve().parents[2]
+SPACE_FRAMES = " https://huggingface.co https://*.hf.space"  # pages that show a Space
+SCRIPT = (ROOT / "assets" / "page.js").read_text(encoding="utf-8")
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one page may ask of the server."""
+
+    upload_mb: int
+    max_frames: int
+    deadline_s: float  # of one turn at the model
+    places: int  # people who may wait for the model
+    queue: int  # events that Gradio holds
+    requests_per_minute: int  # of one address that change something; 0: no limit
+    disk_gb: int  # all files of visitors together; 0: no limit
+    keep_s: int  # age at which uploads and results are deleted
+
+    @property
+    def delete_cache(self) -> tuple[int, int]:
+        """How often Gradio looks for old files, and their age."""
+        return max(1, self.keep_s // 24), self.keep_s
+
+
+LOCAL = Limits(500, 64, 600.0, 16, 40, 0, 0, 24 * HOUR_S)
+PUBLIC = Limits(200, 32, 90.0, 12, 40, 120, 20, 2 * HOUR_S)
+
+
+def on_space() -> bool:
+    """Whether this runs on a Hugging Face Space."""
+    return bool(os.environ.get("SPACE_ID"))
+
+
+def limits(options: argparse.Namespace) -> Limits:
+    """The limits of a launch: those of its kind, changed by what was given."""
+    given = {"max_frames": options.max_frames, "deadline_s": options.deadline}
+    chosen = PUBLIC if options.public or options.share or on_space() else LOCAL
+    return replace(chosen, **{name: value for name, value in given.items() if value is not None})
+
+
+def options(host: str, port: int | None, share: bool, limits: Limits = LOCAL) -> dict[str, Any]:
+    """Arguments of ``Blocks.launch``."""
+    frames = SPACE_FRAMES if on_space() else ""
+    uploads = Uploads(limits.upload_mb * 2**20, limits.disk_gb * 2**30, limits.keep_s)
+    asked = limits.requests_per_minute
+    guard = Middleware(Guard, requests_per_minute=asked, framed_by=frames, uploads=uploads)
+    return {
+        "server_name": "0.0.0.0" if on_space() else host,
+        "server_port": port,
+        "share": share,
+        "theme": theme.build(),
+        "css_paths": theme.STYLES,
+        "head": f"<script>{SCRIPT}</script>",
+        "max_file_size": f"{limits.upload_mb}mb",
+        "max_threads": 40,
+        "allowed_paths": [],
+        "blocked_paths": closed(),
+        "run_history": False,
+        "enable_monitoring": False,
+        "ssr_mode": False,
+        "show_error": False,
+        "footer_links": ["api", "settings"],
+        "app_kwargs": {
+            "docs_url": None,
+            "redoc_url": None,
+            "middleware": [guard],
+            "routes": [Route("/healthz", health)],
+        },
+    }
+
+
+def closed() -> list[str]:
+    """All that lies beside the assets: code, documents, ``.git``; not the files of visitors."""
+    files = Path(get_upload_folder()).resolve()
+    return [
+        str(path)
+        for path in sorted(ROOT.iterdir())
+        if path.name != "assets" and not files.is_relative_to(path)
+    ]
+
+
+async def health(request: Request) -> JSONResponse:
+    """Says that the server answers; asks nothing of the model."""
+    return JSONResponse({"status": "ok"})

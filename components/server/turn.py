@@ -1,0 +1,35 @@
+"""One call's turn at the model, outside any page."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gradio as gr
+
+from components.session.actions import explain
+from components.session.engine import Engine
+from components.session.line import Work
+from gleanvid.types import StoppedError
+
+
+class Turn:
+    """One call's turn at the model; every failure leaves as a sentence."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine, self.work = engine, Work()
+
+    def __enter__(self) -> Work:
+        try:
+            for _ in self.engine.line.wait(self.work):
+                continue
+        except Exception as error:
+            self.engine.line.leave(self.work)
+            raise gr.Error(explain(error), print_exception=False) from error
+        return self.work
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        self.engine.line.leave(self.work)
+        if isinstance(error, StoppedError):
+            raise gr.Error(self.work.why, print_exception=False) from error
+        if isinstance(error, Exception):
+            raise gr.Error(explain(error), print_exception=False) from error

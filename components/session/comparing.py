@@ -1,0 +1,193 @@
+"""Comparing methods on one clip and question: rows of values as they finish. No widgets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from typing import Any
+
+from components.panels import status
+from components.panels.talk import message
+from components.session import rows as table
+from components.session.actions import explain, sampled, waiting
+from components.session.engine import Engine
+from components.session.line import Work
+from components.session.request import Request
+from components.session.rows import Row
+from components.viewer.payload import MAX_METHODS, payload
+from gleanvid.compressors import COMPRESSORS
+from gleanvid.compressors.base import Compressor, declared_settings
+from gleanvid.run import Run
+from gleanvid.types import StoppedError, Video
+
+RATIOS = (0.05, 0.1, 0.15, 0.25, 0.5, 0.75)
+MAX_ROWS = 40
+NOTHING = "Choose at least one compressor and one retention ratio."
+TOO_MANY = f"That makes {{count}} rows; the limit is {MAX_ROWS}. Choose fewer."
+
+Plan = tuple[str, Callable[[], Compressor]]
+
+
+@dataclass(frozen=True)
+class Compared:
+    """What changes in the comparison; None leaves a part as it is."""
+
+    notice: dict[str, str] | None = None
+    rows: list[Row] | None = None
+    viewer: dict[str, Any] | None = None
+    run_ids: list[str] | None = None
+    status: list[tuple[str, str]] | None = None
+    done: bool = False
+
+
+def plans(
+    names: Sequence[str], ratios: Sequence[float], make: Callable[[str, float], Compressor]
+) -> list[Plan]:
+    """The full tokens, then every method at every ratio; a method without a choice once."""
+    wanted = [
+        (name, ratio)
+        for name in names
+        if name != "full"
+        for ratio in (ratios if is_free(name) else ratios[:1])
+    ]
+    if not wanted:
+        raise ValueError(NOTHING)
+    if len(wanted) >= MAX_ROWS:
+        raise ValueError(TOO_MANY.format(count=len(wanted) + 1))
+    every: list[Plan] = [(COMPRESSORS["full"].__name__, COMPRESSORS["full"])]
+    for name, ratio in wanted:
+        share = f" {100 * ratio:.3g} %" if is_free(name) else ""
+        label = COMPRESSORS[name].__name__ + share
+        every.append((label, lambda name=name, ratio=ratio: make(name, ratio)))  # type: ignore[misc]
+    return every
+
+
+def is_free(name: str) -> bool:
+    """Whether the retention ratio of a method can be chosen."""
+    declared = declared_settings(COMPRESSORS[name])["retention_ratio"][2]
+    return declared.low != declared.high
+
+
+def compare(
+    engine: Engine,
+    session: str,
+    request: Request,
+    question: str,
+    make_plans: Callable[[], list[Plan]],
+) -> Iterator[Compared]:
+    """One row after another, each in a turn of its own; a failing method is a row with its error.
+
+    The clip is read and encoded once, with every signal that one of the methods needs.
+    """
+    done: list[Row] = []
+    work = engine.work(session)
+    try:
+        if text := request.missing(question):
+            yield Compared(message(text, "problem"), done=True)
+            return
+        planned = make_plans()
+        done = [Row(label) for label, _ in planned]
+        yield Compared(message("Reading the clip…"), [*done])
+        comparison = Comparison(engine, request, question, needs_of(planned))
+        opening = f"Compared {len(done)} rows."
+        for index, (label, make) in enumerate(planned):
+            work = engine.renew(session, work)
+            text = f"Row {index + 1} of {len(planned)}: {label}…"
+            done[index] = replace(done[index], state="running")
+            yield Compared(message(text), [*done])
+            try:
+                for ahead in waiting(engine, work):
+                    yield Compared(ahead.notice, status=ahead.status)
+                done[index] = comparison.row(done[index], make, work)
+            except Exception as error:  # one method's fault must not end the table
+                late = isinstance(error, StoppedError) and engine.work(session) is work
+                if isinstance(error, StoppedError) and not late:
+                    opening = "Stopped."
+                    break
+                reason = work.why if late else explain(error)
+                done[index] = replace(done[index], state="failed", error=reason)
+            finally:
+                engine.line.leave(work)
+            yield Compared(rows=[*done], status=status.pairs(engine, done[index].run))
+        yield finished(engine, comparison, over(done), opening)
+    except Exception as error:
+        left = over(done) if done else None
+        yield Compared(message(explain(error), "problem"), left, done=True)
+    finally:
+        engine.leave(session, work)
+
+
+def over(rows: list[Row]) -> list[Row]:
+    """The rows that are done or failed: nothing runs once a comparison has ended."""
+    return [row for row in rows if row.state in table.OVER]
+
+
+class Comparison:
+    """What all rows share: the clip, encoded once, and the full-token answer once it is there."""
+
+    def __init__(
+        self, engine: Engine, request: Request, question: str, needs: frozenset[str]
+    ) -> None:
+        request.check()
+        self.engine, self.request, self.question, self.needs = engine, request, question, needs
+        self.video: Video = engine.clip(str(request.path), request.frames)
+        self.pixels = request.max_pixels(self.video)
+        self.reference: str | None = None
+
+    def row(self, row: Row, make: Callable[[], Compressor], work: Work) -> Row:
+        """The finished row. Raises what the method raises, ``StoppedError`` where it was ended."""
+        compressor, engine, name = make(), self.engine, self.request.model
+        engine.encode(self.video, name, self.needs, self.pixels, work)
+        options = dict(self.request.sampling, max_pixels=self.pixels)
+        answers = engine.answer(self.video, self.question, name, compressor, work, options)
+        with closing(answers):  # type: ignore[type-var]  # a generator; closing frees the model
+            run = next(item for item in answers if isinstance(item, Run))
+        if work.stop.is_set():
+            raise StoppedError
+        if self.reference is None and compressor.name == "full":
+            self.reference = run.answer
+        row = replace(row, state="done", run=run, run_id=engine.runs.add(run, self.request.path))
+        if not self.reference:
+            return row
+        score = engine.score(
+            self.video, self.question, self.reference, name, compressor, self.pixels, work
+        )
+        return replace(row, score=score)
+
+    def tokens(self) -> Any | None:
+        held = self.engine.encoded(self.video, self.request.model, self.needs, self.pixels)
+        return held.tokens if held else None
+
+
+def needs_of(planned: list[Plan]) -> frozenset[str]:
+    """Every signal of the vision side that one of the methods reads."""
+    needs: frozenset[str] = frozenset()
+    for _, make in planned:
+        try:
+            needs |= make().needs
+        except ValueError:  # its row will say so
+            continue
+    return needs
+
+
+def finished(engine: Engine, comparison: Comparison, rows: list[Row], opening: str) -> Compared:
+    """The last word: every run that fits into the viewer, side by side."""
+    fit = [row for row in rows if row.run is not None][:MAX_METHODS]
+    shown = [row.run for row in fit if row.run is not None]
+    if not shown:
+        return Compared(message(opening, "problem" if rows else "quiet"), rows, done=True)
+    tokens = f"{shown[0].compression.num_tokens:,} visual tokens before compression"
+    text = f"{opening} {sampled(comparison.video, tokens)}"
+    if sum(row.run is not None for row in rows) > MAX_METHODS:
+        text += f" The viewer shows the first {MAX_METHODS}."
+    a = min(1, len(shown) - 1)  # the first method, next to the full tokens
+    ids = [row.run_id for row in fit]
+    in_charge = [ids.pop(a), *ids]
+    view = payload(shown, a, 0 if a else None, comparison.tokens()) | {"runs": in_charge}
+    rows = [replace(row, viewed=row.run_id in in_charge) for row in rows]
+    told = status.pairs(engine, shown[a])
+    return Compared(message(text), rows, view, in_charge, told, done=True)
+
+
+__all__ = ["Compared", "Plan", "compare", "plans", "table"]

@@ -1,0 +1,223 @@
+"""What the pages of one server share: the loaded model, clips read, runs made, the line.
+
+No widget and no screen here. ``library`` is ``gleanvid.pipeline``, or a small stand-in for it.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from components.session.line import Line, Work
+from components.session.store import RunStore
+from gleanvid.compressors.base import Compressor
+from gleanvid.models.cost.accounts import versions
+from gleanvid.run import Cost, Run
+from gleanvid.types import Compression, ModelError, Video
+
+CLIPS_REMEMBERED = 3
+
+
+class Engine:
+    """One model at a time, and everything a page asks of it."""
+
+    def __init__(
+        self, library: Any, runs: RunStore | None = None, line: Line | None = None
+    ) -> None:
+        self.library = library
+        self.runs = RunStore() if runs is None else runs
+        self.line = Line() if line is None else line
+        self._lock = threading.Lock()
+        self._loading = threading.Lock()  # held for minutes; nothing else may wait for it
+        self._models: dict[str, Any] = {}
+        self._clips: OrderedDict[tuple[str, int, int], Video] = OrderedDict()
+        self._working: dict[str, Work] = {}  # by session
+        self._looks: dict[str, Work] = {}  # beside it: the last look of each session
+
+    def model(self, name: str) -> Any:
+        """The named model, loaded in place of the one before. Raises ``ModelError``."""
+        with self._loading:
+            if name not in self._models:
+                self._models.clear()
+                self._models[name] = self.library.load_model(name)
+            return self._models[name]
+
+    def loaded(self) -> Any | None:
+        """The model in memory, if there is one; waits for nothing."""
+        return next(iter(list(self._models.values())), None)
+
+    def warm_up(self, name: str) -> None:
+        """Load a model beside the start of the server; a failure waits for the first who asks."""
+
+        def load() -> None:
+            with suppress(ModelError):
+                self.model(name)
+
+        threading.Thread(target=load, daemon=True).start()
+
+    def clip(self, path: str, num_frames: int) -> Video:
+        """The sampled frames of a file, read once. Raises ``VideoError``."""
+        file = Path(path)
+        key = (path, file.stat().st_mtime_ns if file.exists() else 0, num_frames)
+        with self._lock:
+            if key in self._clips:
+                self._clips.move_to_end(key)
+                return self._clips[key]
+        video = self.library.read_video(path, num_frames, max_side=self.library.MAX_SIDE)
+        with self._lock:
+            self._clips[key] = video
+            while len(self._clips) > CLIPS_REMEMBERED:
+                self._clips.popitem(last=False)
+        return video
+
+    def encoded(
+        self, video: Video, model: str, needs: frozenset[str], max_pixels: int | None
+    ) -> Any | None:
+        """The encoded clip where the loaded model holds it; no turn in the line is needed."""
+        adapter = self._models.get(model)
+        if adapter is None:
+            return None
+        return self.library.remembered(video, adapter, needs, max_pixels)
+
+    def encode(
+        self,
+        video: Video,
+        model: str,
+        needs: frozenset[str],
+        max_pixels: int | None,
+        work: Work,
+    ) -> Any:
+        """The clip through the model's vision side, once. Raises ``StoppedError``."""
+        adapter = self.model(model)
+        options = {"max_pixels": max_pixels, "stop": work.stop}
+        return self.library.encode(video, adapter, needs, **options)[0]
+
+    def look(self, encoded: Any, model: str, compressor: Compressor) -> Run:
+        """The tokens of a clip and which of them stay: a run in which nothing was asked."""
+        layer, stage = compressor.stages[0]
+        record = stage.compress(encoded.tokens).to("cpu")
+        return Run(
+            video=encoded.video,
+            question="",
+            model=model,
+            compressor=compressor.settings(),
+            by_layer={layer: record},
+            answer="",
+            cost=_cost_of_looking(record),
+            seconds=encoded.tokens.seconds.cpu(),
+            rectangles=encoded.tokens.rectangles.cpu(),
+            made_with={"versions": versions()},
+        )
+
+    def answer(
+        self,
+        video: Video,
+        question: str,
+        model: str,
+        compressor: Compressor,
+        work: Work,
+        options: Mapping[str, Any],
+    ) -> Iterator[str | Run]:
+        """The growing text of an answer, then its run; ends early once ``work`` is ended."""
+        adapter = self.model(model)
+        return self.library.stream(video, question, adapter, compressor, stop=work.stop, **options)
+
+    def score(
+        self,
+        video: Video,
+        question: str,
+        answer: str,
+        model: str,
+        compressor: Compressor,
+        max_pixels: int | None,
+        work: Work,
+    ) -> float:
+        """Mean log-probability per token of a given answer. Raises ``StoppedError``."""
+        options = {"max_pixels": max_pixels, "stop": work.stop}
+        adapter = self.model(model)
+        return self.library.score(video, question, [answer], adapter, compressor, **options)[0]
+
+    def start(self, session: str) -> bool:
+        """Enter this session's work; False where some is under way already."""
+        with self._lock:
+            if session in self._working:
+                return False
+            self._working[session] = Work()
+            return True
+
+    def renew(self, session: str, work: Work) -> Work:
+        """A further piece of work after ``work`` (which comes back where it was stopped)."""
+        with self._lock:
+            if self._working.get(session) is work:
+                work = self._working[session] = Work()
+        return work
+
+    def looking(self, session: str | None) -> Work:
+        """A look of this session; the one before it ends in silence. None: of no page."""
+        work = Work()
+        if session is not None:
+            with self._lock:
+                before, self._looks[session] = self._looks.get(session), work
+            if before is not None:
+                before.end("")
+        return work
+
+    def busy(self, session: str | None) -> bool:
+        """Whether this session has work under way that nobody stopped."""
+        return session in self._working
+
+    def work(self, session: str) -> Work:
+        """What ``start`` entered (ended work where there is none)."""
+        gone = Work()
+        gone.end()
+        return self._working.get(session, gone)
+
+    def stop(self, session: str) -> list[Work]:
+        """Have the model leave all of this session's work within a layer, and forget it."""
+        with self._lock:
+            held = [of.pop(session, None) for of in (self._working, self._looks)]
+        works = [work for work in held if work is not None]
+        for work in works:
+            work.end()
+        return works
+
+    def leave(self, session: str | None, work: Work) -> None:
+        """This piece of work is over; what else the session has under way goes on."""
+        work.end()
+        self.line.leave(work)
+        with self._lock:
+            for held in (self._working, self._looks):
+                if session is not None and held.get(session) is work:
+                    del held[session]
+        work.over.set()
+
+
+def decides_early(compressor: Compressor) -> bool:
+    """Whether a method picks tokens from the clip alone, before there is a question."""
+    layer, stage = compressor.stages[0]
+    return layer == 0 and "text" not in stage.needs
+
+
+def _cost_of_looking(record: Compression) -> Cost:
+    """Token counts alone; what was not done has no figure (NaN)."""
+    none = math.nan
+    return Cost(
+        visual_tokens=record.num_tokens,
+        visual_tokens_kept=record.num_kept,
+        prompt_tokens=0,
+        prompt_tokens_kept=0,
+        decode_s=none,
+        encode_s=none,
+        compress_s=none,
+        prefill_s=none,
+        generate_s=none,
+        new_tokens=0,
+        peak_memory_mib=none,
+        prefill_flops=none,
+        prefill_flops_full=none,
+    )

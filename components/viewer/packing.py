@@ -1,0 +1,186 @@
+"""Runs as bytes for the viewer: masks as bits, scores and groups as small integers.
+
+Every array starts at a multiple of four bytes, little-endian; its place is named in the JSON beside
+it. L tokens of the whole grid, T units, K kept rows.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from components.viewer.evidence import effective_ranks
+from gleanvid.compressors import COMPRESSORS
+from gleanvid.metrics import diagnostics_of
+from gleanvid.run import Run
+from gleanvid.types import Compression, VideoTokens
+
+SCORE_LABELS = {  # in the order shown; other scores follow under their own names
+    "joint": "joint score",
+    "lrs": "LRS",
+    "scs": "SCS",
+}
+DATA_BYTES = 12 * 2**20  # beyond it scores after a method's first stay on the server
+_STEPS = 65534  # levels of a score; 65535 says that the token has none
+_ABSENT = 65535
+
+
+class Arena:
+    """One growing file; what is added comes back as the place where it starts."""
+
+    def __init__(self) -> None:
+        self._parts: list[bytes] = []
+        self.size = 0
+
+    def add(self, array: np.ndarray) -> int:
+        content = array.tobytes()
+        start = self.size
+        self._parts += [content, bytes(-len(content) % 4)]
+        self.size += len(content) + len(self._parts[-1])
+        return start
+
+    def content(self) -> bytes:
+        return b"".join(self._parts)
+
+
+def labels(runs: Sequence[Run]) -> list[str]:
+    """What to call every run: its method, the share kept where it keeps a part, never the same."""
+    names: list[str] = []
+    for run in runs:
+        name = str(run.compressor.get("name", ""))
+        label = COMPRESSORS[name].__name__ if name in COMPRESSORS else name or "?"
+        ratio = run.compressor.get("retention_ratio")
+        if isinstance(ratio, int | float) and ratio < 1:
+            label = f"{label} {100 * ratio:.3g} %"
+        same = sum(other == label or other.startswith(f"{label} (") for other in names)
+        names.append(f"{label} ({same + 1})" if same else label)
+    return names
+
+
+def stages(run: Run) -> Iterator[tuple[int, Compression, Mapping[str, Tensor]]]:
+    """(layer, what is left of the whole grid before it, scores [L]) wherever something changes.
+
+    A method that first acts inside the language model begins with all tokens at layer 0. A stage
+    that keeps every row it was given is no change. Scores of tokens gone earlier are NaN.
+    """
+    units, rows, columns = run.compression.grid
+    everything = torch.arange(units * rows * columns)
+    whole: Compression | None = None
+    if min(run.by_layer) > 0:
+        whole = Compression.pruned(everything, run.compression.grid)
+        yield 0, whole, {}
+    for layer, record in sorted(run.by_layer.items()):
+        if whole is None or record.num_tokens == len(everything) == whole.num_kept:
+            places, after = everything, record
+        else:
+            places, after = whole.keep, whole.then(record)
+        scores = {key: _placed(score, places, len(everything)) for key, score in _own(record)}
+        if whole is None or scores or after.num_kept != whole.num_kept or record.merges:
+            yield layer, after, scores
+        whole = after
+
+
+def _own(record: Compression) -> Iterator[tuple[str, Tensor]]:
+    """Scores that say something of every row, the well-known ones first."""
+    known = [key for key in SCORE_LABELS if key in record.scores]
+    for key in dict.fromkeys([*known, *record.scores]):
+        if record.scores[key].shape == (record.num_tokens,):
+            yield key, record.scores[key]
+
+
+def _placed(score: Tensor, places: Tensor, total: int) -> Tensor:
+    spread = torch.full((total,), math.nan, dtype=torch.float64)
+    spread[places] = score.detach().double().cpu()
+    return spread
+
+
+def pack_run(
+    run: Run, label: str, arena: Arena, left_out: list[str], tokens: VideoTokens | None = None
+) -> dict[str, Any]:
+    """One run: its stages, the effective rank of what they keep, the novelty it measured itself."""
+    novelty = run.compression.trace.get("novelty")
+    packed: list[dict[str, Any]] = []
+    for layer, record, scores in stages(run):
+        entry = {"layer": layer} | _pack_record(record, arena)
+        entry["scores"] = _pack_scores(scores, arena, label, left_out)
+        entry["rank"] = _ranks(run, record, tokens)
+        packed.append(entry)
+    return {
+        "name": str(run.compressor.get("name", "")),
+        "label": label,
+        "stages": packed,
+        "first": next((s["layer"] for s in packed if s["kept"] < s["tokens"]), 0),
+        "novelty": None if novelty is None else rounded(novelty),
+    }
+
+
+def _ranks(run: Run, record: Compression, tokens: VideoTokens | None) -> list[float] | None:
+    """Effective rank of every unit: as kept with the run, else from the features at hand."""
+    held = diagnostics_of(run) if record is run.compression else None
+    if held is not None:
+        return rounded(held.effective_rank_by_unit)
+    return None if tokens is None else effective_ranks(tokens, record)
+
+
+def _pack_record(record: Compression, arena: Arena) -> dict[str, Any]:
+    """The mask, and for a record that merges the token at which each token's row stands."""
+    entry: dict[str, Any] = {
+        "kept": record.num_kept,
+        "tokens": record.num_tokens,
+        "budgets": record.budgets.tolist(),
+        "mask": arena.add(np.packbits(record.mask.cpu().numpy())),
+    }
+    if record.merges:
+        group = record.group.cpu()
+        home = torch.where(group >= 0, record.keep.cpu()[group.clamp(min=0)], -1).numpy()
+        weight = np.nan_to_num(record.weight.detach().cpu().double().numpy())
+        entry |= {
+            "home": arena.add(home.astype("<i4")),
+            "weight": arena.add(np.rint(weight.clip(0, 1) * 65535).astype("<u2")),
+            "mixed": record.mixing is not None,
+        }
+    return entry
+
+
+def _pack_scores(
+    scores: Mapping[str, Tensor], arena: Arena, label: str, left_out: list[str]
+) -> list[dict[str, Any]]:
+    packed: list[dict[str, Any]] = []
+    for key, score in scores.items():
+        values = score.numpy()
+        known = np.isfinite(values)
+        if not known.any():
+            continue
+        name = SCORE_LABELS.get(key, key)
+        if packed and arena.size + 2 * len(values) > DATA_BYTES:
+            left_out.append(f"{name} of {label}")
+            continue
+        low, high = float(values[known].min()), float(values[known].max())
+        levels = np.full(len(values), _ABSENT)
+        levels[known] = np.rint((values[known] - low) / ((high - low) or 1.0) * _STEPS)
+        place = arena.add(levels.astype("<u2"))
+        packed.append({"name": key, "label": name, "low": low, "high": high, "place": place})
+    return packed
+
+
+def rounded(values: Tensor) -> list[float]:
+    return [float(f"{float(value):.6g}") for value in values]
+
+
+def scene_cuts(frames: np.ndarray) -> list[int]:
+    """Frames [T, H, W, 3] at which the colours of the picture change at once.
+
+    A cut lies where the colour histograms of neighbours, 8 levels a channel, share less than half.
+    """
+    step = max(1, min(frames.shape[1:3]) // 72)
+    small = frames[:, ::step, ::step].astype(np.int32) >> 5
+    codes = (small[..., 0] * 64 + small[..., 1] * 8 + small[..., 2]).reshape(len(frames), -1)
+    histograms = [np.bincount(code, minlength=512) / codes.shape[1] for code in codes]
+    shared = [float(np.minimum(a, b).sum()) for a, b in pairwise(histograms)]
+    return [index + 1 for index, share in enumerate(shared) if share < 0.5]

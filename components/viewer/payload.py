@@ -1,0 +1,157 @@
+"""The frame viewer: frames, masks and scores go to the browser once, stepping asks nothing more.
+
+Results are packed into a small JSON value, one JPEG sheet with all frames and one binary file with
+all masks and scores. The scripts in ``assets`` read them; nothing here knows a model or a method.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import math
+import secrets
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from gradio.utils import get_upload_folder
+from PIL import Image
+
+from components.server.disk import trim
+from components.viewer.component import MaskViewer
+from components.viewer.evidence import evidence
+from components.viewer.packing import Arena, labels, pack_run, rounded, scene_cuts
+from gleanvid.run import Run
+from gleanvid.types import Video, VideoTokens
+
+MAX_METHODS = 12
+SHEET_PIXELS = 8_000_000  # phones refuse images above 16 million pixels
+TILE_SIDE = 720
+FOLDER_BYTES = 2**30  # of all files written; the oldest go
+
+__all__ = ["MAX_METHODS", "MaskViewer", "Packed", "address", "pack", "payload", "publish"]
+
+_sheets: WeakKeyDictionary[Video, tuple[bytes, dict[str, Any]]] = WeakKeyDictionary()
+
+
+class Packed(NamedTuple):
+    """What the browser gets: ``value`` is JSON without addresses, the other two are whole files."""
+
+    value: dict[str, Any]
+    sheet: bytes
+    data: bytes
+
+
+def payload(
+    runs: Sequence[Run], a: int = 0, b: int | None = None, tokens: VideoTokens | None = None
+) -> dict[str, Any]:
+    """The value of a :class:`MaskViewer` for up to 12 runs of one clip, its files written.
+
+    ``a`` and ``b`` choose the runs on show. ``tokens`` are the clip's, as the model encoded them:
+    with them come novelty for every method, effective rank and likeness; without, what the
+    runs hold. Raises ``ValueError`` where the runs are not of one clip and grid.
+    """
+    return publish(pack(runs, a, b, tokens))
+
+
+def pack(
+    runs: Sequence[Run], a: int = 0, b: int | None = None, tokens: VideoTokens | None = None
+) -> Packed:
+    """Everything the viewer shows of some runs; a pure function of them."""
+    first = _checked(runs, a, b)
+    sheet, clip = _frame_sheet(first.video)
+    arena = Arena()
+    left_out: list[str] = []
+    units = first.compression.grid[0]
+    per_unit = math.ceil(len(first.video) / units)
+    value = clip | {
+        "name": first.video.name,
+        "grid": list(first.compression.grid),
+        "units": [min(frame // per_unit, units - 1) for frame in range(len(first.video))],
+        "seconds": [round(float(second), 3) for second in first.video.timestamps],
+        "area": _token_area(first),
+        "novelty": None,
+        "sketch": None,
+        "a": a,
+        "b": b,
+    }
+    if tokens is not None:
+        facts = evidence(tokens)
+        width = facts.sketch.shape[1]
+        value["novelty"] = rounded(facts.novelty)
+        value["sketch"] = {"width": width, "place": arena.add(facts.sketch)}
+    value["methods"] = [
+        pack_run(run, label, arena, left_out, tokens)
+        for run, label in zip(runs, labels(runs), strict=True)
+    ]
+    data = arena.content()
+    value |= {"left_out": left_out, "bytes": {"frames": len(sheet), "tokens": len(data)}}
+    return Packed(value, sheet, data)
+
+
+def _checked(runs: Sequence[Run], a: int, b: int | None) -> Run:
+    """The first of runs that can be shown together."""
+    if not 1 <= len(runs) <= MAX_METHODS:
+        raise ValueError(f"runs={len(runs)} must be in [1, {MAX_METHODS}] to be shown together")
+    for name, index in (("a", a), ("b", b)):
+        if index is not None and not 0 <= index < len(runs):
+            raise ValueError(f"{name}={index!r} must be in [0, {len(runs) - 1}]")
+    first = runs[0]
+    for run in runs[1:]:
+        same = run.video is first.video or np.array_equal(run.video.frames, first.video.frames)
+        if not same or run.compression.grid != first.compression.grid:
+            raise ValueError("only runs of the same clip, frames and model fit into one viewer")
+    return first
+
+
+def publish(packed: Packed, folder: Path | None = None) -> dict[str, Any]:
+    """Write both files, named by their content, and return the value with their addresses."""
+    folder = folder or Path(get_upload_folder()) / "viewer"
+    folder.mkdir(parents=True, exist_ok=True)
+    trim(folder, FOLDER_BYTES)
+    files = {}
+    for key, content, ending in (("sheet", packed.sheet, "jpg"), ("data", packed.data, "bin")):
+        path = folder / f"{hashlib.sha256(content).hexdigest()[:24]}.{ending}"
+        if path.exists():
+            path.touch()  # in use again: old files are deleted by age
+        else:
+            partial = path.with_suffix(f".{secrets.token_hex(4)}")
+            partial.write_bytes(content)
+            partial.replace(path)
+        files[key] = address(path)
+    return packed.value | files
+
+
+def address(path: Path) -> dict[str, Any]:
+    """A file as Gradio sends it: the page receives a URL in its place."""
+    return {"path": str(path), "meta": {"_type": "gradio.FileData"}}
+
+
+def _frame_sheet(video: Video) -> tuple[bytes, dict[str, Any]]:
+    """All frames side by side in one JPEG, and the cuts; kept for as long as the video is."""
+    if video not in _sheets:
+        count, height, width = video.frames.shape[:3]
+        scale = min(1.0, TILE_SIDE / max(height, width))
+        scale = min(scale, math.sqrt(SHEET_PIXELS / (count * height * width)))
+        tall, wide = max(1, int(height * scale)), max(1, int(width * scale))
+        columns = math.ceil(math.sqrt(count * tall / wide))
+        sheet = Image.new("RGB", (columns * wide, math.ceil(count / columns) * tall))
+        for index, frame in enumerate(video.frames):
+            tile = Image.fromarray(frame).resize((wide, tall), Image.Resampling.BILINEAR)
+            sheet.paste(tile, (index % columns * wide, index // columns * tall))
+        buffer = io.BytesIO()
+        sheet.save(buffer, "JPEG", quality=84)
+        tiles = {"count": count, "columns": columns, "width": wide, "height": tall}
+        _sheets[video] = buffer.getvalue(), {"tiles": tiles, "cuts": scene_cuts(video.frames)}
+    return _sheets[video]
+
+
+def _token_area(run: Run) -> list[float]:
+    """The part of the picture the token grid covers: left, top, right, bottom as shares of it."""
+    height, width = run.video.source_size
+    boxes = run.rectangles  # [N, 4] source pixels
+    left, top = boxes[:, :2].amin(dim=0).tolist()
+    right, bottom = boxes[:, 2:].amax(dim=0).tolist()
+    return [round(x, 4) for x in (left / width, top / height, right / width, bottom / height)]

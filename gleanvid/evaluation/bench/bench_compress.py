@@ -1,0 +1,153 @@
+"""Time and extra memory of ``compress``, beside one X @ X^T of the same tokens."""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import statistics
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import partial
+from typing import Any
+
+import torch
+
+from gleanvid.compressors.base import Compressor
+from gleanvid.evaluation.bench.machine import describe_machine, in_words
+from gleanvid.models.cost.measure import now, peak_memory_mib, reset_peak_memory
+from gleanvid.types import Compression, VideoTokens
+
+_LAYERS, _HEADS = 28, 28  # of the language model that stages inside it are timed for
+_TEXT_TOKENS, _KEY_WIDTH = 16, 64
+
+
+def made_up_tokens(grid: tuple[int, int, int], width: int, device: str) -> VideoTokens:
+    """A background, a slow drift, one cut and noise, with signals for methods that need them."""
+    units, rows, columns = grid
+    generator = torch.Generator().manual_seed(0)
+    scenes = torch.randn(2, rows * columns, 6, generator=generator) @ torch.randn(
+        6, width, generator=generator
+    )
+    shared = 3 * torch.randn(width, generator=generator)
+    frames = [
+        scenes[int(unit >= 0.6 * units)].roll(unit // 4, 0)
+        + shared
+        + 0.3 * torch.randn(rows * columns, width, generator=generator)
+        for unit in range(units)
+    ]
+    count = units * rows * columns
+    return VideoTokens(
+        torch.cat(frames).to(device),
+        grid,
+        saliency=torch.rand(count, generator=generator).to(device),
+        keys=torch.randn(count, _KEY_WIDTH, generator=generator).to(device),
+        text=torch.randn(_TEXT_TOKENS, width, generator=generator).to(device),
+        attention=torch.rand(_HEADS, _TEXT_TOKENS, count, generator=generator).to(device),
+    )
+
+
+def run_stages(method: Compressor, tokens: VideoTokens) -> Compression:
+    """All stages of a method, each on what the one before left; features stand for states."""
+    whole: Compression | None = None
+    last: Compression | None = None
+    for layer, stage in method.at_depth(_LAYERS).stages:
+        seen = tokens
+        if layer and whole is not None:
+            rows = None if tokens.attention is None else tokens.attention[:, :, whole.keep]
+            seen = VideoTokens(
+                whole.apply(tokens.features),
+                tokens.grid,
+                text=tokens.text,
+                attention=rows,
+                positions=whole.keep,
+                previous=last,
+            )
+        last = stage.compress(seen)
+        whole = last if whole is None else whole.then(last)
+    if whole is None:
+        raise ValueError(f"{method.name} has no stage")
+    return whole
+
+
+def measure(
+    methods: Sequence[Compressor],
+    grid: tuple[int, ...],
+    width: int,
+    repeats: int = 5,
+    device: str | None = None,
+) -> dict[str, Any]:
+    """Median seconds of each method and of X @ X^T, in turns, and peak extra memory."""
+    where = device or ("cuda" if torch.cuda.is_available() else "cpu")
+    machine = describe_machine(torch.device(where))
+    tokens = made_up_tokens((grid[0], grid[1], grid[2]), width, where)
+    features = tokens.features
+    work: dict[str, Callable[[], Any]] = {"X @ X.T": lambda: features @ features.T}
+    work |= {method.name: partial(run_stages, method, tokens) for method in methods}
+    out_of_reach = {name: error for name, call in work.items() if (error := _refusal(call))}
+    seconds: dict[str, list[float]] = {name: [] for name in work if name not in out_of_reach}
+    for _ in range(repeats):
+        for name, values in seconds.items():
+            values.append(_timed(work[name], where))
+    medians = {name: statistics.median(values) for name, values in seconds.items()}
+    rival = medians.get("vidcom2")
+    size = features.numel() * features.element_size()
+    rows = [
+        {
+            "compressor": name,
+            "median_s": taken,
+            "ratio_to_xxt": taken / medians["X @ X.T"],
+            "ratio_to_vidcom2": taken / rival if rival else None,
+            "extra_memory_over_features": _extra_bytes(work[name], where) / size,
+        }
+        for name, taken in medians.items()
+    ]
+    facts = {"machine": machine, "grid": list(grid), "width": width, "repeats": repeats}
+    return facts | {"rows": rows, "out_of_reach": out_of_reach}
+
+
+def _refusal(call: Callable[[], Any]) -> str:
+    """Why a method cannot reach the ratio, or nothing. The call is also the warm-up."""
+    try:
+        call()
+    except ValueError as error:
+        return str(error)
+    return ""
+
+
+def _timed(call: Callable[[], Any], device: str) -> float:
+    where = torch.device(device)
+    started = now(where)
+    call()
+    return now(where) - started
+
+
+def _extra_bytes(call: Callable[[], Any], device: str) -> float:
+    """Peak memory of one call beyond what was held before it."""
+    where = torch.device(device)
+    gc.collect()
+    with suppress(OSError, AttributeError):  # hand freed memory back first (glibc)
+        ctypes.CDLL("libc.so.6").malloc_trim(0)
+    reset_peak_memory(where)
+    before = peak_memory_mib(where)
+    call()
+    return (peak_memory_mib(where) - before) * 2**20
+
+
+def table(report: dict[str, Any]) -> str:
+    """The report as Markdown."""
+    grid = "x".join(map(str, report["grid"]))
+    lines = [
+        f"T x rows x columns = {grid}, D = {report['width']}, median of {report['repeats']}; "
+        + in_words(report["machine"]),
+        "",
+        "| compressor | ms | of X @ X.T | of VidCom2 | extra memory, in features |",
+        "|---|---|---|---|---|",
+    ]
+    for row in report["rows"]:
+        rival = row["ratio_to_vidcom2"]
+        lines.append(
+            f"| {row['compressor']} | {row['median_s'] * 1e3:.1f} | {row['ratio_to_xxt']:.3f} | "
+            f"{'' if rival is None else f'{rival:.2f}'} | {row['extra_memory_over_features']:.2f} |"
+        )
+    lines += [f"\n{name}: {reason}" for name, reason in report["out_of_reach"].items()]
+    return "\n".join(lines)

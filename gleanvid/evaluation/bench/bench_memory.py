@@ -1,0 +1,135 @@
+"""Peak memory of encoding and answering against the number of frames."""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+import torch
+
+from gleanvid.compressors.base import Compressor
+from gleanvid.evaluation.bench.machine import describe_machine, in_words
+from gleanvid.models import ModelAdapter
+from gleanvid.models.boundary import chunks
+from gleanvid.models.cost.measure import peak_memory_mib, reset_peak_memory
+from gleanvid.types import Video
+
+QUESTION = "What moves?"
+_SIZE = (160, 160)
+
+
+def noise(num_frames: int, seed: int = 0) -> Video:
+    """A clip in which nothing repeats, so that nothing is shared."""
+    random = np.random.default_rng(seed)
+    frames = random.integers(0, 256, (num_frames, *_SIZE, 3), dtype=np.uint8)
+    return Video.from_frames(frames, fps=2.0)
+
+
+def measure(
+    model: ModelAdapter, compressor: Compressor, frames: Sequence[int], new_tokens: int = 4
+) -> dict[str, Any]:
+    """Per number of frames, in MiB above what was held before: the peaks of encoding (vision in
+    parts, and at once) and of answering (all tokens, and compressed), what an encoding holds, and
+    what the pixels take that the processor makes of the frames.
+
+    On the CPU these are resident pages of the process (Linux), on CUDA allocated bytes.
+    """
+    _map_large_blocks()
+    machine = describe_machine(model.device)
+    _once(model, noise(2), compressor, new_tokens)  # libraries take their workspace
+    rows = [_row(model, noise(count), compressor, new_tokens) for count in frames]
+    facts = {"model": model.name, "compressor": compressor.settings(), "new_tokens": new_tokens}
+    facts |= {"height": _SIZE[0], "width": _SIZE[1], "dtype": str(model.hf_model.dtype)}
+    return {"machine": machine} | facts | {"rows": rows}
+
+
+def _row(
+    model: ModelAdapter, video: Video, compressor: Compressor, new_tokens: int
+) -> dict[str, Any]:
+    parts, encoded = peak_above(model.device, lambda: model.encode(video, compressor.needs))
+    tokens = encoded.tokens
+    held = _nbytes([tokens.features, encoded.vision])
+    pixels = model.build_inputs(video, encoded.prefix, model.max_pixels)[model.pixel_input].nbytes
+    limit, chunks.NUMBERS_AT_ONCE = chunks.NUMBERS_AT_ONCE, 2**62
+    try:
+        at_once, _ = peak_above(model.device, lambda: model.encode(video, compressor.needs))
+    finally:
+        chunks.NUMBERS_AT_ONCE = limit
+
+    def answer(method: Compressor | None) -> Callable[[], Any]:
+        return lambda: model.generate(encoded, QUESTION, method, max_new_tokens=new_tokens)
+
+    return {
+        "frames": len(video),
+        "visual_tokens": len(tokens),
+        "pixels_mib": pixels / 2**20,
+        "encode_mib": parts,
+        "encode_at_once_mib": at_once,
+        "held_mib": held / 2**20,
+        "answer_all_mib": peak_above(model.device, answer(None))[0],
+        "answer_compressed_mib": peak_above(model.device, answer(compressor))[0],
+    }
+
+
+def _once(model: ModelAdapter, video: Video, compressor: Compressor, new_tokens: int) -> None:
+    encoded = model.encode(video, compressor.needs)
+    model.generate(encoded, QUESTION, compressor, max_new_tokens=new_tokens)
+
+
+def _map_large_blocks() -> None:
+    """Have glibc hand large blocks back as soon as they are freed, M_MMAP_THRESHOLD being -3.
+
+    Otherwise the peak depends on how many freed ones it could put to use again.
+    """
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL("libc.so.6").mallopt(-3, 2**16)
+
+
+def peak_above(device: torch.device, call: Callable[[], Any]) -> tuple[float, Any]:
+    """Highest memory of a call above what was held before it, in MiB, and its result."""
+    gc.collect()
+    with suppress(OSError, AttributeError):  # hand freed memory back first (glibc)
+        ctypes.CDLL("libc.so.6").malloc_trim(0)
+    reset_peak_memory(device)
+    before = peak_memory_mib(device)
+    result = call()
+    return peak_memory_mib(device) - before, result
+
+
+def _nbytes(output: Any) -> int:
+    """Bytes of all tensors in an output of the vision side, each storage once."""
+    found: dict[int, int] = {}
+    waiting = [output]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, torch.Tensor):
+            storage = value.untyped_storage()
+            found[storage.data_ptr()] = storage.nbytes()
+        elif hasattr(value, "values"):
+            waiting += list(vars(value).values())
+        elif isinstance(value, (list, tuple)):
+            waiting += list(value)
+    return sum(found.values())
+
+
+def table(report: dict[str, Any]) -> str:
+    """The report as Markdown."""
+    share = report["compressor"].get("retention_ratio", 1.0)
+    lines = [
+        f"{report['model']}, {report['dtype']}, MiB above what was held before; "
+        + in_words(report["machine"]),
+        "",
+        "| frames | tokens | pixels | encode | encode at once | held | answer, all tokens "
+        f"| answer, {report['compressor']['name']} at {share:.0%} |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    keys = ("pixels_mib", "encode_mib", "encode_at_once_mib", "held_mib", "answer_all_mib")
+    for row in report["rows"]:
+        values = [f"{row[key]:.1f}" for key in (*keys, "answer_compressed_mib")]
+        cells = [str(row["frames"]), str(row["visual_tokens"]), *values]
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines)

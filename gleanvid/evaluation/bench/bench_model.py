@@ -1,0 +1,232 @@
+"""What one question about one video costs under each compressor, against full tokens.
+
+Per item, B = 1: preprocessing on the CPU, vision encoding, compression, prefill (prompt to first
+token), generation (first to last), their total, peak memory, throughput, tokens and LLM MAC
+(Eq. llm_flops). Medians over repeats after warm-up; methods take turns, so that drift hits all.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from statistics import median
+from typing import Any
+
+import numpy as np
+import torch
+
+from gleanvid.compressors.base import Compressor
+from gleanvid.compressors.full_tokens import FullTokens
+from gleanvid.evaluation.bench.machine import describe_machine
+from gleanvid.evaluation.results.summary import REFUSAL
+from gleanvid.models.base import ModelAdapter
+from gleanvid.models.cost.flops import prefill_flops
+from gleanvid.models.cost.measure import now, peak_memory_mib, reset_peak_memory
+from gleanvid.run import visual_tokens_by_layer
+from gleanvid.types import Compression, Video
+
+QUESTION = "What happens in the video? Answer with the option's letter from the given choices."
+
+
+@dataclass(frozen=True)
+class Item:
+    """One item, once. Seconds are wall clock, synchronised with the device."""
+
+    preprocess_s: float  # resizing and normalising frames, on the CPU
+    vision_s: float  # vision tower and projector, and what the compressor needs of them
+    compress_s: float
+    prefill_s: float  # language model, prompt to first token
+    generate_s: float  # first token to last
+    total_s: float
+    peak_memory_mib: float  # of the device; on the CPU that of the process
+    peak_llm_memory_mib: float  # the same from the prompt on, without vision encoding
+    visual_tokens: int
+    visual_tokens_kept: int  # entering layer 0
+    average_retention: float  # over the layers
+    prompt_tokens: int
+    prompt_tokens_kept: int
+    new_tokens: int
+    prefill_flops: float  # multiply-accumulates of the language model
+
+    @property
+    def first_token_s(self) -> float:
+        """From the frames on the device to the first token."""
+        return self.vision_s + self.compress_s + self.prefill_s
+
+
+def made_up_video(num_frames: int, height: int = 720, width: int = 1280) -> Video:
+    """Two scenes that drift, with a cut and noise: frames that compress as unevenly as real ones.
+
+    Frames stand two seconds apart.
+    """
+    random = np.random.default_rng(0)
+    scenes = random.integers(0, 256, (2, height // 16 + 2, width // 16 + 2, 3), dtype=np.uint8)
+    frames = np.empty((num_frames, height, width, 3), np.uint8)
+    for number in range(num_frames):
+        coarse = scenes[int(number >= 0.6 * num_frames)]
+        large = coarse.repeat(16, 0).repeat(16, 1)
+        shift = number % 16
+        frames[number] = large[shift : shift + height, shift : shift + width]
+        frames[number] += random.integers(0, 8, (height, width, 1), dtype=np.uint8)
+    return Video.from_frames(frames, fps=0.5, name="made up")
+
+
+def measure(
+    model: ModelAdapter,
+    videos: Sequence[Video],
+    methods: Sequence[Compressor],
+    *,
+    new_tokens: int = 16,
+    repeats: int = 5,
+    warmup: int = 2,
+    question: str = QUESTION,
+) -> Iterator[dict[str, Any]]:
+    """The report so far, after every video; the last one is whole.
+
+    It holds machine, model, settings and a row a video and method, full tokens first. A method that
+    fails is a row with its ``error``.
+    """
+    rows: list[dict[str, Any]] = []
+    report = {
+        "machine": describe_machine(model.device),
+        "model": _facts(model),
+        "settings": {
+            "new_tokens": new_tokens,
+            "repeats": repeats,
+            "warmup": warmup,
+            "batch_size": 1,
+            "question": question,
+            "frame_size": list(videos[0].frames.shape[1:3]) if videos else [],
+        },
+        "rows": rows,
+    }
+    for video in videos:
+        chosen = [FullTokens(), *(m for m in methods if not isinstance(m, FullTokens))]
+        items, errors = _turns(model, video, chosen, question, new_tokens, repeats, warmup)
+        made = [
+            _row(len(video), method, items[place], errors[place])
+            for place, method in enumerate(chosen)
+        ]
+        for row in made:
+            _relate(row, made[0])
+        rows += made
+        yield report
+
+
+def failed(row: Mapping[str, Any]) -> bool:
+    """Whether a row failed otherwise than by asking a method for what is out of its reach."""
+    full = row["compressor"]["name"] == FullTokens.name
+    return "error" in row and (full or not row["error"].startswith(REFUSAL))
+
+
+def _facts(model: ModelAdapter) -> dict[str, Any]:
+    weights = list(model.hf_model.parameters())
+    return {
+        "name": model.name,
+        "parameters": sum(weight.numel() for weight in weights),
+        "weights_mib": sum(weight.numel() * weight.element_size() for weight in weights) / 2**20,
+        "dtype": str(model.hf_model.dtype).removeprefix("torch."),
+        "attention": model.hf_model.config._attn_implementation,
+    }
+
+
+def _turns(
+    model: ModelAdapter,
+    video: Video,
+    methods: Sequence[Compressor],
+    question: str,
+    new_tokens: int,
+    repeats: int,
+    warmup: int,
+) -> tuple[list[list[Item]], list[str]]:
+    """The items of each method, warm-up left out, and why it failed, if it did."""
+    items: list[list[Item]] = [[] for _ in methods]
+    errors = [""] * len(methods)
+    for turn in range(warmup + repeats):
+        for place, method in enumerate(methods):
+            if errors[place]:
+                continue
+            try:
+                item = run_item(model, video, method, question, new_tokens)
+            except Exception as error:
+                errors[place] = f"{type(error).__name__}: {error}"[:500]
+                continue
+            if turn >= warmup:
+                items[place].append(item)
+    return items, errors
+
+
+def run_item(
+    model: ModelAdapter, video: Video, method: Compressor, question: str, new_tokens: int
+) -> Item:
+    """One item from frames in memory to the last token."""
+    gc.collect()
+    reset_peak_memory(model.device)
+    with _timed_inputs(model) as spent:
+        encoded = model.encode(video, method.needs - {"text"})
+    peak = peak_memory_mib(model.device)
+    answer = model.generate(encoded, question, method, max_new_tokens=new_tokens)
+    total, text_config = len(encoded.tokens), model.text_config
+    by_layer: dict[int, Compression] = answer.by_layer
+    layers = visual_tokens_by_layer(by_layer, total, text_config.num_hidden_layers)
+    text = answer.prompt_tokens - total
+    work = [prefill_flops(text_config, text + count) for count in layers]
+    vision_s = encoded.encode_s - spent[0]
+    return Item(
+        preprocess_s=spent[0],
+        vision_s=vision_s,
+        compress_s=answer.compress_s,
+        prefill_s=answer.prefill_s,
+        generate_s=answer.generate_s,
+        total_s=encoded.encode_s + answer.compress_s + answer.prefill_s + answer.generate_s,
+        peak_memory_mib=max(peak, answer.peak_memory_mib),
+        peak_llm_memory_mib=answer.peak_memory_mib,
+        visual_tokens=total,
+        visual_tokens_kept=layers[0],
+        average_retention=sum(layers) / len(layers) / total,
+        prompt_tokens=answer.prompt_tokens,
+        prompt_tokens_kept=answer.prompt_tokens_kept,
+        new_tokens=answer.new_tokens,
+        prefill_flops=sum(work) / len(work),
+    )
+
+
+@contextmanager
+def _timed_inputs(model: ModelAdapter) -> Iterator[list[float]]:
+    """Seconds that the model's processor takes while open, as the only entry of a list."""
+    spent, original = [0.0], model.build_inputs
+
+    def build_inputs(*given: Any) -> Any:
+        started = now(torch.device("cpu"))
+        made = original(*given)
+        spent[0] += now(torch.device("cpu")) - started
+        return made
+
+    model.build_inputs = build_inputs  # type: ignore[method-assign, assignment]
+    try:
+        yield spent
+    finally:
+        del model.build_inputs  # the class's own shows again
+
+
+def _row(num_frames: int, method: Compressor, items: Sequence[Item], error: str) -> dict[str, Any]:
+    row: dict[str, Any] = {"num_frames": num_frames, "compressor": method.settings()}
+    if error:
+        return row | {"error": error}
+    every = [asdict(item) | {"first_token_s": item.first_token_s} for item in items]
+    medians = {name: median(one[name] for one in every) for name in every[0]}
+    medians["throughput"] = 1.0 / medians["total_s"]  # items per second
+    seconds = {name: [one[name] for one in every] for name in every[0] if name.endswith("_s")}
+    return row | medians | {"samples": seconds}
+
+
+def _relate(row: dict[str, Any], full: dict[str, Any]) -> None:
+    """``relative``: every cost over that of full tokens in the same run."""
+    if "error" in row or "error" in full:
+        return
+    names = [name for name in full if name.endswith(("_s", "_mib", "_flops"))]
+    row["relative"] = {n: row[n] / full[n] for n in [*names, "throughput"] if full[n]}
+    both = [one["compress_s"] + one["prefill_s"] for one in (row, full)]
+    row["relative"]["compress_and_prefill_s"] = both[0] / both[1]

@@ -1,0 +1,78 @@
+"""The report of ``bench_model`` as a Markdown table, in the columns of the paper's Table 4."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from gleanvid.evaluation.bench.machine import in_words
+from gleanvid.evaluation.results.report import markdown
+from gleanvid.evaluation.results.summary import REFUSAL
+
+_HEADS = (
+    "frames",
+    "compressor",
+    "kept",
+    "tokens",
+    "vision s",
+    "compress ms",
+    "prefill s",
+    "first token s",
+    "generate s",
+    "answer tokens",
+    "total s",
+    "peak MiB",
+    "items/s",
+    "LLM MAC",
+)
+
+
+def table(report: Mapping[str, Any]) -> str:
+    """Machine and settings in two lines, then the table; changes against full tokens in brackets.
+
+    "prefill" includes compression; "first token" adds vision encoding; "total" also preprocessing
+    and generation.
+    """
+    model, settings = report["model"], report["settings"]
+    size = "x".join(map(str, settings["frame_size"]))
+    lines = [
+        f"{model['name']}, {model['parameters'] / 1e9:.2f} B parameters, {model['dtype']}, "
+        f"{model['attention']}; {in_words(report['machine'])}",
+        "",
+        f"Frames of {size} pixels, {settings['new_tokens']} new tokens at most, batch 1, median of "
+        f"{settings['repeats']} after {settings['warmup']} warm-up. In brackets: against full "
+        "tokens. Prefill includes compression, first token also vision, total everything.",
+        "",
+        markdown(_HEADS, [_cells(row) for row in report["rows"]]),
+    ]
+    if "command" in report:
+        lines[:0] = [f"`{report['command']}`", ""]
+    return "\n".join(lines)
+
+
+def _cells(row: Mapping[str, Any]) -> list[str]:
+    compressor = row["compressor"]
+    first = [str(row["num_frames"]), compressor["name"], f"{compressor['retention_ratio']:.0%}"]
+    if "error" in row:
+        return [*first, row["error"].removeprefix(REFUSAL), *[""] * (len(_HEADS) - len(first) - 1)]
+    relative = row.get("relative", {})
+
+    def change(name: str) -> str:
+        return f" ({relative[name] - 1:+.1%})" if name in relative else ""
+
+    tokens = f"{row['prompt_tokens_kept']:.0f} of {row['prompt_tokens']:.0f}"
+    prefill_s = row["compress_s"] + row["prefill_s"]
+    return [
+        *first,
+        tokens,
+        f"{row['vision_s']:.3f}{change('vision_s')}",
+        f"{row['compress_s'] * 1e3:.2f}",
+        f"{prefill_s:.4f}{change('compress_and_prefill_s')}",
+        f"{row['first_token_s']:.3f}{change('first_token_s')}",
+        f"{row['generate_s']:.3f}{change('generate_s')}",
+        f"{row['new_tokens']:.0f}",
+        f"{row['total_s']:.3f}{change('total_s')}",
+        f"{row['peak_memory_mib']:.0f}{change('peak_memory_mib')}",
+        f"{row['throughput']:.2f}{change('throughput')}",
+        f"{row['prefill_flops']:.3g}{change('prefill_flops')}",
+    ]

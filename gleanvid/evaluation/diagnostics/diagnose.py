@@ -1,0 +1,168 @@
+"""The paper's diagnostics on any clips: what each compressor keeps, as geometry and positions.
+
+Every clip is encoded once and debiased once; every compressor at every ratio is measured on it, and
+so are the selections of the complementarity analysis, which share GleanVID's per-frame budgets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from torch import Tensor
+
+from gleanvid import metrics
+from gleanvid.compressors import COMPRESSORS, Compressor
+from gleanvid.compressors.ablation import Ablation
+from gleanvid.evaluation.run.fingerprint import describe_model
+from gleanvid.models.base import Encoded, ModelAdapter
+from gleanvid.pipeline import MAX_SIDE
+from gleanvid.types import Compression, ModelError, VideoError
+from gleanvid.video import read_video
+from gleanvid.video.reader import Backend
+
+SUFFIXES = (".mp4", ".mkv", ".webm", ".mov", ".avi", ".m4v", ".mpg", ".mpeg", ".ts", ".wmv", ".flv")
+SELECTIONS = ("random", "lrs", "scs", "pairwise", "lrs+scs")  # at identical budgets
+SELECTION_RATIO = 0.15  # of the complementarity analysis
+POSITION_RATIO = 0.25  # of the comparison of positions with random selection
+_QUESTION = "What happens in the video?"  # for stages inside the language model, which see text
+
+
+@dataclass(frozen=True, eq=False)
+class Row:
+    """One compressor at one ratio on one clip. ``part``: "compressor" or "selection"."""
+
+    clip: str
+    part: str
+    name: str
+    retention_ratio: float
+    kept: float  # share of the visual tokens that reaches the last layer
+    effective_rank: float
+    residual_energy: float
+    later_residual_energy: float
+    coverage_error: float
+    energy_outside_span: float
+    budget_gini: float
+    spatial_iou: tuple[float, ...]  # at gaps 1 to 20, NaN beyond the clip
+    random_iou: tuple[float, ...]  # of random positions under the same budgets
+
+
+@dataclass(frozen=True)
+class Skipped:
+    """A clip, or one compressor at one ratio on a clip, that could not be measured."""
+
+    clip: str
+    reason: str
+    name: str = ""
+    retention_ratio: float = 0.0
+
+
+def find_clips(places: Sequence[str | Path]) -> list[Path]:
+    """Files as named, folders searched for videos. Raises ``ValueError`` where there is none."""
+    found: list[Path] = []
+    for place in map(Path, places):
+        if place.is_dir():
+            inside = (path for path in place.rglob("*") if path.suffix.lower() in SUFFIXES)
+            found += sorted(path for path in inside if path.is_file())
+        else:
+            found.append(place)
+    if not found:
+        raise ValueError(f"no video in {', '.join(map(str, places))} ({', '.join(SUFFIXES)})")
+    return found
+
+
+def diagnose_clips(
+    clips: Sequence[Path],
+    model: ModelAdapter,
+    names: Sequence[str],
+    ratios: Sequence[float],
+    num_frames: int = 32,
+    *,
+    backend: Backend = "pyav",
+    on_clip: Callable[[int, Path], None] | None = None,
+) -> Iterator[Row | Skipped]:
+    """Measure clip by clip. A clip that cannot be read or encoded is one :class:`Skipped`.
+
+    ``names`` of compressors; "full" is taken once. ``on_clip`` hears the number and path of each
+    clip before it is read. Raises ``ValueError`` for an unknown name or a ratio outside (0, 1].
+    """
+    methods = _methods(names, ratios)
+    needs = frozenset[str]().union(*(method.needs for _, method in methods)) - {"text"}
+    for number, path in enumerate(clips):
+        if on_clip:
+            on_clip(number, path)
+        try:
+            video = read_video(path, num_frames, backend=backend, max_side=MAX_SIDE)
+            encoded = model.encode(video, needs)
+        except (VideoError, ModelError, OSError) as error:
+            yield Skipped(path.name, str(error))
+            continue
+        debiased = metrics.debiased(encoded.tokens.features)
+        for part, method in methods:
+            name = getattr(method, "selection", method.name)
+            try:
+                record = whole_record(model, encoded, method)
+            except (ValueError, ModelError) as error:
+                yield Skipped(path.name, str(error), name, method.retention_ratio)
+                continue
+            yield _measured(path.name, part, name, method, debiased, record)
+
+
+def _methods(names: Sequence[str], ratios: Sequence[float]) -> list[tuple[str, Compressor]]:
+    unknown = [name for name in names if name not in COMPRESSORS]
+    if unknown:
+        raise ValueError(f"compressor={unknown[0]!r} must be one of {', '.join(COMPRESSORS)}")
+    asked = sorted({*ratios, POSITION_RATIO}, reverse=True)
+    methods: list[tuple[str, Compressor]] = []
+    for name in dict.fromkeys(names):
+        own = [1.0] if name == "full" else asked
+        methods += [("compressor", COMPRESSORS[name](retention_ratio=ratio)) for ratio in own]
+    return methods + [("selection", Ablation(SELECTION_RATIO, selection=s)) for s in SELECTIONS]
+
+
+def whole_record(model: ModelAdapter, encoded: Encoded, method: Compressor) -> Compression:
+    """Where the tokens of a clip went in the end, after all stages of a method.
+
+    Methods with stages inside the language model run in it, on a fixed question.
+    """
+    depth = model.text_config.num_hidden_layers
+    ahead_alone = [layer for layer, _ in method.at_depth(depth).stages] == [0]
+    if ahead_alone and "text" not in method.needs:
+        return method.compress(encoded.tokens)
+    answer = model.generate(encoded, _QUESTION, method, max_new_tokens=1)
+    stages = [answer.by_layer[layer] for layer in sorted(answer.by_layer)]
+    whole = stages[0]
+    for stage in stages[1:]:
+        whole = whole.then(stage)
+    return whole.to(encoded.tokens.features.device)
+
+
+def _measured(
+    clip: str, part: str, name: str, method: Compressor, debiased: Tensor, record: Compression
+) -> Row:
+    span = metrics.kept_span(debiased, record)
+    return Row(
+        clip=clip,
+        part=part,
+        name=name,
+        retention_ratio=method.retention_ratio,
+        kept=record.num_kept / record.num_tokens,
+        effective_rank=metrics.effective_dimension(debiased, record),
+        residual_energy=metrics.residual_energy(debiased, record, span),
+        later_residual_energy=metrics.later_residual_energy(debiased, record, span),
+        coverage_error=metrics.coverage_error(debiased, record, span),
+        energy_outside_span=metrics.energy_outside_span(debiased, record, span),
+        budget_gini=metrics.budget_gini(record),
+        spatial_iou=tuple(metrics.spatial_iou_curve(record).tolist()),
+        random_iou=tuple(metrics.random_iou_curve(record).tolist()),
+    )
+
+
+def facts(model: ModelAdapter, clips: Sequence[Path], num_frames: int) -> dict[str, Any]:
+    """What was measured, for the result file."""
+    return describe_model(model) | {
+        "num_frames": num_frames,
+        "clips": [path.name for path in clips],
+    }

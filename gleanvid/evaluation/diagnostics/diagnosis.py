@@ -1,0 +1,188 @@
+"""What ``diagnose_clips`` measured, as means over clips: JSON, CSV, Markdown and pictures."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+from gleanvid.evaluation.diagnostics.diagnose import POSITION_RATIO, SELECTION_RATIO, Row, Skipped
+from gleanvid.evaluation.results.report import markdown, write_whole
+
+_METRICS = (
+    "kept",
+    "effective_rank",
+    "residual_energy",
+    "later_residual_energy",
+    "coverage_error",
+    "energy_outside_span",
+    "budget_gini",
+)
+
+
+def summary(rows: Sequence[Row], skipped: Sequence[Skipped]) -> dict[str, Any]:
+    """Means over clips, ready for JSON.
+
+    ``effective_dimension``: compressor -> {ratio asked: effective rank}; ``positions``: spatial IoU
+    at ``POSITION_RATIO``; ``selections``: the complementarity analysis at ``SELECTION_RATIO``.
+    """
+    measured = _by_setting(rows, "compressor")
+    selections = _by_setting(rows, "selection")
+    dimension: dict[str, dict[str, float]] = {}
+    for (name, ratio), group in measured.items():
+        dimension.setdefault(name, {})[f"{ratio:g}"] = _mean(group, "effective_rank")
+    at_position = {n: group for (n, ratio), group in measured.items() if ratio == POSITION_RATIO}
+    return {
+        "clips_measured": len({row.clip for row in rows}),
+        "effective_dimension": dimension,
+        "positions": {name: _positions(group) for name, group in at_position.items()},
+        "selections": {name: _means(group) for (name, _), group in selections.items()},
+        "means": [
+            {"compressor": name, "retention_ratio": ratio, "clips": len(group)} | _means(group)
+            for (name, ratio), group in measured.items()
+        ],
+        "skipped": [asdict(item) for item in skipped],
+    }
+
+
+def _by_setting(rows: Sequence[Row], part: str) -> dict[tuple[str, float], list[Row]]:
+    groups: dict[tuple[str, float], list[Row]] = {}
+    for row in rows:
+        if row.part == part:
+            groups.setdefault((row.name, row.retention_ratio), []).append(row)
+    return groups
+
+
+def _mean(rows: Sequence[Row], name: str) -> float:
+    return fmean(getattr(row, name) for row in rows)
+
+
+def _means(rows: Sequence[Row]) -> dict[str, float]:
+    return {name: _mean(rows, name) for name in _METRICS}
+
+
+def _positions(rows: Sequence[Row]) -> dict[str, Any]:
+    """IoU by gap and over gaps 1 to 20; gaps beyond a clip count for the others alone."""
+    curve = _over_clips([row.spatial_iou for row in rows])
+    random = _over_clips([row.random_iou for row in rows])
+    return {
+        "spatial_iou": _known_mean(curve),
+        "random_iou": _known_mean(random),
+        "by_gap": curve,
+        "random_by_gap": random,
+    }
+
+
+def _over_clips(curves: Sequence[Sequence[float]]) -> list[float | None]:
+    return [_known_mean(values) for values in zip(*curves, strict=True)]
+
+
+def _known_mean(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None and not math.isnan(value)]
+    return fmean(known) if known else None
+
+
+def write(
+    folder: Path, facts: Mapping[str, Any], rows: Sequence[Row], skipped: Sequence[Skipped]
+) -> dict[str, Any]:
+    """``diagnosis.csv`` (a line a measurement), ``diagnosis.json``, ``diagnosis.md``, pictures."""
+    found = dict(facts) | summary(rows, skipped)
+    folder.mkdir(parents=True, exist_ok=True)
+    write_whole(folder / "diagnosis.csv", _sheet(rows))
+    write_whole(folder / "diagnosis.json", json.dumps(found, indent=1, ensure_ascii=False) + "\n")
+    write_whole(folder / "diagnosis.md", text(found))
+    draw(folder, found)
+    return found
+
+
+def _sheet(rows: Sequence[Row]) -> str:
+    sheet = io.StringIO()
+    names = ["clip", "part", "name", "retention_ratio", *_METRICS, "spatial_iou", "random_iou"]
+    writer = csv.DictWriter(sheet, names, lineterminator="\n")
+    writer.writeheader()
+    for row in rows:
+        over_gaps = {name: _known_mean(getattr(row, name)) for name in names[-2:]}
+        writer.writerow({name: getattr(row, name) for name in names[:-2]} | over_gaps)
+    return sheet.getvalue()
+
+
+def text(found: Mapping[str, Any]) -> str:
+    """The page: what Fig. 1(c), the paragraph on diagnosis and the appendix figure report."""
+    ratios = sorted({r for row in found["effective_dimension"].values() for r in row}, key=float)
+    dimension = [
+        [name, *(f"{row[ratio]:.1f}" if ratio in row else "" for ratio in reversed(ratios))]
+        for name, row in found["effective_dimension"].items()
+    ]
+    positions = [
+        [name, _number(row["spatial_iou"]), _number(row["random_iou"])]
+        for name, row in found["positions"].items()
+    ]
+    selections = [
+        [name, f"{row['effective_rank']:.2f}"] + [f"{row[key]:.3g}" for key in _METRICS[2:6]]
+        for name, row in found["selections"].items()
+    ]
+    heads = [f"{float(ratio):.3g} kept" for ratio in reversed(ratios)]
+    errors = ["selection", "effective rank", "residual energy", "after the first unit"]
+    errors += ["coverage error", "outside all earlier picks"]
+    parts = [
+        f"# Diagnosis: {found['model']}, {found['num_frames']} frames, "
+        f"mean of {found['clips_measured']} clips",
+        *([f"`{found['command']}`"] if "command" in found else []),
+        "## Effective dimension of what is kept",
+        markdown(["compressor", *heads], dimension),
+        f"## Spatial IoU over gaps of 1 to 20 units, {POSITION_RATIO:.0%} kept",
+        markdown(["compressor", "spatial IoU", "random, same budgets"], positions),
+        f"## Selections at identical budgets, {SELECTION_RATIO:.0%} kept",
+        markdown(errors, selections),
+    ]
+    if found["skipped"]:
+        parts += ["## Not measured", "\n".join(_reasons(found["skipped"]))]
+    return "\n\n".join(part.strip() for part in parts) + "\n"
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:.3f}"
+
+
+def _reasons(skipped: Sequence[Mapping[str, Any]]) -> list[str]:
+    """A line a clip that failed, or a compressor at a ratio with the number of its clips."""
+    lines = Counter(
+        f"{item['name']} at {item['retention_ratio']:g}: {item['reason']}"
+        if item["name"]
+        else f"{item['clip']}: {item['reason']}"
+        for item in skipped
+    )
+    return [f"- {line}" + (f" ({n} clips)" if n > 1 else "") for line, n in lines.items()]
+
+
+def draw(folder: Path, found: Mapping[str, Any]) -> None:
+    """The three pictures, each as PDF and PNG."""
+    from gleanvid.plots import paper
+
+    dimension = {
+        name: {float(ratio): value for ratio, value in row.items()}
+        for name, row in found["effective_dimension"].items()
+        if name != "full"
+    }
+    names = list(found["effective_dimension"])
+    positions = {
+        name: [value for value in row["by_gap"] if value is not None]
+        for name, row in found["positions"].items()
+    }
+    figures = {"effective_dimension": paper.effective_dimension(dimension, names)}
+    if positions:
+        first = next(iter(found["positions"].values()))
+        random = [value for value in first["random_by_gap"] if value is not None]
+        figures["spatial_iou"] = paper.spatial_iou(positions, random, names)
+    if found["selections"]:
+        figures["complementarity"] = paper.complementarity(found["selections"])
+    for name, figure in figures.items():
+        for ending in ("pdf", "png"):
+            paper.save_figure(figure, folder / f"{name}.{ending}")

@@ -1,0 +1,28 @@
+"""The models that stock LMMs-Eval finds once gleanvid is installed beside it.
+
+Its entry point ``lmms_eval.models`` calls :func:`manifests` at every start, so this module imports
+nothing heavy. Use: ``gleanvid lmms-eval --model gleanvid_qwen3_vl --model_args
+pretrained=Qwen/Qwen3-VL-8B-Instruct,compressor=gleanvid,retention_ratio=0.25 --tasks videomme
+--output_path DIR``, or ``lmms-eval`` with ``journal=DIR`` among the model's arguments.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+_CLASSES = {
+    "gleanvid_qwen3_vl": "GleanVIDQwen3VL",
+    "gleanvid_llava_onevision": "GleanVIDLlavaOneVision",
+    "gleanvid_llava_video": "GleanVIDLlavaVideo",
+}
+
+
+def manifests() -> list[Any]:
+    """One ``ModelManifest`` a model."""
+    from lmms_eval.models.registry_v2 import ModelManifest
+
+    home = "gleanvid.evaluation.lmms_eval.models"
+    return [
+        ModelManifest(model_id=name, chat_class_path=f"{home}.{kind}")
+        for name, kind in _CLASSES.items()
+    ]

@@ -1,0 +1,236 @@
+"""The numbers of the GleanVID paper, as data, and ours beside them.
+
+``published.json`` holds every table with results: accuracies in percent, seconds summed over the
+benchmark, memory in MB. ``setup`` of a row is the key of a ``gleanvid.evaluation.run.setups.Setup``
+(its ratio, frames and settings), so that results file themselves. Where the paper does not add up
+is listed in ``tests/evaluation/paper/test_published.py``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from gleanvid.compressors import COMPRESSORS
+from gleanvid.evaluation.run.setups import Setup
+
+BENCHMARKS = ("mvbench", "longvideobench", "mlvu", "videomme")
+_HEADS = {
+    "mvbench": "MVBench",
+    "longvideobench": "LongVideoBench",
+    "mlvu": "MLVU",
+    "videomme": "Video-MME",
+    "percent": "% of full",
+    "drop": "points",
+    "prefill_s": "prefill, s",
+    "generate_s": "generation, s",
+    "total_s": "total, s",
+    "peak_memory_mb": "memory, MB",
+    "items_per_s": "items/s",
+}
+
+Values = Mapping[str, float | None]  # by column; None: not given
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of a table. A value is None where the paper has none (out of memory, no change)."""
+
+    label: str
+    setup: str
+    values: Values
+
+
+@dataclass(frozen=True)
+class Table:
+    """One table. ``models`` are names its model goes by; ``label`` is that of the paper's source.
+
+    "percent" is relative to the row of all tokens: the first of the table, or of ``reference``.
+    """
+
+    name: str
+    title: str
+    label: str
+    models: tuple[str, ...]
+    columns: tuple[str, ...]
+    rows: tuple[Row, ...]
+    reference: str = ""
+
+    @property
+    def full(self) -> Row:
+        """The row of all tokens."""
+        return tables()[self.reference].rows[0] if self.reference else self.rows[0]
+
+
+@cache
+def tables() -> dict[str, Table]:
+    """The paper's tables by name, in its order."""
+    text = Path(__file__).with_name("numbers.json").read_text(encoding="utf-8")
+    return {name: _table(name, found) for name, found in json.loads(text).items()}
+
+
+def _table(name: str, found: dict[str, Any]) -> Table:
+    columns = tuple(found["columns"])
+    rows = tuple(
+        Row(label, setup, dict(zip(columns, values, strict=True)))
+        for label, setup, *values in found["rows"]
+    )
+    models, reference = tuple(found["models"]), found.get("reference", "")
+    return Table(name, found["title"], found["label"], models, columns, rows, reference)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Results of one model: ``values`` by setup and column in percent; ``questions`` by benchmark.
+
+    ``failed`` counts questions that failed; they count as wrong.
+    """
+
+    model: str
+    values: Mapping[str, Values]
+    questions: Mapping[str, int]
+    failed: int
+
+
+def read_results(places: Iterable[str | Path]) -> dict[str, Measured]:
+    """What ``gleanvid eval`` and ``gleanvid bench model`` left in folders or files, by model.
+
+    Raises ``ValueError`` on a place without results and on a file that is broken.
+    """
+    found: dict[str, Measured] = {}
+    for place in map(Path, places):
+        taken = 0
+        for path in sorted(place.rglob("*.json")) if place.is_dir() else [place]:
+            try:
+                report = json.loads(path.read_text(encoding="utf-8"))
+                if isinstance(report, dict) and set(report) >= _COSTS:
+                    _take_costs(found, report)
+                elif path.name == "results.json" or path == place:
+                    _take(found, report)
+                else:
+                    continue
+                taken += 1
+            except (OSError, ValueError, KeyError, TypeError) as error:
+                raise ValueError(f"{path} does not hold results of gleanvid: {error!r}") from error
+        if not taken:
+            raise ValueError(f"{place} holds no results of gleanvid eval or gleanvid bench model")
+    return found
+
+
+_COSTS = {"machine", "model", "settings", "rows"}  # of a report of bench model
+_RELATIVE = {  # column -> name in such a report, over full tokens in the same run
+    "prefill_s change": "compress_and_prefill_s",
+    "generate_s change": "generate_s",
+    "total_s change": "total_s",
+    "peak_memory_mb change": "peak_memory_mib",
+}
+
+
+def _take_costs(found: dict[str, Measured], report: dict[str, Any]) -> None:
+    """Only changes can be compared: the paper's seconds are sums over a benchmark."""
+    model = report["model"]["name"]
+    before = found.get(model) or Measured(model, {}, {}, 0)
+    values = dict(before.values)
+    for row in report["rows"]:
+        if "relative" not in row or row["compressor"]["name"] == "full":
+            continue
+        settings = dict(row["compressor"])
+        method = COMPRESSORS[settings.pop("name")](**settings)
+        own = {column: 100 * (row["relative"][key] - 1) for column, key in _RELATIVE.items()}
+        own["items_per_s change"] = row["relative"]["throughput"]
+        setup = Setup(method, row["num_frames"]).key
+        values[setup] = {**values.get(setup, {}), **own}
+    found[model] = Measured(model, values, before.questions, before.failed)
+
+
+def _take(found: dict[str, Measured], report: dict[str, Any]) -> None:
+    model, benchmark = report["model"], report["benchmark"]["benchmark"]
+    lines: dict[str, dict[str, Any]] = {}
+    for line in report["results"]:
+        lines.setdefault(line["setup"], line)  # the way to respond that counts comes first
+    before = found.get(model) or Measured(model, {}, {}, 0)
+    values = dict(before.values)
+    for setup, line in lines.items():
+        groups = [name.removesuffix(" questions") for name in line if name.endswith(" questions")]
+        own = {f"{benchmark}/{group}": _percent(line[group]) for group in groups}
+        values[setup] = {**values.get(setup, {}), benchmark: _percent(line["accuracy"]), **own}
+    count = max((line["questions"] for line in lines.values()), default=0)
+    failed = before.failed + sum(line["failed"] for line in lines.values())
+    found[model] = Measured(model, values, {**before.questions, benchmark: count}, failed)
+
+
+def _percent(share: float | None) -> float | None:
+    return None if share is None else 100 * share
+
+
+def ours(table: Table, measured: Measured) -> list[Values]:
+    """Our values for every row of ``table``: what was measured, and what follows from it."""
+    averages = [_average(table, measured.values.get(row.setup, {})) for row in table.rows]
+    full = _average(table, measured.values.get(table.full.setup, {}))
+    shares = [None if a is None or not full else 100 * a / full for a in averages]
+    rows: list[Values] = []
+    for row, average, share in zip(table.rows, averages, shares, strict=True):
+        known: dict[str, float | None] = dict(measured.values.get(row.setup, {}))
+        known |= {"average": average, "percent": share}
+        if share is not None and shares[-1] is not None and row is not table.rows[-1]:
+            known["drop"] = share - shares[-1]
+        rows.append({column: known.get(column) for column in table.columns})
+    return rows
+
+
+def _average(table: Table, values: Values) -> float | None:
+    found = [values.get(name) for name in BENCHMARKS if name in table.columns]
+    known = [value for value in found if value is not None]
+    return sum(known) / len(known) if known and len(known) == len(found) else None
+
+
+def choose(table: Table, found: Mapping[str, Measured], model: str = "") -> Measured | None:
+    """The results that belong beside ``table``: those of its model, or of ``model`` if given."""
+    wanted = [name.lower() for name in ([model] if model else table.models)]
+    for name, measured in found.items():
+        if name.lower() in wanted or Path(name).name.lower() in wanted:
+            return measured
+    return None
+
+
+def text(table: Table, measured: Measured | None = None) -> str:
+    """The table in Markdown: the paper's numbers, and behind a slash ours with the difference."""
+    beside = ours(table, measured) if measured else [{}] * len(table.rows)
+    heads = ["method", "kept", "frames", *(_head(column) for column in table.columns)]
+    lines = [f"{table.title} (paper{' / ours' if measured else ''}; {table.label})", ""]
+    lines += ["| " + " | ".join(heads) + " |", "|---|" + "---:|" * (len(heads) - 1)]
+    for row, own in zip(table.rows, beside, strict=True):
+        kept, frames = row.setup.partition("retention_ratio=")[2], row.setup.rpartition("@")[2]
+        ratio = float(kept.partition(")")[0].partition(",")[0])
+        cells = [_cell(column, row.values[column], own.get(column)) for column in table.columns]
+        lines.append("| " + " | ".join([row.label, f"{ratio:.0%}", frames, *cells]) + " |")
+    return "\n".join([*lines, *_notes(measured)]) + "\n"
+
+
+def _notes(measured: Measured | None) -> Sequence[str]:
+    if measured is None:
+        return []
+    asked = ", ".join(f"{count} of {name}" for name, count in measured.questions.items())
+    failed = f"; {measured.failed} failed and count as wrong" if measured.failed else ""
+    questions = f", questions: {asked}{failed}" if asked else ""
+    return ["", f"Ours: {measured.model}{questions}."]
+
+
+def _head(column: str) -> str:
+    if column.endswith(" change"):
+        return "change"
+    return _HEADS.get(column, column.rpartition("/")[2])
+
+
+def _cell(column: str, paper: float | None, own: float | None) -> str:
+    digits = 2 if column.startswith("items_per_s") else 1
+    said = "–" if paper is None else f"{paper:.{digits}f}"
+    if own is None:
+        return said
+    return f"{said} / {own:.{digits}f}" + (
+        f" ({own - paper:+.{digits}f})" if paper is not None else ""
+    )

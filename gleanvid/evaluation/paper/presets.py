@@ -1,0 +1,156 @@
+"""The paper's ablations, sensitivity grids and fixed-token-budget table, by name, as data.
+
+Every variant says how it differs from the method's defaults; the table it makes has the paper's
+rows in the paper's order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from gleanvid.compressors.ablation import Ablation
+from gleanvid.compressors.base import Compressor
+from gleanvid.compressors.full_tokens import FullTokens
+from gleanvid.compressors.gleanvid import GleanVID
+from gleanvid.compressors.vcast import VCast
+from gleanvid.evaluation.run.setups import Setup
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One row of a table. ``frames`` multiplies the preset's frames; ``ratio`` overrides its."""
+
+    label: str
+    method: type[Compressor] = GleanVID
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    frames: int = 1
+    ratio: float | None = None
+
+
+@dataclass(frozen=True)
+class Preset:
+    """One table. ``heading`` is the head of its first column.
+
+    ``ratio`` and ``frames`` are the paper's; relative performance is against all tokens on
+    ``frames`` frames.
+    """
+
+    title: str
+    heading: str
+    variants: tuple[Variant, ...]
+    ratio: float = 0.15
+    frames: int = 32
+
+    def setups(self, num_frames: int | None = None, ratio: float | None = None) -> list[Setup]:
+        """All tokens, then one setup for every variant. Raises ``ValueError`` as they do."""
+        base = self.frames if num_frames is None else num_frames
+        share = self.ratio if ratio is None else ratio
+        rows = [Setup(FullTokens(), base, "all tokens")]
+        for variant in self.variants:
+            kept = share if variant.ratio is None else variant.ratio
+            made = variant.method(retention_ratio=kept, **variant.settings)
+            rows.append(Setup(made, base * variant.frames, variant.label))
+        return rows
+
+
+def _replaced(label: str, **parts: Any) -> Variant:
+    return Variant(label, Ablation, parts)
+
+
+def _grid(title: str, heading: str, name: str, values: Mapping[str, Any]) -> Preset:
+    """One setting over its values; the dagger marks the default."""
+    rows = tuple(Variant(label, GleanVID, {name: value}) for label, value in values.items())
+    return Preset(title, heading, rows)
+
+
+_OURS = Variant("GleanVID")
+ABLATIONS: dict[str, Preset] = {
+    "components": Preset(
+        "Model components",
+        "Variant",
+        (_replaced("w/o TNB", budgeting="random"), _replaced("w/o CTS", selection="random"), _OURS),
+    ),
+    "signals": Preset(
+        "Token-selection signals",
+        "Variant",
+        (
+            _replaced("LRS only", selection="lrs"),
+            _replaced("SCS only", selection="scs"),
+            Variant("LRS + SCS"),
+        ),
+    ),
+    "budgets": Preset(
+        "Frame-budget allocation",
+        "Variant",
+        (
+            _replaced("Random", budgeting="random"),
+            _replaced("Uniform", budgeting="uniform"),
+            _replaced("Fixed (alpha = 0.5)", budgeting="fixed"),
+            Variant("Adaptive"),
+        ),
+    ),
+    "complementarity": Preset(
+        "Complementarity measure",
+        "Variant",
+        (_replaced("Pairwise distance", selection="pairwise"), Variant("SCS")),
+    ),
+    "replacement": Preset(
+        "Component replacement with V-CAST",
+        "Variant",
+        (
+            Variant("V-CAST", VCast),
+            _replaced("TNB -> V-CAST budgeting", budgeting="vcast"),
+            _replaced("CTS -> V-CAST scoring", selection="vcast"),
+            _OURS,
+        ),
+    ),
+    "debias-rank": _grid(
+        "Context debiasing rank", "Rank r_d", "debias_rank", {"0": 0, "1 †": 1, "2": 2, "4": 4}
+    ),
+    "history": _grid(
+        "Temporal history length",
+        "History h",
+        "history",
+        {"1": 1, "2": 2, "4": 4, "all †": None},
+    ),
+    "budget-neighborhood": _grid(
+        "Neighbourhood of temporal prototypes (TNB)",
+        "Neighbourhood",
+        "budget_neighborhood",
+        {"1 x 1": 1, "2 x 2 †": 2, "4 x 4": 4},
+    ),
+    "local-neighborhood": _grid(
+        "Neighbourhood of local prototypes (LRS)",
+        "Neighbourhood",
+        "local_neighborhood",
+        {"1 x 1": 1, "2 x 2 †": 2, "4 x 4": 4},
+    ),
+    "temperature": _grid(
+        "LRS temperature",
+        "Temperature tau",
+        "temperature",
+        {"1": 1.0, "2": 2.0, "4 †": 4.0, "8": 8.0},
+    ),
+    "alpha": _grid(
+        "Adaptive allocation bounds",
+        "[alpha_min, alpha_max]",
+        "alpha_max",
+        {"[0.2, 0.4]": 0.4, "[0.2, 0.6] †": 0.6, "[0.2, 0.8]": 0.8},
+    ),
+}
+
+PRESETS: dict[str, Preset] = {
+    "fixed-token-budget": Preset(
+        "Fixed token budget",
+        "Method",
+        (
+            Variant("V-CAST", VCast, frames=5, ratio=0.20),
+            Variant("GleanVID", frames=5, ratio=0.20),
+            Variant("V-CAST", VCast, frames=10, ratio=0.10),
+            Variant("GleanVID", frames=10, ratio=0.10),
+        ),
+        frames=16,
+    ),
+}

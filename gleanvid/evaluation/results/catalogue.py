@@ -1,0 +1,50 @@
+"""The tables of compressors and checkpoints that the README shows, read from the code itself."""
+
+from __future__ import annotations
+
+from gleanvid.compressors import COMPRESSORS, Compressor
+from gleanvid.models.loading.registry import CHECKPOINTS, Checkpoint
+
+
+def compressor_table() -> str:
+    """Markdown: one row a method, with its default settings."""
+    lines = [
+        "| name | source | acts | prunes or merges | needs | licence of the original |",
+        "|---|---|---|---|---|---|",
+    ]
+    lines += ["| " + " | ".join(_row(method)) + " |" for method in COMPRESSORS.values()]
+    return "\n".join(lines)
+
+
+def _row(method: type[Compressor]) -> tuple[str, ...]:
+    layers = [layer for layer, _ in method().stages]
+    acts = "before the language model" if layers[0] == 0 else "inside the language model"
+    if layers[0] == 0 and len(layers) > 1:
+        acts = "before and inside the language model"
+    needs = ", ".join(sorted(method.needs)) or "features"
+    deed = "merges" if method.merges else "prunes"
+    if method().retention_ratio == 1.0:
+        deed = "keeps all"
+    return f"`{method.name}`", method.paper, acts, deed, needs, method.licence
+
+
+def model_table() -> str:
+    """Markdown: one row a checkpoint."""
+    lines = [
+        "| checkpoint | type | parameters | bf16 weights alone | context | licence | tested here "
+        "| note |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    lines += ["| " + " | ".join(_checkpoint(row)) + " |" for row in CHECKPOINTS]
+    return "\n".join(lines)
+
+
+def _checkpoint(row: Checkpoint) -> tuple[str, ...]:
+    about, count = "" if row.parameters else "about ", row.parameters or row.size
+    memory = f"{about}{row.weights_gb:.{0 if row.weights_gb >= 10 else 1}f} GB"
+    parameters = f"{about}{count:g} B"
+    if row.weights_gb < 0.1:
+        memory, parameters = f"{about}{row.weights_gb * 1e3:.0f} MB", f"{about}{count * 1e3:.1f} M"
+    context = f"{row.context // 1024}K" if row.context else ""
+    numbers = (parameters, memory, context)
+    return f"`{row.name}`", row.model_type, *numbers, row.licence, row.tested, row.note

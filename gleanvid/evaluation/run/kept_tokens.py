@@ -1,0 +1,196 @@
+"""What a compressor keeps of every video of a folder, as one NPZ a clip and a journal line.
+
+The NPZ is that of the app's export: ``keep``, ``mask``, ``group``, ``weight``, ``budgets`` and
+scores (:func:`gleanvid.run.mask_arrays`), with the seconds and rectangles of the tokens. A file is
+there as a whole or not at all, and its journal line comes after it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gleanvid.compressors.base import Compressor
+from gleanvid.evaluation.diagnostics.diagnose import find_clips
+from gleanvid.evaluation.run.journal import Journal
+from gleanvid.evaluation.run.ray_cluster import Load, on_workers
+from gleanvid.evaluation.run.runner import Count, Progress, Row
+from gleanvid.evaluation.run.setups import Setup
+from gleanvid.models.base import ModelAdapter
+from gleanvid.models.cost.measure import now
+from gleanvid.pipeline import MAX_SIDE
+from gleanvid.run import mask_arrays
+from gleanvid.types import Video
+from gleanvid.video import read_video
+from gleanvid.video.reader import Backend
+
+Arrays = dict[str, np.ndarray]
+Clips = Mapping[str, Path]
+
+
+@dataclass(frozen=True)
+class Job:
+    """What is done with every clip. Raises ``ValueError`` for a method that needs a question."""
+
+    method: Compressor
+    num_frames: int = 32
+    backend: Backend = "pyav"
+    max_pixels: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.num_frames < 1:
+            raise ValueError(f"num_frames={self.num_frames} must be at least 1")
+        if [layer for layer, _ in self.method.stages] != [0] or "text" in self.method.needs:
+            raise ValueError(
+                f"compressor={self.method.name!r} decides while the model reads a question; "
+                "compressing without one takes a method that decides ahead of the model"
+            )
+
+    @property
+    def key(self) -> str:
+        return Setup(self.method, self.num_frames).key
+
+    def settings(self) -> dict[str, Any]:
+        """What decides the files; a journal is bound to it."""
+        return {"setup": self.key, "backend": self.backend, "max_pixels": self.max_pixels}
+
+
+def named_clips(places: Sequence[str | Path]) -> dict[str, Path]:
+    """Videos under the names of their results: paths in their folder, files by their own name.
+
+    Raises ``ValueError`` where there is no video or two would have one name.
+    """
+    named: dict[str, Path] = {}
+    for place in map(Path, places):
+        for path in find_clips([place]):
+            name = path.relative_to(place).as_posix() if place.is_dir() else path.name
+            if name in named:
+                raise ValueError(
+                    f"{named[name]} and {path} would both be called {name}: compress them into "
+                    "folders of their own"
+                )
+            named[name] = path
+    return named
+
+
+def compress_clips(
+    model: ModelAdapter,
+    clips: Clips,
+    job: Job,
+    folder: Path,
+    journal: Journal,
+    on_progress: Callable[[Progress], None] | None = None,
+) -> None:
+    """Compress what ``folder`` does not hold yet; a clip that fails is a row with its "error".
+
+    Raises ``JournalError`` where a result cannot be written.
+    """
+
+    def each() -> Iterator[tuple[Row, Arrays]]:
+        for part in left:
+            try:
+                seen: Video | Exception = _read(job, part)
+            except Exception as error:
+                seen = error
+            yield compress_clip(job, model, part, seen)
+
+    left = _left(clips, job, folder, journal)
+    _keep(each(), len(clips), len(left), folder, journal, on_progress)
+
+
+def compress_on_workers(
+    load: Load,
+    num_workers: int,
+    num_gpus: float,
+    clips: Clips,
+    job: Job,
+    folder: Path,
+    journal: Journal,
+    on_progress: Callable[[Progress], None] | None = None,
+) -> None:
+    """:func:`compress_clips` on Ray, inside ``ray_cluster.cluster``; only this process writes.
+
+    Scores may differ in their last digits: a worker has fewer threads, and sums depend on them.
+    Raises also ``ModelError`` where the workers cannot be kept alive.
+    """
+    left = _left(clips, job, folder, journal)
+    read, work = partial(_read, job), partial(compress_clip, job)
+    done = on_workers(load, num_workers, num_gpus, left, read, work)
+    _keep(done, len(clips), len(left), folder, journal, on_progress)
+
+
+def compress_clip(
+    job: Job, model: ModelAdapter, part: tuple[str, Path], seen: Video | Exception
+) -> tuple[Row, Arrays]:
+    """The journal's row of a clip and the arrays of its NPZ (none where it failed).
+
+    A row holds "item" (the clip's name), "setup" and either "error" or: "file", "grid", "tokens",
+    "kept", "budgets" of the units, "seconds" (encode, compress) and the "notes" of reading.
+    """
+    row: Row = {"item": part[0], "setup": job.key}
+    try:
+        if isinstance(seen, Exception):
+            raise seen
+        encoded = model.encode(seen, job.method.needs, max_pixels=job.max_pixels)
+        started = now(model.device)
+        record = job.method.compress(encoded.tokens)
+        compress_s = now(model.device) - started
+        arrays = mask_arrays(record) | {"timestamps": seen.timestamps}
+        placed = {
+            "unit_seconds": encoded.tokens.seconds,
+            "token_rectangles": encoded.tokens.rectangles,
+        }
+        arrays |= {name: at.cpu().numpy() for name, at in placed.items() if at is not None}
+    except Exception as error:
+        return row | {"error": f"{type(error).__name__}: {error}"[:500]}, {}
+    row |= {"file": f"{part[0]}.npz", "grid": list(record.grid), "tokens": record.num_tokens}
+    row |= {"kept": record.num_kept, "budgets": record.budgets.tolist(), "notes": list(seen.notes)}
+    seconds = {"encode": encoded.encode_s, "compress": compress_s}
+    return row | {"seconds": {name: round(value, 4) for name, value in seconds.items()}}, arrays
+
+
+def _left(clips: Clips, job: Job, folder: Path, journal: Journal) -> list[tuple[str, Path]]:
+    """Clips without a finished row, or whose file is gone."""
+    return [
+        (name, path)
+        for name, path in clips.items()
+        if not (journal.done((name, job.key)) and (folder / f"{name}.npz").exists())
+    ]
+
+
+def _read(job: Job, part: tuple[str, Path]) -> Video:
+    return read_video(part[1], job.num_frames, backend=job.backend, max_side=MAX_SIDE)
+
+
+def _keep(
+    done: Iterable[tuple[Row, Arrays]],
+    total: int,
+    left: int,
+    folder: Path,
+    journal: Journal,
+    on_progress: Callable[[Progress], None] | None,
+) -> None:
+    count = Count(total, total - left)
+    for row, arrays in done:
+        if arrays:
+            _write(folder / row["file"], arrays, journal)
+        journal.append(row)
+        if on_progress:
+            on_progress(count.after(row, row["item"]))
+
+
+def _write(path: Path, arrays: Arrays, journal: Journal) -> None:
+    part = path.with_name(path.name + ".part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with part.open("wb") as file:
+            np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
+        part.replace(path)
+    except OSError as error:
+        part.unlink(missing_ok=True)
+        raise journal.stopped_by(error, path) from error

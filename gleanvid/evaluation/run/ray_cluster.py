@@ -1,0 +1,175 @@
+"""Ray: a cluster to work on, and clips handed out to workers that each hold the model.
+
+CPU tasks read clips, actors work on them, and what comes out streams back to this process, which
+alone writes files. A worker that dies is started anew and its clip is done again; a clip that its
+workers do not survive ``ATTEMPTS`` times has failed, and the others go on.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import pickle
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from gleanvid.evaluation.run.fingerprint import describe_model
+from gleanvid.models.base import ModelAdapter
+from gleanvid.types import ModelError
+
+Load = Callable[[], ModelAdapter]
+ATTEMPTS = 3  # at a clip whose worker dies
+_LOG = logging.getLogger(__name__)
+MISSING = "Several workers need the package ray, which the extra ray has: pip install '.[ray]'"
+
+
+@contextmanager
+def cluster(num_workers: int, address: str | None = None) -> Iterator[int]:
+    """Ray, joined at ``address`` or started here for ``num_workers`` and left again.
+
+    Where this process has joined a cluster already, that one is used and stays.
+
+    Gives the GPUs of a worker: one where the cluster has any. Raises ``ModelError`` where the
+    package is missing, there is no cluster at the address, or none can be started.
+    """
+    try:
+        import ray
+        import ray.data
+    except ImportError as error:
+        raise ModelError(MISSING) from error
+    if num_workers < 1:
+        raise ValueError(f"num_workers={num_workers} must be at least 1")
+    logging.getLogger("ray.data").setLevel(logging.CRITICAL)  # what is lost is told
+    if ray.is_initialized():  # by whoever called this, who also ends it
+        yield int("GPU" in ray.cluster_resources())
+        return
+    _join(num_workers, address)
+    ray.data.DataContext.get_current().enable_progress_bars = False
+    try:
+        yield int("GPU" in ray.cluster_resources())
+    finally:
+        ray.shutdown()
+
+
+def _join(num_workers: int, address: str | None) -> None:
+    import ray
+
+    os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")  # what matters is raised, and told
+    local: dict[str, Any] = {}
+    if address is None:  # one more than the workers, or reading would wait for them for ever
+        cpus = max(os.cpu_count() or 1, num_workers + 1)
+        local = {"num_cpus": cpus, "include_dashboard": False}
+    try:
+        ray.init(
+            address=address or "local", log_to_driver=False, logging_level=logging.ERROR, **local
+        )
+    except Exception as error:  # Ray raises bare ones where a node does not start in time
+        ray.shutdown()
+        what = "cannot be started here" if address is None else f"has no cluster at {address!r}"
+        raise ModelError(f"Ray {what}: {error}") from error
+
+
+def describe(load: Load, num_gpus: float = 0) -> dict[str, Any]:
+    """``describe_model`` of the model, loaded where the workers will load theirs."""
+    import ray
+
+    def look() -> dict[str, Any]:
+        return describe_model(load())
+
+    found: dict[str, Any] = ray.get(ray.remote(num_gpus=num_gpus, num_cpus=1)(look).remote())
+    return found
+
+
+def on_workers(
+    load: Load,
+    num_workers: int,
+    num_gpus: float,
+    parts: Sequence[Any],
+    read: Callable[[Any], Any],
+    work: Callable[[Any, Any, Any], Any],
+) -> Iterator[Any]:
+    """``work(model, part, read(part))`` of every part, as they are finished, inside `cluster`.
+
+    Where ``read`` raises, ``work`` is given the exception; it must not raise one itself. A part
+    whose workers died comes last, with no model and that as the exception. ``num_gpus``: of each
+    worker; with fewer GPUs than workers fewer run. Raises ``ModelError`` where the workers cannot
+    be kept alive.
+    """
+    import ray
+
+    if not parts:
+        return
+    reader: Any = _read  # Ray's own types know no further arguments
+    # Ray 2.64 no longer takes max_task_retries like this: pyproject.toml stays below it
+    warnings.filterwarnings("ignore", "`ray_remote_args` is deprecated")
+    size = _fitting(num_workers, num_gpus)
+    items = [{"number": n, "part": pickle.dumps(part)} for n, part in enumerate(parts)]
+    done = (
+        ray.data.from_items(items, override_num_blocks=len(parts))
+        .map(reader, fn_args=(read,), num_cpus=1)
+        .map_batches(
+            _Worker,
+            fn_constructor_args=(load, work),
+            batch_size=1,
+            batch_format="numpy",
+            # one clip at a time: none waits at a worker that another one kills
+            compute=ray.data.ActorPoolStrategy(size=size, max_tasks_in_flight_per_actor=1),
+            num_gpus=num_gpus,
+            num_cpus=0,
+            max_task_retries=ATTEMPTS - 1,
+        )
+    )
+    done.context.max_errored_blocks = -1  # what is lost with a worker is found missing below
+    missing = dict(enumerate(parts))
+    try:
+        for row in done.iter_rows():
+            del missing[row["number"]]
+            yield pickle.loads(row["out"])
+    except ray.exceptions.RayError as error:
+        raise ModelError(
+            f"The workers cannot go on: {_reason(error)} What is finished is kept; the same "
+            "command goes on from there."
+        ) from error
+
+    for part in missing.values():
+        yield work(None, part, ModelError(f"its worker died or lost it, in {ATTEMPTS} attempts"))
+
+
+def _fitting(num_workers: int, num_gpus: float) -> int:
+    """As many of the workers as have a GPU each."""
+    import ray
+
+    there = ray.cluster_resources().get("GPU", 0)
+    if not num_gpus or num_workers * num_gpus <= there:
+        return num_workers
+    fit = max(1, int(there // num_gpus))
+    _LOG.warning("%d of %d workers run: the cluster has %g GPUs", fit, num_workers, there)
+    return fit
+
+
+def _reason(error: Exception) -> str:
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return (lines[-1] if lines else type(error).__name__).rstrip(".") + "."
+
+
+def _read(row: dict[str, Any], read: Callable[[Any], Any]) -> dict[str, Any]:
+    """A clip's frames, or why there are none, beside what is to be done with it."""
+    try:
+        seen = read(pickle.loads(row["part"]))
+    except Exception as error:
+        seen = error
+    return row | {"seen": pickle.dumps(seen)}
+
+
+class _Worker:
+    """Holds a model and works on one clip at a time."""
+
+    def __init__(self, load: Load, work: Callable[[Any, Any, Any], Any]) -> None:
+        self.model, self.work = load(), work
+
+    def __call__(self, batch: dict[str, Any]) -> dict[str, Any]:
+        part, seen = (pickle.loads(batch[name][0]) for name in ("part", "seen"))
+        out = pickle.dumps(self.work(self.model, part, seen))
+        return {"number": batch["number"], "out": [out]}

@@ -1,0 +1,201 @@
+"""Asks a model every question of a benchmark under every setup, and keeps what it said.
+
+A clip is encoded once for all setups of equally many frames; under each setup it is compressed and
+read once for all its questions. What fails is recorded and the rest goes on.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from torch import Tensor
+
+from gleanvid.evaluation.benchmarks.base import Benchmark, BenchmarkError, Item
+from gleanvid.evaluation.run.journal import Journal
+from gleanvid.evaluation.run.setups import Setup
+from gleanvid.models.base import ModelAdapter
+from gleanvid.models.generation.conversation import Conversation
+from gleanvid.ops.records import whole_record
+from gleanvid.run import visual_tokens_by_layer
+
+Row = dict[str, Any]
+Work = Sequence[tuple[Setup, Sequence[Item]]]  # what is still to be asked about one clip
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far an evaluation is. ``remaining_s`` is None until something was answered."""
+
+    done: int
+    total: int
+    failed: int
+    elapsed_s: float
+    remaining_s: float | None
+    clip: str
+
+
+class Count:
+    """Progress over results as they come."""
+
+    def __init__(self, total: int, already: int) -> None:
+        self.total, self.already, self.done = total, already, already
+        self.failed, self.started = 0, time.perf_counter()
+
+    def after(self, row: Row, clip: str) -> Progress:
+        """How far it is with one more result."""
+        self.done, self.failed = self.done + 1, self.failed + ("error" in row)
+        elapsed = time.perf_counter() - self.started
+        left = elapsed / (self.done - self.already) * (self.total - self.done)
+        return Progress(self.done, self.total, self.failed, elapsed, left, clip)
+
+
+def evaluate(
+    model: ModelAdapter,
+    benchmark: Benchmark,
+    items: Sequence[Item],
+    setups: Sequence[Setup],
+    journal: Journal,
+    hows: Sequence[str] = (),
+    on_progress: Callable[[Progress], None] | None = None,
+    max_pixels: int | None = None,
+) -> None:
+    """Answer what ``journal`` does not hold yet, clip by clip, each answer appended at once.
+
+    ``hows``: ways to get a response (default: the benchmark's own). ``max_pixels`` bounds a clip's
+    pixels as in ``ModelAdapter.encode``.
+    Raises ``BenchmarkError`` for a way it does not have and ``JournalError`` where the answer
+    cannot be kept; whatever fails for single clips, setups or questions becomes a row.
+    """
+    ways = tuple(hows) or (benchmark.how,)
+    check_hows(benchmark, ways)
+    unique = list({setup.key: setup for setup in setups}.values())
+    already = sum(journal.done((i.id, s.key)) for i in items for s in unique)
+    count = Count(len(items) * len(unique), already)
+    for clip, num_frames, work in pending(items, unique, journal):
+        for row in answers(model, benchmark, clip, num_frames, work, ways, max_pixels):
+            journal.append(row)
+            progress = count.after(row, clip)
+            if on_progress:
+                on_progress(progress)
+    if on_progress and count.done == already:
+        on_progress(Progress(already, count.total, 0, 0.0, None, ""))
+
+
+def check_hows(benchmark: Benchmark, hows: Sequence[str]) -> None:
+    """Raises ``BenchmarkError`` for a way to respond that the benchmark does not have."""
+    for how in hows:
+        if how not in benchmark.hows:
+            allowed = ", ".join(benchmark.hows)
+            raise BenchmarkError(f"how={how!r} must be one of {allowed} for {benchmark.name}")
+
+
+def pending(
+    items: Sequence[Item], setups: Sequence[Setup], journal: Journal
+) -> Iterator[tuple[str, int, Work]]:
+    """(clip, frames, what to ask) wherever an answer is missing."""
+    clips: dict[str, list[Item]] = {}
+    for item in items:
+        clips.setdefault(item.clip, []).append(item)
+    lengths = dict.fromkeys(setup.num_frames for setup in setups)
+    for clip, together in clips.items():
+        for num_frames in lengths:
+            missing = [
+                (setup, [item for item in together if not journal.done((item.id, setup.key))])
+                for setup in setups
+                if setup.num_frames == num_frames
+            ]
+            if work := [(setup, left) for setup, left in missing if left]:
+                yield clip, num_frames, work
+
+
+def answers(
+    model: ModelAdapter,
+    benchmark: Benchmark,
+    clip: str,
+    num_frames: int,
+    work: Work,
+    hows: Sequence[str],
+    max_pixels: int | None = None,
+) -> Iterator[Row]:
+    """One row for every question and setup of one clip; a clip that fails fails in all of them.
+
+    A row holds "item", "setup" and either "error" or: "said" (way -> response), "right" (a verdict
+    for each way), "tokens" (of the clip, entering layer 0, mean over layers), "seconds" (compress,
+    read and respond; encoding left out) and, where it is known, "evidence" (tokens that show what
+    is asked about: all, kept in place, represented in a kept row; after the last stage).
+    """
+    needs = frozenset().union(*(setup.method.needs for setup, _ in work))
+    try:
+        video = benchmark.video(clip, num_frames)
+        encoded = model.encode(video, needs, max_pixels=max_pixels)
+        asked = {item.id: item for _, items in work for item in items}
+        shown = {key: benchmark.evidence(item, encoded.tokens) for key, item in asked.items()}
+    except Exception as error:
+        for setup, items in work:
+            yield from (_failure(item, setup, error) for item in items)
+        return
+    for setup, items in work:
+        started = time.perf_counter()
+        try:
+            conversation = model.conversation(encoded, setup.method)
+        except Exception as error:
+            yield from (_failure(item, setup, error) for item in items)
+            continue
+        share_s = (time.perf_counter() - started) / len(items)
+        for item in items:
+            try:
+                row = _answer(conversation, benchmark, item, setup, hows, shown[item.id])
+            except Exception as error:
+                yield _failure(item, setup, error)
+                continue
+            row["seconds"] = round(row["seconds"] + share_s, 4)
+            yield row
+
+
+def _answer(
+    conversation: Conversation,
+    benchmark: Benchmark,
+    item: Item,
+    setup: Setup,
+    hows: Sequence[str],
+    shown: Tensor | None,
+) -> Row:
+    started = time.perf_counter()
+    said = {how: _response(conversation, benchmark, item, how) for how in hows}
+    row: Row = {
+        "item": item.id,
+        "setup": setup.key,
+        "said": said,
+        "right": [benchmark.right(item, response) for response in said.values()],
+        "tokens": _tokens(conversation),
+        "seconds": time.perf_counter() - started,
+    }
+    if shown is not None and shown.any():
+        whole, shown = whole_record(conversation.records), shown.cpu()
+        kept, taken = shown & whole.mask, shown & (whole.group >= 0)
+        row["evidence"] = [int(part.sum()) for part in (shown, kept, taken)]
+    return row
+
+
+def _response(conversation: Conversation, benchmark: Benchmark, item: Item, how: str) -> str:
+    prompt = benchmark.prompt(item)
+    if how == "likelihood":
+        scores = conversation.score(prompt, item.options)
+        return item.options[max(range(len(scores)), key=scores.__getitem__)]
+    return conversation.ask(prompt, max_new_tokens=benchmark.max_new_tokens).text
+
+
+def _tokens(conversation: Conversation) -> list[float]:
+    """Visual tokens of the clip, those that enter layer 0, and the mean over all layers."""
+    total = len(conversation.encoded.tokens)
+    depth = conversation.model.text_config.num_hidden_layers
+    layers = visual_tokens_by_layer(conversation.records, total, depth)
+    return [total, layers[0], round(sum(layers) / len(layers), 1)]
+
+
+def _failure(item: Item, setup: Setup, error: Exception) -> Row:
+    told = f"{type(error).__name__}: {error}"[:500]
+    return {"item": item.id, "setup": setup.key, "error": told}

@@ -1,0 +1,62 @@
+"""What a run says of its making: what it cost, and what it takes to make it again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from gleanvid.models.base import Answer, Encoded, ModelAdapter
+from gleanvid.models.cost.flops import prefill_flops
+from gleanvid.run import Cost, visual_tokens_by_layer
+
+
+@cache
+def versions() -> dict[str, str]:
+    """Versions of the packages that an answer depends on."""
+    found = {}
+    for name in ("gleanvid", "torch", "transformers"):
+        with suppress(PackageNotFoundError):  # a source tree that was not installed
+            found[name] = version(name)
+    return found
+
+
+def made_with(adapter: ModelAdapter, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Versions, device, dtype and ``settings`` of :func:`gleanvid.ask`, ready for JSON.
+
+    Of earlier turns only their number is told.
+    """
+    usual = {"temperature": 0.0, "top_p": 1.0, "seed": None}
+    given = {name: value for name, value in settings.items() if name != "history"}
+    given["max_pixels"] = given.get("max_pixels") or adapter.max_pixels
+    given["earlier_turns"] = len(settings.get("history", ()))
+    told = {"device": str(adapter.device), "dtype": str(adapter.hf_model.dtype)}
+    return {"versions": versions()} | told | usual | given
+
+
+def cost_of(
+    answer: Answer, encoded: Encoded, adapter: ModelAdapter, decode_s: float, encode_s: float
+) -> Cost:
+    """What an answer took; ``encode_s`` is 0.0 where the clip was encoded before."""
+    config = adapter.text_config
+    total = len(encoded.tokens)
+    layers = visual_tokens_by_layer(answer.by_layer, total, config.num_hidden_layers)
+    text = answer.prompt_tokens - total
+    return Cost(
+        visual_tokens=total,
+        visual_tokens_kept=layers[0],
+        prompt_tokens=answer.prompt_tokens,
+        prompt_tokens_kept=answer.prompt_tokens_kept,
+        decode_s=decode_s,
+        encode_s=encode_s,
+        compress_s=answer.compress_s,
+        prefill_s=answer.prefill_s,
+        generate_s=answer.generate_s,
+        new_tokens=answer.new_tokens,
+        peak_memory_mib=answer.peak_memory_mib,
+        prefill_flops=sum(prefill_flops(config, text + n) for n in layers) / len(layers),
+        prefill_flops_full=prefill_flops(config, answer.prompt_tokens),
+        visual_tokens_by_layer=layers,
+    )

@@ -1,0 +1,45 @@
+"""The model families, in the order menus show them. A new family is one file and one line here."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gleanvid.models.base import ModelAdapter
+from gleanvid.models.families.internvl import InternVL
+from gleanvid.models.families.llava_next_video import LlavaNextVideo
+from gleanvid.models.families.llava_onevision import LlavaOnevision
+from gleanvid.models.families.llava_video.adapter import LlavaVideo
+from gleanvid.models.families.perception_lm import PerceptionLM
+from gleanvid.models.families.qwen3_vl import Qwen3VL
+from gleanvid.models.families.qwen25_vl import Qwen25VL
+from gleanvid.models.families.qwen35 import Qwen35
+from gleanvid.models.families.smolvlm import SmolVLM
+from gleanvid.models.families.video_llama3 import VideoLlama3
+from gleanvid.types import ModelError
+
+MODELS: tuple[type[ModelAdapter], ...] = (
+    Qwen3VL,
+    Qwen25VL,
+    LlavaOnevision,
+    LlavaVideo,
+    LlavaNextVideo,
+    PerceptionLM,
+    SmolVLM,
+    InternVL,
+    VideoLlama3,
+    Qwen35,
+)
+
+
+def family_of(config: Any, name: str) -> type[ModelAdapter]:
+    """The adapter for a configuration. Raises ``ModelError`` naming what is supported."""
+    for family in MODELS:
+        if config.model_type in family.model_types:
+            return family
+    supported = ", ".join(kind for family in MODELS for kind in family.model_types)
+    if getattr(config, "vision_config", None) is None:
+        raise ModelError(
+            f"{name} ({config.model_type}) is a text-only model and cannot see a video. "
+            f"Supported model types: {supported}."
+        )
+    raise ModelError(f"{name} is of type {config.model_type}, which is not one of: {supported}.")

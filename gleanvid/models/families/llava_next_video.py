@@ -1,0 +1,45 @@
+"""LLaVA-NeXT-Video (Vicuna): frames cropped to their middle square, 24x24 patches to 12x12 tokens.
+
+Zhang et al., "LLaVA-NeXT: A Strong Zero-shot Video Understanding Model", 2024,
+https://llava-vl.github.io/blog/2024-04-30-llava-next-video. No newlines; the CLIP tower has a
+class token, whose row is left out, and is read at its last layer but one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+from torch import Tensor
+
+from gleanvid.models.boundary.layout import Grid, no_sides
+from gleanvid.models.families.llava_onevision import LlavaOnevision
+from gleanvid.types import Video
+
+
+class LlavaNextVideo(LlavaOnevision):
+    model_types: ClassVar[tuple[str, ...]] = ("llava_next_video",)
+
+    @classmethod
+    def _pooling(cls, hf_model: Any) -> Callable[[Tensor], Tensor]:
+        return hf_model.model.vision_resampler
+
+    @classmethod
+    def _stride(cls, config: Any) -> int:
+        return config.spatial_pool_stride
+
+    @classmethod
+    def _sides(cls, config: Any, grid: Grid) -> Tensor:
+        return no_sides(grid)
+
+    def _view(self, video: Video) -> tuple[float, float, float, float]:
+        """The shorter edge is resized to the picture's, the longer one cut evenly."""
+        processor = self.processor.video_processor
+        if not processor.do_center_crop:
+            return super()._view(video)
+        height, width = video.frames.shape[1:3]
+        shown = processor.crop_size["height"] / processor.size["shortest_edge"] * min(height, width)
+        scale = video.source_size[1] / width, video.source_size[0] / height
+        left, top = max(0.0, (width - shown) / 2), max(0.0, (height - shown) / 2)
+        right, bottom = min(width, left + shown), min(height, top + shown)
+        return left * scale[0], top * scale[1], right * scale[0], bottom * scale[1]

@@ -1,0 +1,87 @@
+"""LLaVA-Video: LLaVA-OneVision with time in the prompt and newlines within the video.
+
+Zhang et al., "Video Instruction Tuning with Synthetic Data", 2024, arXiv:2410.02713. The published
+evaluation pools 27x27 patches by average to 13x13 tokens (182 rows a frame with newlines), the
+checkpoints state bilinear pooling to 14x14 (210 rows).
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import torch
+from torch import Tensor
+from transformers import AutoModelForImageTextToText, AutoProcessor
+
+from gleanvid.models.boundary.layout import Grid, no_sides
+from gleanvid.models.families.llava_onevision import LlavaOnevision
+from gleanvid.models.families.llava_video.config import LlavaVideoConfig, checked_choice, lines_of
+from gleanvid.models.families.llava_video.model import LlavaVideoForConditionalGeneration
+from gleanvid.models.families.llava_video.processor import LlavaVideoProcessor
+from gleanvid.types import ModelError, Video
+
+# transformers looks these up by the type of the configuration
+AutoModelForImageTextToText.register(
+    LlavaVideoConfig, LlavaVideoForConditionalGeneration, exist_ok=True
+)
+AutoProcessor.register(LlavaVideoConfig, LlavaVideoProcessor, exist_ok=True)
+
+
+class LlavaVideo(LlavaOnevision):
+    """A newline stays as long as a token of its line stays (policy "line"), always ("all"), or
+    never, once a token of the video is dropped ("none")."""
+
+    model_types: ClassVar[tuple[str, ...]] = ("llava_video", "llava_qwen")
+
+    def __init__(self, name: str, hf_model: Any, processor: Any, *more: Any) -> None:
+        rows = hf_model.get_input_embeddings().num_embeddings
+        if processor.video_token_id >= rows:
+            raise ModelError(f"{name} has {rows} embeddings, none of them free for video tokens.")
+        hf_model.config.image_token_index = processor.image_token_id
+        hf_model.config.video_token_index = processor.video_token_id
+        super().__init__(name, hf_model, processor, *more)
+        self.configure()
+
+    def configure(self, **settings: Any) -> None:
+        """Override what the checkpoint says of its layout: see ``llava_video_config.CHOICES``.
+
+        Raises ``ValueError`` naming the setting, its value and what it may be. Videos encoded
+        before are of no use afterwards.
+        """
+        config = self.hf_model.config
+        for name, value in settings.items():
+            setattr(config, name, checked_choice(name, value))
+        self.layout = self.layout_of(self.hf_model)
+        self.processor.video_side = self._tokens_per_side(self.hf_model)
+        self.processor.newline_position = config.newline_position
+        self.clips.clear()
+
+    @classmethod
+    def _sides(cls, config: Any, grid: Grid) -> Tensor:
+        total = grid[0] * grid[1] * grid[2]
+        lines = lines_of(config.newline_position, grid)
+        if not lines:
+            return no_sides(grid)
+        length, number = total // lines, torch.arange(lines)
+        place, first = number * (length + 1) + length, number * length
+        belongs = {
+            "line": (first, first + length),
+            "all": (first * 0, first * 0 + total),
+            "none": (first, first),
+        }
+        return torch.stack([place, *belongs[config.newline_policy]], 1)
+
+    @classmethod
+    def _stride(cls, config: Any) -> int:
+        return config.spatial_pool_stride
+
+    def introduction(self, video: Video) -> str:
+        """When the frames are, in the words the model was trained with."""
+        if not self.hf_model.config.time_instruction:
+            return ""
+        times = ",".join(f"{second:.2f}s" for second in video.timestamps)
+        return (
+            f"The video lasts for {video.duration:.2f} seconds, and {len(video)} frames are "
+            f"uniformly sampled from it. These frames are located at {times}."
+            "Please answer the following questions related to this video.\n"
+        )

@@ -1,0 +1,34 @@
+"""Qwen2.5-VL (Bai et al., "Qwen2.5-VL Technical Report", 2025): windows in the vision tower, and a
+bound on the pixels of one frame."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import torch
+from torch import Tensor
+from transformers.vision_utils import get_vision_window_index
+
+from gleanvid.models.families.qwen3_vl import Qwen3VL
+
+
+class Qwen25VL(Qwen3VL):
+    model_types: ClassVar[tuple[str, ...]] = ("qwen2_5_vl",)
+
+    @classmethod
+    def _vision_block(cls, tower: Any) -> Any:
+        return tower.blocks[max(tower.fullatt_block_indexes)]
+
+    @classmethod
+    def _token_order(cls, vision_config: Any, grids: list[tuple[int, int, int]]) -> Tensor:
+        """Patches stand window by window in the tower."""
+        merge = vision_config.spatial_merge_size
+        sizes = [(units, rows * merge, columns * merge) for units, rows, columns in grids]
+        index, _ = get_vision_window_index(
+            torch.tensor(sizes), merge, vision_config.window_size, vision_config.patch_size
+        )
+        return index.argsort()
+
+    def _size(self, num_frames: int, max_pixels: int | None) -> dict[str, int]:
+        """Qwen2.5-VL counts the pixels of one frame."""
+        return super()._size(1, max_pixels and max(1, max_pixels // num_frames))

@@ -1,0 +1,23 @@
+"""Qwen3.5: Qwen3-VL's way of seeing on a language model of mostly recurrent layers.
+
+Qwen team, "Qwen3.5", 2026. Most layers are gated delta nets, which keep one state of everything
+read so far and no keys and values. A token taken out ahead of layer 0 was never read; inside the
+model it has already gone into the states of the layers before, and there is no attention row to
+choose by. So only compressors that act before the language model work; others are refused.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, ClassVar
+
+from gleanvid.models.boundary import Layout
+from gleanvid.models.families.qwen3_vl import Qwen3VL
+
+
+class Qwen35(Qwen3VL):
+    model_types: ClassVar[tuple[str, ...]] = ("qwen3_5", "qwen3_5_moe")
+
+    @classmethod
+    def layout_of(cls, hf_model: Any) -> Layout:
+        return replace(super().layout_of(hf_model), recurrent=True)

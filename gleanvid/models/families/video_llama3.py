@@ -1,0 +1,81 @@
+"""VideoLLaMA3: native resolution, every frame for itself, its time as text in front of it.
+
+Zhang et al., "VideoLLaMA 3", 2025, arXiv:2501.13106. A token is the mean of 2x2 patches. The
+checkpoint's own dropping of tokens that repeat the frame before (``use_token_compression``) is off
+here: a compressor is shown all tokens and decides alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import torch
+from torch import Tensor
+
+from gleanvid.models.boundary import Layout
+from gleanvid.models.boundary.chunks import by_unit
+from gleanvid.models.boundary.layout import Grid
+from gleanvid.models.families.qwen3_vl import Qwen3VL
+from gleanvid.models.frames import frame_metadata
+from gleanvid.models.geometry import cells
+from gleanvid.types import Video
+
+
+class VideoLlama3(Qwen3VL):
+    model_types: ClassVar[tuple[str, ...]] = ("video_llama_3",)
+
+    @classmethod
+    def layout_of(cls, hf_model: Any) -> Layout:
+        core = hf_model.model
+        return Layout(
+            core,
+            core.language_model,
+            hf_model.config.video_token_id,
+            _grids,
+            core.vision_model.encoder.layers[-1].self_attn,
+            _patches_to_tokens,
+            tower=core.vision_model,
+            split=by_unit,
+        )
+
+    def build_inputs(self, video: Video, text: str, max_pixels: int | None) -> Mapping[str, Any]:
+        made = self.processor(
+            text=[text],
+            videos=[video.frames],
+            video_metadata=[frame_metadata(video)],
+            do_sample_frames=False,
+            use_token_compression=False,
+            size=self._size(len(video), max_pixels),
+            return_tensors="pt",
+        )
+        inputs = {name: made[name] for name in made if name != "video_metadata"}
+        self._check(inputs, max_pixels)
+        return inputs
+
+    def _size(self, num_frames: int, max_pixels: int | None) -> dict[str, int]:
+        """The processor bounds a frame from below and all frames together from above."""
+        size = self.processor.video_processor.size
+        low, high = int(size["shortest_edge"]), int(size["longest_edge"])
+        if max_pixels is not None:
+            low, high = min(low, max_pixels // num_frames), max_pixels
+        return {"shortest_edge": max(low, 1), "longest_edge": high}
+
+    def place_tokens(self, video: Video, inputs: Mapping[str, Any]) -> tuple[Grid, Tensor, Tensor]:
+        grid = self.layout.grids(inputs)[0]
+        seconds = torch.as_tensor(video.timestamps)[:, None].expand(-1, 2)
+        return grid, seconds, cells(grid[1], grid[2], video.source_size)
+
+
+def _grids(inputs: Mapping[str, Any]) -> list[Grid]:
+    found, merges = inputs.get("video_grid_thw"), inputs.get("video_merge_sizes")
+    if found is None or merges is None:
+        return []
+    pairs = zip(found.tolist(), merges.tolist(), strict=True)
+    return [(units, rows // by, columns // by) for (units, rows, columns), by in pairs]
+
+
+def _patches_to_tokens(patches: Tensor, grids: list[Grid]) -> Tensor:
+    """Patches are stored token by token, four to each; those of still images come first."""
+    total = sum(units * rows * columns for units, rows, columns in grids)
+    return patches[-4 * total :].unflatten(0, (-1, 4)).mean(1)

@@ -1,0 +1,94 @@
+"""Writing an answer: one call of generate(), followed token by token and timed."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from gleanvid.models.boundary import Record, last_logits_only
+from gleanvid.models.boundary.interrupt import interruptible
+from gleanvid.models.cost.measure import now, peak_memory_mib, reset_peak_memory
+from gleanvid.models.generation.sampling import generation_config, seeded
+from gleanvid.models.generation.streaming import StopOnEvent, TimedStreamer
+from gleanvid.types import Compression, StoppedError
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """What the model said and what it took. ``by_layer`` is on the CPU; seconds are synchronised.
+
+    ``prefill_s`` runs from the question to the first token without ``compress_s``; ``generate_s``
+    from the first token to the last. ``peak_memory_mib``: device memory on CUDA, else the whole
+    process.
+    """
+
+    text: str
+    by_layer: dict[int, Compression]
+    prompt_tokens: int
+    prompt_tokens_kept: int  # entering layer 0
+    compress_s: float
+    prefill_s: float
+    generate_s: float
+    new_tokens: int
+    peak_memory_mib: float
+
+
+def write_answer(
+    model: Any,
+    inputs: Mapping[str, Any],
+    record: Record,
+    prompt_tokens: int,
+    *,
+    max_new_tokens: int = 64,
+    on_text: Callable[[str], None] | None = None,
+    stop: threading.Event | None = None,
+    temperature: float = 0.0,
+    top_p: float = 1.0,
+    seed: int | None = None,
+) -> Answer:
+    """Let the adapter ``model`` answer the prompt ``inputs`` while its hooks fill ``record``.
+
+    ``prompt_tokens``: length of the whole prompt before compression, read now or earlier.
+
+    ``on_text`` gets the answer in pieces as it is written; ``stop``, once set, ends it within a
+    layer: with what is written, or with ``StoppedError`` ahead of the first token. The answer is
+    never longer than the checkpoint states, if it does. ``temperature`` 0 is greedy.
+    """
+    tokenizer, device = model.processor.tokenizer, model.device
+    streamer = TimedStreamer(tokenizer, on_text, device)
+    stated = model.hf_model.generation_config.max_new_tokens
+    limit = max_new_tokens if stated is None else min(max_new_tokens, stated)
+    compressed_s = record.compress_s  # spent earlier
+    reset_peak_memory(device)
+    start = now(device)
+    with (
+        seeded(seed, device),
+        interruptible(model.hf_model, stop),
+        last_logits_only(model.hf_model),
+    ):
+        try:
+            model.hf_model.generate(
+                **inputs,
+                generation_config=generation_config(limit, temperature, top_p),
+                streamer=streamer,
+                stopping_criteria=[StopOnEvent(stop)] if stop is not None else None,
+            )
+        except StoppedError:
+            if not streamer.new_ids:
+                raise
+    compress_s = record.compress_s - compressed_s
+    kept = record.prompt_tokens_kept
+    dropped = record.prompt_tokens[0] - kept[0] if kept else 0
+    return Answer(
+        tokenizer.decode(streamer.new_ids, skip_special_tokens=True).strip(),
+        {layer: rows[0][0].to("cpu") for layer, rows in record.stages.items()},
+        prompt_tokens,
+        prompt_tokens - dropped,
+        compress_s,
+        streamer.first_s - start - compress_s,
+        streamer.last_s - streamer.first_s,
+        len(streamer.new_ids),
+        peak_memory_mib(device),
+    )

@@ -1,0 +1,238 @@
+"""Many questions about one video: it is compressed and read by the language model once.
+
+What is kept of the reading is the key/value cache of the compressed prompt up to the end of the
+video. Every question goes on from a fork of it, at the positions it would have in the whole prompt,
+so that answers equal those of a fresh run up to rounding.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor
+from transformers import DynamicCache
+from transformers.cache_utils import DynamicLayer, LinearAttentionCacheLayerMixin
+
+from gleanvid.compressors.base import Chain, Compressor
+from gleanvid.models import boundary
+from gleanvid.models.cost.measure import explaining_out_of_memory, now
+from gleanvid.models.generation.answering import Answer, write_answer
+from gleanvid.models.generation.context import check_context
+from gleanvid.types import Compression
+
+if TYPE_CHECKING:
+    from gleanvid.models.base import Encoded, ModelAdapter
+
+ADVICE = "Use fewer frames, a lower retention_ratio, or a smaller model."
+_TAKES_ANY_MASK = ("sdpa", "eager")  # FlashAttention knows causal masks alone
+
+
+def reads_the_question(compressor: Compressor | Chain | None, num_layers: int) -> bool:
+    """Whether the choice depends on the question: by its text, or by attention inside the model."""
+    if compressor is None:
+        return False
+    stages = compressor.at_depth(num_layers).stages
+    return any("text" in stage.needs or stage.queries for _, stage in stages)
+
+
+@dataclass(frozen=True, eq=False)
+class Prefix:
+    """A compressed prompt that the language model has read, never changed afterwards."""
+
+    hook: Any  # the compressor's hook, which knows positions and masks of this prompt
+    cache: DynamicCache
+    hidden: Tensor  # [1, D]: what the output head reads of the last column
+    text_position: int = 0  # of the first column behind it, where that is text of the prompt
+
+    @contextmanager
+    def going_on(self, hf_model: Any, lead: int) -> Iterator[None]:
+        """The hook at work on a prompt of which ``lead`` columns are still to be read."""
+        state = self.hook.prefilled
+        behind = state.next_position.clamp(min=self.text_position + lead) if lead else None
+        self.hook.prefilled = replace(
+            state,
+            lead=lead,
+            lead_position=self.text_position,
+            next_position=state.next_position if behind is None else behind,
+        )
+        try:
+            with boundary.installed(hf_model, self.hook):
+                yield
+        finally:
+            self.hook.prefilled = state
+
+    def fork(self) -> DynamicCache:
+        """A cache that can grow by itself; growing layers replace their tensors, so none is copied.
+
+        Recurrent layers change theirs in place and are copied.
+        """
+        fork = copy.copy(self.cache)
+        fork.layers = [
+            copy.copy(layer)
+            if isinstance(layer, DynamicLayer)
+            and not isinstance(layer, LinearAttentionCacheLayerMixin)
+            else copy.deepcopy(layer)
+            for layer in self.cache.layers
+        ]
+        return fork
+
+
+class Conversation:
+    """Questions about one encoded video under one compressor.
+
+    A compressor that reads the question (its text, or attention rows inside the language model)
+    reads the whole prompt afresh for every question; all others read the video once, here, which
+    took ``compress_s`` and ``prefill_s`` seconds. Raises ``ModelError`` where memory runs out.
+    """
+
+    def __init__(
+        self, model: ModelAdapter, encoded: Encoded, compressor: Compressor | Chain | None
+    ) -> None:
+        self.model, self.encoded, self.compressor = model, encoded, compressor
+        self.records: dict[int, Compression] = {}  # layer -> record of the latest prefill, CPU
+        self.compress_s = self.prefill_s = 0.0
+        depth = model.text_config.num_hidden_layers
+        self._prefix: Prefix | None = None
+        if not reads_the_question(compressor, depth):
+            with model.lock, explaining_out_of_memory(ADVICE):
+                start = now(model.device)
+                self._prefix = self._read(encoded.inputs, self._text_position())
+                self.compress_s = self._prefix.hook.record.compress_s
+                self.prefill_s = now(model.device) - start - self.compress_s
+                self.encoded = replace(encoded, vision=None)  # read, so not held any longer
+
+    def ask(
+        self, question: str, *, history: Sequence[tuple[str, str]] = (), **options: Any
+    ) -> Answer:
+        """Answer ``question``; ``options`` and errors are those of ``ModelAdapter.generate``.
+
+        ``history``: (question, answer) of earlier turns. ``prefill_s`` of the answer starts at the
+        end of the video where that was read before.
+        """
+        if self._prefix is None:
+            answer = self.model.generate(
+                self.encoded, question, self.compressor, history=history, **options
+            )
+            self.records = answer.by_layer
+            return answer
+        model, hook = self.model, self._prefix.hook
+        with model.lock, explaining_out_of_memory(ADVICE), torch.no_grad():
+            prompt = self._prompt(question, history)["input_ids"]
+            tail = prompt[:, self.encoded.inputs["input_ids"].shape[1] :]
+            past = self._prefix.cache.get_seq_length()
+            inputs = {
+                "input_ids": tail,
+                "attention_mask": tail.new_ones(1, past + tail.shape[1]),
+                "past_key_values": self._prefix.fork(),
+            }
+            with self._prefix.going_on(model.hf_model, tail.shape[1]):
+                return write_answer(model, inputs, hook.record, prompt.shape[1], **options)
+
+    @torch.no_grad()
+    def score(
+        self, question: str, answers: Sequence[str], *, history: Sequence[tuple[str, str]] = ()
+    ) -> list[float]:
+        """Mean log-probability per token (natural; the answer's and its end token) of each answer.
+
+        All answers are read side by side in one pass, each blind to the others.
+        """
+        model = self.model
+        with model.lock, explaining_out_of_memory(ADVICE):
+            inputs = self._prompt(question, history)
+            given = [
+                model.answer_ids(self.encoded, question, answer, history) for answer in answers
+            ]
+            if self._prefix is None:
+                prefix, lead = self._read(inputs), inputs["input_ids"][0, :0]
+            else:
+                prefix = self._prefix
+                lead = inputs["input_ids"][0, self.encoded.inputs["input_ids"].shape[1] :]
+            together = model.text_config._attn_implementation in _TAKES_ANY_MASK
+            together = together and not model.layout.recurrent
+            parts = [given] if together else [[ids] for ids in given]
+            with prefix.going_on(model.hf_model, len(lead)):
+                return [score for part in parts for score in self._scores(prefix, lead, part)]
+
+    def _prompt(self, question: str, history: Sequence[tuple[str, str]]) -> dict[str, Any]:
+        """The whole prompt. Raises ``ModelError`` where the model cannot read that much."""
+        inputs = self.model.prompt(self.encoded, question, history)
+        visual = len(self.encoded.tokens)
+        check_context(self.model, inputs["input_ids"].shape[1], visual, self.compressor)
+        return inputs
+
+    @torch.no_grad()
+    def _text_position(self) -> int:
+        """Where the model places the text behind the video: not always behind all of it."""
+        inputs = self._prompt("?", ())
+        with boundary.remembered_vision(self.model.layout, self.encoded.vision):
+            positions = boundary.prompt_positions(self.model.layout, inputs)
+        return int(positions[-1, self.encoded.inputs["input_ids"].shape[1]])
+
+    def _read(self, inputs: Mapping[str, Any], text_position: int = 0) -> Prefix:
+        """Compress and read a prompt; its logits are never computed."""
+        model, layout = self.model, self.model.layout
+        hook = boundary.prompt_hook(layout, self.compressor, self.encoded.signals)
+        hook.goes_on = True
+        cache = DynamicCache(config=model.text_config)
+        with (
+            torch.no_grad(),
+            boundary.remembered_vision(layout, self.encoded.vision),
+            boundary.installed(model.hf_model, hook),
+        ):
+            output = layout.core(**inputs, past_key_values=cache, use_cache=True)
+        hook.layers.prefilling = False
+        self.records = {layer: rows[0][0].to("cpu") for layer, rows in hook.record.stages.items()}
+        return Prefix(hook, cache, output.last_hidden_state[:, -1].clone(), text_position)
+
+    def _scores(self, prefix: Prefix, lead: Tensor, answers: list[Tensor]) -> list[float]:
+        """Scores behind ``lead`` int64 [Q], the part of the prompt that ``prefix`` lacks."""
+        ids = torch.cat([lead, *answers])
+        sizes = [len(answer) for answer in answers]
+        hidden = self._hidden(prefix, ids, len(lead), sizes)
+        starts = [len(lead) + sum(sizes[:number]) for number in range(len(sizes))]
+        before = torch.cat([prefix.hidden, hidden])  # row i: what was read ahead of column i
+        rows = [
+            row
+            for start, size in zip(starts, sizes, strict=True)
+            for row in (len(lead), *range(start + 1, start + size))
+        ]
+        head = self.model.hf_model.get_output_embeddings()
+        logits = head(before[rows].to(head.weight.device)).float()
+        said = torch.cat(answers).to(logits.device)
+        each = logits.log_softmax(-1).gather(1, said[:, None]).squeeze(1)
+        return [part.mean().item() for part in each.split(sizes)]
+
+    def _hidden(self, prefix: Prefix, ids: Tensor, lead: int, sizes: list[int]) -> Tensor:
+        """[S, D] of ``ids`` [S]: a lead that all see, then answers of these sizes side by side."""
+        language_model: Any = self.model.layout.language_model
+        own = [torch.zeros(lead), *(torch.full((size,), n + 1) for n, size in enumerate(sizes))]
+        segment = torch.cat(own).to(ids.device)
+        state = prefix.hook.prefilled
+        behind = int(state.next_position[0])
+        place = [state.lead_position + torch.arange(lead)]
+        place += [behind + torch.arange(size) for size in sizes]
+        positions = torch.cat(place).to(ids.device)[None]
+        if state.sections:
+            positions = positions.expand(state.sections, 1, -1)
+        embeds = language_model.get_input_embeddings()(ids[None])
+        mask = None
+        if len(sizes) > 1:
+            causal = torch.ones(len(ids), len(ids), dtype=torch.bool, device=ids.device).tril()
+            seen = causal & ((segment == 0) | (segment == segment[:, None]))
+            past = seen.new_ones(len(ids), prefix.cache.get_seq_length())
+            blocked = ~torch.cat([past, seen], 1)[None, None]
+            mask = torch.zeros_like(blocked, dtype=embeds.dtype)
+            mask = mask.masked_fill(blocked, torch.finfo(embeds.dtype).min)
+        output = language_model(
+            inputs_embeds=embeds,
+            position_ids=positions,
+            attention_mask=mask,
+            past_key_values=prefix.fork(),
+            use_cache=True,
+        )
+        return output.last_hidden_state[0]

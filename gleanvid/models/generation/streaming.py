@@ -1,0 +1,49 @@
+"""Following a generation: its text, the time of its first and last token, a way to stop."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+from transformers import StoppingCriteria, TextStreamer
+
+from gleanvid.models.cost.measure import now
+
+
+class TimedStreamer(TextStreamer):
+    """Passes finished text to ``on_text``, keeps the new tokens and notes when they arrive.
+
+    ``first_s`` and ``last_s`` are in seconds of :func:`now`.
+    """
+
+    def __init__(
+        self, tokenizer: Any, on_text: Callable[[str], None] | None, device: torch.device
+    ) -> None:
+        super().__init__(tokenizer, skip_prompt=True, skip_special_tokens=True)
+        self.on_text, self.device = on_text, device
+        self.first_s = self.last_s = 0.0
+        self.new_ids: list[int] = []
+
+    def put(self, value: Tensor) -> None:
+        if not self.next_tokens_are_prompt:
+            self.last_s = now(self.device)
+            self.first_s = self.first_s or self.last_s
+            self.new_ids += value.flatten().tolist()
+        super().put(value)
+
+    def on_finalized_text(self, text: str, stream_end: bool = False) -> None:
+        if text and self.on_text is not None:
+            self.on_text(text)
+
+
+class StopOnEvent(StoppingCriteria):
+    """Ends generation after the token in work once the event is set."""
+
+    def __init__(self, event: threading.Event) -> None:
+        self.event = event
+
+    def __call__(self, input_ids: Tensor, scores: Tensor, **kwargs: Any) -> Tensor:
+        return torch.full((len(input_ids),), self.event.is_set(), device=input_ids.device)

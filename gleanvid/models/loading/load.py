@@ -1,0 +1,171 @@
+"""Loading a model by name or directory, with every way it can fail turned into a sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError
+from transformers import AutoConfig, AutoModelForImageTextToText, AutoProcessor
+from transformers.utils import is_flash_attn_2_available
+
+from gleanvid.models.base import ModelAdapter
+from gleanvid.models.cost.measure import explaining_out_of_memory
+from gleanvid.models.families import family_of
+from gleanvid.models.generation.context import checked_max_pixels
+from gleanvid.models.loading.hub import is_reachable
+from gleanvid.models.loading.quantization import quantization_config
+from gleanvid.types import ModelError
+
+BUILTIN = Path(__file__).parents[1] / "builtin"
+DTYPES = (torch.float32, torch.bfloat16, torch.float16)
+
+
+def load_model(
+    name_or_path: str | Path = "builtin",
+    device: str | torch.device | None = None,
+    dtype: str | torch.dtype | None = None,
+    *,
+    attn_implementation: str | None = None,
+    device_map: str | dict[str, Any] | None = None,
+    quantization: str | None = None,
+    max_pixels: int | None = None,
+    settings: Mapping[str, Any] | None = None,
+) -> ModelAdapter:
+    """Load "builtin", a hub id, or a local directory.
+
+    Unless given: ``device`` is CUDA where there is one; ``dtype`` bfloat16 on CUDA, else float32;
+    attention FlashAttention-2 where its package is installed on CUDA, else SDPA. ``device_map``
+    (accelerate) spreads a model over several devices, in place of ``device``. ``quantization``:
+    "8bit" or "4bit" (bitsandbytes). ``max_pixels`` bounds the pixels of all frames of a clip
+    together. ``settings`` override what the checkpoint says of settings that its family alone has
+    (LLaVA-Video: pooling, newlines, time in the prompt). Where the hub does not answer within
+    seconds (or ``HF_HUB_OFFLINE=1``), only what was downloaded before is looked at. Raises
+    ``ModelError`` saying what to do where weights are missing, the directory is no model, the type
+    is not supported, settings contradict each other or memory runs out, ``ValueError`` for a
+    setting out of range.
+    """
+    if device is not None and device_map is not None:
+        raise ModelError("device and device_map cannot both be given: device_map says it all.")
+    checked_max_pixels(max_pixels)
+    name = str(name_or_path)
+    source = _source(name)
+    target = _device(device)
+    kind = _dtype(dtype, target)
+    options: dict[str, Any] = {
+        "dtype": kind,
+        "attn_implementation": _attention(attn_implementation, target, kind),
+        "device_map": device_map,
+    }
+    if quantization is not None:
+        options["quantization_config"] = quantization_config(quantization, kind)
+        options["device_map"] = device_map or {"": target}
+    there = {"local_files_only": not (Path(source).is_dir() or is_reachable())}
+    family = family_of(_fetched(AutoConfig, source, name, **there), name)
+    hf_model = _weights(source, name, target, options | there)
+    processor = _fetched(AutoProcessor, source, name, **there)
+    return _configured(family(name, hf_model.eval(), processor, max_pixels), settings or {})
+
+
+def _configured(model: ModelAdapter, settings: Mapping[str, Any]) -> ModelAdapter:
+    if settings:
+        configure: Any = getattr(model, "configure", None)
+        if configure is None:
+            raise ValueError(f"settings={dict(settings)}: {model.name} has none of its own")
+        configure(**settings)
+    return model
+
+
+def _weights(source: str, name: str, target: torch.device, options: dict[str, Any]) -> Any:
+    """The model on its devices. Raises ``ModelError`` where weights are missing or too large."""
+    advice = (
+        f"{name} does not fit on {target}: load a smaller model, or pass quantization='4bit' or "
+        "device_map='auto'."
+    )
+    with explaining_out_of_memory(advice):
+        hf_model, loaded = _fetched(
+            AutoModelForImageTextToText, source, name, output_loading_info=True, **options
+        )
+        if loaded["missing_keys"]:  # transformers would go on with random weights
+            raise ModelError(
+                f"{name} is incomplete: it lacks {len(loaded['missing_keys'])} weights."
+            )
+        return hf_model if options["device_map"] is not None else hf_model.to(target)
+
+
+def _attention(given: str | None, target: torch.device, kind: torch.dtype) -> str:
+    fits = target.type == "cuda" and kind in (torch.bfloat16, torch.float16)
+    if given is None:
+        return "flash_attention_2" if fits and is_flash_attn_2_available() else "sdpa"
+    if "flash" in given and not fits:
+        raise ModelError(
+            f"attn_implementation={given!r} needs a CUDA device and dtype bfloat16 or float16, "
+            f"not {target.type} with {kind}: use 'sdpa'."
+        )
+    return given
+
+
+def _source(name: str) -> str:
+    """What to hand to transformers; ``ModelError`` for a directory that is no model."""
+    path = BUILTIN if name == "builtin" else Path(name).expanduser()
+    if path.is_dir():
+        if (path / "config.json").is_file():
+            return str(path)
+        if name == "builtin":
+            raise ModelError("This installation lacks the built-in model's weights: reinstall it.")
+        raise ModelError(f"{name} is not a model directory: it holds no config.json.")
+    if path.exists():
+        raise ModelError(f"{name} is a file; pass the directory that holds the model.")
+    if name == "builtin" or name.startswith((".", "/", "~")) or name.count("/") > 1:
+        raise ModelError(f"There is no directory {name}.")
+    return name
+
+
+def _fetched(loader: Any, source: str, name: str, **options: Any) -> Any:
+    """``loader.from_pretrained`` without remote code."""
+    try:
+        return loader.from_pretrained(source, trust_remote_code=False, **options)
+    except ImportError as error:
+        raise ModelError(
+            f"{name} needs a package that is not installed: {_first_line(error)}"
+        ) from error
+    except SafetensorError as error:
+        raise ModelError(f"{name} is damaged: {error}. Download it again.") from error
+    except OSError as error:
+        if Path(source).is_dir():
+            raise ModelError(f"{name} is incomplete or damaged: {error}") from error
+        raise ModelError(
+            f"The weights of {name} are not on this machine and could not be fetched. Download "
+            f"them where there is a network (hf download {name} --local-dir DIR) and pass that "
+            f"directory. ({_first_line(error)})"
+        ) from error
+    except (ValueError, KeyError) as error:
+        raise ModelError(f"{name} cannot be loaded: {_first_line(error)}") from error
+
+
+def _first_line(error: BaseException) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]
+
+
+def _device(given: str | torch.device | None) -> torch.device:
+    if given is None:
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        device = torch.device(given)
+    except RuntimeError as error:
+        raise ModelError(f"device={given!r} is no device: use 'cpu' or 'cuda'.") from error
+    if device.type == "cuda" and not torch.cuda.is_available():
+        raise ModelError("No CUDA device is available here: use device='cpu'.")
+    return device
+
+
+def _dtype(given: str | torch.dtype | None, device: torch.device) -> torch.dtype:
+    if given is None:
+        return torch.bfloat16 if device.type == "cuda" else torch.float32
+    found = given if isinstance(given, torch.dtype) else getattr(torch, given, None)
+    if found not in DTYPES:
+        names = ", ".join(str(dtype).removeprefix("torch.") for dtype in DTYPES)
+        raise ModelError(f"dtype={given!r} is not one of {names}.")
+    return found

@@ -1,0 +1,143 @@
+"""Files hold what is on show; a saved run comes back; nothing else is opened."""
+
+from __future__ import annotations
+
+import csv
+import json
+import zipfile
+
+import gradio as gr
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+
+from components.files import exports
+from components.panels.curves import measured
+from components.panels.wiring.export import GONE, NOTHING, writing
+from components.session.engine import Engine
+from gleanvid import GleanVID, Uniform
+from tests.components.fake import Library, a_run, moving_square
+
+
+@pytest.fixture(scope="module")
+def runs():
+    video, library = moving_square(), Library()
+    tokens = library.encode(video, None)[0].tokens
+    methods = [GleanVID(0.25), Uniform(0.5)]
+    made = [a_run(video, method.compress(tokens), method) for method in methods]
+    return measured(made, tokens)
+
+
+def test_the_units_add_up_to_the_tokens_kept(runs, tmp_path):
+    with exports.units_csv(runs, tmp_path).open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == sum(run.compression.grid[0] for run in runs)
+    first = [row for row in rows if row["run"] == "GleanVID 25 %"]
+    assert sum(int(row["tokens_kept"]) for row in first) == runs[0].compression.num_kept
+    assert all(float(row["effective_rank"]) > 0 for row in first)
+
+
+@pytest.mark.parametrize(("ids", "sentence"), [([], NOTHING), (["gone", "too"], GONE)])
+def test_without_runs_and_after_they_expired_a_file_is_refused_in_words(ids, sentence):
+    write = writing(Engine(Library()), "csv")
+    with pytest.raises(gr.Error) as found:
+        write(ids, "builtin", 0)
+    assert found.value.message == sentence
+
+
+def test_metrics_are_json_without_nan(runs, tmp_path):
+    text = exports.metrics_json(runs, tmp_path).read_text(encoding="utf-8")
+    told = json.loads(text, parse_constant=lambda name: pytest.fail(name))
+    assert told[0]["diagnostics"]["coverage_error"] >= 0
+    assert [entry["label"] for entry in told] == ["GleanVID 25 %", "Uniform 50 %"]
+
+
+def test_masks_are_those_of_the_records(runs, tmp_path):
+    arrays = np.load(exports.masks_npz(runs, tmp_path), allow_pickle=False)
+    mask = arrays["Uniform 50 %/mask"]
+    assert mask.shape == runs[1].compression.grid
+    assert np.array_equal(np.flatnonzero(mask), runs[1].compression.keep.numpy())
+
+
+def test_the_overlay_clip_has_a_frame_for_every_unit(runs, tmp_path):
+    import av
+
+    path = exports.overlay_clip(runs, tmp_path)
+    assert path.suffix == ".mp4"
+    with av.open(str(path)) as container:
+        count = sum(1 for _ in container.decode(video=0))
+    assert count == runs[0].compression.grid[0]
+
+
+def test_without_an_encoder_the_clip_is_an_animated_picture(runs, tmp_path, monkeypatch):
+    def refuse(*_):
+        raise ValueError("no encoder")
+
+    monkeypatch.setattr(exports, "_mp4", refuse)
+    with Image.open(exports.overlay_clip(runs, tmp_path)) as picture:
+        assert picture.format == "WEBP" and picture.n_frames == runs[0].compression.grid[0]
+
+
+def test_pictures_for_eyes_and_papers(runs, tmp_path):
+    with Image.open(exports.sheet(runs, tmp_path)) as picture:
+        assert picture.width > runs[0].video.frames.shape[2]
+    assert exports.paper_pdf(runs, tmp_path).read_bytes().startswith(b"%PDF")
+
+
+def test_a_saved_run_comes_back(runs, tmp_path):
+    back = exports.opened(str(exports.saved_run(runs, tmp_path)))
+    assert back.answer == runs[0].answer
+    assert torch.equal(back.compression.keep, runs[0].compression.keep)
+    assert np.array_equal(back.video.frames, runs[0].video.frames)
+
+
+def spoilt(path, **parts):
+    """The archive with some of its members replaced."""
+    with zipfile.ZipFile(path) as archive:
+        kept = {name: archive.read(name) for name in archive.namelist()}
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in (kept | parts).items():
+            archive.writestr(name, content)
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        {"../../evil.py": b"print(1)"},
+        {"run.json": b"{}"},
+        {"run.npz": b"PK not really"},
+        {"run.json": b"[[["},
+    ],
+    ids=["path out of it", "empty", "no arrays", "no JSON"],
+)
+def test_anything_else_is_no_saved_run(runs, tmp_path, parts):
+    path = spoilt(exports.saved_run(runs, tmp_path), **parts)
+    with pytest.raises(ValueError, match="not a run saved"):
+        exports.opened(path)
+
+
+def test_a_run_that_unpacks_too_large_is_refused(runs, tmp_path, monkeypatch):
+    path = str(exports.saved_run(runs, tmp_path))
+    monkeypatch.setattr(exports, "MAX_RUN_BYTES", 50_000)
+    with pytest.raises(ValueError, match="not a run saved"):
+        exports.opened(path)
+
+
+def test_a_record_that_points_outside_itself_is_refused(runs, tmp_path):
+    path = exports.saved_run(runs, tmp_path)
+    with zipfile.ZipFile(path) as archive, archive.open("run.npz") as file:
+        arrays = dict(np.load(file))
+    arrays["0/keep"] = arrays["0/keep"] + 10_000
+    np.savez(tmp_path / "bad.npz", **arrays)
+    bad = spoilt(path, **{"run.npz": (tmp_path / "bad.npz").read_bytes()})
+    with pytest.raises(ValueError, match="not a run saved"):
+        exports.opened(bad)
+
+
+def test_no_archive_is_no_run(tmp_path):
+    path = tmp_path / "run.zip"
+    path.write_text("hello")
+    with pytest.raises(ValueError, match="not a run saved"):
+        exports.opened(str(path))

@@ -1,0 +1,43 @@
+"""Examples bring their questions; the truth is told for our own clips alone."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from components.panels import clip
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "a.mp4").write_bytes(b"a clip")
+    (tmp_path / "b.mp4").write_bytes(b"another clip")
+    listed = [{"file": name, "title": name, "question": "What?"} for name in ("a.mp4", "b.mp4")]
+    (tmp_path / "clips.json").write_text(json.dumps(listed))
+    questions = [
+        {"question": "What colour?", "answer": "red", "options": ["red", "blue"]},
+        {"text": "What shape?", "answer": "cross"},
+        {"question": "", "answer": "x"},
+        {"question": "No answer?"},
+    ]
+    (tmp_path / "a.json").write_text(json.dumps({"questions": questions, "things": []}))
+    return tmp_path
+
+
+def test_questions_are_read_in_either_form_and_broken_ones_left_out(folder):
+    first, second = clip.examples(folder)
+    assert first.questions == (("What colour?", "red"), ("What shape?", "cross"))
+    assert second.questions == () and clip.ready(second) == clip.ready(None) == []
+
+
+def test_the_truth_is_known_for_the_very_file_alone(folder, tmp_path_factory):
+    shown = clip.examples(folder)
+    path = str(folder / "a.mp4")
+    assert clip.expected(shown, path, " What shape? ") == "cross"
+    assert clip.expected(shown, path, "Else?") is None
+    assert clip.expected(shown, str(folder / "b.mp4"), "What shape?") is None
+    other = tmp_path_factory.mktemp("up") / "a.mp4"
+    other.write_bytes(b"some upload of the same name")
+    assert clip.expected(shown, str(other), "What shape?") is None
+    assert clip.expected(shown, None, "What shape?") is None

@@ -1,0 +1,87 @@
+"""A link brings every setting back, and nothing that a widget could not say."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import gradio as gr
+import pytest
+
+from components.panels import link
+from components.panels.clip import Example
+from components.panels.compare import panel as panel_of_compare
+from components.panels.settings import panel
+from gleanvid import COMPRESSORS
+
+EXAMPLES = [Example(Path("/clips/square.mp4"), "Square", "What?")]
+
+
+@pytest.fixture(scope="module")
+def named():
+    with gr.Blocks():
+        start = {"model": "builtin", "compressor": "gleanvid"}
+        settings = panel(COMPRESSORS, [("Tiny", "builtin")], 64, start)
+        question = gr.Textbox()
+        compare = panel_of_compare(COMPRESSORS)
+    own = {"question": question, "methods": compare.methods, "ratios": compare.ratios}
+    return {"clip": gr.Video()} | settings.named() | own
+
+
+def said(named, **query):
+    """What a link changes, by name."""
+    found = link.restored(query, named, EXAMPLES)
+    pairs = zip(named, found, strict=True)
+    return {name: value for name, value in pairs if value != gr.skip()}
+
+
+def test_valid_values_come_back_in_their_kind(named):
+    query = {
+        "clip": "square.mp4",
+        "frames": "16",
+        "retention_ratio": "0.1",
+        "compressor": "vidcom2",
+        "gleanvid.alpha_min": "0.3",
+        "question": "Why ${1+1}?",
+        "seed": "7",
+        "methods": "vidcom2,evil,uniform",
+        "ratios": "0.1,0.25,7",
+    }
+    assert said(named, **query) == {
+        "clip": "/clips/square.mp4",
+        "frames": 16,
+        "retention_ratio": 0.1,
+        "compressor": "vidcom2",
+        "gleanvid.alpha_min": 0.3,
+        "question": "Why ${1+1}?",
+        "seed": 7,
+        "methods": ["vidcom2", "uniform"],
+        "ratios": [0.1, 0.25],
+    }
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"clip": "../../etc/passwd"},
+        {"frames": "9999"},
+        {"frames": "nan"},
+        {"retention_ratio": "-1"},
+        {"compressor": "evil"},
+        {"model": "someone/else"},
+        {"seed": "many"},
+        {"nothing": "1"},
+        {"methods": "evil,full", "ratios": "2"},
+    ],
+)
+def test_what_a_widget_could_not_say_changes_nothing(named, query):
+    assert said(named, **query) == {}
+
+
+def test_every_widget_writes_its_own_name_default_and_nothing_else(named):
+    for name, widget in named.items():
+        script = link.writer(name, widget, EXAMPLES)
+        assert f'"{name}"' in script
+        assert not any(word in script for word in ("NAME", "DEFAULT", "CLIPS"))
+        expected = '["square.mp4"]' if name == "clip" else json.dumps(widget.value)
+        assert expected in script

@@ -1,0 +1,79 @@
+"""Every script and template of the page: it parses, and text from outside only becomes text."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from shutil import which
+
+import gradio as gr
+import pytest
+
+import app
+from components.panels import clip
+from components.server.serving import ROOT
+from components.session.engine import Engine
+from tests.components.fake import Library
+
+FILES = sorted((ROOT / "assets").glob("*.js"))
+TO_HTML = re.compile(  # ways in which a string becomes markup or code
+    r"innerHTML|outerHTML|insertAdjacentHTML|setHTML|document\.write|srcdoc|DOMParser"
+    r"|createContextualFragment|\beval\b|new Function|setAttribute\(\s*[\"']on|javascript:"
+)
+
+
+@pytest.fixture(scope="module")
+def page():
+    return app.build_app(Engine(Library()), examples=clip.examples())
+
+
+@pytest.fixture(scope="module")
+def scripts(page):
+    """All the code by name, each as a whole program."""
+    told = {path.name: path.read_text(encoding="utf-8") for path in FILES}
+    for block in page.blocks.values():
+        if isinstance(block, gr.HTML):
+            body = block.js_on_load or ""
+            told[f"mount of {block._id}"] = f"(element, props, trigger, watch) => {{ {body} }}"
+    for number, event in page.fns.items():
+        if isinstance(event.js, str):
+            told[f"event {number}"] = f"({event.js})"
+    return told
+
+
+def outputs(page):
+    return {id(block) for event in page.fns.values() for block in event.outputs}
+
+
+def test_all_that_the_page_runs_is_looked_at(scripts):
+    kinds = [name.split()[0] for name in scripts]
+    assert len(FILES) >= 9 and kinds.count("mount") >= 8 and kinds.count("event") >= 20
+
+
+@pytest.mark.skipif(which("node") is None, reason="needs node")
+def test_every_script_parses(scripts, tmp_path):
+    for name in FILES:
+        subprocess.run(["node", "--check", name], check=True)
+    path = tmp_path / "page.js"  # the rest in one program: each start of node takes long
+    path.write_text(";\n".join(scripts[name] for name in scripts if " " in name), "utf-8")
+    subprocess.run(["node", "--check", path], check=True)
+
+
+def test_no_script_makes_markup_or_code_of_text(scripts):
+    for name, script in scripts.items():
+        assert not (found := TO_HTML.search(script)), f"{name}: {found}"
+
+
+def test_no_template_takes_text_that_changes(page):
+    """Gradio fills ``${}`` and ``{{}}`` in by running them."""
+    changing = outputs(page)
+    for block in page.blocks.values():
+        if isinstance(block, gr.HTML):
+            fixed = "${" not in block.html_template and "{{" not in block.html_template
+            assert fixed or id(block) not in changing, block.elem_id
+
+
+def test_no_component_that_shows_markup_is_an_output(page):
+    shown = [block for event in page.fns.values() for block in event.outputs]
+    frames = [block for block in shown if isinstance(block, gr.Dataframe | gr.Markdown)]
+    assert all(isinstance(block, gr.Markdown) and block.sanitize_html for block in frames)

@@ -1,0 +1,31 @@
+"""The status line says what is known: device, model, tokens, memory, and who waits."""
+
+from __future__ import annotations
+
+from components.panels import status
+from components.session.engine import Engine
+from components.session.line import Work
+from gleanvid import GleanVID
+from tests.components.fake import Library, a_run, moving_square
+
+
+def test_nothing_is_loaded_to_say_something():
+    engine = Engine(Library())
+    said = dict(status.pairs(engine))
+    assert set(said) == {"Device", "Memory", "Queue"} and said["Queue"] == "free"
+    assert engine.library.loads == 0
+    assert float(said["Memory"].split()[0].replace(",", "")) > 10
+
+
+def test_model_tokens_and_queue_are_told():
+    library = Library()
+    engine = Engine(library)
+    engine.model("builtin")
+    video = moving_square()
+    record = GleanVID(0.25).compress(library.encode(video, None)[0].tokens)
+    list(engine.line.wait(Work()))
+    said = dict(status.pairs(engine, a_run(video, record, GleanVID(0.25))))
+    assert (said["Model"], said["Queue"]) == ("builtin", "busy")
+    assert said["Tokens"] == f"{record.num_kept:,} of {record.num_tokens:,}"
+    next(engine.line.wait(Work()))
+    assert dict(status.pairs(engine))["Queue"] == "1 waiting"

@@ -1,0 +1,148 @@
+"""The endpoints over HTTP, as gradio_client and curl call them, and what they refuse."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+
+import pytest
+
+pytest.importorskip("gradio_client")
+
+import httpx
+from gradio_client import Client, handle_file
+
+import app
+from components.files import snippets
+from components.server import serving
+from components.session.engine import Engine
+from components.session.request import Request
+from gleanvid import GleanVID
+from tests.components.fake import Library, write_clip
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("api")
+
+
+@pytest.fixture(scope="module")
+def library():
+    return Library()
+
+
+@pytest.fixture(scope="module")
+def client(folder, library):
+    page = app.build_app(Engine(library), limits=serving.PUBLIC)
+    options = serving.options("127.0.0.1", None, False)
+    _, url, _ = page.queue().launch(**options, prevent_thread_lock=True, quiet=True)
+    yield Client(url, verbose=False, download_files=False, analytics_enabled=False)
+    page.close()
+
+
+@pytest.fixture(scope="module")
+def clip(folder):
+    write_clip(folder / "clip.mp4")
+    return handle_file(str(folder / "clip.mp4"))
+
+
+def test_a_question_is_answered_with_its_cost(client, clip):
+    run = client.predict(
+        video=clip, question="What moves?", retention_ratio=0.5, frames=8, api_name="/ask"
+    )
+    assert run["answer"].startswith("word0") and run["compressor"]["retention_ratio"] == 0.5
+    assert sum(run["budgets"]) == run["cost"]["visual_tokens_kept"]
+
+
+@pytest.mark.skipif(shutil.which("curl") is None, reason="needs curl")
+def test_the_code_for_curl_makes_the_run_of_the_page(client, clip, library, folder):
+    drawn = {"seed": 5, "temperature": 0.5, "top_p": 0.9, "max_new_tokens": 9}
+    method = GleanVID(0.5, alpha_min=0.3)
+    request = Request("clip.mp4", 8, "builtin", lambda: method, 100, drawn)
+    text = snippets.curl(request, "What's `it`?", "clip.mp4", client.src.rstrip("/"))
+    done = subprocess.run(["bash", "-c", text], cwd=folder, capture_output=True, text=True)
+    lines = done.stdout.splitlines()
+    (run,) = json.loads(lines[lines.index("event: complete") + 1].removeprefix("data: "))
+    assert run["question"] == "What's `it`?" and run["compressor"] == method.settings()
+    assert library.options == drawn | {"max_pixels": 100 * 8}
+
+
+def test_tokens_are_chosen_without_a_question(client, clip):
+    kept = client.predict(
+        video=clip, compressor="uniform", retention_ratio=0.25, frames=8, api_name="/compress"
+    )
+    units, rows, columns = kept["grid"]
+    assert len(kept["keep"]) == units * rows * columns // 4 == sum(kept["budgets"])
+
+
+def test_methods_are_compared(client, clip):
+    rows = client.predict(
+        video=clip,
+        question="What moves?",
+        compressors=["gleanvid", "uniform"],
+        retention_ratios=[0.25],
+        frames=8,
+        api_name="/compare",
+    )
+    assert [row["method"] for row in rows] == ["FullTokens", "GleanVID 25 %", "Uniform 25 %"]
+    assert rows[1]["agreement"] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"compressor": "evil"}, "compressor='evil' must be one of"),
+        ({"model": "../../secret"}, "must be one of builtin"),
+        ({"frames": 10_000}, "must be in"),
+        ({"retention_ratio": 7}, "retention_ratio=7"),
+        ({"settings": {"alpha_min": 9}}, "alpha_min=9"),
+        ({"settings": {"nonsense": 1}}, "no such setting"),
+        ({"temperature": -1}, "temperature=-1"),
+        ({"question": "  "}, "question"),
+        ({"question": "x" * 10_001}, "10,000 characters; this one has 10,001"),
+    ],
+)
+def test_bad_arguments_are_named(client, clip, change, sentence):
+    given = {"video": clip, "question": "What?", "frames": 8} | change
+    with pytest.raises(Exception, match=sentence):
+        client.predict(**given, api_name="/ask")
+
+
+def asked_plainly(client, path):
+    """Sent as it is: gradio_client would upload a local file of that name."""
+    call = f"{client.src}gradio_api/call/ask"
+    file = {"path": path, "meta": {"_type": "gradio.FileData"}}
+    data = [file, "What?", "gleanvid", 0.25, "", 8, None, 0, 0.0, 8, 1.0, 0]
+    reply = httpx.post(call, json={"data": data})
+    if reply.status_code != 200:
+        return reply.text
+    return httpx.get(f"{call}/{reply.json()['event_id']}", timeout=20).text
+
+
+def test_an_upload_may_be_named_by_its_path(client, clip, folder, library):
+    sent = {"files": ("clip.mp4", (folder / "clip.mp4").read_bytes())}
+    path = httpx.post(f"{client.src}gradio_api/upload", files=sent).json()[0]
+    assert "event: complete" in asked_plainly(client, path)
+    beyond = f"{path}/../../../etc/passwd"
+    assert "event: complete" not in asked_plainly(client, beyond)
+
+
+@pytest.mark.parametrize(
+    "path", ["/etc/passwd", __file__, "../app.py", "README.md", ".git/config", "", None]
+)
+def test_no_file_of_the_server_is_read(client, library, path):
+    reads = library.reads
+    assert "event: complete" not in asked_plainly(client, path)
+    assert library.reads == reads
+
+
+def test_a_clip_given_by_its_address_is_not_fetched(client):
+    data = [{"path": "http://127.0.0.1/x.mp4", "meta": {"_type": "gradio.FileData"}}, "What?"]
+    reply = httpx.post(f"{client.src}gradio_api/call/ask", json={"data": data})
+    assert reply.status_code == 422
+
+
+def test_the_server_says_that_it_is_up(client):
+    reply = httpx.get(f"{client.src}healthz")
+    assert reply.json() == {"status": "ok"} and reply.headers["x-content-type-options"] == "nosniff"

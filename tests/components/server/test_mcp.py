@@ -1,0 +1,87 @@
+"""The endpoints as MCP tools: what a client reads of them, and a call with an uploaded clip."""
+
+from __future__ import annotations
+
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import httpx
+import pytest
+
+import app
+from components.server import serving
+from components.session.engine import Engine
+from tests.components.fake import Library, write_clip
+
+mcp = pytest.importorskip("mcp", reason="needs the mcp extra, which is part of the dev extra")
+
+
+@pytest.fixture(scope="module")
+def address():
+    page = app.build_app(Engine(Library()))
+    options = serving.options("127.0.0.1", None, False) | {"mcp_server": True}
+    _, url, _ = page.queue().launch(**options, prevent_thread_lock=True, quiet=True)
+    yield url.rstrip("/")
+    page.close()
+
+
+@pytest.fixture(scope="module")
+def upload(address, tmp_path_factory) -> str:
+    """Address of a clip on the server."""
+    path = tmp_path_factory.mktemp("mcp") / "clip.mp4"
+    write_clip(path)
+    sent = httpx.post(
+        f"{address}/gradio_api/upload", files={"files": ("clip.mp4", path.read_bytes())}
+    )
+    return f"{address}/gradio_api/file={sent.json()[0]}"
+
+
+def spoken(address: str, tool: str = "", **arguments: Any) -> Any:
+    """The reply to a call of a tool, or without one the list of tools."""
+    from mcp.client.streamable_http import streamablehttp_client
+
+    async def talk() -> Any:
+        async with (
+            streamablehttp_client(f"{address}/gradio_api/mcp/") as (read, write, _),
+            mcp.ClientSession(read, write) as session,
+        ):
+            await session.initialize()
+            return await (session.call_tool(tool, arguments) if tool else session.list_tools())
+
+    with ThreadPoolExecutor(1) as thread:  # Playwright leaves an event loop behind in this one
+        return thread.submit(asyncio.run, talk()).result()
+
+
+def test_the_three_endpoints_are_the_tools_and_say_what_they_are_for(address):
+    tools = {tool.name: tool for tool in spoken(address).tools}
+    assert set(tools) == {"ask", "compress", "compare"}
+    for tool in tools.values():
+        assert "Use it to" in tool.description and "Returns:" in tool.description
+        fields = tool.inputSchema["properties"]
+        assert all(field.get("description") for field in fields.values())
+        assert "Args:" not in tool.description
+    assert tools["ask"].inputSchema["properties"]["retention_ratio"]["default"] == 0.25
+
+
+def test_a_tool_answers_about_an_uploaded_clip(address, upload):
+    reply = spoken(address, "ask", video=upload, question="What moves?", frames=8)
+    assert not reply.isError
+    assert "'answer': 'word0 word1" in reply.content[0].text
+    assert "visual_tokens_kept" in reply.content[0].text
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"video": "http://127.0.0.1:1/clip.mp4"}, "addresses are not fetched"),
+        ({"video": "http://a.example/gradio_api/file=/etc/passwd"}, ""),
+        ({"compressor": "gzip"}, "must be one of"),
+        ({"question": " "}, "Type a question first"),
+    ],
+)
+def test_what_a_tool_refuses_it_refuses_in_words(address, upload, change, sentence):
+    given = {"video": upload, "question": "What moves?", "frames": 8} | change
+    reply = spoken(address, "ask", **given)
+    assert reply.isError and sentence in reply.content[0].text
+    assert "root:" not in reply.content[0].text

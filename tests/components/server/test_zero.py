@@ -1,0 +1,97 @@
+"""On ZeroGPU whatever needs the model runs elsewhere: only copies of values cross over."""
+
+from __future__ import annotations
+
+import pickle
+import sys
+from inspect import isgeneratorfunction
+from types import SimpleNamespace
+
+import pytest
+
+from components.server import zero
+from components.session.actions import ask, look
+from components.session.engine import Engine
+from components.session.request import Request
+from gleanvid import GleanVID
+from tests.components.fake import Library, write_clip
+
+
+def copied(value):
+    return pickle.loads(pickle.dumps(value))
+
+
+class Spaces(SimpleNamespace):
+    """A stand-in for ``spaces``: arguments and results are pickled, as between processes."""
+
+    def __init__(self):
+        super().__init__(durations=[], calls=[])
+
+    def GPU(self, duration):  # noqa: N802
+        self.durations.append(duration)
+
+        def decorate(work):
+            def single(*given):
+                self.calls.append(work.__name__)
+                return copied(work(*copied(given)))
+
+            def pieces(*given):
+                self.calls.append(work.__name__)
+                yield from map(copied, work(*copied(given)))
+
+            return pieces if isgeneratorfunction(work) else single
+
+        return decorate
+
+
+@pytest.fixture
+def spaces(monkeypatch, tmp_path):
+    monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path / "cache"))
+    stand_in = Spaces()
+    monkeypatch.setattr(zero, "find_spec", lambda name: object())
+    monkeypatch.setitem(sys.modules, "spaces", stand_in)
+    return stand_in
+
+
+@pytest.fixture
+def request_(tmp_path):
+    write_clip(tmp_path / "clip.mp4")
+    return Request(str(tmp_path / "clip.mp4"), 8, "builtin", GleanVID)
+
+
+def test_without_the_package_the_library_is_used_as_it_is(monkeypatch):
+    monkeypatch.setattr(zero, "find_spec", lambda name: None)
+    library = Library()
+    assert zero.lent(library) is library
+
+
+def test_looking_and_asking_cross_over_by_value_and_the_clip_is_encoded_once(spaces, request_):
+    library = Library(words=3)
+    engine = Engine(zero.lent(library, 30))
+    assert spaces.durations == [30]
+    assert list(look(engine, request_))[-1].viewer
+    assert list(look(engine, request_))[-1].viewer
+    assert spaces.calls == ["_encode_there"]
+    engine.start("me")
+    last = list(ask(engine, "me", request_, "What moves?", []))[-1]
+    assert last.turns[-1]["answer"] == "word0 word1 word2" and last.done
+    assert spaces.calls == ["_encode_there", "_stream_there"]
+    assert engine.runs.get(last.runs[0]).video is engine.clip(request_.path, 8)
+
+
+def test_stop_is_noticed_between_two_words_and_the_worker_let_go(spaces, request_):
+    library = Library(words=1000)
+    engine = Engine(zero.lent(library))
+    engine.start("me")
+    for part in ask(engine, "me", request_, "What moves?", []):
+        if part.turns and "word3" in part.turns[-1]["answer"]:
+            engine.stop("me")
+    assert part.notice["text"] == "Stopped." and part.done
+    assert library.closed.is_set() and len(engine.line) == 0
+
+
+def test_scores_of_an_answer_come_from_there_too(spaces, request_):
+    lent = zero.lent(Library())
+    video, model = lent.read_video(request_.path, 8), lent.load_model("builtin")
+    assert lent.score(video, "Q?", ["a"], model, GleanVID(0.5), stop=None) == [-1.0]
+    assert spaces.calls == ["_score_there"]

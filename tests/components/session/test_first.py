@@ -1,0 +1,49 @@
+"""The saved first result comes back as it was, and the one in the repository is whole."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from components.panels.clip import FOLDER, examples
+from components.session import first
+from components.viewer.payload import pack
+from tests.components.viewer.test_viewer import run_of
+
+
+def test_a_saved_run_comes_back(tmp_path):
+    run = run_of()
+    first.save(run, folder=tmp_path)
+    loaded = first.load(tmp_path)
+    packed = pack([run])
+    assert {key: loaded.viewer[key] for key in packed.value} == packed.value
+    assert Path(loaded.viewer["data"]["path"]).read_bytes() == packed.data
+    assert (loaded.question, loaded.turns[0]["answer"]) == (run.question, run.answer)
+    budgets, novelty = loaded.figures[:2]
+    assert list(budgets.data[0].y) == run.compression.budgets.tolist()
+    assert list(novelty.data[0].y) == pytest.approx(run.compression.trace["novelty"].tolist())
+
+
+def test_without_one_the_page_begins_empty(tmp_path):
+    assert first.load(tmp_path) == first.First()
+
+
+def test_the_one_in_the_repository_is_whole_and_fits_its_clip():
+    loaded = first.load()
+    grid, methods = loaded.viewer["grid"], loaded.viewer["methods"]
+    assert len(methods) == 1 + len(first.COMPARED)
+    for method in methods:
+        assert method["stages"][0]["tokens"] == grid[0] * grid[1] * grid[2]
+    for key, part in (("sheet", "frames"), ("data", "tokens")):
+        size = Path(loaded.viewer[key]["path"]).stat().st_size
+        assert size == loaded.viewer["bytes"][part]
+    assert len(loaded.turns[0]["cost"]) == 6 and loaded.turns[0]["answer"]
+    assert loaded.viewer["name"] == examples()[0].path.name
+
+
+def test_every_example_is_there_with_its_licence():
+    notes = (FOLDER.parent / "ATTRIBUTION.md").read_text(encoding="utf-8")
+    for example in examples():
+        assert example.path.is_file() and example.title and example.question
+        assert example.path.name in notes

@@ -1,0 +1,68 @@
+"""The sketch of the features finds the like tokens; ranks and novelty are the library's own."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from torch.nn.functional import normalize
+
+from components.viewer.evidence import effective_ranks, evidence, sketch
+from gleanvid import COMPRESSORS, metrics
+from gleanvid.types import Compression, VideoTokens
+
+
+def tokens_of(units: int = 6, side: int = 6, width: int = 48, rank: int = 16) -> VideoTokens:
+    noise = torch.Generator().manual_seed(3)
+    total = units * side * side
+    low = torch.randn(total, rank, generator=noise) @ torch.randn(rank, width, generator=noise)
+    shared = 20 * torch.randn(width, generator=noise)
+    weak = 0.05 * torch.randn(total, width, generator=noise)
+    return VideoTokens(low + shared + weak, (units, side, side))
+
+
+def test_cosines_of_the_sketch_are_those_of_the_debiased_features():
+    tokens = tokens_of()
+    true = normalize(metrics.debiased(tokens.features), dim=1)
+    small = normalize(torch.from_numpy(evidence(tokens).sketch).float(), dim=1)
+    error = (small @ small.T - true @ true.T).abs()
+    assert error.max() < 0.06 and error.mean() < 0.015
+
+
+def test_scale_and_zero_rows_do_not_matter():
+    rows = torch.randn(40, 30, generator=torch.Generator().manual_seed(0))
+    rows[7] = 0
+    plain, grown = sketch(rows), sketch(rows * torch.linspace(0.1, 9, 40)[:, None])
+    assert (plain.int() - grown.int()).abs().max() <= 1
+    assert not plain[7].any()
+    assert plain.dtype == torch.int8 and plain.abs().max() == 127
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (1, 50), (3, 5)])
+def test_the_width_is_the_same_however_small_the_clip(shape):
+    assert sketch(torch.ones(shape)).shape == (shape[0], 24)
+
+
+@pytest.mark.parametrize("name", ["gleanvid", "uniform", "prunevid"])
+def test_effective_ranks_are_those_of_the_library(name):
+    tokens = tokens_of()
+    record = COMPRESSORS[name](retention_ratio=0.3).compress(tokens)
+    true = metrics.effective_rank_by_unit(metrics.debiased(tokens.features), record)
+    assert effective_ranks(tokens, record) == pytest.approx(true.tolist(), rel=1e-3, abs=1e-3)
+
+
+def test_a_unit_without_tokens_has_rank_zero():
+    tokens = tokens_of()
+    ranks = effective_ranks(tokens, Compression.pruned(torch.arange(36), tokens.grid))
+    assert ranks[0] > 1 and ranks[1:] == [0.0] * 5
+
+
+def test_novelty_is_what_gleanvid_measures():
+    tokens = tokens_of()
+    trace = COMPRESSORS["gleanvid"]().compress(tokens).trace
+    assert np.allclose(evidence(tokens).novelty, trace["novelty"], rtol=1e-4)
+
+
+def test_a_clip_is_measured_once():
+    tokens = tokens_of()
+    assert evidence(tokens) is evidence(tokens)

@@ -1,0 +1,125 @@
+"""Odd clips through the whole of the library: each is shown, or refused in words."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from components.session.actions import ask, look
+from components.session.comparing import compare, plans
+from components.session.engine import Engine
+from components.session.request import Request
+from gleanvid import COMPRESSORS, GleanVID, pipeline
+from gleanvid.models.loading.load import BUILTIN
+
+av = pytest.importorskip("av")
+pytestmark = pytest.mark.skipif(
+    not (BUILTIN / "model.safetensors").is_file(), reason="no built-in weights"
+)
+
+
+@pytest.fixture(scope="module")
+def engine():
+    return Engine(pipeline)
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path / "cache"))
+
+
+def write(path, codec: str, frames: int, width: int, height: int) -> str:
+    with av.open(str(path), "w") as container:
+        stream = container.add_stream(codec, rate=8)
+        stream.width, stream.height, stream.pix_fmt = width, height, "yuv420p"
+        for index in range(frames):
+            picture = np.full((height, width, 3), 40, np.uint8)
+            picture[height // 4 : height // 2, 8 * index : 8 * index + 32] = (230, 90, 20)
+            container.mux(stream.encode(av.VideoFrame.from_ndarray(picture, format="rgb24")))
+        container.mux(stream.encode())
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "codec", "frames", "size"),
+    [
+        ("hevc.mp4", "libx265", 8, (160, 96)),
+        ("old.avi", "mpeg4", 8, (160, 96)),
+        ("box.mkv", "libx264", 8, (160, 96)),
+        ("portrait.mp4", "libx264", 8, (96, 256)),
+        ("four_k.mp4", "libx264", 2, (3840, 2160)),
+        ("one_frame.mp4", "libx264", 1, (160, 96)),
+    ],
+)
+def test_clips_that_browsers_may_not_play_are_shown(engine, tmp_path, name, codec, frames, size):
+    if codec not in av.codecs_available:
+        pytest.skip(f"this PyAV has no {codec}")
+    path = write(tmp_path / name, codec, frames, *size)
+    last = list(look(engine, Request(path, 8, "builtin", GleanVID)))[-1]
+    assert last.notice["kind"] == "quiet", last.notice
+    assert f"Used {frames} of {frames} frames" in last.notice["text"]
+    tiles = last.viewer["tiles"]
+    assert tiles["count"] == frames
+    assert abs(tiles["width"] / tiles["height"] - size[0] / size[1]) < 0.05
+    assert ("fewer than the 8 asked for" in last.notice["text"]) == (frames < 8)
+
+
+def test_ten_hours_are_refused_with_the_limit_and_the_next_clip_works(engine, tmp_path):
+    path = tmp_path / "lecture.mp4"
+    with av.open(str(path), "w") as container:
+        stream = container.add_stream("libx264", rate=1)
+        stream.width, stream.height, stream.pix_fmt = 64, 48, "yuv420p"
+        for second in (0, 18_000, 36_000):
+            frame = av.VideoFrame.from_ndarray(np.zeros((48, 64, 3), np.uint8), format="rgb24")
+            frame.pts = second
+            container.mux(stream.encode(frame))
+        container.mux(stream.encode())
+    last = list(look(engine, Request(str(path), 8, "builtin", GleanVID)))[-1]
+    assert last.notice["kind"] == "problem" and last.viewer is None
+    assert "hours; the limit is 6 hours" in last.notice["text"]
+    short = write(tmp_path / "short.mp4", "libx264", 8, 160, 96)
+    assert list(look(engine, Request(short, 8, "builtin", GleanVID)))[-1].viewer
+
+
+def test_a_question_of_ten_thousand_characters_is_answered_and_so_is_the_next(engine, tmp_path):
+    path = write(tmp_path / "clip.mp4", "libx264", 8, 160, 96)
+    request = Request(path, 8, "builtin", GleanVID, sampling={"max_new_tokens": 4})
+    turns: list = []
+    for question in (("where is it? " * 770)[:10_000], "What moves?"):
+        engine.start("me")
+        last = list(ask(engine, "me", request, question, turns))[-1]
+        assert last.done and last.notice["text"].startswith("Used 8 of 8"), last.notice
+        turns = last.turns
+        assert turns[-1]["question"] == question and turns[-1]["cost"]
+    assert len(turns) == 2
+
+
+def test_a_share_that_a_method_cannot_reach_is_said_and_the_next_question_works(engine, tmp_path):
+    path = write(tmp_path / "clip.mp4", "libx264", 8, 160, 96)
+
+    def asked(share):
+        engine.start("me")
+        request = Request(
+            path, 8, "builtin", lambda: COMPRESSORS["fastv"](share), sampling={"max_new_tokens": 4}
+        )
+        return list(ask(engine, "me", request, "What moves?", []))[-1]
+
+    refused = asked(0.15)
+    assert refused.done and refused.notice["kind"] == "problem" and not refused.turns
+    assert "retention_ratio=0.15 is out of reach for FastV" in refused.notice["text"]
+    assert asked(0.5).turns[-1]["cost"] and not engine.busy("me")
+    engine.start("me")
+    request = Request(path, 8, "builtin", GleanVID, sampling={"max_new_tokens": 4})
+    planned = plans(["fastv", "uniform"], [0.15], lambda name, share: COMPRESSORS[name](share))
+    rows = list(compare(engine, "me", request, "What moves?", lambda: planned))[-1].rows
+    assert [row.state for row in rows] == ["done", "failed", "done"]
+    assert "out of reach for FastV" in rows[1].error
+
+
+@pytest.mark.parametrize("content", [b"", b"no film at all" * 99, b"<html>"])
+def test_what_is_no_clip_is_refused_in_words(engine, tmp_path, content):
+    path = tmp_path / "film.mp4"
+    path.write_bytes(content)
+    last = list(look(engine, Request(str(path), 8, "builtin", GleanVID)))[-1]
+    assert last.notice["kind"] == "problem" and "film.mp4" in last.notice["text"]
+    assert last.viewer is None

@@ -1,0 +1,177 @@
+"""What goes to the browser says exactly what the run says."""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from components.viewer.component import MaskViewer
+from components.viewer.evidence import evidence
+from components.viewer.payload import pack, publish
+from gleanvid import COMPRESSORS, Video, metrics
+from gleanvid.run import Run
+from gleanvid.video import read_video
+from tests.components.fake import COLUMNS, ROWS, Library, a_run, moving_square
+
+
+def run_of(name: str = "gleanvid", frames: int = 8, **settings):
+    video, library = moving_square(frames), Library()
+    compressor = COMPRESSORS[name](**settings)
+    tokens = library.encode(video, library.load_model("builtin"))[0].tokens
+    return a_run(video, compressor.compress(tokens), compressor)
+
+
+def mask_of(packed, method: int = 0) -> np.ndarray:
+    """The mask of a method's first stage, read as the script reads it."""
+    stage = packed.value["methods"][method]["stages"][0]
+    size = -(-stage["tokens"] // 8)
+    bits = np.frombuffer(packed.data, np.uint8, size, stage["mask"])
+    return np.unpackbits(bits)[: stage["tokens"]].astype(bool)
+
+
+def several(frames: int = 8):
+    names = ("gleanvid", "uniform", "prunevid", "random")
+    video, library = moving_square(frames), Library()
+    tokens = library.encode(video, library.load_model("builtin"))[0].tokens
+    methods = [COMPRESSORS[name]() for name in names]
+    return [a_run(video, method.compress(tokens), method) for method in methods], tokens
+
+
+@pytest.mark.parametrize("ratio", [0.05, 0.25, 1.0])
+def test_masks_survive_the_trip(ratio):
+    run = run_of(retention_ratio=ratio)
+    packed = pack([run])
+    assert (mask_of(packed) == run.compression.mask.numpy()).all()
+    names = [score["name"] for score in packed.value["methods"][0]["stages"][0]["scores"]]
+    assert names[:3] == ["joint", "lrs", "scs"] and set(names) == set(run.compression.scores)
+
+
+def test_every_run_has_its_own_masks_and_budgets():
+    runs, tokens = several()
+    packed = pack(runs, 0, 2, tokens)
+    for index, run in enumerate(runs):
+        stage = packed.value["methods"][index]["stages"][0]
+        assert (mask_of(packed, index) == run.compression.mask.numpy()).all()
+        assert stage["budgets"] == run.compression.budgets.tolist()
+        assert stage["kept"] == sum(stage["budgets"])
+        assert len(stage["rank"]) == run.compression.grid[0]
+    assert (packed.value["a"], packed.value["b"]) == (0, 2)
+    size = packed.value["bytes"]
+    assert (size["frames"], size["tokens"]) == (len(packed.sheet), len(packed.data))
+    place, width = (packed.value["sketch"][key] for key in ("place", "width"))
+    sketch = np.frombuffer(packed.data, np.int8, len(tokens) * width, place)
+    assert (sketch.reshape(-1, width) == evidence(tokens).sketch).all()
+
+
+def test_novelty_is_the_method_s_own_where_it_has_one_and_the_clip_s_beside_it():
+    runs, tokens = several()
+    value = pack(runs, tokens=tokens).value
+    true = runs[0].compression.trace["novelty"].tolist()
+    assert value["methods"][0]["novelty"] == pytest.approx(true, rel=1e-5)
+    assert value["methods"][1]["novelty"] is None
+    assert value["novelty"] == pytest.approx(true, rel=1e-4)
+
+
+def test_without_features_a_run_shows_what_it_holds():
+    packed = pack([run_of("uniform")])
+    (stage,) = packed.value["methods"][0]["stages"]
+    assert stage["scores"] == [] and stage["rank"] is None
+    assert packed.value["novelty"] is packed.value["sketch"] is None
+    assert len(packed.data) == -(-stage["tokens"] // 32) * 4
+
+
+def test_a_run_opened_from_a_file_shows_the_ranks_kept_with_it(tmp_path):
+    runs, tokens = several()
+    found = metrics.diagnose(metrics.debiased(tokens.features), runs[0].compression)
+    opened = Run.load(metrics.with_diagnostics(runs[0], found).save(tmp_path))
+    kept = pack([opened]).value["methods"][0]["stages"][0]["rank"]
+    fresh = pack(runs[:1], tokens=tokens).value["methods"][0]["stages"][0]["rank"]
+    assert kept == pytest.approx(fresh, rel=1e-3)
+
+
+def test_runs_that_do_not_belong_together_are_refused():
+    runs, _ = several()
+    with pytest.raises(ValueError, match="same clip"):
+        pack([runs[0], run_of(frames=6)])
+    with pytest.raises(ValueError, match=r"runs=13 must be in \[1, 12\]"):
+        pack(runs * 3 + runs[:1])
+    with pytest.raises(ValueError, match="runs=0"):
+        pack([])
+    with pytest.raises(ValueError, match="b=4"):
+        pack(runs, 0, 4)
+
+
+@pytest.mark.parametrize("frames", [1, 7, 8, 33])
+def test_every_frame_is_on_the_sheet_and_in_one_step(frames):
+    packed = pack([run_of(frames=frames)])
+    tiles, units = packed.value["tiles"], packed.value["units"]
+    sheet = Image.open(io.BytesIO(packed.sheet))
+    assert tiles["count"] == frames == len(units) == len(packed.value["seconds"])
+    assert sheet.width == tiles["columns"] * tiles["width"]
+    assert sheet.height == -(-frames // tiles["columns"]) * tiles["height"]
+    assert units == sorted(units) and set(units) == set(range(packed.value["grid"][0]))
+
+
+def test_frames_stand_where_the_script_looks_for_them():
+    run = run_of(frames=8)
+    packed = pack([run])
+    tiles, sheet = packed.value["tiles"], Image.open(io.BytesIO(packed.sheet))
+    for index, frame in enumerate(run.video.frames):
+        left = index % tiles["columns"] * tiles["width"]
+        top = index // tiles["columns"] * tiles["height"]
+        tile = sheet.crop((left, top, left + tiles["width"], top + tiles["height"]))
+        assert np.abs(np.asarray(tile, float) - frame).mean() < 12
+
+
+@pytest.mark.parametrize(("codec", "ending"), [("mpeg4", "avi"), ("ffv1", "mkv")])
+def test_clips_that_browsers_cannot_play_are_shown_all_the_same(tmp_path, codec, ending):
+    av = pytest.importorskip("av", reason="needs PyAV")
+    path, frames = tmp_path / f"clip.{ending}", moving_square(8).frames
+    with av.open(str(path), "w") as container:
+        stream = container.add_stream(codec, rate=4)
+        stream.width, stream.height, stream.pix_fmt = 126, 72, "yuv420p"
+        stream.bit_rate = 2_000_000
+        for frame in frames:
+            picture = av.VideoFrame.from_ndarray(frame, format="rgb24")
+            container.mux(stream.encode(picture))
+        container.mux(stream.encode())
+    video = read_video(path, 8)
+    packed = pack([a_run(video, run_of().compression, COMPRESSORS["gleanvid"]())])
+    sheet = np.asarray(Image.open(io.BytesIO(packed.sheet)), float)
+    tiles = packed.value["tiles"]
+    for index in (0, 7):
+        left = index % tiles["columns"] * tiles["width"]
+        top = index // tiles["columns"] * tiles["height"]
+        tile = sheet[top : top + tiles["height"], left : left + tiles["width"]]
+        assert np.abs(tile - frames[index]).mean() < 14
+
+
+def test_sheets_of_large_videos_stay_within_what_phones_can_show():
+    video = Video.from_frames(np.zeros((64, 360, 640, 3), np.uint8))
+    run = a_run(video, run_of(frames=128).compression, COMPRESSORS["gleanvid"]())
+    tiles = pack([run]).value["tiles"]
+    rows = -(-tiles["count"] // tiles["columns"])
+    assert tiles["columns"] * tiles["width"] * rows * tiles["height"] < 12_000_000
+    assert tiles["width"] / tiles["height"] == pytest.approx(16 / 9, rel=0.02)
+
+
+def test_the_token_area_is_a_share_of_the_picture():
+    left, top, right, bottom = pack([run_of()]).value["area"]
+    assert (left, top) == (0, 0)
+    assert right == pytest.approx(126 // COLUMNS * COLUMNS / 126)
+    assert bottom == pytest.approx(72 // ROWS * ROWS / 72)
+
+
+def test_files_are_named_by_their_content(tmp_path):
+    packed = pack([run_of()])
+    first, again = publish(packed, tmp_path), publish(packed, tmp_path)
+    assert first == again and len(list(tmp_path.iterdir())) == 2
+    other = publish(pack([run_of(retention_ratio=0.5)]), tmp_path)
+    assert other["sheet"] == first["sheet"] and other["data"] != first["data"]
+
+
+def test_what_a_page_sends_back_is_not_read():
+    assert MaskViewer().preprocess({"sheet": {"path": "/etc/passwd"}}) is None

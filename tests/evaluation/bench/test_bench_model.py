@@ -1,0 +1,183 @@
+import json
+
+import numpy as np
+import pytest
+import torch
+
+from gleanvid.cli import main
+from gleanvid.compressors import COMPRESSORS
+from gleanvid.evaluation.bench import bench_compress, bench_model
+from gleanvid.evaluation.bench.bench_model_table import table
+from gleanvid.models.cost.flops import prefill_flops
+from gleanvid.models.loading.random_weights import random_model, shipped_configs
+from tests.models.small import SMALL
+from tests.models.tiny import noise_video
+
+CONFIG = ["--config", "qwen3-vl-8b", "--random-weights"]
+METHODS = ("gleanvid", "vidcom2", "visionzip", "dycoke")
+
+
+@pytest.fixture(scope="module", params=shipped_configs())
+def measured(request):
+    torch.set_num_threads(1)
+    model = random_model(request.param, "cpu", changes=SMALL[request.param])
+    methods = [COMPRESSORS[name](0.1) for name in METHODS]
+    videos = [noise_video(4, 96, 160)]
+    (report,) = bench_model.measure(model, videos, methods, new_tokens=3, repeats=3, warmup=1)
+    return model, report
+
+
+def row_of(report, name):
+    return next(row for row in report["rows"] if row["compressor"]["name"] == name)
+
+
+def test_full_tokens_come_first_and_every_row_is_complete(measured):
+    model, report = measured
+    assert [row["compressor"]["name"] for row in report["rows"]] == ["full", *METHODS]
+    full = report["rows"][0]
+    assert set(full["relative"].values()) == {1.0}
+    for name in ("gleanvid", "vidcom2", "visionzip"):
+        row = row_of(report, name)
+        for part in ("preprocess_s", "vision_s", "compress_s", "prefill_s", "generate_s"):
+            assert row[part] > 0 and len(row["samples"][part]) == 3
+        assert row["new_tokens"] == 3
+        assert row["prompt_tokens_kept"] < full["prompt_tokens_kept"] == row["prompt_tokens"]
+        assert row["throughput"] == pytest.approx(1 / row["total_s"])
+    assert model.build_inputs.__func__ is type(model).build_inputs  # nothing stays wrapped
+
+
+def test_the_parts_of_one_item_add_up(measured):
+    model, _ = measured
+    method = COMPRESSORS["gleanvid"](0.25)
+    item = bench_model.run_item(model, noise_video(4, 96, 160), method, "what?", 2)
+    parts = item.preprocess_s + item.vision_s + item.compress_s + item.prefill_s + item.generate_s
+    assert item.total_s == pytest.approx(parts)
+    assert item.first_token_s == pytest.approx(item.vision_s + item.compress_s + item.prefill_s)
+    assert item.peak_memory_mib >= item.peak_llm_memory_mib > 0
+
+
+def test_flops_are_eq_llm_flops_of_the_tokens_that_were_read(measured):
+    model, report = measured
+    for name in ("full", "gleanvid"):
+        row = row_of(report, name)
+        text = row["prompt_tokens"] - row["visual_tokens"]
+        expected = prefill_flops(model.text_config, text + row["visual_tokens_kept"])
+        assert row["prefill_flops"] == pytest.approx(expected)
+
+
+def test_a_row_holds_medians_and_how_they_relate_to_full_tokens(measured):
+    model, report = measured
+    full, row = report["rows"][0], row_of(report, "gleanvid")
+    for name, seconds in row["samples"].items():
+        assert row[name] == sorted(seconds)[1]
+    for name in ("vision_s", "prefill_s", "total_s", "peak_memory_mib", "throughput"):
+        assert row["relative"][name] == pytest.approx(row[name] / full[name])
+    first = (row["compress_s"] + row["prefill_s"]) / (full["compress_s"] + full["prefill_s"])
+    assert row["relative"]["compress_and_prefill_s"] == pytest.approx(first)
+    text, config = full["prompt_tokens"] - full["visual_tokens"], model.text_config
+    work = [prefill_flops(config, text + one["visual_tokens_kept"]) for one in (row, full)]
+    assert row["relative"]["prefill_flops"] == pytest.approx(work[0] / work[1])
+    assert f" ({work[0] / work[1] - 1:+.1%})" in table({**report, "rows": [row]})
+
+
+def test_seconds_wait_for_the_device(monkeypatch):
+    done = []
+    monkeypatch.setattr(torch.cuda, "synchronize", done.append)
+    bench_compress._timed(lambda: done.append("work"), "cuda:1")
+    assert done == [torch.device("cuda:1"), "work", torch.device("cuda:1")]
+    bench_compress._timed(lambda: done.append("work"), "cpu")
+    assert done[3:] == ["work"]
+
+
+def test_a_method_out_of_reach_is_a_row_with_its_reason(measured):
+    _, report = measured
+    row = row_of(report, "dycoke")
+    assert "out of reach" in row["error"] and "total_s" not in row
+    assert not bench_model.failed(row)
+    assert "out of reach" in table(report)
+
+
+def test_the_report_is_json_and_the_table_has_a_line_a_row(measured):
+    _, report = measured
+    assert json.loads(json.dumps(report)) == report
+    lines = [line for line in table(report).splitlines() if line.startswith("| 4 |")]
+    assert len(lines) == len(report["rows"])
+    assert {"device", "cpu", "threads", "load_average", "versions"} <= set(report["machine"])
+
+
+def test_the_made_up_video_has_one_cut_and_drifts():
+    frames = bench_model.made_up_video(10, 64, 96).frames.astype(np.float64)
+    change = np.abs(np.diff(frames, axis=0)).mean((1, 2, 3))
+    assert change.argmax() == 5  # between frames 5 and 6
+    assert change.min() > 0
+
+
+def test_the_command_writes_both_files(tmp_path, capsys):
+    asked = "--frames 2 --frame-size 64x64 --compressor gleanvid,uniform --repeats 1 --warmup 0"
+    given = ["bench", "model", *asked.split(), "--new-tokens", "2", "--device", "cpu"]
+    assert main([*given, "--out", str(tmp_path)]) == 0
+    report = json.loads((tmp_path / "model_builtin.json").read_text())
+    assert [row["compressor"]["name"] for row in report["rows"]] == ["full", "gleanvid", "uniform"]
+    assert (tmp_path / "model_builtin.md").read_text().strip() == capsys.readouterr().out.strip()
+
+
+ASKED = "--frames 2,4 --frame-size 64x64 --repeats 1 --warmup 0 --new-tokens 1 --device cpu"
+
+
+def test_what_breaks_is_a_row_and_the_others_are_measured(tmp_path, monkeypatch):
+    real = bench_model.run_item
+
+    def run_item(model, video, method, *rest):
+        if method.name == "uniform":
+            raise RuntimeError("CUDA error: an illegal memory access was encountered")
+        return real(model, video, method, *rest)
+
+    monkeypatch.setattr(bench_model, "run_item", run_item)
+    given = ["bench", "model", *ASKED.split(), "--out", str(tmp_path)]
+    assert main([*given, "--compressor", "uniform,gleanvid"]) == 1
+    rows = json.loads((tmp_path / "model_builtin.json").read_text())["rows"]
+    assert ["error" in row for row in rows] == [False, True, False] * 2
+    assert rows[1]["error"].startswith("RuntimeError: CUDA error")
+    assert main([*given, "--compressor", "gleanvid,dycoke"]) == 0  # DyCoke cannot reach 25 %
+    assert "out of reach" in (tmp_path / "model_builtin.md").read_text()
+
+
+def test_without_full_tokens_there_is_nothing_to_compare_with(monkeypatch):
+    def refuses(model, video, method, *rest):
+        raise ValueError("prompt too long")
+
+    monkeypatch.setattr(bench_model, "run_item", refuses)
+    assert main(["bench", "model", *ASKED.split(), "--compressor", "gleanvid"]) == 1
+
+
+def test_what_was_measured_is_written_after_every_video(tmp_path, monkeypatch):
+    real = bench_model.run_item
+
+    def run_item(model, video, *rest):
+        if len(video) == 4:
+            raise KeyboardInterrupt
+        return real(model, video, *rest)
+
+    monkeypatch.setattr(bench_model, "run_item", run_item)
+    given = ["bench", "model", *ASKED.split(), "--compressor", "gleanvid", "--out", str(tmp_path)]
+    assert main(given) == 130
+    rows = json.loads((tmp_path / "model_builtin.json").read_text())["rows"]
+    assert [row["num_frames"] for row in rows] == [2, 2]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--config", "qwen3-vl-8b"], "--random-weights"),
+        (["--random-weights"], "--config"),
+        (["--config", "none", "--random-weights"], "config='none'"),
+        ([*CONFIG, "--quantization", "4bit"], "--quantization does not go with --config"),
+        ([*CONFIG, "--model", "a/b"], "--model does not go with --config"),
+        (["--frames", "0"], "at least 1"),
+        (["--frame-size", "9"], "frame_size='9'"),
+        (["--out", __file__], "cannot write to"),
+    ],
+)
+def test_bad_options_are_sentences(options, said, capsys):
+    assert main(["bench", "model", *options, "--device", "cpu"]) == 2
+    assert said in capsys.readouterr().err

@@ -1,0 +1,198 @@
+import csv
+import json
+
+import numpy as np
+import pytest
+import torch
+
+from components.panels import curves
+from gleanvid import metrics
+from gleanvid.cli import main
+from gleanvid.compressors import COMPRESSORS
+from gleanvid.evaluation.diagnostics import diagnose, diagnosis
+from gleanvid.evaluation.run.fingerprint import fingerprint
+from gleanvid.models import load_model
+from gleanvid.pipeline import MAX_SIDE, ask
+from gleanvid.video import read_video
+from tests.video.clips import write_clip
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Two clips, one file that is none, and one that is no video by its name."""
+    place = tmp_path_factory.mktemp("clips")
+    write_clip(place / "a.mp4", num_frames=12)
+    write_clip(place / "b.mp4", num_frames=30, size=(64, 64))
+    (place / "broken.mp4").write_bytes(b"no video at all" * 20)
+    (place / "notes.txt").write_text("no clip")
+    return place
+
+
+@pytest.fixture(scope="module")
+def rows(folder):
+    torch.set_num_threads(1)
+    model = load_model("builtin", "cpu")
+    clips = diagnose.find_clips([folder])
+    names = ["gleanvid", "uniform", "sparsevlm", "dycoke"]
+    return list(diagnose.diagnose_clips(clips, model, names, [0.5, 0.05], 8))
+
+
+def measured(rows, **wanted):
+    found = [row for row in rows if isinstance(row, diagnose.Row)]
+    return [row for row in found if all(getattr(row, n) == v for n, v in wanted.items())]
+
+
+def test_every_clip_is_measured_at_every_ratio_and_a_broken_one_is_named(rows):
+    for name in ("gleanvid", "uniform"):
+        for ratio in (0.5, 0.25, 0.05):
+            assert {row.clip for row in measured(rows, name=name, retention_ratio=ratio)} == {
+                "a.mp4",
+                "b.mp4",
+            }
+    broken = [row for row in rows if isinstance(row, diagnose.Skipped) and not row.name]
+    assert [row.clip for row in broken] == ["broken.mp4"]
+
+
+def test_a_ratio_out_of_reach_is_said_and_the_others_are_measured(rows):
+    out = [row for row in rows if isinstance(row, diagnose.Skipped) and row.name == "dycoke"]
+    assert {row.retention_ratio for row in out} >= {0.05}
+    assert all("out of reach" in row.reason for row in out)
+
+
+def test_all_stages_of_a_method_count(rows):
+    for row in measured(rows, name="sparsevlm"):
+        assert 0 < row.kept < row.retention_ratio  # its average over the layers is the ratio
+
+
+def test_selections_share_their_budgets(rows):
+    for clip in ("a.mp4", "b.mp4"):
+        found = measured(rows, clip=clip, part="selection")
+        assert [row.name for row in found] == list(diagnose.SELECTIONS)
+        assert len({row.budget_gini for row in found}) == 1
+        assert len({row.kept for row in found}) == 1
+
+
+def test_files_hold_the_means(rows, tmp_path):
+    good = measured(rows)
+    skipped = [row for row in rows if isinstance(row, diagnose.Skipped)]
+    diagnosis.write(tmp_path, {"model": "m", "num_frames": 8}, good, skipped)
+    found = json.loads((tmp_path / "diagnosis.json").read_text())
+    values = [row.effective_rank for row in measured(rows, name="gleanvid", retention_ratio=0.05)]
+    assert found["effective_dimension"]["gleanvid"]["0.05"] == pytest.approx(np.mean(values))
+    assert found["clips_measured"] == 2
+    with (tmp_path / "diagnosis.csv").open() as sheet:
+        assert len(list(csv.DictReader(sheet))) == len(good)
+    for name in ("effective_dimension", "spatial_iou", "complementarity"):
+        for ending in ("pdf", "png"):
+            assert (tmp_path / f"{name}.{ending}").stat().st_size > 1000
+    page = (tmp_path / "diagnosis.md").read_text()
+    assert "broken.mp4" in page and "(2 clips)" in page
+
+
+def test_the_command_fails_if_nothing_can_be_measured(folder, tmp_path, capsys):
+    asked = ["--compressor", "uniform", "--retention-ratio", "0.25", "--num-frames", "4"]
+    whole = ["diagnose", str(folder / "broken.mp4"), *asked, "--out", str(tmp_path / "none")]
+    assert main(whole) == 1
+    said = capsys.readouterr().err
+    assert "broken.mp4" in said and "no clip could be measured" in said
+    assert main(["diagnose", str(folder / "a.mp4"), *asked, "--out", str(tmp_path / "one")]) == 0
+    assert "uniform" in capsys.readouterr().out
+
+
+def test_a_clip_that_failed_shows_in_the_exit_code_and_the_others_are_kept(folder, tmp_path):
+    asked = ["--compressor", "uniform", "--retention-ratio", "0.25", "--num-frames", "4"]
+    assert main(["diagnose", str(folder), *asked, "--out", str(tmp_path)]) == 1
+    found = json.loads((tmp_path / "diagnosis.json").read_text())
+    assert found["clips_measured"] == 2
+    model = load_model("builtin", "cpu")
+    assert found["model_weights"] == fingerprint(model.hf_model)
+    size = dict(model.processor.video_processor.size)
+    assert found["processor"]["size"]["longest_edge"] == size["longest_edge"]
+
+
+def test_a_ratio_out_of_reach_is_no_failure(folder, tmp_path, capsys):
+    asked = ["--compressor", "uniform,dycoke", "--retention-ratio", "0.05", "--num-frames", "4"]
+    assert main(["diagnose", str(folder / "a.mp4"), *asked, "--out", str(tmp_path)]) == 0
+    assert "dycoke at 0.05" in capsys.readouterr().err
+
+
+def test_what_was_measured_before_ctrl_c_is_kept(folder, tmp_path, capsys, monkeypatch):
+    real = diagnose.read_video
+
+    def read(path, *given, **more):
+        if path.name == "b.mp4":
+            raise KeyboardInterrupt
+        return real(path, *given, **more)
+
+    monkeypatch.setattr(diagnose, "read_video", read)
+    asked = ["--compressor", "uniform", "--retention-ratio", "0.25", "--num-frames", "4"]
+    given = ["diagnose", str(folder / "a.mp4"), str(folder / "b.mp4"), *asked]
+    assert main([*given, "--out", str(tmp_path)]) == 130
+    assert "stopped" in capsys.readouterr().err
+    assert json.loads((tmp_path / "diagnosis.json").read_text())["clips_measured"] == 1
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (["--retention-ratio", "1.5"], "retention_ratio=1.5"),
+        (["--compressor", "none_such"], "none_such"),
+    ],
+)
+def test_bad_options_are_sentences(folder, change, said, capsys, tmp_path):
+    assert main(["diagnose", str(folder), *change, "--out", str(tmp_path)]) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_a_folder_that_cannot_be_made_is_said_before_anything_is_measured(folder, capsys):
+    assert main(["diagnose", str(folder), "--out", __file__]) == 2
+    said = capsys.readouterr().err
+    assert "cannot write to" in said and "1/" not in said
+
+
+def test_a_folder_without_videos_is_said(tmp_path, capsys):
+    assert main(["diagnose", str(tmp_path)]) == 2
+    assert "no video in" in capsys.readouterr().err
+
+
+def test_a_row_holds_the_metrics_of_their_names_and_what_the_app_draws(folder):
+    model, method = load_model("builtin", "cpu"), COMPRESSORS["gleanvid"](0.4)
+    rows = diagnose.diagnose_clips([folder / "b.mp4"], model, ["gleanvid"], [0.4], 8)
+    (row,) = measured(rows, name="gleanvid", retention_ratio=0.4)
+    video = read_video(folder / "b.mp4", 8, max_side=MAX_SIDE)
+    tokens = model.encode(video).tokens
+    record, features = method.compress(tokens), metrics.debiased(tokens.features)
+    expected = {
+        "effective_rank": metrics.effective_dimension(features, record),
+        "residual_energy": metrics.residual_energy(features, record),
+        "later_residual_energy": metrics.later_residual_energy(features, record),
+        "coverage_error": metrics.coverage_error(features, record),
+        "energy_outside_span": metrics.energy_outside_span(features, record),
+        "budget_gini": metrics.budget_gini(record),
+        "kept": record.num_kept / record.num_tokens,
+    }
+    found = {name: getattr(row, name) for name in expected}
+    assert found == pytest.approx(expected) and len(set(expected.values())) == 7
+    np.testing.assert_array_equal(row.spatial_iou, metrics.spatial_iou_curve(record))
+    np.testing.assert_array_equal(row.random_iou, metrics.random_iou_curve(record))
+
+    (run,) = curves.measured([ask(video, "What?", model, method, 1)], tokens)
+    shown = metrics.diagnostics_of(run)
+    for name in ("effective_rank", "residual_energy", "coverage_error", "energy_outside_span"):
+        assert getattr(shown, name) == pytest.approx(expected[name])
+    drawn = dict(zip([*curves.OVER_UNITS, *curves.OVERALL], curves.draw([run]), strict=True))
+    gaps = record.grid[0] - 1
+    for trace, own in zip(
+        drawn["spatial_iou"].data, (row.spatial_iou, row.random_iou), strict=True
+    ):
+        assert list(trace.y) == pytest.approx(own[:gaps])
+
+
+def test_methods_without_inner_stages_are_measured_on_their_own_record():
+    model = load_model("builtin", "cpu")
+    from tests.models.tiny import noise_video
+
+    encoded = model.encode(noise_video(4, 64, 64))
+    method = COMPRESSORS["gleanvid"](0.25)
+    ours = diagnose.whole_record(model, encoded, method)
+    assert ours.keep.tolist() == method.compress(encoded.tokens).keep.tolist()

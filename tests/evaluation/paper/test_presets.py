@@ -1,0 +1,93 @@
+"""The presets against the paper's tables and the method's own defaults."""
+
+import pytest
+
+from gleanvid.compressors.ablation import Ablation
+from gleanvid.compressors.full_tokens import FullTokens
+from gleanvid.compressors.gleanvid import GleanVID
+from gleanvid.evaluation.paper.presets import ABLATIONS, PRESETS
+from gleanvid.evaluation.run.setups import described, grid
+
+SENSITIVITY = ["debias-rank", "history", "budget-neighborhood", "local-neighborhood"]
+SENSITIVITY += ["temperature", "alpha"]
+
+
+@pytest.mark.parametrize("name", ABLATIONS)
+def test_every_ablation_holds_the_method_itself_once_and_all_tokens_first(name):
+    setups = ABLATIONS[name].setups()
+    assert isinstance(setups[0].method, FullTokens)
+    assert [setup.method for setup in setups].count(GleanVID(0.15)) == 1
+    assert len({setup.key for setup in setups}) == len(setups)
+    assert {setup.num_frames for setup in setups} == {32}
+    assert all(setup.method.retention_ratio == 0.15 for setup in setups[1:])
+
+
+@pytest.mark.parametrize("name", SENSITIVITY)
+def test_the_dagger_marks_the_default(name):
+    for setup in ABLATIONS[name].setups()[1:]:
+        assert ("†" in setup.label) == (setup.method == GleanVID(0.15))
+
+
+def test_the_grids_are_those_of_the_paper():
+    found = {
+        name: [setup.method.settings() for setup in ABLATIONS[name].setups()[1:]]
+        for name in SENSITIVITY
+    }
+    assert [row["debias_rank"] for row in found["debias-rank"]] == [0, 1, 2, 4]
+    assert [row["history"] for row in found["history"]] == [1, 2, 4, None]
+    assert [row["budget_neighborhood"] for row in found["budget-neighborhood"]] == [1, 2, 4]
+    assert [row["local_neighborhood"] for row in found["local-neighborhood"]] == [1, 2, 4]
+    assert [row["temperature"] for row in found["temperature"]] == [1, 2, 4, 8]
+    assert [(row["alpha_min"], row["alpha_max"]) for row in found["alpha"]] == [
+        (0.2, 0.4),
+        (0.2, 0.6),
+        (0.2, 0.8),
+    ]
+
+
+def test_every_replacement_changes_one_part():
+    for name in ("components", "signals", "budgets", "complementarity"):
+        for setup in ABLATIONS[name].setups()[1:]:
+            if isinstance(setup.method, Ablation):
+                changed = setup.method.budgeting != "adaptive", setup.method.selection != "lrs+scs"
+                assert sum(changed) == 1
+
+
+@pytest.mark.parametrize("frames", [None, 6])
+def test_a_fixed_token_budget_is_fixed(frames):
+    setups = PRESETS["fixed-token-budget"].setups(frames)
+    budgets = {round(setup.num_frames * setup.retention_ratio, 6) for setup in setups}
+    assert budgets == {frames or 16}
+    assert [setup.num_frames // setups[0].num_frames for setup in setups] == [1, 5, 5, 10, 10]
+
+
+def test_a_grid_asks_for_all_tokens_once():
+    setups = grid(["gleanvid", "full", "uniform", "gleanvid"], [1, 0.5, 0.1, 0.5], 16)
+    assert [setup.key for setup in setups] == [
+        "full(retention_ratio=1.0)@16",
+        "gleanvid(retention_ratio=0.5)@16",
+        "gleanvid(retention_ratio=0.1)@16",
+        "uniform(retention_ratio=0.5)@16",
+        "uniform(retention_ratio=0.1)@16",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("names", "ratios", "frames", "named"),
+    [
+        (["glean"], [0.5], 16, "compressor='glean' must be one of full, gleanvid"),
+        (["gleanvid"], [0.0], 16, r"retention_ratio=0.0 must be in \(0, 1\]"),
+        (["gleanvid"], [1.5], 16, "retention_ratio=1.5"),
+        (["gleanvid"], [float("nan")], 16, "retention_ratio=nan"),
+        (["gleanvid"], [0.5], 0, "num_frames=0"),
+    ],
+)
+def test_what_cannot_be_is_refused_by_name(names, ratios, frames, named):
+    with pytest.raises(ValueError, match=named):
+        grid(names, ratios, frames)
+
+
+def test_methods_that_differ_are_described_differently():
+    assert described(GleanVID(0.25)) == "gleanvid(retention_ratio=0.25)"
+    assert described(GleanVID(0.25, history=4)) == "gleanvid(retention_ratio=0.25, history=4)"
+    assert described(Ablation(0.25, selection="scs")) != described(Ablation(0.25))

@@ -1,0 +1,238 @@
+"""The paper's numbers: rows that belong to presets, sums that agree, and ours beside them."""
+
+import json
+
+import pytest
+
+from gleanvid.cli import main
+from gleanvid.compressors import GleanVID
+from gleanvid.evaluation.paper.numbers import BENCHMARKS, choose, ours, read_results, tables, text
+from gleanvid.evaluation.paper.presets import ABLATIONS, PRESETS
+
+ALL = [(table, row) for table in tables().values() for row in table.rows]
+BOTH = [pytest.param(table, row, id=f"{table.name}-{row.label}-{row.setup}") for table, row in ALL]
+EXACT = 0.05 + 1e-9  # half of the last digit printed
+
+DOES_NOT_ADD_UP = {  # table, setup, column: printed, and what the row's own numbers give
+    ("qwen3-vl-8b-32", "holitom(retention_ratio=0.15)@32", "videomme"): (58.3, 58.43),
+    ("llava-video-7b", "vidcom2(retention_ratio=0.25)@64", "videomme"): (61.7, 61.57),
+    ("fixed-token-budget", "vcast(retention_ratio=0.1)@160", "percent"): (110.1, 110.03),
+    ("efficiency-llava-onevision", "vcast(retention_ratio=0.25)@32", "generate_s change"): (
+        -37.0,
+        -37.06,
+    ),
+    ("efficiency-llava-onevision", "gleanvid(retention_ratio=0.25)@32", "prefill_s change"): (
+        -73.1,
+        -73.03,
+    ),
+}
+
+
+def check(table, row, column, expected, slack):
+    """The printed number is the expected one, or one of the known exceptions."""
+    printed = row.values[column]
+    known = DOES_NOT_ADD_UP.get((table.name, row.setup, column))
+    if known is None:
+        assert printed == pytest.approx(expected, abs=slack)
+    else:
+        assert known == (printed, pytest.approx(expected, abs=0.005))
+        assert abs(printed - expected) > slack
+
+
+def present(row, columns):
+    return all(row.values.get(column) is not None for column in columns)
+
+
+def mean(row, columns):
+    return sum(row.values[column] for column in columns) / len(columns)
+
+
+def four(table):
+    return [name for name in BENCHMARKS if name in table.columns]
+
+
+@pytest.mark.parametrize(("table", "row"), BOTH)
+def test_averages_agree_to_rounding(table, row):
+    if present(row, ["average"]):
+        check(table, row, "average", mean(row, four(table)), EXACT)
+    parts = [f"videomme/{length}" for length in ("short", "medium", "long")]
+    if present(row, parts):  # 900 questions each; every number is rounded
+        check(table, row, "videomme", mean(row, parts), 2 * EXACT)
+
+
+@pytest.mark.parametrize(("table", "row"), BOTH)
+def test_relative_performance_is_of_averages_as_printed(table, row):
+    if not present(row, ["percent"]):
+        return
+    if present(row, ["average"]):
+        share = 100 * row.values["average"] / table.full.values["average"]
+        check(table, row, "percent", share, EXACT)
+        return
+    average = mean(row, four(table))  # not printed: it may round either way at a half
+    full = table.full.values["average"]
+    low, high = (100 * round(average + half, 1) / full for half in (-0.0499, 0.0501))
+    assert low - EXACT <= row.values["percent"] <= high + EXACT
+
+
+@pytest.mark.parametrize(("table", "row"), BOTH)
+def test_changes_are_those_of_the_numbers_beside_them(table, row):
+    if present(row, ["drop"]):
+        assert row.values["drop"] == pytest.approx(
+            row.values["percent"] - table.rows[-1].values["percent"]
+        )
+    for column in table.columns:
+        if not column.endswith(" change") or row.values[column] is None:
+            continue
+        name = column.removesuffix(" change")
+        value, full = row.values[name], table.full.values[name]
+        if name == "items_per_s":
+            check(table, row, column, value / full, 0.005)
+        elif name == "videomme":
+            check(table, row, column, value - full, 1e-9)
+        else:
+            check(table, row, column, 100 * (value / full - 1), EXACT)
+
+
+def test_the_same_setup_has_the_same_numbers_in_every_table_of_a_model():
+    seen = {}
+    for table, row in ALL:
+        for column in (*BENCHMARKS, "videomme/short", "videomme/medium", "videomme/long"):
+            if row.values.get(column) is not None and not table.name.startswith("efficiency"):
+                key = table.models, row.setup, column
+                assert seen.setdefault(key, row.values[column]) == row.values[column], key
+
+
+@pytest.mark.parametrize("name", [*ABLATIONS, *PRESETS])
+def test_every_preset_has_its_table_row_for_row(name):
+    preset = (ABLATIONS | PRESETS)[name]
+    keys = [setup.key for setup in preset.setups()]
+    rows = [row.setup for row in tables()[name].rows]
+    assert rows == (keys if name in PRESETS else keys[1:])
+
+
+def test_headline_numbers():
+    row = {row.setup: row for row in tables()["qwen3-vl-8b-32"].rows}
+    assert row["gleanvid(retention_ratio=0.25)@32"].values["percent"] == 98.6
+    efficiency = {row.setup: row for row in tables()["efficiency"].rows}
+    found = efficiency["gleanvid(retention_ratio=0.25)@32"].values
+    assert (found["prefill_s change"], found["total_s change"]) == (-44.7, -24.1)
+    assert {name: len(table.rows) for name, table in tables().items()}["llava-onevision-7b"] == 10
+
+
+MODEL = "Qwen/Qwen3-VL-8B-Instruct"
+FULL, KEPT = "full(retention_ratio=1.0)@32", "gleanvid(retention_ratio=0.25)@32"
+
+
+def results(folder, benchmark, full, kept, model=MODEL, **groups):
+    """What gleanvid eval leaves for one benchmark."""
+    folder.mkdir(parents=True)
+    lines = []
+    for setup, accuracy in ((FULL, full), (KEPT, kept)):
+        line = {"setup": setup, "accuracy": accuracy, "questions": 40, "failed": 1}
+        for name, share in groups.items():
+            line |= {name: share, f"{name} questions": 10}
+        lines += [line, line | {"accuracy": 0.0}]  # a second way to respond
+    report = {"model": model, "benchmark": {"benchmark": benchmark}, "results": lines}
+    (folder / "results.json").write_text(json.dumps(report))
+
+
+@pytest.fixture
+def measured(tmp_path):
+    results(tmp_path / "a", "mvbench", 0.5, 0.4)
+    results(tmp_path / "b", "longvideobench", 0.6, 0.6)
+    results(tmp_path / "c", "mlvu", 0.7, 0.5)
+    results(tmp_path / "d" / "deep", "videomme", 0.6, 0.6, short=0.9, long=0.25)
+    return tmp_path
+
+
+def test_ours_are_found_by_model_and_setup_with_what_follows_from_them(measured):
+    table = tables()["qwen3-vl-8b-32"]
+    values = ours(table, choose(table, found(measured)))
+    mine = dict(zip([row.setup for row in table.rows], values, strict=True))
+    assert mine[FULL]["average"] == pytest.approx(60)
+    assert mine[KEPT]["average"] == pytest.approx(52.5)
+    assert mine[KEPT]["percent"] == pytest.approx(87.5)
+    assert mine[KEPT]["videomme/short"] == pytest.approx(90)
+    assert mine[KEPT]["videomme/medium"] is None
+    assert set(mine["vcast(retention_ratio=0.25)@32"].values()) == {None}
+
+
+def found(folder):
+    return read_results([folder])
+
+
+def test_without_one_benchmark_there_is_no_average(measured):
+    (measured / "c" / "results.json").unlink()
+    table = tables()["qwen3-vl-8b-32"]
+    mine = ours(table, choose(table, found(measured)))
+    assert mine[0]["mvbench"] == pytest.approx(50)
+    assert mine[0]["average"] is None
+    assert mine[0]["percent"] is None
+
+
+def test_results_of_another_model_stand_nowhere_unless_asked(measured):
+    table = tables()["llava-onevision-7b"]
+    assert choose(table, found(measured)) is None
+    assert choose(table, found(measured), MODEL) is not None
+
+
+def test_the_text_shows_both_and_the_difference(measured):
+    table = tables()["qwen3-vl-8b-32"]
+    shown = text(table, choose(table, found(measured)))
+    assert "| GleanVID | 25% | 32 | 68.0 / 40.0 (-28.0) |" in shown
+    assert "questions: 40 of mvbench" in shown
+    assert "8 failed" in shown
+    assert "68.0 /" not in text(table)
+    heads, rule, *rows = [line for line in text(table).splitlines() if line.startswith("|")]
+    assert {line.count("|") for line in (heads, rule, *rows)} == {heads.count("|")}
+
+
+def test_costs_are_compared_by_their_change(tmp_path):
+    relative = {"compress_and_prefill_s": 0.5, "generate_s": 0.6, "total_s": 0.75}
+    relative |= {"peak_memory_mib": 0.9, "throughput": 1.3, "vision_s": 1.0}
+    row = {"compressor": GleanVID().settings(), "num_frames": 32, "relative": relative}
+    full = {"compressor": {"name": "full", "retention_ratio": 1.0}, "num_frames": 32}
+    failed = {"compressor": {"name": "flashvid"}, "num_frames": 32, "error": "out of memory"}
+    name = "qwen3-vl-8b (random weights)"
+    report = {"machine": {}, "model": {"name": name}, "settings": {}, "rows": [full, row, failed]}
+    path = tmp_path / "bench.json"
+    path.write_text(json.dumps(report))
+    for place in (tmp_path, path):
+        table = tables()["efficiency"]
+        shown = text(table, choose(table, found(place)))
+        assert "132.6 | 165.7 |" in shown
+        assert "-44.7 / -50.0 (-5.3)" in shown
+        assert "1.32 / 1.30 (-0.02)" in shown
+
+
+def test_the_command_prints_every_table(capsys):
+    assert main(["tables"]) == 0
+    shown = capsys.readouterr().out
+    assert all(table.title in shown for table in tables().values())
+    assert main(["tables", "--list"]) == 0
+    assert capsys.readouterr().out.split()[0] == "qwen3-vl-8b-64"
+
+
+def test_the_command_puts_ours_beside(measured, capsys):
+    assert main(["tables", "qwen3-vl-8b-32", "--results", str(measured), "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report[0]["rows"][7]["ours"]["mvbench"] == pytest.approx(40)
+    assert report[0]["rows"][7]["paper"]["mvbench"] == 68.0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["nonsense"], "must be one of qwen3-vl-8b-64"),
+        (["--results", "{}/empty"], "holds no results of gleanvid eval"),
+        (["--results", "{}/broken"], "does not hold results of gleanvid"),
+        (["alpha", "--results", "{}/other"], "results are of builtin"),
+    ],
+)
+def test_what_cannot_be_compared_is_said(arguments, message, tmp_path, capsys):
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "broken").mkdir()
+    (tmp_path / "broken" / "results.json").write_text('{"results": 3}')
+    results(tmp_path / "other", "mvbench", 0.5, 0.4, model="builtin")
+    assert main(["tables", *(part.format(tmp_path) for part in arguments)]) == 2
+    assert message in capsys.readouterr().err

@@ -1,0 +1,140 @@
+"""A folder compressed: whole files only, nothing twice, a bad video costs itself alone."""
+
+import errno
+import json
+
+import numpy as np
+import pytest
+
+from gleanvid.compressors import FastV, GleanVID, SparseVLM
+from gleanvid.evaluation.run import kept_tokens as compress
+from gleanvid.evaluation.run.journal import Journal, JournalError
+from gleanvid.evaluation.run.kept_tokens import (
+    Job,
+    compress_clips,
+    compress_on_workers,
+    named_clips,
+)
+from tests.evaluation.fakes import FakeModel
+from tests.video.clips import write_clip
+
+JOB = Job(GleanVID(0.25), 6)
+
+
+@pytest.fixture(scope="module")
+def clips(tmp_path_factory):
+    """Four clips, one of them in a folder of its own and one that is none."""
+    folder = tmp_path_factory.mktemp("clips")
+    (folder / "deep er").mkdir()
+    for name in ("a.mp4", "b.mkv", "deep er/a.mp4"):
+        write_clip(folder / name, num_frames=8)
+    (folder / "broken.mp4").write_text("not a video")
+    return folder
+
+
+def run(clips, out, model=None, job=JOB, on_progress=None):
+    with Journal(out / "journal.jsonl", job.settings()) as journal:
+        model = model or FakeModel()
+        compress_clips(model, named_clips([clips]), job, out, journal, on_progress)
+        return dict(journal.rows)
+
+
+def files(folder):
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file() and path.suffix != ".jsonl"
+    }
+
+
+def test_a_file_holds_what_the_record_says(clips, tmp_path):
+    rows = run(clips, tmp_path)
+    row = rows["deep er/a.mp4", JOB.key]
+    arrays = np.load(tmp_path / row["file"], allow_pickle=False)
+    assert row["tokens"] == 54 and row["kept"] == len(arrays["keep"]) == 13
+    assert np.array_equal(np.flatnonzero(arrays["mask"]), arrays["keep"])
+    assert arrays["mask"].shape == tuple(row["grid"]) == (6, 3, 3)
+    assert arrays["budgets"].tolist() == row["budgets"] == arrays["mask"].sum((1, 2)).tolist()
+    assert len(arrays["timestamps"]) == 6 and "score/novelty" in arrays
+
+
+def test_a_bad_video_is_a_row_and_the_rest_goes_on(clips, tmp_path):
+    steps = []
+    rows = run(clips, tmp_path, on_progress=steps.append)
+    failed = {name for (name, _), row in rows.items() if "error" in row}
+    assert failed == {"broken.mp4"} and rows["broken.mp4", JOB.key]["error"].startswith("VideoErr")
+    assert set(files(tmp_path)) == {"a.mp4.npz", "b.mkv.npz", "deep er/a.mp4.npz"}
+    assert (steps[-1].done, steps[-1].total, steps[-1].failed) == (4, 4, 1)
+
+
+def test_a_second_run_does_only_what_is_missing(clips, tmp_path):
+    run(clips, tmp_path)
+    before = files(tmp_path)
+    (tmp_path / "b.mkv.npz").unlink()
+    model = FakeModel()
+    run(clips, tmp_path, model)
+    assert [name for name, _ in model.encoded] == ["b.mkv"]
+    assert files(tmp_path).keys() == before.keys()
+    told = [json.loads(line) for line in (tmp_path / "journal.jsonl").open()]
+    assert sum(line.get("item") == "broken.mp4" for line in told) == 1
+
+
+class Stops(FakeModel):
+    def encode(self, video, needs=frozenset(), max_pixels=None):
+        if len(self.encoded) == 1:
+            raise KeyboardInterrupt
+        return super().encode(video, needs, max_pixels)
+
+
+def test_after_ctrl_c_the_same_files_come_out(clips, tmp_path):
+    with pytest.raises(KeyboardInterrupt):
+        run(clips, tmp_path / "stopped", Stops())
+    assert set(files(tmp_path / "stopped")) == {"a.mp4.npz"}
+    run(clips, tmp_path / "stopped")
+    run(clips, tmp_path / "whole")
+    assert files(tmp_path / "stopped") == files(tmp_path / "whole")
+
+
+def test_a_full_disk_leaves_whole_files_and_says_so(clips, tmp_path, monkeypatch):
+    real = np.savez_compressed
+
+    def full(file, **arrays):
+        if file.name.endswith("b.mkv.npz.part"):
+            file.write(b"some")
+            raise OSError(errno.ENOSPC, "No space left on device")
+        real(file, **arrays)
+
+    monkeypatch.setattr(compress.np, "savez_compressed", full)
+    with pytest.raises(JournalError, match=r"b\.mkv\.npz: the disk is full; the 1 results so far"):
+        run(clips, tmp_path)
+    assert set(files(tmp_path)) == {"a.mp4.npz"}
+
+
+def test_other_settings_need_another_folder(clips, tmp_path):
+    run(clips, tmp_path)
+    with pytest.raises(JournalError, match="setup="):
+        run(clips, tmp_path, job=Job(GleanVID(0.5), 6))
+
+
+@pytest.mark.parametrize("method", [FastV(0.25), SparseVLM(0.25)])
+def test_a_method_that_needs_a_question_is_refused(method):
+    with pytest.raises(ValueError, match=f"compressor='{method.name}' decides while the model"):
+        Job(method)
+
+
+def test_two_clips_of_one_name_are_refused(clips):
+    with pytest.raises(ValueError, match=r"would both be called a\.mp4"):
+        named_clips([clips / "a.mp4", clips / "deep er"])
+
+
+def test_workers_write_the_same_files(clips, tmp_path, ray_workers):
+    alone = run(clips, tmp_path / "alone")
+    out = tmp_path / "together"
+    with Journal(out / "journal.jsonl", JOB.settings()) as journal:
+        compress_on_workers(FakeModel, 2, 0, named_clips([clips]), JOB, out, journal)
+        assert without_times(journal.rows) == without_times(alone)
+    assert files(out) == files(tmp_path / "alone")
+
+
+def without_times(rows):
+    return {key: {n: v for n, v in row.items() if n != "seconds"} for key, row in rows.items()}

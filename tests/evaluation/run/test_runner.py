@@ -1,0 +1,181 @@
+"""Laws of a run: nothing twice, nothing lost, each clip encoded once, faults are rows."""
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from gleanvid.compressors.random import Random
+from gleanvid.evaluation.benchmarks.base import BenchmarkError
+from gleanvid.evaluation.run.journal import Journal
+from gleanvid.evaluation.run.runner import evaluate
+from gleanvid.evaluation.run.setups import Setup, grid
+from tests.evaluation.fakes import FakeBenchmark, FakeModel
+
+ROOT = Path(__file__).parents[3]
+SETUPS = grid(["uniform", "random"], [0.5, 0.1], 6)
+
+
+def run(path, model=None, benchmark=None, setups=SETUPS, limit=None, **options):
+    benchmark = benchmark or FakeBenchmark()
+    with Journal(path, {"model": "fake"}) as journal:
+        items = benchmark.items(limit)
+        evaluate(model or FakeModel(), benchmark, items, setups, journal, **options)
+        return dict(journal.rows)
+
+
+def timeless(rows):
+    return {key: {n: v for n, v in row.items() if n != "seconds"} for key, row in rows.items()}
+
+
+def lines(path):
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()][1:]
+
+
+def test_every_question_is_asked_once_under_every_setup(tmp_path):
+    model = FakeModel()
+    rows = run(tmp_path / "j", model)
+    assert len(rows) == 20 * 5 and len(lines(tmp_path / "j")) == 100
+    assert len(set(model.asked)) == len(model.asked) == 100
+    assert not any("error" in row for row in rows.values())
+
+
+def test_a_clip_is_encoded_once_and_read_once_under_every_setup(tmp_path):
+    model = FakeModel()
+    longer = [Setup(setup.method, 9) for setup in SETUPS[:2]]
+    run(tmp_path / "j", model, setups=[*SETUPS, *longer])
+    assert len(model.encoded) == len(set(model.encoded)) == 5 * 2
+    assert len(model.read) == 5 * 7
+
+
+def test_equal_setups_under_two_labels_are_one(tmp_path):
+    twice = [Setup(Random(0.5), 6, "a"), Setup(Random(0.5), 6, "b")]
+    assert len(run(tmp_path / "j", setups=twice)) == 20
+
+
+def test_a_larger_limit_goes_on_from_a_smaller_one(tmp_path):
+    first = run(tmp_path / "j", limit=7)
+    model = FakeModel()
+    rows = run(tmp_path / "j", model, limit=20)
+    assert len(first) == 35 and len(model.asked) == 100 - 35
+    assert timeless(rows) == timeless(run(tmp_path / "other"))
+
+
+def test_a_finished_run_asks_nothing(tmp_path):
+    run(tmp_path / "j")
+    model, seen = FakeModel(), []
+    run(tmp_path / "j", model, on_progress=seen.append)
+    assert not model.encoded and not model.asked
+    assert [(step.done, step.total) for step in seen] == [(100, 100)]
+
+
+class Stops(FakeModel):
+    """Ctrl-C in the middle of the ``at``-th question."""
+
+    def __init__(self, at):
+        super().__init__()
+        self.at = at
+
+    def conversation(self, encoded, method):
+        if len(self.asked) >= self.at:
+            raise KeyboardInterrupt
+        return super().conversation(encoded, method)
+
+
+@pytest.mark.parametrize("at", [0, 1, 33, 96])
+def test_after_ctrl_c_a_run_goes_on_to_the_same_rows(tmp_path, at):
+    with pytest.raises(KeyboardInterrupt):
+        run(tmp_path / "j", Stops(at))
+    finished = len(lines(tmp_path / "j"))
+    model = FakeModel()
+    rows = run(tmp_path / "j", model)
+    assert len(model.asked) == 100 - finished
+    assert timeless(rows) == timeless(run(tmp_path / "whole"))
+    assert len(lines(tmp_path / "j")) == 100
+
+
+PROGRAM = """
+import sys
+from pathlib import Path
+from tests.evaluation.fakes import FakeModel
+from tests.evaluation.run.test_runner import run
+run(Path(sys.argv[1]), FakeModel(delay_s=0.005))
+"""
+
+
+def test_a_killed_process_loses_nothing_and_repeats_nothing(tmp_path):
+    path = tmp_path / "j"
+    process = subprocess.Popen([sys.executable, "-c", PROGRAM, str(path)], cwd=ROOT)
+    try:
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline and not (path.exists() and path.stat().st_size > 4000):
+            assert process.poll() is None
+            time.sleep(0.005)
+    finally:
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    kept = path.read_bytes().count(b"\n") - 1
+    assert 5 < kept < 100
+    model = FakeModel()
+    rows = run(path, model)
+    assert len(model.asked) == 100 - kept
+    assert timeless(rows) == timeless(run(tmp_path / "whole"))
+    assert len({(row["item"], row["setup"]) for row in lines(path)}) == len(lines(path)) == 100
+
+
+def test_a_clip_that_cannot_be_read_is_recorded_and_the_rest_goes_on(tmp_path):
+    seen = []
+    broken = FakeBenchmark(broken=("clip 2",))
+    rows = run(tmp_path / "j", benchmark=broken, on_progress=seen.append)
+    failed = [row for row in rows.values() if "error" in row]
+    assert len(rows) == 100 and len(failed) == 20 and seen[-1].failed == 20
+    assert {row["item"][0] for row in failed} == {"2"}
+    assert all(row["error"] == "VideoError: clip 2 has no video track" for row in failed)
+    again = run(tmp_path / "j")  # the file was repaired
+    assert timeless(again) == timeless(run(tmp_path / "whole"))
+
+
+def test_a_compressor_that_fails_is_recorded_and_the_others_go_on(tmp_path):
+    rows = run(tmp_path / "j", FakeModel(fails_on="random"))
+    failed = {key for key, row in rows.items() if "error" in row}
+    assert failed == {key for key in rows if key[1].startswith("random")} and len(failed) == 40
+
+
+def test_rows_tell_tokens_and_evidence(tmp_path):
+    benchmark = FakeBenchmark()
+    rows = run(tmp_path / "j", benchmark=benchmark)
+    for item in benchmark.items():
+        full = rows[item.id, SETUPS[0].key]
+        assert full["tokens"] == [54, 54, 54.0]
+        if item.answer:
+            assert full["evidence"] == [2 * item.answer] * 3
+            few = rows[item.id, SETUPS[2].key]["evidence"]
+            assert few[0] == 2 * item.answer and few[1] == few[2] <= few[0]
+        else:
+            assert "evidence" not in full  # nothing that could be kept
+        assert rows[item.id, SETUPS[2].key]["tokens"] == [54, 5, 5.0]
+
+
+def test_two_ways_to_respond_are_two_verdicts(tmp_path):
+    benchmark = FakeBenchmark()
+    rows = run(tmp_path / "j", benchmark=benchmark, hows=("likelihood", "text"))
+    for item in benchmark.items():
+        row = rows[item.id, SETUPS[0].key]
+        assert list(row["said"]) == ["likelihood", "text"]
+        assert row["right"] == [said == item.right_option for said in row["said"].values()]
+
+
+def test_a_way_to_respond_that_is_not_there_is_refused(tmp_path):
+    with pytest.raises(BenchmarkError, match="how='letter' must be one of likelihood, text"):
+        run(tmp_path / "j", hows=("letter",))
+
+
+def test_the_time_left_is_told_and_falls_to_nothing(tmp_path):
+    seen = []
+    run(tmp_path / "j", FakeModel(delay_s=0.001), on_progress=seen.append)
+    assert [step.done for step in seen] == list(range(1, 101))
+    assert seen[0].remaining_s > seen[-1].remaining_s == 0

@@ -1,0 +1,148 @@
+"""Qwen3.5, whose recurrent layers know no masks: its reference is the shorter prompt itself."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+import pytest
+import torch
+
+from gleanvid.compressors.base import Chain
+from gleanvid.compressors.full_tokens import FullTokens
+from gleanvid.models import compressing
+from gleanvid.types import Video
+from tests.models.conftest import RECURRENT
+from tests.models.generation.test_conversation import ANSWERS, fresh_scores, reading
+from tests.models.oracle import (
+    DECODED,
+    QUESTIONS,
+    EveryNth,
+    PairMean,
+    generate,
+    hook_count,
+    kept_columns,
+    model_inputs,
+    read_while_decoding,
+)
+from tests.models.tiny import noise_video
+
+QUARTER = EveryNth(retention_ratio=0.25)
+
+
+@pytest.fixture(params=list(RECURRENT))
+def model(request, adapters):
+    return adapters[request.param]
+
+
+@pytest.mark.parametrize("rows", [1, 2])
+def test_keeping_all_is_bit_identical(model, rows):
+    inputs = model_inputs(model, QUESTIONS[:rows])
+    plain = generate(model, inputs)
+    with compressing(model.hf_model, FullTokens()):
+        same = generate(model, inputs)
+    assert torch.equal(plain.sequences, same.sequences)
+    assert all(torch.equal(a, b) for a, b in zip(plain.logits, same.logits, strict=True))
+
+
+@torch.no_grad()
+def recomputed(model, inputs, kept, steps, compact=False):
+    """Logits of every step [S, vocabulary]: the language model on the kept columns and the steps
+    so far, at their original positions (or ``compact`` ones), without any cache."""
+    core = model.layout.core
+    seen = {}
+
+    def look(module, args, kwargs):
+        seen.update(kwargs)
+
+    handle = model.layout.language_model.register_forward_pre_hook(look, with_kwargs=True)
+    core(**inputs, use_cache=False)
+    handle.remove()
+    positions = seen["position_ids"][-3:, :, kept]
+    embed = model.layout.language_model.get_input_embeddings()
+    later = seen["position_ids"].max() + 1 + torch.arange(len(steps))
+    positions = torch.cat([positions, later.expand(3, 1, -1)], 2)
+    if compact:
+        positions = torch.arange(positions.shape[2]).expand_as(positions)
+    embeds = torch.cat([seen["inputs_embeds"][:, kept], embed(steps)[None]], 1)
+    output = model.layout.language_model(
+        inputs_embeds=embeds,
+        position_ids=positions,
+        attention_mask=torch.ones(embeds.shape[:2], dtype=torch.long),
+        use_cache=False,
+    )
+    return model.hf_model.lm_head(output.last_hidden_state[0, int(kept.sum()) - 1 :])
+
+
+def test_a_quarter_equals_the_shorter_prompt_recomputed_at_every_step(model):
+    inputs = model_inputs(model, QUESTIONS[:1])
+    with compressing(model.hf_model, QUARTER) as record:
+        output = generate(model, inputs)
+    kept = kept_columns(model, inputs, [record.compression])[0]
+    assert int(kept.sum()) == record.prompt_tokens_kept[0] < inputs["input_ids"].shape[1]
+    steps = read_while_decoding(output, inputs)[0]
+    expected = recomputed(model, inputs, kept, steps)
+    torch.testing.assert_close(torch.cat(output.logits), expected, atol=1e-5, rtol=0)
+    wrong = recomputed(model, inputs, kept, steps, compact=True)
+    assert (wrong - expected).abs().max() > 0.01  # positions matter, so the check can fail
+
+
+def test_a_ragged_batch_equals_its_rows_alone(model):
+    videos = [noise_video(5), noise_video(8, 64, 128, seed=1)]
+    inputs = model_inputs(model, QUESTIONS, videos)
+    with compressing(model.hf_model, QUARTER) as record:
+        together = generate(model, inputs)
+    assert len({one.num_kept for one in record.compression}) == 2
+    for row in range(2):
+        alone = model_inputs(model, QUESTIONS[row : row + 1], videos[row : row + 1])
+        with compressing(model.hf_model, QUARTER):
+            expected = generate(model, alone)
+        for ours, theirs in zip(together.logits, expected.logits, strict=True):
+            torch.testing.assert_close(ours[row], theirs[0], atol=1e-5, rtol=0)
+
+
+@pytest.mark.parametrize("compressor", [None, QUARTER, PairMean()], ids=["all", "25%", "pairs"])
+def test_questions_on_one_video_go_on_from_its_states(model, compressor):
+    """Logits of every step and scores are those of fresh runs, also after other questions."""
+    video = noise_video()
+    encoded = model.encode(video)
+    talk = model.conversation(encoded, compressor)
+    for question in (*QUESTIONS, QUESTIONS[0]):
+        with reading(model) as expected:
+            fresh = model.generate(encoded, question, compressor, max_new_tokens=DECODED + 1)
+        with reading(model) as logits:
+            answer = talk.ask(question, max_new_tokens=DECODED + 1)
+        torch.testing.assert_close(torch.stack(logits), torch.stack(expected), atol=1e-5, rtol=0)
+        assert answer.text == fresh.text
+        scores = fresh_scores(model, video, question, ANSWERS, compressor)
+        assert talk.score(question, ANSWERS) == pytest.approx(scores, abs=1e-5)
+
+
+def test_text_comes_out_while_it_is_written(model):
+    encoded = model.encode(noise_video())
+    talk = model.conversation(encoded, QUARTER)
+    for ask in (partial(model.generate, encoded, compressor=QUARTER), talk.ask):
+        pieces = []
+        answer = ask(question="what?", max_new_tokens=40, on_text=pieces.append)
+        assert len(pieces) > 1 and "".join(pieces).strip() == answer.text
+
+
+def test_stages_inside_the_model_are_refused_with_the_reason(model):
+    before = hook_count(model.hf_model)
+    inside = Chain("inside", ((0, QUARTER), (2, QUARTER)))
+    with (
+        pytest.raises(ValueError, match=r"layer 2.*recurrent"),
+        compressing(model.hf_model, inside),
+    ):
+        pass
+    encoded = model.encode(noise_video())
+    with pytest.raises(ValueError, match="recurrent"):
+        model.generate(encoded, "what?", inside)
+    assert hook_count(model.hf_model) == before
+
+
+def test_one_frame_and_odd_sizes(model):
+    for shape in [(1, 40, 60), (3, 9, 7)]:
+        encoded = model.encode(Video.from_frames(np.full((*shape, 3), 90, np.uint8)))
+        assert encoded.tokens.num_units == (shape[0] + 1) // 2
+        assert model.generate(encoded, "?", QUARTER, max_new_tokens=1).new_tokens == 1

@@ -1,0 +1,253 @@
+"""Many questions on one compressed video: every answer and score is that of a fresh run."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import ClassVar
+
+import pytest
+import torch
+
+from gleanvid.compressors.base import Chain
+from gleanvid.compressors.full_tokens import FullTokens
+from gleanvid.models import compressing
+from gleanvid.models.generation.conversation import reads_the_question
+from tests.models.oracle import DECODED, EveryNth, Failing, PairMean, hook_count, model_inputs
+from tests.models.tiny import noise_video
+
+QUARTER, HALF = EveryNth(retention_ratio=0.25), EveryNth(retention_ratio=0.5)
+QUESTIONS = ["what moves?", "which colour is the video, and what is it that moves in it?"]
+ANSWERS = ["it", "a red square moves in the video", "", "which?"]
+
+
+@dataclass(frozen=True)
+class Reading(EveryNth):
+    """A choice that depends on how long the question is."""
+
+    name: ClassVar[str] = "reading"
+    needs: ClassVar[frozenset[str]] = frozenset({"text"})
+
+    def compress(self, tokens):
+        return EveryNth(2 ** -(1.0 + len(tokens.text) % 3)).compress(tokens)
+
+
+@dataclass(frozen=True)
+class Attending(EveryNth):
+    name: ClassVar[str] = "attending"
+    queries: ClassVar[str] = "last"
+
+    def compress(self, tokens):
+        assert tokens.attention is not None
+        return super().compress(tokens)
+
+
+REUSING = [
+    None,
+    FullTokens(),
+    QUARTER,
+    PairMean(),
+    Chain("inside", ((2, HALF),)),
+    Chain("both", ((0, HALF), (1, HALF), (3, HALF))),
+]
+FRESH = [Reading(), Chain("attending", ((0, HALF), (2, Attending(0.5))))]
+NAMES = ["none", "full", "25%", "pairs", "inside", "both", "text", "attention"]
+
+
+@pytest.fixture(params=[*REUSING, *FRESH], ids=NAMES)
+def compressor(request):
+    return request.param
+
+
+@contextmanager
+def reading(adapter):
+    """Logits [vocabulary] of every step that is generated while open."""
+    logits = []
+    handle = adapter.hf_model.lm_head.register_forward_hook(
+        lambda module, args, output: logits.append(output[0, -1].clone())
+    )
+    yield logits
+    handle.remove()
+
+
+def fresh_scores(adapter, video, question, answers, compressor):
+    """The same by the model's own forward on prompt and answer together, one by one."""
+    prompt = model_inputs(adapter, [question], [video])
+    encoded = adapter.encode(video)
+    scores = []
+    for answer in answers:
+        said = adapter.answer_ids(encoded, question, answer, ())
+        with torch.no_grad(), compressing(adapter.hf_model, compressor):
+            first = adapter.hf_model(**prompt, use_cache=True)
+            logits = [first.logits[0, -1]]
+            for token in said[:-1]:
+                step = adapter.hf_model(
+                    input_ids=token.view(1, 1), past_key_values=first.past_key_values
+                )
+                logits.append(step.logits[0, -1])
+        table = torch.stack(logits).log_softmax(-1)
+        scores.append(table.gather(1, said[:, None]).mean().item())
+    return scores
+
+
+def test_every_answer_is_that_of_a_fresh_run(adapter, compressor):
+    """Logits of every step and the answer, also after another question was answered."""
+    encoded = adapter.encode(noise_video())
+    fresh, expected = [], []
+    for question in QUESTIONS:
+        with reading(adapter) as logits:
+            fresh.append(
+                adapter.generate(encoded, question, compressor, max_new_tokens=DECODED + 1)
+            )
+        expected.append(torch.stack(logits))
+    talk = adapter.conversation(encoded, compressor)
+    for number in (0, 1, 0, 1):
+        with reading(adapter) as logits:
+            answer = talk.ask(QUESTIONS[number], max_new_tokens=DECODED + 1)
+        assert len(logits) == DECODED + 1
+        torch.testing.assert_close(torch.stack(logits), expected[number], atol=1e-5, rtol=0)
+        assert answer.text == fresh[number].text
+        assert answer.prompt_tokens == fresh[number].prompt_tokens
+        assert answer.prompt_tokens_kept == fresh[number].prompt_tokens_kept
+        assert list(answer.by_layer) == list(fresh[number].by_layer)
+        for layer, record in answer.by_layer.items():
+            assert torch.equal(record.keep, fresh[number].by_layer[layer].keep)
+            assert torch.equal(talk.records[layer].keep, record.keep)
+
+
+def test_scores_are_those_of_a_fresh_run(adapter, compressor):
+    video = noise_video()
+    talk = adapter.conversation(adapter.encode(video), compressor)
+    for question in (*QUESTIONS, QUESTIONS[0]):
+        talk.ask(question, max_new_tokens=3)
+        expected = fresh_scores(adapter, video, question, ANSWERS, compressor)
+        assert talk.score(question, ANSWERS) == pytest.approx(expected, abs=1e-5)
+    assert len(set(expected)) == len(ANSWERS)
+
+
+def test_scores_do_not_depend_on_their_neighbours(adapter):
+    talk = adapter.conversation(adapter.encode(noise_video()), QUARTER)
+    together = talk.score(QUESTIONS[0], ANSWERS)
+    alone = [talk.score(QUESTIONS[0], [answer])[0] for answer in ANSWERS]
+    backwards = talk.score(QUESTIONS[0], ANSWERS[::-1])[::-1]
+    assert together == pytest.approx(alone, abs=1e-5) == backwards
+
+
+@pytest.mark.parametrize("compressor", [QUARTER, REUSING[-1], FRESH[1]], ids=["0", "in", "at"])
+def test_attention_that_knows_no_masks_scores_the_same(adapter, compressor, monkeypatch):
+    talk = adapter.conversation(adapter.encode(noise_video()), compressor)
+    together = talk.score(QUESTIONS[1], ANSWERS)
+    monkeypatch.setattr("gleanvid.models.generation.conversation._TAKES_ANY_MASK", ())
+    assert talk.score(QUESTIONS[1], ANSWERS) == pytest.approx(together, abs=1e-5)
+
+
+def test_an_answer_is_read_as_the_template_writes_it(adapter):
+    """With its end token, at the place where the generated answer would stand."""
+    encoded = adapter.encode(noise_video())
+    tokenizer = adapter.processor.tokenizer
+    ids = adapter.answer_ids(encoded, "what moves?", "a red", ())
+    assert ids[-1] == tokenizer.eos_token_id
+    assert tokenizer.decode(ids[:-1]).strip() == "a red"
+    prompt = adapter.prompt(encoded, "what moves?", ())["input_ids"][0]
+    later = adapter.prompt(encoded, "and?", [("what moves?", "a red")])["input_ids"][0]
+    assert torch.equal(later[: len(prompt) + len(ids)], torch.cat([prompt, ids]))
+
+
+def test_the_video_is_compressed_and_read_once(adapter):
+    calls = []
+
+    class Counting(EveryNth):
+        def compress(self, tokens):
+            calls.append(len(tokens))
+            return super().compress(tokens)
+
+    talk = adapter.conversation(adapter.encode(noise_video()), Counting(0.25))
+    widths = []
+    handle = adapter.layout.language_model.register_forward_pre_hook(
+        lambda module, args, kwargs: widths.append(kwargs["inputs_embeds"].shape[1]),
+        with_kwargs=True,
+    )
+    for question in QUESTIONS:
+        talk.ask(question, max_new_tokens=1)
+        talk.score(question, ANSWERS)
+    handle.remove()
+    assert len(calls) == 1
+    assert len(widths) == 4
+    assert talk.compress_s > 0 and talk.prefill_s > 0
+
+
+def test_reading_the_video_makes_no_logits(adapter):
+    rows = []
+    handle = adapter.hf_model.lm_head.register_forward_hook(
+        lambda module, args, output: rows.append(output.shape[-2])
+    )
+    encoded = adapter.encode(noise_video())
+    talk = adapter.conversation(encoded, QUARTER)
+    assert rows == []
+    talk.ask("what?", max_new_tokens=2)
+    talk.score("what?", ["one", "two"])
+    handle.remove()
+    ids = [adapter.answer_ids(encoded, "what?", answer, ()) for answer in ("one", "two")]
+    assert rows == [1, 1, sum(map(len, ids))]
+
+
+def test_history_goes_behind_the_video(adapter):
+    encoded = adapter.encode(noise_video())
+    history = [(QUESTIONS[0], "a red square"), ("and then?", "it stops")]
+    talk = adapter.conversation(encoded, QUARTER)
+    fresh = adapter.generate(encoded, QUESTIONS[1], QUARTER, history=history, max_new_tokens=6)
+    answer = talk.ask(QUESTIONS[1], history=history, max_new_tokens=6)
+    assert (answer.text, answer.prompt_tokens) == (fresh.text, fresh.prompt_tokens)
+    with_past, without = (talk.score(QUESTIONS[1], ANSWERS, history=past) for past in (history, ()))
+    assert with_past != pytest.approx(without, abs=1e-3)
+
+
+def test_conversations_on_one_model_do_not_mix(adapter):
+    encoded = [adapter.encode(noise_video(seed=seed)) for seed in (1, 2)]
+    talks = [
+        adapter.conversation(clip, method)
+        for clip, method in zip(encoded, (QUARTER, FullTokens()), strict=True)
+    ]
+    alone = [talk.score("what?", ANSWERS) for talk in talks]
+    adapter.generate(encoded[0], "what?", HALF, max_new_tokens=2)
+    assert [talk.score("what?", ANSWERS) for talk in talks] == alone
+    assert alone[0] != pytest.approx(alone[1], abs=1e-3)
+
+
+def test_sampling_and_stopping_work_on_a_reused_video(adapter):
+    encoded = adapter.encode(noise_video())
+    talk = adapter.conversation(encoded, QUARTER)
+    options = {"max_new_tokens": 10, "temperature": 1.2, "seed": 5}
+    pieces = []
+    answer = talk.ask("what?", on_text=pieces.append, **options)
+    assert answer.text == adapter.generate(encoded, "what?", QUARTER, **options).text
+    assert "".join(pieces).strip() == answer.text
+    stop, steps = threading.Event(), []
+
+    def second(*_):
+        steps.append(1)
+        if len(steps) == 2:
+            stop.set()
+
+    handle = adapter.hf_model.lm_head.register_forward_hook(second)
+    before = hook_count(adapter.hf_model)
+    assert talk.ask("what?", max_new_tokens=60, stop=stop).new_tokens == 2
+    handle.remove()
+    assert hook_count(adapter.hf_model) == before - 1
+
+
+def test_an_unknown_option_and_a_failing_compressor_leave_no_hooks(adapter):
+    encoded = adapter.encode(noise_video())
+    before = hook_count(adapter.hf_model)
+    with pytest.raises(RuntimeError, match="compressor failed"):
+        adapter.conversation(encoded, Failing())
+    talk = adapter.conversation(encoded, QUARTER)
+    with pytest.raises(TypeError, match="temprature"):
+        talk.ask("what?", temprature=1)
+    assert hook_count(adapter.hf_model) == before
+
+
+def test_what_reads_the_question_is_known():
+    assert not any(reads_the_question(compressor, 5) for compressor in REUSING)
+    assert all(reads_the_question(compressor, 5) for compressor in FRESH)

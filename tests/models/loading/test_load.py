@@ -1,0 +1,131 @@
+"""Every way loading can fail says what to do."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+import torch
+from transformers import Qwen2Config, Qwen2ForCausalLM
+
+from gleanvid.models import MODELS, compressing, load_model
+from gleanvid.models.cost.measure import explaining_out_of_memory
+from gleanvid.models.loading import load as load_module
+from gleanvid.types import ModelError
+from tests.models import tiny, tiny_qwen
+
+
+@pytest.fixture(scope="module")
+def directory(tmp_path_factory):
+    path = tmp_path_factory.mktemp("model")
+    tiny_qwen.qwen3_vl(path)
+    return path
+
+
+def test_a_directory_loads_with_the_defaults_of_the_cpu(directory):
+    model = load_model(directory, device="cpu")
+    assert model.hf_model.dtype == torch.float32
+    assert model.text_config._attn_implementation == "sdpa"
+    assert model.device.type == "cpu"
+    assert not model.hf_model.training
+
+
+def test_dtype_attention_and_device_map_can_be_chosen(directory):
+    model = load_model(directory, dtype="bfloat16", attn_implementation="eager", device_map="cpu")
+    assert model.hf_model.dtype == torch.bfloat16
+    assert model.text_config._attn_implementation == "eager"
+    answer = model.generate(model.encode(tiny.noise_video()), "what?", None, max_new_tokens=2)
+    assert answer.new_tokens == 2
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", torch.float16])
+def test_every_dtype_named_in_the_message_loads(directory, dtype):
+    model = load_model(directory, device="cpu", dtype=dtype)
+    assert str(model.hf_model.dtype).removeprefix("torch.") in str(dtype)
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        {"device": "nonsense"},
+        *({"dtype": kind} for kind in ("int8", "no", "float64", "float8_e4m3fn", torch.float64)),
+        {"dtype": ""},
+    ],
+    ids=str,
+)
+def test_wrong_options_are_named(directory, option):
+    with pytest.raises(ModelError, match=next(iter(option))):
+        load_model(directory, **option)
+
+
+def test_a_missing_directory_and_a_directory_without_a_model(tmp_path):
+    with pytest.raises(ModelError, match="no directory"):
+        load_model(tmp_path / "nowhere")
+    with pytest.raises(ModelError, match=r"config\.json"):
+        load_model(tmp_path)
+    (tmp_path / "file.txt").write_text("x")
+    with pytest.raises(ModelError, match="is a file"):
+        load_model(tmp_path / "file.txt")
+
+
+def test_missing_and_damaged_weights(directory, tmp_path):
+    for name in ("config.json", "processor_config.json", "tokenizer.json"):
+        if (directory / name).exists():
+            (tmp_path / name).write_bytes((directory / name).read_bytes())
+    with pytest.raises(ModelError, match="incomplete or damaged"):
+        load_model(tmp_path)
+    (tmp_path / "model.safetensors").write_bytes(b"not weights")
+    with pytest.raises(ModelError):
+        load_model(tmp_path)
+
+
+def test_a_hub_id_without_a_network_says_how_to_download(monkeypatch):
+    def offline(*args, **options):
+        raise OSError("cannot reach the hub\nand more")
+
+    monkeypatch.setattr(load_module.AutoConfig, "from_pretrained", offline)
+    with pytest.raises(ModelError, match="hf download Qwen/Qwen3-VL-2B-Instruct") as caught:
+        load_model("Qwen/Qwen3-VL-2B-Instruct")
+    assert "\n" not in str(caught.value)
+
+
+def test_text_only_and_unknown_models_list_what_is_supported(tmp_path):
+    config = Qwen2Config(
+        hidden_size=16, intermediate_size=16, num_hidden_layers=1, num_attention_heads=2
+    )
+    config.save_pretrained(tmp_path / "text")
+    with pytest.raises(ModelError, match=r"text-only.*qwen3_vl"):
+        load_model(tmp_path / "text")
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "config.json").write_text(json.dumps({"model_type": "aya_vision"}))
+    with pytest.raises(ModelError, match=r"aya_vision.*qwen3_vl"):
+        load_model(tmp_path / "other")
+    (tmp_path / "other" / "config.json").write_text(json.dumps({"model_type": "no_such_type"}))
+    with pytest.raises(ModelError, match="no_such_type"):
+        load_model(tmp_path / "other")
+    with pytest.raises(ModelError, match="text-only"), compressing(Qwen2ForCausalLM(config), None):
+        pass
+
+
+def test_remote_code_is_never_run(directory, tmp_path):
+    config = json.loads((directory / "config.json").read_text())
+    config |= {"model_type": "custom", "auto_map": {"AutoConfig": "evil.Config"}}
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    (tmp_path / "evil.py").write_text("raise SystemExit('remote code ran')")
+    with pytest.raises(ModelError):
+        load_model(tmp_path)
+
+
+def test_out_of_memory_becomes_advice():
+    with (
+        pytest.raises(ModelError, match=r"ran out of memory.*fewer frames"),
+        explaining_out_of_memory("Use fewer frames."),
+    ):
+        raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB")
+    with pytest.raises(RuntimeError, match="other"), explaining_out_of_memory("x"):
+        raise RuntimeError("other")
+
+
+def test_every_family_names_its_model_types():
+    kinds = [kind for family in MODELS for kind in family.model_types]
+    assert len(kinds) == len(set(kinds)) >= 3

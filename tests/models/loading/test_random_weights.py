@@ -1,0 +1,92 @@
+import json
+
+import pytest
+import torch
+from transformers import AutoConfig, AutoModelForImageTextToText
+
+from gleanvid.compressors import COMPRESSORS
+from gleanvid.models.loading.random_weights import (
+    _CONFIGS,
+    merged,
+    random_model,
+    shipped_configs,
+    word_tokenizer,
+)
+from gleanvid.types import ModelError
+from tests.models.small import SMALL
+from tests.models.tiny import noise_video
+
+PARAMETERS = {  # billions, as published
+    "qwen3-vl-8b": 8.77,
+    "llava-onevision-7b": 8.03,
+    "llava-video-7b": 8.03,
+}
+GRIDS = {  # of 4 frames of 96 x 160: Qwen merges two frames, LLaVA squashes each to a square
+    "qwen3-vl-8b": (2, 3, 5),
+    "llava-onevision-7b": (4, 14, 14),
+    "llava-video-7b": (4, 13, 13),
+}
+NEWLINES = {"qwen3-vl-8b": 0, "llava-onevision-7b": 1, "llava-video-7b": 4 * 13}
+
+
+@pytest.fixture(scope="module", params=shipped_configs())
+def made(request):
+    return request.param, random_model(request.param, "cpu", changes=SMALL[request.param])
+
+
+@pytest.mark.parametrize("name", shipped_configs())
+def test_the_real_shape_has_as_many_weights_as_published(name):
+    facts = json.loads((_CONFIGS / f"{name}.json").read_text())["config"]
+    config = AutoConfig.for_model(facts.pop("model_type"), **facts)
+    with torch.device("meta"):
+        model = AutoModelForImageTextToText.from_config(config, dtype=torch.bfloat16)
+    total = sum(weight.numel() for weight in model.parameters()) / 1e9
+    assert total == pytest.approx(PARAMETERS[name], abs=0.006)
+    assert {weight.dtype for weight in model.parameters()} == {torch.bfloat16}
+
+
+def test_the_grid_is_that_of_the_family_and_the_prompt_holds_it(made):
+    name, model = made
+    encoded = model.encode(noise_video(4, 96, 160))
+    assert encoded.tokens.grid == GRIDS[name]
+    ids = model.prompt(encoded, "which colour?", ())["input_ids"]
+    count = int((ids == model.processor.video_token_id).sum())
+    assert count == len(encoded.tokens) + NEWLINES[name]
+
+
+def test_compression_shortens_the_prompt_and_answers_have_the_length_asked_for(made):
+    _, model = made
+    encoded = model.encode(noise_video(4, 96, 160))
+    full = model.generate(encoded, "which colour?", None, max_new_tokens=5)
+    some = model.generate(encoded, "which colour?", COMPRESSORS["gleanvid"](0.25), max_new_tokens=5)
+    assert full.new_tokens == some.new_tokens == 5
+    dropped = len(encoded.tokens) - some.by_layer[0].num_kept
+    assert some.prompt_tokens_kept <= full.prompt_tokens - dropped
+
+
+def test_the_same_weights_every_time_and_the_process_s_generator_untouched():
+    torch.manual_seed(7)
+    before = torch.get_rng_state()
+    name = "qwen3-vl-8b"
+    first, second = (random_model(name, "cpu", changes=SMALL[name]) for _ in range(2))
+    assert torch.equal(torch.get_rng_state(), before)
+    for a, b in zip(first.hf_model.parameters(), second.hf_model.parameters(), strict=True):
+        assert torch.equal(a, b)
+
+
+def test_unknown_names_are_said():
+    with pytest.raises(ModelError, match="config='nothing' must be one of"):
+        random_model("nothing")
+
+
+def test_changes_reach_into_nested_settings_and_leave_the_rest():
+    base = {"a": {"b": 1, "c": 2}, "d": 3}
+    assert merged(base, {"a": {"b": 9}}) == {"a": {"b": 9, "c": 2}, "d": 3}
+    assert base["a"]["b"] == 1
+
+
+def test_words_digits_and_marks_are_one_token_each_and_specials_keep_their_ids():
+    tokenizer = word_tokenizer({"<|endoftext|>": 5, "<|im_end|>": 151645, "<video>": 151647})
+    ids = tokenizer("<video>The red ball, 12.5 s<|im_end|>")["input_ids"]
+    assert ids[0] == 151647 and ids[-1] == 151645
+    assert ids[1:-1] == [0] * 10  # The, red, ball, comma, space, 1, 2, ., 5, s
