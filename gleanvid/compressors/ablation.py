@@ -16,6 +16,7 @@ from torch.nn.functional import normalize
 from gleanvid.compressors.base import setting
 from gleanvid.compressors.gleanvid import GleanVID, min_max
 from gleanvid.compressors.vcast import VCast
+from gleanvid.ops.content_seed import content_generator
 from gleanvid.ops.subspace import ResidualBasis
 from gleanvid.types import VideoTokens
 
@@ -28,7 +29,7 @@ class Ablation(GleanVID):
 
     ``budgeting`` "fixed" uses alpha = 0.5. ``selection`` "pairwise" puts, in place of the subspace
     score, a candidate's least distance 1 - cosine to the tokens kept so far (in the first unit: to
-    the mean). ``seed`` counts where something is random.
+    the mean). ``seed`` counts where something is random, as in ``Random``.
     """
 
     name: ClassVar[str] = "ablation"
@@ -46,20 +47,24 @@ class Ablation(GleanVID):
     )
     seed: int = setting(0, "Seed of the random variants", low=0, high=2**31 - 1, step=1)
 
+    @property
+    def is_random(self) -> bool:
+        return "random" in (self.budgeting, self.selection)
+
     def _quota(self, tokens: VideoTokens, share: Tensor, alpha: Tensor) -> Tensor:
         if self.budgeting == "fixed":
             return super()._quota(tokens, share, torch.full_like(alpha, 0.5))
         if self.budgeting == "uniform":
             return torch.ones_like(share)
         if self.budgeting == "random":
-            return self._draw(len(share)).to(share)
+            return self._draw(tokens, len(share)).to(share)
         if self.budgeting == "vcast":
             return VCast(self.retention_ratio).compress(tokens).budgets.to(share)
         return super()._quota(tokens, share, alpha)
 
     def _local_scores(self, tokens: VideoTokens, features: Tensor) -> Tensor:
         if self.selection == "random":
-            drawn = self._draw(len(tokens)).to(features.device)
+            drawn = self._draw(tokens, len(tokens)).to(features.device)
             return drawn.view(tokens.num_units, -1)
         if self.selection == "vcast":
             score = VCast(self.retention_ratio).compress(tokens).scores["score"]
@@ -80,8 +85,8 @@ class Ablation(GleanVID):
             return super()._score(torch.zeros_like(local), residual, scale)
         return super()._score(local, residual, scale)
 
-    def _draw(self, count: int) -> Tensor:
-        generator = torch.Generator().manual_seed(self.seed)
+    def _draw(self, tokens: VideoTokens, count: int) -> Tensor:
+        generator = content_generator(tokens, self.seed)
         return torch.rand(count, dtype=torch.float64, generator=generator)
 
 

@@ -99,6 +99,11 @@ class Compressor(ABC):
         """(layer, compressor) pairs; layer k acts on what enters layer k of the language model."""
         return ((0, self),)
 
+    @property
+    def is_random(self) -> bool:
+        """Whether the choice depends on a setting ``seed``; tables average over several."""
+        return False
+
     def at_depth(self, num_layers: int) -> Compressor:
         """The same method for a language model of this many layers (here: the method itself)."""
         return self

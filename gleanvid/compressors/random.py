@@ -1,4 +1,4 @@
-"""Random: tokens drawn without replacement from the whole video, from a seed."""
+"""Random: tokens drawn without replacement from the whole video."""
 
 from __future__ import annotations
 
@@ -8,20 +8,28 @@ from typing import ClassVar
 import torch
 
 from gleanvid.compressors.base import Compressor, setting
+from gleanvid.ops.content_seed import content_generator
 from gleanvid.types import Compression, VideoTokens
 
 
 @dataclass(frozen=True)
 class Random(Compressor):
-    """Every set of B tokens is equally likely; the same seed gives the same set on every device."""
+    """Every set of B tokens is equally likely.
+
+    Clips get sets of their own: what a clip shows goes into the draw beside ``seed``
+    (:func:`~gleanvid.ops.content_seed.content_generator`, which says how firmly).
+    """
 
     name: ClassVar[str] = "random"
     paper: ClassVar[str] = "baseline: seeded random choice"
 
     seed: int = setting(0, "Seed of the draw", low=0, high=2**31 - 1, step=1)
 
+    @property
+    def is_random(self) -> bool:
+        return True
+
     def compress(self, tokens: VideoTokens) -> Compression:
-        generator = torch.Generator().manual_seed(self.seed)
-        order = torch.randperm(len(tokens), generator=generator)
+        order = torch.randperm(len(tokens), generator=content_generator(tokens, self.seed))
         keep = order[: self.budget(tokens)].sort().values
         return Compression.pruned(keep.to(tokens.features.device), tokens.grid)

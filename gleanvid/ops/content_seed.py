@@ -1,0 +1,40 @@
+"""A random generator that is the same for the same clip, and another one for another clip."""
+
+from __future__ import annotations
+
+import hashlib
+
+import torch
+from torch import Tensor
+
+from gleanvid.types import VideoTokens
+
+_COMPARISONS = 32  # enough to tell clips apart; each more is one more that rounding could turn
+
+
+def content_generator(tokens: VideoTokens, seed: int) -> torch.Generator:
+    """A CPU generator seeded by ``seed``, the grid, and what the clip shows.
+
+    What it shows is taken as 32 comparisons: which of two tokens of one unit has the larger value
+    in one channel, at places that depend on the shape alone. A comparison turns only where both
+    values are as close as their rounding error, so another machine, or the same features in
+    another type, nearly always gives the same generator. A model run in another precision
+    computes other features, and for some clips another generator.
+    """
+    text = f"{seed} {tokens.grid} {_comparisons(tokens).int().tolist()}"
+    number = int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
+    return torch.Generator().manual_seed(number >> 1)
+
+
+def _comparisons(tokens: VideoTokens) -> Tensor:
+    """bool [32]. Tokens of one unit: the same place in two units of a still clip shows the same."""
+    places = torch.Generator().manual_seed(0)
+    per_unit, count = tokens.tokens_per_unit, (_COMPARISONS,)
+    unit = torch.randint(tokens.num_units, count, generator=places)
+    first = torch.randint(per_unit, count, generator=places)
+    step = torch.randint(1, max(per_unit, 2), count, generator=places)
+    channel = torch.randint(tokens.features.shape[1], count, generator=places)
+    start, second = unit * per_unit, (first + step) % per_unit
+    features, device = tokens.features.detach(), tokens.features.device
+    start, first, second, channel = (index.to(device) for index in (start, first, second, channel))
+    return (features[start + first, channel] > features[start + second, channel]).cpu()

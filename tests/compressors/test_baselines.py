@@ -1,0 +1,110 @@
+"""The baselines that look at no content: even spacing, and random choice."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gleanvid.compressors.ablation import Ablation
+from gleanvid.compressors.random import Random
+from gleanvid.compressors.uniform import Uniform
+from tests.compressors.test_contract import video
+
+GRIDS = [  # of the built-in model and of the registry's families at their usual sizes
+    *((16, 10, 10), (32, 14, 14), (64, 13, 13), (32, 16, 16), (16, 12, 20), (16, 20, 12)),
+    *((16, 24, 42), (32, 18, 32), (16, 9, 16), (8, 8, 8), (10, 7, 13), (1, 14, 14)),
+]
+RATIOS = [*(n / 200 for n in range(1, 201)), 1 / 3, 0.007, 0.999]
+
+
+def kept(grid, ratio):
+    """bool [T, R, C]; the budget is met exactly."""
+    tokens = video(grid, width=1)
+    record = Uniform(ratio).compress(tokens)
+    assert record.num_kept == Uniform(ratio).budget(tokens) == len(set(record.keep.tolist()))
+    return record.mask.view(grid)
+
+
+def spread(counts):
+    return int(counts.max() - counts.min())
+
+
+def favours_nothing(mask):
+    over_clip = [mask.sum(dims) for dims in ((1, 2), (0, 2), (0, 1))]
+    assert max(map(spread, over_clip)) <= 1
+    for unit in mask:
+        assert spread(unit.sum(1)) <= 1 and spread(unit.sum(0)) <= 2
+
+
+@pytest.mark.parametrize("grid", GRIDS)
+def test_uniform_favours_no_unit_row_or_column_at_any_ratio(grid):
+    for ratio in RATIOS:
+        favours_nothing(kept(grid, ratio))
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    grid=st.tuples(st.integers(1, 9), st.integers(1, 24), st.integers(1, 24)),
+    ratio=st.floats(0.001, 1.0),
+)
+def test_uniform_favours_nothing_on_any_grid(grid, ratio):
+    favours_nothing(kept(grid, ratio))
+
+
+@pytest.mark.parametrize("ratio", [0.05, 0.1, 0.15])
+def test_uniform_leaves_smaller_holes_than_chance(ratio):
+    """Boxes of 3 x 3 positions in two units with nothing kept: at random, and on the lattice."""
+    boxes = [empty_boxes(mask) for mask in (kept((16, 10, 10), ratio), drawn(ratio))]
+    assert boxes[0] < 0.75 * boxes[1]
+
+
+def drawn(ratio):
+    return Random(ratio).compress(video((16, 10, 10))).mask.view(16, 10, 10)
+
+
+def empty_boxes(mask):
+    boxes = mask.unfold(0, 2, 1).unfold(1, 3, 1).unfold(2, 3, 1).flatten(3)
+    return float((~boxes.any(-1)).float().mean())
+
+
+def test_uniform_takes_every_position_before_one_comes_back():
+    mask = kept((16, 10, 10), 0.1)
+    assert (mask[:10].sum(0) == 1).all()
+
+
+DRAWS = [Random(0.2), Ablation(0.2, selection="random"), Ablation(0.2, budgeting="random")]
+
+
+@pytest.mark.parametrize("method", DRAWS)
+def test_a_random_choice_is_another_for_every_clip_and_seed(method):
+    tokens = video((6, 5, 5))
+    keep = method.compress(tokens).keep.tolist()
+    assert keep == method.compress(replace(tokens, features=tokens.features.clone())).keep.tolist()
+    assert keep != replace(method, seed=1).compress(tokens).keep.tolist()
+    assert keep != method.compress(video((6, 5, 5), seed=1)).keep.tolist()
+    assert method.is_random and not Ablation().is_random
+
+
+def test_clips_share_no_more_tokens_than_chance_has_it():
+    masks = torch.stack([Random(0.2).compress(video((6, 5, 5), seed=n)).mask for n in range(60)])
+    shared = (masks.float() @ masks.float().T).fill_diagonal_(0).sum() / (60 * 59)
+    assert 0.9 < float(shared) / (0.2 * 0.2 * 150) < 1.1
+
+
+def unchanged(alter):
+    """The share of 500 clips whose random choice stays what it was when features are altered."""
+    same = 0
+    for seed in range(500):
+        tokens = video((4, 4, 4), seed=seed)
+        other = replace(tokens, features=alter(tokens.features))
+        same += torch.equal(*(Random(0.2).compress(clip).keep for clip in (tokens, other)))
+    return same / 500
+
+
+def test_rounding_leaves_a_random_choice_as_it_is():
+    noise = torch.Generator().manual_seed(0)
+    assert unchanged(lambda x: x * (1 + 1e-6 * torch.randn(x.shape, generator=noise))) >= 0.998
+    assert unchanged(lambda x: x.half()) >= 0.97
+    assert unchanged(lambda x: x.bfloat16()) >= 0.85
