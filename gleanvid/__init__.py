@@ -22,6 +22,7 @@ _HOME = {
     "ModelError": "types",
     "Random": "compressors.random",
     "Run": "run",
+    "Sampling": "models.generation.sampling",
     "Uniform": "compressors.uniform",
     "Video": "types",
     "VideoError": "types",
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from gleanvid.models import MODELS as MODELS
     from gleanvid.models import compressing as compressing
     from gleanvid.models import load_model as load_model
+    from gleanvid.models.generation.sampling import Sampling as Sampling
     from gleanvid.pipeline import ask as ask
     from gleanvid.pipeline import compare as compare
     from gleanvid.pipeline import stream as stream

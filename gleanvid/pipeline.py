@@ -10,7 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +19,11 @@ from torch import Tensor
 from gleanvid.compressors.base import Chain, Compressor
 from gleanvid.compressors.gleanvid import GleanVID
 from gleanvid.models import load_model
-from gleanvid.models.base import Encoded, ModelAdapter
+from gleanvid.models.base import ModelAdapter
 from gleanvid.models.boundary.interrupt import interruptible
 from gleanvid.models.cost.accounts import cost_of, made_with
+from gleanvid.models.encoded import Encoded, History
+from gleanvid.models.generation.sampling import Sampling
 from gleanvid.run import Run
 from gleanvid.types import StoppedError, Video
 from gleanvid.video import read_video
@@ -86,20 +88,25 @@ def ask(
     *,
     num_frames: int = 32,
     max_pixels: int | None = None,
+    temperature: float = 0.0,
+    top_p: float = 1.0,
+    seed: int | None = None,
+    history: History = (),
     on_text: Callable[[str], None] | None = None,
     stop: threading.Event | None = None,
-    **sampling: Any,
 ) -> Run:
     """Answer ``question`` about ``video`` with compressed visual tokens (GleanVID at 25 %).
 
     ``num_frames`` counts when a path is given; ``max_pixels`` bounds the pixels of all frames
-    together as the model sees them. ``on_text`` receives every new piece of the answer; setting
-    ``stop`` ends it within a layer of the model. ``sampling``: temperature, top_p, seed, history.
-    Raises ``ValueError`` for an empty question, :class:`VideoError`, :class:`ModelError`, and
-    :class:`StoppedError` where ``stop`` came ahead of the first token.
+    together as the model sees them. ``max_new_tokens``, ``temperature``, ``top_p`` and ``seed`` are
+    those of :class:`Sampling`; ``history``: (question, answer) of earlier turns. ``on_text``
+    receives every new piece of the answer; setting ``stop`` ends it within a layer of the model.
+    Raises ``ValueError`` for an empty question and settings out of range, :class:`VideoError`,
+    :class:`ModelError`, and :class:`StoppedError` where ``stop`` came ahead of the first token.
     """
     if not question.strip():
         raise ValueError("question must not be empty")
+    sampling = Sampling(max_new_tokens, temperature, top_p, seed)
     adapter = load_model(model) if isinstance(model, str) else model
     method = compressor or GleanVID()
     started = time.perf_counter()
@@ -110,13 +117,13 @@ def ask(
         encoded,
         question,
         method,
-        max_new_tokens=max_new_tokens,
+        sampling,
+        history=history,
         on_text=on_text,
         stop=stop,
-        **sampling,
     )
     encode_s = 0.0 if cached else encoded.encode_s
-    settings = {"max_new_tokens": max_new_tokens, "max_pixels": max_pixels, **sampling}
+    settings = {"max_pixels": max_pixels, "history": history} | asdict(sampling)
     return Run(
         video=loaded,
         question=question,

@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from gleanvid.models import load_model
+from gleanvid.models.generation.sampling import Sampling
 from gleanvid.types import ModelError, VideoTokens
 from tests.models import tiny_qwen
 from tests.models.oracle import EveryNth
@@ -45,7 +46,7 @@ def test_the_family_does_as_the_one_that_it_resembles(tmp_path):
             getattr(other.tokens, name), getattr(one.tokens, name), rtol=0, atol=0
         )
     quarter = EveryNth(retention_ratio=0.25)
-    answers = [model.generate(one, "what?", quarter, max_new_tokens=6) for model in (known, made)]
+    answers = [model.generate(one, "what?", quarter, Sampling(6)) for model in (known, made)]
     assert answers[0].text == answers[1].text and answers[1].by_layer[0].num_kept < 18
     with pytest.raises(ModelError, match="max_pixels"):
         made.encode(video, max_pixels=99)

@@ -7,7 +7,8 @@ from typing import Any
 
 from gleanvid.compressors.base import Chain, Compressor
 from gleanvid.models import boundary
-from gleanvid.models.base import Encoded, ModelAdapter
+from gleanvid.models.base import ModelAdapter
+from gleanvid.models.encoded import Encoded
 from gleanvid.models.families import MODELS, family_of
 from gleanvid.models.generation.answering import Answer
 from gleanvid.models.generation.conversation import Conversation

@@ -8,8 +8,7 @@ from __future__ import annotations
 import threading
 from abc import ABC, abstractmethod
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 import torch
@@ -19,37 +18,15 @@ from gleanvid.compressors.base import Chain, Compressor
 from gleanvid.models import boundary
 from gleanvid.models.boundary.interrupt import interruptible
 from gleanvid.models.cost.measure import explaining_out_of_memory, now
+from gleanvid.models.encoded import Encoded, History
 from gleanvid.models.generation.answering import Answer, write_answer
 from gleanvid.models.generation.context import check_context, checked_max_pixels
 from gleanvid.models.generation.conversation import ADVICE, Conversation
 from gleanvid.models.generation.prompt import literal, split_after
+from gleanvid.models.generation.sampling import GREEDY, Sampling
 from gleanvid.types import ModelError, Video, VideoTokens
 
 _PER_COLUMN = frozenset({"input_ids", "attention_mask", "mm_token_type_ids"})
-History = Sequence[tuple[str, str]]  # (question, answer) of earlier turns about the same video
-
-
-@dataclass(frozen=True, eq=False)
-class Encoded:
-    """One video through a model's vision side, ready for any question and any compressor.
-
-    ``tokens.features`` [L, D] are what the language model receives; ``tokens.seconds`` [T, 2];
-    ``tokens.rectangles`` [N, 4] pixels of the source. ``encode_s``: processor, vision tower,
-    projector.
-    """
-
-    video: Video
-    tokens: VideoTokens
-    encode_s: float
-    prefix: str = field(repr=False)  # the prompt up to and including the video placeholder
-    inputs: Mapping[str, Any] = field(repr=False)  # model inputs of the prefix, pixels emptied
-    vision: Any = field(repr=False)  # output of the vision side
-
-    @property
-    def signals(self) -> dict[str, Tensor]:
-        """The vision signals that were computed, by name."""
-        named = {"saliency": self.tokens.saliency, "keys": self.tokens.keys}
-        return {name: rows for name, rows in named.items() if rows is not None}
 
 
 class ModelAdapter(ABC):
@@ -139,15 +116,17 @@ class ModelAdapter(ABC):
         encoded: Encoded,
         question: str,
         compressor: Compressor | Chain | None,
+        sampling: Sampling = GREEDY,
         *,
         history: History = (),
-        **options: Any,
+        on_text: Callable[[str], None] | None = None,
+        stop: threading.Event | None = None,
     ) -> Answer:
         """Answer ``question`` about an encoded video.
 
-        ``options``: max_new_tokens, on_text, stop, temperature, top_p and seed of
-        ``answering.write_answer``. ``history``: earlier turns. Raises ``ModelError`` where memory
-        runs out.
+        ``history``: earlier turns. ``on_text`` gets the answer in pieces as it is written;
+        ``stop``, once set, ends it. Raises ``ModelError`` where memory runs out, and
+        ``StoppedError`` where ``stop`` came ahead of the first token.
         """
         with (
             self.lock,
@@ -158,7 +137,7 @@ class ModelAdapter(ABC):
             inputs = self.prompt(encoded, question, history)
             length = inputs["input_ids"].shape[1]
             check_context(self, length, len(encoded.tokens), compressor)
-            return write_answer(self, inputs, record, length, **options)
+            return write_answer(self, inputs, record, length, sampling, on_text=on_text, stop=stop)
 
     def conversation(self, encoded: Encoded, compressor: Compressor | Chain | None) -> Conversation:
         """The video compressed and read once, for many questions; see :class:`Conversation`."""

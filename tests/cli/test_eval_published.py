@@ -20,8 +20,8 @@ COLUMNS = {
 class Lettered(FakeConversation):
     """Answers with a letter."""
 
-    def ask(self, question, max_new_tokens):
-        answer = super().ask(question, max_new_tokens)
+    def ask(self, question, sampling):
+        answer = super().ask(question, sampling)
         answer.text = "ABCD"[int(4 * draw(question))]
         return answer
 

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 
 from gleanvid.evaluation.benchmarks.base import Benchmark, Item, chosen
-from gleanvid.models.base import Encoded
+from gleanvid.models.encoded import Encoded
 from gleanvid.types import ModelError, Video, VideoError, VideoTokens
 
 OPTIONS = ("red", "green", "blue", "white")
@@ -109,6 +109,6 @@ class FakeConversation:
         name = self.encoded.video.name
         return [draw(name, question, answer, kept) for answer in answers]
 
-    def ask(self, question, max_new_tokens):
+    def ask(self, question, sampling):
         kept = self.records[0].keep.tolist()
         return SimpleNamespace(text=OPTIONS[int(4 * draw(question, kept))])

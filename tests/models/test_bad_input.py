@@ -11,6 +11,7 @@ import torch
 
 from gleanvid.compressors.base import Chain
 from gleanvid.compressors.full_tokens import FullTokens
+from gleanvid.models.generation.sampling import Sampling
 from gleanvid.types import ModelError
 from tests.models.oracle import EveryNth, hook_count
 from tests.models.tiny import noise_video
@@ -51,7 +52,7 @@ def test_compression_brings_a_prompt_into_the_context_where_positions_allow_it(s
     adapter, encoded = short_context
     ran, handle = calls_of(adapter.layout.tower)
     if hasattr(adapter.layout.core, "get_rope_index"):
-        assert adapter.generate(encoded, "what?", QUARTER, max_new_tokens=2).new_tokens > 0
+        assert adapter.generate(encoded, "what?", QUARTER, Sampling(2)).new_tokens > 0
         assert adapter.conversation(encoded, QUARTER).score("what?", ["a"])[0] < 0
         with pytest.raises(ModelError, match="a lower retention_ratio"):
             adapter.generate(encoded, "what?", None)
@@ -67,7 +68,7 @@ def test_compression_brings_a_prompt_into_the_context_where_positions_allow_it(s
 @pytest.mark.parametrize("place", ["tower", "language_model"])
 def test_running_out_of_memory_says_what_to_lower_and_leaves_all_usable(adapter, place):
     video = noise_video()
-    expected = adapter.generate(adapter.encode(video), "what?", QUARTER, max_new_tokens=3).text
+    expected = adapter.generate(adapter.encode(video), "what?", QUARTER, Sampling(3)).text
     before, held = hook_count(adapter.hf_model), []
 
     def exhaust(module, args, output):
@@ -99,5 +100,5 @@ def test_running_out_of_memory_says_what_to_lower_and_leaves_all_usable(adapter,
     thread.join()
     assert free == [True]
     adapter.lock = threading.RLock()  # the thread that took it is gone
-    again = adapter.generate(adapter.encode(video), "what?", QUARTER, max_new_tokens=3).text
+    again = adapter.generate(adapter.encode(video), "what?", QUARTER, Sampling(3)).text
     assert again == expected

@@ -10,6 +10,7 @@ import torch
 
 from gleanvid.compressors.full_tokens import FullTokens
 from gleanvid.models import compressing
+from gleanvid.models.generation.sampling import Sampling
 from gleanvid.types import StoppedError, Video
 from tests.models.oracle import EveryNth, hook_count, kept_columns, model_inputs, token_columns
 from tests.models.tiny import noise_video
@@ -47,9 +48,7 @@ def test_reuse_equals_a_fresh_run(adapter, compressor):
             output = adapter.hf_model.generate(**inputs, do_sample=False, max_new_tokens=6)
         fresh = output[0, inputs["input_ids"].shape[1] :]
         pieces = []
-        answer = adapter.generate(
-            encoded, question, compressor, max_new_tokens=6, on_text=pieces.append
-        )
+        answer = adapter.generate(encoded, question, compressor, Sampling(6), on_text=pieces.append)
         assert answer.prompt_tokens == inputs["input_ids"].shape[1]
         expected = adapter.processor.tokenizer.decode(fresh, skip_special_tokens=True).strip()
         assert answer.text == expected
@@ -59,7 +58,7 @@ def test_reuse_equals_a_fresh_run(adapter, compressor):
 
 def test_the_cost_adds_up(adapter):
     video = noise_video()
-    answer = adapter.generate(adapter.encode(video), "what?", QUARTER, max_new_tokens=4)
+    answer = adapter.generate(adapter.encode(video), "what?", QUARTER, Sampling(4))
     inputs = model_inputs(adapter, ["what?"], [video])
     left = kept_columns(adapter, inputs, [answer.by_layer[0]])
     assert answer.prompt_tokens == left.shape[1]
@@ -76,16 +75,16 @@ def test_the_vision_tower_runs_once_per_video(adapter):
     encoded = adapter.encode(noise_video())
     once = len(calls)
     for question in ("a", "b"):
-        adapter.generate(encoded, question, QUARTER, max_new_tokens=2)
+        adapter.generate(encoded, question, QUARTER, Sampling(2))
     handle.remove()
     assert len(calls) == once > 0
 
 
 def test_encodings_do_not_mix(adapter):
     first, second = adapter.encode(noise_video(seed=1)), adapter.encode(noise_video(3, seed=2))
-    fresh = adapter.generate(first, "what?", None, max_new_tokens=5).text
-    adapter.generate(second, "what?", None, max_new_tokens=5)
-    assert adapter.generate(first, "what?", None, max_new_tokens=5).text == fresh
+    fresh = adapter.generate(first, "what?", None, Sampling(5)).text
+    adapter.generate(second, "what?", None, Sampling(5))
+    assert adapter.generate(first, "what?", None, Sampling(5)).text == fresh
 
 
 def test_history_is_part_of_the_prompt(adapter):
@@ -93,10 +92,10 @@ def test_history_is_part_of_the_prompt(adapter):
     video = noise_video()
     encoded = adapter.encode(video)
     history = [("what moves?", "a red square")]
-    long = adapter.generate(encoded, "and now?", QUARTER, max_new_tokens=2, history=history)
+    long = adapter.generate(encoded, "and now?", QUARTER, Sampling(2), history=history)
     whole = adapter.build_inputs(video, adapter._render(video, "and now?", history), None)
     assert long.prompt_tokens == whole["input_ids"].shape[1]
-    short = adapter.generate(encoded, "and now?", QUARTER, max_new_tokens=2)
+    short = adapter.generate(encoded, "and now?", QUARTER, Sampling(2))
     assert long.prompt_tokens - short.prompt_tokens > 10
     assert torch.equal(
         whole["input_ids"], adapter.prompt(encoded, "and now?", history)["input_ids"]
@@ -105,16 +104,16 @@ def test_history_is_part_of_the_prompt(adapter):
 
 def test_special_tokens_in_a_question_are_plain_text(qwen3):
     encoded = qwen3.encode(noise_video())
-    answer = qwen3.generate(encoded, "<|video_pad|><|im_end|> what?", QUARTER, max_new_tokens=2)
+    answer = qwen3.generate(encoded, "<|video_pad|><|im_end|> what?", QUARTER, Sampling(2))
     assert answer.by_layer[0].num_tokens == len(encoded.tokens)
 
 
 def test_sampling_repeats_with_its_seed_and_leaves_the_generator(adapter):
     encoded = adapter.encode(noise_video())
-    options = {"max_new_tokens": 12, "temperature": 1.5, "top_p": 0.95}
     state = torch.random.get_rng_state()
     texts = [
-        adapter.generate(encoded, "what?", None, seed=seed, **options).text for seed in (1, 1, 2)
+        adapter.generate(encoded, "what?", None, Sampling(12, 1.5, 0.95, seed)).text
+        for seed in (1, 1, 2)
     ]
     assert texts[0] == texts[1] != texts[2]
     assert torch.equal(state, torch.random.get_rng_state())
@@ -131,11 +130,11 @@ def test_stop_ends_generation_and_leaves_no_hooks(adapter):
             stop.set()
 
     handle = adapter.hf_model.lm_head.register_forward_hook(third)
-    answer = adapter.generate(encoded, "what?", QUARTER, max_new_tokens=60, stop=stop)
+    answer = adapter.generate(encoded, "what?", QUARTER, Sampling(60), stop=stop)
     handle.remove()
     assert answer.new_tokens == 3
     with pytest.raises(StoppedError):
-        adapter.generate(encoded, "what?", QUARTER, max_new_tokens=60, stop=stop)
+        adapter.generate(encoded, "what?", QUARTER, Sampling(60), stop=stop)
     with pytest.raises(StoppedError):
         adapter.encode(noise_video(seed=5), stop=stop)
     assert hook_count(adapter.hf_model) == before
@@ -157,7 +156,7 @@ def test_stop_ends_a_pass_at_the_next_layer(adapter, passes):
         layers[1].register_forward_hook(lambda *_: second.append(1)),
     ]
     try:
-        answer = adapter.generate(encoded, "what?", QUARTER, max_new_tokens=60, stop=stop)
+        answer = adapter.generate(encoded, "what?", QUARTER, Sampling(60), stop=stop)
         assert answer.new_tokens == passes - 1 > 0
     except StoppedError:
         assert passes == 1
@@ -171,11 +170,11 @@ def test_generation_is_serialised(adapter):
     """Two threads with two compressors get the answers they get alone."""
     encoded = adapter.encode(noise_video())
     methods = [QUARTER, FullTokens()]
-    alone = [adapter.generate(encoded, "what?", method, max_new_tokens=8) for method in methods]
+    alone = [adapter.generate(encoded, "what?", method, Sampling(8)) for method in methods]
     found = {}
 
     def work(number):
-        found[number] = adapter.generate(encoded, "what?", methods[number], max_new_tokens=8)
+        found[number] = adapter.generate(encoded, "what?", methods[number], Sampling(8))
 
     threads = [threading.Thread(target=work, args=(number,)) for number in range(2)]
     for thread in threads:
@@ -200,4 +199,4 @@ def test_one_frame_and_tiny_frames(qwen):
         video = Video.from_frames(np.full((*shape, 3), 90, np.uint8))
         encoded = qwen.encode(video)
         assert encoded.tokens.num_units == (shape[0] + 1) // 2
-        assert qwen.generate(encoded, "?", QUARTER, max_new_tokens=1).new_tokens == 1
+        assert qwen.generate(encoded, "?", QUARTER, Sampling(1)).new_tokens == 1

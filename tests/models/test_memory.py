@@ -13,6 +13,7 @@ from transformers.utils import output_capturing
 from gleanvid.compressors.full_tokens import FullTokens
 from gleanvid.models import compressing
 from gleanvid.models.boundary import chunks
+from gleanvid.models.generation.sampling import Sampling
 from tests.models.live import LiveBytes
 from tests.models.oracle import EveryNth, hook_count, model_inputs
 from tests.models.tiny import noise_video
@@ -53,7 +54,7 @@ def test_vision_in_parts_gives_the_same(adapter, frames, monkeypatch):
     for name in ("features", "saliency", "keys"):
         one, other = getattr(whole.tokens, name), getattr(parts.tokens, name)
         torch.testing.assert_close(other, one, atol=1e-5, rtol=0)
-    answers = [adapter.generate(clip, "what?", None, max_new_tokens=5) for clip in (whole, parts)]
+    answers = [adapter.generate(clip, "what?", None, Sampling(5)) for clip in (whole, parts)]
     assert answers[0].text == answers[1].text
     assert hook_count(adapter.hf_model) == before
 
@@ -116,7 +117,7 @@ def test_a_conversation_lets_go_of_the_vision_outputs(adapter):
     del encoded
     gc.collect()
     assert not any(reference() is not None for reference in made)
-    assert talk.ask("what?", max_new_tokens=2).new_tokens > 0
+    assert talk.ask("what?", Sampling(2)).new_tokens > 0
 
 
 def test_an_encoding_holds_each_vision_row_once(adapter):
@@ -180,7 +181,7 @@ def test_answering_grows_with_the_prompt_alone(adapter, compressor):
     def answer(video, inputs):
         encoded = adapter.encode(video)
         with LiveBytes(own(adapter, encoded.vision, encoded.tokens.features)) as live:
-            answer = adapter.generate(encoded, "what?", compressor, max_new_tokens=2)
+            answer = adapter.generate(encoded, "what?", compressor, Sampling(2))
         return live.peak, answer.prompt_tokens
 
     most = 60 if adapter.layout.recurrent else 24  # its kernels in torch alone hold every step
@@ -200,7 +201,7 @@ def test_prefill_makes_one_row_of_logits(adapter, own):
             adapter.hf_model.generate(**model_inputs(adapter, ["what moves?"]), max_new_tokens=3)
     else:
         encoded = adapter.encode(noise_video())
-        adapter.generate(encoded, "what?", QUARTER, max_new_tokens=3)
+        adapter.generate(encoded, "what?", QUARTER, Sampling(3))
     handle.remove()
     whole = own and adapter.hf_model.config.model_type == "video_llama_3"
     assert rows and (max(rows) > 1) == whole

@@ -14,6 +14,7 @@ import pytest
 import torch
 
 from gleanvid.models import load_model
+from gleanvid.models.generation.sampling import Sampling
 from gleanvid.models.loading import hub, quantization
 from gleanvid.models.loading import load as load_module
 from gleanvid.types import ModelError
@@ -66,8 +67,8 @@ def test_quantized_models_answer_compressed_and_from_a_reused_video(kind):
     layer = model.layout.language_model.layers[0].self_attn.q_proj
     assert layer.weight.dtype in (torch.int8, torch.uint8)
     encoded = model.encode(tiny.noise_video())
-    fresh = model.generate(encoded, "what?", QUARTER, max_new_tokens=3)
-    assert model.conversation(encoded, QUARTER).ask("what?", max_new_tokens=3).text == fresh.text
+    fresh = model.generate(encoded, "what?", QUARTER, Sampling(3))
+    assert model.conversation(encoded, QUARTER).ask("what?", Sampling(3)).text == fresh.text
 
 
 @pytest.fixture

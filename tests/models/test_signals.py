@@ -11,6 +11,7 @@ from transformers.models.qwen3_vl.modeling_qwen3_vl import apply_rotary_pos_emb_
 
 from gleanvid.compressors.base import Compressor
 from gleanvid.models import compressing
+from gleanvid.models.generation.sampling import Sampling
 from gleanvid.types import Compression
 from tests.models.oracle import EveryNth, model_inputs, repeats_are_refused, unlike_videos
 from tests.models.tiny import noise_video
@@ -178,8 +179,8 @@ def test_reuse_hands_the_signals_on_and_their_lack_is_named(adapter):
     video = noise_video()
     encoded = adapter.encode(video, BOTH)
     SEEN.clear()
-    adapter.generate(encoded, "what?", Reading(), max_new_tokens=1)
+    adapter.generate(encoded, "what?", Reading(), Sampling(1))
     assert torch.equal(SEEN[0].saliency, encoded.tokens.saliency)
     with pytest.raises(ValueError, match="needs="):
-        adapter.generate(adapter.encode(video), "what?", Reading(), max_new_tokens=1)
-    adapter.generate(adapter.encode(video), "what?", EveryNth(), max_new_tokens=1)
+        adapter.generate(adapter.encode(video), "what?", Reading(), Sampling(1))
+    adapter.generate(adapter.encode(video), "what?", EveryNth(), Sampling(1))

@@ -16,6 +16,7 @@ from gleanvid.evaluation.bench.machine import describe_machine, in_words
 from gleanvid.models import ModelAdapter
 from gleanvid.models.boundary import chunks
 from gleanvid.models.cost.measure import peak_memory_mib, reset_peak_memory
+from gleanvid.models.generation.sampling import Sampling
 from gleanvid.types import Video
 
 QUESTION = "What moves?"
@@ -61,7 +62,7 @@ def _row(
         chunks.NUMBERS_AT_ONCE = limit
 
     def answer(method: Compressor | None) -> Callable[[], Any]:
-        return lambda: model.generate(encoded, QUESTION, method, max_new_tokens=new_tokens)
+        return lambda: model.generate(encoded, QUESTION, method, Sampling(new_tokens))
 
     return {
         "frames": len(video),
@@ -77,7 +78,7 @@ def _row(
 
 def _once(model: ModelAdapter, video: Video, compressor: Compressor, new_tokens: int) -> None:
     encoded = model.encode(video, compressor.needs)
-    model.generate(encoded, QUESTION, compressor, max_new_tokens=new_tokens)
+    model.generate(encoded, QUESTION, compressor, Sampling(new_tokens))
 
 
 def _map_large_blocks() -> None:

@@ -24,6 +24,7 @@ from gleanvid.evaluation.results.summary import REFUSAL
 from gleanvid.models.base import ModelAdapter
 from gleanvid.models.cost.flops import prefill_flops
 from gleanvid.models.cost.measure import now, peak_memory_mib, reset_peak_memory
+from gleanvid.models.generation.sampling import Sampling
 from gleanvid.run import visual_tokens_by_layer
 from gleanvid.types import Compression, Video
 
@@ -167,7 +168,7 @@ def run_item(
     with _timed_inputs(model) as spent:
         encoded = model.encode(video, method.needs - {"text"})
     peak = peak_memory_mib(model.device)
-    answer = model.generate(encoded, question, method, max_new_tokens=new_tokens)
+    answer = model.generate(encoded, question, method, Sampling(new_tokens))
     total, text_config = len(encoded.tokens), model.text_config
     by_layer: dict[int, Compression] = answer.by_layer
     layers = visual_tokens_by_layer(by_layer, total, text_config.num_hidden_layers)

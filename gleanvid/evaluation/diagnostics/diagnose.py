@@ -17,7 +17,9 @@ from gleanvid import metrics
 from gleanvid.compressors import COMPRESSORS, Compressor
 from gleanvid.compressors.ablation import Ablation
 from gleanvid.evaluation.run.fingerprint import describe_model
-from gleanvid.models.base import Encoded, ModelAdapter
+from gleanvid.models.base import ModelAdapter
+from gleanvid.models.encoded import Encoded
+from gleanvid.models.generation.sampling import Sampling
 from gleanvid.pipeline import MAX_SIDE
 from gleanvid.types import Compression, ModelError, VideoError
 from gleanvid.video import read_video
@@ -131,7 +133,7 @@ def whole_record(model: ModelAdapter, encoded: Encoded, method: Compressor) -> C
     ahead_alone = [layer for layer, _ in method.at_depth(depth).stages] == [0]
     if ahead_alone and "text" not in method.needs:
         return method.compress(encoded.tokens)
-    answer = model.generate(encoded, _QUESTION, method, max_new_tokens=1)
+    answer = model.generate(encoded, _QUESTION, method, Sampling(max_new_tokens=1))
     stages = [answer.by_layer[layer] for layer in sorted(answer.by_layer)]
     whole = stages[0]
     for stage in stages[1:]:

@@ -30,6 +30,7 @@ from gleanvid.evaluation.run.setups import Setup
 from gleanvid.models import load_model
 from gleanvid.models.families.llava_video.config import CHOICES
 from gleanvid.models.generation.conversation import Conversation
+from gleanvid.models.generation.sampling import Sampling
 from gleanvid.pipeline import MAX_SIDE
 from gleanvid.types import Video
 from gleanvid.video import read_video
@@ -138,9 +139,11 @@ class GleanVIDModel(lmms):
         conversation = self._conversation(clip)
         answer = conversation.ask(
             prompt,
-            max_new_tokens=int(options.get("max_new_tokens", 128)),
-            temperature=float(options.get("temperature") or 0) if options.get("do_sample") else 0.0,
-            top_p=float(options.get("top_p") or 1.0),
+            Sampling(
+                int(options.get("max_new_tokens", 128)),
+                float(options.get("temperature") or 0) if options.get("do_sample") else 0.0,
+                float(options.get("top_p") or 1.0),
+            ),
         )
         return {
             "said": {"text": answer.text},

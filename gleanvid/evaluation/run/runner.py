@@ -18,6 +18,7 @@ from gleanvid.evaluation.run.journal import Journal
 from gleanvid.evaluation.run.setups import Setup
 from gleanvid.models.base import ModelAdapter
 from gleanvid.models.generation.conversation import Conversation
+from gleanvid.models.generation.sampling import Sampling
 from gleanvid.ops.records import whole_record
 from gleanvid.run import visual_tokens_by_layer
 
@@ -185,7 +186,7 @@ def _response(conversation: Conversation, benchmark: Benchmark, item: Item, how:
     if how == "likelihood":
         scores = conversation.score(prompt, item.options)
         return item.options[max(range(len(scores)), key=scores.__getitem__)]
-    return conversation.ask(prompt, max_new_tokens=benchmark.max_new_tokens).text
+    return conversation.ask(prompt, Sampling(benchmark.max_new_tokens)).text
 
 
 def _tokens(conversation: Conversation) -> list[float]:

@@ -8,8 +8,10 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from gleanvid.models.base import Answer, Encoded, ModelAdapter
+from gleanvid.models.base import ModelAdapter
 from gleanvid.models.cost.flops import prefill_flops
+from gleanvid.models.encoded import Encoded
+from gleanvid.models.generation.answering import Answer
 from gleanvid.run import Cost, visual_tokens_by_layer
 
 

@@ -7,10 +7,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from transformers import GenerationConfig
+
 from gleanvid.models.boundary import Record, last_logits_only
 from gleanvid.models.boundary.interrupt import interruptible
 from gleanvid.models.cost.measure import now, peak_memory_mib, reset_peak_memory
-from gleanvid.models.generation.sampling import generation_config, seeded
+from gleanvid.models.generation.sampling import Sampling, seeded
 from gleanvid.models.generation.streaming import StopOnEvent, TimedStreamer
 from gleanvid.types import Compression, StoppedError
 
@@ -35,43 +37,57 @@ class Answer:
     peak_memory_mib: float
 
 
+def generation_config(sampling: Sampling, longest: int | None = None) -> GenerationConfig:
+    """Every sampling setting stated, so that the checkpoint's own do not come back in.
+
+    ``longest``: tokens of an answer by the checkpoint's own statement, where it makes one.
+    """
+    length = min(sampling.max_new_tokens, longest or sampling.max_new_tokens)
+    if sampling.greedy:
+        return GenerationConfig(
+            max_new_tokens=length, do_sample=False, temperature=1.0, top_p=1.0, top_k=50
+        )
+    return GenerationConfig(
+        max_new_tokens=length,
+        do_sample=True,
+        temperature=sampling.temperature,
+        top_p=sampling.top_p,
+        top_k=0,
+    )
+
+
 def write_answer(
     model: Any,
     inputs: Mapping[str, Any],
     record: Record,
     prompt_tokens: int,
+    sampling: Sampling,
     *,
-    max_new_tokens: int = 64,
     on_text: Callable[[str], None] | None = None,
     stop: threading.Event | None = None,
-    temperature: float = 0.0,
-    top_p: float = 1.0,
-    seed: int | None = None,
 ) -> Answer:
     """Let the adapter ``model`` answer the prompt ``inputs`` while its hooks fill ``record``.
 
     ``prompt_tokens``: length of the whole prompt before compression, read now or earlier.
-
     ``on_text`` gets the answer in pieces as it is written; ``stop``, once set, ends it within a
     layer: with what is written, or with ``StoppedError`` ahead of the first token. The answer is
-    never longer than the checkpoint states, if it does. ``temperature`` 0 is greedy.
+    never longer than the checkpoint states, if it does.
     """
     tokenizer, device = model.processor.tokenizer, model.device
     streamer = TimedStreamer(tokenizer, on_text, device)
     stated = model.hf_model.generation_config.max_new_tokens
-    limit = max_new_tokens if stated is None else min(max_new_tokens, stated)
     compressed_s = record.compress_s  # spent earlier
     reset_peak_memory(device)
     start = now(device)
     with (
-        seeded(seed, device),
+        seeded(sampling.seed, device),
         interruptible(model.hf_model, stop),
         last_logits_only(model.hf_model),
     ):
         try:
             model.hf_model.generate(
                 **inputs,
-                generation_config=generation_config(limit, temperature, top_p),
+                generation_config=generation_config(sampling, stated),
                 streamer=streamer,
                 stopping_criteria=[StopOnEvent(stop)] if stop is not None else None,
             )

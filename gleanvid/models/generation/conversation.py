@@ -8,7 +8,8 @@ so that answers equal those of a fresh run up to rounding.
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Mapping, Sequence
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -23,6 +24,7 @@ from gleanvid.models import boundary
 from gleanvid.models.cost.measure import explaining_out_of_memory, now
 from gleanvid.models.generation.answering import Answer, write_answer
 from gleanvid.models.generation.context import check_context
+from gleanvid.models.generation.sampling import GREEDY, Sampling
 from gleanvid.types import Compression
 
 if TYPE_CHECKING:
@@ -107,16 +109,28 @@ class Conversation:
                 self.encoded = replace(encoded, vision=None)  # read, so not held any longer
 
     def ask(
-        self, question: str, *, history: Sequence[tuple[str, str]] = (), **options: Any
+        self,
+        question: str,
+        sampling: Sampling = GREEDY,
+        *,
+        history: Sequence[tuple[str, str]] = (),
+        on_text: Callable[[str], None] | None = None,
+        stop: threading.Event | None = None,
     ) -> Answer:
-        """Answer ``question``; ``options`` and errors are those of ``ModelAdapter.generate``.
+        """Answer ``question``; arguments and errors are those of ``ModelAdapter.generate``.
 
         ``history``: (question, answer) of earlier turns. ``prefill_s`` of the answer starts at the
         end of the video where that was read before.
         """
         if self._prefix is None:
             answer = self.model.generate(
-                self.encoded, question, self.compressor, history=history, **options
+                self.encoded,
+                question,
+                self.compressor,
+                sampling,
+                history=history,
+                on_text=on_text,
+                stop=stop,
             )
             self.records = answer.by_layer
             return answer
@@ -131,7 +145,10 @@ class Conversation:
                 "past_key_values": self._prefix.fork(),
             }
             with self._prefix.going_on(model.hf_model, tail.shape[1]):
-                return write_answer(model, inputs, hook.record, prompt.shape[1], **options)
+                length = prompt.shape[1]
+                return write_answer(
+                    model, inputs, hook.record, length, sampling, on_text=on_text, stop=stop
+                )
 
     @torch.no_grad()
     def score(

@@ -1,23 +1,65 @@
-"""How the next token is chosen."""
+"""How an answer is sampled: its length, and how the next token is chosen."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 import torch
-from transformers import GenerationConfig
+
+SEEDS = 2**63  # torch's generators take a 64-bit integer
 
 
-def generation_config(max_new_tokens: int, temperature: float, top_p: float) -> GenerationConfig:
-    """Every sampling setting stated, so that the checkpoint's own do not come back in."""
-    if temperature <= 0:
-        return GenerationConfig(
-            max_new_tokens=max_new_tokens, do_sample=False, temperature=1.0, top_p=1.0, top_k=50
-        )
-    return GenerationConfig(
-        max_new_tokens=max_new_tokens, do_sample=True, temperature=temperature, top_p=top_p, top_k=0
-    )
+@dataclass(frozen=True)
+class Sampling:
+    """How one answer is sampled; checked when made.
+
+    Args:
+        max_new_tokens: the longest answer, in tokens; at least 1.
+        temperature: 0 always takes the likeliest token, higher values draw more evenly.
+        top_p: draw from the smallest set of tokens whose likelihoods add up to this, in (0, 1].
+        seed: of the draws; None goes on with the process's own generator.
+
+    Raises:
+        ValueError: names the setting, its value and its range.
+
+    >>> Sampling(max_new_tokens=16, temperature=0.7, seed=0).greedy
+    False
+    """
+
+    max_new_tokens: int = 64
+    temperature: float = 0.0
+    top_p: float = 1.0
+    seed: int | None = None
+
+    def __post_init__(self) -> None:
+        length, temperature = self.max_new_tokens, self.temperature
+        if not _is_whole(length) or length < 1:
+            raise ValueError(f"max_new_tokens={length!r} must be a whole number of at least 1")
+        if not _is_number(temperature) or temperature < 0:
+            raise ValueError(f"temperature={temperature!r} must be a number of at least 0")
+        if not _is_number(self.top_p) or not 0 < self.top_p <= 1:
+            raise ValueError(f"top_p={self.top_p!r} must be in (0, 1]")
+        if self.seed is not None and not (_is_whole(self.seed) and 0 <= self.seed < SEEDS):
+            raise ValueError(f"seed={self.seed!r} must be a whole number in [0, {SEEDS}), or None")
+
+    @property
+    def greedy(self) -> bool:
+        """Whether the likeliest token is always taken, so that seed and top_p play no part."""
+        return self.temperature == 0
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+GREEDY = Sampling()
 
 
 @contextmanager

@@ -9,6 +9,7 @@ from torch.nn.functional import avg_pool2d
 
 from gleanvid.compressors import COMPRESSORS, declared_settings
 from gleanvid.compressors.full_tokens import FullTokens
+from gleanvid.models.generation.sampling import Sampling
 from gleanvid.types import ModelError, Video
 from tests.models.tiny import noise_video
 
@@ -105,7 +106,7 @@ def test_tiny_and_single_frames(llava):
     for shape in [(1, 40, 60), (3, 9, 7), (2, 1, 1)]:
         encoded = llava.encode(Video.from_frames(np.full((*shape, 3), 90, np.uint8)))
         assert encoded.tokens.num_units == shape[0]
-        assert llava.generate(encoded, "?", None, max_new_tokens=1).new_tokens == 1
+        assert llava.generate(encoded, "?", None, Sampling(1)).new_tokens == 1
 
 
 @pytest.mark.parametrize(
@@ -115,7 +116,7 @@ def test_every_method_runs(adapters, compressor):
     """With the signals it needs from the tower, and its stages inside the language model."""
     model, video = adapters["llava_onevision"], noise_video(6)
     encoded = model.encode(video, compressor.needs)
-    answer = model.generate(encoded, "what moves?", compressor, max_new_tokens=2)
+    answer = model.generate(encoded, "what moves?", compressor, Sampling(2))
     assert answer.new_tokens == 2
     first = min(answer.by_layer)
     record = answer.by_layer[first]

@@ -14,6 +14,7 @@ from transformers import AutoConfig
 from gleanvid.models import load_model
 from gleanvid.models.families.llava_video.adapter import LlavaVideo
 from gleanvid.models.families.llava_video.config import LlavaVideoConfig
+from gleanvid.models.generation.sampling import Sampling
 from gleanvid.types import ModelError
 from tests.models.loading.test_published_format import save_in_shards
 from tests.models.oracle import EveryNth
@@ -131,7 +132,7 @@ def test_an_original_checkpoint_answers(adapters, tmp_path):
     original(tmp_path, adapters["llava_video"].name)
     loaded = load_model(tmp_path, device="cpu")
     encoded = loaded.encode(noise_video())
-    answer = loaded.generate(encoded, "what moves?", QUARTER, max_new_tokens=3)
+    answer = loaded.generate(encoded, "what moves?", QUARTER, Sampling(3))
     assert answer.new_tokens == 3
     assert loaded.hf_model.generation_config.eos_token_id == 2
     assert encoded.prefix.startswith("<|im_start|>system\nYou are a helpful assistant.<|im_end|>\n")

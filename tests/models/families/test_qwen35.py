@@ -11,6 +11,7 @@ import torch
 from gleanvid.compressors.base import Chain
 from gleanvid.compressors.full_tokens import FullTokens
 from gleanvid.models import compressing
+from gleanvid.models.generation.sampling import Sampling
 from gleanvid.types import Video
 from tests.models.conftest import RECURRENT
 from tests.models.generation.test_conversation import ANSWERS, fresh_scores, reading
@@ -109,9 +110,9 @@ def test_questions_on_one_video_go_on_from_its_states(model, compressor):
     talk = model.conversation(encoded, compressor)
     for question in (*QUESTIONS, QUESTIONS[0]):
         with reading(model) as expected:
-            fresh = model.generate(encoded, question, compressor, max_new_tokens=DECODED + 1)
+            fresh = model.generate(encoded, question, compressor, Sampling(DECODED + 1))
         with reading(model) as logits:
-            answer = talk.ask(question, max_new_tokens=DECODED + 1)
+            answer = talk.ask(question, Sampling(DECODED + 1))
         torch.testing.assert_close(torch.stack(logits), torch.stack(expected), atol=1e-5, rtol=0)
         assert answer.text == fresh.text
         scores = fresh_scores(model, video, question, ANSWERS, compressor)
@@ -123,7 +124,7 @@ def test_text_comes_out_while_it_is_written(model):
     talk = model.conversation(encoded, QUARTER)
     for ask in (partial(model.generate, encoded, compressor=QUARTER), talk.ask):
         pieces = []
-        answer = ask(question="what?", max_new_tokens=40, on_text=pieces.append)
+        answer = ask(question="what?", sampling=Sampling(40), on_text=pieces.append)
         assert len(pieces) > 1 and "".join(pieces).strip() == answer.text
 
 
@@ -145,4 +146,4 @@ def test_one_frame_and_odd_sizes(model):
     for shape in [(1, 40, 60), (3, 9, 7)]:
         encoded = model.encode(Video.from_frames(np.full((*shape, 3), 90, np.uint8)))
         assert encoded.tokens.num_units == (shape[0] + 1) // 2
-        assert model.generate(encoded, "?", QUARTER, max_new_tokens=1).new_tokens == 1
+        assert model.generate(encoded, "?", QUARTER, Sampling(1)).new_tokens == 1

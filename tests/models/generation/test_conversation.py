@@ -14,6 +14,7 @@ from gleanvid.compressors.base import Chain
 from gleanvid.compressors.full_tokens import FullTokens
 from gleanvid.models import compressing
 from gleanvid.models.generation.conversation import reads_the_question
+from gleanvid.models.generation.sampling import Sampling
 from tests.models.oracle import DECODED, EveryNth, Failing, PairMean, hook_count, model_inputs
 from tests.models.tiny import noise_video
 
@@ -97,14 +98,12 @@ def test_every_answer_is_that_of_a_fresh_run(adapter, compressor):
     fresh, expected = [], []
     for question in QUESTIONS:
         with reading(adapter) as logits:
-            fresh.append(
-                adapter.generate(encoded, question, compressor, max_new_tokens=DECODED + 1)
-            )
+            fresh.append(adapter.generate(encoded, question, compressor, Sampling(DECODED + 1)))
         expected.append(torch.stack(logits))
     talk = adapter.conversation(encoded, compressor)
     for number in (0, 1, 0, 1):
         with reading(adapter) as logits:
-            answer = talk.ask(QUESTIONS[number], max_new_tokens=DECODED + 1)
+            answer = talk.ask(QUESTIONS[number], Sampling(DECODED + 1))
         assert len(logits) == DECODED + 1
         torch.testing.assert_close(torch.stack(logits), expected[number], atol=1e-5, rtol=0)
         assert answer.text == fresh[number].text
@@ -120,7 +119,7 @@ def test_scores_are_those_of_a_fresh_run(adapter, compressor):
     video = noise_video()
     talk = adapter.conversation(adapter.encode(video), compressor)
     for question in (*QUESTIONS, QUESTIONS[0]):
-        talk.ask(question, max_new_tokens=3)
+        talk.ask(question, Sampling(3))
         expected = fresh_scores(adapter, video, question, ANSWERS, compressor)
         assert talk.score(question, ANSWERS) == pytest.approx(expected, abs=1e-5)
     assert len(set(expected)) == len(ANSWERS)
@@ -169,7 +168,7 @@ def test_the_video_is_compressed_and_read_once(adapter):
         with_kwargs=True,
     )
     for question in QUESTIONS:
-        talk.ask(question, max_new_tokens=1)
+        talk.ask(question, Sampling(1))
         talk.score(question, ANSWERS)
     handle.remove()
     assert len(calls) == 1
@@ -185,7 +184,7 @@ def test_reading_the_video_makes_no_logits(adapter):
     encoded = adapter.encode(noise_video())
     talk = adapter.conversation(encoded, QUARTER)
     assert rows == []
-    talk.ask("what?", max_new_tokens=2)
+    talk.ask("what?", Sampling(2))
     talk.score("what?", ["one", "two"])
     handle.remove()
     ids = [adapter.answer_ids(encoded, "what?", answer, ()) for answer in ("one", "two")]
@@ -196,8 +195,8 @@ def test_history_goes_behind_the_video(adapter):
     encoded = adapter.encode(noise_video())
     history = [(QUESTIONS[0], "a red square"), ("and then?", "it stops")]
     talk = adapter.conversation(encoded, QUARTER)
-    fresh = adapter.generate(encoded, QUESTIONS[1], QUARTER, history=history, max_new_tokens=6)
-    answer = talk.ask(QUESTIONS[1], history=history, max_new_tokens=6)
+    fresh = adapter.generate(encoded, QUESTIONS[1], QUARTER, Sampling(6), history=history)
+    answer = talk.ask(QUESTIONS[1], Sampling(6), history=history)
     assert (answer.text, answer.prompt_tokens) == (fresh.text, fresh.prompt_tokens)
     with_past, without = (talk.score(QUESTIONS[1], ANSWERS, history=past) for past in (history, ()))
     assert with_past != pytest.approx(without, abs=1e-3)
@@ -210,7 +209,7 @@ def test_conversations_on_one_model_do_not_mix(adapter):
         for clip, method in zip(encoded, (QUARTER, FullTokens()), strict=True)
     ]
     alone = [talk.score("what?", ANSWERS) for talk in talks]
-    adapter.generate(encoded[0], "what?", HALF, max_new_tokens=2)
+    adapter.generate(encoded[0], "what?", HALF, Sampling(2))
     assert [talk.score("what?", ANSWERS) for talk in talks] == alone
     assert alone[0] != pytest.approx(alone[1], abs=1e-3)
 
@@ -218,10 +217,10 @@ def test_conversations_on_one_model_do_not_mix(adapter):
 def test_sampling_and_stopping_work_on_a_reused_video(adapter):
     encoded = adapter.encode(noise_video())
     talk = adapter.conversation(encoded, QUARTER)
-    options = {"max_new_tokens": 10, "temperature": 1.2, "seed": 5}
+    drawn = Sampling(10, temperature=1.2, seed=5)
     pieces = []
-    answer = talk.ask("what?", on_text=pieces.append, **options)
-    assert answer.text == adapter.generate(encoded, "what?", QUARTER, **options).text
+    answer = talk.ask("what?", drawn, on_text=pieces.append)
+    assert answer.text == adapter.generate(encoded, "what?", QUARTER, drawn).text
     assert "".join(pieces).strip() == answer.text
     stop, steps = threading.Event(), []
 
@@ -232,7 +231,7 @@ def test_sampling_and_stopping_work_on_a_reused_video(adapter):
 
     handle = adapter.hf_model.lm_head.register_forward_hook(second)
     before = hook_count(adapter.hf_model)
-    assert talk.ask("what?", max_new_tokens=60, stop=stop).new_tokens == 2
+    assert talk.ask("what?", Sampling(60), stop=stop).new_tokens == 2
     handle.remove()
     assert hook_count(adapter.hf_model) == before - 1
 

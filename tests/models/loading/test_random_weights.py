@@ -5,6 +5,7 @@ import torch
 from transformers import AutoConfig, AutoModelForImageTextToText
 
 from gleanvid.compressors import COMPRESSORS
+from gleanvid.models.generation.sampling import Sampling
 from gleanvid.models.loading.random_weights import (
     _CONFIGS,
     merged,
@@ -57,8 +58,8 @@ def test_the_grid_is_that_of_the_family_and_the_prompt_holds_it(made):
 def test_compression_shortens_the_prompt_and_answers_have_the_length_asked_for(made):
     _, model = made
     encoded = model.encode(noise_video(4, 96, 160))
-    full = model.generate(encoded, "which colour?", None, max_new_tokens=5)
-    some = model.generate(encoded, "which colour?", COMPRESSORS["gleanvid"](0.25), max_new_tokens=5)
+    full = model.generate(encoded, "which colour?", None, Sampling(5))
+    some = model.generate(encoded, "which colour?", COMPRESSORS["gleanvid"](0.25), Sampling(5))
     assert full.new_tokens == some.new_tokens == 5
     dropped = len(encoded.tokens) - some.by_layer[0].num_kept
     assert some.prompt_tokens_kept <= full.prompt_tokens - dropped

@@ -1,0 +1,57 @@
+"""A sampling setting out of range is refused by name when it is made."""
+
+from dataclasses import FrozenInstanceError
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gleanvid import Sampling
+from gleanvid.models.generation.answering import generation_config
+from gleanvid.models.generation.sampling import SEEDS
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        {"max_new_tokens": 0},
+        {"max_new_tokens": 1.5},
+        {"max_new_tokens": True},
+        {"max_new_tokens": "8"},
+        {"temperature": -0.1},
+        {"temperature": float("nan")},
+        {"temperature": float("inf")},
+        {"temperature": None},
+        {"top_p": 0},
+        {"top_p": 1.01},
+        {"top_p": float("nan")},
+        {"seed": -1},
+        {"seed": SEEDS},
+        {"seed": 1.0},
+        {"seed": True},
+    ],
+    ids=str,
+)
+def test_what_is_out_of_range_is_refused_with_name_and_value(setting):
+    ((name, value),) = setting.items()
+    with pytest.raises(ValueError, match=f"^{name}={value!r} must be ".replace(".", r"\.")):
+        Sampling(**setting)
+
+
+@given(st.integers(1), st.floats(0, 100), st.floats(0, 1, exclude_min=True), st.integers(0, 99))
+def test_every_setting_is_stated_to_the_model(length, temperature, top_p, seed):
+    sampling = Sampling(length, temperature, top_p, seed)
+    config = generation_config(sampling)
+    assert config.max_new_tokens == length
+    assert config.do_sample is not sampling.greedy
+    assert (config.temperature, config.top_p) == (
+        (1, 1) if sampling.greedy else (temperature, top_p)
+    )
+    assert generation_config(sampling, 7).max_new_tokens == min(length, 7)
+
+
+def test_settings_are_values():
+    assert Sampling(8, seed=1) == Sampling(8, seed=1) != Sampling(8, seed=2)
+    assert len({Sampling(), Sampling(), Sampling(9)}) == 2
+    with pytest.raises(FrozenInstanceError):
+        Sampling().seed = 3
