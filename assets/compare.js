@@ -1,6 +1,6 @@
 // The rows of a comparison: a card for every answer, a table of what it cost. Runs once per mount
 // with `element`, `props` and `watch` in scope. Text from outside is only ever set as textContent.
-// Choosing a side of the viewer is an event on the document, heard by viewer_hands.js.
+// Choosing a side of the viewer is an event on the document, heard by the viewer.
 
 const list = element.querySelector(".gv-compare");
 const pair = { a: null, b: null };

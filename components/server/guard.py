@@ -40,6 +40,8 @@ HEADERS = [
     (b"x-content-type-options", b"nosniff"),
     (b"referrer-policy", b"same-origin"),
 ]
+# Scripts import each other by name: after an update no browser may mix old ones with new ones.
+FRESH = (b"cache-control", b"no-cache")
 _UPLOAD = re.compile(r"\s*https?://[^?#]*/gradio_api/file=(.+)", re.IGNORECASE)
 _ADDRESS = re.compile(r"\s*[a-z][a-z0-9+.-]+://", re.IGNORECASE)
 _PROXY = re.compile(r"/(file=|proxy=)(https?:|//)", re.IGNORECASE)
@@ -71,7 +73,8 @@ class Guard:
         elif scope["method"] == "POST" and not _is_form(scope):
             await self._checked(scope, receive, send)
         else:
-            await self.app(scope, receive, _with_headers(send, self.headers))
+            own = [*self.headers, FRESH] if _is_script(scope) else self.headers
+            await self.app(scope, receive, _with_headers(send, own))
 
     async def _refusal(self, scope: Message, headers: dict[bytes, bytes]) -> tuple[int, str] | None:
         """Status and sentence for what is refused before its body is read."""
@@ -135,6 +138,11 @@ def _client(scope: Message, headers: dict[bytes, bytes]) -> str:
     address = (scope.get("client") or ("", 0))[0]
     named = headers.get(b"x-forwarded-for", b"").decode("latin-1").split(",")[-1].strip()
     return named if named and address in ("127.0.0.1", "::1") else str(address)
+
+
+def _is_script(scope: Message) -> bool:
+    """Whether this asks for a script that lies in a folder of ours."""
+    return "/file=" in scope["path"] and str(scope["path"]).endswith(".js")
 
 
 def _is_form(scope: Message) -> bool:

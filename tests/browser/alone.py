@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from components.panels.theme import STYLES
-from components.viewer.component import SCRIPT, TEMPLATE
+from components.viewer.component import MODULES, TEMPLATE, script
 from components.viewer.payload import Packed
 
 HOST = "http://viewer.test"
@@ -53,13 +53,15 @@ def open_alone(page: Any, packed: Packed, *others: Packed, dark: bool = False) -
         mode="dark" if dark else "",
         template=TEMPLATE,
         value=json.dumps(value_of(packed)).replace("<", "\\u003c"),
-        script=SCRIPT,
+        script=script(),
     )
 
     def answer(route: Any) -> None:
         path = route.request.url.removeprefix(HOST)
         if path == "/":
             route.fulfill(body=body, content_type="text/html")
+        elif path.startswith(f"/gradio_api/file={MODULES}/"):
+            route.fulfill(path=MODULES / path.split("/")[-1], content_type="text/javascript")
         elif path in files:
             route.fulfill(body=files[path], content_type="application/octet-stream")
         else:

@@ -1,5 +1,9 @@
+// @ts-check
 // The strips under the frame: one bar a unit for A, a line for B, marks for scene cuts and the unit
-// on show. They scroll nothing and own nothing: `view` says what to draw.
+// on show.
+
+import { firstFrame } from "./data.js";
+import { fitCanvas } from "./paint.js";
 
 const STRIPS = {
   budget: {
@@ -26,7 +30,7 @@ function topOf(values, cropped) {
   return (cropped && next > 0 && most > 3 * next ? next * 1.4 : most * 1.06) || 1;
 }
 
-const alike = (one, other) => one.every((x, n) => Math.abs(x - other[n]) <= 1e-3 * Math.abs(x));
+const sameCurve = (one, other) => one.every((x, n) => Math.abs(x - other[n]) <= 1e-3 * Math.abs(x));
 
 function paintStrip(context, width, height, strip, colours) {
   const { a, b, even, unit, cuts, cropped } = strip;
@@ -106,41 +110,50 @@ function cutsInUnits(clip) {
   });
 }
 
-// The parts of the page that hold the strips. `size` is measured by the viewer.
-const strips = Object.keys(STRIPS).map((name) => {
-  const figure = element.querySelector(`.gv-strip[data-strip=${name}]`);
-  const [canvas, note] = [figure.querySelector("canvas"), figure.querySelector(".gv-note")];
-  return { name, figure, canvas, note, output: figure.querySelector("output"), size: [0, 0] };
-});
-
-// What the strips show of A and B, and the words beside their names.
-function describeStrips({ clip, methodA, methodB, a, b }) {
-  const cuts = cutsInUnits(clip);
-  for (const strip of strips) {
-    const { of, cropped = false, colour } = STRIPS[strip.name];
-    const own = of(clip, methodA, a);
-    strip.figure.hidden = !own;
-    if (!own) continue;
-    const other = methodB && of(clip, methodB, b);
-    const even = strip.name === "budget" ? a.total / clip.units : undefined;
-    const second = other && !(cropped && alike(own, other)) ? other : null;
-    strip.drawn = { a: own, b: second, even, cuts, cropped, colour };
-    const notes = [];
-    if (even !== undefined) notes.push(`┄ uniform B/T = ${even.toFixed(1)}`);
-    if (strip.name === "novelty" && !methodA.novelty) notes.push("of the clip, as GleanVID measures it");
-    if (cropped && Math.max(...own) > topOf(own, true)) notes.push("tallest bar cut");
-    if (strip.drawn.b) notes.push("▬ B");
-    if (strip.name === "budget" && cuts.length) notes.push("▾ scene cut");
-    strip.note.textContent = notes.join(" · ");
+// The strips of one viewer: where they stand, how large they are, and what they show.
+export class Strips {
+  /** @param {HTMLElement} root */
+  constructor(root) {
+    this.items = Object.entries(STRIPS).map(([name, kind]) => {
+      const figure = /** @type {HTMLElement} */ (root.querySelector(`.gv-strip[data-strip=${name}]`));
+      const [canvas, note] = [figure.querySelector("canvas"), figure.querySelector(".gv-note")];
+      const output = figure.querySelector("output");
+      return { name, kind, figure, canvas, note, output, size: [0, 0], drawn: null };
+    });
   }
-}
 
-function drawStrips({ unit }) {
-  for (const { name, figure, canvas, output, size: [width, height], drawn } of strips) {
-    if (figure.hidden || !width) continue;
-    paintStrip(fitCanvas(canvas, width, height), width, height, { ...drawn, unit }, colours);
-    const { words } = STRIPS[name];
-    const both = drawn.b ? `A ${words(drawn.a[unit])} · B ${words(drawn.b[unit])}` : words(drawn.a[unit]);
-    output.textContent = both;
+  measure() {
+    for (const strip of this.items) strip.size = [strip.canvas.clientWidth, strip.canvas.clientHeight];
+  }
+
+  // What the strips show of A and B, and the words beside their names.
+  describe({ clip, methodA, methodB, a, b }) {
+    const cuts = cutsInUnits(clip);
+    for (const strip of this.items) {
+      const { of, cropped = false, colour } = strip.kind;
+      const own = of(clip, methodA, a);
+      strip.figure.hidden = !own;
+      if (!own) continue;
+      const other = methodB && of(clip, methodB, b);
+      const even = strip.name === "budget" ? a.total / clip.units : undefined;
+      const second = other && !(cropped && sameCurve(own, other)) ? other : null;
+      strip.drawn = { a: own, b: second, even, cuts, cropped, colour };
+      const notes = [];
+      if (even !== undefined) notes.push(`┄ uniform B/T = ${even.toFixed(1)}`);
+      if (strip.name === "novelty" && !methodA.novelty) notes.push("of the clip, as GleanVID measures it");
+      if (cropped && Math.max(...own) > topOf(own, true)) notes.push("tallest bar cut");
+      if (second) notes.push("▬ B");
+      if (strip.name === "budget" && cuts.length) notes.push("▾ scene cut");
+      strip.note.textContent = notes.join(" · ");
+    }
+  }
+
+  draw(unit, colours) {
+    for (const { kind, figure, canvas, output, size: [width, height], drawn } of this.items) {
+      if (figure.hidden || !width) continue;
+      paintStrip(fitCanvas(canvas, width, height), width, height, { ...drawn, unit }, colours);
+      const { a, b } = drawn;
+      output.textContent = b ? `A ${kind.words(a[unit])} · B ${kind.words(b[unit])}` : kind.words(a[unit]);
+    }
   }
 }

@@ -1,8 +1,9 @@
+// @ts-check
 // Painting tokens on a frame: plain functions of a canvas context and data, no state and no page.
 // A look never rests on colour alone: it has a hatch, a dot or a border as well.
 
 // Magma, sampled at nine points and interpolated into 256 steps.
-const MAGMA = (() => {
+export const MAGMA = (() => {
   const stops = [
     [0, 0, 4], [28, 16, 68], [79, 18, 123], [129, 37, 129], [181, 54, 122],
     [229, 80, 100], [251, 135, 97], [254, 194, 135], [252, 253, 191],
@@ -14,11 +15,11 @@ const MAGMA = (() => {
   });
 })();
 
-const DARK = [11, 16, 28]; // over what the model was not given
-const A_COLOUR = [0, 114, 178];
-const B_COLOUR = [230, 159, 0];
+export const DARK = [11, 16, 28]; // over what the model was not given
+export const A_COLOUR = [0, 114, 178];
+export const B_COLOUR = [230, 159, 0];
 // Okabe and Ito's colours for groups, then the same darker and lighter: 24 that differ.
-const GROUP_COLOURS = (() => {
+export const GROUP_COLOURS = (() => {
   const pure = [
     [230, 159, 0], [86, 180, 233], [0, 158, 115], [240, 228, 66],
     [0, 114, 178], [213, 94, 0], [204, 121, 167], [235, 235, 235],
@@ -28,7 +29,7 @@ const GROUP_COLOURS = (() => {
 })();
 
 // Size a canvas in page pixels, sharp on every screen. Returns its context, also in page pixels.
-function fitCanvas(canvas, width, height) {
+export function fitCanvas(canvas, width, height) {
   const ratio = window.devicePixelRatio || 1;
   const [w, h] = [Math.round(width * ratio), Math.round(height * ratio)];
   if (canvas.width !== w || canvas.height !== h) Object.assign(canvas, { width: w, height: h });
@@ -37,7 +38,7 @@ function fitCanvas(canvas, width, height) {
   return context;
 }
 
-function paintFrame(context, sheet, tiles, frame, width, height) {
+export function paintFrame(context, sheet, tiles, frame, width, height) {
   const left = (frame % tiles.columns) * tiles.width;
   const top = Math.floor(frame / tiles.columns) * tiles.height;
   context.drawImage(sheet, left, top, tiles.width, tiles.height, 0, 0, width, height);
@@ -55,7 +56,7 @@ function cellsOf(rows, columns) {
 
 // A flat colour for every token: `colour(n)` gives [r, g, b] or [r, g, b, share of alpha], or null
 // for none; `alpha` is 0..1.
-function paintCells(context, grid, colour, alpha) {
+export function paintCells(context, grid, colour, alpha) {
   const { canvas, context: small, image } = cellsOf(grid.rows, grid.columns);
   for (let n = 0; n < grid.rows * grid.columns; n++) {
     const rgb = colour(n);
@@ -91,7 +92,7 @@ function hatch(context, kind) {
   return context.createPattern(hatches[kind], "repeat");
 }
 
-function paintHatch(context, grid, inside, kind) {
+export function paintHatch(context, grid, inside, kind) {
   const [w, h] = [grid.width / grid.columns, grid.height / grid.rows];
   context.beginPath();
   for (let n = 0; n < grid.rows * grid.columns; n++) {
@@ -105,7 +106,7 @@ function paintHatch(context, grid, inside, kind) {
 
 // The borders between tokens of different `kind(n)`, once for every [colour, thickness]. With `rim`
 // the edge of the grid is a border too, for kinds other than 0.
-function paintBorders(context, grid, kind, strokes, rim = true) {
+export function paintBorders(context, grid, kind, strokes, rim = true) {
   const path = new Path2D();
   const [w, h] = [grid.width / grid.columns, grid.height / grid.rows];
   const at = (row, column) =>
@@ -128,12 +129,12 @@ function paintBorders(context, grid, kind, strokes, rim = true) {
   }
 }
 
-function boxOf(grid, n) {
+export function boxOf(grid, n) {
   const [w, h] = [grid.width / grid.columns, grid.height / grid.rows];
   return [grid.left + (n % grid.columns) * w, grid.top + Math.floor(n / grid.columns) * h, w, h];
 }
 
-function paintRing(context, grid, n, colour = "#fff", dashes = []) {
+export function paintRing(context, grid, n, colour = "#fff", dashes = []) {
   context.setLineDash(dashes);
   for (const [style, thick] of [["rgb(0 0 0 / 80%)", 4.5], [colour, 2.25]]) {
     Object.assign(context, { strokeStyle: style, lineWidth: thick });
@@ -143,7 +144,7 @@ function paintRing(context, grid, n, colour = "#fff", dashes = []) {
 }
 
 // A disc on a token, with a figure in it where there is one.
-function paintDisc(context, grid, n, text = "") {
+export function paintDisc(context, grid, n, text = "") {
   const [x, y, w, h] = boxOf(grid, n);
   const radius = text ? Math.max(7, Math.min(w, h) * 0.36) : Math.max(2, Math.min(w, h) * 0.2);
   context.beginPath();

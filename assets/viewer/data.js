@@ -1,13 +1,39 @@
+// @ts-check
 // What the server packed, made readable: plain functions of values, no page. A token is a number in
 // the whole grid, unit by unit and row by row; so is the place where a merged row stands.
 
-const ABSENT = 65535; // level of a token without a score
+/**
+ * One score of every token, as levels between `low` and `high`.
+ * @typedef {{ name: string, label: string, low: number, high: number, levels: Uint16Array }} Score
+ *
+ * What is left of the tokens from one layer on. `kept` is 1 where a row stands at the token; `home`
+ * names for merged tokens the token at which their row stands, -1 where they were dropped.
+ * @typedef {{ layer: number, total: number, budgets: number[], rank: number[] | null,
+ *   merges: boolean, mixed?: boolean, kept: Uint8Array, home: Int32Array | null,
+ *   weight: Uint16Array | null, scores: Score[], turns?: Uint8Array }} Stage
+ *
+ * One run: what a compressor did to the clip, stage by stage.
+ * @typedef {{ label: string, first: number, novelty: number[] | null, stages: Stage[] }} Method
+ *
+ * A clip with all its runs. `value` is the JSON it came from.
+ * @typedef {{ value: any, units: number, rows: number, columns: number, perUnit: number,
+ *   total: number, sketch: { width: number, levels: Int8Array } | null, methods: Method[],
+ *   sheet?: ImageBitmap }} Clip
+ */
 
-function unpackClip(value, buffer) {
+export const ABSENT = 65535; // level of a token without a score
+
+/**
+ * @param {any} value
+ * @param {ArrayBuffer} buffer
+ * @returns {Clip}
+ */
+export function unpackClip(value, buffer) {
   const [units, rows, columns] = value.grid;
   const perUnit = rows * columns;
   const total = units * perUnit;
-  const clip = { value, units, rows, columns, perUnit, total, sketch: null };
+  /** @type {Clip} */
+  const clip = { value, units, rows, columns, perUnit, total, sketch: null, methods: [] };
   if (value.sketch) {
     const { width, place } = value.sketch;
     clip.sketch = { width, levels: new Int8Array(buffer, place, total * width) };
@@ -38,33 +64,33 @@ function unpackStage(stage, total, buffer) {
 }
 
 // The layers before which these methods change something, in order.
-const layersOf = (methods) =>
+export const layersOf = (methods) =>
   [...new Set(methods.flatMap((method) => method.stages.map((stage) => stage.layer)))]
     .sort((left, right) => left - right);
 
 // What is left of the tokens before this layer: the last stage that acted at or ahead of it.
-const stageAt = (method, layer) =>
+export const stageAt = (method, layer) =>
   method.stages.findLast((stage) => stage.layer <= layer) ?? method.stages[0];
 
-function placeOf(clip, token) {
+export function placeOf(clip, token) {
   const unit = Math.floor(token / clip.perUnit);
   const inside = token % clip.perUnit;
   return { unit, row: Math.floor(inside / clip.columns), column: inside % clip.columns };
 }
 
-const firstFrame = (clip, unit) => Math.max(0, clip.value.units.indexOf(unit));
+export const firstFrame = (clip, unit) => Math.max(0, clip.value.units.indexOf(unit));
 
 // The unit on show at a second of the clip.
-const unitAt = ({ value: { units, seconds } }, at) =>
+export const unitAt = ({ value: { units, seconds } }, at) =>
   at >= 0 ? units[Math.max(0, seconds.findLastIndex((second) => second <= at + 1e-3))] : -1;
 
-function scoreAt(score, token) {
+export function scoreAt(score, token) {
   const level = score.levels[token];
   return level === ABSENT ? null : score.low + (level / (ABSENT - 1)) * (score.high - score.low);
 }
 
 // Place of a token among those of its unit that have this score, the highest first.
-function rankInUnit(clip, score, token) {
+export function rankInUnit(clip, score, token) {
   const first = token - (token % clip.perUnit);
   let [place, of] = [1, 0];
   for (let n = first; n < first + clip.perUnit; n++) {
@@ -76,27 +102,30 @@ function rankInUnit(clip, score, token) {
 }
 
 // "kept": a row stands at the token; "merged": another row took it in; "dropped".
-function fateOf(stage, token) {
+export function fateOf(stage, token) {
   if (stage.kept[token]) return "kept";
   return stage.merges && stage.home[token] >= 0 ? "merged" : "dropped";
 }
 
+// Where the row of a token stands: itself where it was kept, -1 where it was dropped.
+export const homeOf = (stage, token) => (stage.merges ? stage.home[token] : stage.kept[token] ? token : -1);
+
 // How many tokens of one unit met which fate.
-function fatesIn(clip, stage, unit) {
+export function fatesIn(clip, stage, unit) {
   const counts = { kept: 0, merged: 0, dropped: 0 };
   for (let n = unit * clip.perUnit; n < (unit + 1) * clip.perUnit; n++) counts[fateOf(stage, n)] += 1;
   return counts;
 }
 
 // All tokens that went into the row standing at `home`.
-function membersOf(stage, home) {
+export function membersOf(stage, home) {
   const members = [];
   stage.home.forEach((place, token) => { if (place === home) members.push(token); });
   return members;
 }
 
 // Agreement of two masks over one unit, or over the whole clip where `unit` is null.
-function overlap(clip, a, b, unit = null) {
+export function overlap(clip, a, b, unit = null) {
   const first = unit === null ? 0 : unit * clip.perUnit;
   const stop = unit === null ? clip.total : first + clip.perUnit;
   const counts = { both: 0, onlyA: 0, onlyB: 0 };
@@ -110,7 +139,7 @@ function overlap(clip, a, b, unit = null) {
 }
 
 // The kept tokens most like this one: [{ token, cosine }], by the cosine of the feature sketches.
-function mostAlike(clip, stage, token, count = 3) {
+export function mostAlike(clip, stage, token, count = 3) {
   const { width, levels } = clip.sketch;
   const own = levels.subarray(token * width, (token + 1) * width);
   const best = [];

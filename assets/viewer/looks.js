@@ -1,7 +1,13 @@
+// @ts-check
 // The six views: each paints the tokens of the unit on show over the frame. `shown` has the clip,
 // the stages of A and B, the score, the overlay's strength and the first token of the unit.
 
-const LOOKS = {
+import { ABSENT, fateOf, homeOf } from "./data.js";
+import {
+  A_COLOUR, B_COLOUR, DARK, GROUP_COLOURS, MAGMA, paintBorders, paintCells, paintDisc, paintHatch,
+} from "./paint.js";
+
+export const LOOKS = {
   kept(context, grid, { a, strength, first }) {
     paintCells(context, grid, (n) => (a.kept[first + n] ? null : DARK), strength);
     context.globalAlpha = strength;
@@ -49,9 +55,6 @@ const LOOKS = {
 
   original() {},
 };
-
-// Where the row of a token stands: itself where it was kept, -1 where it was dropped.
-const homeOf = (stage, token) => (stage.merges ? stage.home[token] : stage.kept[token] ? token : -1);
 
 // A colour for every group: groups that begin next to each other get different ones.
 function groupColours(stage) {

@@ -1,0 +1,87 @@
+// @ts-check
+// The keyboard on the viewer.
+
+import { leave, walk } from "./pointer.js";
+import { KINDS } from "./viewer.js";
+
+/**
+ * @param {import("./viewer.js").Viewer} viewer
+ * @param {import("./player.js").Player} player
+ */
+export function attachKeys(viewer, player) {
+  const step = (next) => {
+    player.stop();
+    viewer.showFrame(next);
+    viewer.sayFrame();
+  };
+  const keys = {
+    ArrowLeft: () => step(viewer.frame - 1),
+    ArrowRight: () => step(viewer.frame + 1),
+    ArrowDown: () => step(viewer.frame - 1),
+    ArrowUp: () => step(viewer.frame + 1),
+    PageDown: () => step(viewer.frame - 10),
+    PageUp: () => step(viewer.frame + 10),
+    Home: () => step(0),
+    End: () => step(viewer.clip.value.tiles.count - 1),
+    " ": () => player.toggle(),
+    Enter: () => {
+      if (viewer.hovered >= 0) viewer.pin(viewer.shown().first + viewer.hovered);
+      else if (viewer.pinned >= 0) viewer.pin(viewer.pinned);
+    },
+    Escape: () => {
+      if (viewer.pinned >= 0) viewer.pin(viewer.pinned);
+      leave(viewer);
+    },
+    "+": () => fade(viewer, 5),
+    "=": () => fade(viewer, 5),
+    "-": () => fade(viewer, -5),
+    a: (by) => cycle(viewer, "a", by),
+    b: (by) => cycle(viewer, "b", by),
+    s: (by) => cycle(viewer, "score", by),
+    l: (by) => cycle(viewer, "layer", by),
+  };
+  viewer.root.addEventListener("keydown", (event) => onKey(viewer, keys, event));
+}
+
+function onKey(viewer, keys, event) {
+  if (!viewer.clip || event.ctrlKey || event.metaKey || event.altKey) return;
+  const { target, shiftKey } = event;
+  const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
+  if (hasOwnUse(target, key)) return;
+  if (shiftKey && key.startsWith("Arrow")) walk(viewer, key);
+  else if (/^[1-6]$/.test(key)) view(viewer, KINDS[Number(key) - 1]);
+  else if (keys[key]) keys[key](shiftKey ? -1 : 1);
+  else return;
+  event.preventDefault();
+}
+
+// Lists, choices and buttons keep the keys that they need themselves.
+function hasOwnUse(target, key) {
+  if (target.matches("select")) return key !== "Escape";
+  if (target.matches("button")) return key === " " || key === "Enter";
+  const native = target.matches("input[type=radio], .gv-strength input");
+  return native && /^(Arrow|Page|Home|End| $|Enter)/.test(key);
+}
+
+function view(viewer, kind) {
+  viewer.chooseView(kind);
+  if (viewer.kind === kind) viewer.say(viewer.root.querySelector(".gv-what").textContent);
+}
+
+function fade(viewer, by) {
+  viewer.strength.value = Number(viewer.strength.value) + by;
+  viewer.redraw();
+  viewer.say(`Overlay ${viewer.strength.value} %`);
+}
+
+// The next choice of a list, as a hand on it would make it.
+function cycle(viewer, name, by) {
+  const select = viewer.pick(name);
+  const values = [...select.options].map((option) => option.value);
+  if (values.length < 2) return viewer.say(name === "b" ? viewer.missing("ab") : "There is no other choice.");
+  select.value = values[(values.indexOf(select.value) + by + values.length) % values.length];
+  if (name === "score") viewer.kind = "heat";
+  viewer.choose(name, select.value);
+  const chosen = viewer.pick(name).selectedOptions[0].textContent;
+  viewer.say(`${select.previousElementSibling.textContent}: ${chosen}`);
+}

@@ -1,0 +1,29 @@
+"""The viewer's scripts: parsed by Node and checked by TypeScript, where these are installed."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+
+import pytest
+
+from components.viewer.component import MODULES
+
+SCRIPTS = sorted(MODULES.glob("*.js"))
+
+
+@pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.name)
+def test_every_script_parses_as_a_module_and_asks_to_be_checked(path):
+    assert path.read_text(encoding="utf-8").startswith("// @ts-check\n")
+    node = shutil.which("node") or pytest.skip("needs node")
+    command = [node, "--input-type=module", "--check"]
+    found = subprocess.run(command, input=path.read_bytes(), capture_output=True, check=False)
+    assert found.returncode == 0, found.stderr.decode()
+
+
+def test_types_agree_across_the_scripts():
+    """``npm install --global typescript`` brings ``tsc``."""
+    tsc = shutil.which("tsc") or pytest.skip("needs TypeScript")
+    command = [tsc, "--project", str(MODULES)]
+    found = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert found.returncode == 0, found.stdout
