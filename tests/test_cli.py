@@ -51,13 +51,23 @@ def test_ask_saves_pictures_and_a_run_that_loads(clip, model, tmp_path, capsys):
 
 def test_options_are_the_compressors_own_settings(clip, model, capsys):
     words = ("ask", clip, "What?", "--model", model, "--json")
-    assert call(*words, "--compressor", "gleanvid", "--history", "2", "--alpha-max", "0.9") == 0
+    assert (
+        call(*words, "--compressor", "gleanvid", "--novelty-history", "2", "--alpha-max", "0.9")
+        == 0
+    )
     settings = json.loads(capsys.readouterr().out)["compressor"]
-    assert settings["history"] == 2 and settings["alpha_max"] == 0.9
+    assert settings["novelty_history"] == 2 and settings["alpha_max"] == 0.9
     assert call(*words, "--compressor", "random", "--seed", "7") == 0
     assert json.loads(capsys.readouterr().out)["compressor"]["seed"] == 7
     with pytest.raises(SystemExit):
-        call(*words, "--compressor", "random", "--history", "2")
+        call(*words, "--compressor", "random", "--novelty-history", "2")
+
+
+def test_options_go_by_the_names_they_had_before():
+    words = ("ask", "clip.mp4", "What?", "--compressor")
+    own = parse([*words, "gleanvid", "--temperature", "2", "--history", "all"])
+    assert (own.tau, own.novelty_history) == (2.0, None)
+    assert parse([*words, "vcast", "--temperature", "2"]).temperature == 2.0
 
 
 def test_sampling_options_reach_the_model(clip, model, capsys):

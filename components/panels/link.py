@@ -10,6 +10,7 @@ import gradio as gr
 
 from components.panels.clip import Example
 from components.panels.settings import LONGEST
+from gleanvid.compressors import COMPRESSORS
 
 LOADED = "Settings as in the link. Press Ask to run them."
 COPY = """async () => {
@@ -27,6 +28,11 @@ RENAME = (
 TAB = "() => window.gvTab()"
 KEPT = "() => window.gvKept()"
 WRITE = "(value) => window.gvLink(NAME, value, DEFAULT)"
+_CURRENT_NAMES = {  # of a setting that had another name when the link was copied
+    f"{name}.{before}": f"{name}.{now}"
+    for name, method in COMPRESSORS.items()
+    for before, now in method.renamed.items()
+}
 CLIP = """(value) => {
   const path = value?.path ?? value?.video?.path ?? "";
   window.gvLink(NAME, CLIPS.find((clip) => path.endsWith(clip)) ?? "", "");
@@ -58,6 +64,7 @@ def restored(
     query: Mapping[str, str], named: Mapping[str, Any], examples: Sequence[Example]
 ) -> list[Any]:
     """A value for every widget the link has a valid one for; the others are skipped."""
+    query = {_CURRENT_NAMES.get(name, name): text for name, text in query.items()}
     clips = {example.path.name: str(example.path) for example in examples}
     found = []
     for name, widget in named.items():

@@ -99,10 +99,13 @@ def add_compressor(parser: argparse.ArgumentParser, given: Sequence[str]) -> Non
     named = first.parse_known_args(given)[0].compressor
     chosen = COMPRESSORS.get(named, COMPRESSORS["gleanvid"])
     parser.add_argument("--compressor", choices=COMPRESSORS, default="gleanvid")
+    earlier = {now: before for before, now in chosen.renamed.items()}
     for name, (default, kind, declared) in declared_settings(chosen).items():
         help_text = f"{declared.help}; {declared.describe_range()} (default {default})"
+        names = [name, earlier[name]] if name in earlier else [name]
         parser.add_argument(
-            "--" + name.replace("_", "-"),
+            *("--" + name.replace("_", "-") for name in names),
+            dest=name,
             type=_reader(kind),
             default=default,
             help=help_text.replace("%", "%%"),

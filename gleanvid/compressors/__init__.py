@@ -1,5 +1,8 @@
 """The catalogue of methods. A new one is a file here and a line in ``COMPRESSORS``."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from gleanvid.compressors.ablation import Ablation
 from gleanvid.compressors.base import Compressor, Setting, declared_settings, setting
 from gleanvid.compressors.dycoke import DyCoke
@@ -42,4 +45,28 @@ COMPRESSORS: dict[str, type[Compressor]] = {
     )
 }
 
-__all__ = ["COMPRESSORS", "Compressor", "Setting", "declared_settings", "setting"]
+
+def from_settings(settings: Mapping[str, Any]) -> Compressor:
+    """The compressor that ``Compressor.settings`` described, also if an earlier version wrote it.
+
+    Raises ``ValueError`` for an unknown method or setting, and for a value out of its range.
+    """
+    given = dict(settings)
+    name = given.pop("name", None)
+    if name not in COMPRESSORS:
+        raise ValueError(f"compressor={name!r} must be one of {', '.join(COMPRESSORS)}")
+    method, declared = COMPRESSORS[name], declared_settings(COMPRESSORS[name])
+    given = method.with_current_names(given)
+    if unknown := given.keys() - declared:
+        raise ValueError(f"{name} has no setting {min(unknown)}; it has {', '.join(declared)}")
+    return method(**given)
+
+
+__all__ = [
+    "COMPRESSORS",
+    "Compressor",
+    "Setting",
+    "declared_settings",
+    "from_settings",
+    "setting",
+]

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 from gleanvid.types import Compression, VideoTokens
@@ -64,8 +66,9 @@ class Compressor(ABC):
 
     Class attributes: ``name`` (dropdown, CLI, tables), ``paper`` (authors, venue, link),
     ``licence`` (of the original code), ``merges`` (kept rows may take others in), ``needs`` (the
-    optional signals of :class:`VideoTokens` it reads: "saliency", "keys", "text"). Raises
-    ``ValueError`` naming the setting, its value and its range.
+    optional signals of :class:`VideoTokens` it reads: "saliency", "keys", "text"), ``renamed``
+    (earlier name of a setting -> its name now). Raises ``ValueError`` naming the setting, its value
+    and its range.
     """
 
     name: ClassVar[str]
@@ -73,6 +76,7 @@ class Compressor(ABC):
     licence: ClassVar[str] = "Apache-2.0 (this repository)"
     merges: ClassVar[bool] = False
     needs: ClassVar[frozenset[str]] = frozenset()
+    renamed: ClassVar[Mapping[str, str]] = MappingProxyType({})
     queries: ClassVar[str] = ""  # attention rows a stage inside the model reads: "last" or "text"
 
     retention_ratio: float = setting(
@@ -111,6 +115,11 @@ class Compressor(ABC):
     def budget(self, tokens: VideoTokens) -> int:
         """B = floor(retention_ratio * T * N), at least one token."""
         return max(1, math.floor(self.retention_ratio * len(tokens) + 1e-9))
+
+    @classmethod
+    def with_current_names(cls, settings: Mapping[str, Any]) -> dict[str, Any]:
+        """Settings from a file, link or command line, under the names they have now."""
+        return {cls.renamed.get(name, name): value for name, value in settings.items()}
 
     def settings(self) -> dict[str, Any]:
         """The settings by name, ready for JSON, with the method's own ``name`` first."""

@@ -8,7 +8,9 @@ decide the selection.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import ClassVar
 
 import torch
@@ -36,6 +38,9 @@ class GleanVID(Compressor):
 
     name: ClassVar[str] = "gleanvid"
     paper: ClassVar[str] = "GleanVID (the paper this library implements)"
+    renamed: ClassVar[Mapping[str, str]] = MappingProxyType(
+        {"temperature": "tau", "history": "novelty_history"}
+    )
 
     alpha_min: float = setting(
         0.2, "Least weight of the uniform budget, for bursty videos", low=0.0, high=1.0, step=0.05
@@ -47,15 +52,15 @@ class GleanVID(Compressor):
         high=1.0,
         step=0.05,
     )
-    temperature: float = setting(
+    tau: float = setting(
         4.0,
-        "tau: sharpness of the local representativeness score",
+        "Sharpness of the local representativeness score",
         low=0.0,
         above_low=True,
         step=0.5,
     )
     debias_rank: int = setting(1, "Shared context directions removed first", low=0, step=1)
-    history: int | None = setting(
+    novelty_history: int | None = setting(
         None,
         "Preceding units that novelty is measured against",
         kind=int,
@@ -97,7 +102,9 @@ class GleanVID(Compressor):
         units, rows, columns = tokens.grid
         cells = Cells(rows, columns, self.budget_neighborhood, debiased.device)
         prototypes = cells.means(debiased.view(units, rows * columns, -1))
-        residuals = history_residuals(prototypes, self.history, self.orth_tolerance)  # [T, C]
+        residuals = history_residuals(
+            prototypes, self.novelty_history, self.orth_tolerance
+        )  # [T, C]
         novelty = (residuals * cells.sizes).sum(1)  # R_t
         share, gini = novelty_shares(novelty)
         alpha = self.alpha_max - (self.alpha_max - self.alpha_min) * gini  # Eq. adaptive_alpha
@@ -150,8 +157,8 @@ class GleanVID(Compressor):
             [_cosine(unit, cells.means(unit[None])[0, cells.of_position]) for unit in grid]
         )
         whole = torch.cat([_cosine(unit, unit.mean(0, keepdim=True)) for unit in grid])
-        sharpened = self.temperature * (near - whole).double().view(units, -1)
-        return torch.nn.functional.softplus(sharpened) / self.temperature
+        sharpened = self.tau * (near - whole).double().view(units, -1)
+        return torch.nn.functional.softplus(sharpened) / self.tau
 
 
 def novelty_shares(novelty: Tensor) -> tuple[Tensor, Tensor]:

@@ -25,11 +25,11 @@ def run(clips, *options):
 
 
 def test_what_was_kept_is_told(clips, capsys):
-    code, out = run(clips, "--retention-ratio", "0.5", "--history", "2")
+    code, out = run(clips, "--retention-ratio", "0.5", "--novelty-history", "2")
     assert code == 0
     assert "2 of 2 clips, 54 of 108 visual tokens kept (50.0%)" in capsys.readouterr().out
     header = json.loads((out / "journal.jsonl").read_text().splitlines()[0])
-    assert header["settings"]["setup"] == "gleanvid(retention_ratio=0.5, history=2)@6"
+    assert header["settings"]["setup"] == "gleanvid(retention_ratio=0.5, novelty_history=2)@6"
 
 
 def test_a_bad_video_is_told_and_the_exit_code_is_not_zero(clips, capsys):

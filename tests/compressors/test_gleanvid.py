@@ -18,14 +18,14 @@ from gleanvid.types import VideoTokens
         ("retention_ratio", float("nan")),
         ("alpha_min", -0.1),
         ("alpha_max", 1.2),
-        ("temperature", 0.0),
+        ("tau", 0.0),
         ("debias_rank", -1),
         ("debias_rank", 1.5),
-        ("history", 0),
+        ("novelty_history", 0),
         ("budget_neighborhood", 0),
         ("local_neighborhood", True),
         ("orth_tolerance", 0.0),
-        ("temperature", "4"),
+        ("tau", "4"),
     ],
 )
 def test_settings_out_of_range_are_named(setting, value):
@@ -39,8 +39,8 @@ def test_alpha_bounds_must_be_in_order():
 
 
 def test_settings_make_a_cache_key():
-    assert GleanVID(history=None) == GleanVID() and hash(GleanVID()) == hash(GleanVID())
-    assert GleanVID(temperature=2.0) != GleanVID()
+    assert GleanVID(novelty_history=None) == GleanVID() and hash(GleanVID()) == hash(GleanVID())
+    assert GleanVID(tau=2.0) != GleanVID()
 
 
 def still_video(units=6, rows=4, columns=5, width=64):

@@ -12,7 +12,7 @@ from tests.golden.inputs import video_features
 
 CASES = json.loads((Path(__file__).parents[1] / "golden" / "gleanvid.json").read_text())["cases"]
 SETTINGS = {
-    "tau": "temperature",
+    "history": "novelty_history",
     "rank": "debias_rank",
     "budget_cell": "budget_neighborhood",
     "local_cell": "local_neighborhood",

@@ -69,7 +69,9 @@ def no_fixed_part(monkeypatch):
     monkeypatch.setattr(subspace, "_SYSTEMS", 1)
 
 
-@pytest.mark.parametrize("settings", [{}, {"history": 4}, {"retention_ratio": 0.5}], ids=str)
+@pytest.mark.parametrize(
+    "settings", [{}, {"novelty_history": 4}, {"retention_ratio": 0.5}], ids=str
+)
 @pytest.mark.usefixtures("no_fixed_part")
 def test_memory_of_gleanvid_grows_with_the_clip_and_no_faster(settings):
     short, long = (peak_over_features((units, 8, 8), 96, **settings) for units in (12, 48))

@@ -217,7 +217,7 @@ def _compressor(name: str, given: Mapping[str, Any]) -> Compressor:
         raise ValueError(f"compressor={name!r} must be one of {', '.join(COMPRESSORS)}")
     declared = declared_settings(COMPRESSORS[name])
     values: dict[str, Any] = {}
-    for setting, value in given.items():
+    for setting, value in COMPRESSORS[name].with_current_names(given).items():
         if setting not in declared:
             raise ValueError(f"{name} has no setting {setting}; it has {', '.join(declared)}")
         kind = declared[setting][1]

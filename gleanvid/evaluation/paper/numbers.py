@@ -15,8 +15,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from gleanvid.compressors import COMPRESSORS
-from gleanvid.evaluation.run.setups import Setup
+from gleanvid.compressors import from_settings
+from gleanvid.evaluation.run.setups import Setup, current_key
 
 BENCHMARKS = ("mvbench", "longvideobench", "mlvu", "videomme")
 _HEADS = {
@@ -138,11 +138,9 @@ def _take_costs(found: dict[str, Measured], report: dict[str, Any]) -> None:
     for row in report["rows"]:
         if "relative" not in row or row["compressor"]["name"] == "full":
             continue
-        settings = dict(row["compressor"])
-        method = COMPRESSORS[settings.pop("name")](**settings)
         own = {column: 100 * (row["relative"][key] - 1) for column, key in _RELATIVE.items()}
         own["items_per_s change"] = row["relative"]["throughput"]
-        setup = Setup(method, row["num_frames"]).key
+        setup = Setup(from_settings(row["compressor"]), row["num_frames"]).key
         values[setup] = {**values.get(setup, {}), **own}
     found[model] = Measured(model, values, before.questions, before.failed)
 
@@ -151,7 +149,9 @@ def _take(found: dict[str, Measured], report: dict[str, Any]) -> None:
     model, benchmark = report["model"], report["benchmark"]["benchmark"]
     lines: dict[str, dict[str, Any]] = {}
     for line in report["results"]:
-        lines.setdefault(line["setup"], line)  # the way to respond that counts comes first
+        lines.setdefault(
+            current_key(line["setup"]), line
+        )  # the way to respond that counts comes first
     before = found.get(model) or Measured(model, {}, {}, 0)
     values = dict(before.values)
     for setup, line in lines.items():

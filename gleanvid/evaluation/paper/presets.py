@@ -112,7 +112,7 @@ ABLATIONS: dict[str, Preset] = {
     "history": _grid(
         "Temporal history length",
         "History h",
-        "history",
+        "novelty_history",
         {"1": 1, "2": 2, "4": 4, "all †": None},
     ),
     "budget-neighborhood": _grid(
@@ -130,7 +130,7 @@ ABLATIONS: dict[str, Preset] = {
     "temperature": _grid(
         "LRS temperature",
         "Temperature tau",
-        "temperature",
+        "tau",
         {"1": 1.0, "2": 2.0, "4 †": 4.0, "8": 8.0},
     ),
     "alpha": _grid(

@@ -16,6 +16,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO, Self
 
+from gleanvid.evaluation.run.setups import current_key
+
 _LOG = logging.getLogger(__name__)
 FORMAT = 1
 
@@ -94,6 +96,7 @@ class Journal:
         self.close()
 
     def _take(self, row: dict[str, Any]) -> None:
+        row["setup"] = current_key(row["setup"])
         key = (row["item"], row["setup"])
         if not self.done(key):
             self.rows[key] = row
@@ -162,7 +165,7 @@ def _flat(settings: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, 
         if isinstance(value, Mapping):
             yield from _flat(value, f"{prefix}{name}.")
         else:
-            yield prefix + name, value
+            yield prefix + name, current_key(value) if name == "setup" else value
 
 
 def _parsed(

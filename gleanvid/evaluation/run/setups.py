@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
@@ -9,6 +10,9 @@ from functools import cached_property
 from gleanvid.compressors import COMPRESSORS
 from gleanvid.compressors.base import Chain, Compressor
 from gleanvid.compressors.full_tokens import FullTokens
+
+_CALL = re.compile(r"(\w+)\(([^()]*)\)")  # one method with its settings
+_NAME = re.compile(r"\w+(?==)")
 
 
 @dataclass(frozen=True)
@@ -36,7 +40,7 @@ class Setup:
 
 
 def described(method: Compressor | Chain) -> str:
-    """The name with every setting that is not the default: ``gleanvid(history=4)``."""
+    """The name with every setting that is not the default: ``gleanvid(tau=2.0)``."""
     if isinstance(method, Chain):
         inner = ", ".join(f"{layer}: {described(stage)}" for layer, stage in method.stages)
         return f"{method.name}[{inner}]"
@@ -46,6 +50,21 @@ def described(method: Compressor | Chain) -> str:
         if getattr(method, item.name) != item.default or item.name == "retention_ratio"
     ]
     return f"{method.name}({', '.join(changed)})"
+
+
+def current_key(key: str) -> str:
+    """A key from an earlier journal or table with its settings under the names they have now.
+
+    ``gleanvid(retention_ratio=0.25, temperature=2.0)@32`` gives ``...(..., tau=2.0)@32``.
+    """
+    return _CALL.sub(_with_current_names, key)
+
+
+def _with_current_names(call: re.Match[str]) -> str:
+    name, settings = call.groups()
+    renamed = COMPRESSORS[name].renamed if name in COMPRESSORS else {}
+    current = _NAME.sub(lambda found: renamed.get(found[0], found[0]), settings)
+    return f"{name}({current})"
 
 
 def grid(names: Sequence[str], ratios: Sequence[float], num_frames: int) -> list[Setup]:

@@ -45,15 +45,15 @@ def test_untouched_controls_make_the_default_compressor(panel, name):
 
 
 def test_changed_controls_reach_the_compressor(panel):
-    sent = values(panel, "gleanvid", retention_ratio=0.1, alpha_min=0.3, history=2.0)
+    sent = values(panel, "gleanvid", retention_ratio=0.1, alpha_min=0.3, novelty_history=2.0)
     made = controls.chosen(COMPRESSORS, list(panel.fields), sent)
-    assert made == COMPRESSORS["gleanvid"](retention_ratio=0.1, alpha_min=0.3, history=2)
-    assert isinstance(made.history, int)
+    assert made == COMPRESSORS["gleanvid"](retention_ratio=0.1, alpha_min=0.3, novelty_history=2)
+    assert isinstance(made.novelty_history, int)
 
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"alpha_min": 0.9, "alpha_max": 0.1}, {"temperature": 0.0}, {"temperature": None}],
+    [{"alpha_min": 0.9, "alpha_max": 0.1}, {"tau": 0.0}, {"tau": None}],
 )
 def test_a_bad_setting_is_named(panel, wrong):
     sent = values(panel, "gleanvid", **wrong)

@@ -35,6 +35,16 @@ def said(named, **query):
     return {name: value for name, value in pairs if value != gr.skip()}
 
 
+def test_a_link_copied_before_a_setting_was_renamed_still_sets_it(named):
+    earlier = {"gleanvid.temperature": "2", "gleanvid.history": "3", "vcast.temperature": "2"}
+    assert said(named, **earlier, temperature="0.5") == {
+        "gleanvid.tau": 2,
+        "gleanvid.novelty_history": 3,
+        "vcast.temperature": 2,
+        "temperature": 0.5,  # how the answer is sampled
+    }
+
+
 def test_valid_values_come_back_in_their_kind(named):
     query = {
         "clip": "square.mp4",

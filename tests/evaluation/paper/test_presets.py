@@ -34,10 +34,10 @@ def test_the_grids_are_those_of_the_paper():
         for name in SENSITIVITY
     }
     assert [row["debias_rank"] for row in found["debias-rank"]] == [0, 1, 2, 4]
-    assert [row["history"] for row in found["history"]] == [1, 2, 4, None]
+    assert [row["novelty_history"] for row in found["history"]] == [1, 2, 4, None]
     assert [row["budget_neighborhood"] for row in found["budget-neighborhood"]] == [1, 2, 4]
     assert [row["local_neighborhood"] for row in found["local-neighborhood"]] == [1, 2, 4]
-    assert [row["temperature"] for row in found["temperature"]] == [1, 2, 4, 8]
+    assert [row["tau"] for row in found["temperature"]] == [1, 2, 4, 8]
     assert [(row["alpha_min"], row["alpha_max"]) for row in found["alpha"]] == [
         (0.2, 0.4),
         (0.2, 0.6),
@@ -89,5 +89,8 @@ def test_what_cannot_be_is_refused_by_name(names, ratios, frames, named):
 
 def test_methods_that_differ_are_described_differently():
     assert described(GleanVID(0.25)) == "gleanvid(retention_ratio=0.25)"
-    assert described(GleanVID(0.25, history=4)) == "gleanvid(retention_ratio=0.25, history=4)"
+    assert (
+        described(GleanVID(0.25, novelty_history=4))
+        == "gleanvid(retention_ratio=0.25, novelty_history=4)"
+    )
     assert described(Ablation(0.25, selection="scs")) != described(Ablation(0.25))
