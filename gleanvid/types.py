@@ -14,17 +14,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-
-class VideoError(ValueError):
-    """A video that cannot be used; the message is a sentence for the person who chose the file."""
-
-
-class ModelError(RuntimeError):
-    """A model that cannot be loaded or run; the message says what to do about it."""
-
-
-class StoppedError(Exception):
-    """Work that was asked to end and had nothing to show yet."""
+from gleanvid.errors import ModelError as ModelError
+from gleanvid.errors import StoppedError as StoppedError
+from gleanvid.errors import VideoError as VideoError
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-TYPES = {"types", "run"}
+TYPES = {"errors", "types", "run"}
 CORE = TYPES | {"video", "compressors", "models"}
 ALLOWED = {
-    "types": set(),
-    "run": {"types"},
+    "errors": set(),
+    "types": {"errors"},
+    "run": {"errors", "types"},
     "ops": TYPES | {"ops"},
     "video": TYPES | {"video"},
     "compressors": TYPES | {"ops", "compressors"},

@@ -16,7 +16,6 @@ from typing import Any
 from components.session.line import Line, Work
 from components.session.store import RunStore
 from gleanvid.compressors.base import Compressor
-from gleanvid.models.cost.accounts import versions
 from gleanvid.run import Cost, Run
 from gleanvid.types import Compression, ModelError, Video
 
@@ -99,6 +98,8 @@ class Engine:
 
     def look(self, encoded: Any, model: str, compressor: Compressor) -> Run:
         """The tokens of a clip and which of them stay: a run in which nothing was asked."""
+        from gleanvid.models.cost.accounts import versions  # transformers with it: seconds
+
         layer, stage = compressor.stages[0]
         record = stage.compress(encoded.tokens).to("cpu")
         return Run(

@@ -1,7 +1,8 @@
 """The command line: ``gleanvid COMMAND``. A new command is one file here and one line below.
 
-A command's module has ``add(commands, given)``, which adds its parser, and with
-``set_defaults(run=...)`` the function that runs it and returns the exit code.
+A command's module has ``add(parser, given)``, which adds its options, and with
+``set_defaults(run=...)`` the function that runs it and returns the exit code. Only the module of
+the command that was given is imported.
 """
 
 from __future__ import annotations
@@ -9,37 +10,39 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 
-from gleanvid.cli import (
-    ask,
-    bench,
-    compare,
-    compress,
-    diagnose,
-    eval,
-    glimpse,
-    lmms_eval,
-    models,
-    tables,
-)
-from gleanvid.types import ModelError, VideoError
+from gleanvid.errors import ModelError, VideoError
 
-COMMANDS = (ask, compare, compress, diagnose, eval, lmms_eval, tables, bench, models, glimpse)
+COMMANDS = {  # name -> its line in the help
+    "ask": "answer a question about a video with fewer tokens",
+    "compare": "the same question under several compressors",
+    "compress": "kept tokens, masks and budgets of every video of a folder, as NPZ",
+    "diagnose": "how rich, new and spread the kept tokens are, on a folder of videos",
+    "eval": "accuracy of compressors on a benchmark",
+    "lmms-eval": "LMMs-Eval on compressed models; fails where one of its questions did",
+    "tables": "the paper's numbers, and yours beside them",
+    "bench": "measure",
+    "models": "known checkpoints: size, memory, licence, tests",
+    "glimpse": "the procedural video world",
+}
 
 
 def parse(given: Sequence[str]) -> argparse.Namespace:
     """The options of a command line; ``run`` among them does the work."""
     parser = argparse.ArgumentParser(prog="gleanvid", description="Ask videos with fewer tokens.")
     commands = parser.add_subparsers(required=True, metavar="command")
-    for command in COMMANDS:
-        command.add(commands, given)
+    for name, help_text in COMMANDS.items():
+        command = commands.add_parser(name, help=help_text)
+        if name in given[:1]:
+            import_module(f"gleanvid.cli.{name.replace('-', '_')}").add(command, given)
     return parser.parse_args(given)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit code (2: bad input, with one sentence on stderr)."""
-    options = parse(list(sys.argv[1:] if arguments is None else arguments))
     try:
+        options = parse(list(sys.argv[1:] if arguments is None else arguments))
         return options.run(options)
     except (ValueError, VideoError, ModelError) as error:
         sys.stderr.write(f"gleanvid: {error}\n")

@@ -12,9 +12,8 @@ from typing import Any
 from gleanvid.cli import options as shared
 
 
-def add(commands: Any, given: Sequence[str]) -> None:
-    """Add the parser of ``ask``."""
-    parser = commands.add_parser("ask", help="answer a question about a video with fewer tokens")
+def add(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:
+    """The options of the command."""
     shared.add_question(parser)
     shared.add_compressor(parser, given)
     parser.add_argument("--save", metavar="DIR", help="write overlays (PNG), the run (JSON + NPZ)")

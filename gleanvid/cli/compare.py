@@ -5,14 +5,12 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Sequence
-from typing import Any
 
 from gleanvid.cli import options as shared
 
 
-def add(commands: Any, given: Sequence[str]) -> None:
-    """Add the parser of ``compare``."""
-    parser = commands.add_parser("compare", help="the same question under several compressors")
+def add(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:
+    """The options of the command."""
     shared.add_question(parser)
     parser.add_argument("--compressor", default="all", help="names, comma-separated, or all")
     parser.add_argument("--retention-ratio", type=float, default=0.25)

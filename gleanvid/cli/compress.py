@@ -12,11 +12,8 @@ from gleanvid.cli.progress import drawer, telling_what_is_kept
 from gleanvid.cli.workers import add_workers, workers
 
 
-def add(commands: Any, given: Sequence[str]) -> None:
-    """Add the parser of ``compress``."""
-    parser = commands.add_parser(
-        "compress", help="kept tokens, masks and budgets of every video of a folder, as NPZ"
-    )
+def add(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:
+    """The options of the command."""
     parser.add_argument("clips", nargs="+", help="folders of videos, or video files")
     shared.add_compressor(parser, given)
     parser.add_argument(

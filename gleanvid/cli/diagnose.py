@@ -15,11 +15,8 @@ _NAMES = "gleanvid,vidcom2,vcast,uniform,random"
 _RATIOS = "0.4,0.3,0.25,0.2,0.15,0.1,0.05"
 
 
-def add(commands: Any, given: Sequence[str]) -> None:
-    """Add the parser of ``diagnose``."""
-    parser = commands.add_parser(
-        "diagnose", help="how rich, new and spread the kept tokens are, on a folder of videos"
-    )
+def add(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:
+    """The options of the command."""
     parser.add_argument("clips", nargs="+", help="video files, or folders of them")
     parser.add_argument("--compressor", default=_NAMES, help="names, comma-separated, or all")
     parser.add_argument("--retention-ratio", default=_RATIOS, help="comma-separated")

@@ -14,9 +14,8 @@ from gleanvid.cli.progress import drawer, telling_what_is_kept
 from gleanvid.cli.workers import add_workers, workers
 
 
-def add(commands: Any, given: Sequence[str]) -> None:
-    """Add the parser of ``eval``."""
-    parser = commands.add_parser("eval", help="accuracy of compressors on a benchmark")
+def add(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:
+    """The options of the command."""
     _add_benchmark(parser, given)
     parser.add_argument("--compressor", help="names, comma-separated, or all (default: gleanvid)")
     parser.add_argument("--retention-ratio", help="shares kept, comma-separated (default: 0.25)")
@@ -98,9 +97,6 @@ def _exit_code(found: Sequence[Any], folder: Path) -> int:
 def _add_benchmark(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:
     """``--benchmark`` and an option for every setting of the benchmark that is named."""
     parser.add_argument("--benchmark", default="glimpse", help="glimpse, videomme, mlvu ...")
-    parser.set_defaults(benchmark_settings=())
-    if list(given[:1]) != ["eval"]:
-        return  # another command: its benchmark need not be looked at
     from dataclasses import fields
 
     from gleanvid.evaluation.benchmarks import BenchmarkError, benchmark_class

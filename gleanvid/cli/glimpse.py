@@ -6,12 +6,10 @@ import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 
-def add(commands: Any, given: Sequence[str]) -> None:
-    """Add the parser of ``glimpse``."""
-    parser = commands.add_parser("glimpse", help="the procedural video world")
+def add(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:
+    """The options of the command."""
     kinds = parser.add_subparsers(required=True, metavar="what")
     make = kinds.add_parser("make", help="write clips (MP4), questions and truth (JSON Lines)")
     make.add_argument("--split", default="test", help="train, validation or test")

@@ -12,19 +12,13 @@ import sys
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 MISSING = "LMMs-Eval is not installed; the extra eval has it: pip install '.[eval]'"
 
 
-def add(commands: Any, given: Sequence[str]) -> None:
-    """Add the parser of ``lmms-eval``, which takes whatever LMMs-Eval takes."""
-    parser = commands.add_parser(
-        "lmms-eval",
-        help="LMMs-Eval on compressed models; fails where one of its questions did",
-        prefix_chars="\0",  # every word is an argument, those with dashes too
-        add_help=False,
-    )
+def add(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:
+    """The options of the command, which takes whatever LMMs-Eval takes."""
+    parser.prefix_chars = "\0"  # every word is an argument, those with dashes too
     parser.add_argument("arguments", nargs="*")
     parser.set_defaults(run=_lmms_eval)
 

@@ -6,12 +6,10 @@ import argparse
 import dataclasses
 import json
 from collections.abc import Sequence
-from typing import Any
 
 
-def add(commands: Any, given: Sequence[str]) -> None:
-    """Add the parser of ``models``."""
-    parser = commands.add_parser("models", help="known checkpoints: size, memory, licence, tests")
+def add(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:
+    """The options of the command."""
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     parser.set_defaults(run=_models)
 

@@ -5,12 +5,10 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Sequence
-from typing import Any
 
 
-def add(commands: Any, given: Sequence[str]) -> None:
-    """Add the parser of ``tables``."""
-    parser = commands.add_parser("tables", help="the paper's numbers, and yours beside them")
+def add(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:
+    """The options of the command."""
     parser.add_argument("names", nargs="*", metavar="table", help="by name (default: all)")
     parser.add_argument("--list", action="store_true", help="print the names of the tables")
     parser.add_argument(

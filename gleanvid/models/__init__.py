@@ -1,39 +1,54 @@
-"""Video language models behind one interface, and compression for anybody's own."""
+"""Video language models behind one interface, and compression for anybody's own.
+
+Names are loaded on first use: the list of checkpoints needs no model.
+"""
 
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
-from typing import Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-from gleanvid.compressors.base import Chain, Compressor
-from gleanvid.models import boundary
-from gleanvid.models.base import ModelAdapter
-from gleanvid.models.encoded import Encoded
-from gleanvid.models.families import MODELS, family_of
-from gleanvid.models.generation.answering import Answer
-from gleanvid.models.generation.conversation import Conversation
-from gleanvid.models.loading.load import load_model
+_HOME = {
+    "MODELS": "families",
+    "Answer": "generation.answering",
+    "Conversation": "generation.conversation",
+    "Encoded": "encoded",
+    "ModelAdapter": "base",
+    "load_model": "loading.load",
+}
 
-__all__ = [
-    "MODELS",
-    "Answer",
-    "Conversation",
-    "Encoded",
-    "ModelAdapter",
-    "compressing",
-    "load_model",
-]
+__all__ = [*_HOME, "compressing"]
+
+if TYPE_CHECKING:
+    from gleanvid.compressors.base import Chain, Compressor
+    from gleanvid.models.base import ModelAdapter as ModelAdapter
+    from gleanvid.models.boundary import Record
+    from gleanvid.models.encoded import Encoded as Encoded
+    from gleanvid.models.families import MODELS as MODELS
+    from gleanvid.models.generation.answering import Answer as Answer
+    from gleanvid.models.generation.conversation import Conversation as Conversation
+    from gleanvid.models.loading.load import load_model as load_model
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'gleanvid.models' has no attribute {name!r}")
+    return getattr(import_module(f"gleanvid.models.{_HOME[name]}"), name)
 
 
 def compressing(
     hf_model: Any, compressor: Compressor | Chain | None
-) -> AbstractContextManager[boundary.Record]:
+) -> AbstractContextManager[Record]:
     """While open, every prompt with a video that your own ``hf_model`` reads is compressed.
 
     ``with compressing(hf_model, GleanVID()) as record: hf_model.generate(**inputs)``; then
     ``record.compression`` is the record of the latest prefill (a list per row for a batch). All
     hooks are gone afterwards. Raises ``ModelError`` for a family that is not in ``MODELS``.
     """
+    from gleanvid.models import boundary
+    from gleanvid.models.families import family_of
+
     if hasattr(hf_model, "get_base_model"):  # adapters of the peft package
         hf_model = hf_model.get_base_model()
     family = family_of(hf_model.config, type(hf_model).__name__)
