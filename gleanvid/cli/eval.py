@@ -23,7 +23,13 @@ def add(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:
     parser.add_argument("--preset", help="another table of the paper: fixed-token-budget")
     parser.add_argument("--num-frames", "--frames", type=int, help="frames sampled from a clip")
     parser.add_argument("--limit", type=int, help="number of questions (default: all)")
-    parser.add_argument("--seed", type=int, default=0, help="which questions are asked")
+    parser.add_argument(
+        "--seed",
+        "--seeds",
+        type=_seeds,
+        default=(0,),
+        help="which questions are asked; several, comma-separated, have equal parts of --limit",
+    )
     parser.add_argument("--how", help="likelihood, letter or text; comma-separated for several")
     parser.add_argument("--out", required=True, help="folder for the journal and the results")
     shared.add_model(parser)
@@ -32,6 +38,7 @@ def add(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:
 
 
 def _eval(options: argparse.Namespace) -> int:
+    from gleanvid.evaluation.benchmarks.base import items_of_seeds
     from gleanvid.evaluation.results.publish import publish
     from gleanvid.evaluation.run.journal import Journal, writable_folder
     from gleanvid.evaluation.run.ray_runner import evaluate_on_workers
@@ -42,20 +49,21 @@ def _eval(options: argparse.Namespace) -> int:
     benchmark = benchmark.for_frames(max(setup.num_frames for setup in setups))
     hows = tuple(options.how.split(",")) if options.how else (benchmark.how,)
     check_hows(benchmark, hows)
-    items = benchmark.items(options.limit, options.seed)
+    items = items_of_seeds(benchmark, options.limit, options.seed)
     folder = writable_folder(options.out)
     with workers(options, evaluate, evaluate_on_workers) as (model, answer):
         settings = {
             "model_weights": model["model_weights"],
             "benchmark": benchmark.settings(),
-            "seed": options.seed,
+            "seed": options.seed[0] if len(options.seed) == 1 else list(options.seed),
             "how": list(hows),
             "max_pixels": options.max_pixels,
             "model_settings": shared.model_settings(options),
         }
         machine = _machine(options.device)
         with Journal(folder / "journal.jsonl", settings) as journal, telling_what_is_kept(folder):
-            answer(benchmark, items, setups, journal, hows, drawer(), options.max_pixels)
+            draws = [draw for setup in setups for draw in setup.draws]
+            answer(benchmark, items, draws, journal, hows, drawer(), options.max_pixels)
             rows = dict(journal.rows)
     sys.stderr.write("\n")
     facts = {"command": shlex.join(options.command), **model, **settings, **machine}
@@ -113,6 +121,11 @@ def _add_benchmark(parser: argparse.ArgumentParser, given: Sequence[str]) -> Non
         told = f"setting of this benchmark (default: {default})"
         parser.add_argument(option, type=_READERS.get(str(item.type), str), help=told)
     parser.set_defaults(benchmark_settings=tuple(item.name for item in settings))
+
+
+def _seeds(text: str) -> tuple[int, ...]:
+    """Numbers, comma-separated, each once, as argparse reads them."""
+    return tuple(dict.fromkeys(int(part) for part in text.split(",")))
 
 
 def true_or_false(text: str) -> bool:

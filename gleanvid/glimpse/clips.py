@@ -47,12 +47,25 @@ def evidence_mask(
 
     Frames are shared out evenly over the T units of ``grid``, the picture over rows and columns.
     """
+    return evidence_by_thing(seed, split, index, settings, question, grid).any(0)
+
+
+def evidence_by_thing(
+    seed: int,
+    split: str,
+    index: int,
+    settings: ClipSettings | None,
+    question: Question,
+    grid: tuple[int, int, int],
+) -> Tensor:
+    """bool [things, T * rows * columns]: the same tokens, a row for each thing asked about."""
     scene = sample_scene(seed, split, index, settings)
     shares = coverage(scene, *grid[1:])  # [F, K, rows, columns]
     times = scene.times()
     units = (times * grid[0]).astype(int)
-    mask = np.zeros(grid, dtype=bool)
+    things = list(dict.fromkeys(part.thing for part in question.evidence))
+    mask = np.zeros((len(things), *grid), dtype=bool)
     for part in question.evidence:
         for f in np.flatnonzero((times >= part.start) & (times < part.end)):
-            mask[units[f]] |= shares[f, part.thing] > _VISIBLE
-    return torch.from_numpy(mask.reshape(-1))
+            mask[things.index(part.thing), units[f]] |= shares[f, part.thing] > _VISIBLE
+    return torch.from_numpy(mask.reshape(len(things), -1))

@@ -62,8 +62,8 @@ class FakeBenchmark(Benchmark):
         return response == item.right_option
 
     def evidence(self, item, tokens):
-        shown = torch.zeros(len(tokens), dtype=torch.bool)
-        shown[: 2 * item.answer] = True
+        shown = torch.zeros(1, len(tokens), dtype=torch.bool)
+        shown[:, : 2 * item.answer] = True
         return shown
 
 

@@ -90,7 +90,7 @@ class Benchmark(ABC):
         """The official verdict on one response."""
 
     def evidence(self, item: Item, tokens: VideoTokens) -> Tensor | None:
-        """bool [L]: the tokens that show what is asked about, where that is known."""
+        """bool [things, L]: the tokens that show each thing asked about, where that is known."""
         return None
 
     def for_frames(self, most: int) -> Self:
@@ -122,3 +122,18 @@ def chosen(items: Sequence[Item], limit: int | None, seed: int) -> list[Item]:
     for place in places:
         clips.setdefault(items[place].clip, []).append(items[place])
     return [item for together in clips.values() for item in together]
+
+
+def items_of_seeds(benchmark: Benchmark, limit: int | None, seeds: Sequence[int]) -> list[Item]:
+    """The items of several seeds, each of which brings an equal part of ``limit``.
+
+    An item that two seeds draw counts once, so a benchmark with few items may give less than
+    ``limit``. Raises :class:`BenchmarkError` as ``items`` does, and on a limit below one a seed.
+    """
+    if limit is not None and limit < len(seeds):
+        raise BenchmarkError(f"limit={limit} must be at least {len(seeds)}, one a seed")
+    found: dict[str, Item] = {}
+    for place, seed in enumerate(seeds):
+        part = None if limit is None else (limit + len(seeds) - 1 - place) // len(seeds)
+        found |= {item.id: item for item in benchmark.items(part, seed)}
+    return list(found.values())

@@ -14,7 +14,7 @@ import numpy as np
 from torch import Tensor
 
 from gleanvid.evaluation.benchmarks.base import Benchmark, BenchmarkError, Item
-from gleanvid.glimpse.clips import ask_about, evidence_mask, make_video
+from gleanvid.glimpse.clips import ask_about, evidence_by_thing, make_video
 from gleanvid.glimpse.questions import FAMILIES, Question, normalise
 from gleanvid.glimpse.world import SPLITS, ClipSettings
 from gleanvid.types import Video, VideoError, VideoTokens
@@ -115,10 +115,10 @@ class Glimpse(Benchmark):
         return normalise(response) == normalise(item.right_option)
 
     def evidence(self, item: Item, tokens: VideoTokens) -> Tensor:
-        """bool [L]: the tokens that cover the asked-about thing while it shows the answer."""
+        """bool [things, L]: tokens that cover each asked-about thing while it shows the answer."""
         clip, _, place = item.id.rpartition("/")
         question = _questions(clip, self._clip)[int(place)]
-        return evidence_mask(*_address(clip), self._clip, question, tokens.grid)
+        return evidence_by_thing(*_address(clip), self._clip, question, tokens.grid)
 
 
 def _balanced(questions: tuple[Question, ...], asked: dict[str, int]) -> list[tuple[int, Question]]:

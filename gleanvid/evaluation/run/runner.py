@@ -21,6 +21,7 @@ from gleanvid.models.generation.conversation import Conversation
 from gleanvid.models.generation.sampling import Sampling
 from gleanvid.ops.records import whole_record
 from gleanvid.run import visual_tokens_by_layer
+from gleanvid.types import Compression
 
 Row = dict[str, Any]
 Work = Sequence[tuple[Setup, Sequence[Item]]]  # what is still to be asked about one clip
@@ -125,8 +126,7 @@ def answers(
 
     A row holds "item", "setup" and either "error" or: "said" (way -> response), "right" (a verdict
     for each way), "tokens" (of the clip, entering layer 0, mean over layers), "seconds" (compress,
-    read and respond; encoding left out) and, where it is known, "evidence" (tokens that show what
-    is asked about: all, kept in place, represented in a kept row; after the last stage).
+    read and respond; encoding left out) and, where it is known, what :func:`evidence_kept` counts.
     """
     needs = frozenset().union(*(setup.method.needs for setup, _ in work))
     try:
@@ -175,10 +175,26 @@ def _answer(
         "seconds": time.perf_counter() - started,
     }
     if shown is not None and shown.any():
-        whole, shown = whole_record(conversation.records), shown.cpu()
-        kept, taken = shown & whole.mask, shown & (whole.group >= 0)
-        row["evidence"] = [int(part.sum()) for part in (shown, kept, taken)]
+        row |= evidence_kept(whole_record(conversation.records), shown.cpu())
     return row
+
+
+def evidence_kept(record: Compression, shown: Tensor) -> dict[str, list[int]]:
+    """What a record, after its last stage, leaves of the evidence ``shown``, bool [things, L].
+
+    "evidence": tokens that show what is asked about: all, kept in place, represented in a kept
+    row, and as many as the budget could have kept. "things" asked about: all that show, and those
+    of which a token is kept. "moments", pairs of a thing and a unit: likewise.
+    """
+    tokens, kept = shown.any(0), shown & record.mask
+    counts = [tokens, kept.any(0), tokens & (record.group >= 0)]
+    numbers = [int(part.sum()) for part in counts]
+    moments = [part.view(len(shown), record.grid[0], -1).any(2) for part in (shown, kept)]
+    return {
+        "evidence": [*numbers, min(numbers[0], record.num_kept)],
+        "things": [int(part.any(1).sum()) for part in (shown, kept)],
+        "moments": [int(part.sum()) for part in moments],
+    }
 
 
 def _response(conversation: Conversation, benchmark: Benchmark, item: Item, how: str) -> str:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
+from typing import Any
 
 from gleanvid.compressors import COMPRESSORS
 from gleanvid.compressors.base import Chain, Compressor
@@ -13,6 +14,7 @@ from gleanvid.compressors.full_tokens import FullTokens
 
 _CALL = re.compile(r"(\w+)\(([^()]*)\)")  # one method with its settings
 _NAME = re.compile(r"\w+(?==)")
+SEEDS = (0, 1, 2, 3, 4)  # a row of a random method is the mean over these
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,14 @@ class Setup:
         """The share that the method's first stage was asked to keep."""
         first = self.method.stages[0][1] if isinstance(self.method, Chain) else self.method
         return first.retention_ratio
+
+    @cached_property
+    def draws(self) -> tuple[Setup, ...]:
+        """The setups that are asked for this row: one a seed for a random method, else itself."""
+        if isinstance(self.method, Chain) or not self.method.is_random:
+            return (self,)
+        changes: list[dict[str, Any]] = [{"seed": seed} for seed in SEEDS]
+        return tuple(replace(self, method=replace(self.method, **seed)) for seed in changes)
 
 
 def described(method: Compressor | Chain) -> str:

@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from gleanvid.evaluation.benchmarks import BenchmarkError, open_benchmark
+from gleanvid.evaluation.benchmarks.base import items_of_seeds
 from gleanvid.glimpse.clips import make_video
 from gleanvid.glimpse.questions import FAMILIES
 from gleanvid.glimpse.world import ClipSettings
@@ -82,11 +83,25 @@ def test_clips_are_as_long_as_the_longest_setup_needs():
 def test_evidence_stands_on_the_object_that_is_asked_about(items):
     tokens = VideoTokens(torch.zeros(8 * 100, 4), (8, 10, 10))
     shown = [SHORT.evidence(item, tokens) for item in items[:24]]
-    assert all(mask.shape == (800,) and mask.dtype == torch.bool for mask in shown)
-    assert all(0 < mask.float().mean() < 0.5 for mask in shown)
+    assert all(mask.shape[1:] == (800,) and mask.dtype == torch.bool for mask in shown)
+    assert {len(mask) for mask in shown} >= {1, 2}  # things
+    assert all(0 < mask.any(0).float().mean() < 0.5 for mask in shown)
     flash = next(item for item in items if item.groups == ("flash",))
     units = SHORT.evidence(flash, tokens).view(8, -1).any(1)
     assert units.sum() <= 2  # it lasts a unit or two
+
+
+def test_several_seeds_share_the_limit_and_each_goes_on_where_a_smaller_one_ended():
+    few, more = (items_of_seeds(SHORT, limit, (0, 1, 2)) for limit in (8, 20))
+    assert [len([i for i in few if i.clip.startswith(f"{seed}/")]) for seed in range(3)] == [
+        3,
+        3,
+        2,
+    ]
+    assert len({item.id for item in more}) == 20 and set(few) <= set(more)
+    assert items_of_seeds(SHORT, 8, (0,)) == SHORT.items(8, 0)
+    with pytest.raises(BenchmarkError, match="limit=2 must be at least 3, one a seed"):
+        items_of_seeds(SHORT, 2, (0, 1, 2))
 
 
 @pytest.mark.parametrize(

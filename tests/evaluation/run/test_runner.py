@@ -8,12 +8,16 @@ import time
 from pathlib import Path
 
 import pytest
+import torch
 
+from gleanvid.compressors.ablation import Ablation
+from gleanvid.compressors.base import Chain
 from gleanvid.compressors.random import Random
 from gleanvid.evaluation.benchmarks.base import BenchmarkError
 from gleanvid.evaluation.run.journal import Journal
-from gleanvid.evaluation.run.runner import evaluate
+from gleanvid.evaluation.run.runner import evaluate, evidence_kept
 from gleanvid.evaluation.run.setups import Setup, grid
+from gleanvid.types import Compression
 from tests.evaluation.fakes import FakeBenchmark, FakeModel
 
 ROOT = Path(__file__).parents[3]
@@ -152,12 +156,34 @@ def test_rows_tell_tokens_and_evidence(tmp_path):
         full = rows[item.id, SETUPS[0].key]
         assert full["tokens"] == [54, 54, 54.0]
         if item.answer:
-            assert full["evidence"] == [2 * item.answer] * 3
+            assert full["evidence"] == [2 * item.answer] * 4
             few = rows[item.id, SETUPS[2].key]["evidence"]
-            assert few[0] == 2 * item.answer and few[1] == few[2] <= few[0]
+            assert few[0] == 2 * item.answer and few[1] == few[2] <= few[3] == min(few[0], 5)
         else:
             assert "evidence" not in full  # nothing that could be kept
         assert rows[item.id, SETUPS[2].key]["tokens"] == [54, 5, 5.0]
+
+
+def test_evidence_is_counted_by_token_thing_and_moment():
+    shown = torch.zeros(3, 2, 6, dtype=torch.bool)  # three things, two units of six tokens
+    shown[0, 0, :2] = shown[0, 1, :2] = shown[1, 1, 4] = True  # the third is never to be seen
+    keep = torch.tensor([0, 3, 7])
+    group = torch.tensor([0, 0, -1, 1, -1, -1, -1, 2, -1, -1, -1, -1])
+    record = Compression(keep, (2, 2, 3), group, (group >= 0).float())
+    assert evidence_kept(record, shown.flatten(1)) == {
+        "evidence": [5, 2, 3, 3],  # one more is part of a merged row; three rows hold three at most
+        "things": [2, 1],
+        "moments": [3, 2],
+    }
+
+
+def test_a_random_method_is_asked_once_a_seed_and_others_once():
+    drawn = Setup(Random(0.1), 6, "label").draws
+    assert [setup.method.seed for setup in drawn] == [0, 1, 2, 3, 4]
+    assert drawn[0].key == "random(retention_ratio=0.1)@6" and drawn[4].label == "label"
+    assert len({setup.key for setup in drawn}) == 5
+    assert [len(Setup(Ablation(budgeting=part), 6).draws) for part in ("random", "fixed")] == [5, 1]
+    assert Setup(Chain("two", ((0, Random()),)), 6).draws[0].method.name == "two"
 
 
 def test_two_ways_to_respond_are_two_verdicts(tmp_path):
