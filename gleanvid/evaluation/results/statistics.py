@@ -1,7 +1,9 @@
 """Intervals and paired tests for shares of right answers.
 
-Questions about one clip are not independent, so differences are resampled by clip. McNemar's test
-and Wilson's interval take every question as one observation, as is usual in the field.
+Questions about one clip are not independent: the bootstrap resamples clips, and the sign-flip test
+swaps two methods clip by clip. McNemar's test and Wilson's interval take every question as one
+observation, as is usual in the field. A verdict is a share in [0, 1]: where a method is random, of
+its seeds that were right.
 """
 
 from __future__ import annotations
@@ -46,6 +48,38 @@ def mcnemar(first: Sequence[bool], second: Sequence[bool]) -> float:
     return min(1.0, 2 * tail / 2**differing)
 
 
+def sign_flip(
+    differences: Sequence[float],
+    clips: Sequence[Hashable],
+    weights: Sequence[float] | None = None,
+    seed: int = 0,
+    draws: int = 9999,
+) -> float:
+    """Two-sided p of a paired permutation test that swaps two methods in whole clips.
+
+    ``differences``: verdict of the first minus that of the second, question by question; their
+    (weighted) sum is the statistic. Under the null hypothesis the difference of a clip is as likely
+    to have the other sign. ``draws`` random swaps of all clips, the observed one counted in, so p
+    is at least 1 / (draws + 1).
+    """
+    _check_equally_many(differences, clips)
+    shares = _shares(weights, len(differences))
+    sums = _by_clip([shares * np.asarray(differences, dtype=float)], clips)[:, 0]
+    sums = sums[sums != 0]
+    observed, slack = abs(sums.sum()), 1e-9 * np.abs(sums).sum()
+    signs = np.random.default_rng(seed).integers(0, 2, (draws, len(sums)), dtype=np.int8)
+    drawn = np.abs(2 * (signs @ sums) - sums.sum())
+    return float((1 + (drawn >= observed - slack).sum()) / (draws + 1))
+
+
+def correlation(first: Sequence[float], second: Sequence[float]) -> float:
+    """Pearson's r; NaN where either does not vary."""
+    _check_equally_many(first, second)
+    x, y = (np.asarray(part, dtype=float) - np.mean(part) for part in (first, second))
+    spread = math.sqrt(float(x @ x) * float(y @ y))
+    return float(x @ y) / spread if spread > 0 else math.nan
+
+
 def holm(ps: Sequence[float]) -> list[float]:
     """p values adjusted for how many there are (Holm 1979), in the order given."""
     adjusted, largest = [0.0] * len(ps), 0.0
@@ -72,8 +106,8 @@ def clip_mean(
 
 
 def paired_difference(
-    first: Sequence[bool],
-    second: Sequence[bool],
+    first: Sequence[float],
+    second: Sequence[float],
     clips: Sequence[Hashable],
     weights: Sequence[float] | None = None,
 ) -> Estimate:
@@ -84,8 +118,8 @@ def paired_difference(
 
 
 def relative_accuracy(
-    first: Sequence[bool],
-    full: Sequence[bool],
+    first: Sequence[float],
+    full: Sequence[float],
     clips: Sequence[Hashable],
     weights: Sequence[float] | None = None,
     seed: int = 0,

@@ -1,16 +1,19 @@
-"""Intervals and tests against values worked out by hand."""
+"""Intervals and tests against values worked out by hand, and against SciPy."""
 
 import math
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from gleanvid.evaluation.results.statistics import (
     clip_mean,
+    correlation,
     holm,
     mcnemar,
     paired_difference,
     relative_accuracy,
+    sign_flip,
     wilson,
 )
 
@@ -119,3 +122,81 @@ def test_verdicts_that_are_no_pairs_are_refused():
 def test_holm_by_hand():
     assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
     assert holm([0.9, 0.8]) == [1.0, 1.0] and holm([]) == [] and holm([0.04]) == [0.04]
+
+
+@pytest.mark.parametrize(("right", "n"), [(0, 20), (7, 9), (431, 500), (20, 20)])
+def test_wilson_is_that_of_scipy(right, n):
+    theirs = stats.binomtest(right, n).proportion_ci(method="wilson")
+    ours = wilson(right, n)
+    assert (ours.low, ours.high) == pytest.approx((theirs.low, theirs.high), abs=1e-6)
+
+
+@pytest.mark.parametrize(("only_first", "only_second"), [(1, 0), (3, 11), (40, 22), (300, 260)])
+def test_mcnemar_is_the_binomial_test_of_scipy(only_first, only_second):
+    first, second = paired(50, only_first, only_second, 30)
+    theirs = stats.binomtest(only_first, only_first + only_second).pvalue
+    assert mcnemar(first, second) == pytest.approx(theirs)
+
+
+def verdicts(seed, count, lead):
+    rng = np.random.default_rng(seed)
+    clips = rng.integers(0, count // 3, count).tolist()
+    first, second = rng.random(count) < 0.7 + lead, rng.random(count) < 0.7
+    return (first.astype(float) - second).tolist(), clips
+
+
+@pytest.mark.parametrize(("seed", "count", "lead"), [(0, 24, 0.0), (1, 24, 0.2), (2, 400, 0.05)])
+def test_the_sign_flip_test_is_that_of_scipy(seed, count, lead):
+    """Of few clips SciPy takes every pattern of signs, of many it draws."""
+    differences, clips = verdicts(seed, count, lead)
+    sums = [sum(d for d, c in zip(differences, clips, strict=True) if c == k) for k in set(clips)]
+    theirs = stats.permutation_test(
+        (np.array(sums),),
+        lambda x: abs(x.sum()),
+        permutation_type="samples",
+        alternative="greater",
+        n_resamples=20000,
+        rng=np.random.default_rng(0),
+    ).pvalue
+    assert sign_flip(differences, clips) == pytest.approx(theirs, abs=0.015)
+
+
+def test_a_sign_flip_test_of_questions_alone_is_mcnemars():
+    first, second = paired(30, 14, 5, 10)
+    differences = np.subtract(first, second, dtype=float).tolist()
+    assert sign_flip(differences, range(59)) == pytest.approx(mcnemar(first, second), abs=0.01)
+
+
+def test_the_sign_flip_test_keeps_its_level_where_questions_of_a_clip_agree():
+    rng = np.random.default_rng(0)
+    clips = [place // 4 for place in range(160)]
+    rejected = 0
+    for _ in range(300):
+        by_clip = rng.integers(-1, 2, 40).repeat(4).astype(float)
+        rejected += sign_flip(by_clip.tolist(), clips, draws=499) < 0.05
+    assert rejected / 300 < 0.09
+
+
+def test_methods_that_answer_alike_are_not_told_apart():
+    assert sign_flip([0.0] * 8, range(8)) == 1.0
+    assert sign_flip([1.0] * 40, range(40)) == pytest.approx(1e-4)
+
+
+def test_weights_count_in_the_sign_flip_test():
+    differences, weights = [1.0] * 6 + [-1.0] * 6, [1.0] * 6 + [0.0] * 6
+    assert sign_flip(differences, range(12), weights) == pytest.approx(2 / 64, abs=0.01)
+    assert sign_flip(differences, range(12)) > 0.9
+
+
+def test_correlation_is_that_of_scipy():
+    x, y = np.random.default_rng(0).random((2, 50))
+    assert correlation(x, x + y) == pytest.approx(stats.pearsonr(x, x + y).statistic)
+    assert math.isnan(correlation([1.0, 1.0], [0.0, 1.0]))
+
+
+def test_the_clip_bootstrap_is_near_that_of_scipy():
+    rng = np.random.default_rng(0)
+    values = rng.random(600)
+    theirs = stats.bootstrap((values,), np.mean, method="percentile", rng=rng).confidence_interval
+    ours = clip_mean(values.tolist(), range(600))
+    assert (ours.low, ours.high) == pytest.approx((theirs.low, theirs.high), abs=0.003)
