@@ -6,9 +6,8 @@ import gradio as gr
 import pytest
 
 import app
-from components.panels import clip
 from components.server import serving
-from components.session import loading
+from components.session import examples, loading
 from components.session.engine import Engine
 from tests.components.fake import Library
 
@@ -25,7 +24,7 @@ def test_building_the_page_loads_no_model():
 
 
 def test_the_line_of_the_engine_alone_decides_who_is_next(page):
-    names = {"on_look", "on_ask", "on_again", "on_compare", "on_sweep", "ask", "compress"}
+    names = {"on_preview", "on_ask", "on_again", "on_compare", "on_sweep", "ask", "compress"}
     shared = [fn for fn in page.fns.values() if fn.name in names | {"compare"}]
     assert {fn.name for fn in shared} == names | {"compare"}
     assert {fn.concurrency_limit for fn in shared} == {None}
@@ -76,7 +75,7 @@ def test_no_file_beside_the_assets_and_those_of_visitors_is_served(monkeypatch):
 
 def test_the_pictures_of_examples_are_no_copies_that_would_be_deleted(tmp_path, monkeypatch):
     monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path))
-    shown = clip.examples()
+    shown = examples.examples()
     app.build_app(Engine(Library()), examples=shown)
     assert len(shown) > 1 and not any(path.is_file() for path in tmp_path.rglob("*"))
 

@@ -20,8 +20,8 @@ import numpy as np
 from gradio.utils import get_upload_folder
 from PIL import Image
 
-from components.server.disk import trim
-from components.viewer.packing import labels
+from components.files.folder import trim
+from components.files.labels import labels
 from gleanvid.metrics import budget_gini, diagnostics_of
 from gleanvid.plots import contact_sheet, overlay_frame
 from gleanvid.run import Run, mask_arrays

@@ -10,9 +10,10 @@ from typing import Any, NamedTuple
 
 import gradio as gr
 
+from components.session.request import RATIO, has_free_ratio
+from gleanvid.compressors import COMPRESSORS
 from gleanvid.compressors.base import Compressor, Setting, declared_settings
 
-SHARED = "retention_ratio"
 SLIDER_STOPS = 1000  # a range with more stops than this is typed, not dragged
 
 Methods = Mapping[str, type[Compressor]]
@@ -25,21 +26,17 @@ class Controls(NamedTuple):
     groups: dict[str, gr.Column]  # by method: the settings only it has
     fields: dict[tuple[str, str], Any]  # (method, setting) -> widget
 
-    def inputs(self) -> list[Any]:
-        """The widgets in the order in which :func:`chosen` takes their values."""
-        return [self.method, self.ratio, *self.fields.values()]
-
 
 def panel(methods: Methods, start: str, presets: Sequence[float] = ()) -> Controls:
     """A dropdown of methods, the ratio they share, and one hidden or shown group for each."""
     names = [(cls.__name__, name) for name, cls in methods.items()]
     method = gr.Dropdown(names, value=start, label="Compressor", interactive=True)
-    ratio = draw(SHARED, *declared_settings(methods[start])[SHARED])
+    ratio = draw(RATIO, *declared_settings(methods[start])[RATIO])
     with gr.Row(elem_classes="gv-presets"):
         buttons = [gr.Button(f"{share:.0%}", size="sm", min_width=40) for share in presets]
     groups, fields = {}, {}
     for name, cls in methods.items():
-        own = [item for item in declared_settings(cls).items() if item[0] != SHARED]
+        own = [item for item in declared_settings(cls).items() if item[0] != RATIO]
         with gr.Column(visible=name == start, elem_classes="gv-method") as groups[name]:
             if own:
                 with gr.Accordion(f"Advanced: {cls.__name__}", open=False):
@@ -66,35 +63,9 @@ def draw(name: str, default: Any, kind: type, declared: Setting) -> Any:
     return gr.Number(value=default, step=step or 1e-4, precision=precision, **shared)
 
 
-def chosen(
-    methods: Methods, fields: Sequence[tuple[str, str]], values: Sequence[Any]
-) -> Compressor:
-    """The compressor that the widgets describe. Raises ``ValueError`` naming a bad setting."""
-    name, ratio, *rest = values
-    if name not in methods:
-        raise ValueError(f"compressor={name!r} must be one of {', '.join(methods)}")
-    declared = declared_settings(methods[name])
-    settings = {
-        setting: value
-        for (method, setting), value in zip(fields, rest, strict=True)
-        if method == name
-    }
-    if _is_free(declared[SHARED][2]):
-        settings[SHARED] = ratio
-    for setting, value in settings.items():
-        _, kind, spec = declared[setting]
-        if value is None and not spec.optional:
-            raise ValueError(f"{setting} is empty; it must be {spec.describe_range()}")
-        if kind is int and value is not None:
-            settings[setting] = int(value)
-    return methods[name](**settings)
-
-
-def show(methods: Methods, name: str) -> list[Any]:
-    """Updates for the ratio and for every group, once a method is chosen."""
-    free = _is_free(declared_settings(methods[name])[SHARED][2])
-    return [gr.update(visible=free), *(gr.update(visible=other == name) for other in methods)]
-
-
-def _is_free(declared: Setting) -> bool:
-    return declared.low != declared.high
+def method_changes(controls: Controls, method: str) -> dict[Any, Any]:
+    """By widget: what is shown and hidden once a method is chosen."""
+    free = gr.update(visible=has_free_ratio(COMPRESSORS[method]))
+    groups = controls.groups.items()
+    shown = {group: gr.update(visible=name == method) for name, group in groups}
+    return {controls.ratio: free} | shown

@@ -1,143 +1,91 @@
-"""The curves of the runs on show. Hovering one moves the viewer, and the other way round."""
+"""The curves of the runs on show, drawn while their tab is open.
+
+Hovering a curve moves the viewer, and the other way round.
+"""
 
 from __future__ import annotations
 
-import math
-import re
-import threading
-from collections.abc import Sequence
+from collections.abc import Mapping
 from typing import Any, NamedTuple
-from weakref import WeakKeyDictionary
 
 import gradio as gr
-from torch import Tensor
 
-from components.panels.talk import notice_line
-from gleanvid import plots
-from gleanvid.compressors import COMPRESSORS
-from gleanvid.metrics import debiased, diagnose, diagnostics_of, with_diagnostics
-from gleanvid.run import Run
-from gleanvid.types import VideoTokens
+from components.panels import notice
+from components.panels.shared import AT_ONCE, UNSEEN, Changes, Shared, Values
+from components.session.display import message
+from components.session.engine import Engine
+from components.session.figures import OVER_UNITS, TITLES, draw
+from components.session.runs import GONE, measured_runs
 
+TITLE = "Curves"
+SOME_GONE = (
+    "Some of the runs on show are no longer on the server: these are the curves of the rest."
+)
 ABOUT = (
     "How the kept tokens are spread over the clip, and how well they stand for the rest. A unit is "
     "one step in time as the model sees it, often two frames. Point at a curve and the Tokens tab "
     "moves to that unit. After **Compare** every method has its line. The "
     "figure behind its name is the one in the brackets of the title."
 )
-OVER_UNITS = {  # name: what it says; x is the temporal unit
-    "budget": "Tokens kept in each unit, against the even share B/T (Gini)",
-    "novelty": "Novelty: what a unit shows that none before it did",
-    "effective_rank": "Effective rank of the kept tokens of a unit: directions spanned (over all)",
-    "residual_energy": "Residual energy: what kept tokens of other units cannot explain (mean)",
-    "basis_rank": "Rank of the basis of all kept tokens so far (in the end)",
-}
-OVERALL = {
-    "spatial_iou": "Overlap of kept positions between units, by their distance",
-    "mask_overlap": "Overlap of the kept tokens between compressors",
-    "coverage_error": "Coverage error: energy of the clip that the kept tokens miss",
-    "effective_dimension": "Effective dimension of all kept tokens, against the share kept",
-}
-
-SHARES = {"residual_energy", "coverage_error"}  # small ones need digits that count
-LEGEND_LINE = 19  # pixels
-LEGEND_NAME = 16  # characters that fit into one of two columns, % being two wide
-ENTRY = {1: 0.99, 2: 0.49}  # columns: width of each as a share of the picture's
-LEGEND = {  # below the picture; a vertical one would move the picture aside
-    "orientation": "h",
-    "entrywidthmode": "fraction",
-    "x": 0,
-    "xanchor": "left",
-    "xref": "container",
-    "y": 0,
-    "yref": "container",
-    "yanchor": "bottom",
-    "font": {"size": 10},
-}
-LOG_RANGE = (-4.0, 0.1)  # powers of ten beside the whole or the highest; below is rounding
-
-_debiased: WeakKeyDictionary[VideoTokens, Tensor] = WeakKeyDictionary()
-_measuring = threading.Lock()
 
 
 class Curves(NamedTuple):
     notice: gr.HTML
     plots: dict[str, gr.Plot]
 
+    def cleared(self) -> Changes:
+        return {plot: gr.update(value=None, visible=False) for plot in self.plots.values()}
 
-def panel(figures: Sequence[Any] = ()) -> Curves:
+
+def panel(figures: Mapping[str, Any]) -> Curves:
+    """``figures``: those to begin with, by name."""
     gr.Markdown(ABOUT, elem_classes="gv-hint")
-    notice = notice_line()
-    names = [*OVER_UNITS, *OVERALL]
-    shown = dict(zip(names, [*figures, *[None] * len(names)], strict=False))
-    drawn = {}
+    line = notice.panel()
+    plots = {}
     with gr.Row(elem_classes="gv-curves"):
-        for name, title in (OVER_UNITS | OVERALL).items():
+        for name, title in TITLES.items():
             with gr.Column(min_width=320, elem_classes="gv-curve"):
                 gr.Markdown(title, elem_classes="gv-curve-title")
                 linked = ["gv-linked"] if name in OVER_UNITS else []
-                drawn[name] = gr.Plot(
-                    shown[name],
+                plots[name] = gr.Plot(
+                    figures.get(name),
                     show_label=False,
-                    visible=shown[name] is not None,
+                    visible=figures.get(name) is not None,
                     elem_id=f"gv-{name}",
                     elem_classes=["gv-plot", *linked],
                 )
-    return Curves(notice, drawn)
+    return Curves(line, plots)
 
 
-def draw(runs: Sequence[Run]) -> list[Any]:
-    """One figure a plot; without runs all stay empty."""
-    names = [*OVER_UNITS, *OVERALL]
-    if not runs:
-        return [None] * len(names)
-    alone = {"mask_overlap"} if len(runs) == 1 else set()
-    return [None if name in alone else _figure(name, list(runs)) for name in names]
+def wire(engine: Engine, shared: Shared, panel: Curves) -> None:
+    def on_draw(values: Values) -> Changes:
+        ids = values[shared.runs]
+        if values[shared.tab] != TITLE or not ids:
+            return gr.skip()
+        runs = measured_runs(engine, ids, values[model], values[pixels])
+        if not runs:
+            return {panel.notice: message(GONE, "problem")}
+        lost = len(runs) < len(ids)
+        figures = {
+            panel.plots[name]: gr.update(value=figure, visible=figure is not None)
+            for name, figure in draw(runs).items()
+        }
+        return {panel.notice: message(SOME_GONE, "problem") if lost else message()} | figures
+
+    def on_runs(values: Values) -> Changes:
+        """Another clip leaves no curves of the one before."""
+        return (
+            on_draw(values) if values[shared.runs] else {panel.notice: message()} | panel.cleared()
+        )
+
+    model, pixels = shared.settings["model"], shared.settings["pixels"]
+    inputs = {shared.runs, shared.tab, model, pixels}
+    outputs = [panel.notice, *panel.plots.values()]
+    opened = shared.tabs.select(on_tab, None, shared.tab, **AT_ONCE)
+    opened.then(on_draw, inputs, outputs, **UNSEEN)
+    shared.runs.change(on_runs, inputs, outputs, trigger_mode="always_last", **UNSEEN)
 
 
-def _figure(name: str, runs: list[Run]) -> Any:
-    """The figure with its legend below, so that many runs leave the picture its height."""
-    figure = getattr(plots, f"{name}_figure")(runs)
-    figure.for_each_trace(lambda trace: trace.update(name=brief(trace.name or "")))
-    for axis in ("x", "y") if name == "mask_overlap" else ():
-        figure.data[0][axis] = [brief(label) for label in figure.data[0][axis]]
-    widths = [len(trace.name) + trace.name.count("%") for trace in figure.data]
-    columns = 2 if max(widths, default=0) <= LEGEND_NAME else 1
-    below = LEGEND_LINE * -(-len(figure.data) // columns) if name != "mask_overlap" else 0
-    legend = LEGEND | {"entrywidth": ENTRY[columns], "maxheight": below + LEGEND_LINE}
-    figure.update_layout(legend=legend, height=figure.layout.height + below)
-    figure.update_layout(margin={"t": 12, "r": 8, "b": figure.layout.margin.b + below})
-    if name in SHARES:
-        figure.update_yaxes(tickformat=".2~p")
-    if figure.layout.yaxis.type == "log":
-        tops = [] if name in SHARES else [max(line.y) for line in figure.data]
-        highest = max(tops, default=0.0) or 1.0
-        figure.update_yaxes(range=[math.log10(highest) + edge for edge in LOG_RANGE])
-    return figure
-
-
-def brief(name: str) -> str:
-    """A method with its one figure: what the figure is stands in the title of the curve."""
-    method, _, rest = name.partition(" ")
-    if method in COMPRESSORS:
-        title = COMPRESSORS[method].__name__.removesuffix("Tokens")
-        name = f"{title} {rest}".rstrip()
-    return re.sub(r"\((?:[a-zA-Z]+ )?([\d.]+%?)[^,)]*\)", r"(\1)", name)
-
-
-def measured(runs: Sequence[Run], tokens: VideoTokens | None) -> list[Run]:
-    """The runs with the diagnostics that need the clip's features, where these are at hand."""
-    if tokens is None:
-        return list(runs)
-    with _measuring:  # two pages that ask at once would do the work twice
-        features = _debiased.get(tokens)
-        if features is None:
-            features = _debiased[tokens] = debiased(tokens.features.float())
-        return [run if diagnostics_of(run) else _diagnosed(run, features) for run in runs]
-
-
-def _diagnosed(run: Run, features: Tensor) -> Run:
-    record = run.compression
-    if record.num_tokens != len(features):
-        return run
-    return with_diagnostics(run, diagnose(features, record.to(features.device)))
+def on_tab(event: gr.SelectData) -> str:
+    """The name of the tab that was opened."""
+    return str(event.value)

@@ -1,4 +1,7 @@
-"""Every setting in the address of the page, and back; a link is checked like any input."""
+"""Every setting in the address of the page, and back; a link is checked like any input.
+
+The results of a tab that is loaded again come back too: its browser keeps their ids.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +11,14 @@ from typing import Any
 
 import gradio as gr
 
-from components.panels.clip import Example
-from components.panels.settings import LONGEST
+from components.panels.controls import Controls, method_changes
+from components.panels.curves import Curves
+from components.panels.shared import AT_ONCE, UNSEEN, Changes, Shared
+from components.session import restore
+from components.session.display import message, status
+from components.session.engine import Engine
+from components.session.examples import Example, example_of, ready
+from components.session.request import LONGEST
 from gleanvid.compressors import COMPRESSORS
 
 LOADED = "Settings as in the link. Press Ask to run them."
@@ -60,45 +69,108 @@ def writer(name: str, widget: Any, examples: Sequence[Example]) -> str:
     return script
 
 
-def restored(
+def wire(
+    engine: Engine,
+    shared: Shared,
+    named: Mapping[str, Any],
+    controls: Controls,
+    curves: Curves,
+    examples: Sequence[Example],
+    blocks: gr.Blocks,
+) -> None:
+    """``named``: every widget that a link has a value for, by its key."""
+    for name, widget in named.items():  # each by itself: all values at once take the page long
+        widget.change(None, widget, None, js=writer(name, widget, examples), **UNSEEN)
+    shared.tabs.select(None, None, None, js=TAB, **UNSEEN)
+    titles = [str(tab.id) for tab in shared.tabs.children if isinstance(tab, gr.Tab)]
+
+    def on_load(user: gr.Request, kept: str | None) -> Changes:
+        query = dict(user.query_params)
+        changes = linked(query, named, examples, controls)
+        if query.keys() & named.keys():
+            changes[shared.notice] = message(LOADED)
+        back = restore.restored(engine, kept, examples)
+        if back is not None:
+            changes[shared.notice] = message(back.text)
+        if back is not None and back.runs is not None:
+            changes |= returned(shared, back) | {named["clip"]: back.path}
+            changes[shared.ready] = ready(example_of(examples, back.path))
+        elif (path := changes.get(named["clip"])) and path != str(examples[0].path):
+            # the opening result is of another clip
+            changes |= shared.cleared() | curves.cleared()
+            changes[shared.ready] = ready(example_of(examples, path))
+        if (tab := query.get("tab", "")) in titles:
+            changes |= {shared.tabs: gr.update(selected=tab), shared.tab: tab}
+        run = engine.runs.get(back.runs[0]) if back is not None and back.runs else None
+        return changes | {shared.status: status(engine, run)}
+
+    kept = gr.Textbox(visible=False)
+    widgets = [*named.values(), *controls.groups.values(), *curves.plots.values()]
+    places = [shared.notice, shared.ready, shared.tabs, shared.tab, shared.status]
+    blocks.load(on_load, kept, [*places, *widgets, *shared.results], js=KEPT, **AT_ONCE)
+
+
+def returned(shared: Shared, back: restore.Restored) -> Changes:
+    return {
+        shared.answers: back.exchanges,
+        shared.exchanges: back.exchanges,
+        shared.viewer: back.viewer,
+        shared.runs: back.runs,
+    }
+
+
+def linked(
+    query: Mapping[str, str],
+    named: Mapping[str, Any],
+    examples: Sequence[Example],
+    controls: Controls,
+) -> Changes:
+    """What a link sets, with the settings of its compressor shown."""
+    changes = {named[name]: value for name, value in valid(query, named, examples).items()}
+    method = query.get("compressor", "")
+    if method in COMPRESSORS:
+        given = {"value": changes[controls.ratio]} if controls.ratio in changes else {}
+        changes |= method_changes(controls, method)
+        changes[controls.ratio] = changes[controls.ratio] | given
+    return changes
+
+
+def valid(
     query: Mapping[str, str], named: Mapping[str, Any], examples: Sequence[Example]
-) -> list[Any]:
-    """A value for every widget the link has a valid one for; the others are skipped."""
+) -> dict[str, Any]:
+    """By key: what a link says that a widget could say, too."""
     query = {_CURRENT_NAMES.get(name, name): text for name, text in query.items()}
     clips = {example.path.name: str(example.path) for example in examples}
-    found = []
+    found = {}
     for name, widget in named.items():
         text = str(query.get(name, ""))
-        if name == "clip":
-            found.append(clips.get(text, gr.skip()))
-        else:
-            found.append(_value(widget, text) if text else gr.skip())
+        value = clips.get(text) if name == "clip" else _value(widget, text) if text else None
+        if value is not None:
+            found[name] = value
     return found
 
 
 def _value(widget: Any, text: str) -> Any:
-    """The text of a link as a value of this widget; skipped where it is none."""
+    """The text of a link as a value of this widget; None where it is none."""
     if isinstance(widget, gr.Dropdown):
-        found = [value for _, value in widget.choices if str(value) == text]
-        return found[0] if found else gr.skip()
+        return next((value for _, value in widget.choices if str(value) == text), None)
     if isinstance(widget, gr.CheckboxGroup):
         wanted = text.split(",")
-        found = [value for _, value in widget.choices if str(value) in wanted]
-        return found or gr.skip()
+        return [value for _, value in widget.choices if str(value) in wanted] or None
     if isinstance(widget, gr.Checkbox):
-        return {"true": True, "false": False}.get(text.lower(), gr.skip())
+        return {"true": True, "false": False}.get(text.lower())
     if isinstance(widget, gr.Slider | gr.Number):
         return _number(widget, text)
     return text[:LONGEST]
 
 
-def _number(widget: Any, text: str) -> Any:
+def _number(widget: Any, text: str) -> float | int | None:
     try:
         number = float(text)
     except ValueError:
-        return gr.skip()
+        return None
     low = -float("inf") if widget.minimum is None else widget.minimum
     high = float("inf") if widget.maximum is None else widget.maximum
     if not low <= number <= high:
-        return gr.skip()
+        return None
     return int(number) if number == int(number) else number

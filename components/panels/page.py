@@ -1,82 +1,107 @@
-"""One page: its panels, and what the server remembers of it. What an event takes and changes."""
+"""The whole page: its panels in reading order, and what connects them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import gradio as gr
 
-from components.panels import clip, compare, controls, curves, export, settings, talk
-from components.session import actions
-from components.session.request import Request
+from components.panels import about, clip, compare, curves, export, link, settings, status, talk
+from components.panels.shared import Shared, owner, previewing
+from components.server import api
+from components.server.serving import LOCAL, Limits
+from components.session import display, first
+from components.session.engine import Engine
+from components.session.examples import Example, files
+from components.session.loading import BUILT_IN
 from components.viewer.component import MaskViewer
 from gleanvid.compressors import COMPRESSORS
 
+BUILT_IN_MODEL = ("Built-in (tiny)", BUILT_IN)
+HEADER = "<h1>GleanVID</h1><p>Ask a video. See which of its tokens the model was given.</p>"
+CLOSE_ON_PHONES = "() => ({__type__: 'update', open: window.innerWidth > 1000})"
 
-class Page(NamedTuple):
-    settings: settings.Settings
-    status: gr.HTML
-    clip: clip.Clip
-    talk: talk.Talk
+
+def build_app(
+    engine: Engine,
+    models: Sequence[tuple[str, str]] = (BUILT_IN_MODEL,),
+    examples: Sequence[Example] = (),
+    limits: Limits = LOCAL,
+) -> gr.Blocks:
+    """The page with its endpoints. ``models`` are (label, name) pairs, the first one chosen."""
+    gr.set_static_paths([first.FOLDER, *files(examples)])
+    opening = first.load()
+    question = opening.question or (examples[0].question if examples else "")
+    start = {"model": models[0][1], "compressor": "gleanvid"}
+    with gr.Blocks(title="GleanVID", fill_width=True, delete_cache=limits.delete_cache) as blocks:
+        with gr.Sidebar(width=300, elem_id="gv-settings") as sidebar:
+            sliders = settings.panel(COMPRESSORS, models, limits.max_frames, start)
+            link.button()
+        with gr.Row(elem_id="gv-top"):
+            gr.HTML(HEADER, elem_id="gv-header")
+            line = status.panel(display.status(engine))
+        with gr.Row(elem_id="gv-columns"):
+            with gr.Column(scale=5, min_width=320):
+                source = clip.panel(examples, limits.upload_mb, limits.max_frames)
+                words = talk.panel(question, opening.exchanges)
+            with gr.Column(scale=8, min_width=320):
+                results = _results(opening)
+        asked = {"clip": source.video} | sliders.named()
+        shared = Shared(
+            settings=asked,
+            question=words.question,
+            notice=words.notice,
+            answers=words.answers,
+            ready=source.ready,
+            viewer=results.viewer,
+            status=line,
+            tabs=results.tabs,
+            runs=gr.State([]),
+            exchanges=gr.State(opening.exchanges),
+            tab=gr.State("Tokens"),
+            starters=(words.ask, words.again, results.compare.start, results.compare.sweep),
+            stoppers=(words.stop, results.compare.stop),
+        )
+        preview = previewing(engine, shared, words.stop)
+        settings.wire(sliders, words.note, preview)
+        clip.wire(shared, source, examples, preview)
+        talk.wire(engine, shared, words, examples)
+        curves.wire(engine, shared, results.curves)
+        compare.wire(engine, shared, results.compare)
+        export.wire(engine, shared, results.export)
+        keys = {"question": words.question} | results.compare.named()
+        link.wire(engine, shared, asked | keys, sliders.controls, results.curves, examples, blocks)
+        api.publish(engine, [name for _, name in models], limits.max_frames)
+        blocks.load(None, None, [sidebar], js=CLOSE_ON_PHONES)
+
+        def on_unload(user: gr.Request) -> None:
+            engine.stop(owner(user))
+
+        blocks.unload(on_unload)
+    return blocks
+
+
+class Results(NamedTuple):
+    """The tabs beside the question, and what the panels in them hold."""
+
+    tabs: gr.Tabs
     viewer: MaskViewer
     curves: curves.Curves
     compare: compare.Compare
     export: export.Export
-    runs: gr.State  # ids of the runs on show, the first one in charge
-    turns: gr.State
-    tab: gr.State  # name of the open tab
-
-    def asked(self) -> list[Any]:
-        """The widgets whose values make a ``Request``."""
-        return [self.clip.video, *self.settings.named().values()]
-
-    def request(self, values: Sequence[Any]) -> Request:
-        """What the widgets of :meth:`asked` say."""
-        path, model, frames, pixels, seed, temperature, top_p, new_tokens, *chosen = values
-        fields = list(self.settings.controls.fields)
-        sampling = {
-            "seed": seed,
-            "temperature": temperature,
-            "top_p": top_p,
-            "max_new_tokens": int(new_tokens or 0),
-        }
-        return Request(
-            path,
-            int(frames or 0),
-            model,
-            lambda: controls.chosen(COMPRESSORS, fields, chosen),
-            int(pixels or 0),
-            sampling,
-        )
-
-    def shown(self) -> list[Any]:
-        """The parts that an ``actions.Shown`` changes, in the order of :func:`updates`."""
-        return [*self.looked(), self.talk.answers, self.turns, *self.busy()]
-
-    def looked(self) -> list[Any]:
-        """Those of :meth:`shown` that change without a question. Few: each costs the page time."""
-        return [self.talk.notice, self.viewer, self.runs, self.status]
-
-    def busy(self) -> list[Any]:
-        """The buttons that change while this page has work under way."""
-        talk, compare = self.talk, self.compare
-        return [talk.ask, talk.again, talk.stop, compare.start, compare.sweep, compare.stop]
 
 
-def updates(shown: actions.Shown) -> list[Any]:
-    """One value for each of ``Page.shown``; a part that stays is skipped."""
-    said = [gr.skip() if shown.turns is None else shown.turns] * 2
-    return [*looked(shown), *said, *(working(False) if shown.done else [gr.skip()] * 6)]
-
-
-def looked(shown: actions.Shown) -> list[Any]:
-    """One value for each of ``Page.looked``."""
-    parts = [shown.notice, shown.viewer, shown.runs, shown.status]
-    return [gr.skip() if part is None else part for part in parts]
-
-
-def working(running: bool) -> list[Any]:
-    """Updates for ``Page.busy``: stop works while something runs, everything else before."""
-    free, stop = gr.update(interactive=not running), gr.update(interactive=running)
-    return [free, free, stop, free, free, stop]
+def _results(opening: first.First) -> Results:
+    with gr.Tabs() as tabs:
+        with gr.Tab("Tokens", id="Tokens"):
+            viewer = MaskViewer(opening.viewer, elem_id="gv-tokens")
+        with gr.Tab("Curves", id="Curves"):
+            plots = curves.panel(opening.figures)
+        with gr.Tab("Compare", id="Compare"):
+            methods = compare.panel(COMPRESSORS)
+        with gr.Tab("Export and API", id="Export and API"):
+            downloads = export.panel()
+        with gr.Tab("About", id="About"):
+            about.panel()
+    return Results(tabs, viewer, plots, methods, downloads)

@@ -1,4 +1,7 @@
-"""What comes before the question: model, frames, pixels, seed, compressor, and how to sample."""
+"""What comes before the question: model, frames, pixels, seed, compressor, and how to sample.
+
+A changed setting shows its effect once the hand is off it; nothing is encoded again.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,9 @@ from typing import Any, NamedTuple
 import gradio as gr
 
 from components.panels import controls
+from components.panels.shared import AT_ONCE, Changes
+from components.session.loading import BUILT_IN
+from components.session.request import NEW_TOKENS, SEEDS
 
 FRAMES = (4, 32)  # least and default number of sampled frames
 PIXELS = {  # most pixels of a frame, as the model sees it
@@ -19,9 +25,6 @@ PIXELS = {  # most pixels of a frame, as the model sees it
     "160 × 160": 160 * 160,
 }
 PRESETS = (0.5, 0.25, 0.1)  # retention ratios one click away
-SEEDS = 2**31 - 1
-LONGEST = 10_000  # characters of a question
-NEW_TOKENS = (1, 64, 256)  # least, default and greatest length of an answer
 
 
 class Settings(NamedTuple):
@@ -35,7 +38,7 @@ class Settings(NamedTuple):
     new_tokens: gr.Slider
 
     def named(self) -> dict[str, Any]:
-        """Every widget by the name it has in a link, in a fixed order."""
+        """Every widget by its key in a link."""
         own = self.controls
         return {
             "model": self.model,
@@ -125,8 +128,20 @@ def sampling() -> tuple[gr.Slider, gr.Slider, gr.Slider]:
     return temperature, top_p, new_tokens
 
 
-def clamped(name: str, value: Any, low: float, high: float) -> float:
-    """A number that came from a page, refused in words where it is none or out of range."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
-        raise ValueError(f"{name}={value!r} must be in [{low:g}, {high:g}]")
-    return value
+def wire(panel: Settings, note: gr.Markdown, preview: dict[str, Any]) -> None:
+    """``note`` goes with the built-in model."""
+    own = panel.controls
+    panel.model.input(
+        lambda name: gr.update(visible=name == BUILT_IN), panel.model, note, **AT_ONCE
+    )
+
+    def on_method(name: str) -> Changes:
+        return controls.method_changes(own, name)
+
+    own.method.input(on_method, own.method, [own.ratio, *own.groups.values()], **AT_ONCE)
+    for button, share in zip(own.presets, PRESETS, strict=True):
+        button.click(lambda share=share: share, None, own.ratio, **AT_ONCE).then(**preview)
+    changes = [own.method.input, panel.model.input, panel.frames.release, panel.pixels.input]
+    for widget in [own.ratio, *own.fields.values()]:
+        changes.append(widget.release if isinstance(widget, gr.Slider) else widget.change)
+    gr.on(changes, **preview, trigger_mode="multiple")  # a newer preview ends the one before

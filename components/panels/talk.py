@@ -1,18 +1,23 @@
-"""Question, streamed answers with one line of cost under each, and messages to the person.
+"""The question, its streamed answers with a line of cost under each, and stopping them.
 
 Model output, questions and file names reach the page through ``textContent`` alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import NamedTuple
 
 import gradio as gr
 
-from components.panels.settings import LONGEST
-from components.viewer.packing import labels
-from gleanvid.run import Cost, Run
+from components.panels import notice
+from components.panels.shared import AT_ONCE, Changes, Shared, Values, halted, owner, starting
+from components.session import actions
+from components.session.display import Exchange
+from components.session.engine import Engine
+from components.session.examples import Example, expected
+from components.session.request import LONGEST
 
 ANSWERS_HTML = """<div class="gv-answers" role="log" aria-label="Answers" tabindex="0"></div>"""
 ANSWERS_JS = """
@@ -43,20 +48,7 @@ const show = () => {
 watch("value", show);
 show();
 """
-NOTICE_HTML = """<p class="gv-notice" data-kind="quiet" role="status"></p>"""
-NOTICE_JS = """
-const line = element.querySelector(".gv-notice");
-const show = () => {
-  const { text = "", kind = "quiet" } = props.value || {};
-  line.textContent = text;
-  line.dataset.kind = kind;
-};
-watch("value", show);
-show();
-"""
 SAVED = "A saved result. Press Ask to run it on this computer."
-TURNS_READ = 6  # earlier turns that the model reads again
-NO_WORDS = "(The model gave no words.)"
 BUILT_IN_NOTE = (
     "The **built-in model** is tiny and only knows the Glimpse world: coloured shapes that move. "
     "On other clips its words mean nothing; look at the tokens, or load a real checkpoint."
@@ -73,8 +65,7 @@ class Talk(NamedTuple):
     note: gr.Markdown
 
 
-def panel(question: str, turns: list[dict[str, Any]]) -> Talk:
-    """``turns`` are shown at once; see :func:`turn`."""
+def panel(question: str, exchanges: list[Exchange]) -> Talk:
     box = gr.Textbox(
         value=question,
         label="Question",
@@ -89,69 +80,50 @@ def panel(question: str, turns: list[dict[str, Any]]) -> Talk:
         ask = gr.Button("Ask", variant="primary", scale=3, min_width=120, elem_id="gv-ask")
         again = gr.Button("Regenerate", scale=1, min_width=100, elem_id="gv-again")
         stop = gr.Button("Stop", interactive=False, scale=1, min_width=70, elem_id="gv-stop")
-    notice = notice_line(SAVED if turns else "")
+    line = notice.panel(SAVED if exchanges else "")
     answers = gr.HTML(
-        turns, apply_default_css=False, html_template=ANSWERS_HTML, js_on_load=ANSWERS_JS
+        exchanges, apply_default_css=False, html_template=ANSWERS_HTML, js_on_load=ANSWERS_JS
     )
     note = gr.Markdown(BUILT_IN_NOTE, elem_classes="gv-note")
-    return Talk(box, ask, again, stop, notice, answers, note)
+    return Talk(box, ask, again, stop, line, answers, note)
 
 
-def notice_line(text: str = "") -> gr.HTML:
-    """The place of a :func:`message`."""
-    return gr.HTML(
-        message(text), apply_default_css=False, html_template=NOTICE_HTML, js_on_load=NOTICE_JS
-    )
+def wire(engine: Engine, shared: Shared, panel: Talk, examples: Sequence[Example]) -> None:
+    def run(user: gr.Request, text: str, values: Values, again: bool) -> Iterator[Changes]:
+        request = shared.request(values)
+        truth = expected(examples, request.path, text)
+        earlier, before = values[shared.exchanges], values[shared.runs] or []
+        updates = actions.ask(engine, owner(user), request, text, earlier, truth, before, again)
+        yield from map(shared.changes, updates)
 
+    def on_ask(user: gr.Request, values: Values) -> Iterator[Changes]:
+        yield from run(user, values[panel.question] or "", values, again=False)
 
-def message(text: str = "", kind: str = "quiet") -> dict[str, str]:
-    """A line for the person: ``kind`` is quiet (progress) or problem."""
-    return {"text": text, "kind": kind}
+    def on_again(user: gr.Request, values: Values) -> Iterator[Changes]:
+        earlier = values[shared.exchanges]
+        last = earlier[-1]["question"] if earlier else values[panel.question] or ""
+        yield from run(user, last, values, again=True)
 
-
-def turn(
-    question: str,
-    answer: str,
-    run: Run | None = None,
-    expected: str | None = None,
-    running: bool = False,
-    run_id: str = "",
-) -> dict[str, Any]:
-    """One question and its answer: with its run what it cost, and the truth where it is known."""
-    return {
-        "question": question,
-        "answer": answer if running or answer.strip() else NO_WORDS,
-        "expected": expected,
-        "by": labels([run])[0] if run else "",
-        "cost": cost_line(run.cost) if run else [],
-        "running": running,
-        "id": run_id,
-    }
-
-
-def spoken(item: Mapping[str, Any]) -> str:
-    """The model's own words in a turn, which may be none."""
-    return "" if item["answer"] == NO_WORDS else str(item["answer"]).strip()
-
-
-def history(turns: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
-    """(question, answer) of the turns that the model reads again."""
-    said = [(item["question"], spoken(item)) for item in turns]
-    return [pair for pair in said if all(pair)][-TURNS_READ:]
-
-
-def cost_line(cost: Cost) -> list[tuple[str, str]]:
-    """(label, figure) pairs, in the order of the work: tokens, time, memory, arithmetic."""
-    layers = cost.visual_tokens_by_layer or (cost.visual_tokens_kept,)
-    share = f"{cost.average_retention:.0%}" + " over the layers" * (min(layers) != max(layers))
-    return [
-        (
-            "visual tokens",
-            f"{cost.visual_tokens_kept:,} of {cost.visual_tokens:,} ({share})",
-        ),
-        ("to first token", f"{cost.ttft_s:.2f} s"),
-        ("tokens/s", f"{cost.tokens_per_s:.1f}"),
-        ("compress", f"{1000 * cost.compress_s:.1f} ms"),
-        ("peak memory", f"{cost.peak_memory_mib:,.0f} MiB"),
-        ("prefill FLOPs", f"−{cost.flops_reduction:.0%}"),
+    inputs = {panel.question, shared.exchanges, shared.runs, *shared.asked}
+    picked = shared.ready.pick(on_pick, None, panel.question, **AT_ONCE)  # type: ignore[attr-defined]
+    clicked = partial(gr.on, [panel.ask.click, panel.question.submit])
+    runs = [
+        starting(event, engine, shared, panel.notice, handler, inputs, shared.changed)
+        for event, handler in (
+            (clicked, on_ask),
+            (panel.again.click, on_again),
+            (picked.then, on_ask),
+        )
     ]
+
+    def on_stop(user: gr.Request) -> Changes:
+        return gr.skip() if halted(engine, user) else shared.changes(actions.STOPPED)
+
+    # The flag first: it frees the model. Cancelling only ends an event that does not end itself.
+    ended = panel.stop.click(on_stop, None, shared.changed, **AT_ONCE)
+    ended.then(None, None, None, cancels=runs)
+
+
+def on_pick(event: gr.EventData) -> str:
+    """The question on the chip that was pressed; what a page sends is cut to a question's size."""
+    return str(getattr(event, "text", ""))[:LONGEST]

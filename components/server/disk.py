@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 import threading
 import time
 from collections.abc import Callable
@@ -11,6 +9,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from gradio.utils import get_upload_folder
+
+from components.files.folder import bytes_in
 
 MIB = 2**20
 LOOK_S = 5.0  # between two looks at the folder
@@ -61,34 +61,3 @@ def forget(folder: Path, since: float) -> None:
         with suppress(OSError):  # gone in between
             if path.is_file() and path.lstat().st_ctime < since:
                 path.unlink()
-
-
-def bytes_in(folder: str | Path) -> int:
-    """Bytes of all files below a folder."""
-    total = 0
-    with suppress(OSError), os.scandir(folder) as entries:
-        for entry in entries:
-            total += _bytes(entry)
-    return total
-
-
-def _bytes(entry: os.DirEntry[str]) -> int:
-    try:
-        return bytes_in(entry.path) if entry.is_dir() else entry.stat().st_size
-    except OSError:  # gone in between
-        return 0
-
-
-def trim(folder: Path, limit_bytes: int) -> None:
-    """Delete files and folders directly below ``folder``, the oldest first, until the rest fits."""
-    found = []
-    for entry in os.scandir(folder):
-        with suppress(OSError):
-            found.append((entry.stat().st_ctime, _bytes(entry), entry.path))
-    held = sum(size for _, size, _ in found)
-    for _, size, path in sorted(found):
-        if held <= limit_bytes:
-            return
-        held -= size
-        with suppress(OSError):
-            shutil.rmtree(path) if os.path.isdir(path) else os.unlink(path)

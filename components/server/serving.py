@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
-from components.panels import theme
+from components.server import theme
 from components.server.disk import Uploads
 from components.server.guard import Guard
 

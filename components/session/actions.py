@@ -1,4 +1,4 @@
-"""What the page does: generator functions of plain values that yield what to show. No widgets."""
+"""What a page does: generators of plain values that say what changes on it. No widgets."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from typing import Any
 
 import torch
 
-from components.panels import status
-from components.panels.talk import history, message, turn
+from components.session.display import Exchange, Message, exchange, history, message, status
 from components.session.engine import Engine, decides_early
 from components.session.line import BusyError, Work
 from components.session.request import NO_CLIP, Request
@@ -28,29 +27,27 @@ DECIDES_LATE = (
     "This compressor decides while the model reads your question. Ask, and its tokens appear."
 )
 UNEXPECTED = "Something went wrong while working on this clip. The server's log has the details."
-TURNS_SHOWN = 20
-
-Turns = list[dict[str, Any]]
+EXCHANGES_SHOWN = 20
 
 
 @dataclass(frozen=True)
-class Shown:
+class PageUpdate:
     """What changes on the page; None leaves a part as it is."""
 
-    notice: dict[str, str] | None = None
+    notice: Message | None = None
     viewer: dict[str, Any] | None = None
     runs: list[str] | None = None  # ids, the one in charge first
-    turns: Turns | None = None
+    exchanges: list[Exchange] | None = None
     status: list[tuple[str, str]] | None = None
-    stoppable: bool = False  # a look that the person can stop
+    stoppable: bool = False  # a preview that the person can stop
     done: bool = False
 
 
-STOPPED = Shown(message("Stopped."), done=True)
+STOPPED = PageUpdate(message("Stopped."), done=True)
 
 
 def explain(error: Exception) -> str:
-    """A sentence for the person. Only errors made for people speak for themselves."""
+    """A sentence for the person. Errors written for people keep their text; others are logged."""
     if isinstance(error, torch.OutOfMemoryError | MemoryError):
         if torch.cuda.is_available():
             torch.cuda.empty_cache()
@@ -61,54 +58,59 @@ def explain(error: Exception) -> str:
     return UNEXPECTED
 
 
-def waiting(engine: Engine, work: Work) -> Iterator[Shown]:
-    """Say how many come first until it is the turn of ``work``."""
+def waiting(engine: Engine, work: Work) -> Iterator[PageUpdate]:
+    """Say how many people come first, until ``work`` may use the model."""
     for ahead in engine.line.wait(work):
         people = "1 person comes" if ahead == 1 else f"{ahead} people come"
         text = f"Waiting for the model: {people} before you."
-        yield Shown(message(text), status=status.pairs(engine))
+        yield PageUpdate(message(text), status=status(engine))
 
 
-def look(
+def preview(
     engine: Engine, request: Request, beside: Sequence[str] = (), session: str | None = None
-) -> Iterator[Shown]:
+) -> Iterator[PageUpdate]:
     """Show the tokens of the clip and which are kept, with no question asked.
 
-    A clip that is encoded already takes no turn in the line: only its tokens are chosen again.
-    ``beside``: ids of runs that were on show before. A newer look of the same ``session`` ends
-    this one.
+    A newer preview of the same ``session`` ends this one. ``beside``: ids of runs shown before.
     """
     work = engine.looking(session)
     try:
-        if not request.path:
-            yield Shown(message(NO_CLIP))
-            return
-        request.check()
-        compressor = request.compressor()
-        if not decides_early(compressor):
-            yield Shown(message(DECIDES_LATE))
-            return
-        video = engine.clip(request.path, request.frames)
-        needs, pixels = compressor.needs, request.max_pixels(video)
-        encoded = engine.encoded(video, request.model, needs, pixels)
-        if encoded is None:
-            for ahead in waiting(engine, work):
-                yield replace(ahead, stoppable=True)
-            yield Shown(message(f"Encoding {len(video)} frames…"), stoppable=True)
-            encoded = engine.encode(video, request.model, needs, pixels, work)
-            engine.line.leave(work)
-        run = engine.look(encoded, request.model, compressor)
-        shown = show(engine, request, run, encoded, beside)
-        if work.stop.is_set():
-            raise StoppedError
-        yield replace(shown, notice=message(used(video, run)))
+        yield from _preview(engine, request, beside, work)
     except StoppedError:
-        if work.why:  # else a newer look has the word
-            yield Shown(message(work.why))
+        if work.why:  # empty where a newer preview has taken over
+            yield PageUpdate(message(work.why))
     except Exception as error:
-        yield Shown(message(explain(error), "problem"))
+        yield PageUpdate(message(explain(error), "problem"))
     finally:
         engine.leave(session, work)
+
+
+def _preview(
+    engine: Engine, request: Request, beside: Sequence[str], work: Work
+) -> Iterator[PageUpdate]:
+    """A clip that is encoded already needs no place in the line: only the choice is made again."""
+    if not request.path:
+        yield PageUpdate(message(NO_CLIP))
+        return
+    request.check()
+    compressor = request.compressor()
+    if not decides_early(compressor):
+        yield PageUpdate(message(DECIDES_LATE))
+        return
+    video = engine.clip(request.path, request.frames)
+    needs, pixels = compressor.needs, request.max_pixels(video)
+    encoded = engine.encoded(video, request.model, needs, pixels)
+    if encoded is None:
+        for update in waiting(engine, work):
+            yield replace(update, stoppable=True)
+        yield PageUpdate(message(f"Encoding {len(video)} frames…"), stoppable=True)
+        encoded = engine.encode(video, request.model, needs, pixels, work)
+        engine.line.leave(work)
+    run = engine.look(encoded, request.model, compressor)
+    update = show(engine, request, run, encoded, beside)
+    if work.stop.is_set():
+        raise StoppedError
+    yield replace(update, notice=message(used(video, run)))
 
 
 def ask(
@@ -116,96 +118,107 @@ def ask(
     session: str,
     request: Request,
     question: str,
-    turns: Turns,
+    exchanges: Sequence[Exchange],
     expected: str | None = None,
     beside: Sequence[str] = (),
     again: bool = False,
-) -> Iterator[Shown]:
+) -> Iterator[PageUpdate]:
     """Answer one question: the tokens first, then the answer as it grows, then its cost.
 
-    ``expected``: the right answer where it is known; ``beside``: ids of runs on show before.
-    ``again``: in place of the last turn, which stays where there is no new answer.
+    ``expected``: the right answer where it is known; ``beside``: ids of runs shown before.
+    ``again``: replace the last exchange, which stays where no new answer comes.
     """
     work = engine.work(session)
-    before = [item | {"running": False} for item in turns[-TURNS_SHOWN:]]
+    before: list[Exchange] = [{**item, "running": False} for item in exchanges[-EXCHANGES_SHOWN:]]
     earlier = before[:-1] if again else before
     try:
         if text := request.missing(question):
-            yield Shown(message(text, "problem"), done=True)
+            yield PageUpdate(message(text, "problem"), done=True)
             return
-        request.check()
-        compressor = request.compressor()
-        yield Shown(message("Reading the clip…"))
-        video = engine.clip(str(request.path), request.frames)
-        pixels = request.max_pixels(video)
-        yield from waiting(engine, work)
-        yield Shown(message(f"Encoding {len(video)} frames…"), status=status.pairs(engine))
-        encoded = engine.encode(video, request.model, compressor.needs, pixels, work)
-        early = Shown()
-        if decides_early(compressor):
-            run = engine.look(encoded, request.model, compressor)
-            early = show(engine, request, run, encoded, beside)
-        if work.stop.is_set():  # nothing is begun that would only be ended
-            raise StoppedError
-        yield replace(
-            early,
-            notice=message("Answering…"),
-            turns=[*earlier, turn(question, "", running=True)],
-        )
-        options = dict(request.sampling, max_pixels=pixels, history=history(earlier))
-        answers = engine.answer(video, question, request.model, compressor, work, options)
-        with closing(answers):  # type: ignore[type-var]  # a generator; closing it frees the model
-            for item in answers:
-                if isinstance(item, str):
-                    yield Shown(turns=[*earlier, turn(question, item, running=True)])
-                    continue
-                engine.line.leave(work)
-                shown = show(engine, request, item, encoded, beside)
-                last = turn(question, item.answer, item, expected, run_id=(shown.runs or [""])[0])
-                notice = message(work.why or used(video, item))
-                yield replace(shown, notice=notice, turns=[*earlier, last], done=True)
+        yield from _ask(engine, request, question, earlier, expected, beside, work)
     except StoppedError:
-        yield Shown(message(work.why), turns=before, done=True)
+        yield PageUpdate(message(work.why), exchanges=before, done=True)
     except Exception as error:
-        yield Shown(message(explain(error), "problem"), turns=before, done=True)
+        yield PageUpdate(message(explain(error), "problem"), exchanges=before, done=True)
     finally:
         engine.leave(session, work)
 
 
+def _ask(
+    engine: Engine,
+    request: Request,
+    question: str,
+    earlier: list[Exchange],
+    expected: str | None,
+    beside: Sequence[str],
+    work: Work,
+) -> Iterator[PageUpdate]:
+    request.check()
+    compressor = request.compressor()
+    yield PageUpdate(message("Reading the clip…"))
+    video = engine.clip(str(request.path), request.frames)
+    pixels = request.max_pixels(video)
+    yield from waiting(engine, work)
+    yield PageUpdate(message(f"Encoding {len(video)} frames…"), status=status(engine))
+    encoded = engine.encode(video, request.model, compressor.needs, pixels, work)
+    early = PageUpdate()
+    if decides_early(compressor):
+        run = engine.look(encoded, request.model, compressor)
+        early = show(engine, request, run, encoded, beside)
+    if work.stop.is_set():  # nothing is begun that would only be ended
+        raise StoppedError
+    running = [*earlier, exchange(question, "", running=True)]
+    yield replace(early, notice=message("Answering…"), exchanges=running)
+    options = dict(request.sampling, max_pixels=pixels, history=history(earlier))
+    answers = engine.answer(video, question, request.model, compressor, work, options)
+    with closing(answers):  # type: ignore[type-var]  # a generator; closing it frees the model
+        for item in answers:
+            if isinstance(item, str):
+                running = [*earlier, exchange(question, item, running=True)]
+                yield PageUpdate(exchanges=running)
+                continue
+            engine.line.leave(work)
+            update = show(engine, request, item, encoded, beside)
+            run_id = (update.runs or [""])[0]
+            last = exchange(question, item.answer, item, expected, run_id=run_id)
+            notice = message(work.why or used(video, item))
+            yield replace(update, notice=notice, exchanges=[*earlier, last], done=True)
+
+
 def show(
     engine: Engine, request: Request, run: Run, encoded: Any, beside: Sequence[str] = ()
-) -> Shown:
-    """The run in the store and in the viewer, next to those it can be held against there."""
+) -> PageUpdate:
+    """Store the run, and show it next to those it can be compared with."""
     others = comparable(engine, run, beside)
     viewer = payload([run, *others.values()], tokens=encoded.tokens)
     ids = [engine.runs.add(run, request.path), *others]
-    return Shown(viewer=viewer | {"runs": ids}, runs=ids, status=status.pairs(engine, run))
+    return PageUpdate(viewer=viewer | {"runs": ids}, runs=ids, status=status(engine, run))
 
 
 def comparable(engine: Engine, run: Run, ids: Sequence[str]) -> dict[str, Run]:
-    """Runs of the same clip under other settings by id: answered ones, and the look before."""
+    """Runs of the same clip under other settings, by id: answered ones and the last preview."""
     found: dict[str, Run] = {}
-    looks = 0
+    previews = 0
     for run_id in ids:
         other = engine.runs.get(run_id)
         if other is None or other.video is not run.video or other.compressor == run.compressor:
             continue
         if other.compression.grid != run.compression.grid:
             continue
-        looks += not other.question
-        if other.question or looks == 1:
+        previews += not other.question
+        if other.question or previews == 1:
             found[run_id] = other
     return dict(list(found.items())[: MAX_METHODS - 1])
 
 
 def used(video: Video, run: Run) -> str:
-    """What of the clip was really used, with whatever the reader had to say about it."""
+    """What of the clip was used, with the notes of the video reader."""
     record = run.compression
     tokens = f"{record.num_kept:,} of {record.num_tokens:,} visual tokens kept"
     return sampled(video, tokens)
 
 
 def sampled(video: Video, tokens: str) -> str:
-    """Frames, seconds and ``tokens``, in words, and the notes of the reader."""
+    """Frames, seconds and ``tokens``, in words, and the notes of the video reader."""
     frames = f"{len(video)} of {video.total_frames:,} frames from {video.duration:.1f} s"
     return " ".join([f"Used {frames}: {tokens}.", *video.notes])

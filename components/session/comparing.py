@@ -7,17 +7,16 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Any
 
-from components.panels import status
-from components.panels.talk import message
 from components.session import rows as table
 from components.session.actions import explain, sampled, waiting
+from components.session.display import Message, message, status
 from components.session.engine import Engine
 from components.session.line import Work
-from components.session.request import Request
+from components.session.request import Request, has_free_ratio
 from components.session.rows import Row
 from components.viewer.payload import MAX_METHODS, payload
 from gleanvid.compressors import COMPRESSORS
-from gleanvid.compressors.base import Compressor, declared_settings
+from gleanvid.compressors.base import Compressor
 from gleanvid.run import Run
 from gleanvid.types import StoppedError, Video
 
@@ -33,7 +32,7 @@ Plan = tuple[str, Callable[[], Compressor]]
 class Compared:
     """What changes in the comparison; None leaves a part as it is."""
 
-    notice: dict[str, str] | None = None
+    notice: Message | None = None
     rows: list[Row] | None = None
     viewer: dict[str, Any] | None = None
     run_ids: list[str] | None = None
@@ -49,7 +48,7 @@ def plans(
         (name, ratio)
         for name in names
         if name != "full"
-        for ratio in (ratios if is_free(name) else ratios[:1])
+        for ratio in (ratios if has_free_ratio(COMPRESSORS[name]) else ratios[:1])
     ]
     if not wanted:
         raise ValueError(NOTHING)
@@ -57,16 +56,10 @@ def plans(
         raise ValueError(TOO_MANY.format(count=len(wanted) + 1))
     every: list[Plan] = [(COMPRESSORS["full"].__name__, COMPRESSORS["full"])]
     for name, ratio in wanted:
-        share = f" {100 * ratio:.3g} %" if is_free(name) else ""
+        share = f" {100 * ratio:.3g} %" if has_free_ratio(COMPRESSORS[name]) else ""
         label = COMPRESSORS[name].__name__ + share
         every.append((label, lambda name=name, ratio=ratio: make(name, ratio)))  # type: ignore[misc]
     return every
-
-
-def is_free(name: str) -> bool:
-    """Whether the retention ratio of a method can be chosen."""
-    declared = declared_settings(COMPRESSORS[name])["retention_ratio"][2]
-    return declared.low != declared.high
 
 
 def compare(
@@ -109,7 +102,7 @@ def compare(
                 done[index] = replace(done[index], state="failed", error=reason)
             finally:
                 engine.line.leave(work)
-            yield Compared(rows=[*done], status=status.pairs(engine, done[index].run))
+            yield Compared(rows=[*done], status=status(engine, done[index].run))
         yield finished(engine, comparison, over(done), opening)
     except Exception as error:
         left = over(done) if done else None
@@ -186,8 +179,8 @@ def finished(engine: Engine, comparison: Comparison, rows: list[Row], opening: s
     in_charge = [ids.pop(a), *ids]
     view = payload(shown, a, 0 if a else None, comparison.tokens()) | {"runs": in_charge}
     rows = [replace(row, viewed=row.run_id in in_charge) for row in rows]
-    told = status.pairs(engine, shown[a])
-    return Compared(message(text), rows, view, in_charge, told, done=True)
+    line = status(engine, shown[a])
+    return Compared(message(text), rows, view, in_charge, line, done=True)
 
 
 __all__ = ["Compared", "Plan", "compare", "plans", "table"]

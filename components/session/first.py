@@ -13,9 +13,9 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from components.panels.clip import Example, examples
-from components.panels.curves import draw, measured
-from components.panels.talk import turn
+from components.session.display import Exchange, exchange
+from components.session.examples import Example, examples
+from components.session.figures import TITLES, draw, measured
 from components.viewer.payload import address, pack
 from gleanvid.compressors import COMPRESSORS
 from gleanvid.run import Run
@@ -30,9 +30,9 @@ class First:
     """What the page opens with; all empty where no result was made."""
 
     viewer: Mapping[str, Any] | None = None
-    turns: list[dict[str, Any]] = field(default_factory=list)
+    exchanges: list[Exchange] = field(default_factory=list)
     question: str = ""
-    figures: tuple[go.Figure | None, ...] = ()
+    figures: Mapping[str, go.Figure | None] = field(default_factory=dict)
 
 
 def load(folder: Path = FOLDER) -> First:
@@ -44,8 +44,9 @@ def load(folder: Path = FOLDER) -> First:
         "sheet": address(folder / "sheet.jpg"),
         "data": address(folder / "tokens.bin"),
     }
-    figures = tuple(figure and go.Figure(figure) for figure in saved["figures"])
-    return First(viewer, [saved["turn"]], saved["turn"]["question"], figures)
+    figures = zip(TITLES, saved["figures"], strict=True)
+    drawn = {name: figure and go.Figure(figure) for name, figure in figures}
+    return First(viewer, [saved["turn"]], saved["turn"]["question"], drawn)
 
 
 def save(
@@ -55,15 +56,15 @@ def save(
     folder: Path = FOLDER,
 ) -> None:
     """``run`` with its answer; ``others`` of the same clip only to compare tokens with."""
-    shown = measured([run, *others], tokens)
-    packed = pack(shown, tokens=tokens)
+    runs = measured([run, *others], tokens)
+    packed = pack(runs, tokens=tokens)
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "sheet.jpg").write_bytes(packed.sheet)
     (folder / "tokens.bin").write_bytes(packed.data)
     content = {
         "viewer": packed.value,
-        "turn": turn(run.question, run.answer, run),
-        "figures": [figure and json.loads(figure.to_json()) for figure in draw(shown)],
+        "turn": exchange(run.question, run.answer, run),
+        "figures": [figure and json.loads(figure.to_json()) for figure in draw(runs).values()],
     }
     (folder / "view.json").write_text(
         json.dumps(content, ensure_ascii=False, indent=1) + "\n", encoding="utf-8"

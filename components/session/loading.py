@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from types import SimpleNamespace
 from typing import Any
 
+BUILT_IN = "builtin"  # name of the model that comes with the library
+
 
 def library(models: Mapping[str, Mapping[str, Any]]) -> Any:
     """``gleanvid.pipeline`` whose ``load_model`` takes a name alone.

@@ -6,10 +6,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from components.panels.settings import LONGEST, NEW_TOKENS, SEEDS, clamped
-from gleanvid.compressors.base import Compressor
+from gleanvid.compressors.base import Compressor, declared_settings
 from gleanvid.types import Video
 
+LONGEST = 10_000  # characters of a question
+SEEDS = 2**31 - 1
+NEW_TOKENS = (1, 64, 256)  # least, default and greatest length of an answer
+RATIO = "retention_ratio"  # the setting that all compressors share
 NO_CLIP = "Choose a clip first: upload one, or take an example."
 NO_QUESTION = "Type a question first."
 TOO_LONG = f"A question may have {LONGEST:,} characters; this one has {{count:,}}."
@@ -51,3 +54,33 @@ class Request:
 
     def max_pixels(self, video: Video) -> int | None:
         return self.pixels * len(video) or None
+
+
+def chosen(
+    methods: Mapping[str, type[Compressor]], name: str, values: Mapping[str, Any]
+) -> Compressor:
+    """The compressor of these settings. Raises ``ValueError`` naming a bad one."""
+    if name not in methods:
+        raise ValueError(f"compressor={name!r} must be one of {', '.join(methods)}")
+    settings: dict[str, Any] = {}
+    for setting, (_, kind, declared) in declared_settings(methods[name]).items():
+        value = values.get(setting)
+        if setting == RATIO and not has_free_ratio(methods[name]):
+            continue
+        if value is None and not declared.optional:
+            raise ValueError(f"{setting} is empty; it must be {declared.describe_range()}")
+        settings[setting] = int(value) if kind is int and value is not None else value
+    return methods[name](**settings)
+
+
+def has_free_ratio(method: type[Compressor]) -> bool:
+    """Whether the retention ratio of a method can be chosen."""
+    declared = declared_settings(method)[RATIO][2]
+    return declared.low != declared.high
+
+
+def clamped(name: str, value: Any, low: float, high: float) -> float:
+    """A number that came from a page, refused in words where it is none or out of range."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
+        raise ValueError(f"{name}={value!r} must be in [{low:g}, {high:g}]")
+    return value

@@ -9,10 +9,10 @@ import json
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from components.panels.clip import Example, expected
-from components.panels.talk import turn
-from components.session.actions import TURNS_SHOWN
+from components.session.actions import EXCHANGES_SHOWN
+from components.session.display import Exchange, exchange
 from components.session.engine import Engine
+from components.session.examples import Example, expected
 from components.viewer.payload import MAX_METHODS, payload
 from gleanvid.run import Run
 
@@ -24,10 +24,10 @@ ALL_GONE = "What was on this page before is no longer on the server. Choose a cl
 
 
 class Restored(NamedTuple):
-    """``turns``, ``viewer`` and ``runs`` are None where nothing is left."""
+    """``exchanges``, ``viewer`` and ``runs`` are None where nothing is left."""
 
     text: str
-    turns: list[dict[str, Any]] | None = None
+    exchanges: list[Exchange] | None = None
     viewer: dict[str, Any] | None = None
     runs: list[str] | None = None  # ids, the one in charge first
     path: str | None = None  # the file of the clip, where it is still there
@@ -41,16 +41,18 @@ def restored(engine: Engine, text: str | None, examples: Sequence[Example]) -> R
     if not runs:
         return Restored(ALL_GONE) if ids else None
     paths = {run_id: engine.runs.path(run_id) for run_id in runs}
-    turns = []
+    exchanges = []
     for run_id in asked:
         if (run := runs.get(run_id)) and run.question:
             truth = expected(examples, paths[run_id], run.question)
-            turns.append(turn(run.question, run.answer, run, truth, run_id=run_id))
+            exchanges.append(exchange(run.question, run.answer, run, truth, run_id=run_id))
     seen = together([(run_id, runs[run_id]) for run_id in [*shown, *asked[::-1]] if run_id in runs])
     view = payload(list(seen.values()), tokens=tokens_of(engine, next(iter(seen.values()))))
     path = paths[next(iter(seen))]
     said = [BACK, SOME_GONE * (len(runs) < len(ids)), NO_CLIP * (path is None)]
-    return Restored(" ".join(filter(None, said)), turns, view | {"runs": [*seen]}, [*seen], path)
+    return Restored(
+        " ".join(filter(None, said)), exchanges, view | {"runs": [*seen]}, [*seen], path
+    )
 
 
 def kept(text: str | None) -> tuple[list[str], list[str]]:
@@ -60,7 +62,7 @@ def kept(text: str | None) -> tuple[list[str], list[str]]:
         found = [[str(run_id) for run_id in told[part]] for part in ("turns", "shown")]
     except (ValueError, TypeError, KeyError):
         return [], []
-    return found[0][-TURNS_SHOWN:], found[1][:MAX_METHODS]
+    return found[0][-EXCHANGES_SHOWN:], found[1][:MAX_METHODS]
 
 
 def together(pairs: Sequence[tuple[str, Run]]) -> dict[str, Run]:

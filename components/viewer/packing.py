@@ -7,7 +7,7 @@ it. L tokens of the whole grid, T units, K kept rows.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from typing import Any
 
@@ -16,7 +16,6 @@ import torch
 from torch import Tensor
 
 from components.viewer.evidence import effective_ranks
-from gleanvid.compressors import COMPRESSORS
 from gleanvid.metrics import diagnostics_of
 from gleanvid.run import Run
 from gleanvid.types import Compression, VideoTokens
@@ -47,20 +46,6 @@ class Arena:
 
     def content(self) -> bytes:
         return b"".join(self._parts)
-
-
-def labels(runs: Sequence[Run]) -> list[str]:
-    """What to call every run: its method, the share kept where it keeps a part, never the same."""
-    names: list[str] = []
-    for run in runs:
-        name = str(run.compressor.get("name", ""))
-        label = COMPRESSORS[name].__name__ if name in COMPRESSORS else name or "?"
-        ratio = run.compressor.get("retention_ratio")
-        if isinstance(ratio, int | float) and ratio < 1:
-            label = f"{label} {100 * ratio:.3g} %"
-        same = sum(other == label or other.startswith(f"{label} (") for other in names)
-        names.append(f"{label} ({same + 1})" if same else label)
-    return names
 
 
 def stages(run: Run) -> Iterator[tuple[int, Compression, Mapping[str, Tensor]]]:

@@ -19,10 +19,10 @@ import numpy as np
 from gradio.utils import get_upload_folder
 from PIL import Image
 
-from components.server.disk import trim
-from components.viewer.component import MaskViewer
+from components.files.folder import trim
+from components.files.labels import labels
 from components.viewer.evidence import evidence
-from components.viewer.packing import Arena, labels, pack_run, rounded, scene_cuts
+from components.viewer.packing import Arena, pack_run, rounded, scene_cuts
 from gleanvid.run import Run
 from gleanvid.types import Video, VideoTokens
 
@@ -31,7 +31,7 @@ SHEET_PIXELS = 8_000_000  # phones refuse images above 16 million pixels
 TILE_SIDE = 720
 FOLDER_BYTES = 2**30  # of all files written; the oldest go
 
-__all__ = ["MAX_METHODS", "MaskViewer", "Packed", "address", "pack", "payload", "publish"]
+__all__ = ["MAX_METHODS", "Packed", "address", "pack", "payload", "publish"]
 
 _sheets: WeakKeyDictionary[Video, tuple[bytes, dict[str, Any]]] = WeakKeyDictionary()
 
@@ -47,7 +47,7 @@ class Packed(NamedTuple):
 def payload(
     runs: Sequence[Run], a: int = 0, b: int | None = None, tokens: VideoTokens | None = None
 ) -> dict[str, Any]:
-    """The value of a :class:`MaskViewer` for up to 12 runs of one clip, its files written.
+    """The value of a viewer for up to 12 runs of one clip, its files written.
 
     ``a`` and ``b`` choose the runs on show. ``tokens`` are the clip's, as the model encoded them:
     with them come novelty for every method, effective rank and likeness; without, what the

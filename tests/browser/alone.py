@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from components.panels.theme import STYLES
+from components.server.theme import STYLES
 from components.viewer.component import MODULES, TEMPLATE, script
 from components.viewer.payload import Packed
 

@@ -22,8 +22,8 @@ from typing import Any
 
 import numpy as np
 
-from components.panels.clip import examples
 from components.session.engine import Engine
+from components.session.examples import examples
 from gleanvid import pipeline
 from tests.browser.conftest import FLAGS, NAMES, listen, served
 

@@ -51,12 +51,12 @@ def library() -> Library:
 @pytest.fixture(scope="session")
 def address(browser, clips, library):
     pytest.importorskip("gradio", reason="needs the app extra")
-    from app import BUILT_IN
-    from components.panels.clip import Example
+    from components.panels.page import BUILT_IN_MODEL
     from components.session.engine import Engine
+    from components.session.examples import Example
 
     examples = [Example(clips / "square.mp4", "Square", "What moves?")]
-    with served(Engine(library), examples, [BUILT_IN, ("Missing", "missing/model")]) as url:
+    with served(Engine(library), examples, [BUILT_IN_MODEL, ("Missing", "missing/model")]) as url:
         yield url
 
 
@@ -64,9 +64,10 @@ def address(browser, clips, library):
 def served(engine, examples, models=None, **launch):
     """The address of the app, while it runs."""
     import app
+    from components.panels.page import BUILT_IN_MODEL
     from components.server import serving
 
-    page = app.build_app(engine, models or [app.BUILT_IN], examples)
+    page = app.build_app(engine, models or [BUILT_IN_MODEL], examples)
     options = serving.options("127.0.0.1", None, False) | launch
     page.queue().launch(**options, prevent_thread_lock=True, quiet=True)
     try:

@@ -7,9 +7,9 @@ import subprocess
 
 import pytest
 
-from components.panels.clip import examples
-from components.panels.talk import NO_WORDS
+from components.session.display import NO_WORDS
 from components.session.engine import Engine
+from components.session.examples import examples
 from gleanvid import GleanVID, ask, pipeline
 from tests.browser.conftest import listen, served
 from tests.browser.steps import notice

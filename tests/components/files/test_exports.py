@@ -13,9 +13,9 @@ import torch
 from PIL import Image
 
 from components.files import exports
-from components.panels.curves import measured
-from components.panels.wiring.export import GONE, NOTHING, writing
+from components.panels.export import GONE, NOTHING, writing
 from components.session.engine import Engine
+from components.session.figures import measured
 from gleanvid import GleanVID, Uniform
 from tests.components.fake import Library, a_run, moving_square
 

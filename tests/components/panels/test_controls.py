@@ -6,6 +6,7 @@ import gradio as gr
 import pytest
 
 from components.panels import controls
+from components.session.request import RATIO, chosen
 from gleanvid import COMPRESSORS
 from gleanvid.compressors.base import declared_settings
 
@@ -16,19 +17,16 @@ def panel():
         return controls.panel(COMPRESSORS, "gleanvid")
 
 
-def values(panel, name: str, **changed):
-    """What the widgets send once ``name`` is chosen and some of its settings are changed."""
-    fields = [
-        changed.get(setting, widget.value) if method == name else widget.value
-        for (method, setting), widget in panel.fields.items()
-    ]
-    return [name, changed.get("retention_ratio", panel.ratio.value), *fields]
+def made(panel, name, **changed):
+    """The compressor once ``name`` is chosen and some of its settings are changed."""
+    fields = {key: item.value for (method, key), item in panel.fields.items() if method == name}
+    return chosen(COMPRESSORS, name, fields | {RATIO: panel.ratio.value} | changed)
 
 
 @pytest.mark.parametrize("name", COMPRESSORS)
 def test_every_declared_setting_has_one_widget_that_begins_at_its_default(panel, name):
     for setting, (default, _, declared) in declared_settings(COMPRESSORS[name]).items():
-        if setting == controls.SHARED:
+        if setting == RATIO:
             continue
         widget = panel.fields[name, setting]
         assert widget.value == default
@@ -40,15 +38,13 @@ def test_every_declared_setting_has_one_widget_that_begins_at_its_default(panel,
 
 @pytest.mark.parametrize("name", COMPRESSORS)
 def test_untouched_controls_make_the_default_compressor(panel, name):
-    made = controls.chosen(COMPRESSORS, list(panel.fields), values(panel, name))
-    assert made == COMPRESSORS[name]()
+    assert made(panel, name) == COMPRESSORS[name]()
 
 
 def test_changed_controls_reach_the_compressor(panel):
-    sent = values(panel, "gleanvid", retention_ratio=0.1, alpha_min=0.3, novelty_history=2.0)
-    made = controls.chosen(COMPRESSORS, list(panel.fields), sent)
-    assert made == COMPRESSORS["gleanvid"](retention_ratio=0.1, alpha_min=0.3, novelty_history=2)
-    assert isinstance(made.novelty_history, int)
+    changed = made(panel, "gleanvid", retention_ratio=0.1, alpha_min=0.3, novelty_history=2.0)
+    assert changed == COMPRESSORS["gleanvid"](retention_ratio=0.1, alpha_min=0.3, novelty_history=2)
+    assert isinstance(changed.novelty_history, int)
 
 
 @pytest.mark.parametrize(
@@ -56,13 +52,13 @@ def test_changed_controls_reach_the_compressor(panel):
     [{"alpha_min": 0.9, "alpha_max": 0.1}, {"tau": 0.0}, {"tau": None}],
 )
 def test_a_bad_setting_is_named(panel, wrong):
-    sent = values(panel, "gleanvid", **wrong)
     with pytest.raises(ValueError, match=next(iter(wrong))):
-        controls.chosen(COMPRESSORS, list(panel.fields), sent)
+        made(panel, "gleanvid", **wrong)
 
 
 @pytest.mark.parametrize("name", COMPRESSORS)
-def test_only_the_chosen_method_shows_its_settings(name):
-    ratio, *groups = controls.show(COMPRESSORS, name)
-    assert [group["visible"] for group in groups] == [other == name for other in COMPRESSORS]
-    assert ratio["visible"] == (name != "full")
+def test_only_the_chosen_method_shows_its_settings(panel, name):
+    changes = controls.method_changes(panel, name)
+    for other, group in panel.groups.items():
+        assert changes[group]["visible"] == (other == name)
+    assert changes[panel.ratio]["visible"] == (name != "full")

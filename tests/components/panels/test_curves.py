@@ -1,99 +1,31 @@
-"""Every curve is drawn for one run and for several, with diagnostics where features are at hand."""
+"""The Curves tab says which runs are gone."""
 
 from __future__ import annotations
 
-import math
-from dataclasses import replace
-from functools import partial
-
-import gradio as gr
-import pytest
-
 import app
-from components.panels import curves
-from components.panels.wiring import curves as wiring
+from components.panels.curves import SOME_GONE
 from components.session.engine import Engine
-from gleanvid import GleanVID, Uniform
-from gleanvid.metrics import diagnostics_of
+from components.session.figures import TITLES
+from components.session.runs import GONE
+from gleanvid import GleanVID
 from tests.components.fake import Library, a_run, moving_square
 
-NAMES = [*curves.OVER_UNITS, *curves.OVERALL]
 
-
-@pytest.fixture(scope="module")
-def clip():
+def test_runs_that_are_gone_are_said():
     video, library = moving_square(), Library()
-    tokens = library.encode(video, None)[0].tokens
-    methods = [GleanVID(0.25), Uniform(0.25)]
-    return [a_run(video, method.compress(tokens), method) for method in methods], tokens
-
-
-def test_diagnostics_are_taken_once_and_kept_with_the_run(clip):
-    runs, tokens = clip
-    first = curves.measured(runs, tokens)
-    assert all(diagnostics_of(run) for run in first)
-    assert curves.measured(first, tokens)[0] is first[0]
-    assert curves.measured(runs, None) == runs
-
-
-def test_runs_of_another_clip_are_left_as_they_are(clip):
-    runs, _ = clip
-    other = Library().encode(moving_square(4), None)[0].tokens
-    assert diagnostics_of(curves.measured(runs, other)[0]) is None
-
-
-def test_every_plot_gets_its_figure(clip):
-    runs, tokens = clip
-    alone = dict(zip(NAMES, curves.draw(curves.measured(runs[:1], tokens)), strict=True))
-    assert [name for name, figure in alone.items() if figure is None] == ["mask_overlap"]
-    both = dict(zip(NAMES, curves.draw(curves.measured(runs, tokens)), strict=True))
-    assert all(both.values())
-    assert {trace.name for trace in both["effective_rank"].data if trace.y is not None}
-    for name in curves.OVER_UNITS:  # x is the unit, counted from 1: what the page's script expects
-        assert list(both[name].data[0].x)[:2] == [1, 2]
-
-
-def test_a_figure_grows_by_its_legend_and_not_at_the_cost_of_the_picture(clip):
-    runs, tokens = clip
-    one, two = (curves.draw(curves.measured(runs[:count], tokens))[2] for count in (1, 2))
-    inner = [f.layout.height - f.layout.margin.b - f.layout.margin.t for f in (one, two)]
-    assert inner[0] == inner[1]
-
-
-def test_logarithmic_axes_end_above_their_highest_value_also_where_all_is_zero(clip):
-    runs, tokens = clip
-    drawn = dict(zip(NAMES, curves.draw(curves.measured(runs, tokens)), strict=True))
-    top = max(max(line.y) for line in drawn["novelty"].data)
-    assert drawn["novelty"].layout.yaxis.range[1] == pytest.approx(math.log10(top) + 0.1)
-    assert drawn["residual_energy"].layout.yaxis.range == curves.LOG_RANGE
-    trace = dict(runs[0].compression.trace)
-    nothing = replace(runs[0].compression, trace=trace | {"novelty": 0 * trace["novelty"]})
-    flat = curves.draw([replace(runs[0], by_layer={0: nothing})])
-    assert flat[NAMES.index("novelty")].layout.yaxis.range == curves.LOG_RANGE
-
-
-def test_a_long_word_in_the_brackets_goes_and_the_figure_stays():
-    assert curves.brief("vcast (10.0 over all units)") == "VCast (10.0)"
-    assert curves.brief("vcast 25% (Gini 0.27)") == "VCast 25% (0.27)"
-    assert curves.brief("vcast (mean 6.3%)") == "VCast (6.3%)"
-    assert curves.brief("full") == "Full"
-    for name in ("B/T = 25.0", "novelty (Gini 0.77, alpha 0.29)"):
-        assert curves.brief(name) == name
-
-
-def test_runs_that_are_gone_are_said(clip, monkeypatch):
-    runs, _ = clip
-    engine = Engine(Library())
+    record = GleanVID(0.25).compress(library.encode(video, None)[0].tokens)
+    engine = Engine(library)
     page = app.build_app(engine)
-    draw = next(fn.fn for fn in page.fns.values() if fn.name == "on_draw")
-    drawn = partial(draw, tab="Curves", model="builtin", pixels=0)
-    kept = [engine.runs.add(run) for run in runs]
-    whole, some, gone = drawn(kept), drawn([*kept, "gone"]), drawn(["gone"])
-    assert whole[0]["text"] == "" and some[0]["text"] == wiring.SOME_GONE
-    assert [figure["visible"] for figure in some[1:]] == [True] * len(NAMES)
-    assert gone[0] == {"text": wiring.GONE, "kind": "problem"}
-    assert gone[1:] == [gr.skip()] * len(NAMES)
+    event = next(fn for fn in page.fns.values() if fn.name == "on_draw")
+    notice, *plots = event.outputs
+    kept = engine.runs.add(a_run(video, record, GleanVID(0.25)))
 
+    def drawn(*ids):
+        state, tab, *_ = [block for block in event.inputs if block.get_block_name() == "state"]
+        values = {block: block.value for block in event.inputs}
+        return event.fn(values | {state: [*ids], tab: "Curves"})
 
-def test_no_runs_no_figures():
-    assert curves.draw([]) == [None] * len(NAMES)
+    whole, some, gone = drawn(kept), drawn(kept, "gone"), drawn("gone")
+    assert whole[notice]["text"] == "" and some[notice]["text"] == SOME_GONE
+    assert [some[plot]["visible"] for plot in plots] == [name != "mask_overlap" for name in TITLES]
+    assert gone == {notice: {"text": GONE, "kind": "problem"}}

@@ -8,10 +8,9 @@ from pathlib import Path
 import gradio as gr
 import pytest
 
-from components.panels import link
-from components.panels.clip import Example
-from components.panels.compare import panel as panel_of_compare
+from components.panels import compare, link
 from components.panels.settings import panel
+from components.session.examples import Example
 from gleanvid import COMPRESSORS
 
 EXAMPLES = [Example(Path("/clips/square.mp4"), "Square", "What?")]
@@ -23,16 +22,13 @@ def named():
         start = {"model": "builtin", "compressor": "gleanvid"}
         settings = panel(COMPRESSORS, [("Tiny", "builtin")], 64, start)
         question = gr.Textbox()
-        compare = panel_of_compare(COMPRESSORS)
-    own = {"question": question, "methods": compare.methods, "ratios": compare.ratios}
-    return {"clip": gr.Video()} | settings.named() | own
+        clip, ratios = gr.Video(), compare.panel(COMPRESSORS).named()
+    return {"clip": clip} | settings.named() | {"question": question} | ratios
 
 
 def said(named, **query):
     """What a link changes, by name."""
-    found = link.restored(query, named, EXAMPLES)
-    pairs = zip(named, found, strict=True)
-    return {name: value for name, value in pairs if value != gr.skip()}
+    return link.valid(query, named, EXAMPLES)
 
 
 def test_a_link_copied_before_a_setting_was_renamed_still_sets_it(named):

@@ -10,8 +10,8 @@ import gradio as gr
 import pytest
 
 import app
-from components.panels import clip
 from components.server.serving import ROOT
+from components.session import examples
 from components.session.engine import Engine
 from tests.components.fake import Library
 
@@ -24,7 +24,7 @@ TO_HTML = re.compile(  # ways in which a string becomes markup or code
 
 @pytest.fixture(scope="module")
 def page():
-    return app.build_app(Engine(Library()), examples=clip.examples())
+    return app.build_app(Engine(Library()), examples=examples.examples())
 
 
 @pytest.fixture(scope="module")

@@ -17,7 +17,6 @@ import app
 from components.files import snippets
 from components.server import serving
 from components.session.engine import Engine
-from components.session.request import Request
 from gleanvid import GleanVID
 from tests.components.fake import Library, write_clip
 
@@ -59,8 +58,8 @@ def test_a_question_is_answered_with_its_cost(client, clip):
 def test_the_code_for_curl_makes_the_run_of_the_page(client, clip, library, folder):
     drawn = {"seed": 5, "temperature": 0.5, "top_p": 0.9, "max_new_tokens": 9}
     method = GleanVID(0.5, alpha_min=0.3)
-    request = Request("clip.mp4", 8, "builtin", lambda: method, 100, drawn)
-    text = snippets.curl(request, "What's `it`?", "clip.mp4", client.src.rstrip("/"))
+    recipe = snippets.Recipe("clip.mp4", "What's `it`?", "builtin", 8, method, 100, drawn)
+    text = snippets.curl(recipe, client.src.rstrip("/"))
     done = subprocess.run(["bash", "-c", text], cwd=folder, capture_output=True, text=True)
     lines = done.stdout.splitlines()
     (run,) = json.loads(lines[lines.index("event: complete") + 1].removeprefix("data: "))

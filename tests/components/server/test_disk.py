@@ -8,6 +8,7 @@ import time
 import pytest
 
 from components.files import exports
+from components.files.folder import trim
 from components.server import disk
 from components.server.disk import FORM_BYTES, Uploads
 from components.viewer import payload as viewer
@@ -65,7 +66,7 @@ def test_the_oldest_files_and_folders_go_first(folder):
     for name in ("first/a", "second", "third/b", "fourth"):
         written(folder / name, 10)
         time.sleep(0.02)  # ages are told apart by the clock of the file system
-    disk.trim(folder, 25)
+    trim(folder, 25)
     assert sorted(path.name for path in folder.iterdir()) == ["fourth", "third"]
 
 

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 from components.server import zero
-from components.session.actions import ask, look
+from components.session.actions import ask, preview
 from components.session.engine import Engine
 from components.session.request import Request
 from gleanvid import GleanVID
@@ -69,12 +69,12 @@ def test_looking_and_asking_cross_over_by_value_and_the_clip_is_encoded_once(spa
     library = Library(words=3)
     engine = Engine(zero.lent(library, 30))
     assert spaces.durations == [30]
-    assert list(look(engine, request_))[-1].viewer
-    assert list(look(engine, request_))[-1].viewer
+    assert list(preview(engine, request_))[-1].viewer
+    assert list(preview(engine, request_))[-1].viewer
     assert spaces.calls == ["_encode_there"]
     engine.start("me")
     last = list(ask(engine, "me", request_, "What moves?", []))[-1]
-    assert last.turns[-1]["answer"] == "word0 word1 word2" and last.done
+    assert last.exchanges[-1]["answer"] == "word0 word1 word2" and last.done
     assert spaces.calls == ["_encode_there", "_stream_there"]
     assert engine.runs.get(last.runs[0]).video is engine.clip(request_.path, 8)
 
@@ -84,7 +84,7 @@ def test_stop_is_noticed_between_two_words_and_the_worker_let_go(spaces, request
     engine = Engine(zero.lent(library))
     engine.start("me")
     for part in ask(engine, "me", request_, "What moves?", []):
-        if part.turns and "word3" in part.turns[-1]["answer"]:
+        if part.exchanges and "word3" in part.exchanges[-1]["answer"]:
             engine.stop("me")
     assert part.notice["text"] == "Stopped." and part.done
     assert library.closed.is_set() and len(engine.line) == 0

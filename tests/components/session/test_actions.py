@@ -8,9 +8,9 @@ import time
 import pytest
 import torch
 
-from components.panels.talk import turn
 from components.session import actions
-from components.session.actions import ask, look
+from components.session.actions import ask, preview
+from components.session.display import exchange
 from components.session.engine import Engine
 from components.session.line import Line
 from components.session.request import NO_CLIP, NO_QUESTION, Request
@@ -32,40 +32,40 @@ def answer(engine, request, question="What moves?", turns=(), session="me"):
 def test_the_tokens_come_first_then_the_growing_answer_then_the_cost(clip):
     shown = answer(Engine(Library(words=3)), asked(clip))
     viewers = [index for index, part in enumerate(shown) if part.viewer]
-    answers = [part.turns[-1]["answer"] for part in shown if part.turns]
+    answers = [part.exchanges[-1]["answer"] for part in shown if part.exchanges]
     assert viewers[0] < len(shown) - 1 == viewers[-1]
     assert answers == ["", "word0 ", "word0 word1 ", "word0 word1 word2 ", "word0 word1 word2"]
-    last = shown[-1].turns[-1]
+    last = shown[-1].exchanges[-1]
     assert not last["running"] and len(last["cost"]) == 6
     assert [part.done for part in shown] == [False] * (len(shown) - 1) + [True]
 
 
 def test_earlier_answers_stay(clip):
     engine = Engine(Library())
-    turns = answer(engine, asked(clip), "First?")[-1].turns
-    turns = answer(engine, asked(clip), "Second?", turns)[-1].turns
+    turns = answer(engine, asked(clip), "First?")[-1].exchanges
+    turns = answer(engine, asked(clip), "Second?", turns)[-1].exchanges
     assert [turn["question"] for turn in turns] == ["First?", "Second?"]
 
 
 def test_the_run_is_kept_and_only_its_id_handed_out(clip):
     engine = Engine(Library())
     shown = answer(engine, asked(clip))[-1]
-    assert engine.runs.get(shown.runs[0]).answer == shown.turns[-1]["answer"]
+    assert engine.runs.get(shown.runs[0]).answer == shown.exchanges[-1]["answer"]
 
 
 def test_what_was_on_show_stays_beside_where_it_is_of_the_same_clip(clip):
     engine = Engine(Library())
     first = answer(engine, asked(clip))[-1].runs
-    second = list(look(engine, asked(clip, retention_ratio=0.5), first))[-1].runs
-    third = list(look(engine, asked(clip, retention_ratio=0.1), second))[-1]
-    fourth = list(look(engine, asked(clip, retention_ratio=0.2), third.runs))[-1]
+    second = list(preview(engine, asked(clip, retention_ratio=0.5), first))[-1].runs
+    third = list(preview(engine, asked(clip, retention_ratio=0.1), second))[-1]
+    fourth = list(preview(engine, asked(clip, retention_ratio=0.2), third.runs))[-1]
     assert second[1:] == first and third.runs[1:] == second
     assert fourth.runs[1:] == [third.runs[0], *first]  # one look is enough, answers stay
     assert third.viewer["methods"][0]["label"].endswith("10 %")
-    again = list(look(engine, asked(clip), fourth.runs))[-1]
+    again = list(preview(engine, asked(clip), fourth.runs))[-1]
     assert not set(again.runs) & set(first)  # the same settings are not shown twice
     other = Request(clip, 4, "builtin", GleanVID)
-    assert len(list(look(engine, other, again.runs))[-1].runs) == 1
+    assert len(list(preview(engine, other, again.runs))[-1].runs) == 1
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_a_new_setting_reads_and_encodes_nothing_again(clip):
     library = Library()
     engine = Engine(library)
     masks = {
-        list(look(engine, asked(clip, retention_ratio=ratio)))[-1].viewer["data"]["path"]
+        list(preview(engine, asked(clip, retention_ratio=ratio)))[-1].viewer["data"]["path"]
         for ratio in (0.1, 0.3, 0.5)
     }
     assert len(masks) == 3
@@ -89,7 +89,7 @@ def test_a_new_setting_reads_and_encodes_nothing_again(clip):
 
 
 def test_what_was_used_is_said(clip):
-    last = list(look(Engine(Library()), asked(clip)))[-1]
+    last = list(preview(Engine(Library()), asked(clip)))[-1]
     assert "8 of 8 frames" in last.notice["text"] and "448 visual tokens" in last.notice["text"]
     assert ("Queue", "free") in last.status
 
@@ -118,7 +118,7 @@ def test_bad_input_ends_with_a_sentence_and_the_next_question_works(
     request, question = change(tmp_path, clip)
     last = answer(engine, request, question)[-1]
     assert sentence in last.notice["text"] and last.notice["kind"] == "problem" and last.done
-    assert answer(engine, asked(clip))[-1].turns[-1]["answer"]
+    assert answer(engine, asked(clip))[-1].exchanges[-1]["answer"]
 
 
 @pytest.mark.parametrize(
@@ -142,10 +142,10 @@ def test_stop_ends_the_answer_at_the_next_word_and_keeps_what_there_is(clip):
     shown = []
     for part in ask(engine, "me", asked(clip), "Tell me everything", []):
         shown.append(part)
-        if part.turns and "word3" in part.turns[-1]["answer"]:
+        if part.exchanges and "word3" in part.exchanges[-1]["answer"]:
             engine.stop("me")
     assert shown[-1].notice["text"] == "Stopped."
-    assert shown[-1].turns[-1]["answer"].split()[-1] in ("word3", "word4")
+    assert shown[-1].exchanges[-1]["answer"].split()[-1] in ("word3", "word4")
     assert library.closed.is_set()
 
 
@@ -154,7 +154,7 @@ def test_leaving_in_the_middle_frees_the_model(clip):
     engine = Engine(library)
     engine.start("me")
     running = ask(engine, "me", asked(clip), "Tell me everything", [])
-    while "word2" not in str(next(running).turns):
+    while "word2" not in str(next(running).exchanges):
         pass
     running.close()
     assert library.closed.is_set()
@@ -172,7 +172,7 @@ def test_a_question_stopped_while_it_waited_is_not_answered(clip):
 def test_stop_while_the_clip_is_encoded_leaves_the_model_and_keeps_the_turns(clip):
     library = Library()
     engine = Engine(library)
-    turns = answer(engine, asked(clip))[-1].turns
+    turns = answer(engine, asked(clip))[-1].exchanges
     library.encode_s = 60
     engine.start("me")
     request = Request(clip, 6, "builtin", GleanVID)
@@ -183,14 +183,14 @@ def test_stop_while_the_clip_is_encoded_leaves_the_model_and_keeps_the_turns(cli
     started = time.perf_counter()
     last = list(running)[-1]
     assert time.perf_counter() - started < 0.5
-    assert last.notice["text"] == "Stopped." and last.turns == turns and last.done
+    assert last.notice["text"] == "Stopped." and last.exchanges == turns and last.done
     assert len(engine.line) == 0
 
 
 def test_earlier_turns_are_handed_to_the_model_without_our_own_words(clip):
     library = Library()
     engine = Engine(library)
-    answer(engine, asked(clip), "And?", [turn("First?", "Red."), turn("Second?", "")])
+    answer(engine, asked(clip), "And?", [exchange("First?", "Red."), exchange("Second?", "")])
     assert library.options["history"] == [("First?", "Red.")]
 
 
@@ -204,19 +204,21 @@ def test_sampling_and_the_pixel_budget_reach_the_model(clip):
 
 def test_a_question_past_its_deadline_ends_with_a_message_and_what_was_said(clip):
     engine = Engine(Library(words=1000, pause_s=0.02), line=Line(deadline_s=2.0))
-    list(look(engine, asked(clip)))  # what a busy machine makes slow is done before the clock runs
+    list(
+        preview(engine, asked(clip))
+    )  # what a busy machine makes slow is done before the clock runs
     last = answer(engine, Request(clip, 8, "builtin", COMPRESSORS["uniform"]))[-1]
     assert "longer than 2" in last.notice["text"]
-    assert last.turns[-1]["answer"].startswith("word0") and len(engine.line) == 0
+    assert last.exchanges[-1]["answer"].startswith("word0") and len(engine.line) == 0
 
 
 def test_new_settings_take_no_turn_behind_another_s_long_answer(clip):
     engine = Engine(Library(words=1000))
     engine.start("you")
     theirs = ask(engine, "you", asked(clip), "Tell me everything", [])
-    while not (next(theirs).turns or [{}])[-1].get("answer"):
+    while not (next(theirs).exchanges or [{}])[-1].get("answer"):
         pass
-    shown = list(look(engine, asked(clip, retention_ratio=0.5)))
+    shown = list(preview(engine, asked(clip, retention_ratio=0.5)))
     assert shown[-1].viewer and len(shown) == 1
     theirs.close()
 
@@ -239,7 +241,7 @@ class Late(GleanVID):
 def test_a_method_that_decides_late_shows_its_tokens_with_the_answer(clip):
     library = Library()
     engine, request = Engine(library), Request(clip, 8, "builtin", Late)
-    assert list(look(engine, request))[-1].notice["text"] == actions.DECIDES_LATE
+    assert list(preview(engine, request))[-1].notice["text"] == actions.DECIDES_LATE
     assert library.encodes == 0
     shown = answer(engine, request)
     assert [bool(part.viewer) for part in shown] == [False] * (len(shown) - 1) + [True]

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from components.panels.clip import FOLDER, examples
 from components.session import first
+from components.session.examples import FOLDER, examples
 from components.viewer.payload import pack
 from tests.components.viewer.test_viewer import run_of
 
@@ -19,8 +19,8 @@ def test_a_saved_run_comes_back(tmp_path):
     packed = pack([run])
     assert {key: loaded.viewer[key] for key in packed.value} == packed.value
     assert Path(loaded.viewer["data"]["path"]).read_bytes() == packed.data
-    assert (loaded.question, loaded.turns[0]["answer"]) == (run.question, run.answer)
-    budgets, novelty = loaded.figures[:2]
+    assert (loaded.question, loaded.exchanges[0]["answer"]) == (run.question, run.answer)
+    budgets, novelty = loaded.figures["budget"], loaded.figures["novelty"]
     assert list(budgets.data[0].y) == run.compression.budgets.tolist()
     assert list(novelty.data[0].y) == pytest.approx(run.compression.trace["novelty"].tolist())
 
@@ -38,7 +38,7 @@ def test_the_one_in_the_repository_is_whole_and_fits_its_clip():
     for key, part in (("sheet", "frames"), ("data", "tokens")):
         size = Path(loaded.viewer[key]["path"]).stat().st_size
         assert size == loaded.viewer["bytes"][part]
-    assert len(loaded.turns[0]["cost"]) == 6 and loaded.turns[0]["answer"]
+    assert len(loaded.exchanges[0]["cost"]) == 6 and loaded.exchanges[0]["answer"]
     assert loaded.viewer["name"] == examples()[0].path.name
 
 

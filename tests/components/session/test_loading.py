@@ -9,9 +9,9 @@ import gradio as gr
 import pytest
 
 import app
-from components.panels.clip import Example
 from components.session.actions import ask
 from components.session.engine import Engine
+from components.session.examples import Example
 from components.session.request import Request
 from components.session.restore import BACK
 from gleanvid import GleanVID
@@ -36,12 +36,11 @@ def loaded(site, kept="", **query):
     _, page, _ = site
     load = next(fn for fn in page.fns.values() if fn.name == "on_load")
     values = load.fn(SimpleNamespace(query_params=query), kept)
-    assert len(values) == len(load.outputs)
+    assert set(values) <= set(load.outputs)
     named = {}
-    for place, (block, value) in enumerate(zip(load.outputs, values, strict=True)):
+    for place, (block, value) in enumerate(values.items()):
         name = getattr(block, "elem_id", None) or getattr(block, "label", None)
-        if value != gr.skip():
-            named["tabs" if isinstance(block, gr.Tabs) else name or place] = value
+        named["tabs" if isinstance(block, gr.Tabs) else name or place] = value
     return named
 
 
@@ -77,7 +76,7 @@ def test_results_come_back_over_what_the_link_says(site, tmp_path, monkeypatch):
     engine.start("me")
     request = Request(str(examples[1].path), 8, "builtin", GleanVID)
     last = list(ask(engine, "me", request, "What is in second.mp4?", []))[-1]
-    kept = json.dumps({"turns": [last.turns[0]["id"]], "shown": last.runs})
+    kept = json.dumps({"turns": [last.exchanges[0]["id"]], "shown": last.runs})
     changed = loaded(site, kept, clip="first.mp4", seed="4")
     assert changed["gv-clip"] == str(examples[1].path) and changed["Seed"] == 4
     assert changed["gv-tokens"]["runs"] == last.runs

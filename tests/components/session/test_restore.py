@@ -6,10 +6,10 @@ import json
 
 import pytest
 
-from components.panels.clip import Example
 from components.session import restore
-from components.session.actions import ask, look
+from components.session.actions import ask, preview
 from components.session.engine import Engine
+from components.session.examples import Example
 from components.session.request import Request
 from gleanvid import GleanVID
 from tests.components.fake import Library, write_clip
@@ -31,9 +31,9 @@ def page(clip):
         engine.start("me")
         request = Request(str(clip), 8, "builtin", GleanVID)
         shown = list(ask(engine, "me", request, question, turns))[-1]
-        turns = shown.turns
+        turns = shown.exchanges
     request = Request(str(clip), 8, "builtin", lambda: GleanVID(0.5))
-    looked = list(look(engine, request, shown.runs))[-1]
+    looked = list(preview(engine, request, shown.runs))[-1]
     return engine, turns, looked, said(turns, looked.runs)
 
 
@@ -45,7 +45,7 @@ def test_turns_viewer_and_clip_come_back(page, clip):
     engine, turns, looked, kept = page
     back = restore.restored(engine, kept, [Example(clip, "Clip", "", (("First?", "Red."),))])
     assert back.text == restore.BACK and back.path == str(clip)
-    assert back.turns == [turns[0] | {"expected": "Red."}, turns[1]]
+    assert back.exchanges == [turns[0] | {"expected": "Red."}, turns[1]]
     assert back.runs[:2] == looked.runs and back.viewer["runs"] == back.runs
     assert back.viewer["methods"][:2] == looked.viewer["methods"]
     assert back.viewer["novelty"] == looked.viewer["novelty"] is not None
@@ -57,7 +57,7 @@ def test_what_is_gone_is_said(page, clip):
     lost = said([*turns, {"id": "gone"}], looked.runs)
     back = restore.restored(engine, lost, [])
     assert restore.NO_CLIP in back.text and restore.SOME_GONE in back.text
-    assert back.path is None and len(back.turns) == 2
+    assert back.path is None and len(back.exchanges) == 2
     assert restore.restored(Engine(Library()), kept, []) == restore.Restored(restore.ALL_GONE)
 
 
@@ -71,9 +71,9 @@ def test_what_no_page_kept_changes_nothing(page, text):
 def test_more_than_a_page_shows_is_not_read(page):
     engine, turns, _, _ = page
     back = restore.restored(engine, said(turns * 30, [turns[0]["id"]] * 99), [])
-    assert len(back.turns) == restore.TURNS_SHOWN
+    assert len(back.exchanges) == restore.EXCHANGES_SHOWN
     asked, shown = restore.kept(json.dumps({"turns": list("ab") * 30, "shown": list("c") * 99}))
-    assert (len(asked), len(shown)) == (restore.TURNS_SHOWN, restore.MAX_METHODS)
+    assert (len(asked), len(shown)) == (restore.EXCHANGES_SHOWN, restore.MAX_METHODS)
 
 
 def test_ids_cannot_be_guessed(page):

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from components.session.actions import ask, look
+from components.session.actions import ask, preview
 from components.session.engine import Engine
 from components.session.line import Line, Work
 from components.session.request import Request
@@ -28,7 +28,7 @@ def answer(engine, request, question="What moves?", turns=()):
 
 def encoding(engine, request, session="me"):
     """A look of ``session`` that has begun to encode."""
-    running = look(engine, request, session=session)
+    running = preview(engine, request, session=session)
     shown = next(running)
     assert shown.notice["text"].startswith("Encoding") and shown.stoppable
     return running
@@ -53,7 +53,7 @@ def test_a_newer_look_of_a_page_ends_the_one_before_in_silence(clip):
     engine = Engine(library)
     old, others = encoding(engine, asked(clip)), engine.looking("you")
     threading.Timer(0.05, setattr, [library, "encode_s", 0]).start()
-    threading.Timer(0.1, lambda: shown.extend(look(engine, asked(clip), session="me"))).start()
+    threading.Timer(0.1, lambda: shown.extend(preview(engine, asked(clip), session="me"))).start()
     shown = []
     assert list(old) == []
     assert not others.stop.is_set()
@@ -75,8 +75,8 @@ def test_the_end_of_an_answer_leaves_a_look_of_its_page_alone(clip):
 def test_an_answer_that_cannot_be_made_again_stays(clip, trouble):
     library = Library()
     engine = Engine(library, line=Line(places=0))
-    turns = answer(engine, asked(clip), "First?")[-1].turns
-    turns = answer(engine, asked(clip), "Second?", turns)[-1].turns
+    turns = answer(engine, asked(clip), "First?")[-1].exchanges
+    turns = answer(engine, asked(clip), "Second?", turns)[-1].exchanges
     assert [item["question"] for item in turns] == ["First?", "Second?"]
     other = Work()
     if trouble == "full":
@@ -90,9 +90,9 @@ def test_an_answer_that_cannot_be_made_again_stays(clip, trouble):
         shown.append(part)
         if trouble == "stop" and part.notice and part.notice["text"].startswith("Encoding"):
             engine.stop("me")
-    assert shown[-1].done and shown[-1].turns == turns
+    assert shown[-1].done and shown[-1].exchanges == turns
     engine.line.leave(other)
     library.failure = None
     engine.start("me")
     last = list(ask(engine, "me", asked(clip), "Second?", turns, again=True))[-1]
-    assert len(last.turns) == 2 and last.turns[1]["id"] != turns[1]["id"]
+    assert len(last.exchanges) == 2 and last.exchanges[1]["id"] != turns[1]["id"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from components.session.actions import ask, look
+from components.session.actions import ask, preview
 from components.session.comparing import compare, plans
 from components.session.engine import Engine
 from components.session.request import Request
@@ -55,7 +55,7 @@ def test_clips_that_browsers_may_not_play_are_shown(engine, tmp_path, name, code
     if codec not in av.codecs_available:
         pytest.skip(f"this PyAV has no {codec}")
     path = write(tmp_path / name, codec, frames, *size)
-    last = list(look(engine, Request(path, 8, "builtin", GleanVID)))[-1]
+    last = list(preview(engine, Request(path, 8, "builtin", GleanVID)))[-1]
     assert last.notice["kind"] == "quiet", last.notice
     assert f"Used {frames} of {frames} frames" in last.notice["text"]
     tiles = last.viewer["tiles"]
@@ -74,11 +74,11 @@ def test_ten_hours_are_refused_with_the_limit_and_the_next_clip_works(engine, tm
             frame.pts = second
             container.mux(stream.encode(frame))
         container.mux(stream.encode())
-    last = list(look(engine, Request(str(path), 8, "builtin", GleanVID)))[-1]
+    last = list(preview(engine, Request(str(path), 8, "builtin", GleanVID)))[-1]
     assert last.notice["kind"] == "problem" and last.viewer is None
     assert "hours; the limit is 6 hours" in last.notice["text"]
     short = write(tmp_path / "short.mp4", "libx264", 8, 160, 96)
-    assert list(look(engine, Request(short, 8, "builtin", GleanVID)))[-1].viewer
+    assert list(preview(engine, Request(short, 8, "builtin", GleanVID)))[-1].viewer
 
 
 def test_a_question_of_ten_thousand_characters_is_answered_and_so_is_the_next(engine, tmp_path):
@@ -89,7 +89,7 @@ def test_a_question_of_ten_thousand_characters_is_answered_and_so_is_the_next(en
         engine.start("me")
         last = list(ask(engine, "me", request, question, turns))[-1]
         assert last.done and last.notice["text"].startswith("Used 8 of 8"), last.notice
-        turns = last.turns
+        turns = last.exchanges
         assert turns[-1]["question"] == question and turns[-1]["cost"]
     assert len(turns) == 2
 
@@ -105,9 +105,9 @@ def test_a_share_that_a_method_cannot_reach_is_said_and_the_next_question_works(
         return list(ask(engine, "me", request, "What moves?", []))[-1]
 
     refused = asked(0.15)
-    assert refused.done and refused.notice["kind"] == "problem" and not refused.turns
+    assert refused.done and refused.notice["kind"] == "problem" and not refused.exchanges
     assert "retention_ratio=0.15 is out of reach for FastV" in refused.notice["text"]
-    assert asked(0.5).turns[-1]["cost"] and not engine.busy("me")
+    assert asked(0.5).exchanges[-1]["cost"] and not engine.busy("me")
     engine.start("me")
     request = Request(path, 8, "builtin", GleanVID, sampling={"max_new_tokens": 4})
     planned = plans(["fastv", "uniform"], [0.15], lambda name, share: COMPRESSORS[name](share))
@@ -120,6 +120,6 @@ def test_a_share_that_a_method_cannot_reach_is_said_and_the_next_question_works(
 def test_what_is_no_clip_is_refused_in_words(engine, tmp_path, content):
     path = tmp_path / "film.mp4"
     path.write_bytes(content)
-    last = list(look(engine, Request(str(path), 8, "builtin", GleanVID)))[-1]
+    last = list(preview(engine, Request(str(path), 8, "builtin", GleanVID)))[-1]
     assert last.notice["kind"] == "problem" and "film.mp4" in last.notice["text"]
     assert last.viewer is None

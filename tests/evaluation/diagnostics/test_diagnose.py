@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 import torch
 
-from components.panels import curves
+from components.session import figures
 from gleanvid import metrics
 from gleanvid.cli import main
 from gleanvid.compressors import COMPRESSORS
@@ -176,11 +176,11 @@ def test_a_row_holds_the_metrics_of_their_names_and_what_the_app_draws(folder):
     np.testing.assert_array_equal(row.spatial_iou, metrics.spatial_iou_curve(record))
     np.testing.assert_array_equal(row.random_iou, metrics.random_iou_curve(record))
 
-    (run,) = curves.measured([ask(video, "What?", model, method, 1)], tokens)
+    (run,) = figures.measured([ask(video, "What?", model, method, 1)], tokens)
     shown = metrics.diagnostics_of(run)
     for name in ("effective_rank", "residual_energy", "coverage_error", "energy_outside_span"):
         assert getattr(shown, name) == pytest.approx(expected[name])
-    drawn = dict(zip([*curves.OVER_UNITS, *curves.OVERALL], curves.draw([run]), strict=True))
+    drawn = figures.draw([run])
     gaps = record.grid[0] - 1
     for trace, own in zip(
         drawn["spatial_iou"].data, (row.spatial_iou, row.random_iou), strict=True

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from components.panels import clip
+from components.session import examples
 
 
 @pytest.fixture
@@ -26,18 +26,18 @@ def folder(tmp_path):
 
 
 def test_questions_are_read_in_either_form_and_broken_ones_left_out(folder):
-    first, second = clip.examples(folder)
+    first, second = examples.examples(folder)
     assert first.questions == (("What colour?", "red"), ("What shape?", "cross"))
-    assert second.questions == () and clip.ready(second) == clip.ready(None) == []
+    assert second.questions == () and examples.ready(second) == examples.ready(None) == []
 
 
 def test_the_truth_is_known_for_the_very_file_alone(folder, tmp_path_factory):
-    shown = clip.examples(folder)
+    shown = examples.examples(folder)
     path = str(folder / "a.mp4")
-    assert clip.expected(shown, path, " What shape? ") == "cross"
-    assert clip.expected(shown, path, "Else?") is None
-    assert clip.expected(shown, str(folder / "b.mp4"), "What shape?") is None
+    assert examples.expected(shown, path, " What shape? ") == "cross"
+    assert examples.expected(shown, path, "Else?") is None
+    assert examples.expected(shown, str(folder / "b.mp4"), "What shape?") is None
     other = tmp_path_factory.mktemp("up") / "a.mp4"
     other.write_bytes(b"some upload of the same name")
-    assert clip.expected(shown, str(other), "What shape?") is None
-    assert clip.expected(shown, None, "What shape?") is None
+    assert examples.expected(shown, str(other), "What shape?") is None
+    assert examples.expected(shown, None, "What shape?") is None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from components.panels.talk import NO_WORDS, cost_line, turn
+from components.session.display import NO_WORDS, cost_line, exchange
 from gleanvid import Cost
 
 
@@ -24,5 +24,5 @@ def test_a_stage_inside_the_model_shows_the_average_over_its_layers():
 
 
 def test_an_answer_without_words_says_so_once_it_is_done():
-    assert turn("What?", "  ")["answer"] == NO_WORDS
-    assert turn("What?", "", running=True)["answer"] == ""
+    assert exchange("What?", "  ")["answer"] == NO_WORDS
+    assert exchange("What?", "", running=True)["answer"] == ""

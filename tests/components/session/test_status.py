@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from components.panels import status
+from components.session.display import status
 from components.session.engine import Engine
 from components.session.line import Work
 from gleanvid import GleanVID
@@ -11,7 +11,7 @@ from tests.components.fake import Library, a_run, moving_square
 
 def test_nothing_is_loaded_to_say_something():
     engine = Engine(Library())
-    said = dict(status.pairs(engine))
+    said = dict(status(engine))
     assert set(said) == {"Device", "Memory", "Queue"} and said["Queue"] == "free"
     assert engine.library.loads == 0
     assert float(said["Memory"].split()[0].replace(",", "")) > 10
@@ -24,8 +24,8 @@ def test_model_tokens_and_queue_are_told():
     video = moving_square()
     record = GleanVID(0.25).compress(library.encode(video, None)[0].tokens)
     list(engine.line.wait(Work()))
-    said = dict(status.pairs(engine, a_run(video, record, GleanVID(0.25))))
+    said = dict(status(engine, a_run(video, record, GleanVID(0.25))))
     assert (said["Model"], said["Queue"]) == ("builtin", "busy")
     assert said["Tokens"] == f"{record.num_kept:,} of {record.num_tokens:,}"
     next(engine.line.wait(Work()))
-    assert dict(status.pairs(engine))["Queue"] == "1 waiting"
+    assert dict(status(engine))["Queue"] == "1 waiting"

@@ -1,0 +1,39 @@
+"""How much a folder holds, and keeping it within a limit."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from contextlib import suppress
+from pathlib import Path
+
+
+def bytes_in(folder: str | Path) -> int:
+    """Bytes of all files below a folder."""
+    total = 0
+    with suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            total += _bytes(entry)
+    return total
+
+
+def _bytes(entry: os.DirEntry[str]) -> int:
+    try:
+        return bytes_in(entry.path) if entry.is_dir() else entry.stat().st_size
+    except OSError:  # gone in between
+        return 0
+
+
+def trim(folder: Path, limit_bytes: int) -> None:
+    """Delete files and folders directly below ``folder``, the oldest first, until the rest fits."""
+    entries = []
+    for entry in os.scandir(folder):
+        with suppress(OSError):
+            entries.append((entry.stat().st_ctime, _bytes(entry), entry.path))
+    total = sum(size for _, size, _ in entries)
+    for _, size, path in sorted(entries):
+        if total <= limit_bytes:
+            return
+        total -= size
+        with suppress(OSError):
+            shutil.rmtree(path) if os.path.isdir(path) else os.unlink(path)

@@ -1,0 +1,24 @@
+"""The runs on show, with the diagnostics that can be taken of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from components.session.engine import Engine
+from components.session.figures import measured
+from gleanvid.run import Run
+
+GONE = "These runs are no longer on the server. Run them again."
+
+
+def measured_runs(engine: Engine, ids: Sequence[str], model: str, pixels: int | None) -> list[Run]:
+    """Those that are still in the store; diagnostics need the clip encoded.
+
+    ``model`` and ``pixels`` (of a frame) say which encoded clip is meant.
+    """
+    runs = [run for run in map(engine.runs.get, ids) if run is not None]
+    if not runs:
+        return []
+    video = runs[0].video
+    clip = engine.encoded(video, model, frozenset(), int(pixels or 0) * len(video) or None)
+    return measured(runs, clip.tokens if clip else None)

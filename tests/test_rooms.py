@@ -1,0 +1,56 @@
+"""The rooms of the app from the top down: a module never imports a higher room, nor in a circle."""
+
+from __future__ import annotations
+
+import ast
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+ROOMS = ("panels", "server", "session", "viewer", "files")
+MODULES = {
+    ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
+    for path in sorted((ROOT / "components").rglob("*.py"))
+}
+
+
+def imports(path):
+    """Every module that a file names, also where it imports inside a function."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path} imports relatively"
+            submodules = [f"{node.module}.{alias.name}" for alias in node.names]
+            found = [name for name in submodules if name in MODULES]
+            yield from found or [node.module]
+
+
+def room(module):
+    return module.partition(".")[2].partition(".")[0]
+
+
+@pytest.mark.parametrize("module", [name for name in MODULES if room(name)])
+def test_a_module_imports_no_higher_room(module):
+    higher = ROOMS[: ROOMS.index(room(module))]
+    wrong = [name for name in imports(MODULES[module]) if name.startswith("components.")]
+    wrong = [name for name in wrong if room(name) in higher]
+    assert not wrong, f"{module} imports {wrong}"
+
+
+def test_no_modules_import_each_other_in_a_circle():
+    graph = {name: set(imports(path)) & MODULES.keys() for name, path in MODULES.items()}
+    TopologicalSorter(graph).prepare()
+
+
+def test_a_session_knows_no_widget():
+    for name, path in MODULES.items():
+        if room(name) == "session":
+            assert not [other for other in imports(path) if other.split(".")[0] == "gradio"], name
+
+
+def test_the_app_is_entered_from_above():
+    for path in (ROOT / "gleanvid").rglob("*.py"):
+        assert not [name for name in imports(path) if name.split(".")[0] == "components"], path
