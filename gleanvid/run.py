@@ -172,8 +172,8 @@ def mask_arrays(record: Compression) -> dict[str, np.ndarray]:
 
 def _record_arrays(record: Compression) -> dict[str, np.ndarray]:
     arrays = {name: getattr(record, name).numpy() for name in ("keep", "group", "weight")}
-    arrays |= {f"scores/{name}": value.numpy() for name, value in record.scores.items()}
-    arrays |= {f"trace/{name}": value.numpy() for name, value in record.trace.items()}
+    for part in ("scores", "trace", "state"):
+        arrays |= {f"{part}/{name}": value.numpy() for name, value in getattr(record, part).items()}
     if record.mixing is not None:
         sparse = record.mixing.coalesce()
         arrays |= {
@@ -200,4 +200,4 @@ def _record(arrays: Mapping[str, np.ndarray], layer: str, grid: list[int]) -> Co
             own["mixing/places"], own["mixing/values"], size, check_invariants=False
         ).coalesce()
     kept = own["keep"], (grid[0], grid[1], grid[2]), own["group"], own["weight"]
-    return Compression(*kept, part("scores/"), part("trace/"), mixing)
+    return Compression(*kept, part("scores/"), part("trace/"), mixing, part("state/"))

@@ -6,9 +6,11 @@ D feature width, L = T*N visual tokens of one video, K kept tokens, Q question t
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 import torch
@@ -17,6 +19,8 @@ from torch import Tensor
 from gleanvid.errors import ModelError as ModelError
 from gleanvid.errors import StoppedError as StoppedError
 from gleanvid.errors import VideoError as VideoError
+
+_NAMED = ("scores", "trace", "state")  # mappings of tensors in a Compression
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,8 +78,8 @@ class VideoTokens:
     ``text`` [Q, D] question embeddings. A stage inside the language model sees hidden states as
     ``features`` and also ``attention`` [heads, R, L], softmax rows of the layer before it, and
     ``positions`` [L], the flat grid index of every row where only a part of the grid is left
-    (None: L = T*N, all of it); ``previous`` is the record of the stage before it, whose ``scores``
-    and ``trace`` it may read. Raises ``ValueError`` on shapes that do not agree and on NaN or
+    (None: L = T*N, all of it); ``previous`` is the record of the stage before it, whose ``state``
+    it may read. Raises ``ValueError`` on shapes that do not agree and on NaN or
     infinite features.
     """
 
@@ -134,7 +138,7 @@ class Compression:
     token in, -1 = dropped; ``weight`` [L], the token's share in that row. Where one token feeds
     several rows, ``mixing``, sparse [K, L], holds the whole map, and ``group`` names the row it
     weighs most in. ``scores`` per token [L] and ``trace`` (per unit [T], or scalars) are for
-    display and diagnostics.
+    display and diagnostics; ``state`` is what the next stage of the same method goes on from.
     """
 
     keep: Tensor
@@ -144,10 +148,15 @@ class Compression:
     scores: Mapping[str, Tensor] = field(default_factory=dict)
     trace: Mapping[str, Tensor] = field(default_factory=dict)
     mixing: Tensor | None = None
+    state: Mapping[str, Tensor] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "scores", MappingProxyType(dict(self.scores)))
-        object.__setattr__(self, "trace", MappingProxyType(dict(self.trace)))
+        for name in _NAMED:
+            object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
+
+    def __reduce__(self) -> tuple[type[Compression], tuple[Any, ...]]:
+        parts = [getattr(self, part.name) for part in fields(self)]  # read-only views stay behind
+        return type(self), tuple(dict(p) if isinstance(p, Mapping) else p for p in parts)
 
     @classmethod
     def pruned(
@@ -159,7 +168,7 @@ class Compression:
         num_tokens: int | None = None,
     ) -> Compression:
         """The record of a method that only drops tokens: every kept token is a group of its own."""
-        total = num_tokens or grid[0] * grid[1] * grid[2]
+        total = num_tokens or math.prod(grid)
         group = torch.full((total,), -1, dtype=torch.long, device=keep.device)
         group[keep] = torch.arange(len(keep), device=keep.device)
         return cls(keep, grid, group, (group >= 0).float(), scores or {}, trace or {})
@@ -222,16 +231,17 @@ class Compression:
         both = self.mixing is not None or later.mixing is not None
         mixing = torch.sparse.mm(later._map(), self._map()).coalesce() if both else None
         keep = self.keep[later.keep]
-        return Compression(keep, self.grid, group, weight, self.scores, self.trace, mixing)
+        return Compression(
+            keep, self.grid, group, weight, self.scores, self.trace, mixing, later.state
+        )
 
     def to(self, device: torch.device | str) -> Compression:
         """The same record with every tensor on ``device``."""
-        return Compression(
-            self.keep.to(device),
-            self.grid,
-            self.group.to(device),
-            self.weight.to(device),
-            {name: value.to(device) for name, value in self.scores.items()},
-            {name: value.to(device) for name, value in self.trace.items()},
-            None if self.mixing is None else self.mixing.to(device),
-        )
+        moved: dict[str, Any] = {
+            name: {key: value.to(device) for key, value in getattr(self, name).items()}
+            for name in _NAMED
+        }
+        for name in ("keep", "group", "weight", "mixing"):
+            part = getattr(self, name)
+            moved[name] = None if part is None else part.to(device)
+        return replace(self, **moved)

@@ -1,6 +1,7 @@
 """A run survives saving, and its derived figures add up."""
 
 import json
+import pickle
 from dataclasses import replace
 
 import numpy as np
@@ -23,6 +24,7 @@ def run():
         torch.tensor([0, 0, 1] + [-1] * 9),
         torch.tensor([0.5, 0.5, 1.0] + [0.0] * 9),
         mixing=torch.eye(12)[:2].to_sparse_coo(),
+        state={"phase": torch.tensor(2)},
     )
     frames = np.arange(6 * 4 * 4 * 3, dtype=np.uint8).reshape(6, 4, 4, 3)
     return Run(
@@ -39,15 +41,23 @@ def run():
     )
 
 
+def assert_same_record(record, other):
+    assert record.grid == other.grid
+    for part in ("keep", "group", "weight"):
+        assert torch.equal(getattr(record, part), getattr(other, part))
+    for part in ("scores", "trace", "state"):
+        mine, theirs = getattr(record, part), getattr(other, part)
+        assert mine.keys() == theirs.keys()
+        assert all(torch.equal(mine[name], theirs[name]) for name in mine)
+
+
 def test_saving_and_loading_gives_the_same_run(run, tmp_path):
     loaded = Run.load(run.save(tmp_path / "run"))
     assert loaded.summary() == run.summary() and loaded.made_with["seed"] == 3
     assert np.array_equal(loaded.video.frames, run.video.frames)
     for layer, record in run.by_layer.items():
         other = loaded.by_layer[layer]
-        assert torch.equal(other.keep, record.keep) and torch.equal(other.group, record.group)
-        assert other.scores.keys() == record.scores.keys()
-        assert all(torch.equal(other.trace[name], record.trace[name]) for name in record.trace)
+        assert_same_record(other, record)
     rows = torch.randn(12, 5)
     assert torch.equal(loaded.by_layer[2].apply(rows), run.by_layer[2].apply(rows))
 
@@ -58,6 +68,25 @@ def test_a_run_saved_before_it_told_its_making_still_opens(run, tmp_path):
     del facts["made_with"]
     file.write_text(json.dumps(facts), encoding="utf-8")
     assert Run.load(tmp_path).made_with == {}
+
+
+def test_a_run_saved_before_records_had_a_state_still_opens(run, tmp_path):
+    file = run.save(tmp_path) / "run.npz"
+    arrays = {name: value for name, value in np.load(file).items() if "/state/" not in name}
+    np.savez_compressed(file, **arrays | {"2/trace/phase": np.array(2)})
+    record = Run.load(tmp_path).by_layer[2]
+    assert dict(record.state) == {} and record.trace.keys() == {"phase"}
+
+
+def test_records_and_runs_can_be_pickled(run):
+    copy = pickle.loads(pickle.dumps(run))
+    assert copy.summary() == run.summary()
+    for layer, record in run.by_layer.items():
+        assert_same_record(copy.by_layer[layer], record)
+        with pytest.raises(TypeError):
+            copy.by_layer[layer].state["more"] = torch.zeros(1)
+    rows = torch.randn(12, 5)
+    assert torch.equal(copy.by_layer[2].apply(rows), run.by_layer[2].apply(rows))
 
 
 def test_a_broken_folder_is_refused(run, tmp_path):

@@ -8,7 +8,7 @@ because it gathers from the cache at every step and saves key-value reads only.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import torch
@@ -119,14 +119,15 @@ class DyCokeDecoding(Compressor):
 
     def compress(self, tokens: VideoTokens) -> Compression:
         row = required(tokens, "attention", "DyCoke")[:, -1].float().mean(dim=0)  # [L]
-        before = tokens.previous.scores.get("attention") if tokens.previous is not None else None
+        before = None if tokens.previous is None else tokens.previous.state.get("attention")
         cosine = torch.tensor(0.0)
         if before is not None:
             cosine = (normalize(row, dim=0) * normalize(before, dim=0)).sum()
         seen = {"attention": row}
         trace = {"similarity": cosine}
         if float(cosine) >= self.similarity or self.retention_ratio == 1.0:
-            return identity_record(tokens, seen, trace)
+            return replace(identity_record(tokens, seen, trace), state=seen)
         truncated = int(len(tokens) * (1.0 - (1.0 - self.retention_ratio)))
         keep = top_indices(row, self.budget(tokens) if self.exact else truncated)
-        return Compression.pruned(keep, tokens.grid, seen, trace, len(tokens))
+        record = Compression.pruned(keep, tokens.grid, seen, trace, len(tokens))
+        return replace(record, state=seen)

@@ -64,9 +64,9 @@ class FrameFusion(Compressor):
 
     def compress(self, tokens: VideoTokens) -> Compression:
         """Raises ``ValueError`` where the ratio is out of reach or attention is absent."""
-        ratios, phase, entered = _state(tokens)
+        ratios, phase, entered = _before(tokens)
         if phase == FINISHED or (self.exact and self.retention_ratio == 1.0):
-            return identity_record(tokens, trace=_trace(ratios, FINISHED, entered))
+            return replace(identity_record(tokens), state=_state(ratios, FINISHED, entered))
         left = self._rows_left(ratios, entered)  # float: rows every remaining layer may see
         if phase == _PRUNING:
             return self._prune(tokens, ratios, entered, left)
@@ -110,7 +110,8 @@ class FrameFusion(Compressor):
             phase = FINISHED
         home, weight = _absorb(order, merged)
         scores = {"similarity": torch.empty_like(similarity).scatter_(0, order, similarity)}
-        return merge_record(tokens, home, weight, scores, _trace(ratios, phase, entered))
+        record = merge_record(tokens, home, weight, scores)
+        return replace(record, state=_state(ratios, phase, entered))
 
     def _surplus(self, rows: int, left: float) -> float:
         """Tokens that have to go now: whole in exact mode, the authors' real number otherwise."""
@@ -137,20 +138,20 @@ class FrameFusion(Compressor):
         share = 1.0 - (1.0 - min(1.0, left / rows))
         kept = rows - int(self._surplus(rows, left)) if self.exact else round(rows * share)
         keep = top_indices(score, kept)
-        trace = _trace(ratios, FINISHED, entered)
-        return Compression.pruned(keep, tokens.grid, {"attention": score}, trace, rows)
+        record = Compression.pruned(keep, tokens.grid, {"attention": score}, num_tokens=rows)
+        return replace(record, state=_state(ratios, FINISHED, entered))
 
 
-def _state(tokens: VideoTokens) -> tuple[list[float], int, int]:
+def _before(tokens: VideoTokens) -> tuple[list[float], int, int]:
     """(merge ratios, phase, tokens that entered) from the record before, or a fresh start."""
     previous = tokens.previous
-    if previous is None or "merge_ratios" not in previous.trace:
+    if previous is None or "merge_ratios" not in previous.state:
         return [], _MERGING, len(tokens)
-    trace = previous.trace
-    return trace["merge_ratios"].tolist(), int(trace["phase"]), int(trace["entered"])
+    state = previous.state
+    return state["merge_ratios"].tolist(), int(state["phase"]), int(state["entered"])
 
 
-def _trace(ratios: list[float], phase: int, entered: int) -> dict[str, Tensor]:
+def _state(ratios: list[float], phase: int, entered: int) -> dict[str, Tensor]:
     return {
         "merge_ratios": torch.tensor(ratios, dtype=torch.float64),
         "phase": torch.tensor(phase),

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import torch
@@ -70,12 +70,20 @@ class PruneVid(TwoStage):
     def compress(self, tokens: VideoTokens) -> Compression:
         features = tokens.features.float().view(tokens.num_units, tokens.tokens_per_unit, -1)
         windows = self.windows(features)
-        trace = {"window": windows.start}
-        scores = {"static": windows.static.flatten()}
+        record = self._stage1(tokens, features, windows)
+        static = windows.static.flatten()
+        return replace(
+            record,
+            scores={"static": static},
+            trace={"window": windows.start},
+            state={"static": static, "window": windows.start},
+        )
+
+    def _stage1(self, tokens: VideoTokens, features: Tensor, windows: Windows) -> Compression:
         budget = self._exact_budget(tokens)
         if self.exact and budget >= int(windows.sizes.sum()):
             home, weight = with_singles(windows, _change(features, windows), budget)
-            return merge_record(tokens, home, weight, scores, trace)
+            return merge_record(tokens, home, weight)
         counts = exact_counts(windows.sizes, budget) if self.exact else self._counts(windows.sizes)
         home = torch.full_like(windows.homes, -1)
         weight = torch.ones(home.shape, device=home.device)
@@ -83,7 +91,7 @@ class PruneVid(TwoStage):
             share, center = _cluster(features[span, places].mean(dim=0), count)
             home[span, places] = span.start * tokens.tokens_per_unit + places[center]
             weight[span, places] = share / (span.stop - span.start)
-        return merge_record(tokens, home.flatten(), weight.flatten(), scores, trace)
+        return merge_record(tokens, home.flatten(), weight.flatten())
 
     def windows(self, features: Tensor) -> Windows:
         """Runs of similar frames of [T, N, D] and the positions that hardly change in each."""
@@ -190,9 +198,9 @@ class PruneVidSelection(Compressor):
 def _groups(tokens: VideoTokens) -> Tensor:
     """int64 [L]: each row's set in stage 1: T + window start if static, else its unit."""
     previous = tokens.previous
-    if previous is None or "static" not in previous.scores or "window" not in previous.trace:
+    if previous is None or not {"static", "window"} <= previous.state.keys():
         raise ValueError("PruneVid's stage inside the model needs the record of its own stage 1")
     place = previous.keep if tokens.positions is None else tokens.positions
     unit = place // tokens.tokens_per_unit
-    static = previous.scores["static"][place].bool()
-    return torch.where(static, tokens.num_units + previous.trace["window"][unit], unit)
+    static = previous.state["static"][place].bool()
+    return torch.where(static, tokens.num_units + previous.state["window"][unit], unit)

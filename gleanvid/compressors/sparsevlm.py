@@ -69,7 +69,8 @@ class SparseVLM(Compressor):
         raters = torch.nonzero(relevance > relevance.mean()).squeeze(1)
         if not len(raters):  # a single text token, or all alike
             raters = torch.arange(len(text), device=text.device)
-        return identity_record(tokens, trace={"raters": raters, "relevance": relevance})
+        record = identity_record(tokens, trace={"relevance": relevance})
+        return replace(record, state={"raters": raters})
 
 
 @dataclass(frozen=True)
@@ -90,15 +91,15 @@ class SparseVLMStage(Compressor):
 
     def compress(self, tokens: VideoTokens) -> Compression:
         """Raises ``ValueError`` without attention, raters, or where the ratio is out of reach."""
-        if tokens.previous is None or "raters" not in tokens.previous.trace:
+        if tokens.previous is None or "raters" not in tokens.previous.state:
             raise ValueError("a stage of SparseVLM needs the record of the stage before it")
-        raters = tokens.previous.trace["raters"]
+        raters = tokens.previous.state["raters"]
         attention = required(tokens, "attention", "SparseVLM").float()
         score = attention.mean(dim=0)[raters].mean(dim=0)  # [L]
-        scores, trace, rows = {"attention": score}, {"raters": raters}, len(tokens)
+        scores, state, rows = {"attention": score}, {"raters": raters}, len(tokens)
         count = self._count(tokens)
         if count >= rows and (self.exact or rows == 1):
-            return identity_record(tokens, scores, trace)
+            return replace(identity_record(tokens, scores), state=state)
         count = min(count, rows - 1)
         order = descending(score)
         home = torch.full_like(order, -1)
@@ -112,7 +113,7 @@ class SparseVLMStage(Compressor):
         weight[pool] = 1.0 / (torch.bincount(assignment, minlength=clusters)[assignment] + 1e-6)
         logs = torch.full_like(score, _NO_PEAK)
         scores["peak"] = logs.index_copy_(0, pool, peak.clamp(min=_NO_PEAK))
-        return merge_record(tokens, home, weight, scores, trace)
+        return replace(merge_record(tokens, home, weight, scores), state=state)
 
     def _count(self, tokens: VideoTokens) -> int:
         total = tokens.num_units * tokens.tokens_per_unit

@@ -37,7 +37,7 @@ def test_case(framefusion):
     assert result.record.keep.tolist() == case["kept"]
     assert result.rows_per_layer == case["visual_tokens_per_layer"]
     assert result.average == pytest.approx(case["mean_retention"], rel=1e-9)
-    ratios = result.by_layer[config["num_layers"] - 1].trace["merge_ratios"].tolist()
+    ratios = result.by_layer[config["num_layers"] - 1].state["merge_ratios"].tolist()
     assert ratios == pytest.approx(case["sparsity_list"], rel=1e-9)
     text = rows(case["seed"] + 1000, count, case["dim"])
     for out in (result.hidden, result.record.apply(visual)):  # stage by stage and composed

@@ -35,7 +35,7 @@ def test_case(sparsevlm):
     tokens = VideoTokens(visual, grid(case), text=text[before:])
     result = pass_through(method, tokens, config["num_layers"], attention)
     record, *stages = result.by_layer.values()
-    assert record.trace["raters"].tolist() == case["text_raters"]
+    assert record.state["raters"].tolist() == case["text_raters"]
     for stage, expected in zip(stages, case["stages"], strict=True):
         record = record.then(stage)
         survivors = record.keep[record.weight[record.keep] == 1].tolist()
