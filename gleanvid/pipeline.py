@@ -123,7 +123,6 @@ def ask(
         stop=stop,
     )
     encode_s = 0.0 if cached else encoded.encode_s
-    settings = {"max_pixels": max_pixels, "history": history} | asdict(sampling)
     return Run(
         video=loaded,
         question=question,
@@ -131,10 +130,12 @@ def ask(
         compressor=method.settings(),
         by_layer=answer.by_layer,
         answer=answer.text,
-        cost=cost_of(answer, encoded, adapter, decode_s, encode_s),
+        cost=cost_of(answer, encoded, adapter.text_config, decode_s, encode_s),
         seconds=_placed(encoded.tokens.seconds),
         rectangles=_placed(encoded.tokens.rectangles),
-        made_with=made_with(adapter, settings),
+        made_with=made_with(
+            adapter.hf_model, asdict(sampling), max_pixels or adapter.max_pixels, len(history)
+        ),
     )
 
 

@@ -231,9 +231,8 @@ class Compression:
         both = self.mixing is not None or later.mixing is not None
         mixing = torch.sparse.mm(later._map(), self._map()).coalesce() if both else None
         keep = self.keep[later.keep]
-        return Compression(
-            keep, self.grid, group, weight, self.scores, self.trace, mixing, later.state
-        )
+        parts: dict[str, Any] = {"keep": keep, "group": group, "weight": weight, "mixing": mixing}
+        return replace(self, **parts, state=later.state)
 
     def to(self, device: torch.device | str) -> Compression:
         """The same record with every tensor on ``device``."""

@@ -1,6 +1,7 @@
 """Who may import whom: the table of the architecture, checked on every import statement."""
 
 import ast
+import graphlib
 import subprocess
 import sys
 from pathlib import Path
@@ -23,6 +24,16 @@ ALLOWED = {
     "metrics": TYPES | {"ops", "metrics"},
     "plots": TYPES | {"ops", "metrics", "plots"},
 }
+MODELS = (  # rooms of gleanvid/models from the top down: a room imports from those below it
+    ("__init__",),
+    ("loading",),
+    ("families",),
+    ("base",),
+    ("generation",),
+    ("boundary",),
+    ("cost",),
+    ("encoded", "frames", "geometry"),
+)
 LIGHT = {"gradio", "plotly", "av", "cv2", "decord", "matplotlib", "PIL"}
 
 
@@ -41,6 +52,68 @@ def modules():
         room = path.relative_to(ROOT / "gleanvid").parts[0].removesuffix(".py")
         if room in ALLOWED:
             yield pytest.param(room, path, id=str(path.relative_to(ROOT)))
+
+
+def targets(path, known):
+    """Modules of the library that a module imports when it is imported or only for its types."""
+    nodes = [ast.parse(path.read_text(encoding="utf-8"))]
+    while nodes:
+        node = nodes.pop()
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if alias.name in known)
+        elif isinstance(node, ast.ImportFrom) and node.module in known:
+            inner = {f"{node.module}.{alias.name}" for alias in node.names}
+            yield from inner & known or {node.module}
+        if not isinstance(node, ast.FunctionDef):  # what runs later makes no circle
+            nodes.extend(ast.iter_child_nodes(node))
+
+
+def graph(folder=ROOT / "gleanvid"):
+    paths = {}
+    for path in folder.rglob("*.py"):
+        parts = path.relative_to(folder.parent).with_suffix("").parts
+        paths[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return {name: {*targets(path, paths.keys())} for name, path in paths.items()}
+
+
+def circle(modules):
+    try:
+        graphlib.TopologicalSorter(modules).prepare()
+    except graphlib.CycleError as error:
+        return error.args[1]
+    return None
+
+
+def test_no_module_of_the_library_imports_itself_by_way_of_another():
+    assert circle(graph()) is None
+
+
+def test_a_circle_through_a_type_checking_block_is_found(tmp_path):
+    room = tmp_path / "gleanvid"
+    room.mkdir()
+    (room / "a.py").write_text("from typing import TYPE_CHECKING\n\nfrom gleanvid import b\n")
+    (room / "b.py").write_text("def late():\n    from gleanvid.a import b\n")
+    (room / "__init__.py").touch()
+    assert circle(graph(room)) is None
+    (room / "b.py").write_text("if TYPE_CHECKING:\n    from gleanvid.a import b\n")
+    assert {"gleanvid.a", "gleanvid.b"} == set(circle(graph(room)))
+
+
+def room_of_models(module):
+    return [*module.removeprefix("gleanvid.models").split("."), "__init__"][1]
+
+
+def test_rooms_of_models_import_downwards():
+    rank = {room: number for number, rooms in enumerate(MODELS) for room in rooms}
+    for module, imported in graph().items():
+        if not module.startswith("gleanvid.models"):
+            continue
+        room = room_of_models(module)
+        for name in imported:
+            if name.startswith("gleanvid.models"):
+                other = room_of_models(name)
+                below = rank[room] < rank[other] or room == other
+                assert below, f"{module} may not import {name}"
 
 
 @pytest.mark.parametrize(("room", "path"), list(modules()))

@@ -7,7 +7,6 @@ an answer. Where the package ``spaces`` is not installed, nothing here takes par
 
 from __future__ import annotations
 
-import copyreg
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
@@ -15,7 +14,7 @@ from contextlib import closing
 from dataclasses import fields, replace
 from importlib import import_module
 from importlib.util import find_spec
-from types import MappingProxyType, SimpleNamespace
+from types import SimpleNamespace
 from typing import Any
 
 from torch import Tensor
@@ -34,17 +33,11 @@ def lent(library: Any, seconds: int = SECONDS) -> Any:
     return Lent(library, import_module("spaces").GPU(duration=seconds))
 
 
-def read_only(content: dict[Any, Any]) -> MappingProxyType:
-    """How a read-only mapping comes out of a copy."""
-    return MappingProxyType(content)
-
-
 class Lent:
     """``gleanvid.pipeline`` as the engine uses it; ``gpu`` decorates a function."""
 
     def __init__(self, library: Any, gpu: Callable[[Any], Any]) -> None:
         self.library, self.MAX_SIDE, self.read_video = library, library.MAX_SIDE, library.read_video
-        copyreg.pickle(MappingProxyType, lambda view: (read_only, (dict(view),)))
         self._models: dict[str, Any] = {}
         self._clips: OrderedDict[tuple, Any] = OrderedDict()
         self._encode, self._score = gpu(self._encode_there), gpu(self._score_there)

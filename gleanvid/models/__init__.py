@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 _HOME = {
     "MODELS": "families",
-    "Answer": "generation.answering",
+    "Answer": "encoded",
     "Conversation": "generation.conversation",
     "Encoded": "encoded",
     "ModelAdapter": "base",
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from gleanvid.compressors.base import Chain, Compressor
     from gleanvid.models.base import ModelAdapter as ModelAdapter
     from gleanvid.models.boundary import Record
+    from gleanvid.models.encoded import Answer as Answer
     from gleanvid.models.encoded import Encoded as Encoded
     from gleanvid.models.families import MODELS as MODELS
-    from gleanvid.models.generation.answering import Answer as Answer
     from gleanvid.models.generation.conversation import Conversation as Conversation
     from gleanvid.models.loading.load import load_model as load_model
 

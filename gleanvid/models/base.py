@@ -17,11 +17,11 @@ from torch import Tensor
 from gleanvid.compressors.base import Chain, Compressor
 from gleanvid.models import boundary
 from gleanvid.models.boundary.interrupt import interruptible
-from gleanvid.models.cost.measure import explaining_out_of_memory, now
-from gleanvid.models.encoded import Encoded, History
-from gleanvid.models.generation.answering import Answer, write_answer
-from gleanvid.models.generation.context import check_context, checked_max_pixels
-from gleanvid.models.generation.conversation import ADVICE, Conversation
+from gleanvid.models.cost.measure import ADVICE, explaining_out_of_memory, now
+from gleanvid.models.encoded import Answer, Encoded, History
+from gleanvid.models.generation.answering import write_answer
+from gleanvid.models.generation.context import Context, check_context, checked_max_pixels
+from gleanvid.models.generation.conversation import Conversation
 from gleanvid.models.generation.prompt import literal, split_after
 from gleanvid.models.generation.sampling import GREEDY, Sampling
 from gleanvid.types import ModelError, Video, VideoTokens
@@ -69,6 +69,13 @@ class ModelAdapter(ABC):
         """Architecture numbers of the language model."""
         return self.hf_model.config.get_text_config()
 
+    @property
+    def context(self) -> Context:
+        """How long a prompt the model reads."""
+        config, multimodal = self.text_config, hasattr(self.layout.core, "get_rope_index")
+        limit = getattr(config, "max_position_embeddings", None)
+        return Context(self.name, limit, config.num_hidden_layers, counts_kept=multimodal)
+
     @torch.no_grad()
     def encode(
         self,
@@ -90,8 +97,8 @@ class ModelAdapter(ABC):
             prefix, _ = split_after(self._render(video, "", ()), self._video_token)
             limit = self.max_pixels if max_pixels is None else checked_max_pixels(max_pixels)
             inputs = self._without_outro(self.build_inputs(video, prefix, limit))
-            if not hasattr(self.layout.core, "get_rope_index"):  # else a compressor may help
-                check_context(self, inputs["input_ids"].shape[1], 0, None)
+            if not self.context.counts_kept:  # else a compressor may help
+                check_context(self.context, inputs["input_ids"].shape[1], 0, None)
             inputs = {
                 name: value.to(self.device) if isinstance(value, Tensor) else value
                 for name, value in inputs.items()
@@ -136,7 +143,7 @@ class ModelAdapter(ABC):
         ):
             inputs = self.prompt(encoded, question, history)
             length = inputs["input_ids"].shape[1]
-            check_context(self, length, len(encoded.tokens), compressor)
+            check_context(self.context, length, len(encoded.tokens), compressor)
             return write_answer(self, inputs, record, length, sampling, on_text=on_text, stop=stop)
 
     def conversation(self, encoded: Encoded, compressor: Compressor | Chain | None) -> Conversation:

@@ -1,4 +1,4 @@
-"""One video through a model's vision side, and what was said about it before."""
+"""What goes through a model: the encoded video, earlier turns, and the answer."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from torch import Tensor
 
-from gleanvid.types import Video, VideoTokens
+from gleanvid.types import Compression, Video, VideoTokens
 
 History = Sequence[tuple[str, str]]  # (question, answer) of earlier turns about the same video
 
@@ -34,3 +34,23 @@ class Encoded:
         """The vision signals that were computed, by name."""
         named = {"saliency": self.tokens.saliency, "keys": self.tokens.keys}
         return {name: rows for name, rows in named.items() if rows is not None}
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """What the model said and what it took. ``by_layer`` is on the CPU; seconds are synchronised.
+
+    ``prefill_s`` runs from the question to the first token without ``compress_s``; ``generate_s``
+    from the first token to the last. ``peak_memory_mib``: device memory on CUDA, else the whole
+    process.
+    """
+
+    text: str
+    by_layer: dict[int, Compression]
+    prompt_tokens: int
+    prompt_tokens_kept: int  # entering layer 0
+    compress_s: float
+    prefill_s: float
+    generate_s: float
+    new_tokens: int
+    peak_memory_mib: float

@@ -8,10 +8,8 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from gleanvid.models.base import ModelAdapter
 from gleanvid.models.cost.flops import prefill_flops
-from gleanvid.models.encoded import Encoded
-from gleanvid.models.generation.answering import Answer
+from gleanvid.models.encoded import Answer, Encoded
 from gleanvid.run import Cost, visual_tokens_by_layer
 
 
@@ -25,24 +23,25 @@ def versions() -> dict[str, str]:
     return found
 
 
-def made_with(adapter: ModelAdapter, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Versions, device, dtype and ``settings`` of :func:`gleanvid.ask`, ready for JSON.
-
-    Of earlier turns only their number is told.
-    """
-    usual = {"temperature": 0.0, "top_p": 1.0, "seed": None}
-    given = {name: value for name, value in settings.items() if name != "history"}
-    given["max_pixels"] = given.get("max_pixels") or adapter.max_pixels
-    given["earlier_turns"] = len(settings.get("history", ()))
-    told = {"device": str(adapter.device), "dtype": str(adapter.hf_model.dtype)}
-    return {"versions": versions()} | told | usual | given
+def made_with(
+    hf_model: Any, sampling: Mapping[str, Any], max_pixels: int | None, earlier_turns: int
+) -> dict[str, Any]:
+    """What it takes to make a run again, ready for JSON; ``max_pixels`` bounds all frames."""
+    return {
+        "versions": versions(),
+        "device": str(hf_model.device),
+        "dtype": str(hf_model.dtype),
+        **sampling,
+        "max_pixels": max_pixels,
+        "earlier_turns": earlier_turns,
+    }
 
 
 def cost_of(
-    answer: Answer, encoded: Encoded, adapter: ModelAdapter, decode_s: float, encode_s: float
+    answer: Answer, encoded: Encoded, text_config: Any, decode_s: float, encode_s: float
 ) -> Cost:
     """What an answer took; ``encode_s`` is 0.0 where the clip was encoded before."""
-    config = adapter.text_config
+    config = text_config
     total = len(encoded.tokens)
     layers = visual_tokens_by_layer(answer.by_layer, total, config.num_hidden_layers)
     text = answer.prompt_tokens - total

@@ -13,6 +13,8 @@ import torch
 
 from gleanvid.types import ModelError
 
+ADVICE = "Use fewer frames, a lower retention_ratio, or a smaller model."
+
 
 def now(device: torch.device) -> float:
     """Seconds, after everything queued on the device is done."""

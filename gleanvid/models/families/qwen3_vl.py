@@ -18,8 +18,8 @@ from gleanvid.models.base import ModelAdapter
 from gleanvid.models.boundary import Layout
 from gleanvid.models.boundary.chunks import by_unit
 from gleanvid.models.frames import frame_metadata, paired
-from gleanvid.models.geometry import cells
-from gleanvid.types import ModelError, Video
+from gleanvid.models.geometry import cells, check_pixels
+from gleanvid.types import Video
 
 
 class Qwen3VL(ModelAdapter):
@@ -77,7 +77,7 @@ class Qwen3VL(ModelAdapter):
             return_tensors="pt",
         )
         inputs = {name: made[name] for name in made if name != "video_metadata"}
-        self._check(inputs, max_pixels)
+        check_pixels(inputs, self.processor.video_processor, max_pixels)
         return inputs
 
     def place_tokens(
@@ -98,13 +98,3 @@ class Qwen3VL(ModelAdapter):
         if max_pixels is not None:
             low, high = min(low, int(max_pixels / num_frames / 1.06)), max_pixels
         return {"shortest_edge": max(low, 1), "longest_edge": high}
-
-    def _check(self, inputs: Mapping[str, Any], max_pixels: int | None) -> None:
-        processor = self.processor.video_processor
-        (units, height, width), patch = inputs["video_grid_thw"][0].tolist(), processor.patch_size
-        pixels = units * processor.temporal_patch_size * height * width * patch**2
-        if max_pixels is not None and pixels > max_pixels:
-            raise ModelError(
-                f"max_pixels={max_pixels} is too little for this clip, which takes at least "
-                f"{pixels} pixels: use fewer frames or a higher max_pixels."
-            )

@@ -13,16 +13,16 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
+from gleanvid.models.base import ModelAdapter
 from gleanvid.models.boundary import Layout
 from gleanvid.models.boundary.chunks import by_unit
 from gleanvid.models.boundary.layout import Grid
-from gleanvid.models.families.qwen3_vl import Qwen3VL
 from gleanvid.models.frames import frame_metadata
-from gleanvid.models.geometry import cells
+from gleanvid.models.geometry import cells, check_pixels
 from gleanvid.types import Video
 
 
-class VideoLlama3(Qwen3VL):
+class VideoLlama3(ModelAdapter):
     model_types: ClassVar[tuple[str, ...]] = ("video_llama_3",)
 
     @classmethod
@@ -50,7 +50,7 @@ class VideoLlama3(Qwen3VL):
             return_tensors="pt",
         )
         inputs = {name: made[name] for name in made if name != "video_metadata"}
-        self._check(inputs, max_pixels)
+        check_pixels(inputs, self.processor.video_processor, max_pixels)
         return inputs
 
     def _size(self, num_frames: int, max_pixels: int | None) -> dict[str, int]:

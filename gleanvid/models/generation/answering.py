@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from transformers import GenerationConfig
@@ -12,29 +11,11 @@ from transformers import GenerationConfig
 from gleanvid.models.boundary import Record, last_logits_only
 from gleanvid.models.boundary.interrupt import interruptible
 from gleanvid.models.cost.measure import now, peak_memory_mib, reset_peak_memory
+from gleanvid.models.encoded import Answer
+from gleanvid.models.generation.adapted import Adapted
 from gleanvid.models.generation.sampling import Sampling, seeded
 from gleanvid.models.generation.streaming import StopOnEvent, TimedStreamer
-from gleanvid.types import Compression, StoppedError
-
-
-@dataclass(frozen=True, eq=False)
-class Answer:
-    """What the model said and what it took. ``by_layer`` is on the CPU; seconds are synchronised.
-
-    ``prefill_s`` runs from the question to the first token without ``compress_s``; ``generate_s``
-    from the first token to the last. ``peak_memory_mib``: device memory on CUDA, else the whole
-    process.
-    """
-
-    text: str
-    by_layer: dict[int, Compression]
-    prompt_tokens: int
-    prompt_tokens_kept: int  # entering layer 0
-    compress_s: float
-    prefill_s: float
-    generate_s: float
-    new_tokens: int
-    peak_memory_mib: float
+from gleanvid.types import StoppedError
 
 
 def generation_config(sampling: Sampling, longest: int | None = None) -> GenerationConfig:
@@ -57,7 +38,7 @@ def generation_config(sampling: Sampling, longest: int | None = None) -> Generat
 
 
 def write_answer(
-    model: Any,
+    model: Adapted,
     inputs: Mapping[str, Any],
     record: Record,
     prompt_tokens: int,

@@ -3,43 +3,49 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
 
 from gleanvid.compressors.base import Chain, Compressor
 from gleanvid.types import ModelError
 
-if TYPE_CHECKING:
-    from gleanvid.models.base import ModelAdapter
 
-
-def check_context(
-    model: ModelAdapter, tokens: int, visual: int, compressor: Compressor | Chain | None
-) -> None:
-    """Raises ``ModelError`` where ``tokens``, of them ``visual`` ones, are too many.
+@dataclass(frozen=True)
+class Context:
+    """How long a prompt a model reads.
 
     Kept tokens keep their positions. Where those count every token (1-D), compression does not
     bring a prompt back into the context; multimodal positions grow with rows, columns and seconds
-    alone, so there only the tokens that are left count.
+    alone, so there only the tokens that are left count (``counts_kept``).
     """
-    limit = getattr(model.text_config, "max_position_embeddings", None)
-    if limit is None:
+
+    model: str  # its name
+    limit: int | None  # tokens; None where the checkpoint states none
+    num_layers: int
+    counts_kept: bool
+
+
+def check_context(
+    context: Context, tokens: int, visual: int, compressor: Compressor | Chain | None
+) -> None:
+    """Raises ``ModelError`` where ``tokens``, of them ``visual`` ones, are too many."""
+    if context.limit is None:
         return
     read, advice = tokens, "use fewer frames or a lower max_pixels"
-    if hasattr(model.layout.core, "get_rope_index"):
-        read = tokens - visual + math.ceil(share_ahead(model, compressor) * visual)
+    if context.counts_kept:
+        read = tokens - visual + math.ceil(share_ahead(compressor, context.num_layers) * visual)
         advice += ", or a lower retention_ratio"
-    if read > limit:
+    if read > context.limit:
         raise ModelError(
-            f"{model.name} reads at most {limit} tokens and this video makes the prompt {read} "
-            f"long: {advice}."
+            f"{context.model} reads at most {context.limit} tokens and this video makes the prompt "
+            f"{read} long: {advice}."
         )
 
 
-def share_ahead(model: ModelAdapter, compressor: Compressor | Chain | None) -> float:
+def share_ahead(compressor: Compressor | Chain | None, num_layers: int) -> float:
     """Share of the visual tokens that enters layer 0."""
     if compressor is None:
         return 1.0
-    stages = dict(compressor.at_depth(model.text_config.num_hidden_layers).stages)
+    stages = dict(compressor.at_depth(num_layers).stages)
     return stages[0].retention_ratio if 0 in stages else 1.0
 
 

@@ -12,7 +12,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -21,16 +21,14 @@ from transformers.cache_utils import DynamicLayer, LinearAttentionCacheLayerMixi
 
 from gleanvid.compressors.base import Chain, Compressor
 from gleanvid.models import boundary
-from gleanvid.models.cost.measure import explaining_out_of_memory, now
-from gleanvid.models.generation.answering import Answer, write_answer
+from gleanvid.models.cost.measure import ADVICE, explaining_out_of_memory, now
+from gleanvid.models.encoded import Answer, Encoded, History
+from gleanvid.models.generation.adapted import Adapted
+from gleanvid.models.generation.answering import write_answer
 from gleanvid.models.generation.context import check_context
 from gleanvid.models.generation.sampling import GREEDY, Sampling
 from gleanvid.types import Compression
 
-if TYPE_CHECKING:
-    from gleanvid.models.base import Encoded, ModelAdapter
-
-ADVICE = "Use fewer frames, a lower retention_ratio, or a smaller model."
 _TAKES_ANY_MASK = ("sdpa", "eager")  # FlashAttention knows causal masks alone
 
 
@@ -93,7 +91,7 @@ class Conversation:
     """
 
     def __init__(
-        self, model: ModelAdapter, encoded: Encoded, compressor: Compressor | Chain | None
+        self, model: Adapted, encoded: Encoded, compressor: Compressor | Chain | None
     ) -> None:
         self.model, self.encoded, self.compressor = model, encoded, compressor
         self.records: dict[int, Compression] = {}  # layer -> record of the latest prefill, CPU
@@ -113,7 +111,7 @@ class Conversation:
         question: str,
         sampling: Sampling = GREEDY,
         *,
-        history: Sequence[tuple[str, str]] = (),
+        history: History = (),
         on_text: Callable[[str], None] | None = None,
         stop: threading.Event | None = None,
     ) -> Answer:
@@ -151,9 +149,7 @@ class Conversation:
                 )
 
     @torch.no_grad()
-    def score(
-        self, question: str, answers: Sequence[str], *, history: Sequence[tuple[str, str]] = ()
-    ) -> list[float]:
+    def score(self, question: str, answers: Sequence[str], *, history: History = ()) -> list[float]:
         """Mean log-probability per token (natural; the answer's and its end token) of each answer.
 
         All answers are read side by side in one pass, each blind to the others.
@@ -175,11 +171,11 @@ class Conversation:
             with prefix.going_on(model.hf_model, len(lead)):
                 return [score for part in parts for score in self._scores(prefix, lead, part)]
 
-    def _prompt(self, question: str, history: Sequence[tuple[str, str]]) -> dict[str, Any]:
+    def _prompt(self, question: str, history: History) -> dict[str, Any]:
         """The whole prompt. Raises ``ModelError`` where the model cannot read that much."""
         inputs = self.model.prompt(self.encoded, question, history)
         visual = len(self.encoded.tokens)
-        check_context(self.model, inputs["input_ids"].shape[1], visual, self.compressor)
+        check_context(self.model.context, inputs["input_ids"].shape[1], visual, self.compressor)
         return inputs
 
     @torch.no_grad()

@@ -1,0 +1,52 @@
+"""What generation needs of a loaded model, whatever its family."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import torch
+from torch import Tensor
+
+from gleanvid.compressors.base import Chain, Compressor
+from gleanvid.models.boundary import Layout
+from gleanvid.models.encoded import Answer, Encoded, History
+from gleanvid.models.generation.context import Context
+from gleanvid.models.generation.sampling import Sampling
+
+
+class Adapted(Protocol):
+    """A loaded model behind its family's adapter; :class:`ModelAdapter` says what each does."""
+
+    hf_model: Any
+    processor: Any
+    lock: threading.RLock
+    layout: Layout
+
+    @property
+    def device(self) -> torch.device: ...
+
+    @property
+    def text_config(self) -> Any: ...
+
+    @property
+    def context(self) -> Context: ...
+
+    def prompt(self, encoded: Encoded, question: str, history: History) -> dict[str, Any]: ...
+
+    def answer_ids(
+        self, encoded: Encoded, question: str, answer: str, history: History
+    ) -> Tensor: ...
+
+    def generate(
+        self,
+        encoded: Encoded,
+        question: str,
+        compressor: Compressor | Chain | None,
+        sampling: Sampling,
+        *,
+        history: History = (),
+        on_text: Callable[[str], None] | None = None,
+        stop: threading.Event | None = None,
+    ) -> Answer: ...
