@@ -16,6 +16,7 @@ os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")  # Gradio reads it on
 
 from components.panels.page import BUILT_IN_MODEL, build_app
 from components.server import serving, zero
+from components.server.hosts import networks
 from components.session import examples, loading
 from components.session.engine import Engine
 from components.session.line import Line
@@ -30,6 +31,14 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     add("--public", action="store_true", help="tighter limits, for a host that strangers reach")
     add("--max-frames", type=int, help="upper end of the frames slider")
     add("--deadline", type=float, help="seconds after which a run is ended")
+    add("--allow-host", action="append", default=[], metavar="NAME", help="a name it is reached by")
+    add(
+        "--trusted-proxy",
+        action="append",
+        default=[],
+        metavar="ADDRESS",
+        help="a proxy, or a network of them, whose X-Forwarded headers are believed",
+    )
     add("--root-path", help="path under which a reverse proxy shows the app, e.g. /gleanvid")
     add("--share", action="store_true", help="a public address through Gradio")
     add("--mcp", action="store_true", help="serve the endpoints as MCP tools: gleanvid[mcp]")
@@ -37,6 +46,10 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     options = parser.parse_args(arguments)
     if options.mcp and find_spec("mcp") is None:
         parser.error("--mcp needs one more package: pip install 'gleanvid[mcp]'")
+    try:
+        networks(options.trusted_proxy)
+    except ValueError as error:
+        parser.error(f"--trusted-proxy: {error}; give an address such as 10.0.0.5 or 10.0.0.0/8")
     return options
 
 
@@ -57,9 +70,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
         os.environ.setdefault("GRADIO_TEMP_DIR", folder)
         page = build_app(engine, models, examples.examples(), limits)
         engine.warm_up(models[0][1])
-        launch = serving.options(options.host, options.port, options.share, limits)
-        launch |= {"root_path": options.root_path, "mcp_server": options.mcp}
-        page.queue(max_size=limits.queue).launch(**launch)
+        names, proxies = options.allow_host, options.trusted_proxy
+        where = options.host, options.port, options.share
+        launch = serving.options(*where, limits, names, proxies, options.mcp)
+        launch |= {"root_path": options.root_path}
+        serving.start(page.queue(max_size=limits.queue), launch)
+        page.block_thread()
 
 
 if __name__ == "__main__":

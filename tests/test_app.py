@@ -83,11 +83,10 @@ def test_the_pictures_of_examples_are_no_copies_that_would_be_deleted(tmp_path, 
 def test_the_limits_reach_the_server(monkeypatch):
     launched = {}
     monkeypatch.setattr(Engine, "warm_up", lambda self, name: None)
-    monkeypatch.setattr(
-        gr.Blocks, "launch", lambda page, **given: launched.update(given, page=page)
-    )
+    monkeypatch.setattr(serving, "start", lambda page, given: launched.update(given, page=page))
+    monkeypatch.setattr(gr.Blocks, "block_thread", lambda page: None)
     app.main(["--public"])
-    page, guard = launched["page"], launched["app_kwargs"]["middleware"][0].kwargs
+    page, guard = launched["page"], launched["app_kwargs"]["lifespan"].guard.keywords
     assert page._queue.max_size == serving.PUBLIC.queue
     assert page.delete_cache == serving.PUBLIC.delete_cache == (300, 7200)
     assert launched["max_file_size"] == "200mb" and guard["requests_per_minute"] == 120
@@ -163,7 +162,9 @@ def test_a_space_is_reached_from_outside_shown_in_its_frame_and_public(monkeypat
     assert limits == serving.PUBLIC
     launch = serving.options("127.0.0.1", None, False, limits)
     assert launch["server_name"] == "0.0.0.0"
-    assert "https://huggingface.co" in launch["app_kwargs"]["middleware"][0].kwargs["framed_by"]
+    guard = launch["app_kwargs"]["lifespan"].guard.keywords
+    assert "https://huggingface.co" in guard["framed_by"]
+    assert guard["hosts"].names[-1] == "*.hf.space" and guard["hosts"].trusts("10.16.0.1")
 
 
 def test_limits_given_at_launch_count():

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from gradio.utils import get_upload_folder
@@ -14,6 +14,7 @@ from components.files.folder import bytes_in
 
 MIB = 2**20
 LOOK_S = 5.0  # between two looks at the folder
+BROKEN_S = 30.0  # after which a file of no running upload has broken off
 FORM_BYTES = MIB  # of an upload beside its file
 
 
@@ -21,21 +22,31 @@ class Uploads:
     """What an upload may bring: ``each_bytes`` by itself, ``all_bytes`` with all that is there.
 
     Gradio's own limit is that of a file, of which an upload may bring a thousand; and it forgets
-    uploads that break off, so each look at the folder deletes those older than ``keep_s``.
-    ``all_bytes`` 0: no limit.
+    uploads that break off, which :meth:`sweep` deletes. ``all_bytes`` 0: no limit.
     """
 
     def __init__(
-        self,
-        each_bytes: int,
-        all_bytes: int,
-        keep_s: float,
-        clock: Callable[[], float] = time.monotonic,
+        self, each_bytes: int, all_bytes: int, clock: Callable[[], float] = time.monotonic
     ) -> None:
-        self.each_bytes, self.all_bytes, self.keep_s = each_bytes, all_bytes, keep_s
-        self.clock = clock
+        self.each_bytes, self.all_bytes, self.clock = each_bytes, all_bytes, clock
         self._held, self._looked = 0, -LOOK_S
         self._lock = threading.Lock()
+        self._under_way: dict[object, float] = {}  # since when
+
+    @contextmanager
+    def under_way(self) -> Iterator[None]:
+        """While an upload comes in, none of its files has broken off."""
+        key = object()
+        self._under_way[key] = time.time() - 1.0  # clocks of file systems are coarse
+        try:
+            yield
+        finally:
+            del self._under_way[key]
+
+    def sweep(self) -> None:
+        """Delete the files of uploads that broke off."""
+        since = min([time.time() - BROKEN_S, *self._under_way.values()])
+        forget(Path(get_upload_folder()), since)
 
     def refusal(self, length: str) -> tuple[int, str] | None:
         """Status and sentence for an upload of this Content-Length, where it is refused."""
@@ -46,9 +57,7 @@ class Uploads:
             return 413, f"The file is larger than {self.each_bytes // MIB} MB."
         with self._lock:
             if self.clock() - self._looked >= LOOK_S:
-                folder = Path(get_upload_folder())
-                forget(folder, time.time() - self.keep_s)
-                self._held, self._looked = bytes_in(folder), self.clock()
+                self._held, self._looked = bytes_in(get_upload_folder()), self.clock()
             if self.all_bytes and self._held + size > self.all_bytes:
                 return 507, "This server holds all the files it can. Try again later."
             self._held += size

@@ -1,26 +1,31 @@
 """What stands before Gradio's own routes: what is refused, and the headers of every answer.
 
-Pure ASGI, so streamed answers pass through untouched. Refused: requests that another site's page
-makes in a visitor's browser (403), use of the server as a proxy (403), files named by an address in
-place of an upload (422), which Gradio would download without a limit, and, where limits are set,
-more requests a minute than one address needs (429) and uploads that are too large (413) or find no
-room (507). The address of an upload, which is how MCP
-clients name it, is read as the path it holds; the routes behind check that it is one of an upload.
+Pure ASGI, so streamed answers pass through untouched. Refused: names that are not this server's
+(400), requests that another site's page makes in a visitor's browser (403), use of the server as a
+proxy (403), every route that is not listed (404), files named by an address in place of an upload
+(422), which Gradio would download without a limit, and, where limits are set, more requests a
+minute than one address needs (429) and uploads that are too large (413) or find no room (507). The
+address of an upload, which is how MCP clients name it, is read as the path it holds; the routes
+behind check that it is one of an upload.
 """
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 import time
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from contextlib import nullcontext
 from typing import Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 from starlette.concurrency import run_in_threadpool
 
 from components.server.disk import Uploads
+from components.server.hosts import Hosts
+from components.server.routes import ALLOWED, GRADIO, matcher
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -29,6 +34,11 @@ App = Callable[[Message, Receive, Send], Awaitable[None]]
 
 MAX_JSON = 2_000_000  # bytes; settings and questions are far smaller, uploads are forms
 ADDRESSES = 10_000  # remembered by a tap
+READS = 10  # requests that only read, for each that may change something
+UPLOAD = f"{GRADIO}/upload"
+NO_LIMIT = Uploads(0, 0)
+WHOLE_PAGE = ("/", "/config")  # tens of milliseconds each: a crowd must not keep out the others
+PAGES_AT_ONCE = 2
 POLICY = (
     "default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval' blob:; "
     "style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; media-src 'self' blob:; "
@@ -55,41 +65,64 @@ class Guard:
         app: App,
         requests_per_minute: int = 0,
         framed_by: str = "",
-        uploads: Uploads | None = None,
+        uploads: Uploads = NO_LIMIT,
+        hosts: Hosts = Hosts(),  # noqa: B008  # frozen
+        routes: Iterable[str] = ALLOWED,
     ) -> None:
         """``framed_by``: further pages that may show this one in a frame, each after a space."""
-        self.app = app
+        self.app, self.uploads, self.hosts = app, uploads, hosts
+        self.allows = matcher(routes)
+        self.pages = asyncio.Semaphore(PAGES_AT_ONCE)
         policy = (b"content-security-policy", (POLICY + framed_by).encode())
         self.headers = [policy, *HEADERS[1:]]
-        self.tap = Tap(requests_per_minute) if requests_per_minute else None
-        self.uploads = uploads
+        changes, reads = requests_per_minute, requests_per_minute * READS
+        self.taps = {"POST": Tap(changes), "GET": Tap(reads)} if requests_per_minute else {}
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self.app(scope, receive, send)
-            return
-        if refusal := await self._refusal(scope, dict(scope["headers"])):
+        if scope["type"] == "lifespan":
+            return await self.app(scope, receive, send)
+        if scope["type"] != "http":  # the page has no websockets
+            return await send({"type": "websocket.close"})
+        scope, named = self.hosts.visitor(scope)
+        headers = dict(scope["headers"])
+        if refusal := self._refusal(scope, headers, named) or await self._no_room(scope, headers):
             await _refuse(send, *refusal)
-        elif scope["method"] == "POST" and not _is_form(scope):
+        elif scope["method"] == "POST" and not _is_upload(scope):
             await self._checked(scope, receive, send)
         else:
-            own = [*self.headers, FRESH] if _is_script(scope) else self.headers
-            await self.app(scope, receive, _with_headers(send, own))
-
-    async def _refusal(self, scope: Message, headers: dict[bytes, bytes]) -> tuple[int, str] | None:
-        """Status and sentence for what is refused before its body is read."""
-        if _foreign(headers):
-            return 403, "This page answers only its own visitors."
-        if _PROXY.search(unquote(scope["path"])) or b"/proxy=" in scope.get("raw_path", b""):
-            return 403, "This server fetches nothing from other addresses."
-        if scope["method"] != "POST":
-            return None
-        if self.tap and not self.tap.allows(_client(scope, headers)):
-            return 429, "Too many requests from your address. Wait a minute."
-        if self.uploads and _is_form(scope):
-            length = headers.get(b"content-length", b"").decode("latin-1")
-            return await run_in_threadpool(self.uploads.refusal, length)
+            await self._passed(scope, receive, send)
         return None
+
+    async def _passed(self, scope: Message, receive: Receive, send: Send) -> None:
+        turn = self.pages if scope["path"] in WHOLE_PAGE else nullcontext()
+        uploading = self.uploads.under_way() if _is_upload(scope) else nullcontext()
+        own = [*self.headers, FRESH] if _is_script(scope) else self.headers
+        async with turn:
+            with uploading:
+                await self.app(scope, receive, _with_headers(send, own))
+
+    def _refusal(
+        self, scope: Message, headers: dict[bytes, bytes], named: list[str]
+    ) -> tuple[int, str] | None:
+        """Status and sentence for what is refused before its body is read."""
+        if not named or not all(self.hosts.answers_to(host, scope) for host in named):
+            return 400, "This server does not answer to that name; --allow-host NAME adds it."
+        if _foreign(headers, named):
+            return 403, "This page answers only its own visitors."
+        if _PROXY.search(scope["path"]) or _PROXY.search(unquote(scope["path"])):
+            return 403, "This server fetches nothing from other addresses."
+        tap = self.taps.get("POST" if scope["method"] == "POST" else "GET")
+        if tap and not tap.allows(str((scope.get("client") or ("",))[0])):
+            return 429, "Too many requests from your address. Wait a minute."
+        if not self.allows(scope["method"], scope["path"]):
+            return 404, "There is nothing here."
+        return None
+
+    async def _no_room(self, scope: Message, headers: dict[bytes, bytes]) -> tuple[int, str] | None:
+        if not self.uploads.each_bytes or not _is_upload(scope):
+            return None
+        length = headers.get(b"content-length", b"").decode("latin-1")
+        return await run_in_threadpool(self.uploads.refusal, length)
 
     async def _checked(self, scope: Message, receive: Receive, send: Send) -> None:
         """Read a body whole, judge it as the JSON that it may be, and hand it on."""
@@ -133,22 +166,14 @@ class Tap:
         return left >= 1
 
 
-def _client(scope: Message, headers: dict[bytes, bytes]) -> str:
-    """The visitor's address; behind a proxy on this machine, the one that the proxy names."""
-    address = (scope.get("client") or ("", 0))[0]
-    named = headers.get(b"x-forwarded-for", b"").decode("latin-1").split(",")[-1].strip()
-    return named if named and address in ("127.0.0.1", "::1") else str(address)
-
-
 def _is_script(scope: Message) -> bool:
     """Whether this asks for a script that lies in a folder of ours."""
     return "/file=" in scope["path"] and str(scope["path"]).endswith(".js")
 
 
-def _is_form(scope: Message) -> bool:
-    """Whether this is an upload. All else may be read as JSON behind, however it is labelled."""
-    kinds = [value for name, value in scope["headers"] if name == b"content-type"]
-    return bool(kinds) and all(kind.startswith(b"multipart/form-data;") for kind in kinds)
+def _is_upload(scope: Message) -> bool:
+    """The one route that takes a form. All else may be read as JSON behind, whatever its label."""
+    return bool(scope["method"] == "POST" and scope["path"] == UPLOAD)
 
 
 def _with_paths(body: bytes) -> bytes:
@@ -158,6 +183,8 @@ def _with_paths(body: bytes) -> bytes:
     """
     try:
         content = json.loads(body)
+    except RecursionError as error:
+        raise ValueError("The request is nested too deeply.") from error
     except ValueError:
         return body  # not JSON: the routes behind refuse it
     pending, changed = [content], False
@@ -175,10 +202,9 @@ def _with_paths(body: bytes) -> bytes:
     return json.dumps(content).encode() if changed else body
 
 
-def _foreign(headers: dict[bytes, bytes]) -> bool:
+def _foreign(headers: dict[bytes, bytes], named: list[str]) -> bool:
     origin = headers.get(b"origin")
-    hosts = (headers.get(b"host"), headers.get(b"x-forwarded-host"))
-    return origin is not None and urlsplit(origin).netloc not in hosts
+    return origin is not None and origin.partition(b"://")[2].decode("latin-1") not in named
 
 
 def _with_headers(send: Send, headers: list[tuple[bytes, bytes]]) -> Send:

@@ -3,22 +3,32 @@
 from __future__ import annotations
 
 import argparse
+import asyncio
 import os
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import gradio as gr
 from gradio.utils import get_upload_folder
-from starlette.middleware import Middleware
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 from components.server import theme
+from components.server.connections import watch
 from components.server.disk import Uploads
 from components.server.guard import Guard
+from components.server.hosts import PRIVATE, Hosts, networks
+from components.server.routes import ALLOWED, MCP
 
 HOUR_S = 60 * 60
+SWEEP_S = 15.0
 ROOT = Path(__file__).resolve().parents[2]
 SPACE_FRAMES = " https://huggingface.co https://*.hf.space"  # pages that show a Space
 SCRIPT = (ROOT / "assets" / "page.js").read_text(encoding="utf-8")
@@ -59,13 +69,69 @@ def limits(options: argparse.Namespace) -> Limits:
     return replace(chosen, **{name: value for name, value in given.items() if value is not None})
 
 
-def options(host: str, port: int | None, share: bool, limits: Limits = LOCAL) -> dict[str, Any]:
-    """Arguments of ``Blocks.launch``."""
-    frames = SPACE_FRAMES if on_space() else ""
-    uploads = Uploads(limits.upload_mb * 2**20, limits.disk_gb * 2**30, limits.keep_s)
-    asked = limits.requests_per_minute
-    guard = Middleware(Guard, requests_per_minute=asked, framed_by=frames, uploads=uploads)
+@dataclass(frozen=True)
+class Guarded:
+    """A lifespan that puts the guard around the whole application, before it listens.
+
+    Gradio surrounds every middleware it is given with its own answers to other sites (CORS).
+    """
+
+    guard: partial[Guard]
+
+    @asynccontextmanager
+    async def __call__(self, app: Starlette) -> AsyncIterator[None]:
+        inside: Any = app.middleware_stack
+        app.middleware_stack = self.guard(inside)
+        sweeping = asyncio.create_task(swept(self.guard.keywords["uploads"]))
+        yield
+        sweeping.cancel()
+
+
+async def swept(uploads: Uploads) -> None:
+    """Delete what uploads leave behind, again and again."""
+    while True:
+        await asyncio.sleep(SWEEP_S)
+        await run_in_threadpool(uploads.sweep)
+
+
+def start(page: gr.Blocks, launch: dict[str, Any]) -> None:
+    """Launch a page with these options of :func:`options`; returns while it is served."""
+    hosts = launch["app_kwargs"]["lifespan"].guard.keywords["hosts"]
+    page.launch(**launch, prevent_thread_lock=True)
+    watch(page.server, hosts)
+
+
+def hosts(host: str, share: bool, names: Sequence[str], proxies: Sequence[str]) -> Hosts:
+    """The names to answer to: those given and what this launch is reached by."""
+    own = [host.strip("[]")]
+    if share:  # the tunnel ends on this machine
+        own, proxies = [*own, "*.gradio.live"], [*proxies, "127.0.0.1"]
+    if on_space():  # nothing but the platform's own proxy reaches a Space
+        own += os.environ.get("SPACE_HOST", "*.hf.space").split(",")
+        proxies = [*proxies, *PRIVATE]
+    return Hosts(tuple(name.strip().lower() for name in [*own, *names]), networks(proxies))
+
+
+def options(
+    host: str,
+    port: int | None,
+    share: bool,
+    limits: Limits = LOCAL,
+    names: Sequence[str] = (),
+    proxies: Sequence[str] = (),
+    mcp: bool = False,
+) -> dict[str, Any]:
+    """Arguments of ``Blocks.launch``. ``names``: further hosts; ``proxies``: addresses believed."""
+    guard = partial(
+        Guard,
+        requests_per_minute=limits.requests_per_minute,
+        framed_by=SPACE_FRAMES if on_space() else "",
+        uploads=Uploads(limits.upload_mb * 2**20, limits.disk_gb * 2**30),
+        hosts=hosts(host, share, names, proxies),
+        routes=ALLOWED + (MCP if mcp else ()),
+    )
     return {
+        "mcp_server": mcp,
         "server_name": "0.0.0.0" if on_space() else host,
         "server_port": port,
         "share": share,
@@ -84,7 +150,8 @@ def options(host: str, port: int | None, share: bool, limits: Limits = LOCAL) ->
         "app_kwargs": {
             "docs_url": None,
             "redoc_url": None,
-            "middleware": [guard],
+            "openapi_url": None,
+            "lifespan": Guarded(guard),
             "routes": [Route("/healthz", health)],
         },
     }

@@ -69,7 +69,7 @@ def served(engine, examples, models=None, **launch):
 
     page = app.build_app(engine, models or [BUILT_IN_MODEL], examples)
     options = serving.options("127.0.0.1", None, False) | launch
-    page.queue().launch(**options, prevent_thread_lock=True, quiet=True)
+    serving.start(page.queue(), options | {"quiet": True})
     try:
         yield page.local_url.rstrip("/")
     finally:

@@ -34,14 +34,14 @@ def written(path, size=10):
     ("length", "status"), [("", 411), ("ten", 411), ("-1", 411), (str(2 * FORM_BYTES), 413)]
 )
 def test_an_upload_says_its_length_and_keeps_to_it(length, status):
-    uploads = Uploads(1000, 0, 60)
+    uploads = Uploads(1000, 0)
     assert uploads.refusal(length)[0] == status
     assert uploads.refusal("1000") is None
 
 
 def test_without_room_uploads_are_refused_until_there_is_some(folder):
     now = [0.0]
-    uploads = Uploads(1000, 1000, 60, lambda: now[0])
+    uploads = Uploads(1000, 1000, lambda: now[0])
     held = written(folder / "hash" / "clip.mp4", 500)
     assert uploads.refusal("501")[0] == 507
     assert uploads.refusal("500") is None

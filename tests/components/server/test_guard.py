@@ -14,6 +14,8 @@ from components.server import guard
 from components.server.disk import Uploads
 from components.server.guard import MAX_JSON, Guard, Tap
 
+ANY = ("GET /{rest:path}", "GET /", "POST /{rest:path}")
+
 
 async def echo(request: Request) -> JSONResponse:
     return JSONResponse({"path": request.url.path, "bytes": len(await request.body())})
@@ -22,7 +24,7 @@ async def echo(request: Request) -> JSONResponse:
 @pytest.fixture(scope="module")
 def client():
     routes = [Route("/{rest:path}", echo, methods=["GET", "POST"])]
-    app = Starlette(routes=routes, middleware=[Middleware(Guard)])
+    app = Starlette(routes=routes, middleware=[Middleware(Guard, routes=ANY)])
     return TestClient(app, base_url="http://gleanvid.example:7860")
 
 
@@ -71,7 +73,8 @@ def test_the_address_of_an_upload_is_read_as_its_path(at):
         return JSONResponse(await request.json())
 
     app = Starlette(
-        routes=[Route("/{rest:path}", seen, methods=["POST"])], middleware=[Middleware(Guard)]
+        routes=[Route("/{rest:path}", seen, methods=["POST"])],
+        middleware=[Middleware(Guard, routes=ANY)],
     )
     sent = {"data": [{"path": f"{at}/gradio_api/file=/cache/a%20clip.mp4"}, "http://a.example/"]}
     reply = TestClient(app).post("/gradio_api/queue/join", json=sent)
@@ -131,7 +134,7 @@ def test_scripts_that_import_each_other_are_never_taken_from_an_old_cache(client
 
 def test_a_space_may_be_framed_by_its_host_and_nobody_else():
     routes = [Route("/{rest:path}", echo)]
-    framed = Middleware(Guard, framed_by=" https://a.example")
+    framed = Middleware(Guard, framed_by=" https://a.example", routes=ANY)
     page = TestClient(Starlette(routes=routes, middleware=[framed])).get("/")
     policy = page.headers["content-security-policy"]
     assert policy.endswith("frame-ancestors 'self' https://a.example")
@@ -158,12 +161,14 @@ def test_uploads_are_refused_before_they_are_read(tmp_path, monkeypatch):
     monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path))
     (tmp_path / "held").write_bytes(bytes(600))
     routes = [Route("/{rest:path}", echo, methods=["POST"])]
-    limited = Middleware(Guard, uploads=Uploads(2_000, 1_000, 60))
+    limited = Middleware(Guard, uploads=Uploads(2_000, 1_000), routes=ANY)
     visitor = TestClient(Starlette(routes=routes, middleware=[limited]))
 
     def status(content, **headers):
         kind = {"content-type": "multipart/form-data; boundary=x"}
-        return visitor.post("/upload", content=content, headers=kind | headers).status_code
+        return visitor.post(
+            "/gradio_api/upload", content=content, headers=kind | headers
+        ).status_code
 
     assert status(bytes(300)) == 200 and status(bytes(300)) == 507
     assert status(bytes(10), **{"content-length": "3000000"}) == 413
@@ -173,7 +178,7 @@ def test_uploads_are_refused_before_they_are_read(tmp_path, monkeypatch):
 
 def test_a_page_that_asks_too_often_is_told_to_wait():
     routes = [Route("/{rest:path}", echo, methods=["GET", "POST"])]
-    limited = Middleware(Guard, requests_per_minute=2)
+    limited = Middleware(Guard, requests_per_minute=2, routes=ANY)
     visitor = TestClient(Starlette(routes=routes, middleware=[limited]))
     assert [post(visitor, {}).status_code for _ in range(3)] == [200, 200, 429]
     assert visitor.get("/").status_code == 200

@@ -20,7 +20,7 @@ mcp = pytest.importorskip("mcp", reason="needs the mcp extra, which is part of t
 @pytest.fixture(scope="module")
 def address():
     page = app.build_app(Engine(Library()))
-    options = serving.options("127.0.0.1", None, False) | {"mcp_server": True}
+    options = serving.options("127.0.0.1", None, False, mcp=True)
     _, url, _ = page.queue().launch(**options, prevent_thread_lock=True, quiet=True)
     yield url.rstrip("/")
     page.close()
