@@ -6,9 +6,11 @@ Another clip clears the page of the one before.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import gradio as gr
+from gradio.data_classes import FileData
 
 from components.panels.shared import AT_ONCE, Changes, Shared
 from components.session.examples import Example, ready, thumbnail
@@ -32,6 +34,22 @@ show();
 """
 
 
+class Player(gr.Video):
+    """A video player that shows a file as it is stored.
+
+    Gradio's own looks into it with ffprobe and converts it with ffmpeg, in the server's process.
+    """
+
+    def get_block_name(self) -> str:
+        return "video"
+
+    def preprocess(self, payload: FileData | None) -> str | None:
+        return payload.path if payload else None
+
+    def postprocess(self, value: str | Path | None) -> FileData | None:
+        return FileData(path=str(value), orig_name=Path(value).name) if value else None
+
+
 class Clip(NamedTuple):
     video: gr.Video
     examples: list[gr.Button]
@@ -40,8 +58,13 @@ class Clip(NamedTuple):
 
 def panel(examples: Sequence[Example], max_mb: int, max_frames: int) -> Clip:
     """A player that takes uploads, and one button with a picture for each example."""
+<<<<<<< HEAD
     video = gr.Video(
         value=str(examples[0].path) if examples else None,
+=======
+    video = Player(
+        value=str(shown[0].path) if shown else None,
+>>>>>>> 9e69daf (The player shows files as they are stored: no ffmpeg in the server)
         label="Clip",
         show_label=False,
         sources=["upload"],

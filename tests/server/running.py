@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-import app
+from components.panels.page import build_app
 from components.server import serving
 from components.session.engine import Engine
 from components.session.line import Line
@@ -19,7 +19,7 @@ def running(
 ) -> Iterator[str]:
     """The address of the app while it runs."""
     engine = Engine(library or Library(), line=Line(limits.deadline_s, limits.places))
-    page = app.build_app(engine, limits=limits)
+    page = build_app(engine, limits=limits)
     launch = serving.options("127.0.0.1", None, False, limits, **options)
     serving.start(page.queue(max_size=limits.queue), launch | {"quiet": True})
     try:

@@ -6,7 +6,7 @@ import pytest
 from gradio.routes import App
 from starlette.routing import Mount
 
-import app
+from components.panels.page import build_app
 from components.server import serving
 from components.server.routes import ALLOWED, MCP, matcher
 from components.session.engine import Engine
@@ -34,7 +34,7 @@ REFUSED = {  # what Gradio 6.31 brings beside them
 @pytest.fixture(scope="module")
 def routes():
     """(method, path) of all that the server would answer, those of included routers too."""
-    page = app.build_app(Engine(Library()))
+    page = build_app(Engine(Library()))
     options = serving.options("127.0.0.1", None, False)["app_kwargs"]
     found = []
 
