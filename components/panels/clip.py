@@ -58,13 +58,8 @@ class Clip(NamedTuple):
 
 def panel(examples: Sequence[Example], max_mb: int, max_frames: int) -> Clip:
     """A player that takes uploads, and one button with a picture for each example."""
-<<<<<<< HEAD
-    video = gr.Video(
-        value=str(examples[0].path) if examples else None,
-=======
     video = Player(
-        value=str(shown[0].path) if shown else None,
->>>>>>> 9e69daf (The player shows files as they are stored: no ffmpeg in the server)
+        value=str(examples[0].path) if examples else None,
         label="Clip",
         show_label=False,
         sources=["upload"],
