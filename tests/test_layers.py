@@ -22,7 +22,7 @@ ALLOWED = {
     "pipeline": CORE | {"pipeline"},
     "glimpse": CORE | {"glimpse"},
     "metrics": TYPES | {"ops", "metrics"},
-    "plots": TYPES | {"ops", "metrics", "plots"},
+    "plots": TYPES | {"compressors", "ops", "metrics", "plots"},
 }
 MODELS = (  # rooms of gleanvid/models from the top down: a room imports from those below it
     ("__init__",),

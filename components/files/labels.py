@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gleanvid.compressors import COMPRESSORS
+from gleanvid.compressors import title_of
 from gleanvid.run import Run
 
 
@@ -13,7 +13,7 @@ def labels(runs: Sequence[Run]) -> list[str]:
     names: list[str] = []
     for run in runs:
         name = str(run.compressor.get("name", ""))
-        label = COMPRESSORS[name].__name__ if name in COMPRESSORS else name or "?"
+        label = title_of(name) or "?"
         ratio = run.compressor.get("retention_ratio")
         if isinstance(ratio, int | float) and ratio < 1:
             label = f"{label} {100 * ratio:.3g} %"

@@ -47,7 +47,7 @@ class Compare(NamedTuple):
 
 def panel(methods: Mapping[str, type[Compressor]]) -> Compare:
     gr.Markdown(ABOUT, elem_classes="gv-hint")
-    names = [(cls.__name__, name) for name, cls in methods.items() if name != "full"]
+    names = [(cls.title, name) for name, cls in methods.items() if name != "full"]
     chosen = gr.CheckboxGroup(
         names,
         value=[name for name in START if name in methods],

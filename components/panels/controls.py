@@ -29,7 +29,7 @@ class Controls(NamedTuple):
 
 def panel(methods: Methods, start: str, presets: Sequence[float] = ()) -> Controls:
     """A dropdown of methods, the ratio they share, and one hidden or shown group for each."""
-    names = [(cls.__name__, name) for name, cls in methods.items()]
+    names = [(cls.title, name) for name, cls in methods.items()]
     method = gr.Dropdown(names, value=start, label="Compressor", interactive=True)
     ratio = draw(RATIO, *declared_settings(methods[start])[RATIO])
     with gr.Row(elem_classes="gv-presets"):
@@ -39,7 +39,7 @@ def panel(methods: Methods, start: str, presets: Sequence[float] = ()) -> Contro
         own = [item for item in declared_settings(cls).items() if item[0] != RATIO]
         with gr.Column(visible=name == start, elem_classes="gv-method") as groups[name]:
             if own:
-                with gr.Accordion(f"Advanced: {cls.__name__}", open=False):
+                with gr.Accordion(f"Advanced: {cls.title}", open=False):
                     for setting, spec in own:
                         fields[name, setting] = draw(setting, *spec)
     return Controls(method, ratio, buttons, groups, fields)

@@ -54,10 +54,10 @@ def plans(
         raise ValueError(NOTHING)
     if len(wanted) >= MAX_ROWS:
         raise ValueError(TOO_MANY.format(count=len(wanted) + 1))
-    every: list[Plan] = [(COMPRESSORS["full"].__name__, COMPRESSORS["full"])]
+    every: list[Plan] = [(COMPRESSORS["full"].title, COMPRESSORS["full"])]
     for name, ratio in wanted:
         share = f" {100 * ratio:.3g} %" if has_free_ratio(COMPRESSORS[name]) else ""
-        label = COMPRESSORS[name].__name__ + share
+        label = COMPRESSORS[name].title + share
         every.append((label, lambda name=name, ratio=ratio: make(name, ratio)))  # type: ignore[misc]
     return every
 

@@ -12,7 +12,6 @@ from weakref import WeakKeyDictionary
 from torch import Tensor
 
 from gleanvid import plots
-from gleanvid.compressors import COMPRESSORS
 from gleanvid.metrics import debiased, diagnose, diagnostics_of, with_diagnostics
 from gleanvid.run import Run
 from gleanvid.types import VideoTokens
@@ -81,10 +80,6 @@ def _figure(name: str, runs: list[Run]) -> Any:
 
 def brief(name: str) -> str:
     """A method with its one figure: what the figure is stands in the title of the curve."""
-    method, _, rest = name.partition(" ")
-    if method in COMPRESSORS:
-        title = COMPRESSORS[method].__name__.removesuffix("Tokens")
-        name = f"{title} {rest}".rstrip()
     return re.sub(r"\((?:[a-zA-Z]+ )?([\d.]+%?)[^,)]*\)", r"(\1)", name)
 
 

@@ -19,6 +19,7 @@ def add(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:
 
 
 def _compare(options: argparse.Namespace) -> int:
+    from gleanvid.compressors import title_of
     from gleanvid.pipeline import Failure, compare
 
     methods = shared.methods(options.compressor, options.retention_ratio)
@@ -30,11 +31,11 @@ def _compare(options: argparse.Namespace) -> int:
     for result in compare(video, options.question, model, methods, length, **drawn):
         if isinstance(result, Failure):
             row = {"compressor": result.compressor.settings(), "error": str(result.error)}
-            text = f"{result.compressor.name:<14} failed: {result.error}"
+            text = f"{result.compressor.title:<14} failed: {result.error}"
         else:
             row, cost = result.summary(), result.cost
             share = 1 - cost.flops_reduction
-            text = f"{result.compressor['name']:<14} {cost.visual_tokens_kept:>8}"
+            text = f"{title_of(str(result.compressor['name'])):<14} {cost.visual_tokens_kept:>8}"
             text += f" {cost.average_retention:>8.1%} {cost.ttft_s:>8.3f}"
             text += f" {cost.ttft_s + cost.generate_s:>8.3f} {cost.peak_memory_mib:>8.0f}"
             text += f" {share:>8.1%}  {result.answer}"

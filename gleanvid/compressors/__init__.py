@@ -62,6 +62,11 @@ def from_settings(settings: Mapping[str, Any]) -> Compressor:
     return method(**given)
 
 
+def title_of(name: str) -> str:
+    """The display name of the method of this name; the name itself where there is none here."""
+    return COMPRESSORS[name].title if name in COMPRESSORS else name
+
+
 __all__ = [
     "COMPRESSORS",
     "Compressor",
@@ -69,4 +74,5 @@ __all__ = [
     "declared_settings",
     "from_settings",
     "setting",
+    "title_of",
 ]

@@ -33,6 +33,7 @@ class Ablation(GleanVID):
     """
 
     name: ClassVar[str] = "ablation"
+    title: ClassVar[str] = "Ablation"
     paper: ClassVar[str] = "ablation variants of the GleanVID paper"
 
     budgeting: str = setting(

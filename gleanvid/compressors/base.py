@@ -64,14 +64,15 @@ def setting(default: Any, help: str, *, kind: type | None = None, **limits: Any)
 class Compressor(ABC):
     """Base of all methods: hashable and comparable by settings, so it can be a cache key.
 
-    Class attributes: ``name`` (dropdown, CLI, tables), ``paper`` (authors, venue, link),
-    ``licence`` (of the original code), ``merges`` (kept rows may take others in), ``needs`` (the
-    optional signals of :class:`VideoTokens` it reads: "saliency", "keys", "text"), ``renamed``
-    (earlier name of a setting -> its name now). Raises ``ValueError`` naming the setting, its value
-    and its range.
+    Class attributes: ``name`` (its key in files and on the command line), ``title`` (its name for
+    people, as its paper writes it), ``paper`` (authors, venue, link), ``licence`` (of the original
+    code), ``merges`` (kept rows may take others in), ``needs`` (the optional signals of
+    :class:`VideoTokens` it reads: "saliency", "keys", "text"), ``renamed`` (earlier name of a
+    setting -> its name now). Raises ``ValueError`` naming the setting, its value and its range.
     """
 
     name: ClassVar[str]
+    title: ClassVar[str]  # stages inside the model have none: people see the method
     paper: ClassVar[str]
     licence: ClassVar[str] = "Apache-2.0 (this repository)"
     merges: ClassVar[bool] = False
@@ -137,6 +138,11 @@ class Chain:
         layers = [layer for layer, _ in self.stages]
         if not layers or layers != sorted(set(layers)) or layers[0] < 0:
             raise ValueError(f"stages={layers} must be in ascending order of layer, from 0 on")
+
+    @property
+    def title(self) -> str:
+        """The name, for people: a chain has no paper."""
+        return self.name
 
     @property
     def needs(self) -> frozenset[str]:

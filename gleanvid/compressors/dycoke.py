@@ -36,6 +36,7 @@ class DyCoke(Compressor):
     """
 
     name: ClassVar[str] = "dycoke"
+    title: ClassVar[str] = "DyCoke"
     paper: ClassVar[str] = "Tao et al., CVPR 2025, https://arxiv.org/abs/2411.15024"
     licence: ClassVar[str] = "Apache-2.0"
 

@@ -27,6 +27,7 @@ class FastV(Compressor):
     """
 
     name: ClassVar[str] = "fastv"
+    title: ClassVar[str] = "FastV"
     paper: ClassVar[str] = "Chen et al., ECCV 2024, https://arxiv.org/abs/2403.06764"
     licence: ClassVar[str] = "none stated"
     queries: ClassVar[str] = "last"

@@ -47,6 +47,7 @@ class FastVID(Compressor):
     """
 
     name: ClassVar[str] = "fastvid"
+    title: ClassVar[str] = "FastVID"
     paper: ClassVar[str] = "Shen et al., NeurIPS 2025, https://arxiv.org/abs/2503.11187"
     licence: ClassVar[str] = "MIT"
     merges: ClassVar[bool] = True

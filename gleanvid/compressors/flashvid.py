@@ -47,6 +47,7 @@ class FlashVID(TwoStage):
     """
 
     name: ClassVar[str] = "flashvid"
+    title: ClassVar[str] = "FlashVID"
     paper: ClassVar[str] = "Fan et al., ICLR 2026, https://arxiv.org/abs/2602.08024"
     licence: ClassVar[str] = "MIT"
     merges: ClassVar[bool] = True
@@ -82,6 +83,10 @@ class FlashVID(TwoStage):
         return FlashVIDPrune(
             self.retention_ratio, self.layer, self.num_layers, self.inner_retention, self.exact
         )
+
+    @property
+    def inner_share(self) -> float:
+        return self.inner_retention
 
     def compress(self, tokens: VideoTokens) -> Compression:
         """Raises ``ValueError`` without saliency."""
@@ -121,12 +126,7 @@ class FlashVID(TwoStage):
         if not self.exact:
             count = math.ceil(per_unit * self.retention_ratio * self.expansion)
             return torch.full((units,), min(count, per_unit))
-        total = self.budget(tokens)
-        if self.inner:
-            depth = self.layer + (self.num_layers - self.layer) * self.inner_retention
-            wanted = self.retention_ratio * self.num_layers / depth * len(tokens)
-            total = max(1, min(len(tokens), math.floor(wanted + 1e-9)))
-        return largest_remainder(torch.ones(units), total, per_unit)
+        return largest_remainder(torch.ones(units), self.outer_budget(tokens), per_unit)
 
     def _merged(
         self, features: Tensor, picked: Tensor, span: slice, budgets: Tensor, picks: Tensor

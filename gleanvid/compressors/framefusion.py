@@ -39,6 +39,7 @@ class FrameFusion(Compressor):
     """
 
     name: ClassVar[str] = "framefusion"
+    title: ClassVar[str] = "FrameFusion"
     paper: ClassVar[str] = "Fu et al., ICCV 2025, https://arxiv.org/abs/2501.01986"
     licence: ClassVar[str] = "MIT"
     merges: ClassVar[bool] = True

@@ -16,6 +16,7 @@ class FullTokens(Compressor):
     """Keeps every token; its retention ratio is 1 and cannot be anything else."""
 
     name: ClassVar[str] = "full"
+    title: ClassVar[str] = "All tokens"
     paper: ClassVar[str] = "baseline: all visual tokens"
 
     retention_ratio: float = setting(1.0, "Always 1: every token is kept", low=1.0, high=1.0)

@@ -37,6 +37,7 @@ class GleanVID(Compressor):
     """The method of the paper, with every hyper-parameter it reports."""
 
     name: ClassVar[str] = "gleanvid"
+    title: ClassVar[str] = "GleanVID"
     paper: ClassVar[str] = "GleanVID (the paper this library implements)"
     renamed: ClassVar[Mapping[str, str]] = MappingProxyType(
         {"temperature": "tau", "history": "novelty_history"}

@@ -38,6 +38,7 @@ class HoliTom(TwoStage):
     """
 
     name: ClassVar[str] = "holitom"
+    title: ClassVar[str] = "HoliTom"
     paper: ClassVar[str] = "Shao et al., NeurIPS 2025, https://arxiv.org/abs/2505.21334"
     licence: ClassVar[str] = "Apache-2.0"
     merges: ClassVar[bool] = True
@@ -73,8 +74,8 @@ class HoliTom(TwoStage):
             "window": windows.start,
             "effective_ratio": torch.tensor(self._ratio(tokens, rows)),
         }
-        if self.exact and self._exact_budget(tokens) >= rows:
-            home, weight = with_singles(windows, saliency, self._exact_budget(tokens))
+        if self.exact and self.outer_budget(tokens) >= rows:
+            home, weight = with_singles(windows, saliency, self.outer_budget(tokens))
             return merge_record(tokens, home, weight, scores, trace)
         static_counts, dynamic_counts = self._counts(tokens, windows)
         chosen = ranks(saliency.masked_fill(windows.static, float("-inf")))
@@ -88,25 +89,21 @@ class HoliTom(TwoStage):
                 )
         return merge_record(tokens, home.flatten(), weight.flatten(), scores, trace)
 
-    def _exact_budget(self, tokens: VideoTokens) -> int:
-        """Rows of the outer stage whose average over the layers is the ratio."""
-        if not self.inner:
-            return self.budget(tokens)
-        depth = self.layer + (self.num_layers - self.layer) * (1.0 - self.inner_drop)
-        wanted = self.retention_ratio * self.num_layers / depth * len(tokens)
-        return max(1, min(len(tokens), math.floor(wanted + 1e-9)))
+    @property
+    def inner_share(self) -> float:
+        return 1.0 - self.inner_drop
 
     def _ratio(self, tokens: VideoTokens, rows: int) -> float:
         """Share of the rows left after averaging that is kept."""
         if self.exact:
-            return min(1.0, self._exact_budget(tokens) / rows)
+            return min(1.0, self.outer_budget(tokens) / rows)
         return min(1.0, self.retention_ratio / (rows / len(tokens)))
 
     def _counts(self, tokens: VideoTokens, windows: Windows) -> Tensor:
         """int64 [2, T]: rows of each window's static set (at its first unit), of each unit."""
         sizes = windows.sizes
         if self.exact:
-            return exact_counts(sizes, self._exact_budget(tokens))
+            return exact_counts(sizes, self.outer_budget(tokens))
         ratio = self._ratio(tokens, int(sizes.sum()))
         static = [round(size * ratio) for size in sizes[0].tolist()]
         return torch.tensor([static, [math.ceil(size * ratio) for size in sizes[1].tolist()]])

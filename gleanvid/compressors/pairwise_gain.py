@@ -31,6 +31,7 @@ class PairwiseGain(Compressor):
     """
 
     name: ClassVar[str] = "pairwise_gain"
+    title: ClassVar[str] = "Pairwise gain"
     paper: ClassVar[str] = "baseline: pairwise marginal gain (ours)"
 
     beta: float = setting(1.0, "Weight of redundancy against information", low=0.0, step=0.1)

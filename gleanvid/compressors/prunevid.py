@@ -7,7 +7,6 @@ code is non-commercial.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import ClassVar
@@ -43,6 +42,7 @@ class PruneVid(TwoStage):
     """
 
     name: ClassVar[str] = "prunevid"
+    title: ClassVar[str] = "PruneVid"
     paper: ClassVar[str] = "Huang et al., Findings of ACL 2025, https://arxiv.org/abs/2412.16117"
     licence: ClassVar[str] = "CC BY-NC-SA 4.0"
     merges: ClassVar[bool] = True
@@ -80,7 +80,7 @@ class PruneVid(TwoStage):
         )
 
     def _stage1(self, tokens: VideoTokens, features: Tensor, windows: Windows) -> Compression:
-        budget = self._exact_budget(tokens)
+        budget = self.outer_budget(tokens)
         if self.exact and budget >= int(windows.sizes.sum()):
             home, weight = with_singles(windows, _change(features, windows), budget)
             return merge_record(tokens, home, weight)
@@ -109,13 +109,9 @@ class PruneVid(TwoStage):
                 static[first : first + length] = mean_cosine > self.tau
         return Windows(start, static)
 
-    def _exact_budget(self, tokens: VideoTokens) -> int:
-        """Rows of stage 1 whose average over the layers is the ratio."""
-        if not self.inner:
-            return self.budget(tokens)
-        depth = self.layer + (self.num_layers - self.layer) * self.alpha
-        wanted = self.retention_ratio * self.num_layers / depth * len(tokens)
-        return max(1, min(len(tokens), math.floor(wanted + 1e-9)))
+    @property
+    def inner_share(self) -> float:
+        return self.alpha
 
     def _counts(self, sizes: Tensor) -> Tensor:
         """int64 [2, T]: the authors' rows per set."""

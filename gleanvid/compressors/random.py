@@ -21,6 +21,7 @@ class Random(Compressor):
     """
 
     name: ClassVar[str] = "random"
+    title: ClassVar[str] = "Random"
     paper: ClassVar[str] = "baseline: seeded random choice"
 
     seed: int = setting(0, "Seed of the draw", low=0, high=2**31 - 1, step=1)

@@ -40,6 +40,7 @@ class SparseVLM(Compressor):
     """
 
     name: ClassVar[str] = "sparsevlm"
+    title: ClassVar[str] = "SparseVLM"
     paper: ClassVar[str] = "Zhang et al., ICML 2025, https://arxiv.org/abs/2410.04417"
     licence: ClassVar[str] = "Apache-2.0"
     merges: ClassVar[bool] = True

@@ -7,7 +7,8 @@ from dataclasses import replace
 from typing import Any, Self
 
 from gleanvid.compressors.base import Compressor
-from gleanvid.ops.depth import scale_layer
+from gleanvid.ops.depth import rows_ahead, scale_layer
+from gleanvid.types import VideoTokens
 
 
 class TwoStage(Compressor):
@@ -24,6 +25,18 @@ class TwoStage(Compressor):
     @abstractmethod
     def inner_stage(self) -> Compressor:
         """The stage inside the language model."""
+
+    @property
+    @abstractmethod
+    def inner_share(self) -> float:
+        """The share of the rows ahead of the model that the inner stage leaves."""
+
+    def outer_budget(self, tokens: VideoTokens) -> int:
+        """Rows ahead of the model so that the layers' average is the ratio, both stages counted."""
+        if not self.inner:
+            return self.budget(tokens)
+        layers, before = self.num_layers, self.layer
+        return rows_ahead(len(tokens), self.retention_ratio, before, layers, self.inner_share)
 
     def at_depth(self, num_layers: int) -> Self:
         """The same method for a model of another depth."""

@@ -26,6 +26,7 @@ class Uniform(Compressor):
     """
 
     name: ClassVar[str] = "uniform"
+    title: ClassVar[str] = "Uniform"
     paper: ClassVar[str] = "baseline: even spacing in time and space"
 
     def compress(self, tokens: VideoTokens) -> Compression:

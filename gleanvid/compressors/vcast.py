@@ -32,6 +32,7 @@ class VCast(Compressor):
     """
 
     name: ClassVar[str] = "vcast"
+    title: ClassVar[str] = "V-CAST"
     paper: ClassVar[str] = "Lin et al., 2026, https://arxiv.org/abs/2603.27650"
     licence: ClassVar[str] = "none stated for the method"
 

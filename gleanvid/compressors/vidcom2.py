@@ -34,6 +34,7 @@ class VidCom2(Compressor):
     """
 
     name: ClassVar[str] = "vidcom2"
+    title: ClassVar[str] = "VidCom2"
     paper: ClassVar[str] = "Liu et al., EMNLP 2025, https://arxiv.org/abs/2505.14454"
     licence: ClassVar[str] = "Apache-2.0"
 

@@ -36,6 +36,7 @@ class VisionZip(Compressor):
     """
 
     name: ClassVar[str] = "visionzip"
+    title: ClassVar[str] = "VisionZip"
     paper: ClassVar[str] = "Yang et al., CVPR 2025, https://arxiv.org/abs/2412.04467"
     licence: ClassVar[str] = "Apache-2.0"
     merges: ClassVar[bool] = True

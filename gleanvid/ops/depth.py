@@ -25,6 +25,15 @@ def scale_layer(layer: int, num_layers: int, chosen_on: int = _SHALLOW) -> int:
     return min(max(1, round(layer * num_layers / chosen_on)), num_layers - 1)
 
 
+def rows_ahead(total: int, ratio: float, layer: int, num_layers: int, share: float) -> int:
+    """Rows ahead of the model so that the layers' average is ``ratio`` of ``total``, at least one.
+
+    A stage before ``layer`` leaves ``share`` of them. More than ``total`` there cannot be.
+    """
+    depth = layer + (num_layers - layer) * share  # in layers that see every row
+    return max(1, min(total, math.floor(ratio * num_layers / depth * total + 1e-9)))
+
+
 def rows_for_average(
     total: int, rows: int, ratio: float, layer: int, num_layers: int, method: str
 ) -> int:

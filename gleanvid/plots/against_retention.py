@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 
 from gleanvid.metrics import Diagnostics, diagnostics_of
 from gleanvid.plots.palette import looks
-from gleanvid.plots.style import listed, note, styled
+from gleanvid.plots.style import listed, note, styled, title_of
 from gleanvid.run import Run
 
 Curves = Mapping[str, Mapping[float, float]]  # method -> {share kept: value}
@@ -22,7 +22,7 @@ def curves_of(runs: Run | Sequence[Run] | Curves, value: Callable[[Diagnostics],
     for run in listed(runs):
         if held := diagnostics_of(run):
             share = run.compression.num_kept / run.compression.num_tokens
-            curves.setdefault(str(run.compressor["name"]), {})[share] = value(held)
+            curves.setdefault(title_of(run), {})[share] = value(held)
     return curves
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import plotly.graph_objects as go
 
+from gleanvid.compressors import title_of
 from gleanvid.plots.palette import looks
 from gleanvid.plots.style import labels, styled
 from gleanvid.run import Run
@@ -29,7 +30,7 @@ def cost_quality_figure(runs: Sequence[Run], qualities: Sequence[float], y_title
             y=[None if quality != quality else quality for _, quality, _ in own],
             text=[label for _, _, label in own],
             mode="lines+markers" if len(own) > 1 else "markers",
-            name=name,
+            name=title_of(name),
             showlegend=True,
             hovertemplate="%{text}: %{x:.1%} of the FLOPs, %{y:.3f}<extra></extra>",
             **look,

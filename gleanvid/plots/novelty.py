@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import plotly.graph_objects as go
 
 from gleanvid.plots.palette import looks
-from gleanvid.plots.style import labels, listed, note, styled
+from gleanvid.plots.style import labels, listed, note, styled, title_of
 from gleanvid.run import Run
 
 
@@ -18,7 +18,7 @@ def novelty_figure(runs: Run | Sequence[Run]) -> go.Figure:
     shown = [run for run in listed(runs) if "novelty" in run.compression.trace]
     figure = go.Figure()
     if not shown:
-        names = ", ".join(dict.fromkeys(str(run.compressor["name"]) for run in listed(runs)))
+        names = ", ".join(dict.fromkeys(title_of(run) for run in listed(runs)))
         note(figure, f"{names} does not measure novelty")
     methods = [str(run.compressor["name"]) for run in shown]
     for run, name, look in zip(shown, labels(shown), looks(methods), strict=True):

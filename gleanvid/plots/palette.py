@@ -9,6 +9,7 @@ from typing import Any
 # Okabe and Ito, "Color Universal Design", 2008, without the yellow that white paper swallows.
 BLUE, ORANGE, VERMILLION, GREY = "#0072B2", "#E69F00", "#D55E00", "#808080"
 GREEN, PURPLE, SKY = "#009E73", "#CC79A7", "#56B4E9"
+_FIXED = {"gleanvid": BLUE, "full": GREY, "all tokens": GREY}  # by name or display name
 _RIVALS = (ORANGE, GREEN, PURPLE, VERMILLION, SKY)
 DASHES = ("solid", "dash", "dot", "dashdot")
 SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "cross")
@@ -16,10 +17,9 @@ SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "cross")
 
 def colours(names: Sequence[str]) -> list[str]:
     """A colour a series: GleanVID blue, full tokens grey, the others in turn."""
-    fixed = {"gleanvid": BLUE, "full": GREY}
-    rivals = [name for name in dict.fromkeys(names) if name not in fixed]
+    rivals = [name for name in dict.fromkeys(names) if name.lower() not in _FIXED]
     turn = {name: _RIVALS[place % len(_RIVALS)] for place, name in enumerate(rivals)}
-    return [fixed.get(name) or turn[name] for name in names]
+    return [_FIXED.get(name.lower()) or turn[name] for name in names]
 
 
 def looks(names: Sequence[str]) -> list[dict[str, Any]]:

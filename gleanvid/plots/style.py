@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import plotly.graph_objects as go
 
+from gleanvid import compressors
 from gleanvid.plots.palette import GREY
 from gleanvid.run import Run
 
@@ -37,9 +38,14 @@ def listed(runs: Run | Sequence[Run]) -> list[Run]:
     return [runs] if isinstance(runs, Run) else list(runs)
 
 
+def title_of(run: Run) -> str:
+    """The display name of a run's method."""
+    return compressors.title_of(str(run.compressor["name"]))
+
+
 def labels(runs: Sequence[Run]) -> list[str]:
     """A name a run: the compressor's, with its ratio, then other settings where names repeat."""
-    names = [str(run.compressor["name"]) for run in runs]
+    names = [title_of(run) for run in runs]
     for tell in (_ratio, _settings):
         twice = {name for name, count in Counter(names).items() if count > 1}
         extras = [tell(run.compressor, [r.compressor for r in runs]) for run in runs]

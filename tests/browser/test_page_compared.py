@@ -15,7 +15,7 @@ from tests.browser.steps import tab
 from tests.components.fake import COLUMNS, ROWS
 
 ROW = ".gv-table tbody tr"
-METHODS = ["FullTokens", "GleanVID 25 %", "VidCom2 25 %", "VCast 25 %", "VisionZip 25 %",
+METHODS = ["All tokens", "GleanVID 25 %", "VidCom2 25 %", "V-CAST 25 %", "VisionZip 25 %",
            "Uniform 25 %"]  # fmt: skip
 FAILED = "VisionZip 25 %"  # the stand-in has no saliency
 CURSOR = "document.querySelector('#gv-budget .gv-cursor').getBoundingClientRect().x"
@@ -68,8 +68,8 @@ def test_words_that_the_full_answer_has_not_are_marked(page):
 def test_a_row_is_put_into_the_viewer_by_a_click(page):
     tab(page, "Compare")
     page.locator(ROW, has_text="VidCom2").locator("td").last.click()
-    page.locator(ROW, has_text="VCast").locator("[data-side=b]").click()
-    for side, row in (("a", "VidCom2"), ("b", "VCast")):
+    page.locator(ROW, has_text="V-CAST").locator("[data-side=b]").click()
+    for side, row in (("a", "VidCom2"), ("b", "V-CAST")):
         pressed = page.locator(f"{ROW} [data-side={side}][aria-pressed=true]")
         assert row in pressed.get_attribute("data-label")
         shown = page.locator(f"[data-pick={side}] select option:checked")
@@ -80,7 +80,7 @@ def test_cost_against_quality_stands_below_with_a_point_for_every_method(page):
     tab(page, "Compare")
     page.wait_for_selector("#gv-scatter .legendtext")
     names = page.locator("#gv-scatter .legendtext").all_text_contents()
-    assert names == ["Full", "GleanVID", "VidCom2", "VCast", "Uniform"]
+    assert names == ["All tokens", "GleanVID", "VidCom2", "V-CAST", "Uniform"]
     assert page.locator("#gv-scatter .points path").count() == len(names)
 
 
@@ -165,4 +165,4 @@ def test_one_click_compares_a_method_at_every_ratio(page, library):
     page.wait_for_selector("#gv-sweep:not([disabled])")
     library.words = 8
     shares = [f"GleanVID {share} %" for share in (5, 10, 15, 25, 50, 75)]
-    assert rows(page) == ["FullTokens", *shares]
+    assert rows(page) == ["All tokens", *shares]

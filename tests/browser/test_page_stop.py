@@ -22,9 +22,9 @@ def test_stop_in_compare_leaves_its_finished_rows_in_use(visit, library):
     done = visit.locator(".gv-table tr.gv-done").count()
     assert done and visit.locator(".gv-result:not(.gv-done)").count() == 0
     assert visit.locator(".gv-table [data-side=a]").count() == done
-    visit.get_by_label("Show FullTokens as A in the viewer").click()
+    visit.get_by_label("Show All tokens as A in the viewer").click()
     tab(visit, "Tokens")
-    assert visit.locator("[data-pick=a] select option:checked").inner_text() == "FullTokens"
+    assert visit.locator("[data-pick=a] select option:checked").inner_text() == "All tokens"
     ask(visit, "And now?")
     visit.wait_for_selector(".gv-cost")
     assert visit.errors == []

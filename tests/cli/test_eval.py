@@ -32,7 +32,7 @@ def run(folder, *options, compressor=("--compressor", "uniform,gleanvid")):
 def test_a_run_writes_its_tables_pictures_and_command(model, tmp_path, capsys):
     assert run(tmp_path, "--retention-ratio", "1,0.5,0.1") == 0
     told = capsys.readouterr()
-    assert "| all tokens |" in told.out and "100/100 100%" in told.err
+    assert "| All tokens |" in told.out and "100/100 100%" in told.err
     with (tmp_path / "results.csv").open() as file:
         lines = list(csv.DictReader(file))
     assert [line["setup"] for line in lines] == [

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gleanvid.ops.depth import rows_for_average, scale_layer
+from gleanvid.ops.depth import rows_ahead, rows_for_average, scale_layer
 
 
 @given(layer=st.integers(0, 27), num_layers=st.integers(2, 100))
@@ -36,3 +36,16 @@ def test_the_average_is_the_ratio_to_the_token(total, ratio, layer, share):
     assert 1 <= left <= rows
     assert spent <= budget + 1e-6 or left == 1
     assert spent + (depth - layer) > budget - 1e-6 or left == rows
+
+
+@given(
+    total=st.integers(1, 500),
+    ratio=st.floats(0.01, 1.0),
+    layer=st.integers(1, 27),
+    share=st.floats(0.0, 1.0),
+)
+def test_rows_ahead_and_what_a_stage_leaves_average_to_the_ratio(total, ratio, layer, share):
+    rows, depth = rows_ahead(total, ratio, layer, 28, share), layer + (28 - layer) * share
+    assert 1 <= rows <= total
+    assert rows * depth <= ratio * 28 * total + 1e-6 or rows == 1
+    assert (rows + 1) * depth > ratio * 28 * total - 1e-6 or rows == total

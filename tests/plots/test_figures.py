@@ -10,6 +10,7 @@ from gleanvid.plots.style import labels
 from tests.plots.cases import run
 
 METHODS = ("gleanvid", "uniform", "random")
+TITLES = ("GleanVID", "Uniform", "Random")
 OVER_UNITS = {
     "budget_figure": lambda made: made.compression.budgets,
     "effective_rank_figure": lambda made: metrics.diagnostics_of(made).effective_rank_by_unit,
@@ -50,7 +51,7 @@ def test_novelty_leaves_out_methods_without_it_and_says_so_if_none_has():
     assert [list(line.y) for line in figure.data] == [run().compression.trace["novelty"].tolist()]
     assert "Gini" in figure.data[0].name and "alpha" in figure.data[0].name
     alone = plots.novelty_figure(run("uniform"))
-    assert "uniform does not measure novelty" in alone.layout.annotations[0].text
+    assert "Uniform does not measure novelty" in alone.layout.annotations[0].text
 
 
 def test_curves_against_retention_from_runs_and_from_numbers():
@@ -68,7 +69,7 @@ def test_curves_against_retention_from_runs_and_from_numbers():
 
 def test_spatial_iou_has_a_line_a_run_and_the_random_one_last():
     figure = plots.spatial_iou_figure(some_runs())
-    assert [line.name for line in figure.data] == [*METHODS, "random positions"]
+    assert [line.name for line in figure.data] == [*TITLES, "random positions"]
     line = metrics.spatial_iou_curve(run().compression, range(1, 6))
     assert list(figure.data[0].y) == line.tolist()
     line = metrics.random_iou_curve(run().compression, range(1, 6))
@@ -77,7 +78,7 @@ def test_spatial_iou_has_a_line_a_run_and_the_random_one_last():
 
 def test_mask_overlap_is_the_matrix_under_the_runs_names():
     (heat,) = plots.mask_overlap_figure(some_runs()).data
-    assert list(heat.x) == list(METHODS)
+    assert list(heat.x) == list(TITLES)
     assert [list(row) for row in heat.z] == metrics.mask_overlaps(
         [made.compression for made in some_runs()]
     ).tolist()
@@ -86,7 +87,7 @@ def test_mask_overlap_is_the_matrix_under_the_runs_names():
 def test_cost_against_quality_joins_the_ratios_of_a_method_by_cost():
     runs = [run(), run("uniform"), run(ratio=0.5)]
     ours, other = plots.cost_quality_figure(runs, [0.9, float("nan"), 0.95], "score").data
-    assert (ours.name, list(ours.x), list(ours.y)) == ("gleanvid", [0.5, 0.5], [0.9, 0.95])
+    assert (ours.name, list(ours.x), list(ours.y)) == ("GleanVID", [0.5, 0.5], [0.9, 0.95])
     assert list(other.y) == [None]
 
 
@@ -112,9 +113,9 @@ def test_without_diagnostics_a_figure_says_so(name):
 
 def test_runs_have_names_of_their_own():
     runs = [run(), run(ratio=0.5), run("uniform"), run(alpha_min=0.4)]
-    assert labels(runs) == ["gleanvid 25% alpha_min 0.2", "gleanvid 50%", "uniform",
-                            "gleanvid 25% alpha_min 0.4"]  # fmt: skip
-    assert labels([run()]) == ["gleanvid"]
+    assert labels(runs) == ["GleanVID 25% alpha_min 0.2", "GleanVID 50%", "Uniform",
+                            "GleanVID 25% alpha_min 0.4"]  # fmt: skip
+    assert labels([run()]) == ["GleanVID"]
 
 
 def test_many_series_stay_apart():

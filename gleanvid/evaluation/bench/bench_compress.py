@@ -12,8 +12,9 @@ from typing import Any
 
 import torch
 
-from gleanvid.compressors.base import Compressor
+from gleanvid.compressors import Compressor, title_of
 from gleanvid.evaluation.bench.machine import describe_machine, in_words
+from gleanvid.evaluation.markdown import markdown_table
 from gleanvid.models.cost.measure import now, peak_memory_mib, reset_peak_memory
 from gleanvid.types import Compression, VideoTokens
 
@@ -136,18 +137,19 @@ def _extra_bytes(call: Callable[[], Any], device: str) -> float:
 def table(report: dict[str, Any]) -> str:
     """The report as Markdown."""
     grid = "x".join(map(str, report["grid"]))
-    lines = [
-        f"T x rows x columns = {grid}, D = {report['width']}, median of {report['repeats']}; "
-        + in_words(report["machine"]),
-        "",
-        "| compressor | ms | of X @ X.T | of VidCom2 | extra memory, in features |",
-        "|---|---|---|---|---|",
+    about = f"T x rows x columns = {grid}, D = {report['width']}, median of {report['repeats']}; "
+    heads = ["compressor", "ms", "of X @ X.T", "of VidCom2", "extra memory, in features"]
+    rows = markdown_table(heads, [_cells(row) for row in report["rows"]])
+    refused = [f"\n{name}: {reason}" for name, reason in report["out_of_reach"].items()]
+    return "\n".join([about + in_words(report["machine"]), "", rows.rstrip(), *refused])
+
+
+def _cells(row: dict[str, Any]) -> list[str]:
+    rival = row["ratio_to_vidcom2"]
+    return [
+        title_of(row["compressor"]),
+        f"{row['median_s'] * 1e3:.1f}",
+        f"{row['ratio_to_xxt']:.3f}",
+        "" if rival is None else f"{rival:.2f}",
+        f"{row['extra_memory_over_features']:.2f}",
     ]
-    for row in report["rows"]:
-        rival = row["ratio_to_vidcom2"]
-        lines.append(
-            f"| {row['compressor']} | {row['median_s'] * 1e3:.1f} | {row['ratio_to_xxt']:.3f} | "
-            f"{'' if rival is None else f'{rival:.2f}'} | {row['extra_memory_over_features']:.2f} |"
-        )
-    lines += [f"\n{name}: {reason}" for name, reason in report["out_of_reach"].items()]
-    return "\n".join(lines)

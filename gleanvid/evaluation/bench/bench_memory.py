@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 import torch
 
-from gleanvid.compressors.base import Compressor
+from gleanvid.compressors import Compressor, title_of
 from gleanvid.evaluation.bench.machine import describe_machine, in_words
+from gleanvid.evaluation.markdown import markdown_table
 from gleanvid.models import ModelAdapter
 from gleanvid.models.boundary import chunks
 from gleanvid.models.cost.measure import peak_memory_mib, reset_peak_memory
@@ -21,6 +22,14 @@ from gleanvid.types import Video
 
 QUESTION = "What moves?"
 _SIZE = (160, 160)
+_COLUMNS = (
+    "pixels_mib",
+    "encode_mib",
+    "encode_at_once_mib",
+    "held_mib",
+    "answer_all_mib",
+    "answer_compressed_mib",
+)
 
 
 def noise(num_frames: int, seed: int = 0) -> Video:
@@ -120,17 +129,14 @@ def _nbytes(output: Any) -> int:
 def table(report: dict[str, Any]) -> str:
     """The report as Markdown."""
     share = report["compressor"].get("retention_ratio", 1.0)
-    lines = [
-        f"{report['model']}, {report['dtype']}, MiB above what was held before; "
-        + in_words(report["machine"]),
-        "",
-        "| frames | tokens | pixels | encode | encode at once | held | answer, all tokens "
-        f"| answer, {report['compressor']['name']} at {share:.0%} |",
-        "|---|---|---|---|---|---|---|---|",
+    about = f"{report['model']}, {report['dtype']}, MiB above what was held before; "
+    heads = ["frames", "tokens", "pixels", "encode", "encode at once", "held"]
+    heads += [
+        "answer, all tokens",
+        f"answer, {title_of(report['compressor']['name'])} at {share:.0%}",
     ]
-    keys = ("pixels_mib", "encode_mib", "encode_at_once_mib", "held_mib", "answer_all_mib")
-    for row in report["rows"]:
-        values = [f"{row[key]:.1f}" for key in (*keys, "answer_compressed_mib")]
-        cells = [str(row["frames"]), str(row["visual_tokens"]), *values]
-        lines.append("| " + " | ".join(cells) + " |")
-    return "\n".join(lines)
+    rows = [
+        [str(row["frames"]), str(row["visual_tokens"]), *(f"{row[key]:.1f}" for key in _COLUMNS)]
+        for row in report["rows"]
+    ]
+    return f"{about}{in_words(report['machine'])}\n\n{markdown_table(heads, rows)}".rstrip()

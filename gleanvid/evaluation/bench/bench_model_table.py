@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from gleanvid.evaluation.bench.machine import in_words
-from gleanvid.evaluation.results.report import markdown
+from gleanvid.evaluation.markdown import markdown_table
 from gleanvid.evaluation.results.summary import REFUSAL
 
 _HEADS = (
@@ -43,7 +43,7 @@ def table(report: Mapping[str, Any]) -> str:
         f"{settings['repeats']} after {settings['warmup']} warm-up. In brackets: against full "
         "tokens. Prefill includes compression, first token also vision, total everything.",
         "",
-        markdown(_HEADS, [_cells(row) for row in report["rows"]]),
+        markdown_table(_HEADS, [_cells(row) for row in report["rows"]]),
     ]
     if "command" in report:
         lines[:0] = [f"`{report['command']}`", ""]

@@ -14,7 +14,8 @@ from statistics import fmean
 from typing import Any
 
 from gleanvid.evaluation.diagnostics.diagnose import POSITION_RATIO, SELECTION_RATIO, Row, Skipped
-from gleanvid.evaluation.results.report import markdown, write_whole
+from gleanvid.evaluation.markdown import markdown_table
+from gleanvid.evaluation.results.report import write_whole
 
 _METRICS = (
     "kept",
@@ -136,11 +137,11 @@ def text(found: Mapping[str, Any]) -> str:
         f"mean of {found['clips_measured']} clips",
         *([f"`{found['command']}`"] if "command" in found else []),
         "## Effective dimension of what is kept",
-        markdown(["compressor", *heads], dimension),
+        markdown_table(["compressor", *heads], dimension),
         f"## Spatial IoU over gaps of 1 to 20 units, {POSITION_RATIO:.0%} kept",
-        markdown(["compressor", "spatial IoU", "random, same budgets"], positions),
+        markdown_table(["compressor", "spatial IoU", "random, same budgets"], positions),
         f"## Selections at identical budgets, {SELECTION_RATIO:.0%} kept",
-        markdown(errors, selections),
+        markdown_table(errors, selections),
     ]
     if found["skipped"]:
         parts += ["## Not measured", "\n".join(_reasons(found["skipped"]))]

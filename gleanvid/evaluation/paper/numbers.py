@@ -9,13 +9,14 @@ is listed in ``tests/evaluation/paper/test_published.py``.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from gleanvid.compressors import from_settings
+from gleanvid.evaluation.markdown import markdown_table
 from gleanvid.evaluation.run.setups import Setup, current_key
 
 BENCHMARKS = ("mvbench", "longvideobench", "mlvu", "videomme")
@@ -201,23 +202,23 @@ def text(table: Table, measured: Measured | None = None) -> str:
     """The table in Markdown: the paper's numbers, and behind a slash ours with the difference."""
     beside = ours(table, measured) if measured else [{}] * len(table.rows)
     heads = ["method", "kept", "frames", *(_head(column) for column in table.columns)]
-    lines = [f"{table.title} (paper{' / ours' if measured else ''}; {table.label})", ""]
-    lines += ["| " + " | ".join(heads) + " |", "|---|" + "---:|" * (len(heads) - 1)]
+    about = f"{table.title} (paper{' / ours' if measured else ''}; {table.label})"
+    rows = []
     for row, own in zip(table.rows, beside, strict=True):
         kept, frames = row.setup.partition("retention_ratio=")[2], row.setup.rpartition("@")[2]
         ratio = float(kept.partition(")")[0].partition(",")[0])
         cells = [_cell(column, row.values[column], own.get(column)) for column in table.columns]
-        lines.append("| " + " | ".join([row.label, f"{ratio:.0%}", frames, *cells]) + " |")
-    return "\n".join([*lines, *_notes(measured)]) + "\n"
+        rows.append([row.label, f"{ratio:.0%}", frames, *cells])
+    return f"{about}\n\n{markdown_table(heads, rows)}{_notes(measured)}"
 
 
-def _notes(measured: Measured | None) -> Sequence[str]:
+def _notes(measured: Measured | None) -> str:
     if measured is None:
-        return []
+        return ""
     asked = ", ".join(f"{count} of {name}" for name, count in measured.questions.items())
     failed = f"; {measured.failed} failed and count as wrong" if measured.failed else ""
     questions = f", questions: {asked}{failed}" if asked else ""
-    return ["", f"Ours: {measured.model}{questions}."]
+    return f"\nOurs: {measured.model}{questions}.\n"
 
 
 def _head(column: str) -> str:

@@ -47,7 +47,7 @@ class Preset:
         """All tokens, then one setup for every variant. Raises ``ValueError`` as they do."""
         base = self.frames if num_frames is None else num_frames
         share = self.ratio if ratio is None else ratio
-        rows = [Setup(FullTokens(), base, "all tokens")]
+        rows = [Setup(FullTokens(), base)]
         for variant in self.variants:
             kept = share if variant.ratio is None else variant.ratio
             made = variant.method(retention_ratio=kept, **variant.settings)

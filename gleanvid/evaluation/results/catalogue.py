@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from gleanvid.compressors import COMPRESSORS, Compressor
+from gleanvid.evaluation.markdown import markdown_table
 from gleanvid.models.loading.registry import CHECKPOINTS, Checkpoint
 
 
 def compressor_table() -> str:
     """Markdown: one row a method, with its default settings."""
-    lines = [
-        "| name | source | acts | prunes or merges | needs | licence of the original |",
-        "|---|---|---|---|---|---|",
-    ]
-    lines += ["| " + " | ".join(_row(method)) + " |" for method in COMPRESSORS.values()]
-    return "\n".join(lines)
+    heads = ["name", "source", "acts", "prunes or merges", "needs", "licence of the original"]
+    return markdown_table(heads, [_row(method) for method in COMPRESSORS.values()], numbers=False)
 
 
 def _row(method: type[Compressor]) -> tuple[str, ...]:
@@ -30,13 +27,9 @@ def _row(method: type[Compressor]) -> tuple[str, ...]:
 
 def model_table() -> str:
     """Markdown: one row a checkpoint."""
-    lines = [
-        "| checkpoint | type | parameters | bf16 weights alone | context | licence | tested here "
-        "| note |",
-        "|---|---|---|---|---|---|---|---|",
-    ]
-    lines += ["| " + " | ".join(_checkpoint(row)) + " |" for row in CHECKPOINTS]
-    return "\n".join(lines)
+    heads = ["checkpoint", "type", "parameters", "bf16 weights alone", "context", "licence"]
+    heads += ["tested here", "note"]
+    return markdown_table(heads, [_checkpoint(row) for row in CHECKPOINTS], numbers=False)
 
 
 def _checkpoint(row: Checkpoint) -> tuple[str, ...]:

@@ -83,7 +83,7 @@ def draw(folder: Path, found: Sequence[Result], facts: Mapping[str, Any]) -> Non
     pictures = {
         "accuracy": (
             "accuracy (%)",
-            [Level("all tokens", full)],
+            [Level(FullTokens.title, full)],
             _curves(found, attrgetter("accuracy")),
         )
     }

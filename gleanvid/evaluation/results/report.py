@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from gleanvid.compressors.full_tokens import FullTokens
 from gleanvid.compressors.gleanvid import GleanVID
+from gleanvid.evaluation.markdown import markdown_table
 from gleanvid.evaluation.paper.presets import Preset
 from gleanvid.evaluation.results.statistics import Estimate, holm
 from gleanvid.evaluation.results.summary import Result
@@ -86,7 +86,7 @@ def main_table(results: Sequence[Result]) -> str:
         seen = result.evidence
         row += [_percent(seen.kept.value), _percent(seen.represented.value)] if seen else ["", ""]
         rows.append([*row, f"{result.seconds:.3f}", str(result.failed or "")])
-    return markdown(heads, rows) + refusals(results)
+    return markdown_table(heads, rows) + refusals(results)
 
 
 def refusals(results: Sequence[Result]) -> str:
@@ -111,7 +111,7 @@ def group_table(results: Sequence[Result]) -> str:
         if result.failed < result.count
     ]
     counts = ["questions", "", "", *(str(results[0].groups[name][1]) for name in groups)]
-    return markdown(heads, [*rows, [*counts, str(results[0].count)]])
+    return markdown_table(heads, [*rows, [*counts, str(results[0].count)]])
 
 
 def preset_table(preset: Preset, results: Sequence[Result]) -> str:
@@ -138,7 +138,7 @@ def preset_table(preset: Preset, results: Sequence[Result]) -> str:
         row += [_bare(result), _span(result.accuracy), relative, _p(result.p_gleanvid)]
         row += [_percent(result.evidence.kept.value)] if result.evidence else []
         rows.append(row)
-    return markdown(heads, rows)
+    return markdown_table(heads, rows)
 
 
 def standing(results: Sequence[Result]) -> str:
@@ -175,17 +175,9 @@ def group_names(results: Sequence[Result]) -> list[str]:
     return list(dict.fromkeys(name for result in results for name in result.groups))
 
 
-def markdown(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A Markdown table, numbers to the right."""
-    lines = ["| " + " | ".join(heads) + " |", "|---|" + "---:|" * (len(heads) - 1)]
-    lines += ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows]
-    return "\n".join(lines) + "\n"
-
-
 def _who(result: Result) -> list[str]:
     setup = result.setup
-    name = "all tokens" if isinstance(setup.method, FullTokens) else setup.title
-    return [name, f"{setup.retention_ratio:.0%}", str(setup.num_frames)]
+    return [setup.title, f"{setup.retention_ratio:.0%}", str(setup.num_frames)]
 
 
 def _share(result: Result, group: str) -> str:

@@ -32,7 +32,7 @@ class Setup:
 
     @property
     def title(self) -> str:
-        return self.label or self.method.name
+        return self.label or self.method.title
 
     @property
     def retention_ratio(self) -> float:

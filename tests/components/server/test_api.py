@@ -84,7 +84,7 @@ def test_methods_are_compared(client, clip):
         frames=8,
         api_name="/compare",
     )
-    assert [row["method"] for row in rows] == ["FullTokens", "GleanVID 25 %", "Uniform 25 %"]
+    assert [row["method"] for row in rows] == ["All tokens", "GleanVID 25 %", "Uniform 25 %"]
     assert rows[1]["agreement"] == 1.0
 
 

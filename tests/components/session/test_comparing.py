@@ -31,7 +31,7 @@ def compared(engine, clip, names, ratios=(0.25,), making=make, question="What mo
 def test_full_tokens_come_first_then_every_method_at_every_ratio():
     found = plans(["uniform", "full", "random"], [0.1, 0.5], make)
     assert [label for label, _ in found] == [
-        "FullTokens",
+        "All tokens",
         *("Uniform 10 %", "Uniform 50 %", "Random 10 %", "Random 50 %"),
     ]
     assert found[2][1]().retention_ratio == 0.5

@@ -67,11 +67,10 @@ def test_logarithmic_axes_end_above_their_highest_value_also_where_all_is_zero(c
 
 
 def test_a_long_word_in_the_brackets_goes_and_the_figure_stays():
-    assert figures.brief("vcast (10.0 over all units)") == "VCast (10.0)"
-    assert figures.brief("vcast 25% (Gini 0.27)") == "VCast 25% (0.27)"
-    assert figures.brief("vcast (mean 6.3%)") == "VCast (6.3%)"
-    assert figures.brief("full") == "Full"
-    for name in ("B/T = 25.0", "novelty (Gini 0.77, alpha 0.29)"):
+    assert figures.brief("V-CAST (10.0 over all units)") == "V-CAST (10.0)"
+    assert figures.brief("V-CAST 25% (Gini 0.27)") == "V-CAST 25% (0.27)"
+    assert figures.brief("V-CAST (mean 6.3%)") == "V-CAST (6.3%)"
+    for name in ("All tokens", "B/T = 25.0", "novelty (Gini 0.77, alpha 0.29)"):
         assert figures.brief(name) == name
 
 
