@@ -59,7 +59,7 @@ def units_csv(runs: Sequence[Run], folder: Path) -> Path:
 
 
 def unit_rows(run: Run, label: str) -> list[dict[str, Any]]:
-    record, held = run.compression, diagnostics_of(run)
+    record, diagnostics = run.compression, diagnostics_of(run)
     novelty = record.trace.get("novelty")
     rows = []
     for unit, kept in enumerate(record.budgets.tolist()):
@@ -73,9 +73,13 @@ def unit_rows(run: Run, label: str) -> list[dict[str, Any]]:
                 "tokens_kept": kept,
                 "uniform_budget": record.num_kept / record.grid[0],
                 "novelty": "" if novelty is None else float(novelty[unit]),
-                "effective_rank": float(held.effective_rank_by_unit[unit]) if held else "",
-                "residual_energy": float(held.residual_energy_by_unit[unit]) if held else "",
-                "basis_rank": int(held.basis_rank[unit]) if held else "",
+                "effective_rank": float(diagnostics.effective_rank_by_unit[unit])
+                if diagnostics
+                else "",
+                "residual_energy": float(diagnostics.residual_energy_by_unit[unit])
+                if diagnostics
+                else "",
+                "basis_rank": int(diagnostics.basis_rank[unit]) if diagnostics else "",
             }
         )
     return rows
@@ -83,13 +87,13 @@ def unit_rows(run: Run, label: str) -> list[dict[str, Any]]:
 
 def metrics_json(runs: Sequence[Run], folder: Path) -> Path:
     """The settings, answer, cost and diagnostics of every run."""
-    told = []
+    entries = []
     for run, label in zip(runs, labels(list(runs)), strict=True):
-        held = diagnostics_of(run)
+        diagnostics = diagnostics_of(run)
         entry = {"label": label} | run.summary() | {"budget_gini": budget_gini(run.compression)}
-        told.append(entry | {"diagnostics": held.summary() if held else None})
+        entries.append(entry | {"diagnostics": diagnostics.summary() if diagnostics else None})
     path = folder / "metrics.json"
-    path.write_text(json.dumps(_finite(told), indent=2, ensure_ascii=False) + "\n", "utf-8")
+    path.write_text(json.dumps(_finite(entries), indent=2, ensure_ascii=False) + "\n", "utf-8")
     return path
 
 

@@ -115,7 +115,7 @@ def wire(engine: Engine, shared: Shared, panel: Compare) -> None:
 def changes(shared: Shared, panel: Compare, update: Compared) -> Changes:
     parts = {
         panel.notice: update.notice,
-        panel.rows: None if update.rows is None else rows.shown(update.rows),
+        panel.rows: None if update.rows is None else rows.table_view(update.rows),
         panel.scatter: scatter(update.rows) if update.done and update.rows else None,
         shared.viewer: update.viewer,
         shared.runs: update.run_ids,

@@ -67,5 +67,5 @@ def method_changes(controls: Controls, method: str) -> dict[Any, Any]:
     """By widget: what is shown and hidden once a method is chosen."""
     free = gr.update(visible=has_free_ratio(COMPRESSORS[method]))
     groups = controls.groups.items()
-    shown = {group: gr.update(visible=name == method) for name, group in groups}
-    return {controls.ratio: free} | shown
+    visibility = {group: gr.update(visible=name == method) for name, group in groups}
+    return {controls.ratio: free} | visibility

@@ -38,7 +38,7 @@ class Row:
     score: float = math.nan  # mean log-probability of the full-token answer
 
 
-def shown(rows: list[Row]) -> dict[str, Any]:
+def table_view(rows: list[Row]) -> dict[str, Any]:
     """The value of the comparison on the page. The first row is the full-token one."""
     reference = rows[0].run.answer if rows and rows[0].run else None
     lines = []
@@ -48,14 +48,14 @@ def shown(rows: list[Row]) -> dict[str, Any]:
         if row.run is not None:
             line |= {
                 "answer": words(row.run.answer, reference),
-                "cells": [said(value) for value in figures(row, reference)],
+                "cells": [figure_text(value) for value in figures(row, reference)],
             }
         lines.append(line)
     return {"columns": [list(column) for column in COLUMNS], "rows": lines}
 
 
 def settled(value: dict[str, Any] | None) -> dict[str, Any] | None:
-    """What :func:`shown` gave, without the rows that will not finish any more."""
+    """What :func:`table_view` gave, without the rows that will not finish any more."""
     if not value:
         return value
     return value | {"rows": [line for line in value["rows"] if line["state"] in OVER]}
@@ -88,7 +88,7 @@ def figures(row: Row, reference: str | None) -> list[float | int]:
     ]
 
 
-def said(value: float | int) -> str:
+def figure_text(value: float | int) -> str:
     """A figure with three digits that count; a whole number in full."""
     if isinstance(value, int):
         return f"{value:,}"

@@ -104,7 +104,7 @@ def test_stop_ends_it_all_and_keeps_the_rows_that_are_done(clip):
 def test_a_row_says_that_it_is_in_the_viewer_only_once_it_is_there(clip):
     *before, last = compared(Engine(Library()), clip, ["gleanvid"])
     assert not any(row.viewed for part in before for row in part.rows or [])
-    assert [line["viewed"] for line in rows.shown(last.rows)["rows"]] == [True, True]
+    assert [line["viewed"] for line in rows.table_view(last.rows)["rows"]] == [True, True]
     assert "448 visual tokens before compression" in last.notice["text"]
     wide = compared(Engine(Library()), clip, ["uniform"], [n / 100 for n in range(5, 20)])[-1]
     assert sum(row.viewed for row in wide.rows) == len(wide.viewer["methods"]) == MAX_METHODS
@@ -120,7 +120,7 @@ def test_no_row_is_left_running_where_a_comparison_ends_early(clip):
         if part.rows and part.rows[0].state == "running":
             engine.stop("me")
     assert stopped[-1].rows == [] and stopped[-1].notice["text"] == "Stopped."
-    told = rows.shown([rows.Row("a", "done"), rows.Row("b", "running"), rows.Row("c")])
+    told = rows.table_view([rows.Row("a", "done"), rows.Row("b", "running"), rows.Row("c")])
     assert [line["label"] for line in rows.settled(told)["rows"]] == ["a"]
 
 
@@ -141,7 +141,7 @@ def test_no_comparison_without_a_question_or_with_an_endless_one(clip, question,
 
 def test_words_that_differ_are_marked_against_the_full_tokens(clip):
     done = compared(Engine(Library()), clip, ["uniform"])[-1].rows
-    value = rows.shown(done)
+    value = rows.table_view(done)
     assert len(value["rows"][0]["cells"]) == len(value["columns"])
     assert all(not differs for _, differs in value["rows"][1]["answer"])
     assert rows.words("a red cross", "a blue cross") == [
@@ -158,6 +158,6 @@ def test_a_table_for_machines_has_numbers_and_no_nan(clip):
     table = rows.table([*made, rows.Row("late")])
     kept = [row.run.compression.num_kept for row in made]
     assert [line["tokens"] for line in table] == [*kept, None] and kept[0] == 4 * kept[1]
-    assert [line["cells"][0] for line in rows.shown(made)["rows"]] == [f"{n:,}" for n in kept]
+    assert [line["cells"][0] for line in rows.table_view(made)["rows"]] == [f"{n:,}" for n in kept]
     assert table[1]["agreement"] == 1.0 and table[1]["mean_log_probability"] == -2.0
     assert table[2]["ttft_s"] is None and table[2]["answer"] is None
