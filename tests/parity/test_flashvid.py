@@ -3,30 +3,45 @@
 from collections import Counter
 
 import pytest
+import torch
 
 from gleanvid.compressors import flashvid as module
 from gleanvid.compressors.flashvid import FlashVID
 from gleanvid.types import VideoTokens
 from tests.parity.checksums import assert_checksum, features, grid, rows
 
-# (seed, ratio): frames in which densities below the smallest float32 are all zero in the original,
-# so that its choice among the zero scores is whatever topk does with ties. At feature scale 1 only.
-TIED = {(2, 0.25): {0, 19}, (2, 0.15): {8}}
-
 
 @pytest.fixture
-def ties(monkeypatch):
-    """Calls of the clustering in which some, but not all, points of zero score become centres."""
-    found, original = [], module.density_peaks
+def tied(monkeypatch):
+    """Frames in which ties decide the clusters in the original.
+
+    There densities below the smallest float32 are zero. Where fewer points than there are clusters
+    have a density, the other centres are whatever topk takes among equal scores of zero.
+    """
+    frames, calls = set(), []
+    peaks, merged = module.density_peaks, FlashVID._merged
 
     def watched(points, count, k):
-        centers, nearest, score = original(points, count, k)
-        positive = int((score.exp() > 0).sum())
-        found.append(positive < count < len(points))
-        return centers, nearest, score
+        dense = int((densities(points, k) > 0).sum())
+        calls.append(dense < count < len(points))
+        return peaks(points, count, k)
+
+    def segment(self, features, *others):
+        calls.clear()
+        shares = merged(self, features, *others)
+        units = torch.unique(shares.place // features.shape[1])  # one clustering a unit, ascending
+        frames.update(unit for unit, tie in zip(units.tolist(), calls, strict=True) if tie)
+        return shares
 
     monkeypatch.setattr(module, "density_peaks", watched)
-    return found
+    monkeypatch.setattr(FlashVID, "_merged", segment)
+    return frames
+
+
+def densities(points, k):
+    """float32 [n]: exp(-mean of the k smallest squared distances), distances over sqrt(D)."""
+    distances = torch.cdist(points, points) / points.shape[1] ** 0.5
+    return torch.exp(-distances.topk(k, largest=False).values.square().mean(dim=1))
 
 
 def method(case):
@@ -47,7 +62,7 @@ def method(case):
     )
 
 
-def test_case(flashvid, ties):
+def test_case(flashvid, tied):
     units, height, width = grid(flashvid)
     config, seed = flashvid["config"], flashvid["seed"]
     visual = config["feature_scale"] * features(flashvid)
@@ -62,9 +77,8 @@ def test_case(flashvid, ties):
     assert [n for n in lengths if n] == [n for n in flashvid["segments"] if n]
     assert (record.trace["picked"] == flashvid["n_adts"]).all()
     assert (record.trace["clusters"] == flashvid["n_tstm"]).all()
-    tied = TIED.get((seed, flashvid["retention"]), set()) if config["feature_scale"] == 1 else set()
     if tied:
-        assert_same_but_for_ties(keep, flashvid["kept"], tied, height * width, sum(ties))
+        assert_same_but_for_ties(keep, flashvid["kept"], tied, height * width)
     else:
         assert keep == flashvid["kept"]
         assert len(set(keep)) == flashvid["n_unique"]
@@ -81,9 +95,8 @@ def test_case(flashvid, ties):
     assert inside.compress(later).keep.tolist() == flashvid["llm_kept"]
 
 
-def assert_same_but_for_ties(keep, kept, frames, per_unit, num_ties):
+def assert_same_but_for_ties(keep, kept, tied, per_unit):
     ours, theirs = Counter(keep), Counter(kept)
     different = (ours - theirs) + (theirs - ours)
-    assert {place // per_unit for place in different} == frames
-    assert num_ties == len(frames)  # as many clusterings decided by ties as frames that differ
+    assert {place // per_unit for place in different} <= tied
     assert sum((ours & theirs).values()) >= 0.98 * len(kept)

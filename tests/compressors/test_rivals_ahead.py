@@ -1,0 +1,167 @@
+"""Laws of the other methods ahead of the language model; each runs over the table of rivals."""
+
+import pytest
+import torch
+
+from gleanvid.compressors.dycoke import DyCoke
+from gleanvid.compressors.fastv import FastV
+from gleanvid.compressors.fastvid import FastVID
+from gleanvid.compressors.flashvid import FlashVID, FlashVIDPrune
+from gleanvid.compressors.holitom import HoliTom
+from gleanvid.compressors.sparsevlm import SparseVLM
+from gleanvid.compressors.vcast import VCast
+from gleanvid.compressors.vidcom2 import VidCom2
+from gleanvid.compressors.visionzip import VisionZip
+from gleanvid.types import VideoTokens
+from tests.compressors.rivals import (
+    AHEAD,
+    CASES,
+    GRIDS,
+    RATIOS,
+    Case,
+    assert_sound,
+    below_dycoke,
+    named,
+    record_of,
+    video,
+    video_of,
+    within_reach,
+)
+
+STILL = [
+    Case(ratio, grid, still=True)
+    for grid in ((8, 4, 5), (3, 1, 1), (1, 4, 5))
+    for ratio in (*RATIOS, 0.4, 0.95)
+]
+PAPERS = ("vidcom2", "vcast", "flashvid", "fastvid")
+BY_RATIO = [name for name in AHEAD if name.partition(",")[0] in PAPERS]  # in the authors' mode too
+SIGNALS = ("features", "saliency", "keys", "text")
+every_rival = pytest.mark.parametrize("label", AHEAD)
+
+
+@every_rival
+def test_the_budget_is_met_to_the_token(label):
+    for case in within_reach(label, CASES + STILL):
+        record, budget = record_of(label, case), AHEAD[label](case.ratio).budget(video_of(case))
+        assert record.num_kept == int(record.budgets.sum()) == budget
+
+
+@every_rival
+def test_a_record_is_sound(label):
+    for case in within_reach(label, CASES + STILL):
+        assert_sound(record_of(label, case), AHEAD[label])
+
+
+@every_rival
+def test_the_same_video_gives_the_same_record_and_is_left_as_it_was(label):
+    for case in within_reach(label, CASES):
+        tokens, untouched, first = video_of(case), video_of(case), record_of(label, case)
+        again = AHEAD[label](case.ratio).compress(tokens)
+        assert torch.equal(first.keep, again.keep) and torch.equal(first.weight, again.weight)
+        for name in SIGNALS:
+            assert torch.equal(getattr(tokens, name), getattr(untouched, name))
+
+
+@every_rival
+def test_rows_are_finite(label):
+    for case in within_reach(label, CASES):
+        assert torch.isfinite(record_of(label, case).apply(video_of(case).features)).all()
+
+
+@every_rival
+def test_ratio_one_is_the_identity(label):
+    for case in within_reach(label, [case for case in CASES if case.ratio == 1.0]):
+        record, features = record_of(label, case), video_of(case).features
+        assert not record.merges
+        assert torch.equal(record.apply(features), features)
+
+
+def test_dycoke_refuses_less_than_the_frames_it_keeps_whole():
+    beyond = [case for case in CASES if below_dycoke(DyCoke(case.ratio), case.grid)]
+    assert 0 < len(beyond) < len(CASES)
+    for case in beyond:
+        refusal = r"out of reach for DyCoke: .* whole are (0\.\d+|1\.0+) of this video"
+        with named(case), pytest.raises(ValueError, match=refusal):
+            DyCoke(case.ratio).compress(video_of(case))
+
+
+@every_rival
+def test_a_blank_video_meets_its_budget_too(label):
+    signals = {"saliency": torch.zeros(60), "keys": torch.zeros(60, 8)}
+    tokens = VideoTokens(torch.zeros(60, 8), (5, 3, 4), **signals)
+    record = AHEAD[label](0.7).compress(tokens)
+    assert record.num_kept == 42
+    assert not record.apply(tokens.features).any()
+
+
+@every_rival
+def test_half_precision_selects_as_its_float32_copy_does(label):
+    half = video((8, 5, 7), torch.bfloat16)
+    copy = VideoTokens(half.features.float(), half.grid, saliency=half.saliency, keys=half.keys)
+    one, two = (AHEAD[label](0.6).compress(tokens) for tokens in (half, copy))
+    assert torch.equal(one.keep, two.keep) and torch.equal(one.weight, two.weight)
+
+
+@pytest.mark.parametrize(
+    "label", [label for label, rival in AHEAD.items() if rival.weights == "one"]
+)
+def test_merging_equal_tokens_gives_that_token(label):
+    tokens = video((8, 4, 5))
+    signals = {"saliency": tokens.saliency, "keys": tokens.keys}
+    same = VideoTokens(torch.full((160, 24), 0.7), tokens.grid, **signals)
+    out = AHEAD[label](0.6).compress(same).apply(same.features)
+    torch.testing.assert_close(out, torch.full_like(out, 0.7))
+
+
+@pytest.mark.parametrize("label", BY_RATIO)
+def test_the_authors_mode_is_sensible_where_their_code_fails(label):
+    for case in (Case(ratio, grid) for grid in GRIDS for ratio in (0.01, 0.15, 0.5, 1.0)):
+        with named(case):
+            tokens = video_of(case)
+            record = AHEAD[label](case.ratio, exact=False).compress(tokens)
+            assert 1 <= record.num_kept <= 1.25 * len(tokens) + tokens.num_units
+            assert_sound(record, AHEAD[label])
+
+
+@pytest.mark.parametrize(
+    ("compressor", "signal"),
+    [
+        (FlashVID(), "saliency"),
+        (FlashVIDPrune(), "attention"),
+        (FastVID(variant="llava_video"), "saliency"),
+        (VisionZip(), "saliency"),
+        (VisionZip(variant="qwen3_port"), "saliency"),
+        (HoliTom(), "saliency"),
+        (SparseVLM(), "text"),
+        (FastV(), "attention"),
+    ],
+)
+def test_a_missing_signal_is_named(compressor, signal):
+    tokens = VideoTokens(torch.ones(8, 4), (2, 2, 2))
+    with pytest.raises(ValueError, match=rf"VideoTokens\.{signal}"):
+        compressor.compress(tokens)
+
+
+def test_the_qwen3_port_of_fastvid_needs_no_saliency():
+    tokens = VideoTokens(video((8, 4, 4)).features, (8, 4, 4))
+    assert FastVID(0.25).compress(tokens).num_kept == 32
+
+
+def test_a_frame_that_turns_gets_more_than_a_steady_one():
+    """V-CAST: curvature peaks where the direction of change does."""
+    steps = torch.tensor([[0.0, 0.0], [1.0, 0.0], [2.0, 0.0], [2.0, 1.0], [2.0, 2.0]])
+    means = torch.cat([torch.ones(5, 1) * 20.0, steps], dim=1)
+    features = means.repeat_interleave(20, dim=0)
+    record = VCast(0.3).compress(VideoTokens(features, (5, 4, 5)))
+    curvature = record.trace["curvature"]
+    assert curvature[2] > 0.9 and curvature[1] < 0.1 and curvature[3] < 0.1
+    assert record.budgets[2] > record.budgets[1] and record.budgets[2] > record.budgets[3]
+
+
+def test_a_frame_unlike_the_video_gets_more():
+    """VidCom2: uniqueness shifts tokens to the odd frame out."""
+    generator = torch.Generator().manual_seed(0)
+    features = 2.0 + torch.randn(6, 20, 16, generator=generator) * 0.3
+    features[4] = -features[4]
+    record = VidCom2(0.25).compress(VideoTokens(features.flatten(0, 1), (6, 4, 5)))
+    assert int(record.budgets.argmax()) == 4
