@@ -1,16 +1,19 @@
 """Laws that every method ahead of the language model obeys, over random videos and ratios."""
 
+from contextlib import nullcontext
 from dataclasses import replace
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from gleanvid.compressors import COMPRESSORS
+from gleanvid.compressors.dycoke import DyCoke
 from gleanvid.types import VideoTokens
+from tests.compressors.rivals import below_dycoke
 
-INSIDE = ("fastv", "sparsevlm", "framefusion")  # need attention rows: test_rivals2_contract.py
+INSIDE = ("fastv", "sparsevlm", "framefusion")  # need attention rows: test_rivals_inside.py
 AHEAD = [method for name, method in COMPRESSORS.items() if name not in ("full", *INSIDE)]
 GRIDS = st.tuples(st.integers(1, 6), st.integers(1, 7), st.integers(1, 7))
 RATIOS = st.floats(0.01, 1.0)
@@ -25,30 +28,27 @@ def video(grid, width=24, seed=0, dtype=torch.float32):
     return VideoTokens(features, grid, saliency=saliency, keys=keys)
 
 
-def in_reach(method, ratio, tokens):
-    """DyCoke keeps some units whole and refuses a ratio below that; no other method refuses."""
-    try:
-        return method(retention_ratio=ratio).compress(tokens)
-    except ValueError as error:
-        if method.name == "dycoke" and "out of reach" in str(error):
-            return None
-        raise
-
-
 @pytest.mark.parametrize("method", AHEAD)
 @settings(max_examples=25, deadline=None)
 @given(grid=GRIDS, ratio=RATIOS, seed=st.integers(0, 9))
 def test_budget_is_met_with_ascending_indices_in_range(method, grid, ratio, seed):
     tokens = video(grid, seed=seed)
-    before = tokens.features.clone()
-    compressor, compression = method(retention_ratio=ratio), in_reach(method, ratio, tokens)
-    if compression is None:
-        return
+    before, compressor = tokens.features.clone(), method(retention_ratio=ratio)
+    assume(method is not DyCoke or not below_dycoke(compressor, grid))
+    compression = compressor.compress(tokens)
     assert compression.num_kept == compressor.budget(tokens) == int(compression.budgets.sum())
     assert (compression.keep.diff() >= int(not compression.merges)).all()  # merged rows may share
     assert compression.keep.min() >= 0 and compression.keep.max() < len(tokens)
     assert torch.equal(compression.keep, compressor.compress(tokens).keep)
     assert torch.equal(tokens.features, before)
+
+
+@given(grid=GRIDS, ratio=RATIOS)
+def test_dycoke_refuses_a_ratio_below_the_frames_it_keeps_whole_and_no_other(grid, ratio):
+    compressor = DyCoke(ratio)
+    refusal = pytest.raises(ValueError, match="out of reach for DyCoke")
+    with refusal if below_dycoke(compressor, grid) else nullcontext():
+        compressor.compress(video(grid))
 
 
 @pytest.mark.parametrize("method", AHEAD)

@@ -1,9 +1,9 @@
 """The numbers of the GleanVID paper, as data, and ours beside them.
 
-``published.json`` holds every table with results: accuracies in percent, seconds summed over the
+``numbers.json`` holds every table with results: accuracies in percent, seconds summed over the
 benchmark, memory in MB. ``setup`` of a row is the key of a ``gleanvid.evaluation.run.setups.Setup``
 (its ratio, frames and settings), so that results file themselves. Where the paper does not add up
-is listed in ``tests/evaluation/paper/test_published.py``.
+is listed in ``tests/evaluation/paper/test_numbers.py``.
 """
 
 from __future__ import annotations

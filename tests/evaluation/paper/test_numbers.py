@@ -10,7 +10,7 @@ from gleanvid.evaluation.paper.numbers import BENCHMARKS, choose, ours, read_res
 from gleanvid.evaluation.paper.presets import ABLATIONS, PRESETS
 
 ALL = [(table, row) for table in tables().values() for row in table.rows]
-BOTH = [pytest.param(table, row, id=f"{table.name}-{row.label}-{row.setup}") for table, row in ALL]
+LENGTHS = tuple(f"videomme/{length}" for length in ("short", "medium", "long"))
 EXACT = 0.05 + 1e-9  # half of the last digit printed
 
 DOES_NOT_ADD_UP = {  # table, setup, column: printed, and what the row's own numbers give
@@ -39,8 +39,19 @@ def check(table, row, column, expected, slack):
         assert abs(printed - expected) > slack
 
 
-def present(row, columns):
+def present(row, *columns):
     return all(row.values.get(column) is not None for column in columns)
+
+
+def rows(holds):
+    """Every row of every table for which ``holds(row)``: what a law about its columns speaks of."""
+    found = [(table, row) for table, row in ALL if holds(row)]
+    names = [f"{table.name}-{row.label}-{row.setup}" for table, row in found]
+    return pytest.mark.parametrize(("table", "row"), found, ids=names)
+
+
+def changes(row):
+    return [name for name in row.values if name.endswith(" change") and present(row, name)]
 
 
 def mean(row, columns):
@@ -51,38 +62,40 @@ def four(table):
     return [name for name in BENCHMARKS if name in table.columns]
 
 
-@pytest.mark.parametrize(("table", "row"), BOTH)
+@rows(lambda row: present(row, "average"))
 def test_averages_agree_to_rounding(table, row):
-    if present(row, ["average"]):
-        check(table, row, "average", mean(row, four(table)), EXACT)
-    parts = [f"videomme/{length}" for length in ("short", "medium", "long")]
-    if present(row, parts):  # 900 questions each; every number is rounded
-        check(table, row, "videomme", mean(row, parts), 2 * EXACT)
+    check(table, row, "average", mean(row, four(table)), EXACT)
 
 
-@pytest.mark.parametrize(("table", "row"), BOTH)
+@rows(lambda row: present(row, *LENGTHS))
+def test_the_lengths_of_videomme_average_to_it(table, row):
+    """900 questions each; every number is rounded."""
+    check(table, row, "videomme", mean(row, LENGTHS), 2 * EXACT)
+
+
+@rows(lambda row: present(row, "percent", "average"))
 def test_relative_performance_is_of_averages_as_printed(table, row):
-    if not present(row, ["percent"]):
-        return
-    if present(row, ["average"]):
-        share = 100 * row.values["average"] / table.full.values["average"]
-        check(table, row, "percent", share, EXACT)
-        return
-    average = mean(row, four(table))  # not printed: it may round either way at a half
+    share = 100 * row.values["average"] / table.full.values["average"]
+    check(table, row, "percent", share, EXACT)
+
+
+@rows(lambda row: present(row, "percent") and not present(row, "average"))
+def test_relative_performance_is_of_averages_that_are_not_printed(table, row):
+    average = mean(row, four(table))  # it may round either way at a half
     full = table.full.values["average"]
     low, high = (100 * round(average + half, 1) / full for half in (-0.0499, 0.0501))
     assert low - EXACT <= row.values["percent"] <= high + EXACT
 
 
-@pytest.mark.parametrize(("table", "row"), BOTH)
+@rows(lambda row: present(row, "drop"))
+def test_a_drop_is_that_below_the_last_row(table, row):
+    best = table.rows[-1].values["percent"]
+    assert row.values["drop"] == pytest.approx(row.values["percent"] - best)
+
+
+@rows(changes)
 def test_changes_are_those_of_the_numbers_beside_them(table, row):
-    if present(row, ["drop"]):
-        assert row.values["drop"] == pytest.approx(
-            row.values["percent"] - table.rows[-1].values["percent"]
-        )
-    for column in table.columns:
-        if not column.endswith(" change") or row.values[column] is None:
-            continue
+    for column in changes(row):
         name = column.removesuffix(" change")
         value, full = row.values[name], table.full.values[name]
         if name == "items_per_s":
