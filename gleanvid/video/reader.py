@@ -9,7 +9,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from gleanvid.types import Video, VideoError
+from gleanvid.types import StoppedError, Video, VideoError
 from gleanvid.video import sandbox, worker
 from gleanvid.video.plan import Events, Plan, Request, UnreadableVideoError
 from gleanvid.video.sniff import check_file, label
@@ -28,6 +28,7 @@ def read_video(
     isolate: bool = True,
     part: tuple[float, float] | None = None,
     rounding: Rounding = "nearest",
+    stop: threading.Event | None = None,
 ) -> Video:
     """Sample ``num_frames`` frames, evenly spaced by frame number, first and last included.
 
@@ -43,9 +44,10 @@ def read_video(
 
     ``part``: (first, last) second; the part is then sampled as if it were a file of its own.
     ``rounding="down"`` cuts the fraction of a frame number off, as LMMs-Eval's LLaVA models do.
+    Another thread that sets ``stop`` ends the reading (with ``isolate``).
 
-    Raises ``VideoError`` with a sentence for a person where the file cannot be used, and
-    ``ValueError`` for a setting out of its range.
+    Raises ``VideoError`` with a sentence for a person where the file cannot be used,
+    ``StoppedError`` where it was stopped, and ``ValueError`` for a setting out of its range.
     """
     _check_settings(num_frames, backend, max_side, timeout_s)
     _check_part(part, rounding)
@@ -53,9 +55,11 @@ def read_video(
         real, container = check_file(path)
         name = label(path)
         request = Request(str(real), name, container, num_frames, backend, max_side, part, rounding)
-        events = sandbox.decode(request, timeout_s) if isolate else worker.decode(request)
-        return _collect(events, request)
+        apart = sandbox.decode(request, timeout_s, stop) if isolate else None
+        return _collect(apart or worker.decode(request), request)
     except UnreadableVideoError as error:
+        if stop is not None and stop.is_set():
+            raise StoppedError from error
         raise VideoError(str(error)) from error
 
 

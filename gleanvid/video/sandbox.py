@@ -2,127 +2,190 @@
 
 A plain subprocess rather than ``multiprocessing``: it needs no ``__main__`` guard, works from
 threads, notebooks and scripts on standard input, and can be killed at any moment. Pictures come
-back as raw bytes through its standard output, one at a time, so neither side holds them twice.
+back as raw bytes through its standard output, one at a time, so neither side holds them twice. What
+comes back is checked: a process that a hostile file has taken over can send nothing but pictures of
+the size it announced.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import json
+import math
 import os
-import subprocess
-import sys
-import tempfile
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
-from typing import IO, BinaryIO
+from typing import IO
 
 import numpy as np
 
-from gleanvid.video.plan import Events, Plan, Request, UnreadableVideoError
+from gleanvid.video import spare
+from gleanvid.video.plan import MAX_RESULT_BYTES, Events, Plan, Request, UnreadableVideoError
+from gleanvid.video.spare import Decoder
 from gleanvid.video.worker import HEADER, PLACE
 
 MAX_MEMORY_BYTES = 4 * 2**30  # address space of the decoding process
+MAX_PLAN_BYTES = 2**20
+MAX_SENTENCE_BYTES = 2**12
+LOOK_S = 0.1  # between two looks whether a reading shall end
+LAYERS = {  # what a decoding process has given up, as it tells it itself
+    "limits": "memory, time and new files are limited",
+    "files": "no other file can be read",
+    "calls": "no network, programs or signals",
+}
 
-_START = "import sys; sys.path[:] = sys.argv[1:]; from gleanvid.video.worker import main; main()"
-_HOME = str(Path(__file__).resolve().parents[2])  # where this very gleanvid is imported from
 
+def decode(request: Request, timeout_s: float, stop: threading.Event | None = None) -> Events:
+    """The plan and the pictures of ``request``. However this ends, the process ends with it.
 
-def decode(request: Request, timeout_s: float) -> Events:
-    """The plan and the pictures of ``request``. However this ends, the process ends with it."""
-    with tempfile.TemporaryFile() as errors, _started(errors) as process:
-        assert process.stdin is not None and process.stdout is not None
-        expired = threading.Event()
-
-        def expire() -> None:
-            expired.set()
-            process.kill()
-
-        timer = threading.Timer(timeout_s, expire)
-        timer.daemon = True
-        timer.start()
+    Once ``stop`` is set the process is ended too, within ``LOOK_S``.
+    """
+    with _taken() as decoder, _leash(decoder, timeout_s, stop) as expired:
         try:
-            _ask(process.stdin, request, timeout_s)
-            yield from _answers(process.stdout)
+            _ask(decoder, request, timeout_s)
+            yield from _answers(decoder, request)
         except EOFError as error:
             if expired.is_set():
                 raise UnreadableVideoError(
                     f"Reading {request.name} took longer than {timeout_s:g} seconds and was "
                     "stopped. Take a shorter clip or fewer frames, or allow more time."
                 ) from error
-            raise UnreadableVideoError(_why_it_died(request, process.wait(), errors)) from error
-        finally:
-            timer.cancel()
+            raise UnreadableVideoError(_why_it_died(request, decoder)) from error
+
+
+def layers() -> tuple[str, ...]:
+    """The names in ``LAYERS`` of what a decoding process on this machine gives up."""
+    with _taken() as decoder, _leash(decoder, 30.0, None):
+        try:
+            _ask(decoder, None, 30.0)
+            kind, length = HEADER.unpack(_read(decoder, HEADER.size))
+            found = json.loads(_read(decoder, length)) if kind == b"L" and length < 1024 else []
+            return tuple(name for name in LAYERS if name in found)
+        except (EOFError, ValueError):
+            return ()
 
 
 @contextmanager
-def _started(errors: IO[bytes]) -> Iterator[subprocess.Popen[bytes]]:
-    command = [sys.executable, "-c", _START, *sys.path, _HOME]
-    few_threads = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}  # numpy here only copies
-    environment = {**os.environ, **few_threads}
-    pipe = subprocess.PIPE
+def _taken() -> Iterator[Decoder]:
     try:
-        process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=errors, env=environment)
+        decoder = spare.KEPT.take()
     except OSError as error:
         raise UnreadableVideoError(
             f"The video reader cannot be started ({error.strerror})."
         ) from error
-    with process:
-        try:
-            yield process
-        finally:
-            process.kill()
+    try:
+        yield decoder
+    finally:
+        decoder.end()
+        spare.KEPT.refill()
 
 
-def _ask(stdin: IO[bytes], request: Request, timeout_s: float) -> None:
+@contextmanager
+def _leash(
+    decoder: Decoder, timeout_s: float, stop: threading.Event | None
+) -> Iterator[threading.Event]:
+    """Ends the process when its time is up, which the event then tells, or ``stop`` is set."""
+    over, expired = threading.Event(), threading.Event()
+    end = time.monotonic() + timeout_s
+
+    def watch() -> None:
+        while not over.wait(LOOK_S):
+            if time.monotonic() > end:
+                expired.set()
+            if expired.is_set() or (stop is not None and stop.is_set()):
+                decoder.kill()
+                return
+
+    threading.Thread(target=watch, daemon=True).start()
+    try:
+        yield expired
+    finally:
+        over.set()
+
+
+def _ask(decoder: Decoder, request: Request | None, timeout_s: float) -> None:
     asked = {
-        "request": dataclasses.asdict(request),
+        "request": request and dataclasses.asdict(request),
         "memory_bytes": MAX_MEMORY_BYTES,
         "cpu_seconds": int(timeout_s * (os.cpu_count() or 1)) + 1,
     }
     try:
-        with stdin:
-            stdin.write(json.dumps(asked).encode())
+        with decoder.stdin as stdin:
+            stdin.write(json.dumps(asked).encode() + b"\n")
     except BrokenPipeError as error:
         raise EOFError from error
 
 
-def _answers(stdout: IO[bytes]) -> Events:
+def _answers(decoder: Decoder, request: Request) -> Events:
     plan: Plan | None = None
     while True:
-        kind, length = HEADER.unpack(_read(stdout, HEADER.size))
+        kind, length = HEADER.unpack(_read(decoder, HEADER.size))
         if kind == b".":
             return
-        if kind == b"E":
-            raise UnreadableVideoError(_read(stdout, length).decode())
-        if kind == b"P":
-            plan = _plan(json.loads(_read(stdout, length)))
-            yield plan
-        elif plan is not None:
-            (place,) = PLACE.unpack(_read(stdout, PLACE.size))
-            picture = np.frombuffer(_read(stdout, length - PLACE.size), np.uint8)
+        if kind == b"E" and length <= MAX_SENTENCE_BYTES:
+            raise UnreadableVideoError(_read(decoder, length).decode("utf-8", "replace"))
+        if kind == b"P" and length <= MAX_PLAN_BYTES:
+            yield (plan := _plan(_read(decoder, length), request))
+        elif kind == b"F" and plan and length == PLACE.size + 3 * math.prod(plan.size):
+            (place,) = PLACE.unpack(_read(decoder, PLACE.size))
+            picture = np.frombuffer(_read(decoder, length - PLACE.size), np.uint8)
+            if not 0 <= place < len(plan.indices):
+                raise _forged(request)
             yield place, picture.reshape(*plan.size, 3)
+        else:
+            raise _forged(request)
 
 
-def _plan(fields: dict) -> Plan:
-    pairs = {name: tuple(fields[name]) for name in ("size", "source_size", "notes")}
-    return Plan(**{**fields, **pairs})
+def _plan(text: bytes, request: Request) -> Plan:
+    """The plan that this JSON holds, where it is one for ``request``."""
+    try:
+        fields = json.loads(text)
+        pairs = {name: tuple(fields[name]) for name in ("size", "source_size", "notes")}
+        plan = Plan(**{**fields, **pairs})
+        count, sides = len(plan.indices), (*plan.size, *plan.source_size)
+        whole = (*plan.indices, *sides, plan.total_frames)
+        numbers = (*plan.timestamps, plan.fps, plan.duration)
+        sound = (
+            1 <= count == len(plan.timestamps) <= request.num_frames
+            and len(plan.size) == len(plan.source_size) == 2
+            and all(type(number) is int and number >= 0 for number in whole)
+            and all(isinstance(number, float | int) for number in numbers)
+            and min(sides) > 0
+            and count * math.prod(plan.size) * 3 <= MAX_RESULT_BYTES
+            and all(isinstance(note, str) for note in plan.notes)
+        )
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
+        raise _forged(request) from error
+    if not sound:
+        raise _forged(request)
+    return plan
 
 
-def _read(stream: BinaryIO | IO[bytes], count: int) -> bytes:
+def _forged(request: Request) -> UnreadableVideoError:
+    return UnreadableVideoError(
+        f"The decoder gave something else than pictures of {request.name}; the file is not read."
+    )
+
+
+def _read(decoder: Decoder, count: int) -> bytes:
     """Exactly ``count`` bytes; raises ``EOFError`` where the process has ended before."""
-    data = stream.read(count)
+    data = decoder.stdout.read(count)
     if len(data) < count:
         raise EOFError
     return data
 
 
-def _why_it_died(request: Request, code: int, errors: IO[bytes]) -> str:
+def _why_it_died(request: Request, decoder: Decoder) -> str:
+    code, errors = decoder.wait(), decoder.errors
     errors.seek(0)
-    lines = errors.read().decode(errors="replace").strip().splitlines()
+    lines = _lines(errors)
     said = f" ({lines[-1][:200]})" if lines and code > 0 else ""
     if code < 0:
         said = f" (signal {-code})"
     return f"The decoder crashed on {request.name}{said}; the file is damaged or far too large."
+
+
+def _lines(errors: IO[bytes]) -> list[str]:
+    return errors.read(2**16).decode(errors="replace").strip().splitlines()

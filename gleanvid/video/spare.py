@@ -1,0 +1,102 @@
+"""Starting decoding processes, and keeping one in hand.
+
+An interpreter with its libraries takes half a second to start. A server therefore has one waiting
+(``KEPT.keep()``); without that every reading starts its own.
+"""
+
+from __future__ import annotations
+
+import os
+import queue
+import subprocess
+import sys
+import tempfile
+import threading
+from contextlib import suppress
+from pathlib import Path
+from typing import IO
+
+PASSED_ON = ("PATH", "LD_LIBRARY_PATH", "SYSTEMROOT", "TEMP", "TMP")  # no tokens, no keys
+FEW_THREADS = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}  # numpy here only copies
+_START = "import sys; sys.path[:] = sys.argv[1:]; from gleanvid.video.worker import main; main()"
+_HOME = str(Path(__file__).resolve().parents[2])  # where this very gleanvid is imported from
+
+
+class Decoder:
+    """One decoding process, before or at its one request."""
+
+    def __init__(self) -> None:
+        environment = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
+        command = [sys.executable, "-I", "-S", "-c", _START]
+        command += [str(Path(entry).resolve()) for entry in sys.path] + [_HOME]
+        self.errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  # closed by end
+        try:
+            self.process = subprocess.Popen(
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self.errors,
+                env=environment | FEW_THREADS,
+                cwd=Path(sys.executable).anchor,
+            )
+        except OSError:
+            self.errors.close()
+            raise
+        assert self.process.stdin is not None and self.process.stdout is not None
+        self.stdin, self.stdout = self.process.stdin, self.process.stdout
+
+    def kill(self) -> None:
+        self.process.kill()
+
+    def wait(self) -> int:
+        """Its exit status; negative the number of the signal that ended it."""
+        return self.process.wait()
+
+    def end(self) -> None:
+        """However it stands, it is over and leaves nothing behind."""
+        self.process.kill()
+        with suppress(BrokenPipeError):
+            self.stdin.close()
+        self.stdout.close()
+        self.process.wait()
+        self.errors.close()
+
+
+class Spare:
+    """At most one process that waits for a request."""
+
+    def __init__(self) -> None:
+        self._waiting: queue.SimpleQueue[Decoder] = queue.SimpleQueue()
+        self._wanted = threading.Semaphore(0)
+        self._keeper: threading.Thread | None = None
+
+    def keep(self) -> None:
+        """Have one in hand from now on, as long as this process lives."""
+        if self._keeper is None:
+            self._keeper = threading.Thread(target=self._start, daemon=True)
+            self._keeper.start()
+            self._wanted.release()
+
+    def take(self) -> Decoder:
+        """The one in hand, or a new one. Raises ``OSError`` where none can be started."""
+        with suppress(queue.Empty):
+            decoder = self._waiting.get_nowait()
+            if decoder.process.poll() is None:
+                return decoder
+            decoder.end()
+        return Decoder()
+
+    def refill(self) -> None:
+        """To be called after a reading rather than at its start, which it would slow down."""
+        if self._keeper is not None and self._waiting.empty():
+            self._wanted.release()
+
+    def _start(self) -> None:
+        """Processes end with the thread that started them, so it is one that stays."""
+        while self._wanted.acquire():
+            if self._waiting.empty():
+                with suppress(OSError):
+                    self._waiting.put(Decoder())
+
+
+KEPT = Spare()
