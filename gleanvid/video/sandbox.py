@@ -26,7 +26,6 @@ from gleanvid.video.plan import MAX_RESULT_BYTES, Events, Plan, Request, Unreada
 from gleanvid.video.spare import Decoder
 from gleanvid.video.worker import HEADER, PLACE
 
-MAX_MEMORY_BYTES = 4 * 2**30  # address space of the decoding process
 MAX_PLAN_BYTES = 2**20
 MAX_SENTENCE_BYTES = 2**12
 LOOK_S = 0.1  # between two looks whether a reading shall end
@@ -108,7 +107,6 @@ def _leash(
 def _ask(decoder: Decoder, request: Request | None, timeout_s: float) -> None:
     asked = {
         "request": request and dataclasses.asdict(request),
-        "memory_bytes": MAX_MEMORY_BYTES,
         "cpu_seconds": int(timeout_s * (os.cpu_count() or 1)) + 1,
     }
     try:

@@ -16,10 +16,11 @@ import os
 import signal
 import struct
 import sys
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from importlib.util import find_spec
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -28,6 +29,7 @@ from gleanvid.video.plan import Events, Plan, Request, UnreadableVideoError
 
 HEADER = struct.Struct("<cQ")  # kind, length of the payload
 PLACE = struct.Struct("<q")
+MAX_MEMORY_BYTES = 4 * 2**30  # address space of this process
 MAX_REQUEST_BYTES = 2**16
 MESSAGES_BYTES = 2**16  # of what native libraries complain about; no other file can be written
 NICENESS = 10
@@ -42,14 +44,27 @@ BACKENDS = {  # module of this package, name on PyPI of the package it needs
 
 def decode(request: Request) -> Events:
     """The plan and the pictures of ``request`` from its backend, in this process."""
-    module, package = BACKENDS[request.backend]
+    with _in_words(request):
+        yield from _loaded(request.backend).read(request)
+
+
+def _loaded(backend: str) -> Any:
+    """The module of a backend, with what it would otherwise import on the way."""
+    import_module("numpy.ma")
+    if backend == "pyav":
+        import_module("av.subtitles.stream")
+    return import_module(BACKENDS[backend][0])
+
+
+@contextmanager
+def _in_words(request: Request) -> Iterator[None]:
     try:
-        backend = import_module(module)
-        yield from backend.read(request)
+        yield
     except ImportError as error:
         raise UnreadableVideoError(
-            f"Reading videos with backend={request.backend!r} needs the package {package!r} "
-            f"({error}). Install it with: pip install {package}"
+            f"Reading videos with backend={request.backend!r} needs the package "
+            f"{BACKENDS[request.backend][1]!r} ({error}). Install it with: "
+            f"pip install {BACKENDS[request.backend][1]}"
         ) from error
     except MemoryError as error:
         raise UnreadableVideoError(
@@ -62,43 +77,38 @@ def main() -> None:
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a native library prints must not land among the pictures
     _leave_with_parent()
-    _load("pyav")
+    _limit("RLIMIT_AS", MAX_MEMORY_BYTES)
+    _limit("RLIMIT_FSIZE", MESSAGES_BYTES)
+    _limit("RLIMIT_CORE", 0)
+    with suppress(ImportError, MemoryError):  # told where it is asked for
+        _loaded("pyav")
     line = sys.stdin.buffer.readline(MAX_REQUEST_BYTES)
-    if not line:
-        os._exit(0)  # the other side has gone
-    asked = json.loads(line)
-    request = Request(**asked["request"]) if asked["request"] else None
-    if request is not None:
-        _load(request.backend)
-    _limit(asked["memory_bytes"], asked["cpu_seconds"])
-    held = restricted(request.path if request else None)
-    try:
-        if request is None:
-            _send(answers, b"L", json.dumps(held).encode())
-        else:
-            _serve(request, answers)
-        _send(answers, b".")
-    except UnreadableVideoError as error:
-        _send(answers, b"E", str(error).encode("utf-8", "replace"))
+    if line:
+        asked = json.loads(line)
+        _limit("RLIMIT_CPU", asked["cpu_seconds"])
+        _serve(asked["request"], answers)
     os._exit(0)  # no clean-up of native libraries, which may hang
 
 
-def _serve(request: Request, answers: BinaryIO) -> None:
-    for event in decode(request):
-        if isinstance(event, Plan):
-            _send(answers, b"P", json.dumps(dataclasses.asdict(event)).encode())
-        else:
-            place, picture = event
-            _send(answers, b"F", PLACE.pack(place), np.ascontiguousarray(picture).data)
-
-
-def _load(backend: str) -> None:
-    """Import what decoding needs while files can still be opened."""
-    with suppress(ImportError):
-        import_module("numpy.ma")
-        import_module(BACKENDS[backend][0])
-        if backend == "pyav":
-            import_module("av.subtitles.stream")
+def _serve(asked: dict[str, Any] | None, answers: BinaryIO) -> None:
+    """Answer one request, or without one tell which layers hold."""
+    if asked is None:
+        _send(answers, b"L", json.dumps(restricted(None)).encode())
+        return
+    request = Request(**asked)
+    try:
+        with _in_words(request):
+            _loaded(request.backend)  # while files can still be opened
+        restricted(request.path)
+        for event in decode(request):
+            if isinstance(event, Plan):
+                _send(answers, b"P", json.dumps(dataclasses.asdict(event)).encode())
+            else:
+                place, picture = event
+                _send(answers, b"F", PLACE.pack(place), np.ascontiguousarray(picture).data)
+        _send(answers, b".")
+    except UnreadableVideoError as error:
+        _send(answers, b"E", str(error).encode("utf-8", "replace"))
 
 
 def _leave_with_parent() -> None:
@@ -125,22 +135,14 @@ def _send(answers: BinaryIO, kind: bytes, *parts: bytes | memoryview) -> None:
     answers.flush()
 
 
-def _limit(memory_bytes: int, cpu_seconds: int) -> None:
-    """Have the system stop this process where it takes too much; not every system can."""
+def _limit(name: str, most: int) -> None:
+    """Have the system stop this process where it takes more; not every system can."""
     try:
         import resource
-    except ImportError:
+
+        limit = getattr(resource, name)
+        _, hard = resource.getrlimit(limit)
+        most = most if hard == resource.RLIM_INFINITY else min(most, hard)
+        resource.setrlimit(limit, (most, most))
+    except (ImportError, AttributeError, ValueError, OSError):
         return
-    wanted = (
-        (resource.RLIMIT_AS, memory_bytes),
-        (resource.RLIMIT_CPU, cpu_seconds),
-        (resource.RLIMIT_FSIZE, MESSAGES_BYTES),
-        (resource.RLIMIT_CORE, 0),
-    )
-    for limit, value in wanted:
-        try:
-            _, hard = resource.getrlimit(limit)
-            most = value if hard == resource.RLIM_INFINITY else min(value, hard)
-            resource.setrlimit(limit, (most, most))
-        except (ValueError, OSError):
-            continue

@@ -24,7 +24,6 @@ import ctypes, json, os, resource, signal, socket, subprocess, sys, threading
 from gleanvid.video import worker
 path, port = sys.argv[1], int(sys.argv[2])
 parent = os.getppid()
-worker._limit(2**32, 60)
 held = worker.restricted(path)
 def tried(act):
     try:

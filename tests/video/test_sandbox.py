@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from gleanvid.types import VideoError
-from gleanvid.video import read_video, sandbox
+from gleanvid.video import read_video, spare, worker
 from tests.video.clips import numbers, write_clip
 
 HANG = "while True: pass"
@@ -34,7 +34,7 @@ def started(monkeypatch):
             super().__init__(*args, **kwargs)
             processes.append(self)
 
-    monkeypatch.setattr(sandbox.subprocess, "Popen", Recorded)
+    monkeypatch.setattr(spare.subprocess, "Popen", Recorded)
     return processes
 
 
@@ -72,10 +72,10 @@ def test_a_failing_decoder_is_a_sentence(clip, monkeypatch, tmp_path, started, s
 def test_the_memory_limit_is_in_force(clip, monkeypatch, tmp_path):
     if not sys.platform.startswith("linux"):
         pytest.skip("only Linux keeps a process to its address space")
-    pretend(monkeypatch, tmp_path, f"import mmap; mmap.mmap(-1, {sandbox.MAX_MEMORY_BYTES})")
+    pretend(monkeypatch, tmp_path, f"import mmap; mmap.mmap(-1, {worker.MAX_MEMORY_BYTES})")
     with pytest.raises(VideoError, match=r"crashed on clip\.mp4 .*Cannot allocate memory"):
         read_video(clip)
-    pretend(monkeypatch, tmp_path / "2", f"bytearray({sandbox.MAX_MEMORY_BYTES})")
+    pretend(monkeypatch, tmp_path / "2", f"bytearray({worker.MAX_MEMORY_BYTES})")
     with pytest.raises(VideoError, match=r"clip\.mp4 needs more memory"):
         read_video(clip)
 
