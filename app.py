@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import tempfile
 from collections.abc import Sequence
 from importlib.util import find_spec
 from typing import Any
@@ -15,11 +14,12 @@ from typing import Any
 os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")  # Gradio reads it on import only
 
 from components.panels.page import BUILT_IN_MODEL, build_app
-from components.server import serving, zero
+from components.server import leaving, serving, zero
 from components.server.hosts import networks
 from components.session import examples, loading
 from components.session.engine import Engine
 from components.session.line import Line
+from components.session.reading import DECODERS
 from gleanvid.cli import options as shared
 
 
@@ -31,6 +31,7 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     add("--public", action="store_true", help="tighter limits, for a host that strangers reach")
     add("--max-frames", type=int, help="upper end of the frames slider")
     add("--deadline", type=float, help="seconds after which a run is ended")
+    add("--decoders", type=int, default=DECODERS, help="clips that are read at the same time")
     add("--allow-host", action="append", default=[], metavar="NAME", help="a name it is reached by")
     add(
         "--trusted-proxy",
@@ -46,6 +47,8 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     options = parser.parse_args(arguments)
     if options.mcp and find_spec("mcp") is None:
         parser.error("--mcp needs one more package: pip install 'gleanvid[mcp]'")
+    if options.decoders < 1:
+        parser.error(f"--decoders={options.decoders} must be at least 1")
     try:
         networks(options.trusted_proxy)
     except ValueError as error:
@@ -62,11 +65,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = parse(arguments)
     limits = serving.limits(options)
     library = zero.lent(loading.library(how_to_load(options)))
-    engine = Engine(library, line=Line(limits.deadline_s, limits.places))
+    line = Line(limits.deadline_s, limits.places)
+    engine = Engine(library, line=line, decoders=options.decoders)
     given = options.model != loading.BUILT_IN
     models = ([(options.model, options.model)] if given else []) + [BUILT_IN_MODEL]
-    # Gradio empties its folder when a server stops: a shared one would break the others' pages.
-    with tempfile.TemporaryDirectory(prefix="gleanvid-", ignore_cleanup_errors=True) as folder:
+    with leaving.orderly(), leaving.own_folder() as folder:
         os.environ.setdefault("GRADIO_TEMP_DIR", folder)
         page = build_app(engine, models, examples.examples(), limits)
         engine.warm_up(models[0][1])
@@ -75,6 +78,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         launch = serving.options(*where, limits, names, proxies, options.mcp)
         launch |= {"root_path": options.root_path}
         serving.start(page.queue(max_size=limits.queue), launch)
+        print(serving.decoding(limits), flush=True)
         page.block_thread()
 
 

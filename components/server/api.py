@@ -88,8 +88,7 @@ class Calls:
         )
         if text := request.missing(question):
             raise gr.Error(text, print_exception=False)
-        with Turn(self.engine) as work:
-            clip = self._clip(request)
+        with Turn(self.engine, request) as (clip, work):
             options = sampling | {"max_pixels": request.max_pixels(clip)}
             answers = self.engine.answer(
                 clip, question, request.model, request.compressor(), work, options
@@ -122,11 +121,10 @@ class Calls:
             the seconds of each unit, and the Gini coefficient of the budgets.
         """
         request = self._request(video, frames, model, compressor, retention_ratio, settings, {})
-        with Turn(self.engine) as work:
+        with Turn(self.engine, request) as (clip, work):
             method = request.compressor()
             if not decides_early(method):
                 raise ValueError(f"{compressor} decides while the model reads a question: use /ask")
-            clip = self._clip(request)
             encoded = self.engine.encode(clip, request.model, method.needs, None, work)
             run = self.engine.look(encoded, request.model, method)
             record = run.compression
@@ -221,6 +219,3 @@ class Calls:
             return request
         except ValueError as error:
             raise gr.Error(str(error), print_exception=False) from error
-
-    def _clip(self, request: Request) -> Any:
-        return self.engine.clip(str(request.path), request.frames)

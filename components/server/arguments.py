@@ -34,5 +34,5 @@ def making(method: type[Compressor], given: dict[str, Any]) -> Callable[[], Comp
 
 def known(name: str, value: Any, choices: Any) -> None:
     """Raises ``ValueError`` where ``value`` is none of the choices."""
-    if value not in choices:
+    if not isinstance(value, str) or value not in choices:
         raise ValueError(f"{name}={value!r} must be one of {', '.join(choices)}")

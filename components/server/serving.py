@@ -26,6 +26,7 @@ from components.server.disk import Uploads
 from components.server.guard import Guard
 from components.server.hosts import PRIVATE, Hosts, networks
 from components.server.routes import ALLOWED, MCP
+from gleanvid.video import sandbox, spare
 
 HOUR_S = 60 * 60
 SWEEP_S = 15.0
@@ -155,6 +156,20 @@ def options(
             "routes": [Route("/healthz", health)],
         },
     }
+
+
+def decoding(limits: Limits) -> str:
+    """What holds the process that decodes clips, in a line; keeps one ready for the first clip."""
+    held = sandbox.layers()
+    spare.KEPT.keep()
+    lacking = [text for name, text in sandbox.LAYERS.items() if name not in held]
+    told = "; ".join(sandbox.LAYERS[name] for name in held) or "nothing limits it"
+    line = f"* Clips are decoded in a process of its own: {told}."
+    if lacking:
+        line += f"\n* MISSING on this system: {'; '.join(lacking)}."
+        if limits is not LOCAL:
+            line += " Do not open this server to strangers without a virtual machine."
+    return line
 
 
 def closed() -> list[str]:

@@ -9,23 +9,25 @@ import gradio as gr
 from components.session.actions import explain
 from components.session.engine import Engine
 from components.session.line import Work
-from gleanvid.types import StoppedError
+from components.session.request import Request
+from gleanvid.types import StoppedError, Video
 
 
 class Turn:
-    """One call's turn at the model; every failure leaves as a sentence."""
+    """One call's turn at the model, its clip read before; every failure leaves as a sentence."""
 
-    def __init__(self, engine: Engine) -> None:
-        self.engine, self.work = engine, Work()
+    def __init__(self, engine: Engine, request: Request) -> None:
+        self.engine, self.request, self.work = engine, request, Work()
 
-    def __enter__(self) -> Work:
+    def __enter__(self) -> tuple[Video, Work]:
         try:
+            clip = self.engine.clip(str(self.request.path), self.request.frames, self.work)
             for _ in self.engine.line.wait(self.work):
                 continue
         except Exception as error:
             self.engine.line.leave(self.work)
             raise gr.Error(explain(error), print_exception=False) from error
-        return self.work
+        return clip, self.work
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
         self.engine.line.leave(self.work)

@@ -97,7 +97,7 @@ def _preview(
     if not decides_early(compressor):
         yield PageUpdate(message(DECIDES_LATE))
         return
-    video = engine.clip(request.path, request.frames)
+    video = engine.clip(request.path, request.frames, work)
     needs, pixels = compressor.needs, request.max_pixels(video)
     encoded = engine.encoded(video, request.model, needs, pixels)
     if encoded is None:
@@ -156,7 +156,7 @@ def _ask(
     request.check()
     compressor = request.compressor()
     yield PageUpdate(message("Reading the clip…"))
-    video = engine.clip(str(request.path), request.frames)
+    video = engine.clip(str(request.path), request.frames, work)
     pixels = request.max_pixels(video)
     yield from waiting(engine, work)
     yield PageUpdate(message(f"Encoding {len(video)} frames…"), status=status(engine))

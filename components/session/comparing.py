@@ -82,7 +82,7 @@ def compare(
         planned = make_plans()
         done = [Row(label) for label, _ in planned]
         yield Compared(message("Reading the clip…"), [*done])
-        comparison = Comparison(engine, request, question, needs_of(planned))
+        comparison = Comparison(engine, request, question, needs_of(planned), work)
         opening = f"Compared {len(done)} rows."
         for index, (label, make) in enumerate(planned):
             work = engine.renew(session, work)
@@ -120,11 +120,11 @@ class Comparison:
     """What all rows share: the clip, encoded once, and the full-token answer once it is there."""
 
     def __init__(
-        self, engine: Engine, request: Request, question: str, needs: frozenset[str]
+        self, engine: Engine, request: Request, question: str, needs: frozenset[str], work: Work
     ) -> None:
         request.check()
         self.engine, self.request, self.question, self.needs = engine, request, question, needs
-        self.video: Video = engine.clip(str(request.path), request.frames)
+        self.video: Video = engine.clip(str(request.path), request.frames, work)
         self.pixels = request.max_pixels(self.video)
         self.reference: str | None = None
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from components.session.line import Line, Work
+from components.session.reading import DECODERS, Readers
 from components.session.store import RunStore
 from gleanvid.compressors.base import Compressor
 from gleanvid.run import Cost, Run
@@ -26,9 +27,14 @@ class Engine:
     """One model at a time, and everything a page asks of it."""
 
     def __init__(
-        self, library: Any, runs: RunStore | None = None, line: Line | None = None
+        self,
+        library: Any,
+        runs: RunStore | None = None,
+        line: Line | None = None,
+        decoders: int = DECODERS,
     ) -> None:
         self.library = library
+        self.readers = Readers(decoders)
         self.runs = RunStore() if runs is None else runs
         self.line = Line() if line is None else line
         self._lock = threading.Lock()
@@ -59,15 +65,22 @@ class Engine:
 
         threading.Thread(target=load, daemon=True).start()
 
-    def clip(self, path: str, num_frames: int) -> Video:
-        """The sampled frames of a file, read once. Raises ``VideoError``."""
+    def clip(self, path: str, num_frames: int, work: Work | None = None) -> Video:
+        """The sampled frames of a file, read once; to be called before ``work`` has its turn.
+
+        Raises ``VideoError``, ``BusyError`` where many wait to read, and ``StoppedError``.
+        """
+        work = work or Work()
         file = Path(path)
         key = (path, file.stat().st_mtime_ns if file.exists() else 0, num_frames)
         with self._lock:
             if key in self._clips:
                 self._clips.move_to_end(key)
                 return self._clips[key]
-        video = self.library.read_video(path, num_frames, max_side=self.library.MAX_SIDE)
+        options = {"timeout_s": self.line.deadline_s, "stop": work.stop}
+        with self.readers.place(work):
+            side = self.library.MAX_SIDE
+            video = self.library.read_video(path, num_frames, max_side=side, **options)
         with self._lock:
             self._clips[key] = video
             while len(self._clips) > CLIPS_REMEMBERED:

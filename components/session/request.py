@@ -13,6 +13,7 @@ LONGEST = 10_000  # characters of a question
 SEEDS = 2**31 - 1
 NEW_TOKENS = (1, 64, 256)  # least, default and greatest length of an answer
 RATIO = "retention_ratio"  # the setting that all compressors share
+COLDEST = 0.01  # a temperature above 0: the reciprocal must stay a number of the model's type
 NO_CLIP = "Choose a clip first: upload one, or take an example."
 NO_QUESTION = "Type a question first."
 TOO_LONG = f"A question may have {LONGEST:,} characters; this one has {{count:,}}."
@@ -45,10 +46,14 @@ class Request:
         for name, (low, high) in SAMPLING.items():
             if name in self.sampling:
                 clamped(name, self.sampling[name], low, high)
+        if 0 < self.sampling.get("temperature", 0) < COLDEST:
+            raise ValueError(
+                f"temperature={self.sampling['temperature']!r} must be 0 or in [{COLDEST:g}, 2]"
+            )
 
     def missing(self, question: str) -> str:
         """What stands in the way of asking, as a sentence; empty where nothing does."""
-        if not self.path or not question.strip():
+        if not self.path or not isinstance(question, str) or not question.strip():
             return NO_QUESTION if self.path else NO_CLIP
         return TOO_LONG.format(count=len(question)) if len(question) > LONGEST else ""
 

@@ -60,7 +60,7 @@ def kept(text: str | None) -> tuple[list[str], list[str]]:
     try:
         told = json.loads((text or "")[:KEPT_CHARS])
         found = [[str(run_id) for run_id in told[part]] for part in ("turns", "shown")]
-    except (ValueError, TypeError, KeyError):
+    except (ValueError, TypeError, KeyError, RecursionError):
         return [], []
     return found[0][-EXCHANGES_SHOWN:], found[1][:MAX_METHODS]
 

@@ -59,7 +59,7 @@ class Library:
             raise ModelError(f"{name} is not on this computer. Download it first.")
         return SimpleNamespace(name=name)
 
-    def read_video(self, path, num_frames: int = 32, *, max_side: int | None = None) -> Video:
+    def read_video(self, path, num_frames: int = 32, *, max_side=None, **limits) -> Video:
         self.reads += 1
         if not str(path).endswith(".mp4") or Path(path).read_bytes()[4:8] != b"ftyp":
             raise VideoError(f"{Path(path).name} is not a video that can be read.")

@@ -1,0 +1,65 @@
+"""A server that is ended leaves no files; one that was killed leaves them to the next."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from components.server import leaving
+
+WAIT = """
+import os, time
+from pathlib import Path
+from components.server import leaving
+with leaving.orderly(), leaving.own_folder() as folder:
+    Path(folder, "clip.mp4").write_bytes(b"x")
+    print(folder, flush=True)
+    time.sleep(60)
+"""
+
+
+@pytest.fixture
+def started(tmp_path, monkeypatch):
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    process = subprocess.Popen([sys.executable, "-c", WAIT], stdout=subprocess.PIPE, text=True)
+    folder = process.stdout.readline().strip()
+    yield process, folder
+    process.kill()
+    process.wait()
+    process.stdout.close()
+
+
+def test_sigterm_cleans_up_says_so_and_tells_by_its_code(started):
+    process, folder = started
+    assert os.path.isfile(f"{folder}/clip.mp4")
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(10) == 143
+    assert "SIGTERM" in process.stdout.read() and not os.path.exists(folder)
+
+
+def test_what_a_killed_server_left_goes_at_the_next_start(started, tmp_path):
+    process, folder = started
+    leaving.forget_stale(tmp_path)
+    assert os.path.isfile(f"{folder}/clip.mp4")  # it still runs
+    process.kill()
+    process.wait()
+    leaving.forget_stale(tmp_path)
+    assert not os.path.exists(folder)
+
+
+def test_other_folders_stay(tmp_path):
+    kept = [tmp_path / name for name in ("other-1", "gleanvid-new", "gleanvid-link")]
+    kept[0].mkdir()
+    kept[1].mkdir()
+    kept[2].symlink_to(kept[0])
+    leaving.forget_stale(tmp_path)
+    assert all(path.exists() for path in kept)
+    old = time.time() - 2 * leaving.YOUNG_S
+    os.utime(kept[1], (old, old))
+    leaving.forget_stale(tmp_path)
+    assert not kept[1].exists() and kept[0].exists()

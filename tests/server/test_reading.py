@@ -1,0 +1,125 @@
+"""One visitor's clip keeps nobody else waiting, and its process ends with the page."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import gradio as gr
+import pytest
+
+from components.server.turn import Turn
+from components.session.engine import Engine
+from components.session.line import BusyError, Line, Work
+from components.session.reading import Readers
+from components.session.request import Request
+from gleanvid.compressors import COMPRESSORS
+from gleanvid.types import StoppedError
+from tests.components.fake import Library, moving_square
+
+
+class Slow(Library):
+    """Reads until it is stopped, unless the clip is called quick."""
+
+    def __init__(self):
+        super().__init__()
+        self.begun, self.limits = threading.Semaphore(0), {}
+
+    def read_video(self, path, num_frames=32, *, max_side=None, **limits):
+        self.limits = limits
+        self.begun.release()
+        if "quick" not in str(path):
+            limits["stop"].wait(20)
+            raise StoppedError
+        return moving_square(num_frames)
+
+
+def request(path):
+    return Request(path, 8, "builtin", COMPRESSORS["uniform"])
+
+
+def stopped_reading(engine, work):
+    with pytest.raises(StoppedError):
+        engine.clip("a", 8, work)
+
+
+def test_a_clip_is_read_before_its_turn_at_the_model(tmp_path):
+    engine, work = Engine(Slow()), Work()
+    reading = threading.Thread(target=stopped_reading, args=[engine, work])
+    reading.start()
+    engine.library.begun.acquire()
+    start = time.monotonic()
+    with Turn(engine, request("quick")):
+        assert time.monotonic() - start < 1.0
+    work.end()
+    reading.join(2.0)
+    assert not reading.is_alive()
+
+
+def test_an_endpoint_waits_for_its_clip_without_a_turn():
+    engine = Engine(Slow())
+    turn = Turn(engine, request("slow"))
+
+    def call():
+        with pytest.raises(gr.Error), turn:
+            pass
+
+    thread = threading.Thread(target=call)
+    thread.start()
+    engine.library.begun.acquire()
+    assert len(engine.line) == 0
+    turn.work.end()
+    thread.join(2.0)
+    assert not thread.is_alive()
+
+
+def test_reading_has_the_deadline_of_the_server_and_hears_of_a_stop():
+    engine, work = Engine(Slow(), line=Line(7.0)), Work()
+    engine.clip("quick", 8, work)
+    assert engine.library.limits == {"timeout_s": 7.0, "stop": work.stop}
+
+
+def test_a_page_that_is_left_ends_its_reading():
+    engine = Engine(Slow())
+    engine.start("page")
+    work = engine.work("page")
+    reading = threading.Thread(target=stopped_reading, args=[engine, work])
+    reading.start()
+    engine.library.begun.acquire()
+    engine.stop("page")
+    reading.join(2.0)
+    assert not reading.is_alive()
+
+
+def test_so_many_read_at_once_so_many_wait_and_the_rest_are_told():
+    readers, entered = Readers(2, 1), []
+    leave = threading.Event()
+
+    def read(work):
+        with readers.place(work):
+            entered.append(work)
+            leave.wait(10)
+
+    works = [Work() for _ in range(3)]
+    threads = [threading.Thread(target=read, args=[work]) for work in works]
+    for thread in threads:
+        thread.start()
+    end = time.monotonic() + 5
+    while (len(entered) < 2 or readers._inside < 3) and time.monotonic() < end:
+        time.sleep(0.02)
+    assert len(entered) == 2
+    with pytest.raises(BusyError, match="1 clips wait"), readers.place(Work()):
+        pass
+    leave.set()
+    for thread in threads:
+        thread.join(5)
+    assert len(entered) == 3 and readers._inside == 0
+
+
+def test_who_is_stopped_while_he_waits_to_read_leaves():
+    readers, work = Readers(1), Work()
+    with readers.place(Work()):
+        threading.Timer(0.2, work.end).start()
+        with pytest.raises(StoppedError), readers.place(work):
+            pass
+    assert readers._inside == 0
