@@ -3,21 +3,28 @@
 // the whole grid, unit by unit and row by row; so is the place where a merged row stands.
 
 /**
+ * The tokens of one encoding. `area` is the part of the picture they cover: left, top, right,
+ * bottom as shares of it; `unitOf` has the unit of every frame.
+ * @typedef {{ units: number, rows: number, columns: number, perUnit: number, total: number,
+ *   area: number[], unitOf: number[] }} Grid
+ *
  * One score of every token, as levels between `low` and `high`.
  * @typedef {{ name: string, label: string, low: number, high: number, levels: Uint16Array }} Score
  *
  * What is left of the tokens from one layer on. `kept` is 1 where a row stands at the token; `home`
  * names for merged tokens the token at which their row stands, -1 where they were dropped.
  * @typedef {{ layer: number, total: number, budgets: number[], rank: number[] | null,
- *   merges: boolean, mixed?: boolean, kept: Uint8Array, home: Int32Array | null,
- *   weight: Uint16Array | null, scores: Score[], turns?: Uint8Array }} Stage
+ *   span: number[] | null, merges: boolean, mixed?: boolean, kept: Uint8Array,
+ *   home: Int32Array | null, weight: Uint16Array | null, scores: Score[],
+ *   turns?: Uint8Array }} Stage
  *
- * One run: what a compressor did to the clip, stage by stage.
- * @typedef {{ label: string, first: number, novelty: number[] | null, stages: Stage[] }} Method
+ * One run: what a compressor did to the clip, stage by stage. `id` is its run's.
+ * @typedef {{ id: string, name: string, label: string, first: number, novelty: number[] | null,
+ *   grid: Grid, stages: Stage[] }} Method
  *
- * A clip with all its runs. `value` is the JSON it came from.
- * @typedef {{ value: any, units: number, rows: number, columns: number, perUnit: number,
- *   total: number, sketch: { width: number, levels: Int8Array } | null, methods: Method[],
+ * A clip with all its runs. `value` is the JSON it came from; `sketch` and the clip's novelty are of
+ * the first run's grid.
+ * @typedef {{ value: any, sketch: { width: number, levels: Int8Array } | null, methods: Method[],
  *   sheet?: ImageBitmap }} Clip
  */
 
@@ -29,20 +36,19 @@ export const ABSENT = 65535; // level of a token without a score
  * @returns {Clip}
  */
 export function unpackClip(value, buffer) {
-  const [units, rows, columns] = value.grid;
+  const methods = value.methods.map((method) => {
+    const grid = gridOf(method.grid ? method : value);
+    return { ...method, grid, stages: method.stages.map((stage) => unpackStage(stage, grid.total, buffer)) };
+  });
+  if (!value.sketch) return { value, methods, sketch: null };
+  const { width, place } = value.sketch;
+  const levels = new Int8Array(buffer, place, methods[0].grid.total * width);
+  return { value, methods, sketch: { width, levels } };
+}
+
+function gridOf({ grid: [units, rows, columns], area, units: unitOf }) {
   const perUnit = rows * columns;
-  const total = units * perUnit;
-  /** @type {Clip} */
-  const clip = { value, units, rows, columns, perUnit, total, sketch: null, methods: [] };
-  if (value.sketch) {
-    const { width, place } = value.sketch;
-    clip.sketch = { width, levels: new Int8Array(buffer, place, total * width) };
-  }
-  clip.methods = value.methods.map((method) => ({
-    ...method,
-    stages: method.stages.map((stage) => unpackStage(stage, total, buffer)),
-  }));
-  return clip;
+  return { units, rows, columns, perUnit, total: units * perUnit, area, unitOf };
 }
 
 function unpackStage(stage, total, buffer) {
@@ -50,6 +56,7 @@ function unpackStage(stage, total, buffer) {
   const kept = Uint8Array.from({ length: total }, (_, n) => (bits[n >> 3] >> (7 - (n & 7))) & 1);
   const merges = stage.home !== undefined;
   return {
+    span: null,
     ...stage,
     kept,
     total: stage.kept,
@@ -63,6 +70,9 @@ function unpackStage(stage, total, buffer) {
   };
 }
 
+export const sameGrid = (one, other) =>
+  one.units === other.units && one.rows === other.rows && one.columns === other.columns;
+
 // The layers before which these methods change something, in order.
 export const layersOf = (methods) =>
   [...new Set(methods.flatMap((method) => method.stages.map((stage) => stage.layer)))]
@@ -72,17 +82,16 @@ export const layersOf = (methods) =>
 export const stageAt = (method, layer) =>
   method.stages.findLast((stage) => stage.layer <= layer) ?? method.stages[0];
 
-export function placeOf(clip, token) {
-  const unit = Math.floor(token / clip.perUnit);
-  const inside = token % clip.perUnit;
-  return { unit, row: Math.floor(inside / clip.columns), column: inside % clip.columns };
+export function placeOf(grid, token) {
+  const unit = Math.floor(token / grid.perUnit);
+  const inside = token % grid.perUnit;
+  return { unit, row: Math.floor(inside / grid.columns), column: inside % grid.columns };
 }
 
-export const firstFrame = (clip, unit) => Math.max(0, clip.value.units.indexOf(unit));
+export const firstFrame = (grid, unit) => Math.max(0, grid.unitOf.indexOf(unit));
 
-// The unit on show at a second of the clip.
-export const unitAt = ({ value: { units, seconds } }, at) =>
-  at >= 0 ? units[Math.max(0, seconds.findLastIndex((second) => second <= at + 1e-3))] : -1;
+// The frame on show at a second of the clip.
+export const frameAt = (seconds, at) => Math.max(0, seconds.findLastIndex((second) => second <= at + 1e-3));
 
 export function scoreAt(score, token) {
   const level = score.levels[token];
@@ -90,10 +99,10 @@ export function scoreAt(score, token) {
 }
 
 // Place of a token among those of its unit that have this score, the highest first.
-export function rankInUnit(clip, score, token) {
-  const first = token - (token % clip.perUnit);
+export function rankInUnit(grid, score, token) {
+  const first = token - (token % grid.perUnit);
   let [place, of] = [1, 0];
-  for (let n = first; n < first + clip.perUnit; n++) {
+  for (let n = first; n < first + grid.perUnit; n++) {
     if (score.levels[n] === ABSENT) continue;
     of += 1;
     if (score.levels[n] > score.levels[token]) place += 1;
@@ -111,9 +120,9 @@ export function fateOf(stage, token) {
 export const homeOf = (stage, token) => (stage.merges ? stage.home[token] : stage.kept[token] ? token : -1);
 
 // How many tokens of one unit met which fate.
-export function fatesIn(clip, stage, unit) {
+export function fatesIn(grid, stage, unit) {
   const counts = { kept: 0, merged: 0, dropped: 0 };
-  for (let n = unit * clip.perUnit; n < (unit + 1) * clip.perUnit; n++) counts[fateOf(stage, n)] += 1;
+  for (let n = unit * grid.perUnit; n < (unit + 1) * grid.perUnit; n++) counts[fateOf(stage, n)] += 1;
   return counts;
 }
 
@@ -125,9 +134,9 @@ export function membersOf(stage, home) {
 }
 
 // Agreement of two masks over one unit, or over the whole clip where `unit` is null.
-export function overlap(clip, a, b, unit = null) {
-  const first = unit === null ? 0 : unit * clip.perUnit;
-  const stop = unit === null ? clip.total : first + clip.perUnit;
+export function overlap(grid, a, b, unit = null) {
+  const first = unit === null ? 0 : unit * grid.perUnit;
+  const stop = unit === null ? grid.total : first + grid.perUnit;
   const counts = { both: 0, onlyA: 0, onlyB: 0 };
   for (let n = first; n < stop; n++) {
     if (a.kept[n] && b.kept[n]) counts.both += 1;
@@ -143,7 +152,7 @@ export function mostAlike(clip, stage, token, count = 3) {
   const { width, levels } = clip.sketch;
   const own = levels.subarray(token * width, (token + 1) * width);
   const best = [];
-  for (let other = 0; other < clip.total; other++) {
+  for (let other = 0; other < stage.kept.length; other++) {
     if (!stage.kept[other] || other === token) continue;
     let [dot, size] = [0, 0];
     for (let d = 0, at = other * width; d < width; d++, at++) {

@@ -1,8 +1,8 @@
 // @ts-check
 // The keyboard on the viewer.
 
-import { leave, walk } from "./pointer.js";
-import { KINDS } from "./viewer.js";
+import { KINDS } from "./controls.js";
+import { leave, pinAt, walk } from "./pointer.js";
 
 /**
  * @param {import("./viewer.js").Viewer} viewer
@@ -25,7 +25,7 @@ export function attachKeys(viewer, player) {
     End: () => step(viewer.clip.value.tiles.count - 1),
     " ": () => player.toggle(),
     Enter: () => {
-      if (viewer.hovered >= 0) viewer.pin(viewer.shown().first + viewer.hovered);
+      if (viewer.hovered >= 0) pinAt(viewer, viewer.handled, viewer.hovered);
       else if (viewer.pinned >= 0) viewer.pin(viewer.pinned);
     },
     Escape: () => {
@@ -39,6 +39,7 @@ export function attachKeys(viewer, player) {
     b: (by) => cycle(viewer, "b", by),
     s: (by) => cycle(viewer, "score", by),
     l: (by) => cycle(viewer, "layer", by),
+    v: () => player.showVideo(player.video.hidden),
   };
   viewer.root.addEventListener("keydown", (event) => onKey(viewer, keys, event));
 }
@@ -49,7 +50,7 @@ function onKey(viewer, keys, event) {
   const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
   if (hasOwnUse(target, key)) return;
   if (shiftKey && key.startsWith("Arrow")) walk(viewer, key);
-  else if (/^[1-6]$/.test(key)) view(viewer, KINDS[Number(key) - 1]);
+  else if (/^[1-5]$/.test(key)) view(viewer, KINDS[Number(key) - 1]);
   else if (keys[key]) keys[key](shiftKey ? -1 : 1);
   else return;
   event.preventDefault();
@@ -76,12 +77,13 @@ function fade(viewer, by) {
 
 // The next choice of a list, as a hand on it would make it.
 function cycle(viewer, name, by) {
-  const select = viewer.pick(name);
-  const values = [...select.options].map((option) => option.value);
-  if (values.length < 2) return viewer.say(name === "b" ? viewer.missing("ab") : "There is no other choice.");
+  const select = viewer.controls.pick(name);
+  const values = [...select.options].map((option) => option.value).filter((value) => !value.startsWith("run:"));
+  if (values.length < 2 || select.closest("[hidden]"))
+    return viewer.say((name === "b" && viewer.controls.missing("ab")) || "There is no other choice.");
   select.value = values[(values.indexOf(select.value) + by + values.length) % values.length];
   if (name === "score") viewer.kind = "heat";
-  viewer.choose(name, select.value);
-  const chosen = viewer.pick(name).selectedOptions[0].textContent;
+  select.dispatchEvent(new Event("change"));
+  const chosen = select.selectedOptions[0].textContent;
   viewer.say(`${select.previousElementSibling.textContent}: ${chosen}`);
 }

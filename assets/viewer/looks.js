@@ -1,60 +1,67 @@
 // @ts-check
-// The six views: each paints the tokens of the unit on show over the frame. `shown` has the clip,
-// the stages of A and B, the score, the overlay's strength and the first token of the unit.
+// The views of a side: each paints the tokens of the unit on show over the frame. `side` has the
+// method, its stage, its score and the first token of the unit; `other` is the side beside it.
 
 import { ABSENT, fateOf, homeOf } from "./data.js";
 import {
   A_COLOUR, B_COLOUR, DARK, GROUP_COLOURS, MAGMA, paintBorders, paintCells, paintDisc, paintHatch,
 } from "./paint.js";
 
+const EDGE = [["rgb(0 0 0 / 55%)", 3], ["#fff", 1.5]]; // of what is kept, over any picture
+const MERGED = 0.55; // how dark what another token took in is, of what is dropped
+
 export const LOOKS = {
-  kept(context, grid, { a, strength, first }) {
-    paintCells(context, grid, (n) => (a.kept[first + n] ? null : DARK), strength);
-    context.globalAlpha = strength;
-    if (a.merges) paintHatch(context, grid, (n) => fateOf(a, first + n) === "merged", ".");
-    paintBorders(context, grid, (n) => a.kept[first + n], [["rgb(255 255 255 / 60%)", 1]]);
+  // One line around connected tokens, the rest dimmed; the line stays where nothing is dimmed.
+  kept(context, box, { stage, first }, other, { strength }) {
+    const shade = { kept: null, merged: [...DARK, MERGED], dropped: DARK };
+    paintCells(context, box, (n) => shade[fateOf(stage, first + n)], strength);
+    if (stage.merges) {
+      context.globalAlpha = strength;
+      paintHatch(context, box, (n) => fateOf(stage, first + n) === "merged", ".");
+      context.globalAlpha = 1;
+    }
+    paintBorders(context, box, (n) => stage.kept[first + n], EDGE, false);
   },
 
-  heat(context, grid, { a, score, strength, first }) {
+  heat(context, box, { stage, score, first }, other, { strength }) {
     const level = (n) => score.levels[first + n];
-    paintCells(context, grid, (n) => (level(n) === ABSENT ? DARK : MAGMA[level(n) >> 8]), strength);
-    context.globalAlpha = strength;
-    paintBorders(context, grid, (n) => a.kept[first + n], [["rgb(0 0 0 / 65%)", 3], ["#fff", 1.25]]);
+    paintCells(context, box, (n) => (level(n) === ABSENT ? DARK : MAGMA[level(n) >> 8]), strength);
+    paintBorders(context, box, (n) => stage.kept[first + n], EDGE);
   },
 
-  outline(context, grid, { a, strength, first }, colours) {
+  // What both keep stays bright; what this side alone keeps has its colour and hatch.
+  ab(context, box, { key, stage, first }, other, { strength }) {
+    const which = (n) => stage.kept[first + n] * (other.stage.kept[first + n] ? 2 : 1);
+    const own = [...(key === "a" ? A_COLOUR : B_COLOUR), 0.75];
+    paintCells(context, box, (n) => [DARK, own, null][which(n)], strength);
     context.globalAlpha = strength;
-    paintBorders(context, grid, (n) => a.kept[first + n], [["#fff", 3.5], [colours.kept, 2]]);
-  },
-
-  ab(context, grid, { a, b, strength, first }) {
-    const which = (n) => a.kept[first + n] + 2 * b.kept[first + n]; // 0 neither, 1 A, 2 B, 3 both
-    const tints = [DARK, [...A_COLOUR, 0.85], [...B_COLOUR, 0.85], null];
-    paintCells(context, grid, (n) => tints[which(n)], strength);
-    context.globalAlpha = strength;
-    paintHatch(context, grid, (n) => which(n) === 1, "/");
-    paintHatch(context, grid, (n) => which(n) === 2, "\\");
-    paintBorders(context, grid, which, [["rgb(255 255 255 / 55%)", 1]]);
-  },
-
-  groups(context, grid, { clip, a, strength, first, focus }) {
-    const home = (n) => homeOf(a, first + n);
-    const unit = Math.floor(first / clip.perUnit);
-    const colour = groupColours(a);
-    paintCells(context, grid, (n) => (home(n) < 0 ? DARK : colour(home(n))), strength * 0.8);
-    context.globalAlpha = strength;
-    paintHatch(context, grid, (n) => home(n) >= 0 && Math.floor(home(n) / clip.perUnit) !== unit, ".");
-    paintBorders(context, grid, (n) => home(n) + 2, [["rgb(0 0 0 / 70%)", 1.25]]);
-    for (let n = 0; n < clip.perUnit; n++) if (a.kept[first + n]) paintDisc(context, grid, n);
-    const chosen = focus >= 0 ? homeOf(a, focus) : -1;
-    if (chosen < 0) return;
+    paintHatch(context, box, (n) => which(n) === 1, key === "a" ? "/" : "\\");
     context.globalAlpha = 1;
-    const strokes = [["rgb(0 0 0 / 85%)", 5], ["#fff", 2.5]];
-    paintBorders(context, grid, (n) => Number(home(n) === chosen), strokes);
+    paintBorders(context, box, which, EDGE, false);
+  },
+
+  groups(context, box, { grid, stage, first, unit }, other, { strength, focus }) {
+    const home = (n) => homeOf(stage, first + n);
+    const colour = groupColours(stage);
+    paintCells(context, box, (n) => (home(n) < 0 ? DARK : colour(home(n))), strength * 0.8);
+    context.globalAlpha = strength;
+    paintHatch(context, box, (n) => home(n) >= 0 && Math.floor(home(n) / grid.perUnit) !== unit, ".");
+    paintBorders(context, box, (n) => home(n) + 2, [["rgb(0 0 0 / 70%)", 1.25]]);
+    for (let n = 0; n < grid.perUnit; n++) if (stage.kept[first + n]) paintDisc(context, box, n);
+    context.globalAlpha = 1;
+    paintGroup(context, box, { stage, first }, focus);
   },
 
   original() {},
 };
+
+// The tokens of this unit that went into one row with `token`.
+export function paintGroup(context, box, { stage, first }, token) {
+  const chosen = token >= 0 ? homeOf(stage, token) : -1;
+  if (chosen < 0) return;
+  const strokes = [["rgb(0 0 0 / 85%)", 5], ["#fff", 2.5]];
+  paintBorders(context, box, (n) => Number(homeOf(stage, first + n) === chosen), strokes);
+}
 
 // A colour for every group: groups that begin next to each other get different ones.
 function groupColours(stage) {

@@ -1,50 +1,65 @@
 // @ts-check
 // The entry of the viewer: puts one on the page and connects it with what is around it.
 
-import { firstFrame, unitAt } from "./data.js";
+import { firstFrame, frameAt } from "./data.js";
 import { attachKeys } from "./keys.js";
 import { Player } from "./player.js";
 import { attachPointer } from "./pointer.js";
 import { Viewer } from "./viewer.js";
 
 /**
- * Called once for every mount with what Gradio gives the script of a `gr.HTML`.
- * @param {{ element: HTMLElement, props: any, watch: (name: string, act: () => void) => void }} scope
+ * Called once for every mount with what Gradio gives the script of a `gr.HTML`. The props and events
+ * are described in `components/viewer/component.py`.
+ * @param {{ element: HTMLElement, props: any, watch: (name: string, act: () => void) => void,
+ *   trigger: (event: string, detail: object) => void }} scope
  */
-export function mount({ element, props, watch }) {
-  const viewer = new Viewer(element);
+export function mount({ element, props, watch, trigger }) {
+  const viewer = new Viewer(element, trigger);
   attachKeys(viewer, new Player(viewer));
   attachPointer(viewer);
-  viewer.strength.addEventListener("input", () => viewer.redraw());
-  for (const input of element.querySelectorAll("input[name=gv-view]"))
-    input.addEventListener("input", () => viewer.chooseView(/** @type {any} */ (input).value));
-  for (const name of ["a", "b", "layer", "score"])
-    viewer.pick(name).addEventListener("change", () => viewer.choose(name, viewer.pick(name).value));
-  new ResizeObserver(() => viewer.measure()).observe(viewer.stage);
-  new MutationObserver(() => viewer.measure())
-    .observe(document.body, { attributes: true, attributeFilter: ["class"] });
+  observe(viewer);
   follow(viewer);
-  viewer.measure();
+  const offer = () => viewer.offer(props.choices);
+  const answer = () => viewer.loadAnswers(props.answers);
+  for (const [name, act] of Object.entries({ choices: offer, answers: answer })) {
+    watch(name, act);
+    act();
+  }
   watch("value", () => viewer.load(props.value));
   viewer.load(props.value);
 }
 
+// Width and colours decide what the viewer looks like; its own height does not.
+function observe(viewer) {
+  let width = -1;
+  new ResizeObserver(() => {
+    if (viewer.root.clientWidth === width) return;
+    width = viewer.root.clientWidth;
+    viewer.measure();
+  }).observe(viewer.root);
+  new MutationObserver(() => viewer.measure())
+    .observe(document.body, { attributes: true, attributeFilter: ["class"] });
+}
+
 // "gleanvid:unit" {unit or seconds, source} moves the viewer, "gleanvid:pair" {a, b, source} chooses
-// its compressors by place or label. The viewer sends both itself, with the source "viewer".
+// its compressors by place or label, "gleanvid:view" {kind} its view. The viewer sends the first two
+// itself, with the source "viewer".
 function follow(viewer) {
   const mounted = new AbortController();
   const hear = (name, act) => document.addEventListener(name, ({ detail }) => {
     if (!viewer.element.isConnected) return mounted.abort();
     if (viewer.clip && detail && detail.source !== "viewer") act(detail);
   }, { signal: mounted.signal });
-  hear("gleanvid:unit", (detail) => {
+  hear("gleanvid:unit", ({ unit, seconds }) => {
     const { clip, frame } = viewer;
-    const { unit = unitAt(clip, detail.seconds) } = detail;
-    if (!Number.isInteger(unit) || unit < 0 || unit >= clip.units) return;
-    if (unit === clip.value.units[frame]) return;
+    const { grid } = viewer.shown().main;
+    const wanted = unit ?? (seconds >= 0 ? grid.unitOf[frameAt(clip.value.seconds, seconds)] : -1);
+    if (!Number.isInteger(wanted) || wanted < 0 || wanted >= grid.units) return;
+    if (wanted === grid.unitOf[frame]) return;
     viewer.onHalt();
-    viewer.showFrame(firstFrame(clip, unit));
+    viewer.showFrame(firstFrame(grid, wanted));
   });
+  hear("gleanvid:view", ({ kind }) => viewer.chooseView(kind));
   hear("gleanvid:pair", (detail) => {
     for (const side of ["a", "b"]) {
       if (detail[side] === undefined) continue;

@@ -16,8 +16,8 @@ export const MAGMA = (() => {
 })();
 
 export const DARK = [11, 16, 28]; // over what the model was not given
-export const A_COLOUR = [0, 114, 178];
-export const B_COLOUR = [230, 159, 0];
+export const A_COLOUR = [126, 138, 153];
+export const B_COLOUR = [0, 114, 178];
 // Okabe and Ito's colours for groups, then the same darker and lighter: 24 that differ.
 export const GROUP_COLOURS = (() => {
   const pure = [

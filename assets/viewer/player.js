@@ -1,9 +1,12 @@
 // @ts-check
-// Playing: one frame after the other, about as fast as they were sampled.
+// Playing: the frames one after the other, or the clip's own video, with its sound, in A's place.
+
+import { frameAt } from "./data.js";
 
 const ICONS = { Play: "M4 2.5v11l9-5.5z", Pause: "M4 2.5h3v11H4zM9 2.5h3v11H9z" };
 const SLOWEST_S = 0.6; // between two frames, however far apart they were sampled
 const FASTEST_S = 0.08;
+const UNPLAYED = "This browser cannot play the clip. Its frames are here all the same.";
 
 export class Player {
   #timer = 0;
@@ -12,20 +15,44 @@ export class Player {
   constructor(viewer) {
     this.viewer = viewer;
     this.button = viewer.root.querySelector(".gv-play");
+    this.toggleVideo = /** @type {HTMLElement} */ (viewer.root.querySelector("[data-act=video]"));
+    this.video = viewer.panes.a.pane.querySelector("video");
     this.button.addEventListener("click", () => this.toggle());
+    this.toggleVideo.addEventListener("click", () => this.showVideo(this.video.hidden));
+    for (const kind of ["timeupdate", "seeked"]) this.video.addEventListener(kind, () => this.#follow());
+    this.video.addEventListener("play", () => { this.#name("Pause"); this.#watch(); });
+    this.video.addEventListener("pause", () => this.#name("Play"));
+    this.video.addEventListener("error", () => this.#unplayable());
     viewer.onHalt = () => this.stop();
+    viewer.onDraw = () => this.#drawn();
   }
 
   stop() {
     clearTimeout(this.#timer);
     this.#timer = 0;
+    this.video.pause();
     this.#name("Play");
   }
 
   toggle() {
-    if (this.#timer) return this.stop();
+    if (this.#timer || !this.video.paused) return this.stop();
+    if (!this.video.hidden) return void this.video.play().catch(() => this.#unplayable());
     this.#name("Pause");
     this.#tick();
+  }
+
+  // The clip itself in the place of A's frame, at the same moment.
+  showVideo(on) {
+    const { clip, panes, frame } = this.viewer;
+    const address = clip?.value.video?.url;
+    if (on && !address) return;
+    this.stop();
+    this.toggleVideo.setAttribute("aria-pressed", String(on));
+    this.video.hidden = !on;
+    panes.a.canvas.hidden = on;
+    if (!on) return;
+    if (this.video.dataset.of !== address) Object.assign(this.video, { src: address }).dataset.of = address;
+    this.video.currentTime = clip.value.seconds[frame];
   }
 
   #name(name) {
@@ -42,5 +69,40 @@ export class Player {
     const gap = next + 1 < tiles.count ? seconds[next + 1] - seconds[next] : SLOWEST_S;
     const pause = Math.max(FASTEST_S, Math.min(gap, SLOWEST_S));
     this.#timer = window.setTimeout(() => this.#tick(), 1000 * pause);
+  }
+
+  // --- the video and the cursor ------------------------------------------------------------------
+
+  // While it plays the cursor follows every picture of the video that is on the glass.
+  #watch() {
+    if (this.video.paused) return;
+    this.#follow();
+    this.video.requestVideoFrameCallback(() => this.#watch());
+  }
+
+  #follow() {
+    const { clip, frame } = this.viewer;
+    if (!clip || this.video.hidden || this.video.seeking || this.video.paused) return;
+    const next = frameAt(clip.value.seconds, this.video.currentTime);
+    if (next !== frame) this.viewer.showFrame(next);
+  }
+
+  // While it rests the video follows the cursor.
+  #drawn() {
+    const { clip, frame } = this.viewer;
+    const address = clip.value.video?.url;
+    this.toggleVideo.hidden = !address;
+    if (this.video.hidden) return;
+    if (!address || this.video.dataset.of !== address) return this.showVideo(false);
+    const { seconds } = clip.value;
+    if (this.video.paused && frameAt(seconds, this.video.currentTime) !== frame)
+      this.video.currentTime = seconds[frame] + 1e-3;
+  }
+
+  #unplayable() {
+    if (this.video.hidden) return;
+    this.showVideo(false);
+    this.viewer.say(UNPLAYED);
+    this.toggleVideo.title = UNPLAYED;
   }
 }

@@ -1,20 +1,21 @@
 // @ts-check
-// A pointer or a finger on the frame and the strips.
+// A pointer or a finger on the frames and the strips.
 
 import { firstFrame } from "./data.js";
 import { boxOf } from "./paint.js";
 import { tokenLines } from "./token.js";
-import { make } from "./words.js";
 
 /** @param {import("./viewer.js").Viewer} viewer */
 export function attachPointer(viewer) {
-  const { canvas, strips, scrub } = viewer;
-  canvas.addEventListener("pointermove", (event) => hoverAt(viewer, event));
-  canvas.addEventListener("pointerleave", () => leave(viewer));
-  canvas.addEventListener("click", (event) => {
-    const place = viewer.clip ? tokenUnder(viewer, event) : -1;
-    if (place >= 0) viewer.pin(viewer.shown().first + place);
-  });
+  const { strips, scrub, panes } = viewer;
+  for (const pane of [panes.a, panes.b]) {
+    pane.canvas.addEventListener("pointermove", (event) => hoverAt(viewer, pane, event));
+    pane.canvas.addEventListener("pointerleave", () => leave(viewer));
+    pane.canvas.addEventListener("click", (event) => {
+      const place = viewer.clip ? tokenUnder(viewer, pane, event) : -1;
+      if (place >= 0) pinAt(viewer, pane.key, place);
+    });
+  }
   scrub.addEventListener("input", () => {
     viewer.onHalt();
     viewer.showFrame(Number(scrub.value));
@@ -28,66 +29,68 @@ export function attachPointer(viewer) {
   }
 }
 
-function tokenUnder(viewer, event) {
-  const canvas = viewer.canvas.getBoundingClientRect();
-  const grid = viewer.gridBox();
-  const column = Math.floor(((event.clientX - canvas.left - grid.left) / grid.width) * grid.columns);
-  const row = Math.floor(((event.clientY - canvas.top - grid.top) / grid.height) * grid.rows);
-  const inside = column >= 0 && row >= 0 && column < grid.columns && row < grid.rows;
-  return inside ? row * grid.columns + column : -1;
+const sideOf = (viewer, key) => viewer.shown().sides.find((side) => side.key === key);
+
+export function pinAt(viewer, key, place) {
+  viewer.handled = key;
+  viewer.pin(sideOf(viewer, key).first + place);
 }
 
-function hoverAt(viewer, event) {
+function tokenUnder(viewer, pane, event) {
+  const canvas = pane.canvas.getBoundingClientRect();
+  const box = pane.boxOf(sideOf(viewer, pane.key).grid);
+  const column = Math.floor(((event.clientX - canvas.left - box.left) / box.width) * box.columns);
+  const row = Math.floor(((event.clientY - canvas.top - box.top) / box.height) * box.rows);
+  const inside = column >= 0 && row >= 0 && column < box.columns && row < box.rows;
+  return inside ? row * box.columns + column : -1;
+}
+
+function hoverAt(viewer, pane, event) {
   if (!viewer.clip || event.pointerType === "touch") return;
-  const box = viewer.stage.getBoundingClientRect();
-  hover(viewer, tokenUnder(viewer, event), event.clientX - box.left, event.clientY - box.top);
+  const canvas = pane.canvas.getBoundingClientRect();
+  hover(viewer, pane, tokenUnder(viewer, pane, event), event.clientX - canvas.left, event.clientY - canvas.top);
 }
 
-// Show the card of the token at this place of the unit, beside (x, y) of the stage.
-function hover(viewer, place, x, y) {
-  viewer.hovered = place;
+// Show the card of the token at this place of the unit, beside (x, y) of the frame.
+function hover(viewer, pane, place, x, y) {
   if (place < 0) return leave(viewer);
-  const { stage } = viewer;
+  if (viewer.handled !== pane.key) leave(viewer);
+  viewer.handled = pane.key;
+  viewer.hovered = place;
   const shown = viewer.shown();
-  const card = cardOf(viewer);
-  card.replaceChildren(...tokenLines(shown, shown.first + place).map(([text, kind]) => make("div", kind, text)));
-  card.hidden = false;
-  const flip = x + 24 + card.offsetWidth > stage.clientWidth;
-  const left = flip ? x - card.offsetWidth - 16 : x + 16;
-  const top = Math.min(y + 12, stage.clientHeight - card.offsetHeight - 4);
-  Object.assign(card.style, { left: `${Math.max(4, left)}px`, top: `${Math.max(4, top)}px` });
+  pane.showCard(tokenLines(shown, shown.own.first + place), x, y);
   viewer.redraw();
 }
 
-/** @returns {HTMLElement} */
-const cardOf = (viewer) => viewer.root.querySelector(".gv-card");
-
 export function leave(viewer) {
   viewer.hovered = -1;
-  cardOf(viewer).hidden = true;
+  for (const pane of Object.values(viewer.panes)) pane.card.hidden = true;
   viewer.redraw();
 }
 
 const STEPS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
-// Walk over the tokens of the frame: from the one hovered, the pinned one or the middle.
+// Walk over the tokens of a frame: from the one hovered, the pinned one or the middle.
 export function walk(viewer, key) {
-  const { rows, columns, perUnit } = viewer.clip;
+  const { own } = viewer.shown();
+  const { rows, columns, perUnit } = own.grid;
   const middle = Math.floor(rows / 2) * columns + Math.floor(columns / 2);
   const from = [viewer.hovered, viewer.pinned % perUnit, middle].find((place) => place >= 0);
   const [right, down] = STEPS[key];
   const column = Math.max(0, Math.min(columns - 1, (from % columns) + right));
   const row = Math.max(0, Math.min(rows - 1, Math.floor(from / columns) + down));
   const place = row * columns + column;
-  const [x, y, w, h] = boxOf(viewer.gridBox(), place);
-  hover(viewer, place, viewer.canvas.offsetLeft + x + w, viewer.canvas.offsetTop + y + h);
-  viewer.say([...cardOf(viewer).children].map((line) => line.textContent).join(", "));
+  const pane = viewer.panes[own.key];
+  const [x, y, w, h] = boxOf(pane.boxOf(own.grid), place);
+  hover(viewer, pane, place, x + w, y + h);
+  viewer.say([...pane.card.children].map((line) => line.textContent).join(", "));
 }
 
 function seek(viewer, event) {
   if (!viewer.clip) return;
+  const { main } = viewer.shown();
   const box = event.currentTarget.getBoundingClientRect();
   const share = Math.max(0, Math.min((event.clientX - box.left) / box.width, 0.9999));
   viewer.onHalt();
-  viewer.showFrame(firstFrame(viewer.clip, Math.floor(share * viewer.clip.units)));
+  viewer.showFrame(firstFrame(main.grid, Math.floor(share * main.grid.units)));
 }

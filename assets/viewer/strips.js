@@ -1,69 +1,80 @@
 // @ts-check
-// The strips under the frame: one bar a unit for A, a line for B, marks for scene cuts and the unit
-// on show.
+// The strips of the timeline: one bar a unit for the side in charge (B, or the one on show), a line
+// for A where it says something, marks for scene cuts and the unit on show.
 
 import { firstFrame } from "./data.js";
 import { fitCanvas } from "./paint.js";
 
+const LOG = (value) => Math.log10(1 + Math.max(0, value));
+const whole = (value) => value.toLocaleString("en", { maximumFractionDigits: 0 });
+
+/**
+ * `of` gives the values of one side by unit, or null; `scale` is their height before it is fitted.
+ * @type {Record<string, { of: (side: any, clip: any) => number[] | null, words: (x: number) => string,
+ *   scale: (x: number) => number, hint: (side: any) => string, cropped?: boolean }>}
+ */
 const STRIPS = {
   budget: {
-    of: (clip, method, stage) => stage.budgets,
-    colour: "kept",
-    words: (value) => value.toFixed(0),
-  },
-  novelty: {
-    of: (clip, method) => method.novelty ?? clip.value.novelty,
-    colour: "novelty",
-    words: (value) => Number(value.toPrecision(3)).toLocaleString("en"),
+    of: ({ stage }) => stage.budgets,
+    scale: (value) => value,
+    words: whole,
+    hint: ({ stage, grid }) => `dashed: even share B/T = ${(stage.total / grid.units).toFixed(1)}`,
     cropped: true,
   },
+  novelty: {
+    of: ({ method, shared }, clip) => method.novelty ?? (shared ? clip.value.novelty : null),
+    scale: LOG,
+    words: (value) => Number(value.toPrecision(3)).toLocaleString("en"),
+    hint: ({ method }) => (method.novelty ? "log scale" : "log scale, as GleanVID measures it"),
+  },
   rank: {
-    of: (clip, method, stage) => stage.rank,
-    colour: "rank",
-    words: (value) => value.toFixed(1),
+    of: ({ stage }) => stage.span ?? stage.rank,
+    scale: (value) => value,
+    words: (value) => value.toFixed(value < 100 ? 1 : 0),
+    hint: ({ stage }) => (stage.span ? "effective rank of all kept so far" : "effective rank of the unit"),
   },
 };
 
-// The top of a strip. Where one bar dwarfs the rest, as novelty in the first unit does, it is cut.
+// The top of a strip. Where one bar dwarfs the rest, as the first unit's budget does, it is cut.
 function topOf(values, cropped) {
   const [most, next] = [...values].sort((left, right) => right - left);
-  return (cropped && next > 0 && most > 3 * next ? next * 1.4 : most * 1.06) || 1;
+  return (cropped && next > 0 && most > 2 * next ? next * 1.25 : most * 1.08) || 1;
 }
 
-const sameCurve = (one, other) => one.every((x, n) => Math.abs(x - other[n]) <= 1e-3 * Math.abs(x));
-
-function paintStrip(context, width, height, strip, colours) {
-  const { a, b, even, unit, cuts, cropped } = strip;
+function paintStrip(context, width, height, { own, line, even, top, unit, cuts, scale, words }, colours) {
   context.clearRect(0, 0, width, height);
-  const top = Math.max(topOf(a, cropped), b ? topOf(b, cropped) : 0, (even ?? 0) * 1.06);
-  const slot = width / a.length;
-  const gap = slot > 6 ? 2 : slot > 3 ? 1 : 0;
-  const up = (value) => Math.min(1, value / top) * (height - 1);
+  const slot = width / own.length;
+  const gap = slot > 8 ? 3 : slot > 3 ? 1 : 0;
+  const up = (value) => Math.min(1, scale(value) / top) * (height - 3);
   context.fillStyle = colours.track;
   context.fillRect(unit * slot, 0, slot, height);
-  a.forEach((value, index) => {
+  own.forEach((value, index) => {
     const tall = Math.max(1, up(value));
-    context.fillStyle = index === unit ? colours.cursor : colours[strip.colour];
+    context.fillStyle = index === unit ? colours.accent : colours.bar;
     context.fillRect(index * slot + gap / 2, height - tall, slot - gap, tall);
-    if (value > top) paintBreak(context, index * slot + gap / 2, slot - gap, colours.track);
+    if (scale(value) > top) paintCutBar(context, index * slot, slot, words(value), colours, index === unit);
   });
-  if (b) paintSteps(context, b.map((value) => height - up(value)), slot, colours);
+  if (line) paintSteps(context, line.map((value) => height - up(value)), width, colours);
   context.fillStyle = colours.axis;
   context.fillRect(0, height - 1, width, 1);
-  for (const cut of cuts) paintCut(context, cut * slot, height, colours.even);
-  if (even !== undefined) paintEven(context, width, height - up(even), colours.even);
+  for (const cut of cuts) paintCut(context, cut * width, height, colours.even);
+  if (even !== null) paintEven(context, width, height - up(even), colours.even);
 }
 
-// Two slanted lines through a bar that is taller than its strip.
-function paintBreak(context, x, wide, colour) {
-  Object.assign(context, { strokeStyle: colour, lineWidth: 2 });
-  context.beginPath();
-  for (const y of [9, 14]) { context.moveTo(x - 1, y + 3); context.lineTo(x + wide + 1, y - 3); }
-  context.stroke();
+// A bar taller than its strip: a gap through it, and its figure where there is room.
+function paintCutBar(context, x, wide, text, colours, onShow) {
+  context.fillStyle = colours.ground;
+  context.fillRect(x, 5, wide, 2);
+  if (wide < 24) return;
+  Object.assign(context, {
+    fillStyle: onShow ? colours.ground : colours.ink, font: "11px system-ui, sans-serif", textBaseline: "top",
+  });
+  context.fillText(text, x + 5, 11);
 }
 
-function paintSteps(context, heights, slot, colours) {
-  for (const [style, thick] of [[colours.ground, 4.5], [colours.b, 2.25]]) {
+function paintSteps(context, heights, width, colours) {
+  const slot = width / heights.length;
+  for (const [style, thick] of [[colours.ground, 4], [colours.a, 2]]) {
     Object.assign(context, { strokeStyle: style, lineWidth: thick });
     context.beginPath();
     heights.forEach((y, index) => {
@@ -91,8 +102,8 @@ function paintCut(context, x, height, colour) {
 
 function paintEven(context, width, height, colour) {
   const y = Math.round(height) + 0.5;
-  context.setLineDash([5, 4]);
-  Object.assign(context, { strokeStyle: colour, lineWidth: 1.25 });
+  context.setLineDash([4, 3]);
+  Object.assign(context, { strokeStyle: colour, lineWidth: 1 });
   context.beginPath();
   context.moveTo(0, y);
   context.lineTo(width, y);
@@ -100,25 +111,28 @@ function paintEven(context, width, height, colour) {
   context.setLineDash([]);
 }
 
-// Scene cuts in units: a cut in the middle of a unit stands in the middle of its slot.
-function cutsInUnits(clip) {
+// Scene cuts as shares of the clip: one in the middle of a unit stands in the middle of its slot.
+function cutsOf(clip, grid) {
   return clip.value.cuts.map((frame) => {
-    const unit = clip.value.units[frame];
-    const first = firstFrame(clip, unit);
-    const size = clip.value.units.lastIndexOf(unit) - first + 1;
-    return unit + (frame - first) / size;
+    const unit = grid.unitOf[frame];
+    const first = firstFrame(grid, unit);
+    const size = grid.unitOf.lastIndexOf(unit) - first + 1;
+    return (unit + (frame - first) / size) / grid.units;
   });
 }
+
+const keepsAll = ({ stage, grid }) => stage.total === grid.total;
+const sameCurve = (one, other) =>
+  one.length === other.length && one.every((x, n) => Math.abs(x - other[n]) <= 1e-3 * Math.abs(x));
 
 // The strips of one viewer: where they stand, how large they are, and what they show.
 export class Strips {
   /** @param {HTMLElement} root */
   constructor(root) {
     this.items = Object.entries(STRIPS).map(([name, kind]) => {
-      const figure = /** @type {HTMLElement} */ (root.querySelector(`.gv-strip[data-strip=${name}]`));
-      const [canvas, note] = [figure.querySelector("canvas"), figure.querySelector(".gv-note")];
-      const output = figure.querySelector("output");
-      return { name, kind, figure, canvas, note, output, size: [0, 0], drawn: null };
+      const row = /** @type {HTMLElement} */ (root.querySelector(`.gv-strip[data-strip=${name}]`));
+      const [canvas, note] = [row.querySelector("canvas"), row.querySelector(".gv-note")];
+      return { name, kind, row, canvas, note, output: row.querySelector("output"), size: [0, 0], drawn: null };
     });
   }
 
@@ -126,34 +140,32 @@ export class Strips {
     for (const strip of this.items) strip.size = [strip.canvas.clientWidth, strip.canvas.clientHeight];
   }
 
-  // What the strips show of A and B, and the words beside their names.
-  describe({ clip, methodA, methodB, a, b }) {
-    const cuts = cutsInUnits(clip);
+  // What the strips show, and the words beside them.
+  describe({ clip, main, beside }) {
+    const cuts = cutsOf(clip, main.grid);
     for (const strip of this.items) {
-      const { of, cropped = false, colour } = strip.kind;
-      const own = of(clip, methodA, a);
-      strip.figure.hidden = !own;
+      const { of, hint, cropped = false, scale, words } = strip.kind;
+      const own = of(main, clip);
+      strip.row.hidden = !own;
       if (!own) continue;
-      const other = methodB && of(clip, methodB, b);
-      const even = strip.name === "budget" ? a.total / clip.units : undefined;
-      const second = other && !(cropped && sameCurve(own, other)) ? other : null;
-      strip.drawn = { a: own, b: second, even, cuts, cropped, colour };
-      const notes = [];
-      if (even !== undefined) notes.push(`┄ uniform B/T = ${even.toFixed(1)}`);
-      if (strip.name === "novelty" && !methodA.novelty) notes.push("of the clip, as GleanVID measures it");
-      if (cropped && Math.max(...own) > topOf(own, true)) notes.push("tallest bar cut");
-      if (second) notes.push("▬ B");
-      if (strip.name === "budget" && cuts.length) notes.push("▾ scene cut");
-      strip.note.textContent = notes.join(" · ");
+      const other = beside && of(beside, clip);
+      const line = other && !keepsAll(beside) && !sameCurve(own, other) ? other : null;
+      const even = strip.name === "budget" ? main.stage.total / main.grid.units : null;
+      const tops = [own, line].filter(Boolean).map((values) => topOf(values.map(scale), cropped));
+      const top = Math.max(...tops, (even ?? 0) * 1.3);
+      strip.drawn = { own, other, line, even, top, cuts, scale, words };
+      const marks = strip.name === "budget" && cuts.length ? " · ▾ scene cut" : "";
+      strip.note.textContent = hint(main) + marks + (line ? " · ▬ A" : "");
     }
   }
 
-  draw(unit, colours) {
-    for (const { kind, figure, canvas, output, size: [width, height], drawn } of this.items) {
-      if (figure.hidden || !width) continue;
-      paintStrip(fitCanvas(canvas, width, height), width, height, { ...drawn, unit }, colours);
-      const { a, b } = drawn;
-      output.textContent = b ? `A ${kind.words(a[unit])} · B ${kind.words(b[unit])}` : kind.words(a[unit]);
+  draw({ main, beside }, colours) {
+    for (const { row, canvas, output, size: [width, height], drawn } of this.items) {
+      if (row.hidden || !width) continue;
+      paintStrip(fitCanvas(canvas, width, height), width, height, { ...drawn, unit: main.unit }, colours);
+      const { own, other, words } = drawn;
+      const said = other ? `A ${words(other[beside.unit])} · B ${words(own[main.unit])}` : words(own[main.unit]);
+      if (output.textContent !== said) output.textContent = said;
     }
   }
 }

@@ -1,29 +1,26 @@
 // @ts-check
-// One viewer on the page: its state and everything that is drawn from it. Hands on it are in
-// hands.js. Two events connect it with the rest of the page: "gleanvid:unit" says which unit is on
-// show, "gleanvid:pair" which compressors are.
+// One viewer on the page: its state, and what is drawn from it. Two events connect it with the rest
+// of the page: "gleanvid:unit" says which unit is on show, "gleanvid:pair" which compressors are.
 
-import { firstFrame, layersOf, mostAlike, placeOf, stageAt, unpackClip } from "./data.js";
-import { LOOKS } from "./looks.js";
-import { fitCanvas, paintDisc, paintFrame, paintRing } from "./paint.js";
+import { answerOf } from "./answers.js";
+import { Controls } from "./controls.js";
+import { firstFrame, mostAlike, placeOf, sameGrid, stageAt } from "./data.js";
+import { fetchClip } from "./fetching.js";
+import { Side } from "./side.js";
 import { Strips } from "./strips.js";
 import { describePin } from "./token.js";
-import { describeView, frameWords } from "./words.js";
+import { evidenceOf } from "./truth.js";
+import { frameWords, moment } from "./words.js";
 
-export const KINDS = ["kept", "heat", "outline", "ab", "groups", "original"];
-const COLOURS = ["kept", "b", "novelty", "rank", "cursor", "track", "axis", "even", "ground"];
+const COLOURS = ["a", "accent", "bar", "track", "axis", "even", "ground", "ink"];
 const EMPTY = "The tokens of your clip appear here.";
 const GONE = "This result is no longer on the server. Run it again.";
-
-async function fetched(file) {
-  const reply = await fetch(file.url);
-  if (!reply.ok) throw new Error(`${reply.status}`);
-  return reply;
-}
 
 export class Viewer {
   /** @type {import("./data.js").Clip | null} */
   clip = null;
+  /** @type {import("./answers.js").Answer[]} */
+  answers = [];
   frame = 0;
   kind = "kept";
   a = 0; // places of the compressors on show in the clip's list
@@ -34,35 +31,39 @@ export class Viewer {
   score = null; // name of the score on show
   hovered = -1; // place in the unit of the token under the pointer or the keyboard
   pinned = -1; // token in the whole grid
+  /** @type {"a" | "b"} */
+  handled = "a"; // the side of the two above
+  truth = true; // whether the asked-about objects are outlined
   alike = []; // kept tokens most like the pinned one
-  onHalt = () => {}; // playing ends: the clip changes
+  onHalt = () => {}; // playing ends: the clip changes or somebody moves in it
+  onDraw = () => {}; // a frame is on the glass
 
   #loads = 0;
+  #loading = false;
   #queued = false;
   #announced = -1; // the unit that the rest of the page heard of last
   #colours = {};
-  #size = [0, 0];
   #speech = 0;
+  #evidence = new Map(); // by method: the tokens that show the truth
 
-  /** @param {HTMLElement} element */
-  constructor(element) {
+  /**
+   * @param {HTMLElement} element
+   * @param {(event: string, detail: object) => void} tellServer
+   */
+  constructor(element, tellServer) {
     this.element = element;
-    this.root = this.#part(".gv-viewer");
-    this.stage = this.#part(".gv-stage");
-    this.canvas = /** @type {HTMLCanvasElement} */ (this.#part(".gv-frame"));
-    this.scrub = /** @type {HTMLInputElement} */ (this.#part(".gv-scrub"));
-    this.strength = /** @type {HTMLInputElement} */ (this.#part(".gv-strength input"));
+    this.tellServer = tellServer;
+    this.root = /** @type {HTMLElement} */ (element.querySelector(".gv-viewer"));
+    this.scrub = /** @type {HTMLInputElement} */ (this.part(".gv-scrub"));
+    this.strength = /** @type {HTMLInputElement} */ (this.part(".gv-strength input"));
+    this.panes = { a: new Side(this.root, "a"), b: new Side(this.root, "b") };
     this.strips = new Strips(this.root);
+    this.controls = new Controls(this);
   }
 
   /** @returns {HTMLElement} */
-  #part(selector) {
+  part(selector) {
     return this.element.querySelector(selector);
-  }
-
-  /** @returns {HTMLSelectElement} */
-  pick(name) {
-    return this.element.querySelector(`[data-pick=${name}] select`);
   }
 
   // --- a result comes ----------------------------------------------------------------------------
@@ -72,45 +73,69 @@ export class Viewer {
     const turn = ++this.#loads;
     if (!value || !value.sheet) return this.#clear(EMPTY);
     const before = this.clip;
-    const same = before?.value.sheet.url === value.sheet.url;
-    if (same && before.value.data.url === value.data.url) {
-      const asked = before.value.a !== value.a || before.value.b !== value.b;
-      before.value = value;
-      return asked ? this.choosePair(value.a, value.b) : undefined;
-    }
+    if (before?.value.sheet.url === value.sheet.url && before.value.data.url === value.data.url)
+      return this.#renew(value);
+    this.#loading = true;
     try {
-      const [sheet, data] = await Promise.all([
-        same ? before.sheet : fetched(value.sheet).then((r) => r.blob()).then((b) => createImageBitmap(b)),
-        fetched(value.data).then((reply) => reply.arrayBuffer()),
-      ]);
+      const clip = await fetchClip(value, before);
       if (turn !== this.#loads) return;
-      const clip = { ...unpackClip(value, data), sheet };
-      this.#begin(clip, same && `${before.value.grid}` === `${value.grid}`);
+      this.#loading = false;
+      this.#begin(clip, before !== null && clip.sheet === before.sheet);
     } catch (error) {
       if (turn === this.#loads) this.#clear(GONE);
     }
   }
 
+  // The same files under other words: only what was asked for changes.
+  #renew(value) {
+    const { value: before } = this.clip;
+    this.clip.value = value;
+    this.clip.methods.forEach((method, place) => { method.id = idOf(value, place); });
+    if (before.a !== value.a || before.b !== value.b) return this.choosePair(value.a, value.b);
+    this.refresh();
+  }
+
+  loadAnswers(answers) {
+    this.answers = answers ?? [];
+    if (this.clip && !this.#loading) this.#describeSides(this.shown());
+  }
+
+  // Compressors that Python can run for a side: [name, title].
+  offer(choices) {
+    this.controls.offered = choices ?? [];
+    if (this.clip) this.refresh();
+  }
+
   #clear(text) {
     this.clip = null;
+    this.#loading = false;
     this.onHalt();
     this.root.dataset.state = "empty";
-    this.#part(".gv-blank").textContent = text;
+    this.part(".gv-blank").textContent = text;
   }
 
   // What was looked at stays in place where it is the same clip under other settings.
   #begin(clip, same) {
+    const grid = this.clip?.methods[0].grid;
     this.clip = clip;
+    this.#evidence.clear();
+    clip.methods.forEach((method, place) => { method.id = idOf(clip.value, place); });
     const { tiles, a, b } = clip.value;
-    if (!same) {
-      this.onHalt();
-      Object.assign(this, { frame: Math.floor(tiles.count / 2), hovered: -1, pinned: -1 });
-    }
+    if (!same || !sameGrid(grid, clip.methods[0].grid)) Object.assign(this, { hovered: -1, pinned: -1 });
     this.scrub.max = `${tiles.count - 1}`;
     this.#announced = -1;
     this.root.dataset.state = "ready";
+    if (!same) this.onHalt();
     this.choosePair(a, b);
+    if (!same) this.frame = this.#opening();
     this.measure();
+  }
+
+  // The frame to begin with: where the method on show spends most, else the middle.
+  #opening() {
+    const { main, clip } = this.shown();
+    const unit = moment(main);
+    return unit === null ? Math.floor(clip.value.tiles.count / 2) : firstFrame(main.grid, unit);
   }
 
   // --- what is chosen ----------------------------------------------------------------------------
@@ -120,7 +145,7 @@ export class Viewer {
     const { methods } = this.clip;
     const valid = (index) => Number.isInteger(index) && index >= 0 && index < methods.length;
     this.a = valid(a) ? a : 0;
-    this.b = valid(b) && b !== this.a ? b : null;
+    this.b = valid(b) ? b : null;
     const chosen = [this.a, this.b].filter((index) => index !== null);
     this.layer = Math.max(...chosen.map((index) => methods[index].first));
     this.refresh();
@@ -128,34 +153,46 @@ export class Viewer {
 
   // What everything on the page is drawn from: the state with the stages it points at.
   shown() {
-    const { clip, frame } = this;
-    const [methodA, methodB] = [clip.methods[this.a], clip.methods[this.b] ?? null];
-    const a = stageAt(methodA, this.layer);
-    const unit = clip.value.units[frame];
-    const first = unit * clip.perUnit;
+    const { clip, frame, kind, layer } = this;
+    const places = this.b === null ? [this.a] : [this.a, this.b];
+    const sides = places.map((place, index) => this.#side(place, index ? "b" : "a", places.length > 1));
+    const [main, beside] = [sides.at(-1), sides.length > 1 ? sides[0] : null];
+    const comparable = beside !== null && sameGrid(main.grid, beside.grid);
+    const own = sides.find(({ key }) => key === this.handled) ?? main;
+    const { hovered, pinned, alike, truth } = this;
     return {
-      clip, frame, unit, first, methodA, methodB, a,
-      kind: this.kind,
-      layer: this.layer,
-      b: methodB && stageAt(methodB, this.layer),
-      score: a.scores.find((score) => score.name === this.score) ?? a.scores[0] ?? null,
+      clip, frame, kind, layer, sides, main, beside, comparable, own,
+      marks: { hovered, pinned, alike, truth, grid: own.grid },
       strength: Number(this.strength.value) / 100,
-      focus: this.hovered >= 0 ? first + this.hovered : this.pinned,
+      focus: hovered >= 0 ? own.first + hovered : pinned,
     };
   }
 
-  // Why a view has nothing to show, or "".
-  missing(kind) {
-    const { a } = this.shown();
-    if (kind === "heat" && !a.scores.length) return "This compressor gives its tokens no score.";
-    if (kind === "ab" && this.clip.methods.length < 2) return "A/B needs a second compressor: run Compare.";
-    if (kind === "groups" && !a.merges) return "This compressor merges nothing: it keeps tokens or drops them.";
-    return "";
+  #side(place, key, named) {
+    const method = this.clip.methods[place];
+    const stage = stageAt(method, this.layer);
+    const { grid } = method;
+    const unit = grid.unitOf[this.frame];
+    return {
+      key, place, method, stage, grid, unit,
+      name: named ? key.toUpperCase() : "",
+      first: unit * grid.perUnit,
+      shared: sameGrid(grid, this.clip.methods[0].grid),
+      score: stage.scores.find(({ name }) => name === this.score) ?? stage.scores[0] ?? null,
+      evidence: this.#evidenceOf(method),
+    };
+  }
+
+  #evidenceOf(method) {
+    const { truth } = this.clip.value;
+    if (!truth) return null;
+    if (!this.#evidence.has(method.grid)) this.#evidence.set(method.grid, evidenceOf(truth, method.grid));
+    return this.#evidence.get(method.grid);
   }
 
   chooseView(kind) {
     if (!this.clip) return;
-    const problem = this.missing(kind);
+    const problem = this.controls.missing(kind);
     if (problem) return this.say(problem);
     this.kind = kind;
     if (kind === "ab" && this.b === null) return this.choosePair(this.a, this.a ? 0 : 1);
@@ -172,43 +209,35 @@ export class Viewer {
     else this.choosePair(index, index === this.b ? this.a : this.b);
   }
 
+  // The ids of the runs on show, as Python hears of them.
+  get pair() {
+    const { methods } = this.clip;
+    return { a: methods[this.a].id, b: this.b === null ? null : methods[this.b].id };
+  }
+
   // After a change of clip, compressor, layer, score or view: controls, words, picture.
   refresh() {
-    if (this.missing(this.kind) || (this.kind === "ab" && this.b === null)) this.kind = "kept";
-    for (const kind of KINDS) {
-      const radio = this.#part(`input[value=${kind}]`);
-      Object.assign(radio, { checked: kind === this.kind, disabled: Boolean(this.missing(kind)) });
-      radio.parentElement.title = this.missing(kind);
-    }
+    const { controls } = this;
+    if (controls.missing(this.kind) || (this.kind === "ab" && this.b === null)) this.kind = "kept";
     const shown = this.shown();
-    this.root.dataset.shown = shown.b ? "pair" : "one";
-    this.#fillPicks(shown);
-    describeView(this.root, shown);
+    this.root.dataset.shown = shown.beside ? "pair" : "one";
+    controls.describe(shown);
+    this.#describeSides(shown);
     this.strips.describe(shown);
     this.#showPin(shown);
-    this.redraw();
-    const pair = { a: shown.methodA.label, b: shown.methodB?.label ?? null, source: "viewer" };
-    document.dispatchEvent(new CustomEvent("gleanvid:pair", { detail: pair }));
+    this.measure();
+    const [a, b = null] = shown.sides.map(({ method }) => method.label);
+    document.dispatchEvent(new CustomEvent("gleanvid:pair", { detail: { a, b, source: "viewer" } }));
   }
 
-  #fillPicks({ clip, methodA, methodB, a, score }) {
-    const methods = clip.methods.map((method, index) => [index, method.label]);
-    const others = methods.filter(([index]) => index !== this.a);
-    this.#fill("a", methods, this.a, true);
-    this.#fill("b", [["", "none"], ...others], this.b ?? "", methods.length > 1);
-    const layers = layersOf([methodA, methodB].filter(Boolean))
-      .map((layer) => [layer, layer ? `before layer ${layer}` : "entering the model"]);
-    const chosen = layers.findLast(([layer]) => layer <= this.layer)[0];
-    this.#fill("layer", layers, chosen, layers.length > 1);
-    const scores = a.scores.map(({ name, label }) => [name, label]);
-    this.#fill("score", scores, score?.name, this.kind === "heat" && a.scores.length > 1);
-  }
-
-  #fill(name, options, chosen, useful) {
-    const select = this.pick(name);
-    select.replaceChildren(...options.map(([value, text]) => new Option(text, value)));
-    select.value = chosen;
-    select.parentElement.hidden = !useful;
+  #describeSides({ sides }) {
+    const found = sides.map(({ key, method }) => answerOf(this.answers, key, method.id));
+    sides.forEach((side, index) => {
+      const { key } = side;
+      const reference = index && !found[0].stale ? found[0].answer : null;
+      const again = () => this.tellServer("ask", { side: key });
+      this.panes[key].describe(side, found[index], reference, again);
+    });
   }
 
   showFrame(next) {
@@ -218,8 +247,13 @@ export class Viewer {
   }
 
   visit(token) {
+    const { own } = this.shown();
+    this.visitUnit(placeOf(own.grid, token).unit);
+  }
+
+  visitUnit(unit) {
     this.onHalt();
-    this.showFrame(firstFrame(this.clip, placeOf(this.clip, token).unit));
+    this.showFrame(firstFrame(this.shown().main.grid, unit));
     this.sayFrame();
   }
 
@@ -227,17 +261,18 @@ export class Viewer {
     this.pinned = token === this.pinned ? -1 : token;
     this.#showPin(this.shown());
     this.redraw();
-    this.say(this.pinned < 0 ? "Unpinned." : this.#part(".gv-pin").innerText);
+    this.say(this.pinned < 0 ? "Unpinned." : this.part(".gv-pin").innerText);
   }
 
   #showPin(shown) {
-    const { clip, a } = shown;
+    const { clip, own } = shown;
     const { pinned } = this;
-    this.alike = pinned >= 0 && clip.sketch ? mostAlike(clip, a, pinned) : [];
-    const panel = this.#part(".gv-pin");
+    const known = pinned >= 0 && clip.sketch && own.shared;
+    this.alike = known ? mostAlike(clip, own.stage, pinned) : [];
+    const panel = this.part(".gv-pin");
     panel.hidden = pinned < 0;
     if (pinned < 0) return;
-    const unpin = () => { this.pin(pinned); this.canvas.focus(); };
+    const unpin = () => { this.pin(pinned); this.panes[own.key].canvas.focus(); };
     describePin(panel, shown, pinned, this.alike, (token) => this.visit(token), unpin);
   }
 
@@ -248,7 +283,7 @@ export class Viewer {
     this.#queued = true;
     requestAnimationFrame(() => {
       this.#queued = false;
-      if (this.clip && this.element.isConnected && this.#size[0]) this.#draw();
+      if (this.clip && this.element.isConnected && this.panes.a.size[0]) this.#draw();
     });
   }
 
@@ -256,65 +291,46 @@ export class Viewer {
   measure() {
     const style = getComputedStyle(this.root);
     for (const name of COLOURS) this.#colours[name] = style.getPropertyValue(`--gv-${name}`).trim();
-    this.root.dataset.width = this.stage.clientWidth < 520 ? "narrow" : "wide";
+    this.root.dataset.width = this.root.clientWidth < 640 ? "narrow" : "wide";
     if (!this.clip) return;
-    const { width, height } = this.clip.value.tiles;
-    const tallest = Math.max(220, Math.min(440, window.innerHeight * 0.42));
-    const scale = Math.min(this.stage.clientWidth / width, tallest / height);
-    this.#size = [Math.round(width * scale), Math.round(height * scale)];
-    const [wide, tall] = this.#size;
-    Object.assign(this.canvas.style, { width: `${wide}px`, height: `${tall}px` });
+    const tallest = this.#tallest();
+    const { tiles } = this.clip.value;
+    this.panes.a.fit(tiles, tallest);
+    this.panes.b.fit(tiles, tallest);
+    this.controls.measure(tiles.count);
     this.strips.measure();
     this.redraw();
   }
 
-  // Where the tokens lie on the frame, in page pixels.
-  gridBox() {
-    const { rows, columns } = this.clip;
-    const [left, top, right, bottom] = this.clip.value.area;
-    const [wide, tall] = this.#size;
-    return {
-      rows, columns, left: left * wide, top: top * tall,
-      width: (right - left) * wide, height: (bottom - top) * tall,
-    };
+  // How tall a frame may be for the timeline to end where the window does.
+  #tallest() {
+    if (this.root.dataset.width === "narrow") return Infinity;
+    const stage = this.panes.a.stage.getBoundingClientRect();
+    const below = this.part(".gv-time").getBoundingClientRect().bottom - stage.bottom;
+    const free = window.innerHeight - (stage.top + window.scrollY) - below - 20;
+    return Math.max(240, Math.min(free, 640));
   }
 
   #draw() {
     const shown = this.shown();
-    const { sheet, value } = this.clip;
-    const [wide, tall] = this.#size;
-    const context = fitCanvas(this.canvas, wide, tall);
-    paintFrame(context, sheet, value.tiles, this.frame, wide, tall);
-    const grid = this.gridBox();
-    LOOKS[this.kind](context, grid, shown, this.#colours);
-    context.globalAlpha = 1;
-    this.#paintMarks(context, grid, shown);
-    this.strips.draw(shown.unit, this.#colours);
-    const caption = this.#part(".gv-caption");
-    caption.textContent = frameWords(shown);
-    this.scrub.value = `${this.frame}`;
-    this.scrub.setAttribute("aria-valuetext", caption.textContent);
+    const { sides } = shown;
+    const [a, b = null] = sides;
+    const look = { ...shown, colours: this.#colours };
+    this.panes.a.draw(a, b, look);
+    if (b) this.panes.b.draw(b, a, look);
+    this.strips.draw(shown, this.#colours);
+    this.controls.showPlace(shown);
+    this.onDraw();
     this.#announce(shown);
   }
 
-  #paintMarks(context, grid, { clip, unit, first }) {
-    this.alike.forEach(({ token }, index) => {
-      if (placeOf(clip, token).unit === unit) paintDisc(context, grid, token - first, `${index + 1}`);
-    });
-    if (this.pinned >= 0) {
-      const here = placeOf(clip, this.pinned).unit === unit;
-      paintRing(context, grid, this.pinned % clip.perUnit, "#ff7a33", here ? [] : [4, 3]);
-    }
-    if (this.hovered >= 0) paintRing(context, grid, this.hovered);
-  }
-
-  // Other parts of the page follow the unit on show, and may move it (see hands.js).
-  #announce({ clip, unit, frame }) {
+  // Other parts of the page follow the unit on show, and may move it (see mount.js).
+  #announce({ clip, frame, main: { unit, grid } }) {
     if (unit === this.#announced) return;
     const moved = this.#announced >= 0;
     this.#announced = unit;
-    const { name, seconds, units } = clip.value;
-    const until = seconds[units.lastIndexOf(unit) + 1] ?? Infinity;
+    const { name, seconds } = clip.value;
+    const until = seconds[grid.unitOf.lastIndexOf(unit) + 1] ?? Infinity;
     const detail = { unit, seconds: seconds[frame], until, name, moved, source: "viewer" };
     document.dispatchEvent(new CustomEvent("gleanvid:unit", { detail }));
   }
@@ -322,10 +338,12 @@ export class Viewer {
   // Spoken by screen readers once things have settled, never on every frame of a drag.
   say(text) {
     clearTimeout(this.#speech);
-    this.#speech = window.setTimeout(() => { this.#part(".gv-live").textContent = text; }, 250);
+    this.#speech = window.setTimeout(() => { this.part(".gv-live").textContent = text; }, 250);
   }
 
   sayFrame() {
     this.say(frameWords(this.shown()));
   }
 }
+
+const idOf = (value, place) => String(value.runs?.[place] ?? place);

@@ -1,9 +1,10 @@
 // @ts-check
-// What the viewer says of the frame on show: the line above it, its legend, its caption. Text from
-// outside is only ever set as textContent.
+// What the viewer says of the frame on show: its legend, its caption, and one sentence about the
+// run. Text from outside is only ever set as textContent.
 
 import { ABSENT, fatesIn, overlap } from "./data.js";
 
+/** @returns {any} */
 export function make(tag, className = "", text = "", ...children) {
   const node = Object.assign(document.createElement(tag), { className, textContent: text });
   node.append(...children);
@@ -16,72 +17,84 @@ const atLayer = (layer) => (layer ? `layer ${layer} of the language model` : "th
 
 // One or two sentences: what am I looking at?
 const WHAT = {
-  kept: ({ methodA, a, layer }) =>
-    `The frame as ${methodA.label} leaves it to ${atLayer(layer)}: bright tokens are `
-    + (a.merges ? "kept, dotted ones are merged into a kept one, dark ones are dropped." : "kept, dark ones are dropped."),
-  heat: ({ methodA, score }) =>
-    `How ${methodA.label} rates every token by its ${score.label}. White lines surround the tokens it keeps.`,
-  outline: ({ methodA, layer }) =>
-    `The frame with a line around the tokens that ${methodA.label} keeps for ${atLayer(layer)}.`,
-  ab: ({ methodA, methodB }) =>
-    `Where A, ${methodA.label}, and B, ${methodB.label}, keep the same tokens and where they differ.`,
-  groups: ({ methodA }) =>
-    `Where the tokens go under ${methodA.label}: one colour is one row that the model receives, its dot `
+  kept: ({ main: { method, stage }, layer }) =>
+    `The frame as ${method.label} leaves it to ${atLayer(layer)}: bright tokens are `
+    + (stage.merges ? "kept, dotted ones are merged into a kept one, dark ones are dropped." : "kept, dark ones are dropped."),
+  heat: ({ main: { method, score } }) =>
+    `How ${method.label} rates every token by its ${score.label}. White lines surround the tokens it keeps.`,
+  ab: ({ sides: [a, b] }) =>
+    `Where A, ${a.method.label}, and B, ${b.method.label}, keep the same tokens and where they differ.`,
+  groups: ({ main: { method } }) =>
+    `Where the tokens go under ${method.label}: one colour is one row that the model receives, its dot `
     + "the token it stands at. Point at a group to see all of it.",
   original: () => "The frame as it was sampled, without any marks.",
 };
 
 const LEGENDS = {
-  kept: ({ a }) => [
-    ["bright", "kept"],
-    ...(a.merges ? [["dots", "merged into a kept token"]] : []),
-    ["dark", "dropped"],
-  ],
-  heat: ({ score }) => [
-    ["", short(score.low)], ["ramp", ""], ["", `${short(score.high)}  ${score.label}`],
-    ["line", "around kept tokens"],
+  kept: ({ sides }) => (sides.some(({ stage }) => stage.merges) ? [["dots", "merged into a kept token"]] : []),
+  heat: ({ sides }) => sides.filter(({ score }) => score).flatMap(({ score, name }) => [
+    ["", `${name ? `${name} ` : ""}${short(score.low)}`], ["ramp", ""], ["", `${short(score.high)}  ${score.label}`],
     ...(score.levels.includes(ABSENT) ? [["dark", "no score: gone before this layer"]] : []),
-  ],
-  outline: () => [["blue", "around kept tokens"]],
-  ab: () => [["bright", "both keep it"], ["a", "only A"], ["b", "only B"], ["dark", "neither"]],
-  groups: ({ a }) => [
+  ]),
+  ab: () => [["bright", "both keep it"], ["a", "only A"], ["b", "only B"], ["dark", "not kept here"]],
+  groups: ({ main: { stage } }) => [
     ["groups", "one colour and border: one row"], ["dot", "the token it stands at"],
-    ...(a.merges ? [["dots", "its row stands in another unit"]] : []), ["dark", "dropped"],
+    ...(stage.merges ? [["dots", "its row stands in another unit"]] : []), ["dark", "dropped"],
   ],
   original: () => [],
 };
 
-/** @param {HTMLElement} root */
-export function describeView(root, shown) {
-  const find = (selector) => root.querySelector(selector);
-  find(".gv-what").textContent = WHAT[shown.kind](shown);
-  const items = LEGENDS[shown.kind](shown).map(([swatch, text]) => {
+export const whatIsShown = (shown) => WHAT[shown.kind](shown);
+
+export function legend(shown) {
+  return LEGENDS[shown.kind](shown).map(([swatch, text]) => {
     const item = make("li", "", text);
     if (swatch) item.prepend(make("i", `gv-swatch gv-swatch-${swatch}`));
     return item;
   });
-  find(".gv-legend").replaceChildren(...items);
-  const { bytes, left_out: left } = shown.clip.value;
-  const size = (count) => `${(count / 1e6).toFixed(count < 1e6 ? 2 : 1)} MB`;
-  const missing = left.length ? ` Too large to send: ${left.join(", ")}.` : "";
-  find(".gv-size").textContent = `In this browser: ${size(bytes.frames)} of frames, ${size(bytes.tokens)} `
-    + `of masks and scores for ${plural(shown.clip.methods.length, "compressor")}. Nothing more is fetched.${missing}`;
 }
 
-export function frameWords(shown) {
-  const { clip, frame, unit, a, b } = shown;
+// What this browser was sent, and what of it was too large.
+export function sizeWords(clip) {
+  const { bytes, left_out: left } = clip.value;
+  const size = (count) => `${(count / 1e6).toFixed(count < 1e6 ? 2 : 1)} MB`;
+  const missing = left.length ? ` Too large to send: ${left.join(", ")}.` : "";
+  return `In this browser: ${size(bytes.frames)} of frames, ${size(bytes.tokens)} `
+    + `of masks and scores for ${plural(clip.methods.length, "compressor")}.${missing}`;
+}
+
+export function frameWords({ clip, frame, main, beside, sides, comparable }) {
   const { tiles, seconds } = clip.value;
-  const step = clip.units === tiles.count ? "" : ` · unit ${unit + 1} of ${clip.units}`;
-  const fates = fatesIn(clip, a, unit);
-  const merged = fates.merged ? `, ${fates.merged} merged, ${fates.dropped} dropped` : "";
-  const parts = [
-    `Frame ${frame + 1} of ${tiles.count} · ${seconds[frame].toFixed(2)} s${step}`,
-    `${b ? "A: " : ""}${a.budgets[unit]} of ${clip.perUnit} tokens kept${merged}`,
-  ];
-  if (b) {
-    const { both, onlyA, onlyB, iou } = overlap(clip, a, b, unit);
-    parts.push(`B: ${b.budgets[unit]}`);
+  const step = main.grid.units === tiles.count ? "" : ` · unit ${main.unit + 1} of ${main.grid.units}`;
+  const parts = [`Frame ${frame + 1} of ${tiles.count} · ${seconds[frame].toFixed(2)} s${step}`];
+  parts.push(...sides.map((side) => `${side.name ? `${side.name}: ` : ""}${keptWords(side)}`));
+  if (beside && comparable) {
+    const { both, onlyA, onlyB, iou } = overlap(main.grid, sides[0].stage, sides[1].stage, main.unit);
     parts.push(`both ${both}, only A ${onlyA}, only B ${onlyB}, IoU ${iou.toFixed(2)}`);
   }
   return parts.join(" · ");
+}
+
+function keptWords({ grid, stage, unit }) {
+  const merged = stage.merges ? fatesIn(grid, stage, unit) : null;
+  const others = merged?.merged ? `, ${merged.merged} merged, ${merged.dropped} dropped` : "";
+  return `${stage.budgets[unit]} of ${grid.perUnit} tokens kept${others}`;
+}
+
+// The unit that says most about how a budget is spent: the one that gets most after the first, which
+// has no past to be known from. Null where all get the same.
+export function moment({ stage, grid }) {
+  const later = stage.budgets.slice(1);
+  if (!later.length || Math.max(...later) - Math.min(...later) <= 1) return null;
+  return 1 + later.indexOf(Math.max(...later));
+}
+
+export function momentWords(side) {
+  const { stage, grid } = side;
+  if (stage.total === grid.total) return "";
+  const even = short(stage.total / grid.units);
+  const unit = moment(side);
+  if (unit === null) return `Every unit gets about the same: ${even} of its ${grid.perUnit} tokens.`;
+  return `Unit ${unit + 1}: ${stage.budgets[unit]} of its ${grid.perUnit} tokens are kept, `
+    + `most after the first unit; an even share would be ${even}.`;
 }

@@ -1,4 +1,25 @@
-"""The viewer as a Gradio component: a template, a script, and a value that only goes one way.
+"""The viewer as a Gradio component: two sides, A and B, under one timeline.
+
+What goes in
+    ``value``: :func:`components.viewer.payload.payload`: the clip, up to 12 runs and which of them
+    are A and B (``b=None`` shows one run alone), with ``"runs"``, the ids of the runs in order.
+    ``answers``: a list of :func:`components.viewer.answers.answer`, small, so that it can be sent
+    with every word of a streamed answer. A side shows the answer of its run, else, greyed, the last
+    one that names the side.
+    ``choices``: ``[(name, title)]`` of compressors that the titles of A and B offer beside the runs.
+
+Change one without the others by ``gr.update(answers=[...])``; masks are then not sent again.
+
+What comes out: events with a handler that takes ``gr.EventData``. Everything in it comes from the
+page, so check it.
+    ``pair`` (``a``, ``b``): ids of the runs that a person chose; the viewer shows them already.
+    ``swap`` (``a``, ``b``): the same, after the button; ``a`` is what was B.
+    ``pin`` (``a``, ``b``): the same; both are what was B.
+    ``method`` (``side``, ``name``): a compressor of ``choices``, to be run for a side.
+    ``ask`` (``side``): "Ask again" under an answer that belongs to other settings.
+
+On the page: ``gleanvid:unit``, ``gleanvid:pair`` and ``gleanvid:view`` events of the document; see
+``assets/viewer/mount.js``.
 
 Alone in its file because Gradio writes a stub beside every file that holds a component.
 """
@@ -6,7 +27,7 @@ Alone in its file because Gradio writes a stub beside every file that holds a co
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +39,11 @@ MODULES = ASSETS / "viewer"  # ES modules; mount.js is their entry
 gr.set_static_paths(MODULES)
 # Gradio runs a component's script as a function: it can import modules, but cannot be one. All are
 # asked for at once, so that they arrive in one round trip; Gradio knows the path behind a proxy.
+EVENTS = ("pair", "swap", "pin", "method", "ask")  # Gradio knows an event by its name in the script
 SCRIPT = """
 const base = `${window.gradio_config?.root ?? ""}/gradio_api/file=${FOLDER}/`;
 Promise.all(NAMES.map((name) => import(base + name))).then(
-  (modules) => modules[0].mount({ element, props, watch }),
+  (modules) => modules[0].mount({ element, props, watch, trigger }),
   (error) => {
     console.error(error);
     const blank = element.querySelector(".gv-blank");
@@ -34,20 +56,29 @@ Promise.all(NAMES.map((name) => import(base + name))).then(
 def script() -> str:
     """What Gradio runs when the component is mounted."""
     others = sorted(path.name for path in MODULES.glob("*.js") if path.name != "mount.js")
-    facts = {"FOLDER": MODULES.as_posix(), "NAMES": ["mount.js", *others]}
+    facts = {"FOLDER": MODULES.as_posix(), "NAMES": ["mount.js", *others], "EVENTS": EVENTS}
     said = "".join(f"const {name} = {json.dumps(value)};\n" for name, value in facts.items())
     return said + SCRIPT
 
 
 class MaskViewer(gr.HTML):
-    """The canvas viewer; its value comes from :func:`components.viewer.payload.payload`."""
+    """See the module; ``options`` are those of ``gr.HTML``."""
 
-    def __init__(self, value: Mapping[str, Any] | None = None, **options: Any) -> None:
+    def __init__(
+        self,
+        value: Mapping[str, Any] | None = None,
+        *,
+        answers: Sequence[Mapping[str, Any]] = (),
+        choices: Sequence[tuple[str, str]] = (),
+        **options: Any,
+    ) -> None:
         super().__init__(
             value,
             html_template=TEMPLATE,
             js_on_load=script(),
             apply_default_css=False,
+            answers=list(answers),
+            choices=list(choices),
             **options,
         )
 

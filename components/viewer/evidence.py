@@ -19,6 +19,7 @@ from gleanvid.ops.subspace import remove_directions, top_directions
 from gleanvid.types import Compression, VideoTokens
 
 SKETCH_WIDTH = 24
+SPAN_WIDTH = 96  # directions in which the rank of all that is kept so far is measured
 _SAMPLE = 2048  # rows that the sketch's directions are found from
 _BLOCK = 4096  # rows scaled at a time: no further copy of all features is made
 
@@ -31,6 +32,7 @@ class Evidence:
     sketch: np.ndarray
     mean: Tensor  # [D]
     shared: Tensor  # [1, D]: the context direction removed from all features
+    places: Tensor  # float64 [L, up to 96]: the debiased features in random directions
 
 
 _held: WeakKeyDictionary[VideoTokens, Evidence] = WeakKeyDictionary()
@@ -45,9 +47,22 @@ def evidence(tokens: VideoTokens) -> Evidence:
         shared = top_directions(features, mean, 1)
         debiased = remove_directions(features, mean, shared)
         _held[tokens] = Evidence(
-            novelty(debiased, tokens.grid), sketch(debiased).cpu().numpy(), mean, shared
+            novelty(debiased, tokens.grid),
+            sketch(debiased).cpu().numpy(),
+            mean,
+            shared,
+            _projected(debiased),
         )
     return _held[tokens]
+
+
+def _projected(rows: Tensor) -> Tensor:
+    """Rows [L, D] along orthonormal directions drawn at random: float64 [L, min(D, 96)], CPU."""
+    width = rows.shape[1]
+    if width <= SPAN_WIDTH:
+        return rows.double().cpu()
+    drawn = torch.randn(width, SPAN_WIDTH, generator=torch.Generator().manual_seed(0))
+    return (rows @ torch.linalg.qr(drawn).Q.to(rows)).double().cpu()
 
 
 def sketch(rows: Tensor) -> Tensor:
@@ -72,3 +87,16 @@ def effective_ranks(tokens: VideoTokens, record: Compression) -> list[float]:
         units = debiased.split(record.budgets.tolist())
         _ranks[key] = [round(effective_rank(rows), 3) for rows in units]
     return _ranks[key]
+
+
+def ranks_so_far(tokens: VideoTokens, record: Compression) -> list[float]:
+    """Effective rank of all rows that ``record`` keeps up to the end of every unit.
+
+    Measured in 96 random directions (all of them where features have no more), so that a slider
+    can ask for it: one small eigenvalue problem a unit.
+    """
+    rows = record.apply(evidence(tokens).places)  # [K, 96]
+    grams = torch.stack([block.T @ block for block in rows.split(record.budgets.tolist())])
+    values = torch.linalg.eigvalsh(grams.cumsum(0)).clamp(min=0).sqrt()  # [T, 96]
+    share = values / values.sum(1, keepdim=True).clamp(min=1e-300)
+    return [round(value, 3) for value in torch.special.entr(share).sum(1).exp().tolist()]

@@ -15,7 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from components.viewer.evidence import effective_ranks
+from components.viewer.evidence import effective_ranks, ranks_so_far
 from gleanvid.metrics import diagnostics_of
 from gleanvid.run import Run
 from gleanvid.types import Compression, VideoTokens
@@ -94,7 +94,9 @@ def pack_run(
     for layer, record, scores in stages(run):
         entry = {"layer": layer} | _pack_record(record, arena)
         entry["scores"] = _pack_scores(scores, arena, label, left_out)
-        entry["rank"] = _ranks(run, record, tokens)
+        same = tokens is not None and tokens.grid == record.grid
+        entry["rank"] = _ranks(run, record, tokens if same else None)
+        entry["span"] = ranks_so_far(tokens, record) if same and tokens is not None else None
         packed.append(entry)
     return {
         "name": str(run.compressor.get("name", "")),

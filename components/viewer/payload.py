@@ -1,7 +1,7 @@
 """The frame viewer: frames, masks and scores go to the browser once, stepping asks nothing more.
 
 Results are packed into a small JSON value, one JPEG sheet with all frames and one binary file with
-all masks and scores. The scripts in ``assets`` read them; nothing here knows a model or a method.
+all masks and scores. The scripts in ``assets/viewer`` read them; nothing here knows a model or a method.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import hashlib
 import io
 import math
 import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
@@ -45,15 +45,31 @@ class Packed(NamedTuple):
 
 
 def payload(
-    runs: Sequence[Run], a: int = 0, b: int | None = None, tokens: VideoTokens | None = None
+    runs: Sequence[Run],
+    a: int = 0,
+    b: int | None = None,
+    tokens: VideoTokens | None = None,
+    *,
+    source: str | Path | None = None,
+    truth: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """The value of a viewer for up to 12 runs of one clip, its files written.
 
-    ``a`` and ``b`` choose the runs on show. ``tokens`` are the clip's, as the model encoded them:
-    with them come novelty for every method, effective rank and likeness; without, what the
-    runs hold. Raises ``ValueError`` where the runs are not of one clip and grid.
+    Args:
+        runs: of the same frames; their token grids may differ.
+        a: place of the run shown as A.
+        b: place of the run shown as B; None shows A alone.
+        tokens: the clip's, as the model of ``runs[0]`` encoded them. With them come novelty for
+            every method, ranks and likeness; without, what the runs hold.
+        source: the clip's own file, for the video with sound.
+        truth: where the asked-about objects are; see :mod:`components.viewer.truth`.
+
+    Raises ``ValueError`` where the runs are not of the same frames.
     """
-    return publish(pack(runs, a, b, tokens))
+    value = publish(pack(runs, a, b, tokens))
+    if source is not None:
+        value["video"] = address(Path(source))
+    return value | ({"truth": truth} if truth else {})
 
 
 def pack(
@@ -64,26 +80,26 @@ def pack(
     sheet, clip = _frame_sheet(first.video)
     arena = Arena()
     left_out: list[str] = []
-    units = first.compression.grid[0]
-    per_unit = math.ceil(len(first.video) / units)
-    value = clip | {
-        "name": first.video.name,
-        "grid": list(first.compression.grid),
-        "units": [min(frame // per_unit, units - 1) for frame in range(len(first.video))],
-        "seconds": [round(float(second), 3) for second in first.video.timestamps],
-        "area": _token_area(first),
-        "novelty": None,
-        "sketch": None,
-        "a": a,
-        "b": b,
-    }
+    geometry = _geometry(first)
+    value = (
+        clip
+        | geometry
+        | {
+            "name": first.video.name,
+            "seconds": [round(float(second), 3) for second in first.video.timestamps],
+            "novelty": None,
+            "sketch": None,
+            "a": a,
+            "b": b,
+        }
+    )
     if tokens is not None:
         facts = evidence(tokens)
         width = facts.sketch.shape[1]
         value["novelty"] = rounded(facts.novelty)
         value["sketch"] = {"width": width, "place": arena.add(facts.sketch)}
     value["methods"] = [
-        pack_run(run, label, arena, left_out, tokens)
+        _other(_geometry(run), geometry) | pack_run(run, label, arena, left_out, tokens)
         for run, label in zip(runs, labels(runs), strict=True)
     ]
     data = arena.content()
@@ -100,9 +116,10 @@ def _checked(runs: Sequence[Run], a: int, b: int | None) -> Run:
             raise ValueError(f"{name}={index!r} must be in [0, {len(runs) - 1}]")
     first = runs[0]
     for run in runs[1:]:
-        same = run.video is first.video or np.array_equal(run.video.frames, first.video.frames)
-        if not same or run.compression.grid != first.compression.grid:
-            raise ValueError("only runs of the same clip, frames and model fit into one viewer")
+        if run.video is not first.video and not np.array_equal(
+            run.video.frames, first.video.frames
+        ):
+            raise ValueError("only runs of the same clip and frames fit into one viewer")
     return first
 
 
@@ -146,6 +163,22 @@ def _frame_sheet(video: Video) -> tuple[bytes, dict[str, Any]]:
         tiles = {"count": count, "columns": columns, "width": wide, "height": tall}
         _sheets[video] = buffer.getvalue(), {"tiles": tiles, "cuts": scene_cuts(video.frames)}
     return _sheets[video]
+
+
+def _geometry(run: Run) -> dict[str, Any]:
+    """The token grid [T, H, W], the unit of every frame, and where on the picture the tokens lie."""
+    units = run.compression.grid[0]
+    per_unit = math.ceil(len(run.video) / units)
+    return {
+        "grid": list(run.compression.grid),
+        "units": [min(frame // per_unit, units - 1) for frame in range(len(run.video))],
+        "area": _token_area(run),
+    }
+
+
+def _other(geometry: dict[str, Any], first: dict[str, Any]) -> dict[str, Any]:
+    """What a run with other tokens than the first one says for itself."""
+    return {} if geometry == first else geometry
 
 
 def _token_area(run: Run) -> list[float]:

@@ -1,0 +1,120 @@
+// @ts-check
+// The answer of a side: its words, those that differ from A's marked; a verdict; one line of cost.
+
+import { make, plural } from "./words.js";
+
+/**
+ * What Python says of one answer; see `components/viewer/answers.py`.
+ * @typedef {{ run: string | null, side: string | null, text: string, running: boolean,
+ *   right: boolean | null, expected: string | null, stale: boolean, ttft_s: number | null,
+ *   flops_saved: number | null, tokens_per_s: number | null }} Answer
+ */
+
+const WORD = /[\p{L}\p{N}_]+(?:[.,]\p{N}+)*/gu;
+const LONGEST = 400; // words that are compared: the table below grows with their square
+
+// The answer of this side: the one its run gave, or, out of date, the last one given on this side.
+export function answerOf(answers, key, run) {
+  const own = answers.find((answer) => answer.run === run && (answer.side ?? key) === key)
+    ?? answers.find((answer) => answer.run !== null && answer.run === run);
+  const last = answers.findLast((answer) => answer.side === key);
+  if (last?.running) return { answer: last, stale: false };
+  const answer = own ?? last ?? null;
+  return { answer, stale: Boolean(answer && (answer.stale || !own)) };
+}
+
+/**
+ * @param {HTMLElement} place
+ * @param {{ answer: Answer | null, stale: boolean }} found
+ * @param {Answer | null} reference  the answer of A, for B
+ * @param {() => void} again
+ */
+export function showAnswer(place, { answer, stale }, reference, again) {
+  place.hidden = !answer;
+  place.toggleAttribute("data-stale", stale);
+  place.toggleAttribute("data-running", Boolean(answer?.running));
+  if (!answer) return place.replaceChildren();
+  const compared = reference && !answer.running && !reference.running && answer.right === null;
+  const found = compared ? difference(answer.text, reference.text) : null;
+  const said = make("p", "gv-reply");
+  said.append(...(found ? found.pieces : [answer.text || (answer.running ? "" : "(The model gave no words.)")]));
+  if (!answer.running) said.append(...verdict(answer, found));
+  place.replaceChildren(said, costLine(answer));
+  if (said.scrollHeight > said.clientHeight + 1) said.tabIndex = 0; // keys can scroll it
+  if (answer.running) said.scrollTop = said.scrollHeight;
+  if (stale) place.append(staleLine(again));
+}
+
+function verdict({ right, expected }, found) {
+  if (right === true) return [make("span", "gv-verdict gv-right", "✓ right")];
+  if (right === false) {
+    const mark = make("span", "gv-verdict gv-wrong", "✗ wrong");
+    if (expected) mark.title = `Expected: ${expected}`;
+    return [mark];
+  }
+  if (!found) return [];
+  const text = found.agreement === 1 ? "same as A" : `${Math.round(100 * found.agreement)} % of words as A`;
+  return [make("span", "gv-verdict gv-agrees", text)];
+}
+
+function costLine({ ttft_s: first, flops_saved: saved, tokens_per_s: speed }) {
+  const parts = [];
+  if (first !== null && first !== undefined) parts.push([`${first.toFixed(2)} s`, "to first token"]);
+  if (saved) parts.push([`−${Math.round(100 * saved)} %`, "prefill FLOPs"]);
+  if (speed) parts.push([speed.toFixed(1), "tokens/s"]);
+  const line = make("p", "gv-spent");
+  parts.forEach(([figure, label], index) => line.append(index ? " · " : "", make("b", "", figure), ` ${label}`));
+  return line;
+}
+
+function staleLine(again) {
+  const button = Object.assign(make("button", "gv-again", "Ask again"), { type: "button" });
+  button.addEventListener("click", again);
+  return make("p", "gv-stale", "Answered under other settings. ", button);
+}
+
+// The answer in pieces, words that A does not say marked, words of A that are missing struck out;
+// and the share of words in common, in order (ROUGE-L F1).
+export function difference(text, reference) {
+  const tokens = [...text.matchAll(WORD)].slice(0, LONGEST);
+  const words = tokens.map((match) => match[0].toLowerCase());
+  const theirs = (reference.match(WORD) ?? []).slice(0, LONGEST);
+  const common = inCommon(words, theirs.map((word) => word.toLowerCase()));
+  const pieces = [];
+  let [end, next] = [0, 0];
+  const missing = (until) => {
+    if (until > next) pieces.push(make("del", "", theirs.slice(next, until).join(" ")), " ");
+    next = until + 1;
+  };
+  tokens.forEach((match, n) => {
+    pieces.push(text.slice(end, match.index));
+    if (common[n] >= 0) missing(common[n]);
+    pieces.push(common[n] < 0 ? make("mark", "", match[0]) : match[0]);
+    end = match.index + match[0].length;
+  });
+  pieces.push(text.slice(end));
+  if (next < theirs.length) { pieces.push(" "); missing(theirs.length); }
+  const shared = common.filter((place) => place >= 0).length;
+  const agreement = words.length + theirs.length ? (2 * shared) / (words.length + theirs.length) : 1;
+  return { pieces, agreement, marks: plural(words.length - shared, "word") };
+}
+
+// For each of our words its place in theirs, or -1: a longest common subsequence.
+function inCommon(ours, theirs) {
+  const wide = theirs.length + 1;
+  const longest = new Uint16Array((ours.length + 1) * wide);
+  for (let i = ours.length - 1; i >= 0; i--) {
+    for (let j = theirs.length - 1; j >= 0; j--) {
+      longest[i * wide + j] = ours[i] === theirs[j]
+        ? longest[(i + 1) * wide + j + 1] + 1
+        : Math.max(longest[(i + 1) * wide + j], longest[i * wide + j + 1]);
+    }
+  }
+  const places = new Array(ours.length).fill(-1);
+  for (let i = 0, j = 0; i < ours.length && j < theirs.length;) {
+    if (ours[i] === theirs[j]) places[i++] = j++;
+    else if (longest[(i + 1) * wide + j] >= longest[i * wide + j + 1]) i++;
+    else j++;
+  }
+  return places;
+}

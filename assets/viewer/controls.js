@@ -1,0 +1,161 @@
+// @ts-check
+// The controls under the frames and the words about what is on show.
+
+import { layersOf } from "./data.js";
+import { frameWords, legend, momentWords, moment, sizeWords, whatIsShown } from "./words.js";
+
+export const KINDS = ["kept", "heat", "ab", "groups", "original"];
+const THUMB = 16; // pixels of the scrubber's, as in viewer.css
+
+export class Controls {
+  /** Compressors that Python can run, beside the runs there are: (name, title). */
+  offered = [];
+
+  /** @param {import("./viewer.js").Viewer} viewer */
+  constructor(viewer) {
+    this.viewer = viewer;
+    for (const input of viewer.root.querySelectorAll("input[name=gv-view]"))
+      input.addEventListener("input", () => viewer.chooseView(/** @type {any} */ (input).value));
+    for (const name of ["a", "b", "layer", "score"])
+      this.pick(name).addEventListener("change", () => this.#picked(name, this.pick(name).value));
+    viewer.strength.addEventListener("input", () => viewer.redraw());
+    this.#act("swap", () => this.#swap());
+    this.#act("pin", () => this.#pinB());
+    this.#act("truth", () => this.#toggleTruth());
+    this.#part(".gv-moment button").addEventListener("click", () => this.#showMoment());
+  }
+
+  /** @returns {any} */
+  #part(selector) {
+    return this.viewer.element.querySelector(selector);
+  }
+
+  /** @returns {HTMLSelectElement} */
+  pick(name) {
+    return this.#part(`[data-pick=${name}] select`);
+  }
+
+  #act(name, act) {
+    this.#part(`[data-act=${name}]`).addEventListener("click", () => { if (this.viewer.clip) act(); });
+  }
+
+  // --- what a person chooses ---------------------------------------------------------------------
+
+  // Runs by place, compressors that have none yet by name.
+  #picked(name, value) {
+    const { viewer } = this;
+    const side = name === "a" || name === "b";
+    if (side && value.startsWith("run:")) {
+      viewer.refresh(); // the choice is made once Python has run it
+      return viewer.tellServer("method", { side: name, name: value.slice(4) });
+    }
+    viewer.choose(name, value);
+    if (side) viewer.tellServer("pair", viewer.pair);
+  }
+
+  #swap() {
+    const { viewer } = this;
+    if (viewer.b === null) return;
+    viewer.choosePair(viewer.b, viewer.a);
+    viewer.tellServer("swap", viewer.pair);
+  }
+
+  #pinB() {
+    const { viewer } = this;
+    if (viewer.b === null) return;
+    viewer.choosePair(viewer.b, viewer.b);
+    viewer.tellServer("pin", viewer.pair);
+  }
+
+  #toggleTruth() {
+    const { viewer } = this;
+    viewer.truth = !viewer.truth;
+    this.#part("[data-act=truth]").setAttribute("aria-pressed", String(viewer.truth));
+    viewer.redraw();
+  }
+
+  #showMoment() {
+    const { main } = this.viewer.shown();
+    const unit = moment(main);
+    if (unit !== null) this.viewer.visitUnit(unit);
+  }
+
+  // Why a view has nothing to show, or "".
+  missing(kind) {
+    const { viewer } = this;
+    const { sides, comparable } = viewer.shown();
+    if (kind === "heat" && !sides.some(({ score }) => score)) return "This compressor gives its tokens no score.";
+    if (kind === "ab" && viewer.clip.methods.length < 2) return "A/B needs a second compressor: run Compare.";
+    if (kind === "ab" && sides.length > 1 && !comparable) return "A and B have different token grids.";
+    if (kind === "groups" && !sides.some(({ stage }) => stage.merges))
+      return "This compressor merges nothing: it keeps tokens or drops them.";
+    return "";
+  }
+
+  // --- what they say -----------------------------------------------------------------------------
+
+  // What the title of a side offers: [value, text].
+  #choices(key, { methods }) {
+    const runs = methods.map((method, index) => [index, method.label]);
+    const none = key === "b" ? [["", "none"]] : [];
+    return [...none, ...runs, ...this.offered.map(([name, title]) => [`run:${name}`, `Run ${title}`])];
+  }
+
+  describe(shown) {
+    const { clip, main, sides, layer, kind } = shown;
+    for (const name of KINDS) {
+      const radio = this.#part(`input[value=${name}]`);
+      const problem = this.missing(name);
+      Object.assign(radio, { checked: name === kind, disabled: Boolean(problem) });
+      Object.assign(radio.parentElement, { title: problem, hidden: name === "groups" && Boolean(problem) });
+    }
+    const layers = layersOf(sides.map(({ method }) => method))
+      .map((at) => [at, at ? `before layer ${at}` : "entering the model"]);
+    this.#fill("layer", layers, layers.findLast(([at]) => at <= layer)[0], layers.length > 1);
+    const scored = main.score ? main : sides[0];
+    const scores = scored.stage.scores.map(({ name, label }) => [name, label]);
+    this.#fill("score", scores, scored.score?.name, kind === "heat" && scores.length > 1);
+    const pair = sides.length > 1;
+    this.#part("[data-act=swap]").hidden = this.#part("[data-act=pin]").hidden = !pair;
+    this.#part("[data-act=truth]").hidden = !clip.value.truth;
+    this.#part(".gv-strength").hidden = kind === "original";
+    this.#part(".gv-what").textContent = whatIsShown(shown);
+    this.#part(".gv-legend").replaceChildren(...legend(shown));
+    this.#part(".gv-size").textContent = sizeWords(clip);
+    const words = momentWords(main);
+    this.#part(".gv-moment").hidden = !words;
+    this.#part(".gv-moment button").textContent = words;
+    const { a, b } = this.viewer;
+    this.#fill("a", this.#choices("a", clip), a, true);
+    this.#fill("b", this.#choices("b", clip), b ?? "", clip.methods.length > 1 || this.offered.length > 0);
+  }
+
+  #fill(name, options, chosen, useful) {
+    const select = this.pick(name);
+    select.replaceChildren(...options.map(([value, text]) => new Option(text, value)));
+    select.value = chosen;
+    select.parentElement.hidden = !useful;
+  }
+
+  // The middle of the scrubber's thumb stands in the middle of its frame's slot on the strips.
+  measure(count) {
+    const { scrub } = this.viewer;
+    const slot = scrub.parentElement.clientWidth / count;
+    scrub.style.marginInline = `${(slot - THUMB) / 2}px`;
+    scrub.style.width = `calc(100% - ${slot - THUMB}px)`;
+  }
+
+  // Where in time the frame on show is.
+  showPlace(shown) {
+    const { clip, frame, main: { unit, grid } } = shown;
+    const words = frameWords(shown);
+    this.#part(".gv-caption").textContent = words;
+    this.#part(".gv-clock b").textContent = `${clip.value.seconds[frame].toFixed(2)} s`;
+    this.#part(".gv-clock small").textContent = `unit ${unit + 1} of ${grid.units}`;
+    const { scrub } = this.viewer;
+    scrub.value = `${frame}`;
+    scrub.setAttribute("aria-valuetext", words);
+    const share = (frame + 0.5) / clip.value.tiles.count;
+    scrub.parentElement.style.setProperty("--gv-at", `${100 * share}%`);
+  }
+}

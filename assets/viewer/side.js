@@ -1,0 +1,108 @@
+// @ts-check
+// One side on the page: its frame, its method, its answer. What it shows is decided in viewer.js.
+
+import { showAnswer } from "./answers.js";
+import { placeOf, sameGrid } from "./data.js";
+import { LOOKS, paintGroup } from "./looks.js";
+import { fitCanvas, paintDisc, paintFrame, paintRing } from "./paint.js";
+import { evidenceKept, paintTruth } from "./truth.js";
+import { make } from "./words.js";
+
+const PINNED = "#ff7a33";
+
+export class Side {
+  /** @type {[number, number]} */
+  size = [0, 0];
+
+  /**
+   * @param {HTMLElement} root
+   * @param {"a" | "b"} key
+   */
+  constructor(root, key) {
+    this.key = key;
+    this.pane = /** @type {HTMLElement} */ (root.querySelector(`.gv-pane[data-side=${key}]`));
+    this.stage = this.#part(".gv-stage");
+    this.canvas = this.pane.querySelector("canvas");
+    this.card = this.#part(".gv-card");
+    this.answer = this.#part(".gv-answered");
+  }
+
+  /** @returns {HTMLElement} */
+  #part(selector) {
+    return this.pane.querySelector(selector);
+  }
+
+  get width() {
+    return this.stage.clientWidth;
+  }
+
+  // The frame as large as its place allows, `tallest` pixels at most.
+  fit({ width, height }, tallest) {
+    const scale = Math.min(this.width / width, tallest / height);
+    this.size = [Math.round(width * scale), Math.round(height * scale)];
+    const [wide, tall] = this.size;
+    Object.assign(this.canvas.style, { width: `${wide}px`, height: `${tall}px` });
+    Object.assign(this.#part(".gv-video").style, { width: `${wide}px`, height: `${tall}px` });
+  }
+
+  // Where the tokens of a grid lie on the frame, in page pixels.
+  boxOf(grid) {
+    const [left, top, right, bottom] = grid.area;
+    const [wide, tall] = this.size;
+    return {
+      rows: grid.rows, columns: grid.columns, left: left * wide, top: top * tall,
+      width: (right - left) * wide, height: (bottom - top) * tall,
+    };
+  }
+
+  // How many tokens there are, the answer, and what of the truth is kept.
+  describe({ method, stage, grid, evidence }, found, reference, again) {
+    const count = this.#part(".gv-count");
+    const share = stage.total === grid.total ? "" : ` (${short(100 * stage.total / grid.total)} %)`;
+    count.textContent = `${stage.total.toLocaleString("en")} tokens${share}`;
+    this.pane.setAttribute("aria-label", `${this.key.toUpperCase()}: ${method.label}`);
+    showAnswer(this.answer, found, reference, again);
+    this.#part(".gv-evidence").textContent = evidence ? evidenceWords(evidenceKept(evidence, stage)) : "";
+  }
+
+  /** Draw what `side`, an entry of `Viewer.shown()`, has on this frame. */
+  draw(side, other, shown, colours) {
+    const { clip, frame, kind, marks } = shown;
+    const [wide, tall] = this.size;
+    const context = fitCanvas(this.canvas, wide, tall);
+    paintFrame(context, clip.sheet, clip.value.tiles, frame, wide, tall);
+    const box = this.boxOf(side.grid);
+    if (kind !== "heat" || side.score) LOOKS[kind](context, box, side, other, shown);
+    context.globalAlpha = 1;
+    if (clip.value.truth && marks.truth) paintTruth(context, clip.value.truth.boxes[frame] ?? [], wide, tall);
+    this.#paintMarks(context, box, side, shown);
+  }
+
+  #paintMarks(context, box, side, { marks: { hovered, pinned, alike, grid }, kind }) {
+    if (!grid || !sameGrid(grid, side.grid)) return;
+    if (hovered >= 0 && side.stage.merges && kind === "kept") paintGroup(context, box, side, side.first + hovered);
+    alike.forEach(({ token }, index) => {
+      if (placeOf(grid, token).unit === side.unit) paintDisc(context, box, token - side.first, `${index + 1}`);
+    });
+    if (pinned >= 0) {
+      const here = placeOf(grid, pinned).unit === side.unit;
+      paintRing(context, box, pinned % grid.perUnit, PINNED, here ? [] : [4, 3]);
+    }
+    if (hovered >= 0) paintRing(context, box, hovered);
+  }
+
+  // A card with these lines beside (x, y) of the frame.
+  showCard(lines, x, y) {
+    const { card, canvas } = this;
+    card.replaceChildren(...lines.map(([text, kind]) => make("div", kind, text)));
+    card.hidden = false;
+    const flip = x + 24 + card.offsetWidth > this.width;
+    const left = canvas.offsetLeft + (flip ? x - card.offsetWidth - 16 : x + 16);
+    const top = Math.min(y + 12, canvas.clientHeight - card.offsetHeight - 4);
+    Object.assign(card.style, { left: `${Math.max(4, left)}px`, top: `${Math.max(4, top)}px` });
+  }
+}
+
+const short = (value) => Number(value.toPrecision(3)).toLocaleString("en");
+/** @param {number[]} counts */
+const evidenceWords = ([kept, all]) => (all ? `${kept} of ${all} tokens that show the answer` : "");

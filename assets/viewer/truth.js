@@ -1,0 +1,46 @@
+// @ts-check
+// Where the asked-about objects are, on clips whose truth is known: drawn, and counted in tokens.
+
+const SHARE = 0.25; // of a token's area: from there on it shows the object
+
+// Tokens of a grid that show an asked-about object in a frame of their unit: 1 or 0 for each. `boxes`
+// has for every frame [left, top, right, bottom] of the objects, in shares of the picture.
+export function evidenceOf(truth, grid) {
+  const found = new Uint8Array(grid.total);
+  const [left, top, right, bottom] = grid.area;
+  const [wide, tall] = [(right - left) / grid.columns, (bottom - top) / grid.rows];
+  truth.boxes.forEach((boxes, frame) => {
+    const first = grid.unitOf[frame] * grid.perUnit;
+    for (const box of boxes) {
+      for (let n = 0; n < grid.perUnit; n++) {
+        const x = left + (n % grid.columns) * wide;
+        const y = top + Math.floor(n / grid.columns) * tall;
+        const across = Math.min(box[2], x + wide) - Math.max(box[0], x);
+        const down = Math.min(box[3], y + tall) - Math.max(box[1], y);
+        if (across > 0 && down > 0 && across * down >= SHARE * wide * tall) found[first + n] = 1;
+      }
+    }
+  });
+  return found;
+}
+
+// [kept, all] of the evidence.
+export function evidenceKept(evidence, stage) {
+  let [kept, all] = [0, 0];
+  evidence.forEach((shows, token) => {
+    all += shows;
+    kept += shows & stage.kept[token];
+  });
+  return [kept, all];
+}
+
+export function paintTruth(context, boxes, width, height) {
+  context.setLineDash([5, 3]);
+  for (const [left, top, right, bottom] of boxes) {
+    for (const [strokeStyle, lineWidth] of [["rgb(0 0 0 / 70%)", 3.5], ["#ffd24a", 1.75]]) {
+      Object.assign(context, { strokeStyle, lineWidth });
+      context.strokeRect(left * width, top * height, (right - left) * width, (bottom - top) * height);
+    }
+  }
+  context.setLineDash([]);
+}
