@@ -112,9 +112,9 @@ export class Controls {
     const layers = layersOf(sides.map(({ method }) => method))
       .map((at) => [at, at ? `before layer ${at}` : "entering the model"]);
     this.#fill("layer", layers, layers.findLast(([at]) => at <= layer)[0], layers.length > 1);
-    const scored = main.score ? main : sides[0];
-    const scores = scored.stage.scores.map(({ name, label }) => [name, label]);
-    this.#fill("score", scores, scored.score?.name, kind === "heat" && scores.length > 1);
+    const scores = [...new Map(sides.flatMap(({ stage }) => stage.scores.map(({ name, label }) => [name, label])))];
+    const score = scores.find(([name]) => name === this.viewer.score) ?? scores[0];
+    this.#fill("score", scores, score?.[0], kind === "heat" && scores.length > 1);
     const pair = sides.length > 1;
     this.#part("[data-act=swap]").hidden = this.#part("[data-act=pin]").hidden = !pair;
     this.#part("[data-act=truth]").hidden = !clip.value.truth;

@@ -79,7 +79,7 @@ function fade(viewer, by) {
 function cycle(viewer, name, by) {
   const select = viewer.controls.pick(name);
   const values = [...select.options].map((option) => option.value).filter((value) => !value.startsWith("run:"));
-  if (values.length < 2 || select.closest("[hidden]"))
+  if (values.length < 2)
     return viewer.say((name === "b" && viewer.controls.missing("ab")) || "There is no other choice.");
   select.value = values[(values.indexOf(select.value) + by + values.length) % values.length];
   if (name === "score") viewer.kind = "heat";

@@ -29,14 +29,17 @@ export function mount({ element, props, watch, trigger }) {
   viewer.load(props.value);
 }
 
-// Width and colours decide what the viewer looks like; its own height does not.
+// What the size of the frames follows from: the width of the viewer and the room that answers take.
 function observe(viewer) {
-  let width = -1;
-  new ResizeObserver(() => {
-    if (viewer.root.clientWidth === width) return;
-    width = viewer.root.clientWidth;
+  let seen = "";
+  const parts = [viewer.root, viewer.panes.a.answer, viewer.panes.b.answer];
+  const resized = new ResizeObserver(() => {
+    const now = `${parts.map(({ clientWidth }) => clientWidth)} ${parts.slice(1).map(({ offsetHeight }) => offsetHeight)}`;
+    if (now === seen) return;
+    seen = now;
     viewer.measure();
-  }).observe(viewer.root);
+  });
+  for (const part of parts) resized.observe(part);
   new MutationObserver(() => viewer.measure())
     .observe(document.body, { attributes: true, attributeFilter: ["class"] });
 }

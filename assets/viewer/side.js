@@ -72,7 +72,7 @@ export class Side {
     const context = fitCanvas(this.canvas, wide, tall);
     paintFrame(context, clip.sheet, clip.value.tiles, frame, wide, tall);
     const box = this.boxOf(side.grid);
-    if (kind !== "heat" || side.score) LOOKS[kind](context, box, side, other, shown);
+    LOOKS[kind === "heat" && !side.score ? "kept" : kind](context, box, side, other, shown);
     context.globalAlpha = 1;
     if (clip.value.truth && marks.truth) paintTruth(context, clip.value.truth.boxes[frame] ?? [], wide, tall);
     this.#paintMarks(context, box, side, shown);

@@ -4,6 +4,7 @@
 
 import { firstFrame } from "./data.js";
 import { fitCanvas } from "./paint.js";
+import { make } from "./words.js";
 
 const LOG = (value) => Math.log10(1 + Math.max(0, value));
 const whole = (value) => value.toLocaleString("en", { maximumFractionDigits: 0 });
@@ -52,7 +53,7 @@ function paintStrip(context, width, height, { own, line, even, top, unit, cuts, 
     const tall = Math.max(1, up(value));
     context.fillStyle = index === unit ? colours.accent : colours.bar;
     context.fillRect(index * slot + gap / 2, height - tall, slot - gap, tall);
-    if (scale(value) > top) paintCutBar(context, index * slot, slot, words(value), colours, index === unit);
+    if (scale(value) > top) paintCutBar(context, index * slot, slot, height, words(value), colours, index === unit);
   });
   if (line) paintSteps(context, line.map((value) => height - up(value)), width, colours);
   context.fillStyle = colours.axis;
@@ -62,14 +63,14 @@ function paintStrip(context, width, height, { own, line, even, top, unit, cuts, 
 }
 
 // A bar taller than its strip: a gap through it, and its figure where there is room.
-function paintCutBar(context, x, wide, text, colours, onShow) {
+function paintCutBar(context, x, wide, height, text, colours, onShow) {
   context.fillStyle = colours.ground;
   context.fillRect(x, 5, wide, 2);
   if (wide < 24) return;
   Object.assign(context, {
-    fillStyle: onShow ? colours.ground : colours.ink, font: "11px system-ui, sans-serif", textBaseline: "top",
+    fillStyle: onShow ? colours.ground : colours.ink, font: "11px system-ui, sans-serif", textBaseline: "bottom",
   });
-  context.fillText(text, x + 5, 11);
+  context.fillText(text, x + 5, height - 3);
 }
 
 function paintSteps(context, heights, width, colours) {
@@ -164,8 +165,11 @@ export class Strips {
       if (row.hidden || !width) continue;
       paintStrip(fitCanvas(canvas, width, height), width, height, { ...drawn, unit: main.unit }, colours);
       const { own, other, words } = drawn;
-      const said = other ? `A ${words(other[beside.unit])} · B ${words(own[main.unit])}` : words(own[main.unit]);
-      if (output.textContent !== said) output.textContent = said;
+      const [value, compared] = [words(own[main.unit]), other ? words(other[beside.unit]) : ""];
+      const small = compared && compared !== value ? `A ${compared}` : "";
+      if (output.dataset.said === `${value} ${small}`) continue;
+      output.dataset.said = `${value} ${small}`;
+      output.replaceChildren(value, ...(small ? [make("small", "", small)] : []));
     }
   }
 }

@@ -4,9 +4,9 @@ What goes in
     ``value``: :func:`components.viewer.payload.payload`: the clip, up to 12 runs and which of them
     are A and B (``b=None`` shows one run alone), with ``"runs"``, the ids of the runs in order.
     ``answers``: a list of :func:`components.viewer.answers.answer`, small, so that it can be sent
-    with every word of a streamed answer. A side shows the answer of its run, else, greyed, the last
-    one that names the side.
-    ``choices``: ``[(name, title)]`` of compressors that the titles of A and B offer beside the runs.
+    with every word of a streamed answer. A side shows the answer of its run, else, greyed, the
+    last one that names the side.
+    ``choices``: ``[(name, title)]`` of compressors that the titles of A and B offer to run.
 
 Change one without the others by ``gr.update(answers=[...])``; masks are then not sent again.
 
@@ -39,7 +39,7 @@ MODULES = ASSETS / "viewer"  # ES modules; mount.js is their entry
 gr.set_static_paths(MODULES)
 # Gradio runs a component's script as a function: it can import modules, but cannot be one. All are
 # asked for at once, so that they arrive in one round trip; Gradio knows the path behind a proxy.
-EVENTS = ("pair", "swap", "pin", "method", "ask")  # Gradio knows an event by its name in the script
+EVENTS = ("pair", "swap", "pin", "method", "ask")  # Gradio looks for them in the script
 SCRIPT = """
 const base = `${window.gradio_config?.root ?? ""}/gradio_api/file=${FOLDER}/`;
 Promise.all(NAMES.map((name) => import(base + name))).then(

@@ -1,7 +1,7 @@
 """The frame viewer: frames, masks and scores go to the browser once, stepping asks nothing more.
 
 Results are packed into a small JSON value, one JPEG sheet with all frames and one binary file with
-all masks and scores. The scripts in ``assets/viewer`` read them; nothing here knows a model or a method.
+all masks and scores. ``assets/viewer`` reads them; nothing here knows a model or a method.
 """
 
 from __future__ import annotations
@@ -166,7 +166,7 @@ def _frame_sheet(video: Video) -> tuple[bytes, dict[str, Any]]:
 
 
 def _geometry(run: Run) -> dict[str, Any]:
-    """The token grid [T, H, W], the unit of every frame, and where on the picture the tokens lie."""
+    """The token grid [T, H, W], the unit of every frame, and where in the picture tokens lie."""
     units = run.compression.grid[0]
     per_unit = math.ceil(len(run.video) / units)
     return {

@@ -22,16 +22,19 @@ PAGE = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>View
 <style>{style}</style></head><body class="{mode}"><main><h1 hidden>Viewer</h1>
 <div id="mount">{template}</div></main><script>
 const element = document.getElementById("mount");
-const watchers = [];
-const props = {{ value: {value} }};
-const show = (value) => {{ props.value = value; watchers.forEach((act) => act()); }};
+const watchers = {{}};
+const props = {{ value: {value}, answers: [], choices: [] }};
+const change = (name, value) => {{ props[name] = value; watchers[name].forEach((act) => act()); }};
+const show = (value) => change("value", value);
+window.triggered = [];
+const trigger = (name, detail) => triggered.push([name, detail]);
 const mount = () => {{
 {script}
 }};
 window.heard = [];
 for (const name of ["gleanvid:unit", "gleanvid:pair"])
   document.addEventListener(name, (event) => heard.push([name, event.detail]));
-const watch = (name, act) => watchers.push(act);
+const watch = (name, act) => (watchers[name] ??= []).push(act);
 mount();
 </script></body></html>"""
 

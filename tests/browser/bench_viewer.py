@@ -111,7 +111,7 @@ def main(moves: int = 240) -> None:
         page = open_alone(page, packed)
         print(f"ready {page.evaluate(LOADED):.0f} ms after the files of a result are there")
         report("at rest", measured(page, lambda: page.wait_for_timeout(2000)))
-        for kind in ("kept", "heat", "outline", "ab", "groups", "original"):
+        for kind in ("kept", "heat", "ab", "groups", "original"):
             page.evaluate(CHOOSE, 1 if kind == "groups" else 0)
             page.check(f"input[value={kind}]", force=True)
             report(f"{kind}: scrubber", measured(page, drag(page, ".gv-scrub", moves)))

@@ -16,7 +16,8 @@ from tests.components.fake import COLUMNS, ROWS, Library, moving_square
 from tests.components.made_up import made_up_run
 
 CELLS = ROWS * COLUMNS
-VIEWS = ["kept", "heat", "outline", "ab", "groups", "original"]
+VIEWS = ["kept", "heat", "ab", "groups", "original"]
+FRAME = "[data-side=a] .gv-frame"
 PRUNED, MERGED, LATE, OTHER = range(4)  # the methods on the page
 
 
@@ -78,7 +79,7 @@ def look_at(page, unit: int) -> None:
 
 def over(page, token: int) -> dict[str, float]:
     """The middle of a token of the unit on show, from the corner of the frame."""
-    box = page.locator(".gv-frame").bounding_box()
+    box = page.locator(FRAME).bounding_box()
     row, column = divmod(token % CELLS, COLUMNS)
     return {
         "x": (column + 0.5) / COLUMNS * box["width"],
