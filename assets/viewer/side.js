@@ -66,7 +66,7 @@ export class Side {
   }
 
   /** Draw what `side`, an entry of `Viewer.shown()`, has on this frame. */
-  draw(side, other, shown, colours) {
+  draw(side, other, shown) {
     const { clip, frame, kind, marks } = shown;
     const [wide, tall] = this.size;
     const context = fitCanvas(this.canvas, wide, tall);

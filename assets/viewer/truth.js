@@ -3,9 +3,18 @@
 
 const SHARE = 0.25; // of a token's area: from there on it shows the object
 
+const known = new WeakMap(); // by truth: a map from grid to tokens
+
+export function evidenceOf(truth, grid) {
+  if (!known.has(truth)) known.set(truth, new Map());
+  const found = known.get(truth);
+  if (!found.has(grid)) found.set(grid, tokensOf(truth, grid));
+  return found.get(grid);
+}
+
 // Tokens of a grid that show an asked-about object in a frame of their unit: 1 or 0 for each. `boxes`
 // has for every frame [left, top, right, bottom] of the objects, in shares of the picture.
-export function evidenceOf(truth, grid) {
+function tokensOf(truth, grid) {
   const found = new Uint8Array(grid.total);
   const [left, top, right, bottom] = grid.area;
   const [wide, tall] = [(right - left) / grid.columns, (bottom - top) / grid.rows];

@@ -4,15 +4,15 @@
 
 import { answerOf } from "./answers.js";
 import { Controls } from "./controls.js";
-import { firstFrame, mostAlike, placeOf, sameGrid, stageAt } from "./data.js";
+import { firstFrame, mostAlike, placeOf, sameGrid } from "./data.js";
+import { Drawing } from "./drawing.js";
 import { fetchClip } from "./fetching.js";
+import { shownOf } from "./shown.js";
 import { Side } from "./side.js";
 import { Strips } from "./strips.js";
 import { describePin } from "./token.js";
-import { evidenceOf } from "./truth.js";
 import { frameWords, moment } from "./words.js";
 
-const COLOURS = ["a", "accent", "bar", "track", "axis", "even", "ground", "ink"];
 const EMPTY = "The tokens of your clip appear here.";
 const GONE = "This result is no longer on the server. Run it again.";
 
@@ -40,11 +40,9 @@ export class Viewer {
 
   #loads = 0;
   #loading = false;
-  #queued = false;
   #announced = -1; // the unit that the rest of the page heard of last
-  #colours = {};
   #speech = 0;
-  #evidence = new Map(); // by method: the tokens that show the truth
+  #drawing = new Drawing(this);
 
   /**
    * @param {HTMLElement} element
@@ -118,7 +116,6 @@ export class Viewer {
   #begin(clip, same) {
     const grid = this.clip?.methods[0].grid;
     this.clip = clip;
-    this.#evidence.clear();
     clip.methods.forEach((method, place) => { method.id = idOf(clip.value, place); });
     const { tiles, a, b } = clip.value;
     if (!same || !sameGrid(grid, clip.methods[0].grid)) Object.assign(this, { hovered: -1, pinned: -1 });
@@ -151,43 +148,9 @@ export class Viewer {
     this.refresh();
   }
 
-  // What everything on the page is drawn from: the state with the stages it points at.
+  // What everything on the page is drawn from.
   shown() {
-    const { clip, frame, kind, layer } = this;
-    const places = this.b === null ? [this.a] : [this.a, this.b];
-    const sides = places.map((place, index) => this.#side(place, index ? "b" : "a", places.length > 1));
-    const [main, beside] = [sides.at(-1), sides.length > 1 ? sides[0] : null];
-    const comparable = beside !== null && sameGrid(main.grid, beside.grid);
-    const own = sides.find(({ key }) => key === this.handled) ?? main;
-    const { hovered, pinned, alike, truth } = this;
-    return {
-      clip, frame, kind, layer, sides, main, beside, comparable, own,
-      marks: { hovered, pinned, alike, truth, grid: own.grid },
-      strength: Number(this.strength.value) / 100,
-      focus: hovered >= 0 ? own.first + hovered : pinned,
-    };
-  }
-
-  #side(place, key, named) {
-    const method = this.clip.methods[place];
-    const stage = stageAt(method, this.layer);
-    const { grid } = method;
-    const unit = grid.unitOf[this.frame];
-    return {
-      key, place, method, stage, grid, unit,
-      name: named ? key.toUpperCase() : "",
-      first: unit * grid.perUnit,
-      shared: sameGrid(grid, this.clip.methods[0].grid),
-      score: stage.scores.find(({ name }) => name === this.score) ?? stage.scores[0] ?? null,
-      evidence: this.#evidenceOf(method),
-    };
-  }
-
-  #evidenceOf(method) {
-    const { truth } = this.clip.value;
-    if (!truth) return null;
-    if (!this.#evidence.has(method.grid)) this.#evidence.set(method.grid, evidenceOf(truth, method.grid));
-    return this.#evidence.get(method.grid);
+    return shownOf(this);
   }
 
   chooseView(kind) {
@@ -276,50 +239,15 @@ export class Viewer {
     describePin(panel, shown, pinned, this.alike, (token) => this.visit(token), unpin);
   }
 
-  // --- drawing -----------------------------------------------------------------------------------
-
   redraw() {
-    if (this.#queued || !this.clip) return;
-    this.#queued = true;
-    requestAnimationFrame(() => {
-      this.#queued = false;
-      if (this.clip && this.element.isConnected && this.panes.a.size[0]) this.#draw();
-    });
+    this.#drawing.redraw();
   }
 
-  // Sizes and colours are read when they change, not while drawing.
   measure() {
-    const style = getComputedStyle(this.root);
-    for (const name of COLOURS) this.#colours[name] = style.getPropertyValue(`--gv-${name}`).trim();
-    this.root.dataset.width = this.root.clientWidth < 640 ? "narrow" : "wide";
-    if (!this.clip) return;
-    const tallest = this.#tallest();
-    const { tiles } = this.clip.value;
-    this.panes.a.fit(tiles, tallest);
-    this.panes.b.fit(tiles, tallest);
-    this.controls.measure(tiles.count);
-    this.strips.measure();
-    this.redraw();
+    this.#drawing.measure();
   }
 
-  // How tall a frame may be for the timeline to end where the window does.
-  #tallest() {
-    if (this.root.dataset.width === "narrow") return Infinity;
-    const stage = this.panes.a.stage.getBoundingClientRect();
-    const below = this.part(".gv-time").getBoundingClientRect().bottom - stage.bottom;
-    const free = window.innerHeight - (stage.top + window.scrollY) - below - 20;
-    return Math.max(240, Math.min(free, 640));
-  }
-
-  #draw() {
-    const shown = this.shown();
-    const { sides } = shown;
-    const [a, b = null] = sides;
-    const look = { ...shown, colours: this.#colours };
-    this.panes.a.draw(a, b, look);
-    if (b) this.panes.b.draw(b, a, look);
-    this.strips.draw(shown, this.#colours);
-    this.controls.showPlace(shown);
+  drawn(shown) {
     this.onDraw();
     this.#announce(shown);
   }

@@ -21,7 +21,7 @@ AXE = """async () => {
     .map(({ target }) => [id, target.join(" ")]));
 }"""
 MAIN = {  # tab: what has to be seen of it
-    "Tokens": (".gv-frame", ".gv-scrub", "[data-strip=budget] canvas", ".gv-caption"),
+    "Tokens": (".gv-frame >> nth=0", ".gv-scrub", "[data-strip=budget] canvas", ".gv-clock"),
     "Curves": ("#gv-budget .main-svg >> nth=0", "#gv-coverage_error .main-svg >> nth=0"),
     "Compare": ("#gv-methods", "#gv-compare-start"),
     "Export and API": (".gv-files button >> nth=0", "#gv-open"),

@@ -67,4 +67,4 @@ def test_a_clip_that_the_browser_cannot_play_is_shown_all_the_same(page, tmp_pat
     page.wait_for_selector("#gv-clip[data-unplayed]")
     assert page.get_by_text("Video not playable").count() == 0
     assert f" of {FRAMES} · " in page.locator(".gv-caption").inner_text()
-    assert page.locator(".gv-frame").evaluate("canvas => canvas.width") > 0
+    assert page.locator(".gv-frame >> nth=0").evaluate("canvas => canvas.width") > 0

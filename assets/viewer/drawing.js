@@ -1,0 +1,64 @@
+// @ts-check
+// When and how large the viewer is drawn: at most once an animation frame.
+
+const COLOURS = ["a", "accent", "bar", "track", "axis", "even", "ground", "ink"];
+const NARROW = 640; // pixels of width below which the timeline's labels shrink
+const LOWEST = 240; // pixels that a frame is tall, however little room there is
+const HIGHEST = 640;
+
+export class Drawing {
+  #queued = false;
+  #colours = {};
+
+  /** @param {import("./viewer.js").Viewer} viewer */
+  constructor(viewer) {
+    this.viewer = viewer;
+  }
+
+  redraw() {
+    const { viewer } = this;
+    if (this.#queued || !viewer.clip) return;
+    this.#queued = true;
+    requestAnimationFrame(() => {
+      this.#queued = false;
+      if (viewer.clip && viewer.element.isConnected && viewer.panes.a.size[0] > 0) this.#draw();
+    });
+  }
+
+  // Sizes and colours are read when they change, not while drawing.
+  measure() {
+    const { root, clip, panes, controls, strips } = this.viewer;
+    const style = getComputedStyle(root);
+    for (const name of COLOURS) this.#colours[name] = style.getPropertyValue(`--gv-${name}`).trim();
+    root.dataset.width = root.clientWidth < NARROW ? "narrow" : "wide";
+    if (!clip) return;
+    const { tiles } = clip.value;
+    const tallest = this.#tallest();
+    panes.a.fit(tiles, tallest);
+    panes.b.fit(tiles, tallest);
+    controls.measure(tiles.count);
+    strips.measure();
+    this.redraw();
+  }
+
+  // How tall a frame may be for the timeline to end where the window does.
+  #tallest() {
+    const { root, panes } = this.viewer;
+    if (root.dataset.width === "narrow") return Infinity;
+    const stage = panes.a.stage.getBoundingClientRect();
+    const below = root.querySelector(".gv-time").getBoundingClientRect().bottom - stage.bottom;
+    const free = window.innerHeight - (stage.top + window.scrollY) - below - 20;
+    return Math.max(LOWEST, Math.min(free, HIGHEST));
+  }
+
+  #draw() {
+    const { viewer } = this;
+    const shown = viewer.shown();
+    const [a, b = null] = shown.sides;
+    viewer.panes.a.draw(a, b, shown);
+    if (b) viewer.panes.b.draw(b, a, shown);
+    viewer.strips.draw(shown, this.#colours);
+    viewer.controls.showPlace(shown);
+    viewer.drawn(shown);
+  }
+}

@@ -1,0 +1,39 @@
+// @ts-check
+// What is on show: the state of a viewer with the methods, stages and units it points at. All that
+// is drawn or said follows from it.
+
+import { sameGrid, stageAt } from "./data.js";
+import { evidenceOf } from "./truth.js";
+
+/** @param {import("./viewer.js").Viewer} viewer */
+export function shownOf(viewer) {
+  const { clip, frame, kind, layer, hovered, pinned, alike, truth } = viewer;
+  const places = viewer.b === null ? [viewer.a] : [viewer.a, viewer.b];
+  const sides = places.map((place, index) => sideOf(viewer, place, index ? "b" : "a", places.length > 1));
+  const [main, beside] = [sides.at(-1), sides.length > 1 ? sides[0] : null];
+  const own = sides.find(({ key }) => key === viewer.handled) ?? main; // under the pointer
+  return {
+    clip, frame, kind, layer, sides, main, beside, own,
+    comparable: beside !== null && sameGrid(main.grid, beside.grid),
+    marks: { hovered, pinned, alike, truth, grid: own.grid },
+    strength: Number(viewer.strength.value) / 100,
+    focus: hovered >= 0 ? own.first + hovered : pinned,
+  };
+}
+
+// `shared` says whether the clip's novelty and sketch are of this side's tokens.
+function sideOf({ clip, frame, layer, score }, place, key, named) {
+  const method = clip.methods[place];
+  const { grid } = method;
+  const stage = stageAt(method, layer);
+  const unit = grid.unitOf[frame];
+  const { truth } = clip.value;
+  return {
+    key, place, method, stage, grid, unit,
+    name: named ? key.toUpperCase() : "",
+    first: unit * grid.perUnit,
+    shared: sameGrid(grid, clip.methods[0].grid),
+    score: stage.scores.find(({ name }) => name === score) ?? stage.scores[0] ?? null,
+    evidence: truth ? evidenceOf(truth, grid) : null,
+  };
+}

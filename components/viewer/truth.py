@@ -1,0 +1,76 @@
+"""Where the asked-about objects of a Glimpse clip are: outlined by the viewer, counted in tokens.
+
+The facts beside a built-in clip name the scene it was made from; the scene is drawn again from its
+seed, which gives every object's place at any time.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from gleanvid.glimpse.casting import sample_scene
+from gleanvid.glimpse.render import boxes
+from gleanvid.glimpse.world import ClipSettings, Scene
+from gleanvid.types import Video
+
+
+def truth(facts: Path, question: str, video: Video) -> dict[str, Any] | None:
+    """The field ``truth`` of the viewer's value; None where clip or question are not known.
+
+    Args:
+        facts: the JSON beside a built-in clip.
+        question: as it was asked.
+        video: the frames on show.
+
+    Returns:
+        ``label``, the right answer, and ``boxes``: for every frame the boxes [left, top, right,
+        bottom] of the objects that the answer rests on, in shares of the picture.
+    """
+    if not facts.is_file():
+        return None
+    known = json.loads(facts.read_text(encoding="utf-8"))
+    asked = (item for item in known.get("questions", []) if item["text"] == question.strip())
+    found = next(asked, None)
+    if found is None or not found["evidence"]:
+        return None
+    width, height = known["size"]
+    settings = ClipSettings(height, width, known["num_frames"])
+    scene = _scene(known["seed"], known["split"], known["index"], settings)
+    length = known["num_frames"] / known["fps"]
+    seconds = [float(second) for second in video.timestamps]
+    return {
+        "label": found["answer"],
+        "boxes": [_boxes(scene, second, length, found["evidence"]) for second in seconds],
+    }
+
+
+@lru_cache(maxsize=8)
+def _scene(seed: int, split: str, index: int, settings: ClipSettings) -> Scene:
+    return sample_scene(seed, split, index, settings)
+
+
+def _boxes(
+    scene: Scene, second: float, length: float, evidence: Sequence[dict[str, Any]]
+) -> list[list[float]]:
+    """Boxes in shares of the picture of what the evidence names at this second."""
+    places = boxes(scene, min(second / length, 1 - 1e-9))
+    wide, tall = scene.settings.width, scene.settings.height
+    named = {
+        item["thing"]
+        for item in evidence
+        if item["start_s"] - 1e-6 <= second < item["end_s"] - 1e-6
+    }
+    return [
+        [
+            round(left / wide, 4),
+            round(top / tall, 4),
+            round(right / wide, 4),
+            round(bottom / tall, 4),
+        ]
+        for thing, (left, top, right, bottom) in places.items()
+        if thing in named
+    ]

@@ -1,0 +1,58 @@
+"""The outlined objects are where the clip shows them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from components.viewer.truth import truth
+from gleanvid.glimpse.world import COLOURS
+from gleanvid.video import read_video
+
+CLIPS = Path(__file__).parents[3] / "assets" / "clips"
+FACTS = sorted(path for path in CLIPS.glob("glimpse_*.json"))
+
+
+@pytest.mark.parametrize("facts", FACTS, ids=lambda path: path.stem)
+def test_boxes_hold_the_colour_that_was_asked_about_and_nothing_stands_elsewhere(facts):
+    """Every pixel near the object's pure colour lies in its box."""
+    video = read_video(facts.with_suffix(".mp4"), 32)
+    known = json.loads(facts.read_text(encoding="utf-8"))
+    for item in known["questions"]:
+        if item["family"] != "shape" or len(item["evidence"]) != 1:
+            continue
+        found = truth(facts, item["text"], video)
+        assert found is not None and found["label"] == item["answer"]
+        colour = np.array(COLOURS[known["things"][item["evidence"][0]["thing"]]["colour"]])
+        checked = 0
+        for frame, places in zip(video.frames, found["boxes"], strict=True):
+            near = np.abs(frame.astype(int) - colour).max(axis=2) < 40
+            for left, top, right, bottom in places:
+                height, width = near.shape
+                inside = np.zeros_like(near)
+                rows = slice(int(top * height), int(bottom * height) + 2)
+                inside[rows, int(left * width) : int(right * width) + 2] = True
+                checked += int(near.sum())
+                assert (near & ~inside).sum() <= 0.05 * near.sum()
+        assert checked > 0
+
+
+def test_what_is_not_known_has_no_truth(tmp_path):
+    video = read_video(CLIPS / "glimpse_1.mp4", 8)
+    assert truth(tmp_path / "none.json", "What moves?", video) is None
+    assert truth(CLIPS / "glimpse_1.json", "Who is that?", video) is None
+
+
+def test_a_flash_is_outlined_only_while_it_lasts():
+    facts = CLIPS / "glimpse_1.json"
+    known = json.loads(facts.read_text(encoding="utf-8"))
+    item = next(item for item in known["questions"] if "flash" in item["text"])
+    (evidence,) = item["evidence"]
+    video = read_video(CLIPS / "glimpse_1.mp4", 32)
+    found = truth(facts, item["text"], video)
+    seen = [bool(places) for places in found["boxes"]]
+    asked = [evidence["start_s"] <= float(s) + 1e-6 < evidence["end_s"] for s in video.timestamps]
+    assert seen == asked and any(seen)
