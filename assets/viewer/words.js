@@ -20,8 +20,8 @@ const WHAT = {
   kept: ({ main: { method, stage }, layer }) =>
     `The frame as ${method.label} leaves it to ${atLayer(layer)}: bright tokens are `
     + (stage.merges ? "kept, dotted ones are merged into a kept one, dark ones are dropped." : "kept, dark ones are dropped."),
-  heat: ({ main: { method, score } }) =>
-    `How ${method.label} rates every token by its ${score.label}. White lines surround the tokens it keeps.`,
+  heat: ({ sides }) => sides.filter(({ score }) => score).map(({ method, score }) =>
+    `How ${method.label} rates every token by its ${score.label}.`).join(" ") + " White lines surround kept tokens.",
   ab: ({ sides: [a, b] }) =>
     `Where A, ${a.method.label}, and B, ${b.method.label}, keep the same tokens and where they differ.`,
   groups: ({ main: { method } }) =>
