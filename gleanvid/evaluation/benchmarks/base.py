@@ -60,6 +60,7 @@ class Benchmark(ABC):
     written) or "text" (generated after the bare question); ``hows`` are all that it allows.
     ``average``: the overall accuracy is over "items", or the mean over "groups" as some official
     scores are. ``columns``: groups in the order of the published table (empty: as they come).
+    ``macro_without``: a group; the table then also has the mean over groups, and that without it.
     """
 
     name: ClassVar[str]
@@ -67,6 +68,7 @@ class Benchmark(ABC):
     hows: ClassVar[tuple[str, ...]] = ("letter",)
     average: ClassVar[str] = "items"
     columns: ClassVar[tuple[str, ...]] = ()
+    macro_without: ClassVar[str] = ""
     num_frames: ClassVar[int] = 32
     max_new_tokens: ClassVar[int] = 16
 

@@ -10,26 +10,31 @@ from typing import Any
 from gleanvid.compressors.full_tokens import FullTokens
 from gleanvid.evaluation.benchmarks.base import Benchmark, Item
 from gleanvid.evaluation.paper.presets import Preset
-from gleanvid.evaluation.results.report import (
-    group_table,
-    main_table,
-    preset_table,
-    standing,
-    write,
-)
+from gleanvid.evaluation.results.evidence_table import evidence_table
+from gleanvid.evaluation.results.main_table import group_table, main_table
+from gleanvid.evaluation.results.paired_table import paired_table
+from gleanvid.evaluation.results.preset_table import preset_table
+from gleanvid.evaluation.results.report import write
 from gleanvid.evaluation.results.statistics import Estimate
-from gleanvid.evaluation.results.summary import Result, Rows, results
+from gleanvid.evaluation.results.summary import Result, Rows, evidence_of_all, results
 from gleanvid.evaluation.run.setups import Setup
 from gleanvid.plots.accuracy import Level, Point, group_figure, retention_figure
 
 NOTES = """\
-accuracy: 95 % Wilson interval; % of full: accuracy over that with all tokens, 95 % by bootstrap
-over clips. p: McNemar's exact test on the same questions, two-sided, not adjusted for the number of
-tests; "p full" against all tokens, "p GleanVID" against GleanVID at the same ratio and frames.
-kept: share asked for; tokens: visual tokens of a clip, mean over the layers of the language model.
-evidence kept: share of the tokens showing what is asked about that stay in place, "represented": in
-any kept row. s / question: compress, read and respond, a clip's reading shared by its questions;
-encoding left out. A question that failed counts as wrong.
+accuracy: 95 % Wilson interval over questions, and a bootstrap over clips ("95 %, clips"), which
+holds where questions about one clip are not independent. macro: mean over the kinds of questions.
+% of full: accuracy over that with all tokens, 95 % by bootstrap over clips. kept: share asked for;
+tokens: visual tokens of a clip, mean over the layers of the language model. s / question: compress,
+read and respond, a clip's reading shared by its questions; encoding left out. A question that
+failed counts as wrong. A method that chooses at random is the mean over five seeds, its interval a
+bootstrap over clips.
+p McNemar: exact, every question by itself; p sign-flip: clip by clip; both two-sided and not
+adjusted. Holm: the sign-flip p adjusted for all comparisons of the table.
+evidence: the tokens that show what is asked about. Every share is taken question by question, and
+the column is the mean over questions. tokens: that stay in place; of reachable: the same over the
+most that the budget could keep; things: of which at least one token stays; moments: the same of
+pairs of a thing and a temporal unit; represented: tokens in any kept row. r: correlation, over
+questions, of the share with being right.
 """
 
 
@@ -59,7 +64,9 @@ def publish(
             parts += [f"### {preset.title}{_same(own)}", preset_table(preset, those)]
         if not presets:
             those = [result for result in found if result.how == how]
-            parts += [main_table(those), standing(those), group_table(those)]
+            whole = evidence_of_all(benchmark, items, setups, rows, ways.index(how))
+            parts += [main_table(those), paired_table(those), evidence_table(those, whole)]
+            parts.append(group_table(those))
     parts.append(NOTES)
     write(folder, facts, found, "\n".join(part.rstrip() + "\n" for part in parts if part))
     if not presets:
@@ -117,7 +124,7 @@ def _save(figure: Any, path: Path) -> None:
 def _curves(found: Sequence[Result], value: Callable[[Result], Estimate]) -> dict[str, list[Point]]:
     curves: dict[str, list[Point]] = {}
     for result in found:
-        if not isinstance(result.setup.method, FullTokens) and result.failed < result.count:
+        if not isinstance(result.setup.method, FullTokens) and not result.blank:
             share, here = result.tokens_mean / result.tokens, value(result)
             point = (share, here.value, here.low, here.high)
             curves.setdefault(result.setup.title, []).append(point)

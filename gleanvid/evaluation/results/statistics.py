@@ -101,6 +101,7 @@ def clip_mean(
     shares = _shares(weights, len(values))
     sums = _by_clip([shares * np.asarray(values, dtype=float), shares], clips)
     drawn = _resampling(len(sums), seed, draws) @ sums
+    drawn = drawn[drawn[:, 1] > 0]  # some may hold no clip that counts
     low, high = np.percentile(drawn[:, 0] / drawn[:, 1], [2.5, 97.5])
     return Estimate(float(sums[:, 0].sum() / sums[:, 1].sum()), float(low), float(high))
 

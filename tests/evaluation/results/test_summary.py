@@ -9,20 +9,18 @@ from gleanvid.compressors.full_tokens import FullTokens
 from gleanvid.compressors.gleanvid import GleanVID
 from gleanvid.compressors.random import Random
 from gleanvid.compressors.uniform import Uniform
+from gleanvid.compressors.vcast import VCast
 from gleanvid.compressors.vidcom2 import VidCom2
 from gleanvid.evaluation.benchmarks.base import Item
 from gleanvid.evaluation.paper.presets import ABLATIONS
+from gleanvid.evaluation.results.evidence_table import evidence_table
+from gleanvid.evaluation.results.main_table import group_table, main_table
+from gleanvid.evaluation.results.paired_table import paired_table, standing
+from gleanvid.evaluation.results.preset_table import preset_table
 from gleanvid.evaluation.results.publish import publish
-from gleanvid.evaluation.results.report import (
-    flat,
-    group_table,
-    main_table,
-    preset_table,
-    standing,
-    write_whole,
-)
-from gleanvid.evaluation.results.statistics import mcnemar, wilson
-from gleanvid.evaluation.results.summary import results
+from gleanvid.evaluation.results.report import flat, write_whole
+from gleanvid.evaluation.results.statistics import holm, mcnemar, wilson
+from gleanvid.evaluation.results.summary import evidence_of_all, results
 from gleanvid.evaluation.run.setups import Setup
 from tests.evaluation.fakes import FakeBenchmark
 
@@ -47,7 +45,9 @@ def rows(verdicts=VERDICTS):
                 "right": [bool(verdict), not verdict],
                 "tokens": [100, 25, 20.0],
                 "seconds": 0.5,
-                "evidence": [10, 4, 8],
+                "evidence": [10, 4, 8, 5],
+                "things": [2, 1 + verdict],
+                "moments": [4, 3],
             }
     return made
 
@@ -77,17 +77,20 @@ def test_group_rows_add_up_to_the_whole():
 
 def test_pairs_are_tested_against_all_tokens_and_against_gleanvid():
     full, ours, even = results(FakeBenchmark(), ITEMS, SETUPS, rows())
-    assert full.p_full is full.p_gleanvid is ours.p_gleanvid is None
+    assert full.p_full is full.p_full_clips is ours.beside is None
     assert ours.p_full == pytest.approx(mcnemar(VERDICTS[OURS], VERDICTS[FULL])) == 1.0
     assert even.p_full == pytest.approx(2 / 32)  # five differ, all one way
-    assert even.p_gleanvid == pytest.approx(2 / 16)  # four differ, all one way
+    assert even.p_full_clips == pytest.approx(2 / 8, abs=0.02)  # in three clips
+    assert even.beside.mcnemar == pytest.approx(2 / 16)  # four differ, all one way
+    assert even.beside.sign_flip == pytest.approx(2 / 8, abs=0.02)
+    assert even.beside.difference.value == pytest.approx(4 / 8)
 
 
 def test_gleanvid_at_another_ratio_is_no_rival():
     other = Setup(GleanVID(0.5), 8)
     verdicts = {FULL: VERDICTS[FULL], other: VERDICTS[OURS], EVEN: VERDICTS[EVEN]}
     found = results(FakeBenchmark(), ITEMS, [FULL, other, EVEN], rows(verdicts))
-    assert found[2].p_gleanvid is None
+    assert found[2].beside is None
 
 
 def test_a_mean_over_groups_weighs_groups_not_questions():
@@ -128,7 +131,7 @@ def test_a_setup_that_a_method_refuses_is_blank_with_its_reason():
     found = results(FakeBenchmark(), ITEMS, SETUPS, refused)
     assert found[2].refused
     text = main_table(found)
-    assert "| Uniform | 25% | 8 |  |" in text
+    assert "| uniform | 25% | 8 |  |" in text
     assert f"{EVEN.key}: retention_ratio is out of reach" in text
 
 
@@ -140,28 +143,102 @@ def cells(table):
 def test_the_main_table_says_what_the_results_say():
     heads, _, *body = cells(main_table(results(FakeBenchmark(), ITEMS, SETUPS, rows())))
     assert [len(row) for row in body] == [len(heads)] * 3
-    assert [row[0] for row in body] == ["All tokens", "GleanVID", "Uniform"]
+    assert [row[0] for row in body] == ["all tokens", "gleanvid", "uniform"]
     ours = dict(zip(heads, body[1], strict=True))
     assert (ours["x"], ours["y"], ours["accuracy"]) == ("66.7", "100.0", "75.0")
-    assert (ours["% of full"], ours["evidence kept"], ours["tokens"]) == ("85.7", "40.0", "20")
+    assert (ours["% of full"], ours["tokens"]) == ("85.7", "20")
+
+
+LARGE = [Item(f"q{n}", f"clip {n}", "?", ("a", "b"), 0) for n in range(20)]
+
+
+def graded(right):
+    """Rows in which a setup has the first so many of twenty questions right."""
+    return {
+        (item.id, setup.key): {"right": [n < count], "said": {}, "tokens": [9, 9, 9], "seconds": 1}
+        for setup, count in right.items()
+        for n, item in enumerate(LARGE)
+    }
 
 
 def test_where_gleanvid_stands_is_told_with_its_points():
-    many = [Item(f"q{n}", f"clip {n}", "?", ("a", "b"), 0) for n in range(20)]
     wins, same = Setup(GleanVID(0.25), 8), Setup(Uniform(0.25), 8)
-    worse, better = Setup(Random(0.25), 8), Setup(VidCom2(0.25), 8)
-    made = {}
-    right = {FULL: 20, wins: 12, same: 13, worse: 2, better: 20}
-    for setup, count in right.items():
-        for n, item in enumerate(many):
-            verdict = {"right": [n < count], "said": {}, "tokens": [9, 9, 9], "seconds": 1}
-            made[item.id, setup.key] = verdict
-    told = standing(results(FakeBenchmark(), many, list(right), made))
+    worse, better = Setup(VCast(0.25), 8), Setup(VidCom2(0.25), 8)
+    right = {FULL: 20, wins: 11, same: 12, worse: 1, better: 20}
+    told = standing(results(FakeBenchmark(), LARGE, list(right), graded(right)))
     assert told.splitlines()[-1] == (
-        "- 25% kept: ahead of Random (+50.0); not told apart from Uniform (-5.0); "
-        "behind VidCom2 (-40.0)."
+        f"- 25% kept, 8 frames: ahead of {worse.title} (+50.0); not told apart from {same.title} "
+        f"(-5.0); behind {better.title} (-45.0)."
     )
-    assert standing(results(FakeBenchmark(), many, [FULL, same], made)) == ""
+    alone = {FULL: 20, same: 12}
+    assert standing(results(FakeBenchmark(), LARGE, [FULL, same], graded(alone))) == ""
+
+
+def test_holm_counts_every_comparison_of_the_table_not_those_of_a_ratio():
+    pairs = [(method(share), count) for share in (0.25, 0.5) for method, count in METHODS.items()]
+    right = {Setup(method, 8): count for method, count in pairs}
+    found = results(FakeBenchmark(), LARGE, [FULL, *right], graded({FULL: 20} | right))
+    ps = [one.beside.sign_flip for one in found if one.beside]
+    heads, _, *body = cells(paired_table(found))
+    assert len(body) == 4 and heads[-1] == "Holm"
+    assert [float(row[-1]) for row in body] == pytest.approx(holm(ps), abs=5e-4)
+    assert holm(ps)[0] != pytest.approx(holm(ps[:2])[0])
+
+
+METHODS = {GleanVID: 12, Uniform: 6, VidCom2: 9}
+
+
+def test_a_random_row_is_the_mean_over_its_seeds():
+    drawn = Setup(Random(0.25), 8)
+    right = [1] * 8, [0] * 8, [1] * 4 + [0] * 4, [1] * 8, [0] * 8
+    seeds = dict(zip(drawn.draws, right, strict=True))
+    found = results(FakeBenchmark(), ITEMS, [FULL, OURS, drawn], rows(VERDICTS | seeds))[2]
+    assert (found.draws, found.count, found.failed) == (5, 8, 0)
+    assert found.accuracy.value == pytest.approx(20 / 40)
+    assert found.groups["y"][0].value == pytest.approx(4 / 10)
+    assert found.beside.mcnemar is None and found.beside.sign_flip <= 1
+    assert found.beside.difference.value == pytest.approx(6 / 8 - 20 / 40)
+    lacking = rows(VERDICTS | seeds)
+    del lacking["q3", drawn.draws[4].key]
+    with pytest.raises(ValueError, match="1 answers are missing, the first for q3"):
+        results(FakeBenchmark(), ITEMS, [FULL, OURS, drawn], lacking)
+
+
+class Kinds(FakeBenchmark):
+    macro_without = "x"
+
+
+def test_macro_averages_weigh_kinds_and_can_leave_one_out():
+    _, ours, even = results(Kinds(), ITEMS, SETUPS, rows())
+    assert {name: mean.value for name, mean in ours.macro.items()} == pytest.approx(
+        {"macro": (4 / 6 + 2 / 2) / 2, "macro without x": 2 / 2}
+    )
+    assert even.beside.macro["macro without x"].value == pytest.approx(1 - 1 / 2)
+    assert ours.accuracy == wilson(6, 8)
+    heads = cells(main_table([ours, even]))[0]
+    assert "macro without x" in heads and "macro" in heads
+
+
+def test_evidence_is_measured_four_ways_question_by_question():
+    _, ours, even = results(FakeBenchmark(), ITEMS, SETUPS, rows())
+    means = {name: mean.value for name, mean in ours.evidence.means.items()}
+    expected = {"kept": 0.4, "represented": 0.8, "reachable": 0.8, "moments": 0.75}
+    assert means == pytest.approx(expected | {"things": (0.5 * 2 + 6) / 8})
+    assert ours.evidence.correlations["things"] == pytest.approx(1)
+    assert math.isnan(ours.evidence.correlations["kept"])  # the same for every question
+    whole = evidence_of_all(FakeBenchmark(), ITEMS, SETUPS, rows())
+    assert whole.means["things"].value == pytest.approx((means["things"] + 5 / 8) / 2)
+    heads, _, *body = cells(evidence_table([ours, even], whole))
+    assert body[-1][0] == "all rows but the first" and body[0][heads.index("r things")] == "+1.00"
+
+
+def test_journals_from_before_things_were_counted_are_read():
+    earlier = rows()
+    for row in earlier.values():
+        del row["things"], row["moments"]
+        row["evidence"] = [10, 4, 8]
+    found = results(FakeBenchmark(), ITEMS, SETUPS, earlier)[1].evidence
+    assert set(found.means) == {"kept", "represented"}
 
 
 def test_many_groups_get_a_table_of_their_own_with_their_counts():
@@ -180,7 +257,7 @@ def test_a_preset_has_the_rows_of_the_paper_and_the_drop_in_points():
     made = rows(dict(zip(setups, right, strict=True)))
     table = preset_table(ABLATIONS["signals"], results(FakeBenchmark(), ITEMS, setups, made))
     heads, _, *body = cells(table)
-    assert [row[0] for row in body] == ["All tokens", "LRS only", "SCS only", "LRS + SCS"]
+    assert [row[0] for row in body] == ["all tokens", "LRS only", "SCS only", "LRS + SCS"]
     relative = [row[heads.index("rel. perf. (%)")] for row in body]
     assert relative == ["100.0", "28.6 (-57.1)", "100.0 (+14.3)", "85.7"]
 
