@@ -17,10 +17,14 @@ from gleanvid.cli.workers import add_workers, workers
 def add(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:
     """The options of the command."""
     _add_benchmark(parser, given)
-    parser.add_argument("--compressor", help="names, comma-separated, or all (default: gleanvid)")
+    parser.add_argument(
+        "--compressor",
+        help="names, comma-separated, or all; settings in brackets: 'holitom(tau=0.65)' "
+        "(default: gleanvid)",
+    )
     parser.add_argument("--retention-ratio", help="shares kept, comma-separated (default: 0.25)")
     parser.add_argument("--ablation", help="tables of the paper by name, comma-separated, or all")
-    parser.add_argument("--preset", help="another table of the paper: fixed-token-budget")
+    parser.add_argument("--preset", help="another table of the paper by name (gleanvid tables)")
     parser.add_argument("--num-frames", "--frames", type=int, help="frames sampled from a clip")
     parser.add_argument("--limit", type=int, help="number of questions (default: all)")
     parser.add_argument(
@@ -152,6 +156,7 @@ def _benchmark(options: argparse.Namespace) -> Any:
 
 def _setups(options: argparse.Namespace, benchmark: Any) -> tuple[list[Any], list[Any]]:
     """The presets with their setups, and all setups."""
+    from gleanvid.evaluation.paper.numbers import GRIDS, setups_of
     from gleanvid.evaluation.paper.presets import ABLATIONS, PRESETS
     from gleanvid.evaluation.run.setups import grid
 
@@ -164,12 +169,16 @@ def _setups(options: argparse.Namespace, benchmark: Any) -> tuple[list[Any], lis
     if options.ablation is None and options.preset is None:
         frames = benchmark.num_frames if options.num_frames is None else options.num_frames
         return [], grid(_names(options.compressor or "gleanvid"), ratios or [0.25], frames)
+    if options.preset in GRIDS:
+        if ratios or options.num_frames is not None:
+            raise ValueError(f"--preset {options.preset} has ratios and frames of its own")
+        return [], setups_of(options.preset)
     if len(ratios) > 1:
         raise ValueError("--ablation and --preset take a single --retention-ratio")
     chosen = (
         _named("ablation", options.ablation, ABLATIONS)
         if options.ablation is not None
-        else _named("preset", options.preset, PRESETS)
+        else _named("preset", options.preset, PRESETS, GRIDS)
     )
     ratio = ratios[0] if ratios else None
     presets = [(preset, preset.setups(options.num_frames, ratio)) for preset in chosen]
@@ -177,21 +186,21 @@ def _setups(options: argparse.Namespace, benchmark: Any) -> tuple[list[Any], lis
     return presets, list(setups.values())
 
 
-def _named(option: str, names: str, known: dict[str, Any]) -> list[Any]:
+def _named(option: str, names: str, known: dict[str, Any], others: Sequence[str] = ()) -> list[Any]:
     chosen = list(known) if names == "all" else names.split(",")
     for name in chosen:
         if name not in known:
-            raise ValueError(f"{option}={name!r} must be one of {', '.join(known)}, all")
+            allowed = ", ".join([*known, *others])
+            raise ValueError(f"{option}={name!r} must be one of {allowed}, all")
     return [known[name] for name in chosen]
 
 
 def _names(text: str) -> list[str]:
     """``all`` leaves out "ablation", which is GleanVID unless a part is replaced."""
     from gleanvid.compressors import COMPRESSORS
+    from gleanvid.evaluation.run.setups import names_in
 
-    return (
-        [name for name in COMPRESSORS if name != "ablation"] if text == "all" else text.split(",")
-    )
+    return [name for name in COMPRESSORS if name != "ablation"] if text == "all" else names_in(text)
 
 
 def _ratios(text: str | None) -> list[float]:

@@ -143,14 +143,12 @@ def read_and_load(options: argparse.Namespace) -> tuple[Any, Any, float]:
 
 
 def methods(names: str, retention_ratio: float) -> list[Any]:
-    """Compressors by name, comma-separated, or ``all``. Raises ``ValueError`` on an unknown one."""
-    from gleanvid.compressors import COMPRESSORS
+    """Compressors by name, comma-separated, or ``all``; settings may follow in brackets.
 
-    chosen = list(COMPRESSORS) if names == "all" else names.split(",")
-    unknown = [name for name in chosen if name not in COMPRESSORS]
-    if unknown:
-        raise ValueError(f"compressor={unknown[0]!r} must be one of {', '.join(COMPRESSORS)}")
-    return [
-        COMPRESSORS[name](**({} if name == "full" else {"retention_ratio": retention_ratio}))
-        for name in chosen
-    ]
+    Raises ``ValueError`` on an unknown name or setting.
+    """
+    from gleanvid.compressors import COMPRESSORS
+    from gleanvid.evaluation.run.setups import method_from, names_in
+
+    chosen = list(COMPRESSORS) if names == "all" else names_in(names)
+    return [method_from(name, retention_ratio) for name in chosen]

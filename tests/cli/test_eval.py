@@ -8,6 +8,7 @@ import pytest
 from gleanvid.cli import main
 from gleanvid.cli.progress import clock
 from gleanvid.evaluation import benchmarks
+from gleanvid.evaluation.paper import numbers
 from gleanvid.evaluation.run.journal import Journal
 from tests.evaluation.fakes import FakeBenchmark, FakeModel
 
@@ -93,6 +94,16 @@ def test_an_ablation_is_a_table_in_the_paper_s_shape(model, tmp_path):
     assert "### Token-selection signals" in text and "| LRS + SCS |" in text
     assert "| History h |" in text and "| all † |" in text
     assert len(set(model[0].read)) == 5 * 7  # all tokens, three signals, three more histories
+
+
+def test_a_table_of_the_paper_is_run_with_its_own_setups(model, tmp_path):
+    assert run(tmp_path, "--preset", "llava-onevision-7b", compressor=()) == 2  # frames are given
+    given = ["eval", "--benchmark", "fake", "--preset", "qwen3-vl-8b-32", "--limit", "4"]
+    assert main([*given, "--out", str(tmp_path)]) in (0, 1)  # fakes have no saliency
+    found = json.loads((tmp_path / "results.json").read_text())["results"]
+    assert [line["setup"] for line in found] == [
+        row.setup for row in numbers.tables()["qwen3-vl-8b-32"].rows
+    ]
 
 
 def test_the_fixed_token_budget_has_its_frames(model, tmp_path):

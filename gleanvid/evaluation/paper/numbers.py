@@ -2,8 +2,9 @@
 
 ``numbers.json`` holds every table with results: accuracies in percent, seconds summed over the
 benchmark, memory in MB. ``setup`` of a row is the key of a ``gleanvid.evaluation.run.setups.Setup``
-(its ratio, frames and settings), so that results file themselves. Where the paper does not add up
-is listed in ``tests/evaluation/paper/test_numbers.py``.
+(its ratio, frames and settings), so that results file themselves. Rivals stand there in the form
+their authors use for that model, not in the defaults: FastVID and FlashVID on LLaVA differ. Where
+the paper does not add up is listed in ``tests/evaluation/paper/test_numbers.py``.
 """
 
 from __future__ import annotations
@@ -17,8 +18,9 @@ from typing import Any
 
 from gleanvid.compressors import from_settings
 from gleanvid.evaluation.markdown import markdown_table
-from gleanvid.evaluation.run.setups import Setup, current_key
+from gleanvid.evaluation.run.setups import Setup, current_key, setup_from
 
+GRIDS = ("qwen3-vl-8b-64", "qwen3-vl-8b-32", "llava-onevision-7b", "llava-video-7b")
 BENCHMARKS = ("mvbench", "longvideobench", "mlvu", "videomme")
 _HEADS = {
     "mvbench": "MVBench",
@@ -72,6 +74,11 @@ def tables() -> dict[str, Table]:
     """The paper's tables by name, in its order."""
     text = Path(__file__).with_name("numbers.json").read_text(encoding="utf-8")
     return {name: _table(name, found) for name, found in json.loads(text).items()}
+
+
+def setups_of(name: str) -> list[Setup]:
+    """The setups of a table's rows, all tokens first: what has to be run to stand beside it."""
+    return [setup_from(row.setup) for row in tables()[name].rows]
 
 
 def _table(name: str, found: dict[str, Any]) -> Table:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
 
-from gleanvid.compressors import COMPRESSORS
+from gleanvid.compressors import COMPRESSORS, from_settings
 from gleanvid.compressors.base import Chain, Compressor
 from gleanvid.compressors.full_tokens import FullTokens
 
@@ -77,22 +78,55 @@ def _with_current_names(call: re.Match[str]) -> str:
     return f"{name}({current})"
 
 
+def names_in(text: str) -> list[str]:
+    """Methods of a list such as ``gleanvid,fastvid(variant=llava_video, beta=0.5)``."""
+    return re.split(r",\s*(?![^()]*\))", text)
+
+
+def method_from(text: str, retention_ratio: float | None = None) -> Compressor:
+    """A method by name, with settings in brackets: ``holitom(tau=0.65)``; :func:`described` undone.
+
+    Values are written as in Python; words need no quotes. Raises ``ValueError`` for an unknown
+    method or setting and for a value out of its range.
+    """
+    name, _, listed = text.removesuffix(")").partition("(")
+    pairs = [part.partition("=") for part in re.split(r",\s*", listed) if part]
+    settings = {setting: _value(value) for setting, _, value in pairs}
+    if retention_ratio is not None and name != FullTokens.name:
+        settings["retention_ratio"] = retention_ratio
+    return from_settings({"name": name, **settings})
+
+
+def _value(text: str) -> Any:
+    words = {"true": True, "false": False, "none": None}
+    if text.lower() in words:
+        return words[text.lower()]
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return text
+
+
+def setup_from(key: str, label: str = "") -> Setup:
+    """The setup of a key; not for methods in several named stages."""
+    method, _, frames = key.rpartition("@")
+    return Setup(method_from(method), int(frames), label)
+
+
 def grid(names: Sequence[str], ratios: Sequence[float], num_frames: int) -> list[Setup]:
     """Every method at every ratio, all tokens first. At ratio 1 all methods are all tokens.
 
-    Raises ``ValueError`` naming an unknown method, or a ratio out of its range.
+    ``names`` may hold settings (:func:`method_from`). Raises ``ValueError`` naming an unknown
+    method, or a ratio out of its range.
     """
     if num_frames < 1:
         raise ValueError(f"num_frames={num_frames} must be at least 1")
-    for name in names:
-        if name not in COMPRESSORS:
-            raise ValueError(f"compressor={name!r} must be one of {', '.join(COMPRESSORS)}")
     for ratio in ratios:
         if not 0 < ratio <= 1:
             raise ValueError(f"retention_ratio={ratio!r} must be in (0, 1]")
     methods: list[Compressor] = [FullTokens()]
     for name in dict.fromkeys(names):
-        if name != FullTokens.name:
+        if not isinstance(method_from(name), FullTokens):
             lower = [ratio for ratio in dict.fromkeys(ratios) if ratio < 1]
-            methods += [COMPRESSORS[name](retention_ratio=ratio) for ratio in lower]
+            methods += [method_from(name, ratio) for ratio in lower]
     return [Setup(method, num_frames) for method in methods]

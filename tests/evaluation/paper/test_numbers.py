@@ -6,7 +6,16 @@ import pytest
 
 from gleanvid.cli import main
 from gleanvid.compressors import GleanVID
-from gleanvid.evaluation.paper.numbers import BENCHMARKS, choose, ours, read_results, tables, text
+from gleanvid.compressors.fastvid import FastVID
+from gleanvid.evaluation.paper.numbers import (
+    BENCHMARKS,
+    choose,
+    ours,
+    read_results,
+    setups_of,
+    tables,
+    text,
+)
 from gleanvid.evaluation.paper.presets import ABLATIONS, PRESETS
 
 ALL = [(table, row) for table in tables().values() for row in table.rows]
@@ -121,6 +130,21 @@ def test_every_preset_has_its_table_row_for_row(name):
     keys = [setup.key for setup in preset.setups()]
     rows = [row.setup for row in tables()[name].rows]
     assert rows == (keys if name in PRESETS else keys[1:])
+
+
+@pytest.mark.parametrize("name", tables())
+def test_every_row_is_a_setup_that_can_be_run_and_files_itself_beside_it(name):
+    rows = tables()[name].rows
+    assert [setup.key for setup in setups_of(name)] == [row.setup for row in rows]
+
+
+def test_rivals_on_llava_are_in_their_authors_form():
+    for name in ("llava-onevision-7b", "efficiency-llava-onevision"):
+        methods = {setup.method.name: setup.method for setup in setups_of(name)}
+        assert methods["fastvid"].variant == "llava_onevision"
+    flash = methods["flashvid"]
+    assert (flash.version, flash.min_segments, flash.inner) == ("v2", 8, True)
+    assert setups_of("qwen3-vl-8b-32")[3].method == FastVID(0.25)
 
 
 def test_headline_numbers():

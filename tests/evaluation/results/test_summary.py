@@ -131,7 +131,7 @@ def test_a_setup_that_a_method_refuses_is_blank_with_its_reason():
     found = results(FakeBenchmark(), ITEMS, SETUPS, refused)
     assert found[2].refused
     text = main_table(found)
-    assert "| uniform | 25% | 8 |  |" in text
+    assert "| Uniform | 25% | 8 |  |" in text
     assert f"{EVEN.key}: retention_ratio is out of reach" in text
 
 
@@ -143,7 +143,7 @@ def cells(table):
 def test_the_main_table_says_what_the_results_say():
     heads, _, *body = cells(main_table(results(FakeBenchmark(), ITEMS, SETUPS, rows())))
     assert [len(row) for row in body] == [len(heads)] * 3
-    assert [row[0] for row in body] == ["all tokens", "gleanvid", "uniform"]
+    assert [row[0] for row in body] == ["All tokens", "GleanVID", "Uniform"]
     ours = dict(zip(heads, body[1], strict=True))
     assert (ours["x"], ours["y"], ours["accuracy"]) == ("66.7", "100.0", "75.0")
     assert (ours["% of full"], ours["tokens"]) == ("85.7", "20")
@@ -257,7 +257,7 @@ def test_a_preset_has_the_rows_of_the_paper_and_the_drop_in_points():
     made = rows(dict(zip(setups, right, strict=True)))
     table = preset_table(ABLATIONS["signals"], results(FakeBenchmark(), ITEMS, setups, made))
     heads, _, *body = cells(table)
-    assert [row[0] for row in body] == ["all tokens", "LRS only", "SCS only", "LRS + SCS"]
+    assert [row[0] for row in body] == ["All tokens", "LRS only", "SCS only", "LRS + SCS"]
     relative = [row[heads.index("rel. perf. (%)")] for row in body]
     assert relative == ["100.0", "28.6 (-57.1)", "100.0 (+14.3)", "85.7"]
 
