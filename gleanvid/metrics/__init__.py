@@ -22,9 +22,12 @@ from gleanvid.metrics.diagnostics import (
     with_diagnostics,
 )
 from gleanvid.metrics.diversity import (
+    centred_energy_rank,
     effective_dimension,
+    effective_dimensions,
     effective_rank,
     effective_rank_by_unit,
+    energy_rank,
 )
 from gleanvid.metrics.overlap import (
     mask_overlap,
@@ -43,15 +46,18 @@ __all__ = [
     "agreement",
     "basis_rank",
     "budget_gini",
+    "centred_energy_rank",
     "coverage_error",
     "coverage_errors",
     "debiased",
     "diagnose",
     "diagnostics_of",
     "effective_dimension",
+    "effective_dimensions",
     "effective_rank",
     "effective_rank_by_unit",
     "energy_outside_span",
+    "energy_rank",
     "gini",
     "kept_span",
     "later_residual_energy",

@@ -15,8 +15,22 @@ def effective_rank(rows: Tensor) -> float:
     Roy and Vetterli, "The effective rank", EUSIPCO 2007. Between 1 and the rank; 0 without energy.
     Unchanged by rotation and by scale.
     """
-    values = singular_values(rows)
-    share = values / values.sum() if bool((values > 0).any()) else values[:0]
+    return _dimension(singular_values(rows))
+
+
+def energy_rank(rows: Tensor) -> float:
+    """The same of squared singular values: a few strong directions count for nearly all."""
+    return _dimension(singular_values(rows).square())
+
+
+def centred_energy_rank(rows: Tensor) -> float:
+    """:func:`energy_rank` of the rows less their mean, which else is the strongest direction."""
+    return energy_rank(rows.double() - rows.double().mean(0)) if len(rows) else 0.0
+
+
+def _dimension(weights: Tensor) -> float:
+    """exp of the entropy of weights >= 0 as shares; 0 where all are zero."""
+    share = weights / weights.sum() if bool((weights > 0).any()) else weights[:0]
     return float(torch.special.entr(share).sum().exp()) if len(share) else 0.0
 
 
@@ -32,6 +46,16 @@ def singular_values(rows: Tensor) -> Tensor:
 def effective_dimension(debiased: Tensor, record: Compression) -> float:
     """Effective rank of what a record keeps of the debiased tokens [L, D] (Fig. 1(c))."""
     return effective_rank(kept_rows(debiased, record))
+
+
+def effective_dimensions(debiased: Tensor, record: Compression) -> tuple[float, float, float]:
+    """Effective dimension in three readings, for the paper states no formula.
+
+    By singular values (:func:`effective_rank`), by energy (:func:`energy_rank`), and by energy
+    around the mean (:func:`centred_energy_rank`).
+    """
+    rows = kept_rows(debiased, record)
+    return effective_rank(rows), energy_rank(rows), centred_energy_rank(rows)
 
 
 def effective_rank_by_unit(debiased: Tensor, record: Compression) -> Tensor:

@@ -41,6 +41,7 @@ class ModelAdapter(ABC):
     ) -> None:
         self.name, self.hf_model, self.processor = name, hf_model, processor
         self.max_pixels = checked_max_pixels(max_pixels)  # of a clip, unless encode() says other
+        self.system_message = ""  # ahead of the first turn; set it before a clip is encoded
         self.lock = threading.RLock()
         self.clips: OrderedDict[Any, Encoded] = OrderedDict()  # recent ones, by pipeline.encode
         self.layout = self.layout_of(hf_model)
@@ -199,6 +200,9 @@ class ModelAdapter(ABC):
         """The chat prompt as text, the video in its first turn; with ``answer`` where given."""
         turns: list[tuple[str, str | None]] = [*history, (question, answer)]
         messages = []
+        if self.system_message:
+            said = {"type": "text", "text": literal(self.system_message, self.processor.tokenizer)}
+            messages.append({"role": "system", "content": [said]})
         for number, (asked, answered) in enumerate(turns):
             content = [{"type": "text", "text": literal(asked, self.processor.tokenizer)}]
             if number == 0:

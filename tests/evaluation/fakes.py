@@ -76,6 +76,7 @@ class FakeModel:
 
     def __init__(self, delay_s=0.0, fails_on="", weight=1.0):
         self.hf_model = torch.nn.Linear(3, 2)
+        self.hf_model.config = SimpleNamespace(model_type="fake")
         torch.nn.init.constant_(self.hf_model.weight, weight)
         torch.nn.init.constant_(self.hf_model.bias, 0.0)
         self.delay_s, self.fails_on = delay_s, fails_on

@@ -5,7 +5,14 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gleanvid.metrics import effective_dimension, effective_rank, effective_rank_by_unit
+from gleanvid.metrics import (
+    centred_energy_rank,
+    effective_dimension,
+    effective_dimensions,
+    effective_rank,
+    effective_rank_by_unit,
+    energy_rank,
+)
 from tests.metrics.cases import axes, clip, record, rotation
 
 
@@ -22,9 +29,24 @@ def test_singular_values_3_and_1_by_hand():
     assert effective_rank(torch.diag(torch.tensor([3.0, 1.0]))) == pytest.approx(math.exp(entropy))
 
 
+def test_energy_of_3_and_1_by_hand():
+    entropy = -(0.9 * math.log(0.9) + 0.1 * math.log(0.1))
+    assert energy_rank(torch.diag(torch.tensor([3.0, 1.0]))) == pytest.approx(math.exp(entropy))
+
+
+def test_a_strong_mean_hides_what_varies_around_it_until_it_is_taken_away():
+    varying = torch.cat([torch.eye(4), -torch.eye(4)])
+    rows = torch.cat([varying, torch.full((8, 1), 50.0)], 1)
+    assert energy_rank(rows) == pytest.approx(1, abs=0.01)
+    assert centred_energy_rank(rows) == pytest.approx(4)
+    assert energy_rank(rows) < effective_rank(rows) < 4
+
+
 def test_no_rows_and_zero_rows_have_no_dimension():
     assert effective_rank(torch.zeros(0, 4)) == 0.0
     assert effective_rank(torch.zeros(3, 4)) == 0.0
+    for rows in (torch.zeros(0, 4), torch.zeros(3, 4), torch.ones(3, 4)):
+        assert centred_energy_rank(rows) == 0.0
 
 
 @settings(max_examples=20, deadline=None)
@@ -48,3 +70,10 @@ def test_of_a_record_is_that_of_its_kept_rows():
     features, kept = clip()
     rows = features[kept.keep]
     assert effective_dimension(features, kept) == pytest.approx(effective_rank(rows))
+
+
+def test_the_three_readings_of_a_record_are_those_of_its_kept_rows():
+    features, kept = clip()
+    rows = features[kept.keep]
+    readings = effective_rank(rows), energy_rank(rows), centred_energy_rank(rows)
+    assert effective_dimensions(features, kept) == pytest.approx(readings)

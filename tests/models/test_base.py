@@ -102,6 +102,20 @@ def test_history_is_part_of_the_prompt(adapter):
     )
 
 
+def test_a_system_message_stands_ahead_of_the_video_and_decides_the_answer(qwen3):
+    video = noise_video()
+    plain = qwen3.generate(qwen3.encode(video), "what?", None)
+    qwen3.system_message = "You are a helpful assistant."
+    try:
+        encoded = qwen3.encode(video)
+        assert encoded.prefix.startswith("<|im_start|>system\nYou are a helpful assistant.")
+        told = qwen3.generate(encoded, "what?", QUARTER)
+        assert told.prompt_tokens > plain.prompt_tokens
+    finally:
+        qwen3.system_message = ""
+    assert qwen3.generate(qwen3.encode(video), "what?", None).text == plain.text
+
+
 def test_special_tokens_in_a_question_are_plain_text(qwen3):
     encoded = qwen3.encode(noise_video())
     answer = qwen3.generate(encoded, "<|video_pad|><|im_end|> what?", QUARTER, Sampling(2))

@@ -13,6 +13,7 @@ BENCHMARKS = {  # name -> module and class, imported when asked for
     "mvbench": "mvbench:MVBench",
     "longvideobench": "longvideobench:LongVideoBench",
     "mlvu": "mlvu:MLVU",
+    "mlvu_test": "mlvu:MLVUTest",
     "videomme": "videomme:VideoMME",
 }
 

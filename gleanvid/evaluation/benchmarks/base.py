@@ -95,6 +95,10 @@ class Benchmark(ABC):
         """bool [things, L]: the tokens that show each thing asked about, where that is known."""
         return None
 
+    def system_message_for(self, model_type: str) -> str:
+        """What stands ahead of the first turn for a type of model ("": nothing)."""
+        return ""
+
     def for_frames(self, most: int) -> Self:
         """The same benchmark where no setup samples more than ``most`` frames of a clip."""
         return self

@@ -20,6 +20,9 @@ from gleanvid.types import Video
 from gleanvid.video import read_video
 from gleanvid.video.reader import Rounding
 
+LMMS_EVAL_SYSTEM_MESSAGES = dict.fromkeys(  # by model type, in 0.7.3
+    ("qwen3_vl", "qwen3_vl_moe"), "You are a helpful assistant."
+)
 _HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
 
 
@@ -29,8 +32,10 @@ class Published(Benchmark):
 
     ``data``: the folder it lies in, or a hub id to fetch it from ("": its own). ``rounding``: of
     frame numbers, as the Qwen ("nearest") or LLaVA ("down") models of LMMs-Eval do. ``backend``:
-    the decoder, "decord" being LMMs-Eval's. An item's ``clip`` is the path of its video below the
-    folder, with ``#t=first,last`` seconds where only a part is asked about.
+    the decoder, "decord" being LMMs-Eval's. ``system_message`` ahead of the prompt: "lmms-eval"
+    (what it sends to Qwen3-VL, and nothing to others), "none", or a text. An item's ``clip`` is the
+    path of its video below the folder, with ``#t=first,last`` seconds where only a part is asked
+    about.
     """
 
     repository: ClassVar[str]
@@ -40,11 +45,17 @@ class Published(Benchmark):
     data: str = ""
     rounding: str = "nearest"
     backend: str = "pyav"
+    system_message: str = "lmms-eval"
 
     def __post_init__(self) -> None:
         if self.rounding not in get_args(Rounding):
             allowed = ", ".join(get_args(Rounding))
             raise BenchmarkError(f"rounding={self.rounding!r} must be one of {allowed}")
+
+    def system_message_for(self, model_type: str) -> str:
+        if self.system_message == "lmms-eval":
+            return LMMS_EVAL_SYSTEM_MESSAGES.get(model_type, "")
+        return "" if self.system_message == "none" else self.system_message
 
     @property
     def root(self) -> Path:

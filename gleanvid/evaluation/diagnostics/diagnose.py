@@ -41,7 +41,9 @@ class Row:
     name: str
     retention_ratio: float
     kept: float  # share of the visual tokens that reaches the last layer
-    effective_rank: float
+    effective_rank: float  # effective dimension by singular values
+    energy_rank: float  # by energy
+    centred_energy_rank: float  # by energy around the mean
     residual_energy: float
     later_residual_energy: float
     coverage_error: float
@@ -145,13 +147,16 @@ def _measured(
     clip: str, part: str, name: str, method: Compressor, debiased: Tensor, record: Compression
 ) -> Row:
     span = metrics.kept_span(debiased, record)
+    by_values, by_energy, by_centred_energy = metrics.effective_dimensions(debiased, record)
     return Row(
         clip=clip,
         part=part,
         name=name,
         retention_ratio=method.retention_ratio,
         kept=record.num_kept / record.num_tokens,
-        effective_rank=metrics.effective_dimension(debiased, record),
+        effective_rank=by_values,
+        energy_rank=by_energy,
+        centred_energy_rank=by_centred_energy,
         residual_energy=metrics.residual_energy(debiased, record, span),
         later_residual_energy=metrics.later_residual_energy(debiased, record, span),
         coverage_error=metrics.coverage_error(debiased, record, span),

@@ -20,12 +20,19 @@ from gleanvid.evaluation.results.report import write_whole
 _METRICS = (
     "kept",
     "effective_rank",
+    "energy_rank",
+    "centred_energy_rank",
     "residual_energy",
     "later_residual_energy",
     "coverage_error",
     "energy_outside_span",
     "budget_gini",
 )
+_RANKS = {
+    "effective_rank": "singular values",
+    "energy_rank": "energy",
+    "centred_energy_rank": "centred energy",
+}
 
 
 def summary(rows: Sequence[Row], skipped: Sequence[Skipped]) -> dict[str, Any]:
@@ -116,20 +123,18 @@ def _sheet(rows: Sequence[Row]) -> str:
 
 def text(found: Mapping[str, Any]) -> str:
     """The page: what Fig. 1(c), the paragraph on diagnosis and the appendix figure report."""
-    ratios = sorted({r for row in found["effective_dimension"].values() for r in row}, key=float)
     dimension = [
-        [name, *(f"{row[ratio]:.1f}" if ratio in row else "" for ratio in reversed(ratios))]
-        for name, row in found["effective_dimension"].items()
+        [row["compressor"], f"{row['retention_ratio']:.3g}", *(f"{row[key]:.1f}" for key in _RANKS)]
+        for row in found["means"]
     ]
     positions = [
         [name, _number(row["spatial_iou"]), _number(row["random_iou"])]
         for name, row in found["positions"].items()
     ]
     selections = [
-        [name, f"{row['effective_rank']:.2f}"] + [f"{row[key]:.3g}" for key in _METRICS[2:6]]
+        [name, f"{row['effective_rank']:.2f}"] + [f"{row[key]:.3g}" for key in _METRICS[4:8]]
         for name, row in found["selections"].items()
     ]
-    heads = [f"{float(ratio):.3g} kept" for ratio in reversed(ratios)]
     errors = ["selection", "effective rank", "residual energy", "after the first unit"]
     errors += ["coverage error", "outside all earlier picks"]
     parts = [
@@ -137,7 +142,9 @@ def text(found: Mapping[str, Any]) -> str:
         f"mean of {found['clips_measured']} clips",
         *([f"`{found['command']}`"] if "command" in found else []),
         "## Effective dimension of what is kept",
-        markdown_table(["compressor", *heads], dimension),
+        "exp of the entropy of singular values, of their squares (energy), and of the squares "
+        "around the mean.",
+        markdown_table(["compressor", "kept", *_RANKS.values()], dimension),
         f"## Spatial IoU over gaps of 1 to 20 units, {POSITION_RATIO:.0%} kept",
         markdown_table(["compressor", "spatial IoU", "random, same budgets"], positions),
         f"## Selections at identical budgets, {SELECTION_RATIO:.0%} kept",

@@ -23,6 +23,7 @@ from loguru import logger
 
 from gleanvid.compressors import COMPRESSORS, Compressor, declared_settings
 from gleanvid.evaluation.benchmarks.frames import read_frames
+from gleanvid.evaluation.benchmarks.published import LMMS_EVAL_SYSTEM_MESSAGES
 from gleanvid.evaluation.lmms_eval.chat import Clip, digest, video_and_text
 from gleanvid.evaluation.run.fingerprint import fingerprint
 from gleanvid.evaluation.run.journal import Journal
@@ -44,10 +45,11 @@ class GleanVIDModel(lmms):
 
     ``pretrained``: "builtin", a hub id or a directory. ``compressor``, ``retention_ratio`` and any
     other setting of the compressor by name. ``num_frames``, ``rounding`` and ``backend`` as in
-    ``read_video``. ``journal``: file or folder to keep answers in, and to go on from. ``device``,
-    ``dtype``, ``attn_implementation``, ``device_map``, ``quantization`` and ``max_pixels`` as in
-    ``load_model``, and LLaVA-Video's own settings by name. Raises ``ValueError`` on a setting the
-    compressor does not have.
+    ``read_video``. ``system_prompt``: ahead of the prompt (default: LMMs-Eval's own to Qwen3-VL,
+    nothing to others and to the built-in model). ``journal``: file or folder to keep answers in,
+    and to go on from. ``device``, ``dtype``, ``attn_implementation``, ``device_map``,
+    ``quantization`` and ``max_pixels`` as in ``load_model``, and LLaVA-Video's own settings by
+    name. Raises ``ValueError`` on a setting the compressor does not have.
     """
 
     is_simple = False
@@ -63,6 +65,7 @@ class GleanVIDModel(lmms):
         rounding: str | None = None,
         backend: str = "pyav",
         journal: str | None = None,
+        system_prompt: str | None = None,
         max_pixels: int | None = None,
         device: str | None = None,
         batch_size: int | str | None = None,  # LMMs-Eval passes it; clips are read one by one
@@ -81,11 +84,15 @@ class GleanVIDModel(lmms):
         self._world_size = self.accelerator.num_processes
         where: Any = self.accelerator.device if self._world_size > 1 else device
         self.model = load_model(pretrained, where, max_pixels=max_pixels, settings=own, **loading)
+        if system_prompt is None and pretrained != "builtin":
+            system_prompt = LMMS_EVAL_SYSTEM_MESSAGES.get(self.model.hf_model.config.model_type)
+        self.model.system_message = system_prompt or ""
         self.device = self.model.device
         self.settings = {
             "lmms_eval_model": type(self).__name__,
             "model_weights": fingerprint(self.model.hf_model),
             "max_pixels": max_pixels,
+            "system_prompt": self.model.system_message,
             "model_settings": own,
             **self.reading,
         }

@@ -130,6 +130,7 @@ def answers(
     """
     needs = frozenset().union(*(setup.method.needs for setup, _ in work))
     try:
+        model.system_message = benchmark.system_message_for(model.hf_model.config.model_type)
         video = benchmark.video(clip, num_frames)
         encoded = model.encode(video, needs, max_pixels=max_pixels)
         asked = {item.id: item for _, items in work for item in items}

@@ -138,6 +138,15 @@ def mlvu(root: Path) -> Path:
     return root
 
 
+def mlvu_test(root: Path) -> Path:
+    tasks = ("sportsQA", "needleQA", "plotQA", "tutorialQA")
+    rows = [row | {"task_type": task} for row, task in zip(mlvu_rows(), tasks, strict=True)]
+    for row in rows:
+        clip(root / row["video_name"])
+    write_rows(root / "mlvu_test" / "test-00000-of-00001.parquet", rows)
+    return root
+
+
 def mlvu_authors(root: Path) -> Path:
     stems = {
         "1_plotQA": "plotQA",

@@ -20,6 +20,7 @@ MAKERS = {
     "mvbench": (folders.mvbench, {"tasks": SOME}),
     "longvideobench": (folders.longvideobench, {}),
     "mlvu": (folders.mlvu, {}),
+    "mlvu_test": (folders.mlvu_test, {}),
     "videomme": (folders.videomme, {}),
 }
 
@@ -71,6 +72,7 @@ PROMPTS = [  # (benchmark, settings, item, LMMs-Eval's prompt to the letter)
         "What colour is it 0?\n(A) Yellow\n(B) Red\n(C) Green\n(D) Blue\n"
         "Only give the best option.\nBest option: (",
     ),
+    ("mlvu_test", {}, 1, "What colour is it 1?\n(A) Yellow\n(B) Red\n(C) Green\n(D) Blue"),
     (
         "videomme",
         {},
@@ -87,7 +89,7 @@ PROMPTS = [  # (benchmark, settings, item, LMMs-Eval's prompt to the letter)
         "Answer with the option letter only.",
     ),
 ]
-TOKENS = {"mvbench": 16, "longvideobench": 32, "mlvu": 16, "videomme": 16}
+TOKENS = {"mvbench": 16, "longvideobench": 32, "mlvu": 16, "mlvu_test": 16, "videomme": 16}
 
 
 @pytest.mark.parametrize(("name", "settings", "number", "prompt"), PROMPTS)
@@ -98,6 +100,24 @@ def test_the_model_reads_lmms_eval_s_prompt_and_may_write_as_much(
     benchmark = open_benchmark(name, data=str(make(tmp_path)), **own, **settings)
     assert benchmark.prompt(benchmark.items()[number]) == prompt
     assert benchmark.max_new_tokens == TOKENS[name]
+
+
+@pytest.mark.parametrize(
+    ("setting", "model_type", "message"),
+    [
+        ("lmms-eval", "qwen3_vl", "You are a helpful assistant."),
+        ("lmms-eval", "qwen3_vl_moe", "You are a helpful assistant."),
+        ("lmms-eval", "llava_onevision", ""),
+        ("none", "qwen3_vl", ""),
+        ("Be brief.", "llava_onevision", "Be brief."),
+    ],
+)
+def test_lmms_eval_s_system_message_goes_to_qwen3_vl(setting, model_type, message, tmp_path):
+    folder = str(folders.videomme(tmp_path))
+    benchmark = open_benchmark("videomme", data=folder, system_message=setting)
+    assert benchmark.system_message_for(model_type) == message
+    assert benchmark.settings()["system_message"] == setting  # a journal is bound to it
+    assert open_benchmark("glimpse").system_message_for(model_type) == ""
 
 
 @pytest.mark.parametrize("name", MAKERS)
