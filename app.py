@@ -7,11 +7,19 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
 from collections.abc import Sequence
 from importlib.util import find_spec
 from typing import Any
 
+from gleanvid.later import import_later
+
+if __name__ == "__main__":  # importing Gradio takes seconds
+    sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
+    print("Starting GleanVID ...")
+
 os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")  # Gradio reads it on import only
+import_later("torch")  # loaded with the model, behind the page
 
 from components.panels.page import BUILT_IN_MODEL, build_app
 from components.server import leaving, serving, zero
@@ -64,7 +72,7 @@ def how_to_load(options: argparse.Namespace) -> dict[str, dict[str, Any]]:
 def main(arguments: Sequence[str] | None = None) -> None:
     options = parse(arguments)
     limits = serving.limits(options)
-    library = zero.lent(loading.library(how_to_load(options)))
+    library = zero.lent(loading.Library(how_to_load(options)))
     line = Line(limits.deadline_s, limits.places)
     engine = Engine(library, line=line, decoders=options.decoders)
     given = options.model != loading.BUILT_IN
@@ -72,13 +80,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     with leaving.orderly(), leaving.own_folder() as folder:
         os.environ.setdefault("GRADIO_TEMP_DIR", folder)
         page = build_app(engine, models, examples.examples(), limits)
-        engine.warm_up(models[0][1])
         names, proxies = options.allow_host, options.trusted_proxy
         where = options.host, options.port, options.share
         launch = serving.options(*where, limits, names, proxies, options.mcp)
         launch |= {"root_path": options.root_path}
         serving.start(page.queue(max_size=limits.queue), launch)
         print(serving.decoding(limits), flush=True)
+        engine.warm_up(models[0][1])  # not earlier: it would take the processor from the page
         page.block_thread()
 
 

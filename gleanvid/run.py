@@ -6,13 +6,15 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
-from torch import Tensor
 
 from gleanvid.types import Compression, Video
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 _VIDEO_FACTS = ("fps", "duration", "total_frames", "source_size", "name", "backend", "notes")
 

@@ -10,15 +10,17 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
-from torch import Tensor
 
 from gleanvid.errors import ModelError as ModelError
 from gleanvid.errors import StoppedError as StoppedError
 from gleanvid.errors import VideoError as VideoError
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 _NAMED = ("scores", "trace", "state")  # mappings of tensors in a Compression
 

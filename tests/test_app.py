@@ -118,7 +118,7 @@ def loads(monkeypatch):
 def test_a_model_is_loaded_as_the_command_line_says(loads):
     words = "--model a/b --device-map auto --quantization 4bit --dtype bfloat16 --max-pixels 999"
     more = "--attn-implementation sdpa --model-setting spatial_pool_mode=average"
-    engine = Engine(loading.library(app.how_to_load(app.parse(f"{words} {more}".split()))))
+    engine = Engine(loading.Library(app.how_to_load(app.parse(f"{words} {more}".split()))))
     for name in ("a/b", "builtin"):
         engine.model(name)
     assert loads["a/b"] == {
@@ -135,7 +135,7 @@ def test_a_model_is_loaded_as_the_command_line_says(loads):
 
 def test_options_without_a_name_are_of_the_built_in_model(loads):
     options = app.parse(["--device", "cpu", "--dtype", "bfloat16"])
-    Engine(loading.library(app.how_to_load(options))).model("builtin")
+    Engine(loading.Library(app.how_to_load(options))).model("builtin")
     assert (loads["builtin"]["device"], loads["builtin"]["dtype"]) == ("cpu", "bfloat16")
 
 

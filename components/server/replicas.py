@@ -36,7 +36,7 @@ from components.server.serving import LOCAL
 from components.session.actions import UNEXPECTED
 from components.session.engine import CLIPS_REMEMBERED, Engine
 from components.session.line import BusyError, Line
-from components.session.loading import library
+from components.session.loading import Library
 from gleanvid.cli.options import LOADING
 
 ROUTES = ("ask", "compress", "compare")
@@ -89,7 +89,7 @@ class Replica:
         deadline: float = LOCAL.deadline_s,
         **loading: Any,
     ) -> None:
-        self.engine = Engine(library({model: loading}), line=Line(deadline, AT_ONCE))
+        self.engine = Engine(Library({model: loading}), line=Line(deadline, AT_ONCE))
         self.calls = Calls(self.engine, [model], max_frames)
         self.upload_bytes = int(upload_mb * 2**20)
         self.files: OrderedDict[Path, None] = OrderedDict()

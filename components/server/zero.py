@@ -17,7 +17,7 @@ from importlib.util import find_spec
 from types import SimpleNamespace
 from typing import Any
 
-from torch import Tensor
+import torch
 
 from gleanvid.run import Run
 from gleanvid.types import StoppedError, Video, VideoTokens
@@ -109,7 +109,9 @@ class Lent:
         encoded = self.library.encode(video, self._there(name), needs, max_pixels=max_pixels)[0]
         tokens = encoded.tokens
         parts = {field.name: getattr(tokens, field.name) for field in fields(tokens)}
-        on_cpu = {name: part.cpu() for name, part in parts.items() if isinstance(part, Tensor)}
+        on_cpu = {
+            name: part.cpu() for name, part in parts.items() if isinstance(part, torch.Tensor)
+        }
         return replace(tokens, **on_cpu), encoded.encode_s
 
     def _score_there(

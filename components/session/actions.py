@@ -10,7 +10,15 @@ from typing import Any
 
 import torch
 
-from components.session.display import Exchange, Message, exchange, history, message, status
+from components.session.display import (
+    Exchange,
+    Message,
+    exchange,
+    history,
+    message,
+    progress,
+    status,
+)
 from components.session.engine import Engine, decides_early
 from components.session.line import BusyError, Work
 from components.session.request import NO_CLIP, Request
@@ -103,7 +111,8 @@ def _preview(
     if encoded is None:
         for update in waiting(engine, work):
             yield replace(update, stoppable=True)
-        yield PageUpdate(message(f"Encoding {len(video)} frames…"), stoppable=True)
+        text = f"Encoding {len(video)} frames…"
+        yield PageUpdate(progress(engine, request.model, text), stoppable=True)
         encoded = engine.encode(video, request.model, needs, pixels, work)
         engine.line.leave(work)
     run = engine.look(encoded, request.model, compressor)
@@ -155,11 +164,12 @@ def _ask(
 ) -> Iterator[PageUpdate]:
     request.check()
     compressor = request.compressor()
-    yield PageUpdate(message("Reading the clip…"))
+    yield PageUpdate(progress(engine, request.model, "Reading the clip…"))
     video = engine.clip(str(request.path), request.frames, work)
     pixels = request.max_pixels(video)
     yield from waiting(engine, work)
-    yield PageUpdate(message(f"Encoding {len(video)} frames…"), status=status(engine))
+    text = f"Encoding {len(video)} frames…"
+    yield PageUpdate(progress(engine, request.model, text), status=status(engine))
     encoded = engine.encode(video, request.model, compressor.needs, pixels, work)
     early = PageUpdate()
     if decides_early(compressor):

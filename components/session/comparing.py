@@ -9,7 +9,7 @@ from typing import Any
 
 from components.session import rows as table
 from components.session.actions import explain, sampled, waiting
-from components.session.display import Message, message, status
+from components.session.display import Message, message, progress, status
 from components.session.engine import Engine
 from components.session.line import Work
 from components.session.request import Request, has_free_ratio
@@ -81,7 +81,7 @@ def compare(
             return
         planned = make_plans()
         done = [Row(label) for label, _ in planned]
-        yield Compared(message("Reading the clip…"), [*done])
+        yield Compared(progress(engine, request.model, "Reading the clip…"), [*done])
         comparison = Comparison(engine, request, question, needs_of(planned), work)
         opening = f"Compared {len(done)} rows."
         for index, (label, make) in enumerate(planned):

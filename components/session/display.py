@@ -12,6 +12,7 @@ from components.files.labels import labels
 from components.session.engine import Engine
 from gleanvid.run import Cost, Run
 
+STILL_LOADING = "The model is still being loaded."
 NO_WORDS = "(The model gave no words.)"
 EXCHANGES_READ = 6  # earlier exchanges that the model reads again
 MIB = 2**20
@@ -38,6 +39,11 @@ class Exchange(TypedDict):
 
 def message(text: str = "", kind: str = "quiet") -> Message:
     return {"text": text, "kind": kind}
+
+
+def progress(engine: Engine, model: str, text: str) -> Message:
+    """What is under way, and whether it has to wait for the model."""
+    return message(text if engine.holds(model) else f"{text} {STILL_LOADING}")
 
 
 def exchange(
@@ -87,29 +93,29 @@ def cost_line(cost: Cost) -> list[tuple[str, str]]:
 def status(engine: Engine, run: Run | None = None) -> list[tuple[str, str]]:
     """(name, text) pairs of the status line; what is not known yet is left out."""
     model = engine.loaded()
-    pairs = [("Device", device_name(model))]
+    pairs = [("Model", "none loaded yet")]
     if model is not None:
-        pairs.append(("Model", Path(model.name).name))
+        pairs = [("Device", device_name(model)), ("Model", Path(model.name).name)]
     if run is not None:
         record = run.compression
         pairs.append(("Tokens", f"{record.num_kept:,} of {record.num_tokens:,}"))
-    pairs.append(("Memory", f"{memory_mib():,.0f} MiB"))
+    pairs.append(("Memory", f"{memory_mib(model):,.0f} MiB"))
     waiting = max(0, len(engine.line) - 1)
     busy = "busy" if len(engine.line) else "free"
     pairs.append(("Queue", f"{waiting} waiting" if waiting else busy))
     return pairs
 
 
-def device_name(model: Any | None) -> str:
-    """The device of the loaded model, or the one a model would be loaded to."""
+def device_name(model: Any) -> str:
+    """The device of the loaded model."""
     has_gpu = torch.cuda.is_available()
     kind = str(getattr(model, "device", "cuda" if has_gpu else "cpu"))
     return torch.cuda.get_device_name() if kind.startswith("cuda") and has_gpu else kind.upper()
 
 
-def memory_mib() -> float:
-    """Allocated on the GPU where there is one, else the resident memory of this process."""
-    if torch.cuda.is_available():
+def memory_mib(model: Any | None) -> float:
+    """Allocated on the GPU once a model may be there, else the resident memory of this process."""
+    if model is not None and torch.cuda.is_available():
         return torch.cuda.memory_allocated() / MIB
     try:
         pages = int(Path("/proc/self/statm").read_text().split()[1])

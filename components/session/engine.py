@@ -52,6 +52,10 @@ class Engine:
                 self._models[name] = self.library.load_model(name)
             return self._models[name]
 
+    def holds(self, name: str) -> bool:
+        """Whether the named model is in memory; waits for nothing."""
+        return name in self._models
+
     def loaded(self) -> Any | None:
         """The model in memory, if there is one; waits for nothing."""
         return next(iter(list(self._models.values())), None)

@@ -6,15 +6,16 @@ import math
 import re
 import threading
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
-
-from torch import Tensor
 
 from gleanvid import plots
 from gleanvid.metrics import debiased, diagnose, diagnostics_of, with_diagnostics
 from gleanvid.run import Run
 from gleanvid.types import VideoTokens
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 OVER_UNITS = {  # name: what it says; x is the temporal unit
     "budget": "Tokens kept in each unit, against the even share B/T (Gini)",

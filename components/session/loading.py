@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import SimpleNamespace
 from typing import Any
 
 BUILT_IN = "builtin"  # name of the model that comes with the library
 
 
-def library(models: Mapping[str, Mapping[str, Any]]) -> Any:
-    """``gleanvid.pipeline`` whose ``load_model`` takes a name alone.
+class Library:
+    """``gleanvid.pipeline`` whose ``load_model`` takes a name alone; imported on first use.
 
     ``models``: its other keywords, by name; a name that is not there is loaded without any.
     """
-    from gleanvid import pipeline
 
-    def load_model(name: str) -> Any:
-        return pipeline.load_model(name, **models.get(name, {}))
+    def __init__(self, models: Mapping[str, Mapping[str, Any]]) -> None:
+        self._models = models
 
-    return SimpleNamespace(**vars(pipeline) | {"load_model": load_model})
+    def load_model(self, name: str) -> Any:
+        """The named model. Raises ``ModelError``."""
+        from gleanvid import pipeline
+
+        return pipeline.load_model(name, **self._models.get(name, {}))
+
+    def __getattr__(self, name: str) -> Any:
+        from gleanvid import pipeline  # transformers with it, which takes seconds
+
+        return getattr(pipeline, name)

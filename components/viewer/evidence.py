@@ -7,16 +7,18 @@ close to the true ones, so that "which kept tokens are most like this one" needs
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 import numpy as np
 import torch
-from torch import Tensor
-from torch.nn.functional import normalize
 
 from gleanvid.metrics import effective_rank, novelty
 from gleanvid.ops.subspace import remove_directions, top_directions
 from gleanvid.types import Compression, VideoTokens
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 SKETCH_WIDTH = 24
 SPAN_WIDTH = 96  # directions in which the rank of all that is kept so far is measured
@@ -69,9 +71,11 @@ def sketch(rows: Tensor) -> Tensor:
     """Rows [L, D] scaled to length one, in their top directions: int8 [L, 24], largest at 127."""
     count = min(len(rows), _SAMPLE)
     chosen = torch.linspace(0, len(rows) - 1, count, device=rows.device).long()
-    sample = normalize(rows[chosen], dim=1)
+    sample = torch.nn.functional.normalize(rows[chosen], dim=1)
     axes = top_directions(sample, torch.zeros_like(rows[0]), SKETCH_WIDTH)  # [24 or fewer, D]
-    places = torch.cat([normalize(block, dim=1) @ axes.T for block in rows.split(_BLOCK)])
+    places = torch.cat(
+        [torch.nn.functional.normalize(block, dim=1) @ axes.T for block in rows.split(_BLOCK)]
+    )
     levels = (places / places.abs().max().clamp(min=1e-30) * 127).round().to(torch.int8)
     return torch.nn.functional.pad(levels, (0, SKETCH_WIDTH - levels.shape[1]))
 

@@ -9,16 +9,18 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
-from torch import Tensor
 
 from components.viewer.evidence import effective_ranks, ranks_so_far
 from gleanvid.metrics import diagnostics_of
 from gleanvid.run import Run
 from gleanvid.types import Compression, VideoTokens
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 SCORE_LABELS = {  # in the order shown; other scores follow under their own names
     "joint": "joint score",

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from importlib import import_module
 
 from gleanvid.errors import ModelError, VideoError
+from gleanvid.later import import_later
 
 COMMANDS = {  # name -> its line in the help
     "ask": "answer a question about a video with fewer tokens",
@@ -41,6 +42,7 @@ def parse(given: Sequence[str]) -> argparse.Namespace:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit code (2: bad input, with one sentence on stderr)."""
+    import_later("torch")  # which options and tables are made without
     try:
         options = parse(list(sys.argv[1:] if arguments is None else arguments))
         return options.run(options)

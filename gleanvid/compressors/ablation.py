@@ -7,11 +7,9 @@ tokens are scored within one. The defaults are GleanVID itself.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import torch
-from torch import Tensor
-from torch.nn.functional import normalize
 
 from gleanvid.compressors.base import setting
 from gleanvid.compressors.gleanvid import GleanVID, min_max
@@ -19,6 +17,9 @@ from gleanvid.compressors.vcast import VCast
 from gleanvid.ops.content_seed import content_generator
 from gleanvid.ops.subspace import ResidualBasis
 from gleanvid.types import VideoTokens
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 _STATIC = ("random", "vcast")  # selections that look at nothing kept before
 
@@ -95,8 +96,8 @@ class _NearestKept(ResidualBasis):
     """The least distance 1 - cosine to the tokens kept so far, in place of a subspace residual."""
 
     def __init__(self, points: Tensor) -> None:
-        self._units = normalize(points, dim=1)
-        mean = normalize(points.mean(0), dim=0)
+        self._units = torch.nn.functional.normalize(points, dim=1)
+        mean = torch.nn.functional.normalize(points.mean(0), dim=0)
         self.energy = (1 - self._units @ mean).clamp(min=0).double().square()
         self.scale = torch.ones((), dtype=torch.float64, device=points.device)
         self.rank = torch.zeros((), dtype=torch.long, device=points.device)

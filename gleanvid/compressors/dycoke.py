@@ -9,17 +9,18 @@ because it gathers from the cache at every step and saves key-value reads only.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import torch
-from torch import Tensor
-from torch.nn.functional import cosine_similarity, normalize
 
 from gleanvid.compressors.base import Compressor, setting
 from gleanvid.ops.budgets import largest_remainder
 from gleanvid.ops.ranking import ranks, top_indices
 from gleanvid.ops.records import identity_record, required
 from gleanvid.types import Compression, VideoTokens
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 _GROUP = 4  # frames in a group; its first frame stays whole
 
@@ -56,7 +57,9 @@ class DyCoke(Compressor):
         units, per_unit = tokens.num_units, tokens.tokens_per_unit
         features = tokens.features.float().view(units, per_unit, -1)
         partner = _partners(units).to(features.device)
-        similarity = cosine_similarity(features, features[partner], dim=-1, eps=1e-8)  # [T, N]
+        similarity = torch.nn.functional.cosine_similarity(
+            features, features[partner], dim=-1, eps=1e-8
+        )  # [T, N]
         counts = (
             self._exact_counts(tokens, partner) if self.exact else self._counts(tokens, partner)
         )
@@ -123,7 +126,10 @@ class DyCokeDecoding(Compressor):
         before = None if tokens.previous is None else tokens.previous.state.get("attention")
         cosine = torch.tensor(0.0)
         if before is not None:
-            cosine = (normalize(row, dim=0) * normalize(before, dim=0)).sum()
+            cosine = (
+                torch.nn.functional.normalize(row, dim=0)
+                * torch.nn.functional.normalize(before, dim=0)
+            ).sum()
         seen = {"attention": row}
         trace = {"similarity": cosine}
         if float(cosine) >= self.similarity or self.retention_ratio == 1.0:

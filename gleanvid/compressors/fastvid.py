@@ -9,10 +9,9 @@ unseeded noise on densities.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import torch
-from torch import Tensor
 
 from gleanvid.compressors.base import Compressor, setting
 from gleanvid.ops.budgets import largest_remainder
@@ -22,6 +21,9 @@ from gleanvid.ops.records import identity_record, required
 from gleanvid.ops.segments import neighbour_cosines, spans_between, starts_of, weakest
 from gleanvid.ops.shares import Shares, shared_record
 from gleanvid.types import Compression, VideoTokens
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 _NEIGHBOURS = 4
 _PUBLISHED = {  # tau, context share, beta, cosine of near-identical frames

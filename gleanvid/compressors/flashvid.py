@@ -9,11 +9,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import torch
-from torch import Tensor
-from torch.nn.functional import normalize
 
 from gleanvid.compressors.base import Compressor, setting
 from gleanvid.compressors.two_stage import TwoStage
@@ -26,6 +24,9 @@ from gleanvid.ops.segments import neighbour_cosines, spans_between, starts_of, w
 from gleanvid.ops.shares import Shares, shared_record
 from gleanvid.ops.windows import exact_counts
 from gleanvid.types import Compression, VideoTokens
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 _NEIGHBOURS = 7
 _MAX_ENTRIES = 2**25  # of the pairwise matrices of the frames that are worked on at a time
@@ -176,7 +177,7 @@ def _diverse_picks(features: Tensor, weight: Tensor, counts: Tensor) -> Tensor:
 
 
 def _picks_at_once(features: Tensor, weight: Tensor, counts: Tensor) -> Tensor:
-    unit = normalize(features, dim=-1)
+    unit = torch.nn.functional.normalize(features, dim=-1)
     gaps = (1.0 - unit @ unit.transpose(1, 2)) * weight[..., None]  # [T, N, N], a candidate's row
     closest = gaps.topk(min(2, gaps.shape[1]), largest=False).values[..., -1]  # [T, N]
     picked = torch.zeros_like(weight, dtype=torch.bool)
@@ -196,7 +197,7 @@ def _trees(features: Tensor, free: Tensor, floor: int, threshold: float) -> tupl
     A free token joins the most similar free token of the frame before if their cosine passes the
     threshold, which rises so that more than ``floor`` tokens stand.
     """
-    unit = normalize(features, dim=-1)
+    unit = torch.nn.functional.normalize(features, dim=-1)
     cosine = unit[1:] @ unit[:-1].transpose(1, 2)  # [L-1, N, N]
     cosine.masked_fill_(~(free[1:, :, None] & free[:-1, None, :]), -1.0)
     best, parent = cosine.max(dim=2)

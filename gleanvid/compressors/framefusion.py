@@ -11,16 +11,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import torch
-from torch import Tensor
-from torch.nn.functional import normalize
 
 from gleanvid.compressors.base import Compressor, setting
 from gleanvid.ops.ranking import descending, top_indices
 from gleanvid.ops.records import identity_record, merge_record, required
 from gleanvid.types import Compression, VideoTokens
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 _MERGING, _PRUNING, FINISHED = 0, 1, 2
 _FIRST = -2.0  # similarity of a token with nothing before it in its column
@@ -167,7 +168,7 @@ def _column_similarity(tokens: VideoTokens) -> tuple[Tensor, Tensor]:
     place = place if tokens.positions is None else tokens.positions.to(features.device)
     column = place % tokens.tokens_per_unit
     order = torch.sort(column * tokens.num_units + place // tokens.tokens_per_unit).indices
-    unit = normalize(features[order], dim=-1)
+    unit = torch.nn.functional.normalize(features[order], dim=-1)
     similarity = torch.full((len(order),), _FIRST, device=features.device)
     cosine = (unit[1:] * unit[:-1]).sum(dim=-1)
     same = column[order][1:] == column[order][:-1]

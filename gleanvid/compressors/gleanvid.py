@@ -11,10 +11,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import torch
-from torch import Tensor
 
 from gleanvid.compressors.base import Compressor, setting
 from gleanvid.ops.budgets import largest_remainder
@@ -26,6 +25,9 @@ from gleanvid.ops.subspace import (
     top_directions,
 )
 from gleanvid.types import Compression, VideoTokens
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 _BASIS_FLOOR = 1e-5  # of the largest norm: below this a QR direction is rounding noise
 _SATURATED = 1e-3  # of the largest norm: below this a unit has no complementary evidence left

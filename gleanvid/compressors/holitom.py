@@ -9,11 +9,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import torch
-from torch import Tensor
-from torch.nn.functional import normalize
 
 from gleanvid.compressors.base import Compressor, setting
 from gleanvid.compressors.two_stage import TwoStage
@@ -23,6 +21,9 @@ from gleanvid.ops.ranking import most_similar, ranks, top_indices
 from gleanvid.ops.records import identity_record, merge_record, required
 from gleanvid.ops.windows import Windows, exact_counts, with_singles
 from gleanvid.types import Compression, VideoTokens
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 _NEIGHBOURS = 7
 
@@ -134,7 +135,7 @@ class HoliTom(TwoStage):
 
 def still_windows(features: Tensor, tau: float, longest: int) -> Windows:
     """The partition of frames [T, N, D] whose averaging saves most tokens (dynamic programme)."""
-    unit = normalize(features, dim=-1)
+    unit = torch.nn.functional.normalize(features, dim=-1)
     still = (unit[:-1] * unit[1:]).sum(dim=-1) > tau  # [T-1, N]
     runs = [torch.zeros(unit.shape[1], dtype=torch.long, device=unit.device)]
     for step in still:

@@ -8,15 +8,16 @@ numbers say nothing about it.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import torch
-from torch import Tensor
-from torch.nn.functional import normalize
 
 from gleanvid.compressors.base import Compressor, setting
 from gleanvid.ops.budgets import largest_remainder
 from gleanvid.types import Compression, VideoTokens
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 
 @dataclass(frozen=True)
@@ -43,8 +44,10 @@ class PairwiseGain(Compressor):
         units, per_unit = tokens.num_units, tokens.tokens_per_unit
         features = tokens.features.float().view(units, per_unit, -1)
         means = features.mean(dim=1)  # [T, D]
-        unit = normalize(features, dim=-1)
-        information = 1.0 - torch.einsum("tnd,td->tn", unit, normalize(means, dim=-1))
+        unit = torch.nn.functional.normalize(features, dim=-1)
+        information = 1.0 - torch.einsum(
+            "tnd,td->tn", unit, torch.nn.functional.normalize(means, dim=-1)
+        )
         segment = segments(means, self.tau)
         shares = segment_novelty(means, segment)[segment]
         total = self.budget(tokens)
@@ -57,7 +60,7 @@ class PairwiseGain(Compressor):
 
 def segments(means: Tensor, tau: float) -> Tensor:
     """int64 [T]: segment of each unit; a one-unit segment joins its more similar neighbour."""
-    unit = normalize(means, dim=-1)
+    unit = torch.nn.functional.normalize(means, dim=-1)
     cosine = (unit[1:] * unit[:-1]).sum(dim=-1)  # [T-1]
     cut = cosine < tau
     edge = cut.new_ones(1)
@@ -75,7 +78,7 @@ def segment_novelty(means: Tensor, segment: Tensor) -> Tensor:
     """[S]: 1 - mean cosine of each segment's mean to the earlier ones, for units [T, D]."""
     count = int(segment[-1]) + 1
     sums = means.new_zeros(count, means.shape[1]).index_add_(0, segment, means)
-    unit = normalize(sums, dim=-1)
+    unit = torch.nn.functional.normalize(sums, dim=-1)
     earlier = (unit @ unit.T).tril(diagonal=-1).sum(dim=1)
     places = torch.arange(count, device=means.device)
     novelty = (1.0 - earlier / places.clamp(min=1)).clamp(min=1e-6)

@@ -9,11 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import torch
-from torch import Tensor
-from torch.nn.functional import normalize
 
 from gleanvid.compressors.base import Compressor, setting
 from gleanvid.compressors.two_stage import TwoStage
@@ -24,6 +22,9 @@ from gleanvid.ops.ranking import descending
 from gleanvid.ops.records import identity_record, merge_record, required
 from gleanvid.ops.windows import Windows, exact_counts, with_singles
 from gleanvid.types import Compression, VideoTokens
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 _NEIGHBOURS = 7
 _LARGEST_UNMERGED = 14  # smaller sets pass unchanged in the authors' code
@@ -100,7 +101,7 @@ class PruneVid(TwoStage):
         _, labels, _ = density_peaks(features.mean(dim=1), count, min(_NEIGHBOURS, units))
         start = torch.zeros(units, dtype=torch.long, device=features.device)
         static = torch.zeros(units, per_unit, dtype=torch.bool, device=features.device)
-        unit = normalize(features, dim=-1)
+        unit = torch.nn.functional.normalize(features, dim=-1)
         for _, first, length in runs_of(contiguous_labels(labels.tolist())):
             start[first : first + length] = first
             if length > 1:
@@ -145,7 +146,10 @@ def _change(features: Tensor, windows: Windows) -> Tensor:
     for first in windows.firsts:
         span = windows.span(first)
         means[span] = features[span].mean(dim=0)
-    return 1.0 - (normalize(features, dim=-1) * normalize(means, dim=-1)).sum(dim=-1)
+    return 1.0 - (
+        torch.nn.functional.normalize(features, dim=-1)
+        * torch.nn.functional.normalize(means, dim=-1)
+    ).sum(dim=-1)
 
 
 @dataclass(frozen=True)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import torch
-from torch import Tensor
 
 from gleanvid.compressors.base import Compressor
 from gleanvid.types import Compression, VideoTokens
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 _PLASTIC = 1.324717957244746  # real root of x^3 = x + 1: steps 1/p and 1/p^2 fill a square evenly
 

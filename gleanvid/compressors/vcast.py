@@ -8,15 +8,17 @@ model it is a proposal of ours. Not ported: newline handling, which belongs to t
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import torch
-from torch import Tensor
 
 from gleanvid.compressors.base import Compressor, setting
 from gleanvid.ops.budgets import largest_remainder
 from gleanvid.ops.ranking import descending, ranks
 from gleanvid.types import Compression, VideoTokens
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 _EPS = 1e-6
 

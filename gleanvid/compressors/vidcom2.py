@@ -9,16 +9,17 @@ which belongs to the models.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import torch
-from torch import Tensor
-from torch.nn.functional import normalize
 
 from gleanvid.compressors.base import Compressor, setting
 from gleanvid.ops.budgets import largest_remainder
 from gleanvid.ops.ranking import ranks, top_indices
 from gleanvid.types import Compression, VideoTokens
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 _BANDWIDTHS = (0.125, 0.25, 0.5, 1.0, 2.0)
 
@@ -79,7 +80,7 @@ def _steady_units(tokens: VideoTokens, channel_ratio: float) -> Tensor:
     variance = features.var(dim=0, unbiased=False)
     count = max(1, int(features.shape[1] * channel_ratio))
     steady = top_indices(-variance, count)
-    units = normalize(features.index_select(1, steady), dim=-1)
+    units = torch.nn.functional.normalize(features.index_select(1, steady), dim=-1)
     return units.view(tokens.num_units, tokens.tokens_per_unit, -1)
 
 

@@ -8,17 +8,18 @@ port that produced the published rows (features written to the wrong places) is 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import torch
-from torch import Tensor
-from torch.nn.functional import normalize
 
 from gleanvid.compressors.base import Compressor, setting
 from gleanvid.ops.budgets import largest_remainder
 from gleanvid.ops.ranking import most_similar, ranks, top_indices
 from gleanvid.ops.records import merge_record, required
 from gleanvid.types import Compression, VideoTokens
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 _NEIGHBOURS = 5  # cosines averaged for a density, qwen3_port only
 _CHUNK = 1024  # rows of the cosine matrix held at once
@@ -79,7 +80,7 @@ class VisionZip(Compressor):
         saliency = required(tokens, "saliency", "VisionZip").float()
         total = self.budget(tokens)
         count = max(1, int(total * 0.6))
-        units = normalize(tokens.features.float(), dim=-1)  # [L, D]
+        units = torch.nn.functional.normalize(tokens.features.float(), dim=-1)  # [L, D]
         keep = top_indices(saliency, count)
         home = keep.new_full((len(tokens),), -1)
         home[keep] = keep
@@ -113,7 +114,7 @@ def _assign(
         places = torch.where(anchors, index, per_unit).sort(dim=1).values[:, :widest]  # [T, C]
         absent = places == per_unit
         places = places.clamp(max=per_unit - 1)
-        unit_keys = normalize(keys, dim=-1)
+        unit_keys = torch.nn.functional.normalize(keys, dim=-1)
         chosen = unit_keys.gather(1, places[..., None].expand(-1, -1, width))
         cosine = torch.bmm(unit_keys, chosen.transpose(1, 2))  # [T, N, C]
         nearest = cosine.masked_fill(absent[:, None, :], float("-inf")).argmax(dim=2)

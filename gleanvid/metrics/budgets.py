@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import torch
-from torch import Tensor
 
 from gleanvid.ops.cells import Cells
 from gleanvid.ops.subspace import history_residuals
 from gleanvid.types import Compression
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 
 def gini(values: Tensor) -> float:

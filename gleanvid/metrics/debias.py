@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from torch import Tensor
+from typing import TYPE_CHECKING
 
 from gleanvid.ops.subspace import remove_directions, top_directions
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 
 def debiased(features: Tensor, rank: int = 1) -> Tensor:

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
-from torch import Tensor
 
 from gleanvid.metrics.complement import (
     energy_outside_span,
@@ -24,6 +23,9 @@ from gleanvid.metrics.diversity import effective_dimension, effective_rank_by_un
 from gleanvid.metrics.span import kept_span
 from gleanvid.run import Run
 from gleanvid.types import Compression
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 _PREFIX = "diagnostics/"
 
@@ -43,7 +45,7 @@ class Diagnostics:
     def summary(self) -> dict[str, Any]:
         """Plain numbers and lists, ready for JSON."""
         return {
-            name: value.tolist() if isinstance(value, Tensor) else value
+            name: value.tolist() if isinstance(value, torch.Tensor) else value
             for name, value in asdict(self).items()
         }
 
@@ -73,7 +75,7 @@ def with_diagnostics(run: Run, found: Diagnostics) -> Run:
 
 
 def _as_tensor(value: float | Tensor) -> Tensor:
-    return value if isinstance(value, Tensor) else torch.tensor(value, dtype=torch.float64)
+    return value if isinstance(value, torch.Tensor) else torch.tensor(value, dtype=torch.float64)
 
 
 def diagnostics_of(run: Run) -> Diagnostics | None:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 import torch
-from torch import Tensor
 
 from gleanvid.types import Compression
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 GAPS = range(1, 21)  # frame gaps of the paper's diagnosis
 

@@ -6,11 +6,14 @@ Rows are debiased tokens; for methods that merge, the merged rows that the langu
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import torch
-from torch import Tensor
 
 from gleanvid.types import Compression
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 _TOLERANCE = 1e-4  # a direction this much smaller than its unit's largest is explained already
 _FLOOR = 1e-5  # of the largest norm: below this a direction is rounding noise

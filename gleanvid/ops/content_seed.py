@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+from typing import TYPE_CHECKING
 
 import torch
-from torch import Tensor
 
 from gleanvid.types import VideoTokens
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 _COMPARISONS = 32  # enough to tell clips apart; each more is one more that rounding could turn
 

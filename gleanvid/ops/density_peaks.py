@@ -8,11 +8,14 @@ that the video methods add to the densities; ties here go to the lower index.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import torch
-from torch import Tensor
 
 from gleanvid.ops.ranking import top_indices
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 _CHUNK = 2048  # rows of the distance matrix that exist at a time
 

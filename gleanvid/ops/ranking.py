@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import torch
-from torch import Tensor
-from torch.nn.functional import normalize
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 
 def descending(scores: Tensor) -> Tensor:
@@ -26,6 +29,9 @@ def ranks(scores: Tensor) -> Tensor:
 
 def most_similar(rows: Tensor, others: Tensor, chunk: int = 1024) -> Tensor:
     """int64 [n]: for each of rows [n, D] the most cosine-similar of ``others`` [m, D], chunked."""
-    units = normalize(others, dim=-1)
-    parts = [(normalize(part, dim=-1) @ units.T).argmax(dim=1) for part in rows.split(chunk)]
+    units = torch.nn.functional.normalize(others, dim=-1)
+    parts = [
+        (torch.nn.functional.normalize(part, dim=-1) @ units.T).argmax(dim=1)
+        for part in rows.split(chunk)
+    ]
     return torch.cat(parts) if parts else rows.new_zeros(0, dtype=torch.long)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import torch
-from torch import Tensor
 
 from gleanvid.types import Compression, VideoTokens
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 
 def merge_record(

@@ -6,17 +6,19 @@ Letters: T units, D_g width of a descriptor. A cut at t lies between units t and
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import torch
-from torch import Tensor
-from torch.nn.functional import normalize
 
 from gleanvid.ops.ranking import descending
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 
 def neighbour_cosines(descriptors: Tensor) -> Tensor:
     """[T-1]: cosine of every unit's descriptor [T, D_g] to the next one's."""
-    unit = normalize(descriptors.float(), dim=-1)
+    unit = torch.nn.functional.normalize(descriptors.float(), dim=-1)
     return (unit[:-1] * unit[1:]).sum(dim=-1)
 
 

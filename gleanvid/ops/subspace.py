@@ -5,8 +5,12 @@ Letters: L tokens, D width, C cells, T units, r directions, q rank of the basis.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import torch
-from torch import Tensor
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 _EXACT_BELOW = 128  # the smaller side up to which a dense eigensolver is used
 _BLOCK = 16  # Krylov block, rounded up to a multiple: odd widths waste the matrix units

@@ -8,12 +8,15 @@ window and position. That average is a row at the position's token in the window
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import torch
-from torch import Tensor
 
 from gleanvid.ops.budgets import largest_remainder
 from gleanvid.ops.ranking import top_indices
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 
 @dataclass(frozen=True, eq=False)

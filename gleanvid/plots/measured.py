@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 import plotly.graph_objects as go
-from torch import Tensor
 
 from gleanvid.metrics import Diagnostics, diagnostics_of
 from gleanvid.plots.style import labels, listed, note
 from gleanvid.plots.units import lines_over_units
 from gleanvid.run import Run
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 
 def measured_over_units(

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import plotly.graph_objects as go
-from torch import Tensor
 
 from gleanvid.plots.palette import looks
 from gleanvid.plots.style import styled
 from gleanvid.run import Run
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 
 def lines_over_units(

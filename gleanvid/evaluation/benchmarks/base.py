@@ -10,11 +10,12 @@ import random
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, ClassVar, Self
-
-from torch import Tensor
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from gleanvid.types import Video, VideoTokens
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 HOWS = ("likelihood", "letter", "text")  # ways to get a response out of a model
 

@@ -8,16 +8,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-from torch import Tensor
 
 from gleanvid.evaluation.benchmarks.base import Benchmark, BenchmarkError, Item
 from gleanvid.glimpse.clips import ask_about, evidence_by_thing, make_video
 from gleanvid.glimpse.questions import FAMILIES, Question, normalise
 from gleanvid.glimpse.world import SPLITS, ClipSettings
 from gleanvid.types import Video, VideoError, VideoTokens
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 QUESTIONS = 2000  # where no limit is given
 _PER_CLIP = 4  # most questions about one clip, of the families asked least so far

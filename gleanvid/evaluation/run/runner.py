@@ -9,9 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
-
-from torch import Tensor
+from typing import TYPE_CHECKING, Any
 
 from gleanvid.evaluation.benchmarks.base import Benchmark, BenchmarkError, Item
 from gleanvid.evaluation.run.journal import Journal
@@ -22,6 +20,9 @@ from gleanvid.models.generation.sampling import Sampling
 from gleanvid.ops.records import whole_record
 from gleanvid.run import visual_tokens_by_layer
 from gleanvid.types import Compression
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 Row = dict[str, Any]
 Work = Sequence[tuple[Setup, Sequence[Item]]]  # what is still to be asked about one clip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from components.session.display import status
+from components.session.display import STILL_LOADING, progress, status
 from components.session.engine import Engine
 from components.session.line import Work
 from gleanvid import GleanVID
@@ -12,7 +12,8 @@ from tests.components.fake import Library, a_run, moving_square
 def test_nothing_is_loaded_to_say_something():
     engine = Engine(Library())
     said = dict(status(engine))
-    assert set(said) == {"Device", "Memory", "Queue"} and said["Queue"] == "free"
+    assert set(said) == {"Model", "Memory", "Queue"} and said["Queue"] == "free"
+    assert said["Model"] == "none loaded yet"
     assert engine.library.loads == 0
     assert float(said["Memory"].split()[0].replace(",", "")) > 10
 
@@ -29,3 +30,11 @@ def test_model_tokens_and_queue_are_told():
     assert said["Tokens"] == f"{record.num_kept:,} of {record.num_tokens:,}"
     next(engine.line.wait(Work()))
     assert dict(status(engine))["Queue"] == "1 waiting"
+
+
+def test_work_that_waits_for_the_model_says_so():
+    engine = Engine(Library())
+    text = "Encoding 8 frames…"
+    assert progress(engine, "builtin", text)["text"] == f"{text} {STILL_LOADING}"
+    engine.model("builtin")
+    assert progress(engine, "builtin", text)["text"] == text

@@ -1,0 +1,41 @@
+"""Packages that take seconds to import, imported once somebody looks into them.
+
+For programs, not for the library: the page and the command line say what they are about before
+torch is there. Every module goes on saying ``import torch``, and asks for no name of it, such as
+``from torch import Tensor``, while it is itself imported.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib.util import find_spec, module_from_spec
+from threading import RLock
+from types import ModuleType
+from typing import Any
+
+_LOCK = RLock()
+_KNOWN = ("__class__", "__dict__", "__spec__")  # what the import statement itself looks at
+
+
+class _Later(ModuleType):
+    """A module that has not run. The first look at one of its names runs it; others wait."""
+
+    def __getattribute__(self, name: str) -> Any:
+        attribute = super().__getattribute__
+        if name not in _KNOWN:
+            with _LOCK:  # ``importlib.util.LazyLoader`` shows other threads half a module
+                spec = attribute("__spec__")
+                if spec.loader_state is None:
+                    spec.loader_state = "running"
+                    spec.loader.exec_module(self)
+                    self.__class__ = ModuleType
+        return attribute(name)
+
+
+def import_later(name: str) -> None:
+    """Have ``import name`` cost nothing until the package is used; nothing where it is there."""
+    spec = find_spec(name) if name not in sys.modules else None
+    if spec is not None and spec.loader is not None:
+        module = module_from_spec(spec)
+        module.__class__ = _Later
+        sys.modules[name] = module

@@ -1,0 +1,108 @@
+"""Seconds from a command to what a person sees: ``python -m tests.bench_start --out FILE``.
+
+Every round runs every command once, one after the other, so that a busy minute falls on all of
+them. Ratios are of medians; ``import gradio`` is what the page cannot do without.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+from statistics import median
+from urllib.error import URLError
+from urllib.request import urlopen
+
+ROOT = Path(__file__).parents[1]
+LIMIT_S = 180.0
+PYTHON = [sys.executable]
+COMMANDS = {
+    "import gradio": ["-c", "import gradio"],
+    "import gleanvid": ["-c", "import gleanvid"],
+    "gleanvid --help": ["-m", "gleanvid.cli", "--help"],
+    "gleanvid models": ["-m", "gleanvid.cli", "models"],
+    "gleanvid tables": ["-m", "gleanvid.cli", "tables"],
+}
+LINE, PAGE = "page: a line on the terminal", "page: served"
+
+
+def run(words: list[str]) -> float:
+    """Seconds that a command takes to its end."""
+    started = time.perf_counter()
+    subprocess.run([*PYTHON, *words], check=True, cwd=ROOT, stdout=subprocess.DEVNULL)
+    return time.perf_counter() - started
+
+
+def serve() -> tuple[float, float]:
+    """Seconds until ``python app.py`` prints its first line, and until it answers with the page."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    started = time.perf_counter()
+    words = ["app.py", "--port", str(port), "--device", "cpu"]
+    with subprocess.Popen([*PYTHON, *words], cwd=ROOT, stdout=subprocess.PIPE) as page:
+        try:
+            assert page.stdout is not None and page.stdout.readline()
+            line_s = time.perf_counter() - started
+            while not answers(port):
+                if page.poll() is not None or time.perf_counter() - started > LIMIT_S:
+                    raise RuntimeError("the page was not served")
+                time.sleep(0.02)
+            return line_s, time.perf_counter() - started
+        finally:
+            page.terminate()
+
+
+def answers(port: int) -> bool:
+    try:
+        with urlopen(f"http://127.0.0.1:{port}/", timeout=LIMIT_S) as page:
+            return bool(page.read(1))
+    except URLError:
+        return False
+
+
+def measure(rounds: int) -> dict[str, list[float]]:
+    """Seconds of every round by command; a round before it fills the disk's cache."""
+    found: dict[str, list[float]] = {name: [] for name in (*COMMANDS, LINE, PAGE)}
+    for number in range(rounds + 1):
+        seconds = {name: run(words) for name, words in COMMANDS.items()}
+        seconds[LINE], seconds[PAGE] = serve()
+        for name, value in seconds.items():
+            if number:
+                found[name].append(value)
+    return found
+
+
+def table(found: dict[str, list[float]], load: float) -> str:
+    base = median(found["import gradio"])
+    lines = [
+        "python -m tests.bench_start",
+        f"cores {os.cpu_count()}, load before {load:.1f}; {len(found[PAGE])} rounds, medians",
+        "Aims on idle cores: page served within 1.3 times import gradio, other lines within 0.5 s.",
+        "",
+        f"{'':<32}{'s':>8}{'worst':>8}{'x import gradio':>18}",
+    ]
+    for name, values in found.items():
+        middle = median(values)
+        lines.append(f"{name:<32}{middle:>8.2f}{max(values):>8.2f}{middle / base:>18.2f}")
+    return "\n".join(lines) + "\n"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--out", type=Path, help="file for the table")
+    options = parser.parse_args()
+    load = os.getloadavg()[0]
+    text = table(measure(options.rounds), load)
+    print(text)
+    if options.out:
+        options.out.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

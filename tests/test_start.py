@@ -1,0 +1,84 @@
+"""What each way in has imported by the time it can say or show something."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from gleanvid.later import import_later
+
+HEAVY = {"torch": "torch._C", "transformers": "transformers", "gradio": "gradio"}
+CLI = "from gleanvid.cli import main\nmain({words})"
+SERVING = """
+import app
+from components.session.engine import Engine
+
+def stop(*_): raise SystemExit  # what loads the model comes once the page is served
+
+Engine.warm_up = stop
+app.main(["--device", "cpu"])
+"""
+ENTRIES = {  # program, and the heavy packages it has imported at its end
+    "import gleanvid": ("import gleanvid", set()),
+    "gleanvid --help": (CLI.format(words=["--help"]), set()),
+    "gleanvid models": (CLI.format(words=["models"]), set()),
+    "gleanvid tables": (CLI.format(words=["tables"]), set()),
+    "gleanvid ask --help": (CLI.format(words=["ask", "--help"]), set()),
+    "the page, served": (SERVING, {"gradio"}),
+}
+
+
+def imported(program, folder):
+    """Names of modules that a fresh interpreter holds when the program ends."""
+    out = folder / "modules.json"
+    report = (
+        "import atexit, json, pathlib, sys\n"
+        f"atexit.register(lambda: pathlib.Path({str(out)!r}).write_text("
+        "json.dumps(list(sys.modules))))\n"
+    )
+    root = Path(__file__).parents[1]
+    given = os.environ | {"PYTHONPATH": str(root), "GRADIO_TEMP_DIR": str(folder)}
+    command = [sys.executable, "-c", report + program]
+    done = subprocess.run(command, capture_output=True, text=True, env=given, check=False)
+    assert done.returncode == 0, done.stderr
+    return set(json.loads(out.read_text()))
+
+
+@pytest.mark.parametrize("entry", ENTRIES)
+def test_an_entry_imports_what_it_needs_and_no_more(entry, tmp_path):
+    program, needed = ENTRIES[entry]
+    if "gradio" in needed:
+        pytest.importorskip("gradio", reason="needs the app extra")
+    found = imported(program, tmp_path)
+    assert {name for name, module in HEAVY.items() if module in found} == needed
+
+
+LATE = """
+import sys, threading
+from gleanvid.later import import_later
+import_later("slow_one")
+import slow_one as module
+assert not hasattr(sys, "slow_ran")
+seen = []
+threads = [threading.Thread(target=lambda: seen.append(module.LAST)) for _ in range(8)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+assert seen == ["last"] * 8 and sys.slow_ran == 1, (seen, sys.slow_ran)
+assert type(module) is type(sys)
+"""
+
+
+def test_a_package_put_off_runs_once_and_no_thread_sees_half_of_it(tmp_path):
+    slow = "import sys, time\nsys.slow_ran = getattr(sys, 'slow_ran', 0) + 1\ntime.sleep(0.2)\n"
+    (tmp_path / "slow_one.py").write_text(slow + "LAST = 'last'\n")
+    imported(f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n" + LATE, tmp_path)
+
+
+def test_a_package_that_is_there_or_is_missing_stays_as_it_is():
+    import_later("json")
+    assert sys.modules["json"] is json
+    import_later("no_such_package")
+    assert "no_such_package" not in sys.modules
