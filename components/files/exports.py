@@ -6,10 +6,10 @@ Every file lies in a folder of its own under Gradio's cache, with a name made he
 from __future__ import annotations
 
 import csv
-import io
 import json
 import secrets
 import zipfile
+import zlib
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from pathlib import Path
@@ -20,16 +20,20 @@ import numpy as np
 from gradio.utils import get_upload_folder
 from PIL import Image
 
+from components.files import bounds
 from components.files.folder import trim
 from components.files.labels import labels
 from gleanvid.metrics import budget_gini, diagnostics_of
 from gleanvid.plots import contact_sheet, overlay_frame
 from gleanvid.run import Run, mask_arrays
 
-MAX_RUN_BYTES = 400 * 2**20  # of an opened run, unpacked
 EXPORT_BYTES = 2**30  # of all files made; the oldest go
 PARTS = ("run.json", "run.npz")
 NO_RUN = "This is not a run saved by GleanVID."
+UNREADABLE = (
+    *(zipfile.BadZipFile, zlib.error, OSError, EOFError, ValueError, TypeError, RuntimeError),
+    *(NotImplementedError, OverflowError, MemoryError, AttributeError, KeyError, IndexError),
+)
 Maker = Callable[[Sequence[Run], Path], Path]
 
 
@@ -169,27 +173,27 @@ def saved_run(runs: Sequence[Run], folder: Path) -> Path:
 
 
 def opened(path: str) -> Run:
-    """A saved run. Raises ``ValueError`` for anything else, before much of it is unpacked."""
+    """A saved run. Raises ``ValueError`` for anything else, before it is parsed or unpacked."""
     try:
         with zipfile.ZipFile(path) as archive, TemporaryDirectory() as place:
             infos = {info.filename: info for info in archive.infolist()}
-            if set(infos) != set(PARTS) or _size(infos.values()) > MAX_RUN_BYTES:
+            if set(infos) != set(PARTS):
                 raise ValueError(NO_RUN)
-            arrays = archive.read("run.npz")
-            with zipfile.ZipFile(io.BytesIO(arrays)) as inner:
-                if _size(inner.infolist()) > MAX_RUN_BYTES:
-                    raise ValueError(NO_RUN)
-            (Path(place) / "run.npz").write_bytes(arrays)
-            (Path(place) / "run.json").write_bytes(archive.read("run.json"))
+            if infos["run.npz"].file_size > bounds.MAX_RUN_BYTES:
+                raise ValueError(bounds.TOO_LARGE)
+            with archive.open("run.json") as part:
+                text = part.read(bounds.MAX_JSON_BYTES + 1)
+            bounds.check_json(text)
+            (Path(place) / "run.json").write_bytes(text)
+            arrays = Path(archive.extract("run.npz", place))
+            with arrays.open("rb") as file:
+                bounds.check_arrays(file)
             run = Run.load(place)
-    except (zipfile.BadZipFile, OSError, EOFError, ValueError, RuntimeError, NotImplementedError):
-        raise ValueError(NO_RUN) from None
-    _check(run)
+        _check(run)
+    except UNREADABLE as error:
+        told = str(error) == bounds.TOO_LARGE
+        raise ValueError(bounds.TOO_LARGE if told else NO_RUN) from None
     return run
-
-
-def _size(infos: Any) -> int:
-    return sum(info.file_size for info in infos)
 
 
 def _check(run: Run) -> None:

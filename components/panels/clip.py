@@ -6,12 +6,11 @@ Another clip clears the page of the one before.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import gradio as gr
-from gradio.data_classes import FileData
 
+from components.panels.player import Player
 from components.panels.shared import AT_ONCE, Changes, Shared
 from components.session.examples import Example, ready, thumbnail
 
@@ -32,22 +31,6 @@ const show = () => list.replaceChildren(...(props.value || []).map((text) => {
 watch("value", show);
 show();
 """
-
-
-class Player(gr.Video):
-    """A video player that shows a file as it is stored.
-
-    Gradio's own looks into it with ffprobe and converts it with ffmpeg, in the server's process.
-    """
-
-    def get_block_name(self) -> str:
-        return "video"
-
-    def preprocess(self, payload: FileData | None) -> str | None:
-        return payload.path if payload else None
-
-    def postprocess(self, value: str | Path | None) -> FileData | None:
-        return FileData(path=str(value), orig_name=Path(value).name) if value else None
 
 
 class Clip(NamedTuple):

@@ -10,6 +10,7 @@ import pytest
 from gradio.data_classes import FileData
 
 from components.panels import clip
+from components.panels.player import Player
 from components.session.examples import Example
 from tests.components.fake import write_clip
 
@@ -38,4 +39,4 @@ def test_no_other_part_of_the_page_takes_a_video():
     root = Path(clip.__file__).parents[1]
     users = [path.name for path in root.rglob("*.py") if "gr.Video(" in path.read_text("utf-8")]
     assert users == []
-    assert clip.Player.__name__ == "Player" and clip.Player().get_block_name() == "video"
+    assert Player.__name__ == "Player" and Player().get_block_name() == "video"

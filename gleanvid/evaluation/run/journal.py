@@ -20,6 +20,8 @@ from gleanvid.evaluation.run.setups import current_key
 
 _LOG = logging.getLogger(__name__)
 FORMAT = 1
+HEADER = {"gleanvid_evaluation": int, "settings": dict}  # what a line must hold
+ROW = {"item": str, "setup": str}
 
 Key = tuple[str, str]  # (item id, setup key)
 
@@ -148,7 +150,7 @@ class Journal:
 
 
 def _check_settings(path: Path, line: bytes, settings: Mapping[str, Any]) -> None:
-    header = _parsed(path, line, 1, ("gleanvid_evaluation", "settings"))
+    header = _parsed(path, line, 1, HEADER)
     if header["gleanvid_evaluation"] != FORMAT:
         raise JournalError(f"{path} was written by another version; choose another folder")
     before, now = dict(_flat(header["settings"])), dict(_flat(json.loads(json.dumps(settings))))
@@ -169,13 +171,13 @@ def _flat(settings: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, 
 
 
 def _parsed(
-    path: Path, line: bytes, number: int, wanted: tuple[str, ...] = ("item", "setup")
+    path: Path, line: bytes, number: int, wanted: Mapping[str, type] = ROW
 ) -> dict[str, Any]:
     try:
         row = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         row = None
-    if not isinstance(row, dict) or any(name not in row for name in wanted):
+    if not isinstance(row, dict) or any(type(row.get(n)) is not kind for n, kind in wanted.items()):
         raise JournalError(
             f"{path}, line {number} is damaged: repair or delete that line, or choose another "
             "folder; nothing was changed"

@@ -12,7 +12,7 @@ import pytest
 import torch
 from PIL import Image
 
-from components.files import exports
+from components.files import bounds, exports
 from components.panels.export import GONE, NOTHING, writing
 from components.session.engine import Engine
 from components.session.figures import measured
@@ -120,8 +120,8 @@ def test_anything_else_is_no_saved_run(runs, tmp_path, parts):
 
 def test_a_run_that_unpacks_too_large_is_refused(runs, tmp_path, monkeypatch):
     path = str(exports.saved_run(runs, tmp_path))
-    monkeypatch.setattr(exports, "MAX_RUN_BYTES", 50_000)
-    with pytest.raises(ValueError, match="not a run saved"):
+    monkeypatch.setattr(bounds, "MAX_RUN_BYTES", 50_000)
+    with pytest.raises(ValueError, match="too large"):
         exports.opened(path)
 
 
