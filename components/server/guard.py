@@ -17,11 +17,12 @@ import re
 import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from typing import Any
 from urllib.parse import unquote
 
 from starlette.concurrency import run_in_threadpool
+from starlette.requests import ClientDisconnect
 
 from components.server.disk import Uploads
 from components.server.hosts import Hosts
@@ -98,7 +99,7 @@ class Guard:
         uploading = self.uploads.under_way() if _is_upload(scope) else nullcontext()
         own = [*self.headers, FRESH] if _is_script(scope) else self.headers
         async with turn:
-            with uploading:
+            with uploading, suppress(ClientDisconnect):
                 await self.app(scope, receive, _with_headers(send, own))
 
     def _refusal(

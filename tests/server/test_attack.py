@@ -1,0 +1,28 @@
+"""The attack refuses other machines, and a server of today holds all of it."""
+
+from __future__ import annotations
+
+import pytest
+
+from components.server import serving
+from tests.server import attack
+from tests.server.attempts import everything
+from tests.server.running import running
+
+
+@pytest.mark.parametrize(
+    "url", ["http://example.org", "https://127.0.0.1:1", "http://10.0.0.1", "127.0.0.1:80", ""]
+)
+def test_other_machines_are_not_attacked(url):
+    with pytest.raises(ValueError, match="on this machine"):
+        attack.loopback(url)
+
+
+def test_there_are_enough_attempts():
+    assert len(list(everything())) >= 150
+
+
+@pytest.mark.parametrize("limits", [serving.PUBLIC, serving.LOCAL], ids=["public", "default"])
+def test_every_attempt_is_held(limits, capsys):
+    with running(limits) as url:
+        assert attack.main(["--url", url]) == 0, capsys.readouterr().out
