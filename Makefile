@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: app test clean
+.PHONY: app test lock audit clean
 
 app: .venv/app
 	$(BIN)/python app.py $(ARGS)
@@ -21,8 +21,23 @@ test: .venv/dev
 	touch $@
 
 .venv/app: .venv/uv requirements.txt pyproject.toml
+ifdef LOCKED  # the very files that requirements.lock names, by their hashes
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes -r requirements.lock
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps -e .
+else
 	$(BIN)/uv pip install --quiet --python $(BIN)/python -r requirements.txt -e '.[app]'
+endif
 	touch $@
+
+lock: .venv/uv
+	$(BIN)/uv pip compile --quiet --upgrade --generate-hashes --universal --python-version 3.11 \
+		--custom-compile-command 'make lock' --no-emit-index-url requirements.txt -o requirements.lock
+
+ADVISORIES ?=
+audit: .venv/app
+	@if $(BIN)/python -c 'import urllib.request as u; u.urlopen("$(ADVISORIES)", timeout=10)' 2>/dev/null; \
+	then PIPAPI_PYTHON_LOCATION=$(BIN)/python $(BIN)/uvx --quiet pip-audit --local; \
+	else echo "audit skipped: the advisory service ($(ADVISORIES)) cannot be reached"; fi
 
 .venv/dev: .venv/app
 	$(BIN)/uv pip install --quiet --python $(BIN)/python -e '.[dev]'
