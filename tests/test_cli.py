@@ -84,9 +84,13 @@ def test_sampling_options_reach_the_model(clip, model, capsys):
     assert runs[0]["compressor"]["temperature"] == 0.01  # a setting of the method alone
 
 
-def test_compare_prints_one_line_a_method(clip, model, capsys):
+def test_compare_prints_one_line_a_method_and_draws_the_paper_s_figures(
+    clip, model, capsys, tmp_path
+):
     words = ("compare", clip, "What?", "--model", model, "--compressor", "full,gleanvid,uniform")
-    assert call(*words, "--json") == 0
+    assert call(*words, "--json", "--figures", str(tmp_path)) == 0
+    figures = [f"{name}.{end}" for name in ("budgets", "overlays") for end in ("pdf", "png")]
+    assert sorted(path.name for path in tmp_path.iterdir()) == figures
     rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert [row["compressor"]["name"] for row in rows] == ["full", "gleanvid", "uniform"]
     kept = [row["cost"]["visual_tokens_kept"] for row in rows]

@@ -5,8 +5,14 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from gleanvid.cli import options as shared
+from gleanvid.cli.diagnose import writable
+
+if TYPE_CHECKING:
+    from gleanvid.run import Run
 
 
 def add(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:
@@ -14,6 +20,7 @@ def add(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:
     shared.add_question(parser)
     parser.add_argument("--compressor", default="all", help="names, comma-separated, or all")
     parser.add_argument("--retention-ratio", type=float, default=0.25)
+    parser.add_argument("--figures", metavar="DIR", help="write the paper's figures of these runs")
     parser.add_argument("--json", action="store_true", help="print JSON lines")
     parser.set_defaults(run=_compare)
 
@@ -27,12 +34,15 @@ def _compare(options: argparse.Namespace) -> int:
     if not options.json:
         heads = ("tokens", "average", "ttft s", "total s", "MiB", "FLOPs")
         print(f"{'compressor':<14}" + "".join(f" {head:>8}" for head in heads) + "  answer")
+    figures = writable(options.figures) if options.figures else None
+    runs: list[Run] = []
     length, drawn = options.max_new_tokens, shared.sampling(options)
     for result in compare(video, options.question, model, methods, length, **drawn):
         if isinstance(result, Failure):
             row = {"compressor": result.compressor.settings(), "error": str(result.error)}
             text = f"{result.compressor.title:<14} failed: {result.error}"
         else:
+            runs.append(result)
             row, cost = result.summary(), result.cost
             share = 1 - cost.flops_reduction
             text = f"{title_of(str(result.compressor['name'])):<14} {cost.visual_tokens_kept:>8}"
@@ -40,4 +50,15 @@ def _compare(options: argparse.Namespace) -> int:
             text += f" {cost.ttft_s + cost.generate_s:>8.3f} {cost.peak_memory_mib:>8.0f}"
             text += f" {share:>8.1%}  {result.answer}"
         print(json.dumps(row, ensure_ascii=False) if options.json else text, flush=True)
+    if figures and runs:
+        _draw(runs, figures)
     return 0
+
+
+def _draw(runs: list[Run], folder: Path) -> None:
+    """Budgets over time, and the kept tokens on the frames: PDF for print and PNG to look at."""
+    from gleanvid.plots import paper
+
+    for name, figure in (("budgets", paper.budgets(runs)), ("overlays", paper.overlays(runs))):
+        for ending in ("pdf", "png"):
+            paper.save_figure(figure, folder / f"{name}.{ending}")

@@ -17,11 +17,13 @@ _RATIOS = "0.4,0.3,0.25,0.2,0.15,0.1,0.05"
 
 def add(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:
     """The options of the command."""
-    parser.add_argument("clips", nargs="+", help="video files, or folders of them")
+    parser.add_argument("clips", nargs="*", help="video files, or folders of them")
+    parser.add_argument("--preset", help="clips as the paper's, not your own: longvideobench-100")
+    parser.add_argument("--data", default="", help="folder of its benchmark (default: the hub)")
     parser.add_argument("--compressor", default=_NAMES, help="names, comma-separated, or all")
     parser.add_argument("--retention-ratio", default=_RATIOS, help="comma-separated")
     parser.add_argument(
-        "--num-frames", "--frames", type=int, default=32, help="frames sampled from each video"
+        "--num-frames", "--frames", type=int, help="frames sampled from each video (default: 32)"
     )
     parser.add_argument("--backend", default="pyav", help="pyav, decord or opencv")
     parser.add_argument("--out", default="diagnosis", metavar="DIR", help="folder of the results")
@@ -52,12 +54,28 @@ def tell(text: str) -> None:
     sys.stderr.write(text + "\n")
 
 
+def _clips(options: argparse.Namespace) -> tuple[list[Path], int]:
+    """Paths, and the frames sampled of each."""
+    from gleanvid.evaluation.diagnostics.diagnose import find_clips, sampled_clips
+    from gleanvid.evaluation.paper.presets import DIAGNOSES
+
+    if options.preset is None:
+        if not options.clips:
+            raise ValueError("clips: name video files or folders, or a --preset")
+        return find_clips(options.clips), options.num_frames or 32
+    if options.preset not in DIAGNOSES or options.clips:
+        allowed = ", ".join(DIAGNOSES)
+        raise ValueError(f"preset={options.preset!r} must be one of {allowed}, without clips")
+    sample = DIAGNOSES[options.preset]
+    return sampled_clips(sample, options.data), options.num_frames or sample.num_frames
+
+
 def _diagnose(options: argparse.Namespace) -> int:
     """1 where a clip failed; a ratio that a compressor cannot reach is no failure."""
     from gleanvid.compressors import COMPRESSORS
     from gleanvid.evaluation.diagnostics import diagnose, diagnosis
 
-    clips = diagnose.find_clips(options.clips)
+    clips, num_frames = _clips(options)
     shares = ratios(options.retention_ratio)
     everything = [name for name in COMPRESSORS if name != "ablation"]
     names = everything if options.compressor == "all" else options.compressor.split(",")
@@ -70,7 +88,7 @@ def _diagnose(options: argparse.Namespace) -> int:
         model,
         names,
         shares,
-        options.num_frames,
+        num_frames,
         backend=options.backend,
         on_clip=lambda number, path: tell(f"{number + 1}/{len(clips)} {path.name}"),
     )
@@ -78,7 +96,7 @@ def _diagnose(options: argparse.Namespace) -> int:
     if not rows:
         tell("gleanvid: no clip could be measured")
         return 1
-    facts = {"command": options.command} | diagnose.facts(model, clips, options.num_frames)
+    facts = {"command": options.command} | diagnose.facts(model, clips, num_frames)
     print(diagnosis.text(facts | diagnosis.summary(rows, skipped)))
     try:
         diagnosis.write(out, facts, rows, skipped)

@@ -6,6 +6,7 @@ so are the selections of the complementarity analysis, which share GleanVID's pe
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +17,9 @@ from torch import Tensor
 from gleanvid import metrics
 from gleanvid.compressors import COMPRESSORS, Compressor
 from gleanvid.compressors.ablation import Ablation
+from gleanvid.evaluation.benchmarks import BenchmarkError, open_benchmark
+from gleanvid.evaluation.benchmarks.published import split
+from gleanvid.evaluation.paper.presets import ClipSample
 from gleanvid.evaluation.run.fingerprint import describe_model
 from gleanvid.models.base import ModelAdapter
 from gleanvid.models.encoded import Encoded
@@ -75,6 +79,22 @@ def find_clips(places: Sequence[str | Path]) -> list[Path]:
     if not found:
         raise ValueError(f"no video in {', '.join(map(str, places))} ({', '.join(SUFFIXES)})")
     return found
+
+
+def sampled_clips(sample: ClipSample, data: str = "") -> list[Path]:
+    """The videos of ``sample`` in the benchmark's folder ``data`` ("": fetched from the hub).
+
+    Each video once, however many questions ask about it. Raises ``BenchmarkError`` where videos
+    are missing, and where the benchmark has too few.
+    """
+    benchmark: Any = open_benchmark(sample.benchmark, **({"data": data} if data else {}))
+    videos = sorted({split(item.clip)[0] for item in benchmark.items()})
+    if len(videos) < sample.videos:
+        raise BenchmarkError(
+            f"{sample.benchmark} has {len(videos)} videos here, the preset takes {sample.videos}"
+        )
+    drawn = random.Random(sample.seed).sample(videos, sample.videos)
+    return [benchmark.root / name for name in sorted(drawn)]
 
 
 def diagnose_clips(

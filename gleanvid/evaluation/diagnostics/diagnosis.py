@@ -145,7 +145,7 @@ def text(found: Mapping[str, Any]) -> str:
         "exp of the entropy of singular values, of their squares (energy), and of the squares "
         "around the mean.",
         markdown_table(["compressor", "kept", *_RANKS.values()], dimension),
-        f"## Spatial IoU over gaps of 1 to 20 units, {POSITION_RATIO:.0%} kept",
+        f"## Spatial IoU over gaps of 1 to {_widest(found)} units, {POSITION_RATIO:.0%} kept",
         markdown_table(["compressor", "spatial IoU", "random, same budgets"], positions),
         f"## Selections at identical budgets, {SELECTION_RATIO:.0%} kept",
         markdown_table(errors, selections),
@@ -153,6 +153,12 @@ def text(found: Mapping[str, Any]) -> str:
     if found["skipped"]:
         parts += ["## Not measured", "\n".join(_reasons(found["skipped"]))]
     return "\n\n".join(part.strip() for part in parts) + "\n"
+
+
+def _widest(found: Mapping[str, Any]) -> int:
+    """The widest gap that any clip is long enough for; 20 takes 21 units."""
+    curves = [row["by_gap"] for row in found["positions"].values()]
+    return max((sum(value is not None for value in curve) for curve in curves), default=0)
 
 
 def _number(value: float | None) -> str:

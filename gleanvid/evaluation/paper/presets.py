@@ -141,6 +141,24 @@ ABLATIONS: dict[str, Preset] = {
     ),
 }
 
+
+@dataclass(frozen=True)
+class ClipSample:
+    """Videos of a benchmark, drawn by ``seed``, as the paper's diagnosis takes them.
+
+    Gaps of 1 to 20 units need 21 units: 42 frames where a unit is two frames (Qwen3-VL).
+    """
+
+    benchmark: str
+    videos: int
+    num_frames: int
+    seed: int = 0
+
+
+DIAGNOSES: dict[str, ClipSample] = {
+    "longvideobench-100": ClipSample("longvideobench", videos=100, num_frames=42),
+}
+
 PRESETS: dict[str, Preset] = {
     "fixed-token-budget": Preset(
         "Fixed token budget",

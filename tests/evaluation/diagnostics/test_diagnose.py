@@ -9,11 +9,14 @@ from components.session import figures
 from gleanvid import metrics
 from gleanvid.cli import main
 from gleanvid.compressors import COMPRESSORS
+from gleanvid.evaluation.benchmarks import BenchmarkError
 from gleanvid.evaluation.diagnostics import diagnose, diagnosis
+from gleanvid.evaluation.paper.presets import DIAGNOSES, ClipSample
 from gleanvid.evaluation.run.fingerprint import fingerprint
 from gleanvid.models import load_model
 from gleanvid.pipeline import MAX_SIDE, ask
 from gleanvid.video import read_video
+from tests.evaluation.benchmarks import folders
 from tests.video.clips import write_clip
 
 
@@ -196,3 +199,20 @@ def test_methods_without_inner_stages_are_measured_on_their_own_record():
     method = COMPRESSORS["gleanvid"](0.25)
     ours = diagnose.whole_record(model, encoded, method)
     assert ours.keep.tolist() == method.compress(encoded.tokens).keep.tolist()
+
+
+def test_a_preset_draws_so_many_videos_of_a_benchmark_each_once(tmp_path):
+    folders.longvideobench(tmp_path)
+    sample = ClipSample("longvideobench", videos=2, num_frames=42)
+    clips = diagnose.sampled_clips(sample, str(tmp_path))
+    assert len(set(clips)) == 2 and all(path.is_file() for path in clips)
+    assert clips == diagnose.sampled_clips(sample, str(tmp_path))
+    with pytest.raises(BenchmarkError, match="the preset takes 100"):
+        diagnose.sampled_clips(DIAGNOSES["longvideobench-100"], str(tmp_path))
+
+
+def test_clips_and_a_preset_do_not_go_together(capsys):
+    assert main(["diagnose", "--preset", "nothing"]) == 2
+    assert "preset='nothing' must be one of longvideobench-100" in capsys.readouterr().err
+    assert main(["diagnose"]) == 2
+    assert "name video files or folders, or a --preset" in capsys.readouterr().err
