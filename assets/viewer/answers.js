@@ -1,7 +1,7 @@
 // @ts-check
 // The answer of a side: its words, those that differ from A's marked; a verdict; one line of cost.
 
-import { make, plural } from "./words.js";
+import { make } from "./words.js";
 
 /**
  * What Python says of one answer; see `components/viewer/answers.py`.
@@ -38,8 +38,8 @@ export function showAnswer(place, { answer, stale }, reference, again) {
   const found = compared ? difference(answer.text, reference.text) : null;
   const said = make("p", "gv-reply");
   said.append(...(found ? found.pieces : [answer.text || (answer.running ? "" : "(The model gave no words.)")]));
-  if (!answer.running) said.append(...verdict(answer, found));
-  place.replaceChildren(said, costLine(answer));
+  const line = make("div", "gv-line", "", said, ...(answer.running ? [] : verdict(answer, found)));
+  place.replaceChildren(line, ...costLine(answer));
   if (said.scrollHeight > said.clientHeight + 1) said.tabIndex = 0; // keys can scroll it
   if (answer.running) said.scrollTop = said.scrollHeight;
   if (stale) place.append(staleLine(again));
@@ -57,14 +57,16 @@ function verdict({ right, expected }, found) {
   return [make("span", "gv-verdict gv-agrees", text)];
 }
 
-function costLine({ ttft_s: first, flops_saved: saved, tokens_per_s: speed }) {
+function costLine(answer) {
+  const { ttft_s: first, flops_saved: saved, tokens_per_s: speed } = answer;
   const parts = [];
   if (first !== null && first !== undefined) parts.push([`${first.toFixed(2)} s`, "to first token"]);
   if (saved) parts.push([`−${Math.round(100 * saved)} %`, "prefill FLOPs"]);
   if (speed) parts.push([speed.toFixed(1), "tokens/s"]);
-  const line = make("p", "gv-spent");
+  if (!parts.length && !answer.running) return [];
+  const line = make("p", "gv-spent"); // empty while words come: what is below stays in place
   parts.forEach(([figure, label], index) => line.append(index ? " · " : "", make("b", "", figure), ` ${label}`));
-  return line;
+  return [line];
 }
 
 function staleLine(again) {
@@ -96,7 +98,7 @@ export function difference(text, reference) {
   if (next < theirs.length) { pieces.push(" "); missing(theirs.length); }
   const shared = common.filter((place) => place >= 0).length;
   const agreement = words.length + theirs.length ? (2 * shared) / (words.length + theirs.length) : 1;
-  return { pieces, agreement, marks: plural(words.length - shared, "word") };
+  return { pieces, agreement };
 }
 
 // For each of our words its place in theirs, or -1: a longest common subsequence.

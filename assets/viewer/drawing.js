@@ -41,12 +41,13 @@ export class Drawing {
     this.redraw();
   }
 
-  // How tall a frame may be for the timeline to end where the window does.
+  // How tall a frame may be for all up to the sentence under the timeline to be in the window.
   #tallest() {
     const { root, panes } = this.viewer;
     if (root.dataset.width === "narrow") return Infinity;
     const stage = panes.a.stage.getBoundingClientRect();
-    const below = root.querySelector(".gv-time").getBoundingClientRect().bottom - stage.bottom;
+    const last = root.querySelector(".gv-moment:not([hidden])") ?? root.querySelector(".gv-time");
+    const below = last.getBoundingClientRect().bottom - stage.bottom;
     const free = window.innerHeight - (stage.top + window.scrollY) - below - 20;
     return Math.max(LOWEST, Math.min(free, HIGHEST));
   }

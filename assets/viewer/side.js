@@ -105,4 +105,4 @@ export class Side {
 
 const short = (value) => Number(value.toPrecision(3)).toLocaleString("en");
 /** @param {number[]} counts */
-const evidenceWords = ([kept, all]) => (all ? `${kept} of ${all} tokens that show the answer` : "");
+const evidenceWords = ([kept, all]) => (all ? `Evidence kept: ${kept} of ${all} tokens` : "");

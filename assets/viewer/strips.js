@@ -155,7 +155,7 @@ export class Strips {
       const tops = [own, line].filter(Boolean).map((values) => topOf(values.map(scale), cropped));
       const top = Math.max(...tops, (even ?? 0) * 1.3);
       strip.drawn = { own, other, line, even, top, cuts, scale, words };
-      const marks = strip.name === "budget" && cuts.length ? " · ▾ scene cut" : "";
+      const marks = strip.name === "budget" && cuts.length ? " · ▾ cut" : "";
       strip.note.textContent = hint(main) + marks + (line ? " · ▬ A" : "");
     }
   }

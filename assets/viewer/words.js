@@ -94,7 +94,11 @@ export function momentWords(side) {
   if (stage.total === grid.total) return "";
   const even = short(stage.total / grid.units);
   const unit = moment(side);
-  if (unit === null) return `Every unit gets about the same: ${even} of its ${grid.perUnit} tokens.`;
-  return `Unit ${unit + 1}: ${stage.budgets[unit]} of its ${grid.perUnit} tokens are kept, `
-    + `most after the first unit; an even share would be ${even}.`;
+  const [first, next = first] = stage.budgets;
+  if (unit !== null)
+    return `Unit ${unit + 1}: ${stage.budgets[unit]} of its ${grid.perUnit} tokens are kept, `
+      + `most after the first unit; an even share would be ${even}.`;
+  if (Math.abs(first - next) <= 1) return `Every unit keeps about the same: ${even} of its ${grid.perUnit} tokens.`;
+  return `The first unit keeps ${first} of its ${grid.perUnit} tokens, every later one about ${next}; `
+    + `an even share would be ${even}.`;
 }

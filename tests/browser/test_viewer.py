@@ -170,6 +170,6 @@ def test_a_scene_cut_is_marked_on_every_strip_where_it_is(shared, case):
     shared.unroute_all()
     page = open_alone(shared, case.packed, marked)
     strips = page.evaluate(CHANGED, value_of(marked, "b"))
-    assert len(strips) == 3 and "scene cut" in page.locator(".gv-note").first.text_content()
+    assert len(strips) == 3 and "▾ cut" in page.locator(".gv-note").first.text_content()
     for places in strips:
         assert places and all(abs(place - cut / 8) < 0.02 for place in places)

@@ -1,0 +1,203 @@
+"""Two sides in Chromium: answers and verdicts, the truth, the video, unlike grids, the fit."""
+
+from __future__ import annotations
+
+import base64
+import re
+
+import pytest
+import torch
+
+from components.viewer.answers import answer
+from components.viewer.payload import pack
+from gleanvid.types import Compression
+from tests.browser.alone import open_alone, settle
+from tests.browser.viewer_case import (  # noqa: F401  (fixtures)
+    CELLS,
+    MERGED,
+    OTHER,
+    PRUNED,
+    Case,
+    caption,
+    choose,
+    fresh_page,
+    look_at,
+    made_case,
+    shared_tab,
+)
+from tests.components.fake import COLUMNS, ROWS, write_clip
+from tests.components.made_up import made_up_run
+
+LONG = "the square moves from the left to the right and then it stays where it is " * 12
+
+
+def answered(page, *answers) -> None:
+    page.evaluate("answers => change('answers', answers)", list(answers))
+    settle(page)
+
+
+def side(page, key: str):
+    return page.locator(f"[data-side={key}] .gv-answered")
+
+
+def test_a_verdict_stands_beside_the_answer_where_the_truth_is_known(page):
+    choose(page, a=PRUNED, b=OTHER)
+    right = answer("A red square.", "0", expected="a red square")
+    answered(page, right, answer("a blue square", "3", expected="a red square"))
+    assert "✓ right" in side(page, "a").inner_text()
+    assert "✗ wrong" in side(page, "b").inner_text()
+    assert side(page, "b").locator("mark, del").count() == 0  # the verdict says enough
+    choose(page, a=OTHER, b=PRUNED)
+    assert "✓ right" in side(page, "b").inner_text()
+
+
+def test_without_a_truth_words_that_differ_from_a_and_missing_ones_are_marked(page):
+    choose(page, a=PRUNED, b=OTHER)
+    answered(page, answer("A red square moves right.", "0"), answer("a blue square moves", "3"))
+    assert side(page, "b").locator("mark").all_inner_texts() == ["blue"]
+    assert side(page, "b").locator("del").all_inner_texts() == ["red", "right"]
+    assert "67 % of words as A" in side(page, "b").inner_text()
+    assert side(page, "a").locator("mark, del, .gv-verdict").count() == 0
+    answered(page, answer("red", "0"), answer("Red!", "3"))
+    assert "same as A" in side(page, "b").inner_text()
+
+
+def test_an_answer_of_other_settings_is_greyed_and_can_be_asked_again(page):
+    choose(page, a=PRUNED, b=OTHER)
+    answered(page, answer("red", "0"), answer("blue", "gone", "b"))
+    assert side(page, "b").get_attribute("data-stale") is not None
+    assert side(page, "a").get_attribute("data-stale") is None
+    side(page, "b").get_by_role("button", name="Ask again").click()
+    assert page.evaluate("triggered.at(-1)") == ["ask", {"side": "b"}]
+    answered(page, answer("red", "0"), answer("gre", None, "b", running=True))
+    assert side(page, "b").get_attribute("data-stale") is None
+    assert side(page, "b").get_attribute("data-running") is not None
+
+
+def test_what_a_model_says_is_text(page):
+    choose(page, a=PRUNED, b=OTHER)
+    sly = "<img src=x onerror=alert(1)>"
+    answered(page, answer("no", "0"), answer(sly, "3"))
+    assert sly in re.sub(r"\s+", " ", side(page, "b").locator(".gv-reply").inner_text())
+    assert page.locator(".gv-viewer img").count() == 0
+
+
+@pytest.mark.parametrize("size", [(1400, 900), (390, 844)])
+def test_long_answers_scroll_in_their_side_and_leave_the_timeline_in_place(browser, case, size):
+    page = browser.new_page(viewport={"width": size[0], "height": size[1]})
+    open_alone(page, case.packed)
+    choose(page, a=PRUNED, b=OTHER)
+    answered(page, answer("short", "0"), answer(LONG, "3"))
+    settle(page)
+    reply = side(page, "b").locator(".gv-reply")
+    assert reply.evaluate("p => p.scrollHeight > 2 * p.clientHeight && p.tabIndex === 0")
+    boxes = [page.locator(f"[data-side={key}] .gv-frame").bounding_box() for key in "ab"]
+    assert boxes[0]["y"] == boxes[1]["y"] and boxes[0]["width"] == boxes[1]["width"]
+    time = page.locator(".gv-time").bounding_box()
+    assert time["y"] + time["height"] <= size[1]
+    assert page.evaluate("document.documentElement.scrollWidth") <= size[0]
+    page.close()
+
+
+def test_the_truth_is_outlined_and_the_evidence_counted_by_side(page, case):
+    choose(page, a=PRUNED, b=OTHER)
+    left, top, right, bottom = case.packed.value["area"]
+    rectangle = [
+        left + 3 / COLUMNS * (right - left),
+        top,
+        left + 6 / COLUMNS * (right - left),
+        top + 2 / ROWS * (bottom - top),
+    ]
+    page.evaluate(
+        "truth => show({ ...props.value, truth })",
+        {"label": "square", "boxes": [[] if frame != 4 else [rectangle] for frame in range(8)]},
+    )
+    settle(page)
+    shows = torch.zeros(4, ROWS, COLUMNS, dtype=torch.bool)
+    shows[2, :2, 3:6] = True  # frame 4 is one of unit 2
+    for key, method in (("a", PRUNED), ("b", OTHER)):
+        kept = int(case.runs[method].compression.mask[shows.flatten()].sum())
+        words = page.locator(f"[data-side={key}] .gv-evidence").inner_text()
+        assert words == f"Evidence kept: {kept} of 6 tokens"
+    assert page.locator("[data-act=truth]").is_visible()
+
+
+def test_the_clip_s_own_video_takes_the_place_of_a_and_shares_the_cursor(page, tmp_path):
+    write_clip(tmp_path / "clip.mp4")
+    clip = base64.b64encode((tmp_path / "clip.mp4").read_bytes()).decode()
+    page.evaluate(
+        """clip => {
+          const bytes = Uint8Array.from(atob(clip), (letter) => letter.charCodeAt(0));
+          const url = URL.createObjectURL(new Blob([bytes], { type: "video/mp4" }));
+          const seconds = props.value.seconds.map((second) => second / 2); // the clip lasts 1 s
+          show({ ...props.value, seconds, video: { url } });
+        }""",
+        clip,
+    )
+    settle(page)
+    look_at(page, 1)
+    page.click("[data-act=video]")
+    assert page.locator("[data-side=a] video").is_visible()
+    assert page.locator("[data-side=a] canvas").is_hidden()
+    look_at(page, 2)
+    at = "document.querySelector('[data-side=a] video').currentTime"
+    page.wait_for_function(f"Math.abs({at} - 0.5) < 0.1")  # the first frame of unit 3
+    page.click(".gv-play")
+    page.wait_for_function("document.querySelector('.gv-clock').textContent.includes('unit 4')")
+    page.click("[data-act=video]")
+    assert page.locator("[data-side=a] canvas").is_visible()
+    assert page.errors == []
+
+
+def test_sides_with_unlike_grids_are_shown_each_in_its_own(shared, case):
+    coarse = (2, 3, 5)
+    record = Compression.pruned(torch.arange(0, 30, 3), coarse)
+    other = made_up_run(case.runs[0].video, record, "random")
+    shared.unroute_all()
+    page = open_alone(shared, pack([case.runs[PRUNED], other], 0, 1, case.tokens))
+    look_at(page, 1)
+    kept = int(record.budgets[1])
+    assert f"B: {kept} of 15 tokens kept" in caption(page)
+    assert f" of {CELLS} tokens kept" in caption(page)
+    assert page.is_disabled("input[value=ab]")
+    page.hover("[data-side=b] .gv-frame", position={"x": 4, "y": 4})
+    assert "row 1, column 1" in page.locator(".gv-card:not([hidden])").inner_text()
+    assert page.errors == []
+
+
+def test_one_sentence_names_the_unit_that_gets_most_and_leads_there(shared, case):
+    grid, keep = (4, ROWS, COLUMNS), [range(20), range(112, 115), range(224, 233), range(336, 339)]
+    places = torch.tensor([token for unit in keep for token in unit])
+    run = made_up_run(case.runs[0].video, Compression.pruned(places, grid), "random")
+    shared.unroute_all()
+    page = open_alone(shared, pack([run]))
+    sentence = page.locator(".gv-moment").inner_text()
+    assert sentence.startswith("Unit 3: 9 of its 112 tokens are kept")
+    assert sentence.endswith("an even share would be 8.75.")
+    assert "unit 3 of 4" in caption(page)  # the viewer opens there
+    look_at(page, 0)
+    page.click(".gv-moment button")
+    assert "unit 3 of 4" in caption(page)
+
+
+def test_a_merged_token_s_group_is_outlined_under_the_pointer(page, case):
+    choose(page, a=MERGED)
+    record: Compression = case.runs[MERGED].compression
+    token = int(((record.group >= 0) & ~record.mask).nonzero()[0])
+    look_at(page, token // CELLS)
+    pixels = """() => {
+      const canvas = document.querySelector(".gv-frame");
+      return canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data
+        .reduce((sum, level) => sum + level, 0);
+    }"""
+    before = page.evaluate(pixels)
+    box = page.locator("[data-side=a] .gv-frame").bounding_box()
+    row, column = divmod(token % CELLS, COLUMNS)
+    at = {
+        "x": (column + 0.5) / COLUMNS * box["width"],
+        "y": (row + 0.5) / ROWS * box["height"],
+    }
+    page.hover("[data-side=a] .gv-frame", position=at)
+    settle(page)
+    assert page.evaluate(pixels) != before
+    assert isinstance(case, Case)
