@@ -40,10 +40,16 @@ export function unpackClip(value, buffer) {
     const grid = gridOf(method.grid ? method : value);
     return { ...method, grid, stages: method.stages.map((stage) => unpackStage(stage, grid.total, buffer)) };
   });
+  nameRuns(methods, value);
   if (!value.sketch) return { value, methods, sketch: null };
   const { width, place } = value.sketch;
   const levels = new Int8Array(buffer, place, methods[0].grid.total * width);
   return { value, methods, sketch: { width, levels } };
+}
+
+// Runs that Python has no id for go by their place.
+export function nameRuns(methods, value) {
+  methods.forEach((method, place) => { method.id = String(value.runs?.[place] ?? place); });
 }
 
 function gridOf({ grid: [units, rows, columns], area, units: unitOf }) {

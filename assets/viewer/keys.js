@@ -26,10 +26,10 @@ export function attachKeys(viewer, player) {
     " ": () => player.toggle(),
     Enter: () => {
       if (viewer.hovered >= 0) pinAt(viewer, viewer.handled, viewer.hovered);
-      else if (viewer.pinned >= 0) viewer.pin(viewer.pinned);
+      else if (viewer.pin.token >= 0) viewer.pin.toggle(viewer.pin.token);
     },
     Escape: () => {
-      if (viewer.pinned >= 0) viewer.pin(viewer.pinned);
+      if (viewer.pin.token >= 0) viewer.pin.toggle(viewer.pin.token);
       leave(viewer);
     },
     "+": () => fade(viewer, 5),

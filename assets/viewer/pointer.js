@@ -33,7 +33,7 @@ const sideOf = (viewer, key) => viewer.shown().sides.find((side) => side.key ===
 
 export function pinAt(viewer, key, place) {
   viewer.handled = key;
-  viewer.pin(sideOf(viewer, key).first + place);
+  viewer.pin.toggle(sideOf(viewer, key).first + place);
 }
 
 function tokenUnder(viewer, pane, event) {
@@ -75,7 +75,7 @@ export function walk(viewer, key) {
   const { own } = viewer.shown();
   const { rows, columns, perUnit } = own.grid;
   const middle = Math.floor(rows / 2) * columns + Math.floor(columns / 2);
-  const from = [viewer.hovered, viewer.pinned % perUnit, middle].find((place) => place >= 0);
+  const from = [viewer.hovered, viewer.pin.token % perUnit, middle].find((place) => place >= 0);
   const [right, down] = STEPS[key];
   const column = Math.max(0, Math.min(columns - 1, (from % columns) + right));
   const row = Math.max(0, Math.min(rows - 1, Math.floor(from / columns) + down));

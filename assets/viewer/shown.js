@@ -7,7 +7,7 @@ import { evidenceOf } from "./truth.js";
 
 /** @param {import("./viewer.js").Viewer} viewer */
 export function shownOf(viewer) {
-  const { clip, frame, kind, layer, hovered, pinned, alike, truth } = viewer;
+  const { clip, frame, kind, layer, hovered, truth, pin: { token: pinned, alike } } = viewer;
   const places = viewer.b === null ? [viewer.a] : [viewer.a, viewer.b];
   const sides = places.map((place, index) => sideOf(viewer, place, index ? "b" : "a", places.length > 1));
   const [main, beside] = [sides.at(-1), sides.length > 1 ? sides[0] : null];

@@ -4,13 +4,13 @@
 
 import { answerOf } from "./answers.js";
 import { Controls } from "./controls.js";
-import { firstFrame, mostAlike, placeOf, sameGrid } from "./data.js";
+import { firstFrame, nameRuns, placeOf, sameGrid } from "./data.js";
 import { Drawing } from "./drawing.js";
 import { fetchClip } from "./fetching.js";
+import { Pin } from "./pin.js";
 import { shownOf } from "./shown.js";
 import { Side } from "./side.js";
 import { Strips } from "./strips.js";
-import { describePin } from "./token.js";
 import { frameWords, moment } from "./words.js";
 
 const EMPTY = "The tokens of your clip appear here.";
@@ -30,11 +30,9 @@ export class Viewer {
   /** @type {string | null} */
   score = null; // name of the score on show
   hovered = -1; // place in the unit of the token under the pointer or the keyboard
-  pinned = -1; // token in the whole grid
   /** @type {"a" | "b"} */
-  handled = "a"; // the side of the two above
+  handled = "a"; // the side of the token hovered or pinned
   truth = true; // whether the asked-about objects are outlined
-  alike = []; // kept tokens most like the pinned one
   onHalt = () => {}; // playing ends: the clip changes or somebody moves in it
   onDraw = () => {}; // a frame is on the glass
 
@@ -57,6 +55,7 @@ export class Viewer {
     this.panes = { a: new Side(this.root, "a"), b: new Side(this.root, "b") };
     this.strips = new Strips(this.root);
     this.controls = new Controls(this);
+    this.pin = new Pin(this);
   }
 
   /** @returns {HTMLElement} */
@@ -88,7 +87,7 @@ export class Viewer {
   #renew(value) {
     const { value: before } = this.clip;
     this.clip.value = value;
-    this.clip.methods.forEach((method, place) => { method.id = idOf(value, place); });
+    nameRuns(this.clip.methods, value);
     if (before.a !== value.a || before.b !== value.b) return this.choosePair(value.a, value.b);
     this.refresh();
   }
@@ -116,9 +115,8 @@ export class Viewer {
   #begin(clip, same) {
     const grid = this.clip?.methods[0].grid;
     this.clip = clip;
-    clip.methods.forEach((method, place) => { method.id = idOf(clip.value, place); });
     const { tiles, a, b } = clip.value;
-    if (!same || !sameGrid(grid, clip.methods[0].grid)) Object.assign(this, { hovered: -1, pinned: -1 });
+    if (!same || !sameGrid(grid, clip.methods[0].grid)) this.hovered = this.pin.token = -1;
     this.scrub.max = `${tiles.count - 1}`;
     this.#announced = -1;
     this.root.dataset.state = "ready";
@@ -128,7 +126,7 @@ export class Viewer {
     this.measure();
   }
 
-  // The frame to begin with: where the method on show spends most, else the middle.
+  // Where the method on show spends most, else the middle.
   #opening() {
     const { main, clip } = this.shown();
     const unit = moment(main);
@@ -187,7 +185,7 @@ export class Viewer {
     controls.describe(shown);
     this.#describeSides(shown);
     this.strips.describe(shown);
-    this.#showPin(shown);
+    this.pin.show(shown);
     this.measure();
     const [a, b = null] = shown.sides.map(({ method }) => method.label);
     document.dispatchEvent(new CustomEvent("gleanvid:pair", { detail: { a, b, source: "viewer" } }));
@@ -218,25 +216,6 @@ export class Viewer {
     this.onHalt();
     this.showFrame(firstFrame(this.shown().main.grid, unit));
     this.sayFrame();
-  }
-
-  pin(token) {
-    this.pinned = token === this.pinned ? -1 : token;
-    this.#showPin(this.shown());
-    this.redraw();
-    this.say(this.pinned < 0 ? "Unpinned." : this.part(".gv-pin").innerText);
-  }
-
-  #showPin(shown) {
-    const { clip, own } = shown;
-    const { pinned } = this;
-    const known = pinned >= 0 && clip.sketch && own.shared;
-    this.alike = known ? mostAlike(clip, own.stage, pinned) : [];
-    const panel = this.part(".gv-pin");
-    panel.hidden = pinned < 0;
-    if (pinned < 0) return;
-    const unpin = () => { this.pin(pinned); this.panes[own.key].canvas.focus(); };
-    describePin(panel, shown, pinned, this.alike, (token) => this.visit(token), unpin);
   }
 
   redraw() {
@@ -273,5 +252,3 @@ export class Viewer {
     this.say(frameWords(this.shown()));
   }
 }
-
-const idOf = (value, place) => String(value.runs?.[place] ?? place);
