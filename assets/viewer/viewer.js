@@ -97,7 +97,6 @@ export class Viewer {
     if (this.clip && !this.#loading) this.#describeSides(this.shown());
   }
 
-  // Compressors that Python can run for a side: [name, title].
   offer(choices) {
     this.controls.offered = choices ?? [];
     if (this.clip) this.refresh();
@@ -128,9 +127,9 @@ export class Viewer {
 
   // Where the method on show spends most, else the middle.
   #opening() {
-    const { main, clip } = this.shown();
+    const { main } = this.shown();
     const unit = moment(main);
-    return unit === null ? Math.floor(clip.value.tiles.count / 2) : firstFrame(main.grid, unit);
+    return unit === null ? this.clip.value.tiles.count >> 1 : firstFrame(main.grid, unit);
   }
 
   // --- what is chosen ----------------------------------------------------------------------------
@@ -153,8 +152,7 @@ export class Viewer {
 
   chooseView(kind) {
     if (!this.clip) return;
-    const problem = this.controls.missing(kind);
-    if (problem) return this.say(problem);
+    if (this.controls.missing(kind)) return this.say(this.controls.missing(kind));
     this.kind = kind;
     if (kind === "ab" && this.b === null) return this.choosePair(this.a, this.a ? 0 : 1);
     this.refresh();
@@ -208,8 +206,7 @@ export class Viewer {
   }
 
   visit(token) {
-    const { own } = this.shown();
-    this.visitUnit(placeOf(own.grid, token).unit);
+    this.visitUnit(placeOf(this.shown().own.grid, token).unit);
   }
 
   visitUnit(unit) {
@@ -218,13 +215,8 @@ export class Viewer {
     this.sayFrame();
   }
 
-  redraw() {
-    this.#drawing.redraw();
-  }
-
-  measure() {
-    this.#drawing.measure();
-  }
+  redraw = () => this.#drawing.redraw();
+  measure = () => this.#drawing.measure();
 
   drawn(shown) {
     this.onDraw();

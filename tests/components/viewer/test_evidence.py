@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch.nn.functional import normalize
 
-from components.viewer.evidence import effective_ranks, evidence, sketch
+from components.viewer.evidence import effective_ranks, evidence, ranks_so_far, sketch
 from gleanvid import COMPRESSORS, metrics
 from gleanvid.types import Compression, VideoTokens
 
@@ -66,3 +66,22 @@ def test_novelty_is_what_gleanvid_measures():
 def test_a_clip_is_measured_once():
     tokens = tokens_of()
     assert evidence(tokens) is evidence(tokens)
+
+
+@pytest.mark.parametrize("name", ["gleanvid", "prunevid", "full"])
+def test_the_rank_so_far_is_that_of_all_rows_kept_up_to_a_unit(name):
+    tokens = tokens_of()  # no wider than the directions it is measured in: exact
+    record = COMPRESSORS[name]().compress(tokens)
+    rows = record.apply(metrics.debiased(tokens.features))
+    ends = record.budgets.cumsum(0).tolist()
+    true = [metrics.effective_rank(rows[:end]) for end in ends]
+    assert ranks_so_far(tokens, record) == pytest.approx(true, rel=1e-3)
+
+
+def test_in_fewer_directions_the_order_of_methods_stays():
+    tokens = tokens_of(width=400, rank=120)
+    kept = [torch.arange(0, len(tokens), step) for step in (2, 8, 32)]
+    records = [Compression.pruned(places, tokens.grid) for places in kept]
+    true = [metrics.effective_rank(metrics.debiased(tokens.features)[places]) for places in kept]
+    measured = [ranks_so_far(tokens, record)[-1] for record in records]
+    assert true == sorted(true, reverse=True) and measured == sorted(measured, reverse=True)
