@@ -5,25 +5,26 @@ The path goes one way: read -> encode (once per clip and model) -> compress and 
 
 from __future__ import annotations
 
-import queue
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 from torch import Tensor
 
 from gleanvid.compressors.base import Chain, Compressor
 from gleanvid.compressors.gleanvid import GleanVID
+from gleanvid.following import followed
 from gleanvid.models import load_model
 from gleanvid.models.base import ModelAdapter
 from gleanvid.models.boundary.interrupt import interruptible
 from gleanvid.models.cost.accounts import cost_of, made_with
-from gleanvid.models.encoded import Encoded, History
-from gleanvid.models.generation.sampling import Sampling
+from gleanvid.models.encoded import ClipKey, Encoded, History
+from gleanvid.models.generation.context import checked_max_pixels
+from gleanvid.models.generation.sampling import GREEDY, Sampling
 from gleanvid.run import Run
 from gleanvid.types import StoppedError, Video
 from gleanvid.video import read_video
@@ -42,41 +43,90 @@ class Failure:
 
 
 def encode(
-    video: Video,
-    model: ModelAdapter,
-    needs: frozenset[str] = frozenset(),
-    *,
-    max_pixels: int | None = None,
-    stop: threading.Event | None = None,
+    clip: ClipKey, model: ModelAdapter, stop: threading.Event | None = None
 ) -> tuple[Encoded, bool]:
-    """The video through the model's vision side, and whether it came from the cache.
+    """The clip through the model's vision side, and whether it came from the cache.
 
-    ``max_pixels`` bounds the pixels of all frames together. Raises ``StoppedError`` once ``stop``
-    is set.
+    Raises ``StoppedError`` once ``stop`` is set.
     """
-    if held := remembered(video, model, needs, max_pixels):
-        return held, True
+    if known := remembered(clip, model):
+        return known, True
+    clip = clip.bounded(model.max_pixels)
     with model.lock:
-        encoded = model.encode(video, needs, max_pixels=max_pixels, stop=stop)
-        model.clips[(id(video), needs, max_pixels)] = encoded
+        encoded = model.encode(clip.video, clip.signals, max_pixels=clip.max_pixels, stop=stop)
+        model.clips[clip] = encoded
         while len(model.clips) > _KEPT_CLIPS:
             model.clips.popitem(last=False)
         return encoded, False
 
 
-def remembered(
-    video: Video,
-    model: ModelAdapter,
-    needs: frozenset[str] = frozenset(),
-    max_pixels: int | None = None,
-) -> Encoded | None:
-    """The encoded video where the model holds it; waits for nobody who uses the model."""
-    for key, held in list(model.clips.items()):
-        if held.video is video and needs <= key[1] and max_pixels == key[2]:
+def remembered(clip: ClipKey, model: ModelAdapter) -> Encoded | None:
+    """The encoded clip where the model holds it; waits for nobody who uses the model."""
+    clip = clip.bounded(model.max_pixels)
+    for key, encoded in list(model.clips.items()):
+        if key.serves(clip):
             with suppress(KeyError):  # another thread may just have let it go
                 model.clips.move_to_end(key)
-            return held
+            return encoded
     return None
+
+
+def answer(
+    clip: ClipKey,
+    question: str,
+    model: ModelAdapter,
+    compressor: Method,
+    sampling: Sampling = GREEDY,
+    *,
+    history: History = (),
+    on_text: Callable[[str], None] | None = None,
+    stop: threading.Event | None = None,
+    decode_s: float = 0.0,
+) -> Run:
+    """:func:`ask` for a clip that was read before, in ``decode_s`` seconds."""
+    clip = replace(clip.bounded(model.max_pixels), signals=clip.signals | compressor.needs)
+    encoded, cached = encode(clip, model, stop)
+    answer = model.generate(
+        encoded, question, compressor, sampling, history=history, on_text=on_text, stop=stop
+    )
+    encode_s = 0.0 if cached else encoded.encode_s
+    return Run(
+        video=clip.video,
+        question=question,
+        model=model.name,
+        compressor=compressor.settings(),
+        by_layer=answer.by_layer,
+        answer=answer.text,
+        cost=cost_of(answer, encoded, model.text_config, decode_s, encode_s),
+        seconds=_placed(encoded.tokens.seconds),
+        rectangles=_placed(encoded.tokens.rectangles),
+        made_with=made_with(model.hf_model, asdict(sampling), clip.max_pixels, len(history)),
+    )
+
+
+def _placed(geometry: Tensor | None) -> Tensor:
+    if geometry is None:
+        raise ValueError("the model adapter did not place its tokens in the source video")
+    return geometry.cpu()
+
+
+def score(
+    clip: ClipKey,
+    question: str,
+    answers: Sequence[str],
+    model: ModelAdapter,
+    compressor: Method | None,
+    *,
+    stop: threading.Event | None = None,
+) -> list[float]:
+    """Mean log-probability per token of each given answer under a compressor.
+
+    Raises ``ModelError``, and ``StoppedError`` once ``stop`` is set.
+    """
+    needs = frozenset() if compressor is None else compressor.needs
+    encoded, _ = encode(replace(clip, signals=clip.signals | needs), model, stop)
+    with model.lock, interruptible(model.hf_model, stop):
+        return model.conversation(encoded, compressor).score(question, answers)
 
 
 def ask(
@@ -104,65 +154,24 @@ def ask(
     Raises ``ValueError`` for an empty question and settings out of range, :class:`VideoError`,
     :class:`ModelError`, and :class:`StoppedError` where ``stop`` came ahead of the first token.
     """
+    sampling = Sampling(max_new_tokens, temperature, top_p, seed)
+    checked_max_pixels(max_pixels)
     if not question.strip():
         raise ValueError("question must not be empty")
-    sampling = Sampling(max_new_tokens, temperature, top_p, seed)
     adapter = load_model(model) if isinstance(model, str) else model
-    method = compressor or GleanVID()
     started = time.perf_counter()
     loaded = video if isinstance(video, Video) else read_video(video, num_frames, max_side=MAX_SIDE)
-    decode_s = time.perf_counter() - started
-    encoded, cached = encode(loaded, adapter, method.needs, max_pixels=max_pixels, stop=stop)
-    answer = adapter.generate(
-        encoded,
+    return answer(
+        ClipKey(loaded, adapter.name, max_pixels),
         question,
-        method,
+        adapter,
+        compressor or GleanVID(),
         sampling,
         history=history,
         on_text=on_text,
         stop=stop,
+        decode_s=time.perf_counter() - started,
     )
-    encode_s = 0.0 if cached else encoded.encode_s
-    return Run(
-        video=loaded,
-        question=question,
-        model=adapter.name,
-        compressor=method.settings(),
-        by_layer=answer.by_layer,
-        answer=answer.text,
-        cost=cost_of(answer, encoded, adapter.text_config, decode_s, encode_s),
-        seconds=_placed(encoded.tokens.seconds),
-        rectangles=_placed(encoded.tokens.rectangles),
-        made_with=made_with(
-            adapter.hf_model, asdict(sampling), max_pixels or adapter.max_pixels, len(history)
-        ),
-    )
-
-
-def _placed(geometry: Tensor | None) -> Tensor:
-    if geometry is None:
-        raise ValueError("the model adapter did not place its tokens in the source video")
-    return geometry.cpu()
-
-
-def score(
-    video: Video,
-    question: str,
-    answers: Sequence[str],
-    model: ModelAdapter,
-    compressor: Method | None,
-    *,
-    max_pixels: int | None = None,
-    stop: threading.Event | None = None,
-) -> list[float]:
-    """Mean log-probability per token of each given answer under a compressor.
-
-    Raises ``ModelError``, and ``StoppedError`` once ``stop`` is set.
-    """
-    needs = frozenset() if compressor is None else compressor.needs
-    encoded, _ = encode(video, model, needs, max_pixels=max_pixels, stop=stop)
-    with model.lock, interruptible(model.hf_model, stop):
-        return model.conversation(encoded, compressor).score(question, answers)
 
 
 def stream(
@@ -172,39 +181,38 @@ def stream(
     compressor: Method | None = None,
     max_new_tokens: int = 64,
     *,
+    num_frames: int = 32,
+    max_pixels: int | None = None,
+    temperature: float = 0.0,
+    top_p: float = 1.0,
+    seed: int | None = None,
+    history: History = (),
     stop: threading.Event | None = None,
-    **options: Any,
 ) -> Iterator[str | Run]:
     """:func:`ask`, yielding the answer as it grows and the :class:`Run` last.
 
     Closing the iterator stops generation and waits until the model is free. Raises what
     :func:`ask` raises.
     """
-    stop = stop or threading.Event()
-    pieces: queue.SimpleQueue[str | Run | Exception] = queue.SimpleQueue()
+    sampling = Sampling(max_new_tokens, temperature, top_p, seed)
+    work = partial(ask, video, question, model, compressor, num_frames=num_frames, history=history)
+    pixels = checked_max_pixels(max_pixels)
+    return followed(partial(work, max_pixels=pixels, **asdict(sampling)), stop)
 
-    def work() -> None:
-        try:
-            settings: dict[str, Any] = {"on_text": pieces.put, "stop": stop} | options
-            pieces.put(ask(video, question, model, compressor, max_new_tokens, **settings))
-        except Exception as error:
-            pieces.put(error)
 
-    worker = threading.Thread(target=work, daemon=True)
-    worker.start()
-    text, over = "", False
-    try:
-        while isinstance(piece := pieces.get(), str):
-            text += piece
-            yield text
-        over = True
-        if isinstance(piece, Exception):
-            raise piece
-        yield piece
-    finally:
-        if not over:
-            stop.set()
-        worker.join()
+def stream_answer(
+    clip: ClipKey,
+    question: str,
+    model: ModelAdapter,
+    compressor: Method,
+    sampling: Sampling = GREEDY,
+    *,
+    history: History = (),
+    stop: threading.Event | None = None,
+) -> Iterator[str | Run]:
+    """:func:`answer`, yielding like :func:`stream`."""
+    work = partial(answer, clip, question, model, compressor, sampling, history=history)
+    return followed(work, stop)
 
 
 def compare(
@@ -215,20 +223,37 @@ def compare(
     max_new_tokens: int = 64,
     *,
     max_pixels: int | None = None,
+    temperature: float = 0.0,
+    top_p: float = 1.0,
+    seed: int | None = None,
+    history: History = (),
     stop: threading.Event | None = None,
-    **options: Any,
 ) -> Iterator[Run | Failure]:
     """The same question under every compressor, encoded once; a failing one is a Failure.
 
-    Raises ``StoppedError`` once ``stop`` is set.
+    Settings are those of :func:`ask`. Raises ``ValueError`` for one out of range, and
+    ``StoppedError`` once ``stop`` is set.
     """
+    sampling = Sampling(max_new_tokens, temperature, top_p, seed)
     methods = list(compressors)
-    needs = frozenset().union(*(method.needs for method in methods))
-    given: dict[str, Any] = {"max_pixels": max_pixels, "stop": stop}
-    encode(video, model, needs, **given)
+    signals = frozenset[str]().union(*(method.needs for method in methods))
+    clip = ClipKey(video, model.name, checked_max_pixels(max_pixels), signals)
+    return _compared(clip, question, model, methods, sampling, history, stop)
+
+
+def _compared(
+    clip: ClipKey,
+    question: str,
+    model: ModelAdapter,
+    methods: Sequence[Method],
+    sampling: Sampling,
+    history: History,
+    stop: threading.Event | None,
+) -> Iterator[Run | Failure]:
+    encode(clip, model, stop)
     for method in methods:
         try:
-            yield ask(video, question, model, method, max_new_tokens, **given, **options)
+            yield answer(clip, question, model, method, sampling, history=history, stop=stop)
         except StoppedError:
             raise
         except Exception as error:  # one method's fault must not end the table

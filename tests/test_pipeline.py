@@ -9,6 +9,7 @@ import torch
 
 import gleanvid
 from gleanvid.models.cost.flops import prefill_flops
+from gleanvid.models.encoded import ClipKey
 from gleanvid.pipeline import (
     Failure,
     compare,
@@ -31,6 +32,10 @@ def model(tmp_path_factory):
 @pytest.fixture(scope="module")
 def video():
     return tiny.noise_video(frames=6)
+
+
+def key(video, model, max_pixels=None):
+    return ClipKey(video, model.name, max_pixels)
 
 
 def test_a_run_adds_up(model, video):
@@ -67,17 +72,17 @@ def test_a_stage_counts_from_its_layer_on():
 
 def test_a_clip_is_encoded_once_for_all_questions_and_methods(model, video):
     fresh = tiny.noise_video(frames=6)
-    assert encode(fresh, model)[1] is False
+    assert encode(key(fresh, model), model)[1] is False
     assert gleanvid.ask(fresh, "How many?", model, gleanvid.Uniform(0.5), 2).cost.encode_s == 0
-    assert encode(fresh, model)[1] is True
+    assert encode(key(fresh, model), model)[1] is True
 
 
 def test_the_cache_holds_a_bounded_number_of_clips(model):
     clips = [tiny.noise_video(frames=4, seed=seed) for seed in range(4)]
     for clip in clips:
-        encode(clip, model)
-    assert encode(clips[-1], model)[1] is True
-    assert encode(clips[0], model)[1] is False
+        encode(key(clip, model), model)
+    assert encode(key(clips[-1], model), model)[1] is True
+    assert encode(key(clips[0], model), model)[1] is False
 
 
 def test_the_stream_ends_in_the_same_run_as_ask(model, video):
@@ -94,14 +99,14 @@ def test_the_stream_ends_in_the_same_run_as_ask(model, video):
 
 
 def test_the_score_of_an_answer_is_that_of_a_conversation(model, video):
-    encoded, _ = encode(video, model)
+    encoded, _ = encode(key(video, model), model)
     method, answers = gleanvid.GleanVID(0.5), ["a red square", "no"]
     expected = model.conversation(encoded, method).score("What?", answers)
-    assert score(video, "What?", answers, model, method) == pytest.approx(expected)
+    assert score(key(video, model), "What?", answers, model, method) == pytest.approx(expected)
     stop = threading.Event()
     stop.set()
     with pytest.raises(StoppedError):
-        score(video, "What?", answers, model, method, stop=stop)
+        score(key(video, model), "What?", answers, model, method, stop=stop)
 
 
 def test_closing_the_stream_frees_the_model(model, video):
@@ -123,11 +128,52 @@ def test_a_stop_that_is_already_set_ends_ahead_of_the_first_token(model, video):
 
 def test_the_pixel_budget_is_part_of_what_is_remembered(model):
     clip = tiny.noise_video(4, 240, 320)
-    wide, narrow = encode(clip, model)[0], encode(clip, model, max_pixels=4 * 64 * 64)[0]
+    wide = encode(key(clip, model), model)[0]
+    narrow = encode(key(clip, model, 4 * 64 * 64), model)[0]
     assert len(narrow.tokens) < len(wide.tokens)
-    assert remembered(clip, model) is wide
-    assert remembered(clip, model, max_pixels=4 * 64 * 64) is narrow
-    assert remembered(clip, model, max_pixels=4 * 96 * 96) is None
+    assert remembered(key(clip, model), model) is wide
+    assert remembered(key(clip, model, 4 * 64 * 64), model) is narrow
+    assert remembered(key(clip, model, 4 * 96 * 96), model) is None
+
+
+def test_the_model_s_own_pixel_limit_is_what_an_unbounded_clip_means(model, monkeypatch):
+    clip = tiny.noise_video(4, 240, 320)
+    monkeypatch.setattr(model, "max_pixels", 4 * 64 * 64)
+    run = gleanvid.ask(clip, "What?", model, gleanvid.Uniform(0.5), 1)
+    assert run.made_with["max_pixels"] == 4 * 64 * 64
+    again = remembered(key(clip, model, run.made_with["max_pixels"]), model)
+    assert again is remembered(key(clip, model), model) is not None
+
+
+@pytest.mark.parametrize("wanted", [set(), {"saliency"}, {"saliency", "keys"}], ids=len)
+def test_a_key_serves_what_has_all_its_signals(video, wanted):
+    known = ClipKey(video, "a", 9, frozenset({"saliency"}))
+    same = ClipKey(video, "a", 9, frozenset(wanted))
+    assert known.serves(same) is (len(wanted) < 2)
+    others = (ClipKey(tiny.noise_video(frames=6), "a", 9), ClipKey(video, "b", 9))
+    assert not any(known.serves(other) for other in (*others, ClipKey(video, "a")))
+
+
+@pytest.mark.parametrize(
+    ("setting", "error"),
+    [
+        ({"temprature": 1.0}, "temprature"),
+        ({"temperature": -1.0}, "temperature=-1.0 must be"),
+        ({"top_p": 2.0}, "top_p=2.0 must be"),
+        ({"max_new_tokens": 0}, "max_new_tokens=0 must be"),
+        ({"max_pixels": 0}, "max_pixels=0 must be"),
+        ({"seed": -1}, "seed=-1 must be"),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("door", ["ask", "stream", "compare"])
+def test_a_wrong_setting_fails_before_a_file_is_opened(model, monkeypatch, door, setting, error):
+    monkeypatch.setattr("gleanvid.pipeline.read_video", lambda *_, **__: 1 / 0)
+    monkeypatch.setattr("gleanvid.pipeline.load_model", lambda *_: 1 / 0)
+    monkeypatch.setattr("gleanvid.pipeline.encode", lambda *_: 1 / 0)
+    method = [gleanvid.Uniform()] if door == "compare" else gleanvid.Uniform()
+    with pytest.raises((TypeError, ValueError), match=error):
+        getattr(gleanvid, door)("clip.mp4", "What?", model, method, **setting)
 
 
 def test_a_checkpoint_that_states_how_long_its_answers_get_is_held_to_it(model, video):

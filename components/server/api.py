@@ -89,9 +89,8 @@ class Calls:
         if text := request.missing(question):
             raise gr.Error(text, print_exception=False)
         with Turn(self.engine, request) as (clip, work):
-            options = sampling | {"max_pixels": request.max_pixels(clip)}
             answers = self.engine.answer(
-                clip, question, request.model, request.compressor(), work, options
+                request.clip(clip), question, request.compressor(), request.checked_sampling(), work
             )
             return next(item for item in answers if isinstance(item, Run)).summary()
 
@@ -125,8 +124,8 @@ class Calls:
             method = request.compressor()
             if not decides_early(method):
                 raise ValueError(f"{compressor} decides while the model reads a question: use /ask")
-            encoded = self.engine.encode(clip, request.model, method.needs, None, work)
-            run = self.engine.look(encoded, request.model, method)
+            key = request.clip(clip, method.needs)
+            run = self.engine.look(key, self.engine.encode(key, work), method)
             record = run.compression
             return {
                 "compressor": method.settings(),

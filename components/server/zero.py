@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import fields, replace
 from importlib import import_module
@@ -19,14 +19,18 @@ from typing import Any
 
 import torch
 
+from components.session.library import EncodedClip, Library
+from gleanvid.compressors.base import Compressor
+from gleanvid.models.encoded import ClipKey, History
+from gleanvid.models.generation.sampling import Sampling
 from gleanvid.run import Run
-from gleanvid.types import StoppedError, Video, VideoTokens
+from gleanvid.types import StoppedError, VideoTokens
 
 SECONDS = 90
 _KEPT_CLIPS = 4
 
 
-def lent(library: Any, seconds: int = SECONDS) -> Any:
+def lent(library: Library, seconds: int = SECONDS) -> Library:
     """``library``, its work with the model on a lent GPU where ``spaces`` is installed."""
     if find_spec("spaces") is None:
         return library
@@ -36,10 +40,10 @@ def lent(library: Any, seconds: int = SECONDS) -> Any:
 class Lent:
     """``gleanvid.pipeline`` as the engine uses it; ``gpu`` decorates a function."""
 
-    def __init__(self, library: Any, gpu: Callable[[Any], Any]) -> None:
+    def __init__(self, library: Library, gpu: Callable[[Any], Any]) -> None:
         self.library, self.MAX_SIDE, self.read_video = library, library.MAX_SIDE, library.read_video
         self._models: dict[str, Any] = {}
-        self._clips: OrderedDict[tuple, Any] = OrderedDict()
+        self._clips: OrderedDict[ClipKey, EncodedClip] = OrderedDict()
         self._encode, self._score = gpu(self._encode_there), gpu(self._score_there)
         self._stream = gpu(self._stream_there)
 
@@ -47,87 +51,85 @@ class Lent:
         """The model itself; a process that has none of this name yet loads it."""
         if name not in self._models:
             self._models[name] = self.library.load_model(name)
-        return SimpleNamespace(name=name, device=getattr(self._models[name], "device", "cpu"))
+        model = self._models[name]
+        facts = {fact: getattr(model, fact, None) for fact in ("device", "max_pixels")}
+        return SimpleNamespace(name=name, **facts)
 
-    def remembered(
-        self, video: Video, model: Any, needs: frozenset[str] = frozenset(), max_pixels: Any = None
-    ) -> Any | None:
-        for (name, pixels, had), held in list(self._clips.items()):
-            if held.video is video and (name, pixels) == (model.name, max_pixels) and needs <= had:
-                return held
-        return None
+    def remembered(self, clip: ClipKey, model: Any) -> EncodedClip | None:
+        clip = clip.bounded(model.max_pixels)
+        found = (encoded for key, encoded in list(self._clips.items()) if key.serves(clip))
+        return next(found, None)
 
     def encode(
-        self,
-        video: Video,
-        model: Any,
-        needs: frozenset[str] = frozenset(),
-        *,
-        max_pixels: int | None = None,
-        stop: threading.Event | None = None,
-    ) -> tuple[Any, bool]:
-        if held := self.remembered(video, model, needs, max_pixels):
-            return held, True
+        self, clip: ClipKey, model: Any, stop: threading.Event | None = None
+    ) -> tuple[EncodedClip, bool]:
+        if known := self.remembered(clip, model):
+            return known, True
         if stop is not None and stop.is_set():
             raise StoppedError
-        tokens, encode_s = self._encode(video, model.name, needs, max_pixels)
-        held = SimpleNamespace(video=video, tokens=tokens, encode_s=encode_s)
-        self._clips[model.name, max_pixels, needs] = held
+        tokens, encode_s = self._encode(clip)
+        encoded = SimpleNamespace(video=clip.video, tokens=tokens, encode_s=encode_s)
+        self._clips[clip.bounded(model.max_pixels)] = encoded
         while len(self._clips) > _KEPT_CLIPS:
             self._clips.popitem(last=False)
-        return held, False
+        return encoded, False
 
     def score(
-        self, video: Video, question: str, answers: Any, model: Any, compressor: Any, **options: Any
-    ) -> list[float]:
-        options.pop("stop", None)
-        return self._score(video, question, list(answers), model.name, compressor, options)
-
-    def stream(
         self,
-        video: Video,
+        clip: ClipKey,
+        question: str,
+        answers: Sequence[str],
+        model: Any,
+        compressor: Compressor,
+        *,
+        stop: threading.Event | None = None,
+    ) -> list[float]:
+        return self._score(clip, question, list(answers), compressor)
+
+    def stream_answer(
+        self,
+        clip: ClipKey,
         question: str,
         model: Any,
-        compressor: Any,
+        compressor: Compressor,
+        sampling: Sampling,
         *,
-        stop: threading.Event,
-        **options: Any,
+        history: History = (),
+        stop: threading.Event | None = None,
     ) -> Iterator[str | Run]:
-        with closing(self._stream(video, question, model.name, compressor, options)) as pieces:
+        with closing(self._stream(clip, question, compressor, sampling, history)) as pieces:
             for piece in pieces:
-                if stop.is_set():
+                if stop is not None and stop.is_set():
                     raise StoppedError
-                yield replace(piece, video=video) if isinstance(piece, Run) else piece
+                yield replace(piece, video=clip.video) if isinstance(piece, Run) else piece
 
     def _there(self, name: str) -> Any:
         self.load_model(name)
         return self._models[name]
 
-    def _encode_there(
-        self, video: Video, name: str, needs: frozenset[str], max_pixels: int | None
-    ) -> tuple[VideoTokens, float]:
-        encoded = self.library.encode(video, self._there(name), needs, max_pixels=max_pixels)[0]
+    def _encode_there(self, clip: ClipKey) -> tuple[VideoTokens, float]:
+        encoded = self.library.encode(clip, self._there(clip.model))[0]
         tokens = encoded.tokens
         parts = {field.name: getattr(tokens, field.name) for field in fields(tokens)}
-        on_cpu = {
+        on_cpu: dict[str, Any] = {
             name: part.cpu() for name, part in parts.items() if isinstance(part, torch.Tensor)
         }
         return replace(tokens, **on_cpu), encoded.encode_s
 
     def _score_there(
-        self,
-        video: Video,
-        question: str,
-        answers: list[str],
-        name: str,
-        compressor: Any,
-        options: Any,
+        self, clip: ClipKey, question: str, answers: Sequence[str], compressor: Compressor
     ) -> list[float]:
-        model = self._there(name)
-        return self.library.score(video, question, answers, model, compressor, **options)
+        return self.library.score(clip, question, answers, self._there(clip.model), compressor)
 
     def _stream_there(
-        self, video: Video, question: str, name: str, compressor: Any, options: Any
+        self,
+        clip: ClipKey,
+        question: str,
+        compressor: Compressor,
+        sampling: Sampling,
+        history: History,
     ) -> Iterator[str | Run]:
-        stop, model = threading.Event(), self._there(name)
-        yield from self.library.stream(video, question, model, compressor, stop=stop, **options)
+        model = self._there(clip.model)
+        yield from self.library.stream_answer(
+            clip, question, model, compressor, sampling, history=history
+        )

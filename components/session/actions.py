@@ -106,16 +106,16 @@ def _preview(
         yield PageUpdate(message(DECIDES_LATE))
         return
     video = engine.clip(request.path, request.frames, work)
-    needs, pixels = compressor.needs, request.max_pixels(video)
-    encoded = engine.encoded(video, request.model, needs, pixels)
+    clip = request.clip(video, compressor.needs)
+    encoded = engine.encoded(clip)
     if encoded is None:
         for update in waiting(engine, work):
             yield replace(update, stoppable=True)
         text = f"Encoding {len(video)} frames…"
         yield PageUpdate(progress(engine, request.model, text), stoppable=True)
-        encoded = engine.encode(video, request.model, needs, pixels, work)
+        encoded = engine.encode(clip, work)
         engine.line.leave(work)
-    run = engine.look(encoded, request.model, compressor)
+    run = engine.look(clip, encoded, compressor)
     update = show(engine, request, run, encoded, beside)
     if work.stop.is_set():
         raise StoppedError
@@ -166,21 +166,21 @@ def _ask(
     compressor = request.compressor()
     yield PageUpdate(progress(engine, request.model, "Reading the clip…"))
     video = engine.clip(str(request.path), request.frames, work)
-    pixels = request.max_pixels(video)
+    clip = request.clip(video, compressor.needs)
     yield from waiting(engine, work)
     text = f"Encoding {len(video)} frames…"
     yield PageUpdate(progress(engine, request.model, text), status=status(engine))
-    encoded = engine.encode(video, request.model, compressor.needs, pixels, work)
+    encoded = engine.encode(clip, work)
     early = PageUpdate()
     if decides_early(compressor):
-        run = engine.look(encoded, request.model, compressor)
+        run = engine.look(clip, encoded, compressor)
         early = show(engine, request, run, encoded, beside)
     if work.stop.is_set():  # nothing is begun that would only be ended
         raise StoppedError
     running = [*earlier, exchange(question, "", running=True)]
     yield replace(early, notice=message("Answering…"), exchanges=running)
-    options = dict(request.sampling, max_pixels=pixels, history=history(earlier))
-    answers = engine.answer(video, question, request.model, compressor, work, options)
+    sampling = request.checked_sampling()
+    answers = engine.answer(clip, question, compressor, sampling, work, history(earlier))
     with closing(answers):  # type: ignore[type-var]  # a generator; closing it frees the model
         for item in answers:
             if isinstance(item, str):

@@ -123,17 +123,16 @@ class Comparison:
         self, engine: Engine, request: Request, question: str, needs: frozenset[str], work: Work
     ) -> None:
         request.check()
-        self.engine, self.request, self.question, self.needs = engine, request, question, needs
+        self.engine, self.request, self.question = engine, request, question
         self.video: Video = engine.clip(str(request.path), request.frames, work)
-        self.pixels = request.max_pixels(self.video)
+        self.clip, self.sampling = request.clip(self.video, needs), request.checked_sampling()
         self.reference: str | None = None
 
     def row(self, row: Row, make: Callable[[], Compressor], work: Work) -> Row:
         """The finished row. Raises what the method raises, ``StoppedError`` where it was ended."""
-        compressor, engine, name = make(), self.engine, self.request.model
-        engine.encode(self.video, name, self.needs, self.pixels, work)
-        options = dict(self.request.sampling, max_pixels=self.pixels)
-        answers = engine.answer(self.video, self.question, name, compressor, work, options)
+        compressor, engine = make(), self.engine
+        engine.encode(self.clip, work)
+        answers = engine.answer(self.clip, self.question, compressor, self.sampling, work)
         with closing(answers):  # type: ignore[type-var]  # a generator; closing frees the model
             run = next(item for item in answers if isinstance(item, Run))
         if work.stop.is_set():
@@ -143,14 +142,12 @@ class Comparison:
         row = replace(row, state="done", run=run, run_id=engine.runs.add(run, self.request.path))
         if not self.reference:
             return row
-        score = engine.score(
-            self.video, self.question, self.reference, name, compressor, self.pixels, work
-        )
+        score = engine.score(self.clip, self.question, self.reference, compressor, work)
         return replace(row, score=score)
 
     def tokens(self) -> Any | None:
-        held = self.engine.encoded(self.video, self.request.model, self.needs, self.pixels)
-        return held.tokens if held else None
+        encoded = self.engine.encoded(self.clip)
+        return encoded.tokens if encoded else None
 
 
 def needs_of(planned: list[Plan]) -> frozenset[str]:

@@ -1,6 +1,6 @@
 """What the pages of one server share: the loaded model, clips read, runs made, the line.
 
-No widget and no screen here. ``library`` is ``gleanvid.pipeline``, or a small stand-in for it.
+No widget and no screen here. ``library`` is ``gleanvid.pipeline``, or a stand-in for it.
 """
 
 from __future__ import annotations
@@ -8,17 +8,24 @@ from __future__ import annotations
 import math
 import threading
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from components.session.library import EncodedClip, Library
 from components.session.line import Line, Work
 from components.session.reading import DECODERS, Readers
 from components.session.store import RunStore
 from gleanvid.compressors.base import Compressor
+from gleanvid.models.cost.accounts import versions
+from gleanvid.models.encoded import ClipKey, History
+from gleanvid.models.generation.sampling import Sampling
 from gleanvid.run import Cost, Run
 from gleanvid.types import Compression, ModelError, Video
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 CLIPS_REMEMBERED = 3
 
@@ -28,7 +35,7 @@ class Engine:
 
     def __init__(
         self,
-        library: Any,
+        library: Library,
         runs: RunStore | None = None,
         line: Line | None = None,
         decoders: int = DECODERS,
@@ -81,84 +88,67 @@ class Engine:
             if key in self._clips:
                 self._clips.move_to_end(key)
                 return self._clips[key]
-        options = {"timeout_s": self.line.deadline_s, "stop": work.stop}
         with self.readers.place(work):
-            side = self.library.MAX_SIDE
-            video = self.library.read_video(path, num_frames, max_side=side, **options)
+            video = self.library.read_video(
+                path,
+                num_frames,
+                max_side=self.library.MAX_SIDE,
+                timeout_s=self.line.deadline_s,
+                stop=work.stop,
+            )
         with self._lock:
             self._clips[key] = video
             while len(self._clips) > CLIPS_REMEMBERED:
                 self._clips.popitem(last=False)
         return video
 
-    def encoded(
-        self, video: Video, model: str, needs: frozenset[str], max_pixels: int | None
-    ) -> Any | None:
+    def encoded(self, clip: ClipKey) -> EncodedClip | None:
         """The encoded clip where the loaded model holds it; no turn in the line is needed."""
-        adapter = self._models.get(model)
-        if adapter is None:
-            return None
-        return self.library.remembered(video, adapter, needs, max_pixels)
+        adapter = self._models.get(clip.model)
+        return None if adapter is None else self.library.remembered(clip, adapter)
 
-    def encode(
-        self,
-        video: Video,
-        model: str,
-        needs: frozenset[str],
-        max_pixels: int | None,
-        work: Work,
-    ) -> Any:
+    def encode(self, clip: ClipKey, work: Work) -> EncodedClip:
         """The clip through the model's vision side, once. Raises ``StoppedError``."""
-        adapter = self.model(model)
-        options = {"max_pixels": max_pixels, "stop": work.stop}
-        return self.library.encode(video, adapter, needs, **options)[0]
+        return self.library.encode(clip, self.model(clip.model), work.stop)[0]
 
-    def look(self, encoded: Any, model: str, compressor: Compressor) -> Run:
+    def look(self, clip: ClipKey, encoded: EncodedClip, compressor: Compressor) -> Run:
         """The tokens of a clip and which of them stay: a run in which nothing was asked."""
-        from gleanvid.models.cost.accounts import versions  # transformers with it: seconds
-
         layer, stage = compressor.stages[0]
         record = stage.compress(encoded.tokens).to("cpu")
         return Run(
-            video=encoded.video,
+            video=clip.video,
             question="",
-            model=model,
+            model=clip.model,
             compressor=compressor.settings(),
             by_layer={layer: record},
             answer="",
             cost=_cost_of_looking(record),
-            seconds=encoded.tokens.seconds.cpu(),
-            rectangles=encoded.tokens.rectangles.cpu(),
-            made_with={"versions": versions()},
+            seconds=_placed(encoded.tokens.seconds),
+            rectangles=_placed(encoded.tokens.rectangles),
+            made_with={"versions": versions(), "max_pixels": clip.max_pixels},
         )
 
     def answer(
         self,
-        video: Video,
+        clip: ClipKey,
         question: str,
-        model: str,
         compressor: Compressor,
+        sampling: Sampling,
         work: Work,
-        options: Mapping[str, Any],
+        history: History = (),
     ) -> Iterator[str | Run]:
         """The growing text of an answer, then its run; ends early once ``work`` is ended."""
-        adapter = self.model(model)
-        return self.library.stream(video, question, adapter, compressor, stop=work.stop, **options)
+        adapter = self.model(clip.model)
+        return self.library.stream_answer(
+            clip, question, adapter, compressor, sampling, history=history, stop=work.stop
+        )
 
     def score(
-        self,
-        video: Video,
-        question: str,
-        answer: str,
-        model: str,
-        compressor: Compressor,
-        max_pixels: int | None,
-        work: Work,
+        self, clip: ClipKey, question: str, answer: str, compressor: Compressor, work: Work
     ) -> float:
         """Mean log-probability per token of a given answer. Raises ``StoppedError``."""
-        options = {"max_pixels": max_pixels, "stop": work.stop}
-        adapter = self.model(model)
-        return self.library.score(video, question, [answer], adapter, compressor, **options)[0]
+        adapter = self.model(clip.model)
+        return self.library.score(clip, question, [answer], adapter, compressor, stop=work.stop)[0]
 
     def start(self, session: str) -> bool:
         """Enter this session's work; False where some is under way already."""
@@ -219,6 +209,12 @@ def decides_early(compressor: Compressor) -> bool:
     """Whether a method picks tokens from the clip alone, before there is a question."""
     layer, stage = compressor.stages[0]
     return layer == 0 and "text" not in stage.needs
+
+
+def _placed(geometry: Tensor | None) -> Tensor:
+    if geometry is None:
+        raise ValueError("the model did not place its tokens in the source video")
+    return geometry.cpu()
 
 
 def _cost_of_looking(record: Compression) -> Cost:

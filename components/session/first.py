@@ -18,6 +18,7 @@ from components.session.examples import Example, examples
 from components.session.figures import TITLES, draw, measured
 from components.viewer.payload import address, pack
 from gleanvid.compressors import COMPRESSORS
+from gleanvid.models.encoded import ClipKey
 from gleanvid.run import Run
 from gleanvid.types import VideoTokens
 
@@ -84,8 +85,8 @@ def make(example: Example, folder: Path = FOLDER) -> Run:
     methods = [COMPRESSORS[name]() for name in COMPARED]
     others = pipeline.compare(run.video, example.question, model, methods)
     runs = [other for other in others if isinstance(other, Run)]
-    needs = frozenset().union(*(method.needs for method in methods))
-    encoded, _ = pipeline.encode(run.video, model, needs)
+    signals = frozenset[str]().union(*(method.needs for method in methods))
+    encoded, _ = pipeline.encode(ClipKey(run.video, model.name, signals=signals), model)
     save(run, runs, encoded.tokens, folder)
     return run
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gleanvid.compressors.base import Compressor, declared_settings
+from gleanvid.models.encoded import ClipKey
+from gleanvid.models.generation.sampling import Sampling
 from gleanvid.types import Video
 
 LONGEST = 10_000  # characters of a question
@@ -43,6 +45,10 @@ class Request:
         """Raises ``ValueError`` for what no widget of the page can send."""
         clamped("frames", self.frames, 1, 1024)
         clamped("pixels", self.pixels, 0, 2**24)
+        self.checked_sampling()
+
+    def checked_sampling(self) -> Sampling:
+        """How the answer is sampled. Raises ``ValueError`` outside the limits of the page."""
         for name, (low, high) in SAMPLING.items():
             if name in self.sampling:
                 clamped(name, self.sampling[name], low, high)
@@ -50,6 +56,7 @@ class Request:
             raise ValueError(
                 f"temperature={self.sampling['temperature']!r} must be 0 or in [{COLDEST:g}, 2]"
             )
+        return Sampling(**self.sampling)
 
     def missing(self, question: str) -> str:
         """What stands in the way of asking, as a sentence; empty where nothing does."""
@@ -57,8 +64,9 @@ class Request:
             return NO_QUESTION if self.path else NO_CLIP
         return TOO_LONG.format(count=len(question)) if len(question) > LONGEST else ""
 
-    def max_pixels(self, video: Video) -> int | None:
-        return self.pixels * len(video) or None
+    def clip(self, video: Video, signals: frozenset[str] = frozenset()) -> ClipKey:
+        """Which encoded clip is meant; the bound of a frame times its frames."""
+        return ClipKey(video, self.model, self.pixels * len(video) or None, signals)
 
 
 def chosen(

@@ -14,7 +14,9 @@ from components.session.display import Exchange, exchange
 from components.session.engine import Engine
 from components.session.examples import Example, expected
 from components.viewer.payload import MAX_METHODS, payload
+from gleanvid.models.encoded import ClipKey
 from gleanvid.run import Run
+from gleanvid.types import VideoTokens
 
 KEPT_CHARS = 10_000
 BACK = "Your results, as they were before the page was loaded again."
@@ -76,7 +78,7 @@ def together(pairs: Sequence[tuple[str, Run]]) -> dict[str, Run]:
     return dict(fit[:MAX_METHODS])
 
 
-def tokens_of(engine: Engine, run: Run) -> Any | None:
+def tokens_of(engine: Engine, run: Run) -> VideoTokens | None:
     """The tokens of the run's clip, where the model still holds them."""
-    held = engine.encoded(run.video, run.model, frozenset(), None)
-    return held.tokens if held and held.tokens.grid == run.compression.grid else None
+    clip = engine.encoded(ClipKey(run.video, run.model, run.made_with.get("max_pixels")))
+    return clip.tokens if clip and clip.tokens.grid == run.compression.grid else None

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from components.session.engine import Engine
 from components.session.figures import measured
+from gleanvid.models.encoded import ClipKey
 from gleanvid.run import Run
 
 GONE = "These runs are no longer on the server. Run them again."
@@ -20,5 +21,5 @@ def measured_runs(engine: Engine, ids: Sequence[str], model: str, pixels: int | 
     if not runs:
         return []
     video = runs[0].video
-    clip = engine.encoded(video, model, frozenset(), int(pixels or 0) * len(video) or None)
+    clip = engine.encoded(ClipKey(video, model, int(pixels or 0) * len(video) or None))
     return measured(runs, clip.tokens if clip else None)

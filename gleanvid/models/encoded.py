@@ -3,14 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
-
-from torch import Tensor
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
 from gleanvid.types import Compression, Video, VideoTokens
 
+if TYPE_CHECKING:
+    from torch import Tensor
+
 History = Sequence[tuple[str, str]]  # (question, answer) of earlier turns about the same video
+
+
+@dataclass(frozen=True)
+class ClipKey:
+    """Which encoded clip is meant: these frames, this large, by this model, with these signals.
+
+    Videos are told apart by identity. ``max_pixels`` bounds the pixels of all frames together
+    (None: what the model was loaded with); ``signals`` name what the vision side computes beside
+    the tokens ("saliency", "keys").
+    """
+
+    video: Video
+    model: str
+    max_pixels: int | None = None
+    signals: frozenset[str] = frozenset()
+
+    def bounded(self, limit: int | None) -> ClipKey:
+        """The same clip with the model's own limit of pixels stated where it had none."""
+        return replace(self, max_pixels=limit) if self.max_pixels is None else self
+
+    def serves(self, wanted: ClipKey) -> bool:
+        """Whether what was encoded for this key is what ``wanted`` means, signals included."""
+        bare = replace(wanted, signals=self.signals)
+        return self == bare and wanted.signals <= self.signals
 
 
 @dataclass(frozen=True, eq=False)

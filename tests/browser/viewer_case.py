@@ -31,7 +31,7 @@ class Case(NamedTuple):
 def made_case() -> Case:
     """GleanVID, a method that merges, one that acts inside the model, and a random one."""
     video, library = moving_square(8), Library()
-    tokens = library.encode(video, library.load_model("builtin"))[0].tokens
+    tokens = library.tokens(video)
     records = [COMPRESSORS[name]().compress(tokens) for name in ("gleanvid", "prunevid", "random")]
     inner = Compression.pruned(torch.arange(0, 40, 4), tokens.grid, num_tokens=40)
     late = {2: Compression.pruned(torch.arange(40), tokens.grid, num_tokens=len(tokens)), 5: inner}

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import torch
 
+from gleanvid.models.encoded import ClipKey
 from gleanvid.run import Cost, Run
 from gleanvid.types import ModelError, StoppedError, Video, VideoError, VideoTokens
 
@@ -49,7 +51,7 @@ class Library:
         self.word = "word"  # the answer is made of it
         self.reads = self.encodes = self.loads = 0
         self.encode_s = 0.0
-        self.options: dict = {}
+        self.asked: SimpleNamespace | None = None
         self.closed = threading.Event()
         self._encoded: dict[tuple, SimpleNamespace] = {}
 
@@ -65,14 +67,19 @@ class Library:
             raise VideoError(f"{Path(path).name} is not a video that can be read.")
         return moving_square(num_frames)
 
-    def remembered(self, video: Video, model, needs=frozenset(), max_pixels=None):
-        return self._encoded.get((id(video), max_pixels))
+    def tokens(self, video: Video) -> VideoTokens:
+        """Those of a clip with nothing said about its size."""
+        return self.encode(ClipKey(video, "builtin"), None)[0].tokens
 
-    def encode(self, video: Video, model, needs=frozenset(), *, max_pixels=None, stop=None):
-        if held := self.remembered(video, model, needs, max_pixels):
-            return held, True
+    def remembered(self, clip, model):
+        return self._encoded.get((id(clip.video), clip.max_pixels))
+
+    def encode(self, clip, model, stop=None):
+        if known := self.remembered(clip, model):
+            return known, True
         if stop is not None and stop.wait(self.encode_s):
             raise StoppedError
+        video = clip.video
         self.encodes += 1
         units = -(-len(video) // PAIR)
         first = video.frames[::PAIR].astype(np.float32) / 255  # [T, H, W, 3]
@@ -92,21 +99,21 @@ class Library:
             rectangles=torch.tensor(np.stack(corners, 1)),
         )
         encoded = SimpleNamespace(tokens=tokens, video=video, encode_s=0.1)
-        self._encoded[id(video), max_pixels] = encoded
+        self._encoded[id(video), clip.max_pixels] = encoded
         return encoded, False
 
-    def score(self, video, question, answers, model, compressor, *, max_pixels=None, stop=None):
+    def score(self, clip, question, answers, model, compressor, *, stop=None):
         return [-0.5 / compressor.retention_ratio for _ in answers]
 
-    def stream(self, video, question, model, compressor, *, stop: threading.Event, **options):
-        self.options = options
+    def stream_answer(self, clip, question, model, compressor, sampling, *, history=(), stop=None):
+        self.asked = SimpleNamespace(clip=clip, sampling=sampling, history=history)
+        stop = stop or threading.Event()
         try:
             if not question.strip():
                 raise ValueError("question must not be empty")
             if self.failure:
                 raise self.failure
-            pixels = options.get("max_pixels")
-            record = compressor.compress(self.encode(video, model, max_pixels=pixels)[0].tokens)
+            record = compressor.compress(self.encode(clip, model)[0].tokens)
             text = ""
             for word in range(self.words):
                 if stop.is_set():
@@ -114,7 +121,8 @@ class Library:
                 time.sleep(self.pause_s)
                 text += f"{self.word}{word} "
                 yield text
-            yield a_run(video, record, compressor, question, text.strip())
+            run = a_run(clip.video, record, compressor, question, text.strip())
+            yield replace(run, made_with={"max_pixels": clip.max_pixels})
         finally:
             self.closed.set()
 

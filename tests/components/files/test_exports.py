@@ -23,7 +23,7 @@ from tests.components.fake import Library, a_run, moving_square
 @pytest.fixture(scope="module")
 def runs():
     video, library = moving_square(), Library()
-    tokens = library.encode(video, None)[0].tokens
+    tokens = library.tokens(video)
     methods = [GleanVID(0.25), Uniform(0.5)]
     made = [a_run(video, method.compress(tokens), method) for method in methods]
     return measured(made, tokens)

@@ -13,7 +13,7 @@ from tests.components.fake import Library, a_run, moving_square
 
 def test_runs_that_are_gone_are_said():
     video, library = moving_square(), Library()
-    record = GleanVID(0.25).compress(library.encode(video, None)[0].tokens)
+    record = GleanVID(0.25).compress(library.tokens(video))
     engine = Engine(library)
     page = app.build_app(engine)
     event = next(fn for fn in page.fns.values() if fn.name == "on_draw")

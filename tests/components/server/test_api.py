@@ -18,6 +18,7 @@ from components.files import snippets
 from components.server import serving
 from components.session.engine import Engine
 from gleanvid import GleanVID
+from gleanvid.models.generation.sampling import Sampling
 from tests.components.fake import Library, write_clip
 
 
@@ -64,7 +65,8 @@ def test_the_code_for_curl_makes_the_run_of_the_page(client, clip, library, fold
     lines = done.stdout.splitlines()
     (run,) = json.loads(lines[lines.index("event: complete") + 1].removeprefix("data: "))
     assert run["question"] == "What's `it`?" and run["compressor"] == method.settings()
-    assert library.options == drawn | {"max_pixels": 100 * 8}
+    assert library.asked.sampling == Sampling(**drawn)
+    assert library.asked.clip.max_pixels == 100 * 8
 
 
 def test_tokens_are_chosen_without_a_question(client, clip):

@@ -14,6 +14,7 @@ from components.session.actions import ask, preview
 from components.session.engine import Engine
 from components.session.request import Request
 from gleanvid import GleanVID
+from gleanvid.models.encoded import ClipKey
 from tests.components.fake import Library, write_clip
 
 
@@ -93,5 +94,6 @@ def test_stop_is_noticed_between_two_words_and_the_worker_let_go(spaces, request
 def test_scores_of_an_answer_come_from_there_too(spaces, request_):
     lent = zero.lent(Library())
     video, model = lent.read_video(request_.path, 8), lent.load_model("builtin")
-    assert lent.score(video, "Q?", ["a"], model, GleanVID(0.5), stop=None) == [-1.0]
+    clip = ClipKey(video, model.name)
+    assert lent.score(clip, "Q?", ["a"], model, GleanVID(0.5)) == [-1.0]
     assert spaces.calls == ["_score_there"]

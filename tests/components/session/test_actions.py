@@ -15,6 +15,7 @@ from components.session.engine import Engine
 from components.session.line import Line
 from components.session.request import NO_CLIP, NO_QUESTION, Request
 from gleanvid import COMPRESSORS, GleanVID, ModelError
+from gleanvid.models.generation.sampling import Sampling
 from tests.components.fake import Library
 
 pytestmark = pytest.mark.usefixtures("cache")
@@ -191,15 +192,15 @@ def test_earlier_turns_are_handed_to_the_model_without_our_own_words(clip):
     library = Library()
     engine = Engine(library)
     answer(engine, asked(clip), "And?", [exchange("First?", "Red."), exchange("Second?", "")])
-    assert library.options["history"] == [("First?", "Red.")]
+    assert library.asked.history == [("First?", "Red.")]
 
 
 def test_sampling_and_the_pixel_budget_reach_the_model(clip):
     library = Library()
     request = Request(clip, 8, "builtin", GleanVID, 100, {"temperature": 0.5, "seed": 3})
     answer(Engine(library), request)
-    assert library.options["max_pixels"] == 800
-    assert (library.options["temperature"], library.options["seed"]) == (0.5, 3)
+    assert library.asked.clip.max_pixels == 800
+    assert library.asked.sampling == Sampling(temperature=0.5, seed=3)
 
 
 def test_a_question_past_its_deadline_ends_with_a_message_and_what_was_said(clip):

@@ -16,7 +16,7 @@ from tests.components.fake import Library, a_run, moving_square
 @pytest.fixture(scope="module")
 def clip():
     video, library = moving_square(), Library()
-    tokens = library.encode(video, None)[0].tokens
+    tokens = library.tokens(video)
     methods = [GleanVID(0.25), Uniform(0.25)]
     return [a_run(video, method.compress(tokens), method) for method in methods], tokens
 
@@ -31,7 +31,7 @@ def test_diagnostics_are_taken_once_and_kept_with_the_run(clip):
 
 def test_runs_of_another_clip_are_left_as_they_are(clip):
     runs, _ = clip
-    other = Library().encode(moving_square(4), None)[0].tokens
+    other = Library().tokens(moving_square(4))
     assert diagnostics_of(figures.measured(runs, other)[0]) is None
 
 

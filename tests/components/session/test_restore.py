@@ -51,6 +51,17 @@ def test_turns_viewer_and_clip_come_back(page, clip):
     assert back.viewer["novelty"] == looked.viewer["novelty"] is not None
 
 
+def test_a_clip_read_under_a_pixel_limit_keeps_its_novelty(clip):
+    engine = Engine(Library())
+    engine.start("me")
+    request = Request(str(clip), 8, "builtin", GleanVID, pixels=100)
+    asked = list(ask(engine, "me", request, "First?", []))[-1]
+    previewed = list(preview(engine, request))[-1]
+    for update in (asked, previewed):
+        back = restore.restored(engine, json.dumps({"turns": [], "shown": update.runs}), [])
+        assert back.viewer["novelty"] == update.viewer["novelty"] is not None
+
+
 def test_what_is_gone_is_said(page, clip):
     engine, turns, looked, kept = page
     clip.unlink()

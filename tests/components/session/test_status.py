@@ -23,7 +23,7 @@ def test_model_tokens_and_queue_are_told():
     engine = Engine(library)
     engine.model("builtin")
     video = moving_square()
-    record = GleanVID(0.25).compress(library.encode(video, None)[0].tokens)
+    record = GleanVID(0.25).compress(library.tokens(video))
     list(engine.line.wait(Work()))
     said = dict(status(engine, a_run(video, record, GleanVID(0.25))))
     assert (said["Model"], said["Queue"]) == ("builtin", "busy")

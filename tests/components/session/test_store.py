@@ -10,7 +10,7 @@ from tests.components.fake import Library, a_run, moving_square
 def make_run(frames: int = 32):
     video, library = moving_square(frames), Library()
     method = GleanVID()
-    tokens = library.encode(video, library.load_model("builtin"))[0].tokens
+    tokens = library.tokens(video)
     return a_run(video, method.compress(tokens), method)
 
 

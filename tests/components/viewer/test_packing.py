@@ -65,7 +65,7 @@ def test_a_stage_that_changes_nothing_is_not_told():
 
 def test_every_merged_token_names_the_token_its_row_stands_at():
     video, library = moving_square(8), Library()
-    tokens = library.encode(video, None)[0].tokens
+    tokens = library.tokens(video)
     tokens = type(tokens)(tokens.features, tokens.grid, saliency=torch.rand(len(tokens)))
     record = COMPRESSORS["holitom"](retention_ratio=0.3).compress(tokens)
     method, data, _ = read(made_up_run(video, record, "holitom"))

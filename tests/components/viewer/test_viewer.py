@@ -20,7 +20,7 @@ from tests.components.fake import COLUMNS, ROWS, Library, a_run, moving_square
 def run_of(name: str = "gleanvid", frames: int = 8, **settings):
     video, library = moving_square(frames), Library()
     compressor = COMPRESSORS[name](**settings)
-    tokens = library.encode(video, library.load_model("builtin"))[0].tokens
+    tokens = library.tokens(video)
     return a_run(video, compressor.compress(tokens), compressor)
 
 
@@ -35,7 +35,7 @@ def mask_of(packed, method: int = 0) -> np.ndarray:
 def several(frames: int = 8):
     names = ("gleanvid", "uniform", "prunevid", "random")
     video, library = moving_square(frames), Library()
-    tokens = library.encode(video, library.load_model("builtin"))[0].tokens
+    tokens = library.tokens(video)
     methods = [COMPRESSORS[name]() for name in names]
     return [a_run(video, method.compress(tokens), method) for method in methods], tokens
 
