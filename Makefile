@@ -1,17 +1,30 @@
-# Two commands: `make app` and `make test`. Each sets up what it needs in .venv the first time.
+# `make app`, `make quick`, `make test`; each sets up what it needs in .venv. `make lock` and `make audit`: packages.
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: app test lock audit clean
+CORE := tests/test_types.py tests/test_run.py tests/test_layers.py tests/test_rooms.py \
+	tests/test_prose.py tests/ops tests/metrics tests/compressors tests/parity tests/models
+# The models of the tests are tiny: one thread each. Two workers; a file stays with one of them.
+PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest
+SHARED := -n 2 --dist loadfile
+
+.PHONY: app quick test static lock audit clean
 
 app: .venv/app
 	$(BIN)/python app.py $(ARGS)
 
-test: .venv/dev
+quick: static
+	$(PYTEST) $(SHARED) -m "not alone and not slow" --families qwen3_vl,llava_onevision $(CORE)
+
+# Exit status 5: no test of the given paths is of this kind.
+test: static
+	$(PYTEST) -m alone $(ARGS) || [ $$? = 5 ]
+	$(PYTEST) $(SHARED) -m "not alone" $(ARGS) || [ $$? = 5 ]
+
+static: .venv/dev
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest $(ARGS)  # the models of the tests are tiny
 
 .venv/uv:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \

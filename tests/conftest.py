@@ -1,4 +1,4 @@
-"""For all tests: options, what garbage collection looks through, a Ray cluster."""
+"""For all tests: options, which run alone, what garbage collection looks through, a Ray cluster."""
 
 import gc
 import os
@@ -6,14 +6,30 @@ from pathlib import Path
 
 import pytest
 
+TESTS = Path(__file__).parent
+SERVERS = ("browser", "server", "components/server", "test_app.py", "test_offline.py")
+
 
 def pytest_addoption(parser):
     parser.addoption(
+        "--families",
+        default="",
+        help="model families that tests/models runs on, separated by commas (all of them)",
+    )
+    parser.addoption(
         "--golden-dir",
         type=Path,
-        default=Path(__file__).parent / "golden",
+        default=TESTS / "golden",
         help="folder of reference outputs, one JSON file a method, for tests/parity",
     )
+
+
+def pytest_collection_modifyitems(items):
+    """Browsers, servers and Ray have clocks and processes of their own: they share no machine."""
+    for item in items:
+        is_server = any(item.path.is_relative_to(TESTS / place) for place in SERVERS)
+        if is_server or "ray_workers" in item.fixturenames:
+            item.add_marker("alone")
 
 
 def pytest_collection_finish():

@@ -146,6 +146,7 @@ def test_the_core_needs_torch_transformers_and_numpy_alone(room):
         assert not heavy, f"{path} imports {heavy}"
 
 
+@pytest.mark.slow
 def test_importing_works_where_the_app_s_packages_are_not_installed():
     names = sorted(LIGHT | {"torchvision", "accelerate"})
     program = (

@@ -13,7 +13,7 @@ from torch.utils._pytree import tree_leaves
 from gleanvid.compressors.gleanvid import GleanVID
 from gleanvid.ops import subspace
 from gleanvid.types import VideoTokens
-from tests.compressors.test_contract import AHEAD, in_reach, video
+from tests.compressors.test_contract import AHEAD, video
 
 
 class PeakBytes(TorchDispatchMode):
@@ -51,7 +51,7 @@ def test_no_tensor_holds_all_pairs_of_tokens(method, still):
     if still:
         tokens = replace(tokens, features=tokens.features[:64].repeat(48, 1))
     with PeakBytes(tokens.features) as held:
-        assert in_reach(method, 0.5, tokens) is not None  # 0.25 is out of DyCoke's reach
+        method(0.5).compress(tokens)  # 0.25 is out of DyCoke's reach
     assert held.largest < len(tokens) ** 2  # bytes: not even booleans
 
 

@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from gleanvid.models import load_model
 from tests.models import tiny_frames, tiny_llava, tiny_qwen
 
+HERE = Path(__file__).parent
 FAMILIES = {
     "qwen3_vl": tiny_qwen.qwen3_vl,
     "qwen3_vl_moe": tiny_qwen.qwen3_vl_moe,
@@ -24,23 +27,64 @@ RECURRENT = {  # no oracle by masks and nothing inside the model
 }
 
 
+EVERY = FAMILIES | RECURRENT
+MIXTURES = {"qwen3_vl_moe", "qwen3_5_moe"}  # experts differ from their family in the MLP alone
+DENSE = [family for family in FAMILIES if family not in MIXTURES]
+
+
+class Adapters(dict):
+    """family -> loaded tiny adapter, built when it is first asked for."""
+
+    def __init__(self, chosen, new_folder):
+        self.chosen, self.new_folder = chosen, new_folder
+
+    def __missing__(self, family):
+        if family not in self.chosen:
+            pytest.skip(f"--families leaves out {family}")
+        directory = self.new_folder(family)
+        EVERY[family](directory)
+        self[family] = load_model(directory, device="cpu")
+        return self[family]
+
+
+def chosen_families(config):
+    """The families of ``--families``, or all."""
+    named = {name for name in config.getoption("--families").split(",") if name}
+    if unknown := named - set(EVERY):
+        raise pytest.UsageError(f"--families: {min(unknown)} must be one of {', '.join(EVERY)}")
+    return named or set(EVERY)
+
+
+def pytest_collection_modifyitems(config, items):
+    left_out = set(EVERY) - chosen_families(config)
+    config.hook.pytest_deselected(items=[item for item in items if left_out & families_of(item)])
+    items[:] = [item for item in items if not left_out & families_of(item)]
+
+
+def families_of(item):
+    """The families that a test of this folder is parametrized with."""
+    if not (hasattr(item, "callspec") and item.path.is_relative_to(HERE)):
+        return set()
+    return {value for value in item.callspec.params.values() if value in list(EVERY)}
+
+
 @pytest.fixture(scope="session")
-def adapters(tmp_path_factory):
-    """family -> loaded tiny adapter, built once."""
-    loaded = {}
-    for family, build in (FAMILIES | RECURRENT).items():
-        directory = tmp_path_factory.mktemp(family)
-        build(directory)
-        loaded[family] = load_model(directory, device="cpu")
-    return loaded
+def adapters(pytestconfig, tmp_path_factory):
+    return Adapters(chosen_families(pytestconfig), tmp_path_factory.mktemp)
 
 
-@pytest.fixture(params=list(FAMILIES))
+@pytest.fixture(params=DENSE)
 def adapter(request, adapters):
     return adapters[request.param]
 
 
-@pytest.fixture(params=[*FAMILIES, *RECURRENT])
+@pytest.fixture(params=list(FAMILIES))
+def oracle_adapter(request, adapters):
+    """For the comparison with masks: mixtures of experts too."""
+    return adapters[request.param]
+
+
+@pytest.fixture(params=list(EVERY))
 def every_adapter(request, adapters):
     return adapters[request.param]
 

@@ -16,7 +16,7 @@ import transformers
 from gleanvid.compressors.base import Chain
 from gleanvid.compressors.full_tokens import FullTokens
 from gleanvid.models import compressing, load_model
-from tests.models.conftest import FAMILIES, RECURRENT
+from tests.models.conftest import EVERY, RECURRENT
 from tests.models.families.test_qwen35 import recomputed
 from tests.models.oracle import (
     DECODED,
@@ -124,7 +124,7 @@ def cell(figure: float | str) -> str:
 @torch.no_grad()
 def row(family: str) -> str:
     with tempfile.TemporaryDirectory() as directory:
-        (FAMILIES | RECURRENT)[family](Path(directory))
+        EVERY[family](Path(directory))
         adapter = load_model(directory, device="cpu")
     made = (recurrent_figures if family in RECURRENT else figures)(adapter)
     return " | ".join([f"| `{family}`", *map(cell, made)]) + " |"
@@ -134,7 +134,7 @@ def main() -> None:
     stack = f"transformers {transformers.__version__}, torch {torch.__version__}"
     print(f"{TEXT}\n\n{stack}, CPU, float32.\n")
     print("| " + " | ".join(COLUMNS) + " |\n|" + "---|" * len(COLUMNS))
-    for family in FAMILIES | RECURRENT:
+    for family in EVERY:
         print(row(family), flush=True)
 
 

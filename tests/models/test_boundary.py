@@ -27,6 +27,11 @@ from tests.models.tiny import noise_video
 QUARTER = Tilted(retention_ratio=0.25)
 
 
+@pytest.fixture
+def adapter(oracle_adapter):
+    return oracle_adapter
+
+
 @pytest.mark.parametrize("rows", [1, 2])
 def test_keeping_all_is_bit_identical(adapter, rows):
     inputs = model_inputs(adapter, QUESTIONS[:rows])

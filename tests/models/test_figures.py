@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.models.conftest import FAMILIES, RECURRENT
+from tests.models.conftest import EVERY, RECURRENT
 
 RESULTS = Path(__file__).parents[2] / "results"
 
@@ -13,7 +13,7 @@ RESULTS = Path(__file__).parents[2] / "results"
 def test_every_family_has_its_figures(file):
     lines = [line for line in (RESULTS / file).read_text().splitlines() if line.startswith("| `")]
     rows = [[cell.strip(" `") for cell in line.split("|")[1:-1]] for line in lines]
-    assert [row[0] for row in rows] == [*FAMILIES, *RECURRENT]
+    assert [row[0] for row in rows] == list(EVERY)
     for family, everything, prefill, decoded, inside, *controls in rows:
         assert everything == "0"
         assert max(float(prefill), float(decoded)) < 1e-5

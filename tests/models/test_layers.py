@@ -71,7 +71,8 @@ def oracle_logits(adapter, inputs, layers, steps):
 
 @pytest.mark.parametrize("rows", [1, 2])
 @pytest.mark.parametrize("chain", CHAINS, ids=lambda chain: chain.name)
-def test_stages_equal_the_layerwise_oracle(adapter, chain, rows):
+def test_stages_equal_the_layerwise_oracle(oracle_adapter, chain, rows):
+    adapter = oracle_adapter
     videos = unlike_videos(adapter)[:rows]  # ragged
     inputs = model_inputs(adapter, QUESTIONS[:rows], videos)
     with compressing(adapter.hf_model, chain) as record:

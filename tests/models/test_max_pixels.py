@@ -6,11 +6,11 @@ import pytest
 
 from gleanvid.models import load_model
 from gleanvid.types import ModelError
-from tests.models.conftest import FAMILIES, RECURRENT
+from tests.models.conftest import DENSE
 from tests.models.tiny import noise_video
 
-SIZED = ("qwen3_vl", "qwen3_vl_moe", "qwen2_5_vl", "video_llama_3", *RECURRENT)
-SQUARE = [family for family in FAMILIES if family not in SIZED]
+SIZED = ("qwen3_vl", "qwen2_5_vl", "video_llama_3", "qwen3_5")
+SQUARE = [family for family in DENSE if family not in SIZED]
 
 
 @pytest.fixture(params=SIZED)

@@ -14,6 +14,7 @@ from gleanvid.compressors.full_tokens import FullTokens
 from gleanvid.models import compressing
 from gleanvid.models.boundary import chunks
 from gleanvid.models.generation.sampling import Sampling
+from tests.models.conftest import EVERY, MIXTURES
 from tests.models.live import LiveBytes
 from tests.models.oracle import EveryNth, hook_count, model_inputs
 from tests.models.tiny import noise_video
@@ -22,9 +23,9 @@ QUARTER = EveryNth(retention_ratio=0.25)
 NEEDS = frozenset({"saliency", "keys"})
 
 
-@pytest.fixture
-def adapter(every_adapter):
-    return every_adapter
+@pytest.fixture(params=[family for family in EVERY if family not in MIXTURES])
+def adapter(request, adapters):
+    return adapters[request.param]
 
 
 def tower_calls(adapter, call):
@@ -156,6 +157,7 @@ def own(adapter, *more):
     return [*adapter.hf_model.parameters(), *adapter.hf_model.buffers(), *tensors_in(more)]
 
 
+@pytest.mark.slow
 def test_encoding_grows_with_the_rows_alone(adapter, monkeypatch):
     """By the tower's output for all frames, not by what happens within it."""
     kind = adapter.hf_model.config.model_type

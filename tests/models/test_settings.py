@@ -60,6 +60,7 @@ def test_unknown_quantization_and_missing_packages_are_refused(directory, monkey
         load_model(directory, quantization="4bit")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["8bit", "4bit"])
 def test_quantized_models_answer_compressed_and_from_a_reused_video(kind):
     pytest.importorskip("bitsandbytes")
@@ -86,6 +87,7 @@ def test_a_hub_that_answers_is_reachable_whatever_it_says(address, monkeypatch):
     server.server_close()
 
 
+@pytest.mark.slow
 def test_a_hub_that_stays_silent_costs_seconds_at_most(address, monkeypatch):
     monkeypatch.setattr(hub, "SECONDS", 0.3)
     with socket.create_server(("127.0.0.1", 0)) as silent:
@@ -114,6 +116,7 @@ def test_offline_nobody_is_asked_and_only_local_files_are_read(monkeypatch):
     assert seen["local_files_only"] is True
 
 
+@pytest.mark.slow
 def test_offline_a_model_that_was_downloaded_before_is_found_by_its_hub_id(tmp_path):
     """In a process of its own, for the cache's place is read when the package is imported."""
     repository = tmp_path / "hub" / "models--somebody--tiny"

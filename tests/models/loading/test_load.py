@@ -10,6 +10,7 @@ from transformers import Qwen2Config, Qwen2ForCausalLM
 
 from gleanvid.models import MODELS, compressing, load_model
 from gleanvid.models.cost.measure import explaining_out_of_memory
+from gleanvid.models.generation.sampling import Sampling
 from gleanvid.models.loading import load as load_module
 from gleanvid.types import ModelError
 from tests.models import tiny, tiny_qwen
@@ -34,7 +35,7 @@ def test_dtype_attention_and_device_map_can_be_chosen(directory):
     model = load_model(directory, dtype="bfloat16", attn_implementation="eager", device_map="cpu")
     assert model.hf_model.dtype == torch.bfloat16
     assert model.text_config._attn_implementation == "eager"
-    answer = model.generate(model.encode(tiny.noise_video()), "what?", None, max_new_tokens=2)
+    answer = model.generate(model.encode(tiny.noise_video()), "what?", None, Sampling(2))
     assert answer.new_tokens == 2
 
 
