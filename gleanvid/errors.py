@@ -2,11 +2,25 @@
 
 
 class VideoError(ValueError):
-    """A video that cannot be used; the message is a sentence for the person who chose the file."""
+    """A video that cannot be used; the message is a sentence for the person who chose the file.
+
+    >>> try:
+    ...     read_video("nowhere.mp4")
+    ... except VideoError as error:
+    ...     print(error)
+    There is no file called nowhere.mp4.
+    """
 
 
 class ModelError(RuntimeError):
-    """A model that cannot be loaded or run; the message says what to do about it."""
+    """A model that cannot be loaded or run; the message says what to do about it.
+
+    >>> try:
+    ...     load_model("builtin", quantization="2bit")
+    ... except ModelError as error:
+    ...     print(error)
+    quantization='2bit' must be one of 8bit, 4bit or None
+    """
 
 
 class StoppedError(Exception):

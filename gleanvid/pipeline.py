@@ -147,12 +147,30 @@ def ask(
 ) -> Run:
     """Answer ``question`` about ``video`` with compressed visual tokens (GleanVID at 25 %).
 
-    ``num_frames`` counts when a path is given; ``max_pixels`` bounds the pixels of all frames
-    together as the model sees them. ``max_new_tokens``, ``temperature``, ``top_p`` and ``seed`` are
-    those of :class:`Sampling`; ``history``: (question, answer) of earlier turns. ``on_text``
-    receives every new piece of the answer; setting ``stop`` ends it within a layer of the model.
-    Raises ``ValueError`` for an empty question and settings out of range, :class:`VideoError`,
-    :class:`ModelError`, and :class:`StoppedError` where ``stop`` came ahead of the first token.
+    Args:
+        video: a file, or frames that were read before.
+        question: about the video.
+        model: a loaded model, or a name for :func:`load_model`.
+        compressor: GleanVID at its defaults if None.
+        max_new_tokens: as ``temperature``, ``top_p`` and ``seed``, a setting of :class:`Sampling`.
+        num_frames: sampled from a file; frames that were read before are all used.
+        max_pixels: bound on the pixels of all frames together as the model sees them.
+        temperature: see :class:`Sampling`.
+        top_p: see :class:`Sampling`.
+        seed: see :class:`Sampling`.
+        history: (question, answer) pairs asked about the video before.
+        on_text: receives every new piece of the answer.
+        stop: once set, ends the answer within one layer of the model.
+
+    Raises:
+        ValueError: an empty question, or a setting out of its range.
+        VideoError: a file that cannot be used.
+        ModelError: a model that cannot be loaded or run.
+        StoppedError: ``stop`` was set ahead of the first token.
+
+    >>> run = ask("assets/clips/glimpse_1.mp4", "What moves?", max_new_tokens=8, num_frames=8)
+    >>> run.cost.visual_tokens, run.cost.visual_tokens_kept
+    (400, 100)
     """
     sampling = Sampling(max_new_tokens, temperature, top_p, seed)
     checked_max_pixels(max_pixels)
@@ -193,6 +211,25 @@ def stream(
 
     Closing the iterator stops generation and waits until the model is free. Raises what
     :func:`ask` raises.
+
+    Args:
+        video: as all the others, see :func:`ask`.
+        question: about the video.
+        model: a loaded model or its name.
+        compressor: GleanVID at its defaults if None.
+        max_new_tokens: the longest answer, in tokens.
+        stop: once set, ends the answer within one layer of the model.
+        num_frames: as all the settings below, see :func:`ask`.
+        max_pixels: see :func:`ask`.
+        temperature: see :class:`Sampling`.
+        top_p: see :class:`Sampling`.
+        seed: see :class:`Sampling`.
+        history: (question, answer) pairs asked about the video before.
+
+    >>> video, model = read_video("assets/clips/glimpse_1.mp4", num_frames=4), load_model()
+    >>> *pieces, run = stream(video, "What moves?", model, max_new_tokens=8)
+    >>> pieces[-1].strip() == run.answer
+    True
     """
     sampling = Sampling(max_new_tokens, temperature, top_p, seed)
     work = partial(ask, video, question, model, compressor, num_frames=num_frames, history=history)
@@ -231,8 +268,27 @@ def compare(
 ) -> Iterator[Run | Failure]:
     """The same question under every compressor, encoded once; a failing one is a Failure.
 
-    Settings are those of :func:`ask`. Raises ``ValueError`` for one out of range, and
-    ``StoppedError`` once ``stop`` is set.
+    Args:
+        video: from :func:`read_video`.
+        question: about the video.
+        model: from :func:`load_model`.
+        compressors: one run each, in this order.
+        max_new_tokens: the longest answer, in tokens.
+        max_pixels: bound on the pixels of all frames together as the model sees them.
+        temperature: see :class:`Sampling`.
+        top_p: see :class:`Sampling`.
+        seed: see :class:`Sampling`.
+        history: (question, answer) pairs asked about the video before.
+        stop: once set, ends the comparison.
+
+    Raises:
+        ValueError: a setting out of its range.
+        StoppedError: ``stop`` was set.
+
+    >>> video, model = read_video("assets/clips/glimpse_1.mp4", num_frames=4), load_model()
+    >>> runs = compare(video, "What moves?", model, [FullTokens(), GleanVID(0.1)], 4)
+    >>> [run.cost.visual_tokens_kept for run in runs]
+    [200, 20]
     """
     sampling = Sampling(max_new_tokens, temperature, top_p, seed)
     methods = list(compressors)

@@ -21,7 +21,12 @@ _VIDEO_FACTS = ("fps", "duration", "total_frames", "source_size", "name", "backe
 
 @dataclass(frozen=True)
 class Cost:
-    """What a run took. Seconds are wall clock, synchronised with the device."""
+    """What a run took. Seconds are wall clock, synchronised with the device.
+
+    >>> run = ask("assets/clips/glimpse_1.mp4", "What moves?", max_new_tokens=4, num_frames=4)
+    >>> run.cost.average_retention, run.cost.flops_reduction > 0.5
+    (0.25, True)
+    """
 
     visual_tokens: int  # entering the language model without compression
     visual_tokens_kept: int  # entering layer 0
@@ -77,6 +82,10 @@ class Run:
     ``by_layer`` maps the language-model layer that a stage acts before (0 = ahead of the model) to
     its record. ``seconds`` [T, 2] and ``rectangles`` [N, 4] place the tokens in the source.
     ``made_with`` says what it takes to make the run again: versions, device, seed, sampling.
+
+    >>> run = ask("assets/clips/glimpse_1.mp4", "What moves?", max_new_tokens=4, num_frames=4)
+    >>> run.compression.num_kept, list(run.seconds.shape), list(run.rectangles.shape)
+    (50, [2, 2], [100, 4])
     """
 
     video: Video

@@ -32,6 +32,10 @@ class Video:
     ``frames`` uint8 [T, H, W, 3] RGB; ``timestamps`` float64 [T], seconds from the first frame
     shown; ``indices`` int64 [T], frame numbers in the source. ``notes`` are sentences about
     anything a person should know (read in part, fewer frames than asked for).
+
+    >>> video = Video.from_frames(np.zeros((4, 48, 64, 3), np.uint8), fps=2.0)
+    >>> len(video), video.duration
+    (4, 2.0)
     """
 
     frames: np.ndarray
@@ -83,6 +87,10 @@ class VideoTokens:
     (None: L = T*N, all of it); ``previous`` is the record of the stage before it, whose ``state``
     it may read. Raises ``ValueError`` on shapes that do not agree and on NaN or
     infinite features.
+
+    >>> tokens = VideoTokens(torch.rand(24, 8), grid=(2, 3, 4))
+    >>> tokens.num_units, tokens.tokens_per_unit
+    (2, 12)
     """
 
     features: Tensor
@@ -141,6 +149,10 @@ class Compression:
     several rows, ``mixing``, sparse [K, L], holds the whole map, and ``group`` names the row it
     weighs most in. ``scores`` per token [L] and ``trace`` (per unit [T], or scalars) are for
     display and diagnostics; ``state`` is what the next stage of the same method goes on from.
+
+    >>> record = Compression.pruned(torch.tensor([0, 3, 5]), grid=(2, 2, 2))
+    >>> record.num_kept, record.budgets.tolist(), record.group.tolist()
+    (3, [2, 1], [0, -1, -1, 1, -1, 2, -1, -1])
     """
 
     keep: Tensor

@@ -22,5 +22,5 @@ def _models(options: argparse.Namespace) -> int:
         rows = [dataclasses.asdict(row) | {"weights_gb": row.weights_gb} for row in CHECKPOINTS]
         print(json.dumps(rows, indent=2))
     else:
-        print(model_table(), end="")
+        print(model_table())
     return 0

@@ -69,6 +69,12 @@ class Compressor(ABC):
     code), ``merges`` (kept rows may take others in), ``needs`` (the optional signals of
     :class:`VideoTokens` it reads: "saliency", "keys", "text"), ``renamed`` (earlier name of a
     setting -> its name now). Raises ``ValueError`` naming the setting, its value and its range.
+
+    >>> sorted(GleanVID.needs), GleanVID(0.25) == GleanVID()
+    ([], True)
+    >>> GleanVID(retention_ratio=1.5)
+    Traceback (most recent call last):
+    ValueError: retention_ratio=1.5 must be in (0, 1]
     """
 
     name: ClassVar[str]
@@ -129,7 +135,12 @@ class Compressor(ABC):
 
 @dataclass(frozen=True)
 class Chain:
-    """Stages of one method: the first usually ahead of the language model, the others inside it."""
+    """Stages of one method: the first usually ahead of the language model, the others inside it.
+
+    >>> chain = Chain("ahead and inside", ((0, Uniform(0.5)), (2, GleanVID(0.5))))
+    >>> chain.settings()["2"]["retention_ratio"]
+    0.5
+    """
 
     name: str
     stages: tuple[tuple[int, Compressor], ...]

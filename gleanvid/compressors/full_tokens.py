@@ -13,7 +13,11 @@ from gleanvid.types import Compression, VideoTokens
 
 @dataclass(frozen=True)
 class FullTokens(Compressor):
-    """Keeps every token; its retention ratio is 1 and cannot be anything else."""
+    """Keeps every token; its retention ratio is 1 and cannot be anything else.
+
+    >>> FullTokens().compress(VideoTokens(torch.rand(24, 8), (2, 3, 4))).num_kept
+    24
+    """
 
     name: ClassVar[str] = "full"
     title: ClassVar[str] = "All tokens"

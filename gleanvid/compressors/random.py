@@ -18,6 +18,9 @@ class Random(Compressor):
 
     Clips get sets of their own: what a clip shows goes into the draw beside ``seed``
     (:func:`~gleanvid.ops.content_seed.content_generator`, which says how firmly).
+
+    >>> Random(0.5, seed=1).compress(VideoTokens(torch.rand(24, 8), (2, 3, 4))).num_kept
+    12
     """
 
     name: ClassVar[str] = "random"

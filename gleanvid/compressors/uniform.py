@@ -25,6 +25,9 @@ class Uniform(Compressor):
     one unit rows differ by at most one token and columns by at most two. Units take turns: they
     walk through one order of all positions, each going on where the one before stopped, so no
     position comes back before all others had their turn.
+
+    >>> Uniform(0.5).compress(VideoTokens(torch.rand(24, 8), (2, 3, 4))).budgets.tolist()
+    [6, 6]
     """
 
     name: ClassVar[str] = "uniform"

@@ -42,9 +42,24 @@ def compressing(
 ) -> AbstractContextManager[Record]:
     """While open, every prompt with a video that your own ``hf_model`` reads is compressed.
 
-    ``with compressing(hf_model, GleanVID()) as record: hf_model.generate(**inputs)``; then
-    ``record.compression`` is the record of the latest prefill (a list per row for a batch). All
-    hooks are gone afterwards. Raises ``ModelError`` for a family that is not in ``MODELS``.
+    All hooks are gone afterwards. ``record.compression`` is the record of the latest prefill (a
+    list, one a row, for a batch).
+
+    Args:
+        hf_model: a model of transformers, of a family in ``MODELS``.
+        compressor: what compresses; None only records how many tokens there are.
+
+    Raises:
+        ModelError: a family that is not in ``MODELS``.
+
+    >>> model, video = load_model(), read_video("assets/clips/glimpse_1.mp4", num_frames=4)
+    >>> asked = [{"type": "video"}, {"type": "text", "text": "What moves?"}]
+    >>> text = model.processor.apply_chat_template([{"role": "user", "content": asked}])
+    >>> inputs = model.processor(text=[text], videos=[video.frames], return_tensors="pt")
+    >>> with compressing(model.hf_model, GleanVID(0.1)) as record:
+    ...     output = model.hf_model.generate(**inputs, max_new_tokens=4)
+    >>> record.compression.num_kept
+    20
     """
     from gleanvid.models import boundary
     from gleanvid.models.families import family_of

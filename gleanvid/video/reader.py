@@ -35,19 +35,28 @@ def read_video(
     Frame numbers are ``round(linspace(0, n - 1, num_frames))``, so where the frame rate varies the
     frames are not evenly spaced in time; ``timestamps`` are true. A clip with fewer frames gives
     all of them, a damaged one an even sample of what is intact, and ``notes`` says so. Frames are
-    turned upright and, with ``max_side`` in pixels, scaled down as they are decoded.
+    turned upright. Decoding runs in a process of its own.
 
-    ``backend`` is ``"pyav"`` (exact), ``"decord"`` (as in LMMs-Eval) or ``"opencv"`` (last resort).
-    Decoding runs in a process of its own that is stopped after ``timeout_s`` seconds.
-    ``isolate=False`` decodes in this process, about 0.4 s faster and without any limit on time or
-    memory: for trusted files only.
+    Args:
+        path: the file.
+        num_frames: at most this many frames.
+        backend: "pyav" (exact), "decord" (as in LMMs-Eval) or "opencv" (last resort).
+        max_side: pixels; larger frames are scaled down as they are decoded.
+        timeout_s: seconds after which the decoding process is stopped.
+        isolate: False decodes in this process, about 0.4 s faster and without any limit on time or
+            memory: for trusted files only.
+        part: (first, last) second; the part is sampled as if it were a file of its own.
+        rounding: "down" cuts the fraction of a frame number off, as LMMs-Eval's LLaVA models do.
+        stop: another thread that sets it ends the reading (with ``isolate``).
 
-    ``part``: (first, last) second; the part is then sampled as if it were a file of its own.
-    ``rounding="down"`` cuts the fraction of a frame number off, as LMMs-Eval's LLaVA models do.
-    Another thread that sets ``stop`` ends the reading (with ``isolate``).
+    Raises:
+        VideoError: the file cannot be used; a sentence for a person.
+        StoppedError: ``stop`` was set.
+        ValueError: a setting out of its range.
 
-    Raises ``VideoError`` with a sentence for a person where the file cannot be used,
-    ``StoppedError`` where it was stopped, and ``ValueError`` for a setting out of its range.
+    >>> video = read_video("assets/clips/glimpse_1.mp4", num_frames=8)
+    >>> video.frames.shape, video.source_size
+    ((8, 320, 320, 3), (320, 320))
     """
     _check_settings(num_frames, backend, max_side, timeout_s)
     _check_part(part, rounding)

@@ -10,7 +10,9 @@ from gleanvid.models.loading.registry import CHECKPOINTS, Checkpoint
 def compressor_table() -> str:
     """Markdown: one row a method, with its default settings."""
     heads = ["name", "source", "acts", "prunes or merges", "needs", "licence of the original"]
-    return markdown_table(heads, [_row(method) for method in COMPRESSORS.values()], numbers=False)
+    return markdown_table(
+        heads, [_row(method) for method in COMPRESSORS.values()], numbers=False
+    ).rstrip()
 
 
 def _row(method: type[Compressor]) -> tuple[str, ...]:
@@ -29,7 +31,7 @@ def model_table() -> str:
     """Markdown: one row a checkpoint."""
     heads = ["checkpoint", "type", "parameters", "bf16 weights alone", "context", "licence"]
     heads += ["tested here", "note"]
-    return markdown_table(heads, [_checkpoint(row) for row in CHECKPOINTS], numbers=False)
+    return markdown_table(heads, [_checkpoint(row) for row in CHECKPOINTS], numbers=False).rstrip()
 
 
 def _checkpoint(row: Checkpoint) -> tuple[str, ...]:

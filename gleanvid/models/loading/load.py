@@ -34,18 +34,30 @@ def load_model(
     max_pixels: int | None = None,
     settings: Mapping[str, Any] | None = None,
 ) -> ModelAdapter:
-    """Load "builtin", a hub id, or a local directory.
+    """Load a Video LLM: weights, processor and what is particular to its family.
 
-    Unless given: ``device`` is CUDA where there is one; ``dtype`` bfloat16 on CUDA, else float32;
-    attention FlashAttention-2 where its package is installed on CUDA, else SDPA. ``device_map``
-    (accelerate) spreads a model over several devices, in place of ``device``. ``quantization``:
-    "8bit" or "4bit" (bitsandbytes). ``max_pixels`` bounds the pixels of all frames of a clip
-    together. ``settings`` override what the checkpoint says of settings that its family alone has
-    (LLaVA-Video: pooling, newlines, time in the prompt). Where the hub does not answer within
-    seconds (or ``HF_HUB_OFFLINE=1``), only what was downloaded before is looked at. Raises
-    ``ModelError`` saying what to do where weights are missing, the directory is no model, the type
-    is not supported, settings contradict each other or memory runs out, ``ValueError`` for a
-    setting out of range.
+    Where the hub does not answer within seconds (or ``HF_HUB_OFFLINE=1``), only what was
+    downloaded before is looked at.
+
+    Args:
+        name_or_path: "builtin", a hub id, or a local directory.
+        device: CUDA where there is one if None, else the CPU.
+        dtype: bfloat16 on CUDA if None, else float32.
+        attn_implementation: if None, FlashAttention-2 on CUDA where its package is installed, else
+            SDPA.
+        device_map: spreads a model over several devices (accelerate), in place of ``device``.
+        quantization: "8bit" or "4bit" (bitsandbytes).
+        max_pixels: bound on the pixels of all frames of a clip together.
+        settings: override what the checkpoint says of settings that its family alone has
+            (LLaVA-Video: pooling, newlines, time in the prompt).
+
+    Raises:
+        ModelError: weights are missing, the directory is no model, its type is not supported,
+            settings contradict each other or memory runs out; says what to do.
+        ValueError: a setting out of its range.
+
+    >>> load_model("builtin", device="cpu").name
+    'builtin'
     """
     if device is not None and device_map is not None:
         raise ModelError("device and device_map cannot both be given: device_map says it all.")

@@ -68,7 +68,7 @@ def test_rows_say_what_the_shipped_configurations_do(name):
 
 def test_the_command_tells_every_row(capsys):
     assert main(["models"]) == 0
-    assert capsys.readouterr().out == model_table()
+    assert capsys.readouterr().out.strip() == model_table()
     assert main(["models", "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)
     assert [row["name"] for row in rows] == [row.name for row in CHECKPOINTS]

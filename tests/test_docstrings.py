@@ -1,0 +1,40 @@
+"""Public docstrings: every example runs, every argument of a function is explained."""
+
+import doctest
+import inspect
+import re
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+import gleanvid
+from gleanvid import pipeline
+
+NAMES = [name for name in gleanvid.__all__ if callable(getattr(gleanvid, name))]
+FUNCTIONS = [name for name in NAMES if inspect.isroutine(getattr(gleanvid, name))]
+
+
+load_once = cache(gleanvid.load_model)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_example_runs(name, monkeypatch):
+    """With the public names, NumPy and torch at hand, from the root of the repository."""
+    monkeypatch.chdir(Path(__file__).parents[1])
+    monkeypatch.setattr(pipeline, "load_model", load_once)
+    known = {other: getattr(gleanvid, other) for other in gleanvid.__all__}
+    known |= {"np": np, "torch": torch, "load_model": load_once}
+    finder = doctest.DocTestFinder(recurse=False)
+    (example,) = finder.find(getattr(gleanvid, name), name, globs=known)
+    assert example.examples, f"{name} has no example"
+    assert not doctest.DocTestRunner().run(example).failed
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_every_argument_is_explained(name):
+    function = getattr(gleanvid, name)
+    section = inspect.getdoc(function).split("Args:\n")[1].split("\n\n")[0]
+    assert re.findall(r"^    (\w+):", section, re.M) == list(inspect.signature(function).parameters)
