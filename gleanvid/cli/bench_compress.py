@@ -1,4 +1,4 @@
-"""``gleanvid bench compress``: time and memory of ``compress`` on made-up tokens."""
+"""``gleanvid bench compress``: time, memory and work of ``compress`` on made-up tokens."""
 
 from __future__ import annotations
 
@@ -20,17 +20,28 @@ def add(commands: Any, given: Sequence[str]) -> None:
     parser.add_argument("--all", action="store_true", help="every method that reaches the ratio")
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--device", default=None, help="cpu or cuda (default: what is there)")
+    parser.add_argument(
+        "--count",
+        action="store_true",
+        help="kernels, factorizations, read-backs and bytes moved in place of seconds (no GPU)",
+    )
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     parser.set_defaults(run=_bench_compress)
 
 
 def _bench_compress(options: argparse.Namespace) -> int:
-    from gleanvid.evaluation.bench.bench_compress import measure, table
+    from gleanvid.evaluation.bench import bench_compress, count_work
 
     grid = tuple(int(part) for part in options.grid.split("x"))
     if len(grid) != 3 or min(grid) < 1:
         raise ValueError(f"grid={options.grid!r} must be units x rows x columns, e.g. 32x14x14")
     methods = shared.methods("all" if options.all else options.compressor, options.retention_ratio)
-    report = measure(methods, grid, options.width, options.repeats, options.device)
-    print(json.dumps(report, indent=2) if options.json else table(report))
+    if options.count:
+        report = count_work.count_all(methods, grid, options.width, options.device)
+        text = count_work.table(report)
+    else:
+        where = options.repeats, options.device
+        report = bench_compress.measure(methods, grid, options.width, *where)
+        text = bench_compress.table(report)
+    print(json.dumps(report, indent=2) if options.json else text)
     return 0

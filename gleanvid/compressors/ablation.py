@@ -6,22 +6,23 @@ tokens are scored within one. The defaults are GleanVID itself.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import TYPE_CHECKING, ClassVar
 
 import torch
 
 from gleanvid.compressors.base import setting
-from gleanvid.compressors.gleanvid import GleanVID, min_max
+from gleanvid.compressors.gleanvid import GleanVID, Noise
 from gleanvid.compressors.vcast import VCast
 from gleanvid.ops.content_seed import content_generator
-from gleanvid.ops.subspace import ResidualBasis
+from gleanvid.ops.evidence import DebiasedClip, Evidence
+from gleanvid.ops.subspace import remove_directions
 from gleanvid.types import VideoTokens
 
 if TYPE_CHECKING:
     from torch import Tensor
-
-_STATIC = ("random", "vcast")  # selections that look at nothing kept before
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,9 @@ class Ablation(GleanVID):
 
     ``budgeting`` "fixed" uses alpha = 0.5. ``selection`` "pairwise" puts, in place of the subspace
     score, a candidate's least distance 1 - cosine to the tokens kept so far (in the first unit: to
-    the mean). ``seed`` counts where something is random, as in ``Random``.
+    the mean). ``first_unit`` "centred" takes the novelty of the first unit, which has no history,
+    as its distance from the clip's mean. ``seed`` counts where something is random, as in
+    ``Random``.
     """
 
     name: ClassVar[str] = "ablation"
@@ -46,6 +49,9 @@ class Ablation(GleanVID):
         "lrs+scs",
         "How tokens are scored within a unit",
         choices=("lrs+scs", "lrs", "scs", "pairwise", "vcast", "random"),
+    )
+    first_unit: str = setting(
+        "norm", "How the novelty of the first unit is measured", choices=("norm", "centred")
     )
     seed: int = setting(0, "Seed of the random variants", low=0, high=2**31 - 1, step=1)
 
@@ -64,49 +70,56 @@ class Ablation(GleanVID):
             return VCast(self.retention_ratio).compress(tokens).budgets.to(share)
         return super()._quota(tokens, share, alpha)
 
-    def _local_scores(self, tokens: VideoTokens, features: Tensor) -> Tensor:
+    def _novelty(self, clip: DebiasedClip, means: Tensor) -> Tensor:
+        novelty = super()._novelty(clip, means)
+        if self.first_unit == "centred":
+            first = remove_directions(means[0], clip.mean, clip.directions) - clip.mean
+            novelty[0] = torch.linalg.vector_norm(first, dim=1)
+        return novelty
+
+    def _local_scores(
+        self, tokens: VideoTokens, clip: DebiasedClip, norms: Tensor, references: Tensor
+    ) -> Tensor:
         if self.selection == "random":
-            drawn = self._draw(tokens, len(tokens)).to(features.device)
-            return drawn.view(tokens.num_units, -1)
+            return self._draw(tokens, len(tokens)).to(norms.device).view_as(norms)
         if self.selection == "vcast":
             score = VCast(self.retention_ratio).compress(tokens).scores["score"]
-            return score.double().view(tokens.num_units, -1)
-        return super()._local_scores(tokens, features)
+            return score.double().view_as(norms)
+        return super()._local_scores(tokens, clip, norms, references)
 
-    def _evidence(self, debiased: Tensor, budget: int) -> ResidualBasis:
+    def _evidence(self, clip: DebiasedClip, norms: Tensor, budgets: list[int]) -> Evidence:
         if self.selection == "pairwise":
-            return _NearestKept(debiased)
-        return super()._evidence(debiased, budget)
+            return _NearestKept(clip)
+        return super()._evidence(clip, norms, budgets)
 
-    def _score(self, local: Tensor, residual: Tensor, scale: Tensor) -> Tensor:
-        if self.selection in _STATIC or self.selection == "lrs":
-            return min_max(local)
-        if self.selection == "pairwise":
-            return min_max(local) + min_max(residual)
+    def _score(self, local: Tensor, complement: Tensor, noise: Noise) -> Tensor:
+        if self.selection in ("random", "vcast", "lrs"):
+            return local
         if self.selection == "scs":
-            return super()._score(torch.zeros_like(local), residual, scale)
-        return super()._score(local, residual, scale)
+            local = torch.zeros_like(local)
+        return super()._score(local, complement, noise)
 
     def _draw(self, tokens: VideoTokens, count: int) -> Tensor:
         generator = content_generator(tokens, self.seed)
         return torch.rand(count, dtype=torch.float64, generator=generator)
 
 
-class _NearestKept(ResidualBasis):
+class _NearestKept:
     """The least distance 1 - cosine to the tokens kept so far, in place of a subspace residual."""
 
-    def __init__(self, points: Tensor) -> None:
-        self._units = torch.nn.functional.normalize(points, dim=1)
-        mean = torch.nn.functional.normalize(points.mean(0), dim=0)
-        self.energy = (1 - self._units @ mean).clamp(min=0).double().square()
-        self.scale = torch.ones((), dtype=torch.float64, device=points.device)
-        self.rank = torch.zeros((), dtype=torch.long, device=points.device)
-        self._empty = True
+    def __init__(self, clip: DebiasedClip) -> None:
+        self.scale = torch.zeros((), dtype=torch.float64, device=clip.features.device)
+        self._clip, self._kept = clip, torch.nn.functional.normalize(clip.mean[None], dim=1)
+        self._unit, self._empty = self._kept, True
 
-    def absorb(self, chosen: Tensor, first: int) -> None:
-        nearest = (self._units[first:] @ self._units[chosen].T).amax(1)
-        distance = (1 - nearest).clamp(min=0).double().square()
-        held = self.energy[first:]
-        self.energy[first:] = distance if self._empty else torch.minimum(held, distance)
+    def complement(self, unit: int) -> Tensor:
+        self._unit = torch.nn.functional.normalize(self._clip.unit(unit), dim=1)
+        return (1 - (self._unit @ self._kept.T).amax(1)).clamp(min=0)
+
+    def absorb(self, chosen: Tensor) -> None:
+        kept = self._unit[chosen]
+        self._kept = kept if self._empty else torch.cat([self._kept, kept])
         self._empty = False
-        self.rank = self.rank + len(chosen)
+
+    def ranks(self, budgets: Sequence[int]) -> Tensor:
+        return torch.tensor([*accumulate(budgets)], device=self._kept.device)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import torch
@@ -21,30 +23,29 @@ def largest_remainder(shares: Tensor, total: int, cap: int, floor: int = 0) -> T
     count = len(shares)
     if not count * floor <= total <= count * cap:
         raise ValueError(f"total={total} must be in [{count * floor}, {count * cap}]")
-    quotas = _capped(shares.detach().double().cpu(), float(total), float(cap), float(floor))
-    budgets = (quotas + 1e-9).floor().long()
-    order = torch.sort(quotas - budgets, descending=True, stable=True).indices
-    missing = total - int(budgets.sum())
+    quotas = _capped(shares.detach().double().cpu().tolist(), total, cap, floor)
+    budgets = [math.floor(quota + 1e-9) for quota in quotas]
+    order = sorted(range(count), key=lambda unit: budgets[unit] - quotas[unit])
+    missing = total - sum(budgets)
     while missing > 0:
-        room = order[budgets[order] < cap][:missing]
-        budgets[room] += 1
+        room = [unit for unit in order if budgets[unit] < cap][:missing]
+        for unit in room:
+            budgets[unit] += 1
         missing -= len(room)
-    return budgets
+    return torch.tensor(budgets)
 
 
-def _capped(shares: Tensor, total: float, cap: float, floor: float) -> Tensor:
+def _capped(shares: Sequence[float], total: int, cap: int, floor: int) -> list[float]:
     """Quotas [T] proportional to ``shares`` among the units that are at neither bound."""
-    quotas = torch.zeros_like(shares)
-    free = torch.ones_like(shares, dtype=torch.bool)
+    quotas: dict[int, float] = {}  # of units at a bound
     while True:
-        rest = total - float(quotas[~free].sum())
-        weights = shares[free]
-        whole = float(weights.sum())
-        even = torch.full_like(weights, 1.0 / max(len(weights), 1))
-        quotas[free] = rest * (weights / whole if whole > 0 else even)
-        over, under = free & (quotas > cap), free & (quotas < floor)
-        if not over.any() and not under.any():
-            return quotas
-        bound = over if over.any() else under
-        quotas[bound] = cap if over.any() else floor
-        free &= ~bound
+        free = [unit for unit in range(len(shares)) if unit not in quotas]
+        rest, whole = total - sum(quotas.values()), math.fsum(shares[unit] for unit in free)
+        even = 1.0 / max(len(free), 1)
+        own = {unit: rest * (shares[unit] / whole if whole > 0 else even) for unit in free}
+        over = [unit for unit in free if own[unit] > cap]
+        bound = over or [unit for unit in free if own[unit] < floor]
+        if not bound:
+            own |= quotas
+            return [own[unit] for unit in range(len(shares))]
+        quotas |= dict.fromkeys(bound, float(cap if over else floor))

@@ -15,19 +15,33 @@ class Cells:
 
     At the right and bottom edge of an odd grid they are smaller. ``of_position`` int64 [N] is the
     cell that holds each position (C cells, row-major), ``sizes`` float32 [C] counts their
-    positions. Built without reading anything back from the device.
+    positions. They are laid out on the host: nothing is read back from the device.
     """
 
     def __init__(self, rows: int, columns: int, size: int, device: torch.device) -> None:
-        per_row, per_column = -(-columns // size), -(-rows // size)
-        row = torch.arange(rows, device=device) // size
-        column = torch.arange(columns, device=device) // size
-        self.of_position = (row[:, None] * per_row + column[None, :]).reshape(-1)
-        ones = torch.ones(rows * columns, device=device)
-        self.sizes = torch.zeros(per_row * per_column, device=device)
-        self.sizes.index_add_(0, self.of_position, ones)
+        per_row = -(-columns // size)
+        places = [r // size * per_row + c // size for r in range(rows) for c in range(columns)]
+        counts = [0] * (places[-1] + 1)
+        for cell in places:
+            counts[cell] += 1
+        self.of_position = torch.tensor(places, device=device)
+        self.sizes = torch.tensor(counts, dtype=torch.float32, device=device)
 
     def means(self, features: Tensor) -> Tensor:
         """Mean of every cell: [T, N, D] -> [T, C, D]."""
-        sums = features.new_zeros(len(features), len(self.sizes), features.shape[-1])
-        return sums.index_add_(1, self.of_position, features) / self.sizes[:, None]
+        return _weighted(self._averages(), features)
+
+    def means_and_whole(self, features: Tensor) -> Tensor:
+        """Mean of every cell, then that of the whole unit: [T, N, D] -> [T, C + 1, D]."""
+        whole = self.sizes.new_full((1, features.shape[1]), 1.0 / features.shape[1])
+        return _weighted(torch.cat([self._averages(), whole]), features)
+
+    def _averages(self) -> Tensor:
+        """Weights [C, N] of the positions in the mean of every cell."""
+        cells = torch.arange(len(self.sizes), device=self.sizes.device)
+        return (self.of_position == cells[:, None]) / self.sizes[:, None]
+
+
+def _weighted(weights: Tensor, features: Tensor) -> Tensor:
+    """[C, N] times every unit of [T, N, D]; ``matmul`` would copy the features to fold them."""
+    return torch.bmm(weights.to(features).expand(len(features), -1, -1), features)

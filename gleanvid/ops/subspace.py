@@ -1,6 +1,6 @@
-"""Dominant directions, regularised residuals and a growing orthonormal basis.
+"""Dominant directions and regularised residuals.
 
-Letters: L tokens, D width, C cells, T units, r directions, q rank of the basis.
+Letters: L tokens, D width, C cells, T units, r directions, q rows of a Krylov basis.
 """
 
 from __future__ import annotations
@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import torch
 
+from gleanvid.ops.orthogonal import orthonormalised, outside
+
 if TYPE_CHECKING:
     from torch import Tensor
 
@@ -16,7 +18,6 @@ _EXACT_BELOW = 128  # the smaller side up to which a dense eigensolver is used
 _BLOCK = 16  # Krylov block, rounded up to a multiple: odd widths waste the matrix units
 _MAX_STEPS = 24
 _TOLERANCE = 1e-6
-_ROWS = 4096  # points brought up to date at once
 _SYSTEMS = 2**19  # numbers in the Gram systems that are solved at once, at least
 
 
@@ -36,48 +37,56 @@ def top_directions(features: Tensor, mean: Tensor, rank: int) -> Tensor:
 
 def _dense_directions(features: Tensor, mean: Tensor, rank: int) -> Tensor:
     centred = (features - mean).double()
-    if features.shape[0] <= features.shape[1]:
-        left = torch.linalg.eigh(centred @ centred.T).eigenvectors[:, -rank:].flip(1)
-        directions = (centred.T @ left).T
-        norms = directions.norm(dim=1, keepdim=True)
-        directions = torch.where(norms > 0, directions / norms.clamp(min=1e-300), 0.0)
-    else:
-        directions = torch.linalg.eigh(centred.T @ centred).eigenvectors[:, -rank:].flip(1).T
-    return directions.to(features.dtype)
+    wide = features.shape[0] <= features.shape[1]
+    gram = centred @ centred.T if wide else centred.T @ centred
+    found = torch.linalg.eigh(gram.cpu()).eigenvectors[:, -rank:].flip(1).T.to(gram.device)
+    return torch.nn.functional.normalize(found @ centred if wide else found, eps=1e-300).to(
+        features.dtype
+    )
 
 
 def _krylov_directions(features: Tensor, mean: Tensor, rank: int) -> Tensor:
-    """Rayleigh-Ritz on the block Krylov space of A^T A, A = features - mean, never formed."""
-    generator = torch.Generator().manual_seed(0)
+    """Rayleigh-Ritz on the block Krylov space of A^T A, A = features - mean, never formed.
+
+    The space grows from random combinations of the rows of A; its small eigenproblems are solved on
+    the host, where they also say whether it has grown far enough.
+    """
     width = -(-2 * rank // _BLOCK) * _BLOCK
-    start = torch.randn(features.shape[1], width, generator=generator)
-    block = torch.linalg.qr(start.to(features)).Q
-    basis, images = block, _gram_times(features, mean, block)
+    drawn = torch.randn(width, len(features), generator=torch.Generator().manual_seed(0))
+    block = _combined(drawn.to(features), features, mean)
+    basis = images = features.new_zeros(0, features.shape[1])
     for _ in range(_MAX_STEPS):
-        small = basis.double().T @ images.double()
-        values, vectors = torch.linalg.eigh((small + small.T) / 2)
-        chosen = vectors[:, -rank:].flip(1).to(features.dtype)
-        directions = basis @ chosen
-        residual = images @ chosen - directions * values[-rank:].flip(0).to(features.dtype)
-        if bool((residual.norm(dim=0) <= _TOLERANCE * values[-1].clamp(min=1e-30)).all()):
+        for _ in range(2):  # once is not accurate enough
+            block = orthonormalised(outside(block, basis))
+        basis = torch.cat([basis, block])
+        block = _combined(block @ features.T - (block @ mean)[:, None], features, mean)
+        images = torch.cat([images, block])
+        weights, error = _ritz(basis, images, rank)
+        if error <= _TOLERANCE:
             break
-        block = _orthogonal_to(basis, images[:, -block.shape[1] :])
-        basis = torch.cat([basis, block], dim=1)
-        images = torch.cat([images, _gram_times(features, mean, block)], dim=1)
-    return torch.linalg.qr(directions).Q.T.contiguous()
+    return torch.nn.functional.normalize(weights.to(basis) @ basis)
 
 
-def _gram_times(features: Tensor, mean: Tensor, block: Tensor) -> Tensor:
-    """A^T A block for A = features - mean: two passes over the features."""
-    projected = features @ block - mean @ block
-    return features.T @ projected - mean[:, None] * projected.sum(0)
+def _combined(weights: Tensor, features: Tensor, mean: Tensor) -> Tensor:
+    """Linear combinations [k, D] of the centred rows, by weights [k, L]."""
+    return torch.addr(weights @ features, weights.sum(1), mean, alpha=-1.0)
 
 
-def _orthogonal_to(basis: Tensor, block: Tensor) -> Tensor:
-    for _ in range(2):
-        block = block - basis @ (basis.T @ block)
-        block = torch.linalg.qr(block).Q
-    return block
+def _ritz(basis: Tensor, images: Tensor, rank: int) -> tuple[Tensor, float]:
+    """Weights [r, q] of the top directions in a basis [q, D] and their largest relative residual.
+
+    ``images`` [q, D] are A^T A applied to the basis. With y the weights of a direction and theta
+    its value, the squared residual |images^T y - theta basis^T y|^2 is a form of the Gram matrix of
+    both: nothing is lost to a difference of large norms.
+    """
+    both, size = torch.cat([basis, images]).double(), len(basis)
+    gram = (both @ both.T).cpu()
+    small = gram[:size, size:]
+    values, vectors = torch.linalg.eigh((small + small.T) / 2)
+    weights, theta = vectors[:, -rank:].flip(1).T, values[-rank:].flip(0)
+    stacked = torch.cat([-theta[:, None] * weights, weights], dim=1)
+    squares = ((stacked @ gram) * stacked).sum(1).clamp(min=0)
+    return weights, float(squares.max().sqrt() / theta[0].clamp(min=1e-30))
 
 
 def remove_directions(features: Tensor, mean: Tensor, directions: Tensor) -> Tensor:
@@ -97,7 +106,7 @@ def history_residuals(prototypes: Tensor, history: int | None, epsilon: float) -
     gram = torch.bmm(by_cell, by_cell.transpose(1, 2)).double()  # [C, T, T]
     squares = gram.diagonal(dim1=1, dim2=2)  # [C, T]
     explained = torch.zeros_like(squares)
-    batch = max(_SYSTEMS, cells * units * width // 4)  # in all at most as large as the prototypes
+    batch = max(_SYSTEMS, cells * units * width // 3)  # in all at most as large as the prototypes
     step = max(1, batch // (cells * units * units))
     for start in range(1, units, step):
         stop = min(start + step, units)
@@ -116,51 +125,3 @@ def history_residuals(prototypes: Tensor, history: int | None, epsilon: float) -
         half = torch.linalg.solve_triangular(factor, target[..., None], upper=False)
         explained[:, start:stop] = half.square().sum((-2, -1))
     return (squares - explained).clamp(min=0).sqrt().T
-
-
-def squared_norms(points: Tensor) -> Tensor:
-    """float64 [L] of rows [L, D], summed a few rows at a time so that no copy is held."""
-    return torch.cat([rows.double().square_().sum(1) for rows in points.split(64)])
-
-
-class ResidualBasis:
-    """A growing orthonormal basis and what it leaves unexplained of a fixed set of points [L, D].
-
-    ``energy`` float64 [L] holds the squared residual of every point not yet passed. At most
-    ``capacity`` points are taken in. Valid directions move up behind those held, others go to a
-    spare row at the end, so that nothing is read back from the device while the basis grows.
-    """
-
-    def __init__(self, points: Tensor, capacity: int, relative: float, floor: float) -> None:
-        self.points = points
-        self.energy = squared_norms(points)
-        self.scale = self.energy.max().sqrt()  # the largest norm
-        self.rank = torch.zeros((), dtype=torch.long, device=points.device)
-        self._relative, self._absolute = relative, floor * self.scale
-        self._most = min(capacity, points.shape[1])  # directions that there can be
-        self._directions = points.new_zeros(self._most + 1, points.shape[1])
-        self._used = 0  # rows that may hold a direction
-
-    def absorb(self, chosen: Tensor, first: int) -> None:
-        """Add the points ``chosen`` int64 [k]; bring the points from ``first`` on up to date.
-
-        A direction stays if |R_jj| passes ``relative`` times the largest (Eq. qr_filter) and
-        ``floor`` times the largest norm. Residual energies follow Eq. incremental_scs.
-        """
-        held = self._directions[: self._used]
-        residual = self.points[chosen]
-        residual = torch.addmm(residual, residual @ held.T, held, alpha=-1.0)
-        directions, upper = torch.linalg.qr(residual.T)
-        size = upper.diagonal().abs()
-        valid = (size > self._relative * size.max()) & (size > self._absolute)
-        fresh = directions.T
-        fresh = torch.addmm(fresh, fresh @ held.T, held, alpha=-1.0)  # twice is enough
-        fresh = torch.nn.functional.normalize(fresh, dim=1) * valid[:, None]
-        for start in range(first, len(self.points), _ROWS):
-            rows = slice(start, start + _ROWS)
-            self.energy[rows] -= (self.points[rows] @ fresh.T).double().square().sum(1)
-        self.energy[first:].clamp_(min=0)
-        place = torch.where(valid, self.rank + valid.cumsum(0) - 1, self._most)
-        self._directions.index_copy_(0, place.clamp(max=self._most), fresh)
-        self._used = min(self._used + len(fresh), self._most)
-        self.rank = self.rank + valid.sum()

@@ -7,6 +7,7 @@ import torch
 from torch._subclasses.fake_tensor import DataDependentOutputException, FakeTensorMode
 
 from gleanvid.compressors.gleanvid import GleanVID, novelty_shares
+from gleanvid.ops.evidence import DebiasedClip
 from gleanvid.types import VideoTokens
 
 
@@ -93,13 +94,16 @@ def test_gini_of_known_distributions():
     assert float(gini) == pytest.approx(0.75)
 
 
-def test_the_frame_loop_reads_nothing_back_from_the_device():
+def test_the_loop_over_units_reads_nothing_back_from_the_device():
     """Under fake tensors every read of a value raises, so what runs here never synchronises."""
-    shape = SimpleNamespace(grid=(5, 4, 4), num_units=5, tokens_per_unit=16)
+    tokens = SimpleNamespace(grid=(5, 4, 4), num_units=5, tokens_per_unit=16)
     with FakeTensorMode():
-        features = torch.empty(80, 48)
-        keep, scores, trace = GleanVID()._select(shape, features, features, [9, 0, 4, 16, 3])
+        features, references = torch.empty(5, 16, 48), torch.empty(5, 5, 48)
+        tokens.features = features.flatten(0, 1)
+        clip = DebiasedClip.of(features, torch.empty(48), torch.empty(1, 48))
+        budgets = [9, 0, 16, 16, 12]  # more than the width: the basis drops what it rejected
+        keep, scores, trace = GleanVID()._select(tokens, clip, references, budgets)
         with pytest.raises(DataDependentOutputException):
             bool(features.sum() > 0)  # the detector detects
-    assert keep.shape == (32,) and scores["joint"].shape == (80,)
-    assert trace["basis_rank"].shape == (5,)
+    assert keep.shape == (53,) and scores["joint"].shape == (80,)
+    assert trace["basis_rank"].shape == trace["saturated"].shape == (5,)

@@ -5,7 +5,6 @@ import torch
 
 from gleanvid.ops import subspace
 from gleanvid.ops.subspace import (
-    ResidualBasis,
     history_residuals,
     remove_directions,
     top_directions,
@@ -62,32 +61,3 @@ def test_history_residuals_do_not_depend_on_how_many_are_solved_at_once(history,
     whole = history_residuals(prototypes, history, 1e-4)
     monkeypatch.setattr(subspace, "_SYSTEMS", 1)
     torch.testing.assert_close(history_residuals(prototypes, history, 1e-4), whole)
-
-
-def test_the_basis_stays_orthonormal_and_energies_are_true_residuals():
-    points = low_rank(60, 24).contiguous()
-    basis = ResidualBasis(points, 40, 1e-4, 1e-5)
-    for first in range(0, 40, 10):
-        basis.absorb(torch.arange(first, first + 10), first + 10)
-    q = torch.linalg.qr(points[:40].double().T).Q
-    truth = (points.double() - points.double() @ q @ q.T).norm(dim=1)[40:]
-    assert int(basis.rank) == 24
-    assert (basis.energy[40:].sqrt() - truth).abs().max() < 1e-3 * basis.scale
-
-
-def test_a_basis_of_all_directions_leaves_nothing_unexplained():
-    """More points than directions: those that add nothing take no room."""
-    points = torch.randn(60, 8, generator=torch.Generator().manual_seed(4))
-    basis = ResidualBasis(points, 40, 1e-4, 1e-5)
-    for first in range(0, 40, 5):
-        basis.absorb(torch.arange(first, first + 5), first + 5)
-    assert int(basis.rank) == 8
-    assert basis.energy[40:].max() < 1e-5 * basis.scale**2
-
-
-def test_duplicates_add_no_direction():
-    points = low_rank(10, 30)[:1].repeat(6, 1)
-    basis = ResidualBasis(points, 4, 1e-4, 1e-5)
-    basis.absorb(torch.tensor([0, 1]), 2)
-    basis.absorb(torch.tensor([2, 3]), 4)
-    assert int(basis.rank) == 1

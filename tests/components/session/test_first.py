@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
+import torch
 
 from components.session import first
 from components.session.examples import FOLDER, examples
 from components.viewer.payload import pack
+from gleanvid import pipeline
 from tests.components.viewer.test_viewer import run_of
 
 
@@ -40,6 +43,23 @@ def test_the_one_in_the_repository_is_whole_and_fits_its_clip():
         assert size == loaded.viewer["bytes"][part]
     assert len(loaded.exchanges[0]["cost"]) == 6 and loaded.exchanges[0]["answer"]
     assert loaded.viewer["name"] == examples()[0].path.name
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_live_run_shows_the_same_tokens_and_words(threads):
+    """``python -m components.session.first`` makes the saved one again where this fails."""
+    saved, example = first.load(), examples()[0]
+    before = torch.get_num_threads()
+    try:
+        torch.set_num_threads(threads)
+        run = pipeline.ask(example.path, example.question, pipeline.load_model("builtin"))
+    finally:
+        torch.set_num_threads(before)
+    place = saved.viewer["methods"][0]["stages"][0]["mask"]
+    data = np.frombuffer(Path(saved.viewer["data"]["path"]).read_bytes(), np.uint8)
+    mask = np.packbits(run.compression.mask.numpy())
+    assert np.array_equal(data[place : place + len(mask)], mask)
+    assert run.answer == saved.exchanges[0]["answer"]
 
 
 def test_every_example_is_there_with_its_licence():

@@ -1,0 +1,183 @@
+"""What one ``compress`` asks of a device: kernels, factorizations, read-backs, bytes. Needs no GPU.
+
+An operation on values that were read back runs on the host and is counted apart. On a machine
+without a GPU, what ``Tensor.cpu`` returns stands for such values.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.overrides import TorchFunctionMode
+from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
+from torch.utils._pytree import tree_leaves
+
+from gleanvid.compressors.base import Compressor
+from gleanvid.evaluation.bench.bench_compress import made_up_tokens, run_stages
+from gleanvid.evaluation.markdown import markdown_table
+
+_READS = {Tensor.cpu, Tensor.tolist, Tensor.numpy}
+_SYNCHRONISING = {"aten::_local_scalar_dense", "aten::nonzero", "aten::masked_select"}
+_SYNCHRONISING |= {"aten::_unique2", "aten::unique_dim", "aten::unique_consecutive"}
+_SYNCHRONISING |= {"aten::repeat_interleave.Tensor"}
+_DENSE = {"aten::_linalg_eigh", "aten::_linalg_svd", "aten::linalg_eig"}
+_QR = "aten::linalg_qr"
+
+
+@dataclass
+class Work:
+    """Counts of one call. ``kernels``: ATen operations on the device that are no views.
+
+    ``qr``: Householder factorizations; ``dense``: eigenproblems and singular values on the device;
+    ``bytes_moved``: of the inputs and outputs of all kernels.
+    """
+
+    kernels: int = 0
+    qr: int = 0
+    dense: int = 0
+    read_backs: int = 0
+    bytes_moved: int = 0
+    host_operations: int = 0
+    by_name: Counter[str] = field(default_factory=Counter)
+
+
+class _Host:
+    """The storages of values that were read back."""
+
+    def __init__(self) -> None:
+        self._places: set[int] = set()
+
+    def add(self, tensor: Tensor) -> None:
+        if tensor.layout != torch.strided:
+            return
+        storage = tensor.untyped_storage()
+        self._places.add(storage._cdata)
+        weakref.finalize(storage, self._places.discard, storage._cdata)
+
+    def __contains__(self, tensor: Tensor) -> bool:
+        dense = tensor.layout == torch.strided
+        return dense and tensor.untyped_storage()._cdata in self._places
+
+
+class _Operations(TorchDispatchMode):
+    """Counts every operation into ``work``."""
+
+    def __init__(self, work: Work, host: _Host) -> None:
+        super().__init__()
+        self._work, self._host = work, host
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        result = func(*args, **(kwargs or {}))
+        given, made = _tensors((args, kwargs)), _tensors(result)
+        if given and all(tensor in self._host for tensor in given):
+            self._work.host_operations += 1
+            for tensor in made:
+                self._host.add(tensor)
+        elif not _is_view(func):
+            self._count(func.name(), given, made)
+        return result
+
+    def _count(self, name: str, given: Sequence[Tensor], made: Sequence[Tensor]) -> None:
+        work = self._work
+        selects = name.startswith("aten::index") and any(t.dtype == torch.bool for t in given[1:])
+        work.read_backs += name in _SYNCHRONISING or selects
+        if name == "aten::_local_scalar_dense":
+            return
+        work.kernels += 1
+        work.by_name[name] += 1
+        work.qr += name == _QR
+        work.dense += name in _DENSE
+        work.bytes_moved += sum(t.numel() * t.element_size() for t in (*given, *made))
+
+
+class _Reads(TorchFunctionMode):
+    """Counts the calls that copy values to the host, and marks what they return."""
+
+    def __init__(self, work: Work, host: _Host) -> None:
+        super().__init__()
+        self._work, self._host = work, host
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if not self._reads(func, args, kwargs or {}):
+            return func(*args, **(kwargs or {}))
+        self._work.read_backs += 1
+        if func in (Tensor.tolist, Tensor.numpy):
+            return func(*args, **(kwargs or {}))
+        with _disable_current_modes():  # without a GPU it would be the tensor itself
+            copy = func(*args, **(kwargs or {})).clone()
+        self._host.add(copy)
+        return copy
+
+    def _reads(self, func: Any, args: Any, kwargs: Any) -> bool:
+        if not args or not isinstance(args[0], Tensor) or args[0] in self._host:
+            return False
+        words = [word for word in (*args[1:], *kwargs.values()) if isinstance(word, str)]
+        to_host = func is Tensor.to and "cpu" in words  # not the device of another tensor
+        return func in _READS or to_host
+
+
+def count(call: Callable[[], Any]) -> Work:
+    """The work of one call."""
+    work, host = Work(), _Host()
+    with _Reads(work, host), _Operations(work, host):
+        call()
+    return work
+
+
+def count_all(
+    methods: Sequence[Compressor], grid: tuple[int, ...], width: int, device: str | None = None
+) -> dict[str, Any]:
+    """A row for every method, on the tokens that ``bench compress`` measures with."""
+    where = device or ("cuda" if torch.cuda.is_available() else "cpu")
+    tokens = made_up_tokens((grid[0], grid[1], grid[2]), width, where)
+    size = tokens.features.numel() * tokens.features.element_size()
+    rows, out_of_reach = [], {}
+    for method in methods:
+        try:
+            work = count(lambda method=method: run_stages(method, tokens))  # type: ignore[misc]
+        except ValueError as error:
+            out_of_reach[method.name] = str(error)
+            continue
+        facts = vars(work) | {"bytes_over_features": round(work.bytes_moved / size, 2)}
+        rows.append({"compressor": method.name} | facts | {"by_name": dict(work.by_name)})
+    shares = sorted({method.retention_ratio for method in methods} - {1.0})
+    facts = {"grid": list(grid), "width": width, "retention_ratio": shares}
+    return facts | {"torch": torch.__version__, "rows": rows, "out_of_reach": out_of_reach}
+
+
+def table(report: dict[str, Any]) -> str:
+    """The report as Markdown."""
+    grid = " x ".join(map(str, report["grid"]))
+    shares = ", ".join(f"{share:.0%}" for share in report["retention_ratio"])
+    heads = ["compressor", "kernels", "QR", "eigenproblems, SVD", "read-backs"]
+    rows = [
+        [
+            f"`{row['compressor']}`",
+            f"{row['kernels']:,}",
+            str(row["qr"]),
+            str(row["dense"]),
+            str(row["read_backs"]),
+            f"{row['bytes_over_features']:.1f}",
+        ]
+        for row in report["rows"]
+    ]
+    first = f"{grid} tokens of width {report['width']}, {shares} kept, torch {report['torch']}"
+    lines = [first, "", markdown_table([*heads, "moved, in features"], rows)]
+    lines += [f"`{name}`: {reason}\n" for name, reason in report["out_of_reach"].items()]
+    return "\n".join(lines).rstrip()
+
+
+def _tensors(tree: Any) -> list[Tensor]:
+    """Those with a storage of their own, which sparse ones do not have."""
+    return [t for t in tree_leaves(tree) if isinstance(t, Tensor) and t.layout == torch.strided]
+
+
+def _is_view(func: Any) -> bool:
+    aliases = [value.alias_info for value in func._schema.returns]
+    return any(alias is not None and not alias.is_write for alias in aliases)

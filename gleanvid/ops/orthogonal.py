@@ -1,0 +1,104 @@
+"""Orthonormal rows from rows that may repeat one another, without waiting for the device.
+
+Cholesky factors of small float64 Gram matrices take the place of tall QR factorizations.
+Letters: k rows, D width, q rows of a basis.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import torch
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+_RIDGE = 0.03  # of the floor: keeps the factor of repeated rows finite, far below what counts
+_STRUCK = 1e200  # on the diagonal: the row's direction, and its part in others, underflow to zero
+_DEPENDENT = 1e-14  # of the mean square of rows: float32 holds nothing smaller
+
+
+def outside(rows: Tensor, basis: Tensor) -> Tensor:
+    """What an orthonormal ``basis`` [q, D], which may hold zero rows, leaves of rows [k, D]."""
+    return torch.addmm(rows, rows @ basis.T, basis, alpha=-1.0) if len(basis) else rows
+
+
+def orthonormalised(rows: Tensor) -> Tensor:
+    """Rows [k, D] with the same span; one that depends on others gets no longer than one."""
+    wide = rows.double()
+    gram = wide @ wide.T
+    total = gram.diagonal().sum().clamp(min=1e-280)  # above zero for rows of nothing
+    gram.diagonal().add_(total, alpha=_DEPENDENT / len(rows))
+    factor = torch.linalg.cholesky_ex(gram).L
+    return torch.linalg.solve_triangular(factor, wide, upper=False).to(rows.dtype)
+
+
+class RowFilter:
+    """Orthonormal directions of those rows that add something (Eq. qr_filter).
+
+    A row is accepted if its distance from the rows before it passes ``relative`` times the largest
+    such distance and ``floor``, a positive number on the rows' device. The distances are the
+    diagonal of a Cholesky factor. Takes up to ``most`` rows.
+    """
+
+    def __init__(self, relative: float, floor: Tensor, most: int) -> None:
+        self._relative, self._floor = relative, floor.double()
+        unit = torch.eye(most, dtype=torch.float64, device=floor.device)
+        self._ridge = unit * (_RIDGE * self._floor).square()
+
+    def directions(self, rows: Tensor) -> tuple[Tensor, Tensor]:
+        """Of rows [k, D]: directions [k, D], zero where rejected, and which are rejected [k].
+
+        Accepted rows are made orthogonal among themselves alone. A rejected row's direction is
+        rounding noise: no later row may lose what happens to lie along it.
+        """
+        wide, size = rows.double(), len(rows)
+        gram = torch.addmm(self._ridge[:size, :size], wide, wide.T)
+        distance = torch.linalg.cholesky_ex(gram).L.diagonal()
+        rejected = distance <= torch.maximum(self._relative * distance.max(), self._floor)
+        gram.diagonal().masked_fill_(rejected, _STRUCK)
+        factor = torch.linalg.cholesky_ex(gram).L
+        found = torch.linalg.solve_triangular(factor, wide, upper=False)
+        return found.to(rows.dtype), rejected
+
+
+class GrowingBasis:
+    """An orthonormal basis that takes in rows block by block and reads nothing back.
+
+    At most ``capacity`` rows of a width are taken in, ``most`` at once; ``relative`` and ``floor``
+    are those of :class:`RowFilter`. The basis never holds more directions than the width.
+    """
+
+    def __init__(
+        self, like: Tensor, capacity: int, most: int, relative: float, floor: Tensor
+    ) -> None:
+        self.width = like.shape[-1]
+        self.rejected: list[Tensor] = []  # bool [k] of every block
+        self._filter = RowFilter(relative, floor, most)
+        self._rows = like.new_zeros(min(capacity, self.width + most), self.width)
+        self._used = 0  # rows that may hold a direction; rejected ones are zero
+
+    def outside(self, rows: Tensor) -> Tensor:
+        """What the basis leaves of rows [k, D]."""
+        return outside(rows, self._rows[: self._used])
+
+    def absorb(self, residual: Tensor) -> None:
+        """Add rows [k, D] that :meth:`outside` gave.
+
+        Their directions are projected once more: those of small rows magnify what rounding left.
+        """
+        found, rejected = self._filter.directions(residual)
+        after = self._used + len(found)
+        held, place = self._rows[: self._used], self._rows[self._used : after]
+        torch.addmm(found, found @ held.T, held, alpha=-1.0, out=place)
+        self._used = after
+        self.rejected.append(rejected)
+        if self._used > self.width:
+            self._drop_rejected()
+
+    def _drop_rejected(self) -> None:
+        """Move the rows that hold a direction to the front and keep as many as the width."""
+        held = self._rows[: self._used].any(1)
+        front = held.sort(descending=True, stable=True).indices[: self.width]
+        self._rows[: self.width] = self._rows[front]
+        self._used = self.width

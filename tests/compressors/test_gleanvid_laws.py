@@ -1,0 +1,86 @@
+"""The choice of tokens does not hang on the last bits, on clips that repeat themselves exactly."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from gleanvid.compressors.gleanvid import GleanVID
+from gleanvid.types import VideoTokens
+from tests.compressors.moving import GRID, WIDTH, moving_clip
+from tests.compressors.reference import kept_tokens
+
+RATIO = 0.2  # B / D = 0.6
+CASES = [(0, 200, 0.0), (1, 300, 0.0), (2, 200, 0.0), (0, 300, 0.02)]
+
+
+@pytest.fixture(scope="module", params=CASES, ids="seed{0[0]}-rank{0[1]}-noise{0[2]}".format)
+def features(request):
+    return moving_clip(*request.param).features
+
+
+def kept(features):
+    return set(GleanVID(RATIO).compress(VideoTokens(features, GRID)).keep.tolist())
+
+
+def agreement(one, other):
+    return len(one & other) / len(one)
+
+
+def test_float32_keeps_what_float64_keeps(features):
+    assert agreement(kept(features), kept_tokens(features, GRID, RATIO)) >= 0.99
+
+
+def test_noise_in_the_last_bits_changes_nothing(features):
+    generator = torch.Generator().manual_seed(9)
+    noise = 1 + 1e-6 * torch.randn(features.shape, generator=generator)
+    assert agreement(kept(features), kept(features * noise)) >= 0.99
+
+
+def test_the_number_of_threads_changes_nothing(features):
+    before, found = torch.get_num_threads(), []
+    try:
+        for threads in (1, 2):
+            torch.set_num_threads(threads)
+            found.append(kept(features))
+    finally:
+        torch.set_num_threads(before)
+    assert agreement(*found) >= 0.99
+
+
+def test_features_in_bfloat16_keep_nearly_the_same(features):
+    assert agreement(kept(features), kept(features.bfloat16())) >= 0.8
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_half_precision_is_decided_in_float32(dtype):
+    half = moving_clip(0, 200, 0.02).features.to(dtype)
+    assert kept(half) == kept(half.float())
+
+
+def test_where_the_basis_is_full_the_local_score_alone_decides():
+    clip = moving_clip(3, 300, 0.5)
+    record = GleanVID(0.9).compress(clip)
+    saturated = record.trace["saturated"]
+    assert float(record.trace["budget_over_width"]) > 1
+    assert record.trace["basis_rank"].max() <= WIDTH
+    assert saturated.any() and not saturated[0]
+    local, joint, mask = (
+        value.view(GRID[0], -1)[saturated]
+        for value in (record.scores["lrs"], record.scores["joint"], record.mask)
+    )
+    assert torch.equal(local.argsort(1), joint.argsort(1))
+    for row, chosen in zip(local, mask, strict=True):
+        assert chosen.all() or row[chosen].min() >= row[~chosen].max()
+
+
+@pytest.mark.parametrize("ratio", [0.25, 0.5, 0.9])
+def test_the_rank_never_passes_the_width_nor_the_number_of_kept_tokens(ratio):
+    record = GleanVID(ratio).compress(moving_clip(4, 300, 0.0))
+    assert (record.trace["basis_rank"] <= record.budgets.cumsum(0).clamp(max=WIDTH)).all()
+
+
+def test_ties_go_to_the_lower_index():
+    record = GleanVID(0.5).compress(VideoTokens(torch.ones(24, 8), (4, 2, 3)))
+    for row, budget in zip(record.mask.view(4, 6), record.budgets, strict=True):
+        assert row[:budget].all() and not row[budget:].any()

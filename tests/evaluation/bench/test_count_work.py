@@ -1,0 +1,73 @@
+"""What is counted, and that GleanVID asks a device for no more than it may."""
+
+import json
+from pathlib import Path
+
+import pytest
+import torch
+
+from gleanvid.cli import main
+from gleanvid.compressors.gleanvid import GleanVID
+from gleanvid.evaluation.bench.count_work import count, count_all, table
+
+ROOT = Path(__file__).parents[3]
+
+
+def test_views_cost_nothing_and_values_read_back_are_worked_on_by_the_host():
+    x = torch.randn(4, 6)
+
+    def work():
+        product = x @ x.T  # .T is a view
+        host = product.cpu()
+        return host.sum() + host.max(), bool(product[0, 0] > 0)
+
+    found = count(work)
+    assert found.by_name == {"aten::mm": 1, "aten::gt.Scalar": 1}
+    assert (found.kernels, found.read_backs, found.host_operations) == (2, 2, 3)
+    assert found.bytes_moved == 4 * (24 + 24 + 16) + 4 + 1
+
+
+@pytest.mark.parametrize(
+    ("call", "reads"),
+    [
+        (lambda x: x.tolist(), 1),
+        (lambda x: x[x > 0], 1),
+        (lambda x: x.nonzero(), 1),
+        (lambda x: x.to("cpu").tolist(), 1),
+        (lambda x: float(x.sum()), 1),
+        (lambda x: torch.where(x > 0, x, 0.0), 0),
+    ],
+)
+def test_every_wait_for_a_value_is_a_read_back(call, reads):
+    x = torch.randn(5)
+    assert count(lambda: call(x)).read_backs == reads
+
+
+def test_factorizations_are_told_apart():
+    x = torch.randn(9, 3)
+    found = count(
+        lambda: (torch.linalg.qr(x), torch.linalg.svd(x), torch.linalg.eigh((x.T @ x).cpu()))
+    )
+    assert (found.qr, found.dense) == (1, 1)  # the eigenproblem is the host's
+
+
+def test_gleanvid_stays_within_its_aims_on_32_units():
+    (row,) = count_all([GleanVID()], (32, 14, 14), 3584, "cpu")["rows"]
+    assert row["kernels"] <= 1100 and row["read_backs"] <= 8
+    assert row["qr"] == row["dense"] == 0
+
+
+def test_the_readme_shows_the_counts_on_file():
+    report = json.loads((ROOT / "results" / "compress_work.json").read_text(encoding="utf-8"))
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    shown = text.split("<!-- work: begin -->")[1].split("<!-- work: end -->")[0]
+    assert shown.strip() == table(report)
+
+
+def test_the_command_counts_what_it_lists(capsys):
+    words = ["bench", "compress", "--count", "--grid", "4x4x4", "--width", "64"]
+    assert main([*words, "--compressor", "gleanvid,uniform", "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert [row["compressor"] for row in report["rows"]] == ["gleanvid", "uniform"]
+    assert main(words) == 0
+    assert "| `gleanvid` |" in capsys.readouterr().out
