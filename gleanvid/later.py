@@ -28,7 +28,8 @@ class _Later(ModuleType):
                 if spec.loader_state is None:
                     spec.loader_state = "running"
                     spec.loader.exec_module(self)
-                    self.__class__ = ModuleType
+                    plain: Any = ModuleType
+                    self.__class__ = plain
         return attribute(name)
 
 
