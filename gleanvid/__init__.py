@@ -29,7 +29,7 @@ _HOME = {
     "VideoTokens": "types",
     "ask": "pipeline",
     "compare": "pipeline",
-    "compressing": "models",
+    "compressing": "pipeline",
     "load_model": "models",
     "read_video": "video",
     "stream": "pipeline",
@@ -46,11 +46,11 @@ if TYPE_CHECKING:
     from gleanvid.compressors.random import Random as Random
     from gleanvid.compressors.uniform import Uniform as Uniform
     from gleanvid.models import MODELS as MODELS
-    from gleanvid.models import compressing as compressing
     from gleanvid.models import load_model as load_model
     from gleanvid.models.generation.sampling import Sampling as Sampling
     from gleanvid.pipeline import ask as ask
     from gleanvid.pipeline import compare as compare
+    from gleanvid.pipeline import compressing as compressing
     from gleanvid.pipeline import stream as stream
     from gleanvid.run import Cost as Cost
     from gleanvid.run import Run as Run

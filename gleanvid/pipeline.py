@@ -8,19 +8,23 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from torch import Tensor
 
+from gleanvid import models
+from gleanvid.compressors import as_compressor
 from gleanvid.compressors.base import Chain, Compressor
 from gleanvid.compressors.gleanvid import GleanVID
 from gleanvid.following import followed
 from gleanvid.models import load_model
 from gleanvid.models.base import ModelAdapter
 from gleanvid.models.boundary.interrupt import interruptible
+from gleanvid.models.boundary.record import Record
 from gleanvid.models.cost.accounts import cost_of, made_with
 from gleanvid.models.encoded import ClipKey, Encoded, History
 from gleanvid.models.generation.context import checked_max_pixels
@@ -58,6 +62,11 @@ def encode(
         while len(model.clips) > _KEPT_CLIPS:
             model.clips.popitem(last=False)
         return encoded, False
+
+
+def compressing(hf_model: Any, compressor: Method | str | None) -> AbstractContextManager[Record]:
+    """:func:`gleanvid.models.compressing`, which also takes the name of a compressor."""
+    return models.compressing(hf_model, as_compressor(compressor))
 
 
 def remembered(clip: ClipKey, model: ModelAdapter) -> Encoded | None:
@@ -133,7 +142,7 @@ def ask(
     video: str | Path | Video,
     question: str,
     model: str | ModelAdapter = "builtin",
-    compressor: Method | None = None,
+    compressor: Method | str | None = None,
     max_new_tokens: int = 64,
     *,
     num_frames: int = 32,
@@ -151,7 +160,7 @@ def ask(
         video: a file, or frames that were read before.
         question: about the video.
         model: a loaded model, or a name for :func:`load_model`.
-        compressor: GleanVID at its defaults if None.
+        compressor: or the name of one that shall have its defaults; GleanVID if None.
         max_new_tokens: as ``temperature``, ``top_p`` and ``seed``, a setting of :class:`Sampling`.
         num_frames: sampled from a file; frames that were read before are all used.
         max_pixels: bound on the pixels of all frames together as the model sees them.
@@ -174,8 +183,11 @@ def ask(
     """
     sampling = Sampling(max_new_tokens, temperature, top_p, seed)
     checked_max_pixels(max_pixels)
+    if not isinstance(question, str):
+        raise TypeError(f"question={question!r} must be text")
     if not question.strip():
         raise ValueError("question must not be empty")
+    method = as_compressor(compressor) or GleanVID()
     adapter = load_model(model) if isinstance(model, str) else model
     started = time.perf_counter()
     loaded = video if isinstance(video, Video) else read_video(video, num_frames, max_side=MAX_SIDE)
@@ -183,7 +195,7 @@ def ask(
         ClipKey(loaded, adapter.name, max_pixels),
         question,
         adapter,
-        compressor or GleanVID(),
+        method,
         sampling,
         history=history,
         on_text=on_text,
@@ -196,7 +208,7 @@ def stream(
     video: str | Path | Video,
     question: str,
     model: str | ModelAdapter = "builtin",
-    compressor: Method | None = None,
+    compressor: Method | str | None = None,
     max_new_tokens: int = 64,
     *,
     num_frames: int = 32,
@@ -256,7 +268,7 @@ def compare(
     video: Video,
     question: str,
     model: ModelAdapter,
-    compressors: Iterable[Method],
+    compressors: Iterable[Method | str],
     max_new_tokens: int = 64,
     *,
     max_pixels: int | None = None,
@@ -291,7 +303,7 @@ def compare(
     [200, 20]
     """
     sampling = Sampling(max_new_tokens, temperature, top_p, seed)
-    methods = list(compressors)
+    methods = [as_compressor(given) or GleanVID() for given in compressors]
     signals = frozenset[str]().union(*(method.needs for method in methods))
     clip = ClipKey(video, model.name, checked_max_pixels(max_pixels), signals)
     return _compared(clip, question, model, methods, sampling, history, stop)

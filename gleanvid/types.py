@@ -74,6 +74,15 @@ class Video:
         )
 
 
+def _check_features(features: Any) -> None:
+    if not isinstance(features, Tensor):
+        raise TypeError(f"features must be a torch.Tensor, got {type(features).__name__}")
+    if features.is_meta:
+        raise ValueError("features are on the device 'meta', which holds no numbers")
+    if features.is_floating_point() and features.element_size() < 2:
+        raise ValueError(f"features must be float16, bfloat16 or wider, got {features.dtype}")
+
+
 @dataclass(frozen=True, eq=False)
 class VideoTokens:
     """The visual tokens of one video as the language model would receive them.
@@ -109,6 +118,7 @@ class VideoTokens:
             raise ValueError(
                 f"grid must be (units, rows, columns), all at least 1, got {self.grid}"
             )
+        _check_features(self.features)
         expected = self.num_units * self.tokens_per_unit
         if self.positions is not None:
             expected = len(self.positions)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from gleanvid.compressors.ablation import Ablation
-from gleanvid.compressors.base import Compressor, Setting, declared_settings, setting
+from gleanvid.compressors.base import Chain, Compressor, Setting, declared_settings, setting
 from gleanvid.compressors.dycoke import DyCoke
 from gleanvid.compressors.fastv import FastV
 from gleanvid.compressors.fastvid import FastVID
@@ -62,6 +62,21 @@ def from_settings(settings: Mapping[str, Any]) -> Compressor:
     return method(**given)
 
 
+def as_compressor(given: Compressor | Chain | str | None) -> Compressor | Chain | None:
+    """The compressor itself, or the one of this name with its defaults.
+
+    Raises ``ValueError`` for an unknown name and ``TypeError`` for anything else.
+    """
+    if isinstance(given, str):
+        return from_settings({"name": given})
+    if given is None or isinstance(given, Compressor | Chain):
+        return given
+    raise TypeError(
+        f"compressor={given!r} must be a compressor such as GleanVID(0.25), or one of the names "
+        f"{', '.join(COMPRESSORS)}"
+    )
+
+
 def title_of(name: str) -> str:
     """The display name of the method of this name; the name itself where there is none here."""
     return COMPRESSORS[name].title if name in COMPRESSORS else name
@@ -71,6 +86,7 @@ __all__ = [
     "COMPRESSORS",
     "Compressor",
     "Setting",
+    "as_compressor",
     "declared_settings",
     "from_settings",
     "setting",

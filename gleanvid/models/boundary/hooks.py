@@ -7,6 +7,7 @@ import inspect
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from typing import Any
+from weakref import WeakSet
 
 from torch import Tensor
 
@@ -15,7 +16,9 @@ from gleanvid.models.boundary.layers import LayerHooks
 from gleanvid.models.boundary.layout import Layout
 from gleanvid.models.boundary.prompt import PromptHook
 from gleanvid.models.boundary.record import Record
+from gleanvid.types import ModelError
 
+_COMPRESSED: WeakSet[Any] = WeakSet()  # models inside a ``compressing``
 REFUSED = {  # generate() options that split or extend the prompt behind the hook's back
     "prefill_chunk_size": "chunked prefill",
     "prompt_lookup_num_tokens": "prompt-lookup decoding",
@@ -35,14 +38,23 @@ def compressing(
 
     ``signals`` are vision signals computed earlier ("saliency", "keys"). ``None`` as compressor
     leaves the model untouched. Raises ``ValueError`` for chunked prefill, assisted decoding and
-    video tokens on top of a filled cache.
+    video tokens on top of a filled cache, ``ModelError`` where the model is in one already.
     """
     if compressor is None:
         yield Record()
         return
+    if hf_model in _COMPRESSED:
+        raise ModelError(
+            "This model is being compressed already: leave the first compressing() before the "
+            "next, or chain two compressors with Chain."
+        )
     hook = prompt_hook(layout, compressor, signals)
-    with installed(hf_model, hook):
-        yield hook.record
+    _COMPRESSED.add(hf_model)
+    try:
+        with installed(hf_model, hook):
+            yield hook.record
+    finally:
+        _COMPRESSED.discard(hf_model)
 
 
 def prompt_hook(

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from huggingface_hub.errors import StrictDataclassError
 from safetensors import SafetensorError
 from transformers import AutoConfig, AutoModelForImageTextToText, AutoProcessor
 from transformers.utils import is_flash_attn_2_available
@@ -20,6 +21,11 @@ from gleanvid.models.loading.quantization import quantization_config
 from gleanvid.types import ModelError
 
 BUILTIN = Path(__file__).parents[1] / "builtin"
+# What transformers raises for sizes, names and settings in a folder that make no model.
+UNLOADABLE = (
+    *(ValueError, KeyError, RuntimeError, TypeError, AttributeError, IndexError),
+    *(ArithmeticError, AssertionError, MemoryError, RecursionError, StrictDataclassError),
+)
 DTYPES = (torch.float32, torch.bfloat16, torch.float16)
 
 
@@ -78,6 +84,7 @@ def load_model(
     family = family_of(_fetched(AutoConfig, source, name, **there), name)
     hf_model = _weights(source, name, target, options | there)
     processor = _fetched(AutoProcessor, source, name, **there)
+    _check_tokenizer(getattr(processor, "tokenizer", None), name)
     return _configured(family(name, hf_model.eval(), processor, max_pixels), settings or {})
 
 
@@ -98,13 +105,34 @@ def _weights(source: str, name: str, target: torch.device, options: dict[str, An
     )
     with explaining_out_of_memory(advice):
         hf_model, loaded = _fetched(
-            AutoModelForImageTextToText, source, name, output_loading_info=True, **options
+            AutoModelForImageTextToText,
+            source,
+            name,
+            output_loading_info=True,
+            use_safetensors=True,  # other formats can hold programs
+            **options,
         )
         if loaded["missing_keys"]:  # transformers would go on with random weights
             raise ModelError(
                 f"{name} is incomplete: it lacks {len(loaded['missing_keys'])} weights."
             )
+        _check_numbers(hf_model, name)
         return hf_model if options["device_map"] is not None else hf_model.to(target)
+
+
+def _check_tokenizer(tokenizer: Any, name: str) -> None:
+    """Raises ``ModelError`` where transformers made an empty one up for lack of its files."""
+    if tokenizer is None or set(tokenizer.get_vocab()) <= set(tokenizer.all_special_tokens):
+        raise ModelError(f"{name} is incomplete: its tokenizer is missing. Download it again.")
+
+
+def _check_numbers(hf_model: Any, name: str) -> None:
+    """Raises ``ModelError`` where a weight is NaN or infinite: every answer would be nonsense."""
+    for place, weight in hf_model.named_parameters():
+        if weight.is_floating_point() and not weight.is_meta and weight.numel():
+            low, high = torch.aminmax(weight.detach().float())
+            if not torch.isfinite(high - low):
+                raise ModelError(f"{name} is damaged: {place} holds NaN or infinite numbers.")
 
 
 def _attention(given: str | None, target: torch.device, kind: torch.dtype) -> str:
@@ -122,7 +150,11 @@ def _attention(given: str | None, target: torch.device, kind: torch.dtype) -> st
 def _source(name: str) -> str:
     """What to hand to transformers; ``ModelError`` for a directory that is no model."""
     path = BUILTIN if name == "builtin" else Path(name).expanduser()
-    if path.is_dir():
+    try:
+        is_folder = path.is_dir()
+    except (OSError, ValueError) as error:  # too long, or a NUL byte
+        raise ModelError(f"{name[:80]!r} is no name of a model: {_first_line(error)}") from error
+    if is_folder:
         if (path / "config.json").is_file():
             return str(path)
         if name == "builtin":
@@ -153,7 +185,9 @@ def _fetched(loader: Any, source: str, name: str, **options: Any) -> Any:
             f"them where there is a network (hf download {name} --local-dir DIR) and pass that "
             f"directory. ({_first_line(error)})"
         ) from error
-    except (ValueError, KeyError) as error:
+    except torch.OutOfMemoryError:
+        raise
+    except UNLOADABLE as error:
         raise ModelError(f"{name} cannot be loaded: {_first_line(error)}") from error
 
 

@@ -1,0 +1,98 @@
+"""Folders that hold no sound model are refused in words, and nothing in them is run."""
+
+from __future__ import annotations
+
+import json
+import shutil
+
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+
+from gleanvid.models import load_model
+from gleanvid.types import ModelError
+from tests.models import tiny_qwen
+
+
+@pytest.fixture(scope="module")
+def sound(tmp_path_factory):
+    path = tmp_path_factory.mktemp("model")
+    tiny_qwen.qwen3_vl(path)
+    return path
+
+
+@pytest.fixture
+def folder(sound, tmp_path):
+    return shutil.copytree(sound, tmp_path / "model")
+
+
+def with_weights(folder, change):
+    weights = load_file(folder / "model.safetensors")
+    name = max(weights, key=lambda name: weights[name].numel())
+    weights[name] = change(weights[name])
+    save_file(weights, folder / "model.safetensors", {"format": "pt"})
+
+
+def with_config(folder, **changes):
+    path = folder / "config.json"
+    config = json.loads(path.read_text())
+    config["text_config"] |= changes
+    path.write_text(json.dumps(config))
+
+
+def test_weights_of_other_shapes(folder):
+    with_weights(folder, lambda weight: weight[..., :-1].contiguous())
+    with pytest.raises(ModelError):
+        load_model(folder)
+
+
+@pytest.mark.parametrize("number", [float("nan"), float("inf")])
+def test_weights_that_are_no_numbers(folder, number):
+    def spoil(weight):
+        weight.view(-1)[3] = number
+        return weight
+
+    with_weights(folder, spoil)
+    with pytest.raises(ModelError, match="NaN or infinite"):
+        load_model(folder)
+
+
+def test_weights_that_could_hold_a_program_are_not_opened(folder):
+    class Evil:
+        def __reduce__(self):
+            return (exit, (13,))
+
+    (folder / "model.safetensors").unlink()
+    torch.save({"weight": Evil()}, folder / "pytorch_model.bin")
+    with pytest.raises(ModelError):
+        load_model(folder)
+
+
+def test_no_tokenizer(folder):
+    for path in folder.glob("*token*"):
+        path.unlink()
+    with pytest.raises(ModelError):
+        load_model(folder)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"num_attention_heads": 0},
+        {"hidden_size": -1},
+        {"num_hidden_layers": "many"},
+        {"hidden_size": 10**12},
+        {"hidden_act": "no_such"},
+    ],
+    ids=str,
+)
+def test_settings_that_make_no_model(folder, changes):
+    with_config(folder, **changes)
+    with pytest.raises(ModelError):
+        load_model(folder)
+
+
+@pytest.mark.parametrize("name", ["x" * 5000, "a\0b", "/" + "x" * 5000])
+def test_names_that_are_none(name):
+    with pytest.raises(ModelError):
+        load_model(name)
