@@ -10,13 +10,14 @@ from pathlib import Path
 from gleanvid.run import Run
 
 RUNS_MIB = 512
+RUNS = 256  # each also takes some 100 KiB that its tensors do not tell
 
 
 class RunStore:
-    """Runs by id; beyond the limit in bytes the least recently used go, the newest stays."""
+    """Runs by id; beyond a limit, in bytes or in number, the least recently used go."""
 
-    def __init__(self, limit_mib: float = RUNS_MIB) -> None:
-        self._limit = limit_mib * 2**20
+    def __init__(self, limit_mib: float = RUNS_MIB, most: int = RUNS) -> None:
+        self._limit, self._most = limit_mib * 2**20, most
         self._runs: OrderedDict[str, Run] = OrderedDict()
         self._paths: dict[str, str] = {}
         self._lock = threading.Lock()
@@ -28,7 +29,9 @@ class RunStore:
             self._runs[run_id] = run
             if path is not None:
                 self._paths[run_id] = path
-            while len(self._runs) > 1 and self._bytes() > self._limit:
+            while len(self._runs) > self._most or (
+                len(self._runs) > 1 and self._bytes() > self._limit
+            ):
                 gone, _ = self._runs.popitem(last=False)
                 self._paths.pop(gone, None)
         return run_id

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 MAX_PIXELS = 8192 * 4320  # a frame larger than 8K is refused from the header
+MAX_DECODED_PIXELS = 2**36  # of all frames that a reading has to decode: minutes of 4K
 MAX_DURATION_S = 6 * 3600.0
 MAX_RESULT_BYTES = 4 * 2**30  # of the sampled frames together
 _SLACK_S = 1e-4  # by which a frame may miss the end of a part
@@ -74,6 +75,15 @@ def check_size(request: Request, height: int, width: int) -> None:
         raise UnreadableVideoError(
             f"{request.name} has frames of {width} x {height} pixels; "
             f"the limit is {MAX_PIXELS / 1e6:.0f} million pixels (8K)."
+        )
+
+
+def check_work(request: Request, height: int, width: int, frames: int) -> None:
+    """Raise where more has to be decoded than anybody would wait for."""
+    if height * width * frames > MAX_DECODED_PIXELS:
+        raise UnreadableVideoError(
+            f"{request.name} takes {frames:,} decoded frames of {width} x {height} pixels; take "
+            "fewer frames, a smaller picture, or a file with more keyframes."
         )
 
 

@@ -21,7 +21,15 @@ from av.video.frame import VideoFrame
 from av.video.stream import VideoStream
 
 from gleanvid.video.packets import Index, opened, packets, quarter_turns, scan
-from gleanvid.video.plan import Events, Picture, Plan, Request, UnreadableVideoError, make_plan
+from gleanvid.video.plan import (
+    Events,
+    Picture,
+    Plan,
+    Request,
+    UnreadableVideoError,
+    check_work,
+    make_plan,
+)
 
 _SEEK_EARLY_S = (
     0.0,
@@ -36,6 +44,7 @@ def read(request: Request) -> Events:
     plan, rows = make_plan(
         request, index.times * index.time_base, index.size, index.fps, notes=index.notes
     )
+    check_work(request, *index.size, _frames_to_decode(index, rows))
     yield plan
     missing = {int(index.times[row]): place for place, row in enumerate(rows)}
     for walk in (_by_keyframes(request, index, sorted(missing)), _from_start(request)):
@@ -45,6 +54,14 @@ def read(request: Request) -> Events:
             if not missing:
                 return
     yield from _what_is_intact(request, index)
+
+
+def _frames_to_decode(index: Index, rows: np.ndarray) -> int:
+    """From the keyframe before each wanted frame up to it, each frame once."""
+    keys = np.searchsorted(index.times, index.keys)
+    first = keys[(np.searchsorted(keys, rows, side="right") - 1).clip(0)]  # [T]
+    last = {int(key): int(row) for key, row in zip(first, rows, strict=True)}
+    return sum(row - key + 1 for key, row in last.items())
 
 
 def _by_keyframes(request: Request, index: Index, wanted: list[int]) -> Iterator[VideoFrame]:

@@ -123,3 +123,16 @@ def test_who_is_stopped_while_he_waits_to_read_leaves():
         with pytest.raises(StoppedError), readers.place(work):
             pass
     assert readers._inside == 0
+
+
+def test_what_would_take_hours_to_decode_is_refused_before(tmp_path, monkeypatch):
+    from gleanvid.types import VideoError
+    from gleanvid.video import plan, read_video
+    from tests.components.fake import write_clip
+
+    write_clip(tmp_path / "clip.mp4")  # one keyframe, 8 frames of 72 x 126
+    monkeypatch.setattr(plan, "MAX_DECODED_PIXELS", 72 * 126 * 8)
+    assert len(read_video(tmp_path / "clip.mp4", 2, isolate=False)) == 2
+    monkeypatch.setattr(plan, "MAX_DECODED_PIXELS", 72 * 126 * 8 - 1)
+    with pytest.raises(VideoError, match="takes 8 decoded frames"):
+        read_video(tmp_path / "clip.mp4", 2, isolate=False)

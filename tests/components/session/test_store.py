@@ -34,3 +34,9 @@ def test_looking_at_a_run_keeps_it():
 def test_unknown_ids_are_no_runs():
     assert RunStore().get("../../etc/passwd") is None
     assert RunStore().get(None) is None
+
+
+def test_small_runs_are_bounded_in_number():
+    runs, run = RunStore(most=3), make_run(2)
+    ids = [runs.add(run) for _ in range(5)]
+    assert len(runs) == 3 and runs.get(ids[1]) is None and runs.get(ids[2]) is not None
