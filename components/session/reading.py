@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from components.session.line import POLL_S, BusyError, Work
-from gleanvid.types import StoppedError
+from gleanvid.errors import StoppedError
 
 DECODERS = 2
 FULL = "{count} clips wait to be read already. Try again in a minute."

@@ -31,7 +31,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--asks", type=int, default=500)
     parser.add_argument("--runs", type=int, default=RUNS, help="that the store holds")
     options = parser.parse_args(arguments)
-    engine = Engine(loading.library({}), RunStore(most=options.runs))
+    engine = Engine(loading.Library({}), RunStore(most=options.runs))
     sampling = {"max_new_tokens": 8}
     request = Request(str(CLIP), 8, "builtin", COMPRESSORS["gleanvid"], 0, sampling)
     warm = options.runs // 2 + 10  # an ask makes two runs
