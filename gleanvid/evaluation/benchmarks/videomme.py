@@ -1,13 +1,14 @@
 """Video-MME: 2,700 questions about 900 videos, short, medium and long.
 
 Fu et al., CVPR 2025, https://arxiv.org/abs/2405.21075, data lmms-eval/Video-MME. Prompt and verdict
-are those of the task ``videomme`` (without subtitles) of LMMs-Eval 0.7.3.
+are those of the tasks ``videomme`` and ``videomme_w_subtitle`` of LMMs-Eval 0.7.3.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import ClassVar
 
@@ -15,6 +16,8 @@ from gleanvid.evaluation.benchmarks.annotations import letter_position, read_row
 from gleanvid.evaluation.benchmarks.base import BenchmarkError, Item
 from gleanvid.evaluation.benchmarks.letters import sure_letter
 from gleanvid.evaluation.benchmarks.published import Published, find, first_file, letter
+from gleanvid.evaluation.benchmarks.subtitles import lines_on_screen
+from gleanvid.video import read_video
 
 _FILES = ("videomme/test*.parquet", "test*.parquet", "*/test*.parquet", "test*.json*")
 _TASK = (
@@ -29,6 +32,7 @@ class VideoMME(Published):
 
     ``style`` of the prompt: "default", which LMMs-Eval gives to every model but a few and which
     speaks of subtitles though there are none, or "qwen3_vl", which it gives to its own Qwen3-VL.
+    ``subtitles``: put ``subtitle/<videoID>.srt`` ahead of the question.
     """
 
     name: ClassVar[str] = "videomme"
@@ -36,11 +40,22 @@ class VideoMME(Published):
     columns: ClassVar[tuple[str, ...]] = ("short", "medium", "long")
 
     style: str = "default"
+    subtitles: bool = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.style not in ("default", "qwen3_vl"):
             raise BenchmarkError(f"style={self.style!r} must be one of default, qwen3_vl")
+
+    def _subtitles(self, item: Item) -> str:
+        """What is said, ahead of the question; LMMs-Eval looks at more frames for Qwen3-VL."""
+        path = (self.root / item.clip).parents[1] / "subtitle" / f"{Path(item.clip).stem}.srt"
+        text = "No subtitles available"
+        if path.exists():
+            fps, total_frames = _length(self.root / item.clip)
+            frames = 768 if self.style == "qwen3_vl" else 32
+            text = lines_on_screen(path, fps, total_frames, frames)
+        return f"This video's subtitles are listed below: \n{text}\n"
 
     def annotations(self, root: Path) -> list[Path]:
         return [first_file(root, _FILES, self.name)]
@@ -65,11 +80,21 @@ class VideoMME(Published):
 
     def prompt(self, item: Item) -> str:
         options = "\n".join(item.options)
+        said = self._subtitles(item) if self.subtitles else ""
         if self.style == "qwen3_vl":
             ask = "Answer with the option letter only."
-            return f"Question: {item.question}\nOptions:\n{options}\n{ask}"
+            return f"{said}Question: {item.question}\nOptions:\n{options}\n{ask}"
+        if said:
+            return f"{said}{_TASK}\n{item.question}\n{options}\nThe best answer is:"
         ask = "Answer with the option's letter from the given choices directly."
         return f"{_TASK}\n{item.question}\n{options}\n\n{ask}"
 
     def right(self, item: Item, response: str) -> bool:
         return sure_letter(response) == letter(item.answer)
+
+
+@lru_cache(maxsize=16)
+def _length(path: Path) -> tuple[float, int]:
+    """Frame rate and number of frames of a video."""
+    video = read_video(path, 1)
+    return video.fps, video.total_frames

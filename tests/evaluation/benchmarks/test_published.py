@@ -286,3 +286,31 @@ def test_the_runner_asks_every_question_of_it(name, tmp_path):
     assert list(rows) == [(item.id, setup.key) for item in items]
     assert all(set(row["said"]) == {"letter"} for row in rows.values())
     assert len(model.encoded) == len({item.clip for item in items})
+
+
+SPOKEN = """1
+00:00:00,000 --> 00:00:00,200
+<font color="white" size=".72c">Good morning.</font>
+
+2
+00:00:00,300 --> 00:00:00,500
+no mark-up
+
+3
+00:09:00,000 --> 00:09:01,000
+<font color="white" size=".72c">Too late.</font>
+"""
+
+
+@pytest.mark.parametrize(
+    ("style", "ends"), [("default", "The best answer is:"), ("qwen3_vl", "option letter only.")]
+)
+def test_subtitles_of_videomme_stand_ahead_of_the_question(style, ends, tmp_path):
+    folder = folders.videomme(tmp_path)
+    (folder / "subtitle").mkdir()
+    (folder / "subtitle" / "vid0.srt").write_text(SPOKEN, encoding="utf-8")
+    benchmark = open_benchmark("videomme", data=str(folder), style=style, subtitles=True)
+    with_them, without = (benchmark.prompt(benchmark.items()[place]) for place in (0, 2))
+    about = "This video's subtitles are listed below: \n"
+    assert with_them.startswith(f"{about}Good morning.\n") and with_them.endswith(ends)
+    assert without.startswith(f"{about}No subtitles available\n")
