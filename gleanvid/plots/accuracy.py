@@ -12,7 +12,7 @@ from typing import Any
 
 Point = tuple[float, float, float, float]  # share of tokens kept, value, low, high; all in [0, 1]
 
-OURS = "gleanvid"
+OURS = "GleanVID"  # as its title in tables
 _TOGETHER = 6
 _COLOURS = ("#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 _MARKERS = "sD^vPX"

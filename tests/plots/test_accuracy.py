@@ -2,7 +2,8 @@
 
 import pytest
 
-from gleanvid.plots.accuracy import Level, group_figure, retention_figure
+from gleanvid.compressors.gleanvid import GleanVID
+from gleanvid.plots.accuracy import OURS, Level, group_figure, retention_figure
 
 POINTS = [(0.5, 0.9, 0.88, 0.92), (0.1, 0.6, 0.57, 0.63), (0.25, 0.8, 0.77, 0.83)]
 
@@ -12,29 +13,29 @@ def drawn(axes):
 
 
 def test_few_methods_share_a_picture_with_points_in_order_of_retention():
-    figure = retention_figure({"uniform": POINTS, "gleanvid": POINTS}, "accuracy (%)")
+    figure = retention_figure({"uniform": POINTS, "GleanVID": POINTS}, "accuracy (%)")
     (axes,) = figure.axes
     lines = drawn(axes)
-    assert list(lines) == ["gleanvid", "uniform"]
+    assert list(lines) == ["GleanVID", "uniform"]
     for line in lines.values():
         assert line.get_xdata() == pytest.approx([10, 25, 50])
         assert line.get_ydata() == pytest.approx([60, 80, 90])
-    assert [text.get_text() for text in axes.get_legend().texts] == ["gleanvid", "uniform"]
+    assert [text.get_text() for text in axes.get_legend().texts] == ["GleanVID", "uniform"]
 
 
 def test_lines_are_told_apart_without_colour():
-    names = ["gleanvid", "a", "b", "c", "d", "e"]
+    names = ["GleanVID", "a", "b", "c", "d", "e"]
     (axes,) = retention_figure(dict.fromkeys(names, POINTS), "").axes
     looks = {(line.get_marker(), line.get_linestyle()) for line in drawn(axes).values()}
     assert len({marker for marker, _ in looks}) == 6
 
 
 def test_many_methods_get_a_panel_each_with_gleanvid_behind():
-    names = ["gleanvid", *(f"method {n}" for n in range(9))]
+    names = ["GleanVID", *(f"method {n}" for n in range(9))]
     figure = retention_figure(dict.fromkeys(names, POINTS), "accuracy (%)", title="t")
     panels = [axes for axes in figure.axes if axes.axison]
     assert [axes.get_title() for axes in panels] == names[1:]
-    assert all(list(drawn(axes)) == ["gleanvid", axes.get_title()] for axes in panels)
+    assert all(list(drawn(axes)) == ["GleanVID", axes.get_title()] for axes in panels)
 
 
 def test_levels_are_lines_with_their_value():
@@ -51,15 +52,19 @@ def test_a_method_without_points_is_left_out():
 
 def test_every_group_has_a_panel_with_its_own_numbers():
     low = [(kept, value / 2, 0.0, 1.0) for kept, value, _, _ in POINTS]
-    groups = {"flash (9)": {"gleanvid": POINTS}, "cut (7)": {"gleanvid": low}}
+    groups = {"flash (9)": {"GleanVID": POINTS}, "cut (7)": {"GleanVID": low}}
     figure = group_figure(groups, {"flash (9)": 0.95, "cut (7)": 0.5})
     assert [axes.get_title() for axes in figure.axes] == list(groups)
-    first, second = (drawn(axes)["gleanvid"].get_ydata() for axes in figure.axes)
+    first, second = (drawn(axes)["GleanVID"].get_ydata() for axes in figure.axes)
     assert first == pytest.approx([60, 80, 90]) and second == pytest.approx([30, 40, 45])
 
 
 def test_of_many_methods_only_gleanvid_stands_out_in_a_group():
-    names = ["gleanvid", *(f"method {n}" for n in range(9))]
+    names = ["GleanVID", *(f"method {n}" for n in range(9))]
     figure = group_figure({"cut": dict.fromkeys(names, POINTS)}, {"cut": 0.9})
-    assert [text.get_text() for text in figure.legends[0].texts] == ["gleanvid", "other methods"]
+    assert [text.get_text() for text in figure.legends[0].texts] == ["GleanVID", "other methods"]
     assert len(figure.axes[0].lines) == 11  # all methods and the level
+
+
+def test_gleanvid_stands_out_under_the_title_that_tables_give_it():
+    assert GleanVID.title == OURS
