@@ -10,7 +10,12 @@ import pytest
 
 from gleanvid.later import import_later
 
-HEAVY = {"torch": "torch._C", "transformers": "transformers", "gradio": "gradio"}
+HEAVY = {
+    "torch": "torch._C",
+    "transformers": "transformers",
+    "gradio": "gradio",
+    "plotly": "plotly",
+}
 CLI = "from gleanvid.cli import main\nmain({words})"
 SERVING = """
 import app

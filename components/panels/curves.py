@@ -5,10 +5,12 @@ Hovering a curve moves the viewer, and the other way round.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import gradio as gr
+from gradio.components.plot import PlotData
 
 from components.panels import notice
 from components.panels.shared import AT_ONCE, UNSEEN, Changes, Shared, Values
@@ -38,7 +40,7 @@ class Curves(NamedTuple):
 
 
 def panel(figures: Mapping[str, Any]) -> Curves:
-    """``figures``: those to begin with, by name."""
+    """``figures``: those to begin with, by name, as plotly's JSON."""
     gr.Markdown(ABOUT, elem_classes="gv-hint")
     line = notice.panel()
     plots = {}
@@ -48,13 +50,18 @@ def panel(figures: Mapping[str, Any]) -> Curves:
                 gr.Markdown(title, elem_classes="gv-curve-title")
                 linked = ["gv-linked"] if name in OVER_UNITS else []
                 plots[name] = gr.Plot(
-                    figures.get(name),
+                    _plot(figures.get(name)),
                     show_label=False,
                     visible=figures.get(name) is not None,
                     elem_id=f"gv-{name}",
                     elem_classes=["gv-plot", *linked],
                 )
     return Curves(line, plots)
+
+
+def _plot(figure: Any | None) -> PlotData | None:
+    """A figure as the browser gets it; plotly itself, slow to import, is not needed for that."""
+    return None if figure is None else PlotData(type="plotly", plot=json.dumps(figure))
 
 
 def wire(engine: Engine, shared: Shared, panel: Curves) -> None:

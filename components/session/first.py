@@ -11,8 +11,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import plotly.graph_objects as go
-
 from components.session.display import Exchange, exchange
 from components.session.examples import Example, examples
 from components.session.figures import TITLES, draw, measured
@@ -33,7 +31,7 @@ class First:
     viewer: Mapping[str, Any] | None = None
     exchanges: list[Exchange] = field(default_factory=list)
     question: str = ""
-    figures: Mapping[str, go.Figure | None] = field(default_factory=dict)
+    figures: Mapping[str, Any] = field(default_factory=dict)  # as plotly's JSON, or None
 
 
 def load(folder: Path = FOLDER) -> First:
@@ -45,9 +43,8 @@ def load(folder: Path = FOLDER) -> First:
         "sheet": address(folder / "sheet.jpg"),
         "data": address(folder / "tokens.bin"),
     }
-    figures = zip(TITLES, saved["figures"], strict=True)
-    drawn = {name: figure and go.Figure(figure) for name, figure in figures}
-    return First(viewer, [saved["turn"]], saved["turn"]["question"], drawn)
+    figures = dict(zip(TITLES, saved["figures"], strict=True))
+    return First(viewer, [saved["turn"]], saved["turn"]["question"], figures)
 
 
 def save(

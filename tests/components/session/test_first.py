@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import plotly.graph_objects as go
 import pytest
 import torch
 
@@ -23,7 +24,7 @@ def test_a_saved_run_comes_back(tmp_path):
     assert {key: loaded.viewer[key] for key in packed.value} == packed.value
     assert Path(loaded.viewer["data"]["path"]).read_bytes() == packed.data
     assert (loaded.question, loaded.exchanges[0]["answer"]) == (run.question, run.answer)
-    budgets, novelty = loaded.figures["budget"], loaded.figures["novelty"]
+    budgets, novelty = (go.Figure(loaded.figures[name]) for name in ("budget", "novelty"))
     assert list(budgets.data[0].y) == run.compression.budgets.tolist()
     assert list(novelty.data[0].y) == pytest.approx(run.compression.trace["novelty"].tolist())
 
