@@ -1,71 +1,185 @@
 """The compressor's settings, drawn from what each method declares: default, range, step and help.
 
-No setting is written here by name except ``retention_ratio``, which all methods share.
+No setting is written here by name except ``retention_ratio``, which all methods share. A setting
+that may be None is a switch with the words for None, and a slider that shows once it is off.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import gradio as gr
 
-from components.session.request import RATIO, has_free_ratio
+from components.session.request import AUTO, RATIO, has_free_ratio
 from gleanvid.compressors import COMPRESSORS
 from gleanvid.compressors.base import Compressor, Setting, declared_settings
 
-SLIDER_STOPS = 1000  # a range with more stops than this is typed, not dragged
+SLIDER_STOPS = 2000  # a range with more stops than this is typed, not dragged
+FINE = 0.01  # step of a share or cosine that declares none
 
 Methods = Mapping[str, type[Compressor]]
+Key = tuple[str, str]  # method and setting
 
 
-class Controls(NamedTuple):
+@dataclass(frozen=True)
+class Part:
+    """The settings of every method that stand in one place; only one method's are visible."""
+
+    groups: Mapping[str, gr.Column]  # by method
+    fields: Mapping[Key, Any]
+    switches: Mapping[Key, gr.Checkbox]  # on: the setting is None
+    readouts: Mapping[str, gr.HTML]  # by method: what the clip made of its settings
+
+
+@dataclass(frozen=True)
+class Controls:
     method: gr.Dropdown
     ratio: gr.Slider
-    presets: list[gr.Button]  # one for each of the ratios given to :func:`panel`
-    groups: dict[str, gr.Column]  # by method: the settings only it has
-    fields: dict[tuple[str, str], Any]  # (method, setting) -> widget
+    presets: Sequence[gr.Button]  # one for each of the ratios given to :func:`panel`
+    parts: Sequence[Part]  # what stands in the open, and what is folded away
+    problem: gr.HTML  # why the settings as they stand are refused; empty where they are not
+
+    @property
+    def groups(self) -> list[tuple[str, gr.Column]]:
+        return [item for part in self.parts for item in part.groups.items()]
+
+    @property
+    def fields(self) -> dict[Key, Any]:
+        return {key: field for part in self.parts for key, field in part.fields.items()}
+
+    @property
+    def switches(self) -> dict[Key, gr.Checkbox]:
+        return {key: switch for part in self.parts for key, switch in part.switches.items()}
+
+    @property
+    def readouts(self) -> dict[str, gr.HTML]:
+        return {name: line for part in self.parts for name, line in part.readouts.items()}
+
+    @property
+    def pairs(self) -> list[tuple[Any, Any]]:
+        """Two widgets of which the first never stands above the second."""
+        fields = self.fields
+        return [
+            (low, fields[name, declared.at_most])
+            for (name, setting), low in fields.items()
+            if (declared := declared_settings(COMPRESSORS[name])[setting][2]).at_most
+        ]
+
+    def named(self) -> dict[str, Any]:
+        """Every widget by its key in a link."""
+        fields = {".".join(key): field for key, field in self.fields.items()}
+        switches = {".".join((*key, AUTO)): switch for key, switch in self.switches.items()}
+        return {"compressor": self.method, RATIO: self.ratio} | fields | switches
 
 
 def panel(methods: Methods, start: str, presets: Sequence[float] = ()) -> Controls:
-    """A dropdown of methods, the ratio they share, and one hidden or shown group for each."""
-    names = [(cls.title, name) for name, cls in methods.items()]
-    method = gr.Dropdown(names, value=start, label="Compressor", interactive=True)
-    ratio = draw(RATIO, *declared_settings(methods[start])[RATIO])
+    """All controls in one column. A page that places them itself calls the parts below."""
+    method = choice(methods, start)
+    ratio, buttons = budget(methods[start], presets)
+    parts = [in_the_open(methods, start), more(methods, start)]
+    return Controls(method, ratio, buttons, parts, problem())
+
+
+def choice(methods: Methods, start: str) -> gr.Dropdown:
+    names = [(cls.__name__, name) for name, cls in methods.items()]
+    return gr.Dropdown(names, value=start, label="Compressor", interactive=True)
+
+
+def budget(method: type[Compressor], presets: Sequence[float]) -> tuple[gr.Slider, list[gr.Button]]:
+    """The ratio that all methods share, and buttons for some of its values."""
+    ratio = draw(RATIO, *declared_settings(method)[RATIO])
     with gr.Row(elem_classes="gv-presets"):
         buttons = [gr.Button(f"{share:.0%}", size="sm", min_width=40) for share in presets]
-    groups, fields = {}, {}
+    return ratio, buttons
+
+
+def in_the_open(methods: Methods, start: str) -> Part:
+    """The few settings that a method wants in sight."""
+    return _part(methods, start, True)
+
+
+def more(methods: Methods, start: str) -> Part:
+    """All other settings, in one fold."""
+    return _part(methods, start, False)
+
+
+def problem() -> gr.HTML:
+    return gr.HTML("", elem_classes="gv-refused", padding=False)
+
+
+def _part(methods: Methods, start: str, is_open: bool) -> Part:
+    part = Part({}, {}, {}, {})
+    groups: dict[str, gr.Column] = {}
     for name, cls in methods.items():
-        own = [item for item in declared_settings(cls).items() if item[0] != RATIO]
+        own = {
+            setting: spec
+            for setting, spec in declared_settings(cls).items()
+            if setting != RATIO and spec[2].open == is_open
+        }
+        if not own:
+            continue
         with gr.Column(visible=name == start, elem_classes="gv-method") as groups[name]:
-            if own:
-                with gr.Accordion(f"Advanced: {cls.title}", open=False):
-                    for setting, spec in own:
-                        fields[name, setting] = draw(setting, *spec)
-    return Controls(method, ratio, buttons, groups, fields)
+            if is_open:
+                part = _drawn(part, name, own)
+                continue
+            with gr.Accordion("More settings", open=False):
+                part = _drawn(part, name, own)
+    return Part(groups, part.fields, part.switches, part.readouts)
+
+
+def _drawn(before: Part, method: str, own: Mapping[str, tuple[Any, type, Setting]]) -> Part:
+    """What was drawn before, with the settings of one more method."""
+    fields, switches = dict(before.fields), dict(before.switches)
+    readouts = dict(before.readouts)
+    for setting, (default, kind, declared) in own.items():
+        if declared.optional:
+            words = f"{label(setting, declared)}: {declared.optional}"
+            switches[method, setting] = gr.Checkbox(default is None, label=words, interactive=True)
+        fields[method, setting] = draw(setting, default, kind, declared)
+        if declared.readout:
+            readouts[method] = gr.HTML("", elem_classes="gv-readout", padding=False)
+    return Part(before.groups, fields, switches, readouts)
+
+
+def label(name: str, declared: Setting) -> str:
+    return declared.label or name.replace("_", " ").capitalize()
 
 
 def draw(name: str, default: Any, kind: type, declared: Setting) -> Any:
     """The widget that suits one declared setting."""
-    label = name.replace("_", " ").capitalize()
-    shared: dict[str, Any] = {"label": label, "info": declared.help, "interactive": True}
+    shared: dict[str, Any] = {"label": label(name, declared), "info": declared.help}
+    shared["interactive"] = True
     if declared.choices is not None:
         return gr.Dropdown(list(declared.choices), value=default, **shared)
     if kind is bool:
         return gr.Checkbox(value=default, **shared)
-    low, high, step = declared.low, declared.high, declared.step
-    if declared.optional:  # a slider cannot be left empty
-        shared["placeholder"] = declared.optional
-    elif low is not None and high is not None and step and (high - low) / step <= SLIDER_STOPS:
-        least = low + step if declared.above_low else low
-        return gr.Slider(least, high, value=default, step=step, **shared)
-    precision = 0 if kind is int else None
-    return gr.Number(value=default, step=step or 1e-4, precision=precision, **shared)
+    if default is None:
+        shared["visible"], default = False, declared.start
+    low, high = declared.low, declared.high
+    step = declared.step or (1 if kind is int else FINE)
+    if low is None or high is None or (high - low) / step > SLIDER_STOPS:
+        precision = 0 if kind is int else None
+        limits = {"minimum": low, "maximum": high}
+        return gr.Number(value=default, step=step, precision=precision, **limits, **shared)
+    least = low + step if declared.above_low else low
+    return gr.Slider(least, high, value=default, step=step, **shared)
 
 
 def method_changes(controls: Controls, method: str) -> dict[Any, Any]:
     """By widget: what is shown and hidden once a method is chosen."""
     free = gr.update(visible=has_free_ratio(COMPRESSORS[method]))
-    groups = controls.groups.items()
-    visibility = {group: gr.update(visible=name == method) for name, group in groups}
-    return {controls.ratio: free} | visibility
+    shown = {group: gr.update(visible=name == method) for name, group in controls.groups}
+    return {controls.ratio: free} | shown
+
+
+def readout(method: type[Compressor], trace: Mapping[str, Any]) -> str:
+    """What a clip made of the settings: ``This clip: alpha 0.30, gini 0.76``; empty if unknown."""
+    names = [
+        name for _, _, declared in declared_settings(method).values() for name in declared.readout
+    ]
+    if not names or not all(name in trace for name in names):
+        return ""
+    values = (f"{name.replace('gini', 'Gini')} {float(trace[name]):.2f}" for name in names)
+    return "This clip: " + ", ".join(values)

@@ -18,7 +18,7 @@ from components.session import restore
 from components.session.display import message, status
 from components.session.engine import Engine
 from components.session.examples import Example, example_of, ready
-from components.session.request import LONGEST
+from components.session.request import AUTO, LONGEST
 from gleanvid.compressors import COMPRESSORS
 
 LOADED = "Settings as in the link. Press Ask to run them."
@@ -105,7 +105,7 @@ def wire(
         return changes | {shared.status: status(engine, run)}
 
     kept = gr.Textbox(visible=False)
-    widgets = [*named.values(), *controls.groups.values(), *curves.plots.values()]
+    widgets = [*named.values(), *(column for _, column in controls.groups), *curves.plots.values()]
     places = [shared.notice, shared.ready, shared.tabs, shared.tab, shared.status]
     blocks.load(on_load, kept, [*places, *widgets, *shared.results], js=KEPT, **AT_ONCE)
 
@@ -126,12 +126,26 @@ def linked(
     controls: Controls,
 ) -> Changes:
     """What a link sets, with the settings of its compressor shown."""
-    changes = {named[name]: value for name, value in valid(query, named, examples).items()}
+    values = valid(query, named, examples)
+    changes = {named[name]: value for name, value in values.items()}
+    changes |= switched(values, controls)
     method = query.get("compressor", "")
     if method in COMPRESSORS:
         given = {"value": changes[controls.ratio]} if controls.ratio in changes else {}
         changes |= method_changes(controls, method)
         changes[controls.ratio] = changes[controls.ratio] | given
+    return changes
+
+
+def switched(values: Mapping[str, Any], controls: Controls) -> Changes:
+    """A setting that a link has a value for is not left to None, and its slider is seen."""
+    changes: Changes = {}
+    for key, switch in controls.switches.items():
+        name = ".".join(key)
+        off = not values.get(f"{name}.{AUTO}", True)
+        if off or (name in values and f"{name}.{AUTO}" not in values):
+            value = {"value": values[name]} if name in values else {}
+            changes |= {switch: False, controls.fields[key]: gr.update(visible=True, **value)}
     return changes
 
 

@@ -63,8 +63,8 @@ def build_app(
             starters=(words.ask, words.again, results.compare.start, results.compare.sweep),
             stoppers=(words.stop, results.compare.stop),
         )
-        preview = previewing(engine, shared, words.stop)
-        settings.wire(sliders, words.note, preview)
+        preview = previewing(engine, shared, words.stop, sliders.controls.problem)
+        settings.wire(engine, shared.runs, sliders, words.note, preview)
         clip.wire(shared, source, examples, preview)
         talk.wire(engine, shared, words, examples)
         curves.wire(engine, shared, results.curves)

@@ -5,13 +5,14 @@ A changed setting shows its effect once the hand is off it; nothing is encoded a
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import gradio as gr
 
 from components.panels import controls
-from components.panels.shared import AT_ONCE, Changes
+from components.panels.shared import AT_ONCE, UNSEEN, Changes
+from components.session.engine import Engine
 from components.session.loading import BUILT_IN
 from components.session.request import NEW_TOKENS, SEEDS
 
@@ -25,6 +26,8 @@ PIXELS = {  # most pixels of a frame, as the model sees it
     "160 × 160": 160 * 160,
 }
 PRESETS = (0.5, 0.25, 0.1)  # retention ratios one click away
+PUSH = """(moved, other) =>
+  moved === null || document.activeElement?.type === "number" ? other : BOUND(moved, other)"""
 
 
 class Settings(NamedTuple):
@@ -39,7 +42,6 @@ class Settings(NamedTuple):
 
     def named(self) -> dict[str, Any]:
         """Every widget by its key in a link."""
-        own = self.controls
         return {
             "model": self.model,
             "frames": self.frames,
@@ -48,9 +50,7 @@ class Settings(NamedTuple):
             "temperature": self.temperature,
             "top_p": self.top_p,
             "new_tokens": self.new_tokens,
-            "compressor": own.method,
-            "retention_ratio": own.ratio,
-            **{f"{method}.{setting}": field for (method, setting), field in own.fields.items()},
+            **self.controls.named(),
         }
 
 
@@ -128,8 +128,10 @@ def sampling() -> tuple[gr.Slider, gr.Slider, gr.Slider]:
     return temperature, top_p, new_tokens
 
 
-def wire(panel: Settings, note: gr.Markdown, preview: dict[str, Any]) -> None:
-    """``note`` goes with the built-in model."""
+def wire(
+    engine: Engine, runs: gr.State, panel: Settings, note: gr.Markdown, preview: dict[str, Any]
+) -> None:
+    """``note`` goes with the built-in model; ``runs`` are the ids on show."""
     own = panel.controls
     panel.model.input(
         lambda name: gr.update(visible=name == BUILT_IN), panel.model, note, **AT_ONCE
@@ -138,10 +140,39 @@ def wire(panel: Settings, note: gr.Markdown, preview: dict[str, Any]) -> None:
     def on_method(name: str) -> Changes:
         return controls.method_changes(own, name)
 
-    own.method.input(on_method, own.method, [own.ratio, *own.groups.values()], **AT_ONCE)
+    columns = [column for _, column in own.groups]
+    own.method.input(on_method, own.method, [own.ratio, *columns], **AT_ONCE)
     for button, share in zip(own.presets, PRESETS, strict=True):
-        button.click(lambda share=share: share, None, own.ratio, **AT_ONCE).then(**preview)
+        button.click(lambda share=share: share, None, own.ratio, **AT_ONCE)
+    for key, switch in own.switches.items():
+        switch.change(lambda on: gr.update(visible=not on), switch, own.fields[key], **AT_ONCE)
+    paired = {widget for pair in own.pairs for widget in pair}
+    free = [own.ratio, *own.fields.values(), *own.switches.values()]
     changes = [own.method.input, panel.model.input, panel.frames.release, panel.pixels.input]
-    for widget in [own.ratio, *own.fields.values()]:
-        changes.append(widget.release if isinstance(widget, gr.Slider) else widget.change)
-    gr.on(changes, **preview, trigger_mode="multiple")  # a newer preview ends the one before
+    changes += [widget.change for widget in free if widget not in paired]
+    preview = preview | {"trigger_mode": "always_last"}  # a newer one ends the one before
+    gr.on(changes, **preview)
+    for low, high in own.pairs:
+        _push(low.change, PUSH.replace("BOUND", "Math.max"), low, high).then(**preview)
+        _push(high.change, PUSH.replace("BOUND", "Math.min"), high, low).then(**preview)
+    runs.change(_reading(engine, own), runs, list(own.readouts.values()), **AT_ONCE)
+
+
+def _push(event: Any, script: str, moved: Any, other: Any) -> Any:
+    """Where ``moved`` crosses ``other``, the other goes along."""
+    return event(None, [moved, other], other, js=script, **UNSEEN)
+
+
+def _reading(engine: Engine, own: controls.Controls) -> Callable[[list[str]], Changes]:
+    """Writes what the clip made of the settings, from the run in charge."""
+
+    def on_runs(ids: list[str]) -> Changes:
+        run = engine.runs.get(ids[0]) if ids else None
+        if run is None:
+            return dict.fromkeys(own.readouts.values(), "")
+        text = controls.readout(type(run.compressor), run.compression.trace)
+        return {
+            line: text if name == run.compressor.name else "" for name, line in own.readouts.items()
+        }
+
+    return on_runs

@@ -5,6 +5,7 @@ Handlers take and return dictionaries from widget to value, so no position stand
 
 from __future__ import annotations
 
+import html
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -136,17 +137,31 @@ def owner(user: gr.Request) -> str:
     return str(user.session_hash)
 
 
-def previewing(engine: Engine, shared: Shared, stop: gr.Button) -> dict[str, Any]:
-    """The event that shows the tokens of the clip under the settings as they are."""
+def previewing(engine: Engine, shared: Shared, stop: gr.Button, problem: gr.HTML) -> dict[str, Any]:
+    """The event that shows the tokens of the clip under the settings as they are.
+
+    ``problem`` says why they are refused, where they are.
+    """
 
     def on_preview(user: gr.Request, values: Values) -> Iterator[Changes]:
         page, before = owner(user), values[shared.runs] or []
-        for update in actions.preview(engine, shared.request(values), before, page):
+        request = shared.request(values)
+        yield {problem: refusal(request)}
+        for update in actions.preview(engine, request, before, page):
             stoppable = update.stoppable or engine.busy(page)
             yield shared.changes(update) | {stop: gr.update(interactive=stoppable)}
 
-    inputs, outputs = {shared.runs, *shared.asked}, [*shared.previewed, stop]
+    inputs, outputs = {shared.runs, *shared.asked}, [*shared.previewed, stop, problem]
     return {"fn": on_preview, "inputs": inputs, "outputs": outputs, **IN_LINE}
+
+
+def refusal(request: Request) -> str:
+    """Why the settings cannot be used, and what the picture is then of; empty where they can."""
+    try:
+        request.compressor()
+    except ValueError as error:
+        return html.escape(f"{error}. The picture is of the settings before.")
+    return ""
 
 
 def starting(

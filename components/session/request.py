@@ -14,6 +14,7 @@ from gleanvid.types import Video
 LONGEST = 10_000  # characters of a question
 SEEDS = 2**31 - 1
 NEW_TOKENS = (1, 64, 256)  # least, default and greatest length of an answer
+AUTO = "auto"  # what marks the switch of a setting that is None while it is on
 RATIO = "retention_ratio"  # the setting that all compressors share
 COLDEST = 0.01  # a temperature above 0: the reciprocal must stay a number of the model's type
 NO_CLIP = "Choose a clip first: upload one, or take an example."
@@ -77,7 +78,7 @@ def chosen(
         raise ValueError(f"compressor={name!r} must be one of {', '.join(methods)}")
     settings: dict[str, Any] = {}
     for setting, (_, kind, declared) in declared_settings(methods[name]).items():
-        value = values.get(setting)
+        value = None if values.get(f"{setting}.{AUTO}") else values.get(setting)
         if setting == RATIO and not has_free_ratio(methods[name]):
             continue
         if value is None and not declared.optional:

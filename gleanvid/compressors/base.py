@@ -27,6 +27,11 @@ class Setting:
     above_low: bool = False  # the range excludes ``low`` itself
     choices: tuple[Any, ...] | None = None
     optional: str | None = None  # what None means, e.g. "all preceding frames"
+    start: float | None = None  # where a slider begins once an optional setting is not None
+    label: str | None = None  # its symbol or name on a page; else made from the setting's name
+    open: bool = False  # among the few that a page shows at once
+    at_most: str | None = None  # another setting that this one must not exceed
+    readout: tuple[str, ...] = ()  # single values of the trace that the setting decides
 
     def describe_range(self) -> str:
         if self.choices is not None:
@@ -100,6 +105,10 @@ class Compressor(ABC):
             declared, value = item.metadata["setting"], getattr(self, item.name)
             if not declared.accepts(value, item.metadata["kind"]):
                 raise ValueError(f"{item.name}={value!r} must be {declared.describe_range()}")
+            if declared.at_most and value > (bound := getattr(self, declared.at_most)):
+                raise ValueError(
+                    f"{item.name}={value!r} must be at most {declared.at_most}={bound!r}"
+                )
 
     @abstractmethod
     def compress(self, tokens: VideoTokens) -> Compression:

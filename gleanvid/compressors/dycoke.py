@@ -49,6 +49,7 @@ class DyCoke(Compressor):
         high=1.0,
         step=0.05,
         optional="1 - retention_ratio",
+        start=0.75,
     )
     exact: bool = setting(True, "Meet the budget to the token")
 

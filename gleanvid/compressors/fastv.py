@@ -33,9 +33,9 @@ class FastV(Compressor):
     queries: ClassVar[str] = "last"
 
     layer: int = setting(
-        2, "K: the language-model layer that the cut is made before", low=1, step=1
+        2, "K: the language-model layer that the cut is made before", low=1, high=127, step=1
     )
-    num_layers: int = setting(28, "Layers of the language model", low=2, step=1)
+    num_layers: int = setting(28, "Layers of the language model", low=2, high=128, step=1)
     exact: bool = setting(True, "Ratio is the average over layers, met to the token")
 
     def at_depth(self, num_layers: int) -> FastV:

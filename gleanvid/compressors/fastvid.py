@@ -56,16 +56,28 @@ class FastVID(Compressor):
     needs: ClassVar[frozenset[str]] = frozenset({"saliency"})
 
     variant: str = setting("qwen3_vl", "Which published form", choices=tuple(_PUBLISHED))
-    min_segments: int = setting(8, "Segments there are at least", low=1, step=1)
+    min_segments: int = setting(8, "Segments there are at least", low=1, high=64, step=1)
     tau: float | None = setting(
-        None, "Frame cosine that ends a segment", kind=float, low=-1.0, high=1.0, optional=_OWN
+        None,
+        "Frame cosine that ends a segment",
+        kind=float,
+        low=-1.0,
+        high=1.0,
+        optional=_OWN,
+        start=0.84,
     )
     context_share: float | None = setting(
-        None, "Share of rows that are merged", kind=float, low=0.0, high=1.0, optional=_OWN
+        None,
+        "Share of rows that are merged",
+        kind=float,
+        low=0.0,
+        high=1.0,
+        optional=_OWN,
+        start=0.5,
     )
-    anchor_step: int = setting(4, "Every such frame or group has centres", low=1, step=1)
+    anchor_step: int = setting(4, "Every such frame or group has centres", low=1, high=64, step=1)
     beta: float | None = setting(
-        None, "Least weight of a centre", kind=float, low=0.0, high=1.0, optional=_OWN
+        None, "Least weight of a centre", kind=float, low=0.0, high=1.0, optional=_OWN, start=0.5
     )
     ignore: float | None = setting(
         None,
@@ -74,6 +86,7 @@ class FastVID(Compressor):
         low=-1.0,
         high=1.0,
         optional=_OWN,
+        start=0.99,
     )
     exact: bool = setting(True, "Meet the budget to the token")
 

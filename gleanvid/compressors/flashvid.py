@@ -57,7 +57,7 @@ class FlashVID(TwoStage):
     version: str = setting(
         "v1", "Weight of a token: saliency, or that times its event's", choices=("v1", "v2")
     )
-    min_segments: int = setting(4, "Segments there are at least", low=1, step=1)
+    min_segments: int = setting(4, "Segments there are at least", low=1, high=64, step=1)
     segment_threshold: float = setting(
         0.9, "Frame cosine below which a segment ends", low=-1.0, high=1.0
     )
@@ -66,18 +66,22 @@ class FlashVID(TwoStage):
         0.8, "Cosine above which a token joins the frame before", low=-1.0, high=1.0
     )
     expansion: float = setting(
-        1.25, "Rows ahead of the model per retained one, authors' mode only", low=1.0
+        1.25,
+        "Rows ahead of the model per retained one, authors' mode only",
+        low=1.0,
+        high=4.0,
+        step=0.05,
     )
     true_mean: bool = setting(False, "Divide a merged tree by the number of its tokens")
     repeat_positions: bool = setting(
         True, "Let picked tokens be clustered too in one-frame segments"
     )
     inner: bool = setting(False, "Prune once more inside the language model")
-    layer: int = setting(20, "K: the layer the inner pruning acts before", low=1, step=1)
+    layer: int = setting(20, "K: the layer the inner pruning acts before", low=1, high=127, step=1)
     inner_retention: float = setting(
         0.3, "Share of the rows kept inside", low=0.0, high=1.0, above_low=True
     )
-    num_layers: int = setting(28, "Layers of the language model", low=2, step=1)
+    num_layers: int = setting(28, "Layers of the language model", low=2, high=128, step=1)
     exact: bool = setting(True, "Meet the budget to the token")
 
     def inner_stage(self) -> Compressor:
@@ -227,8 +231,8 @@ class FlashVIDPrune(Compressor):
     paper: ClassVar[str] = FlashVID.paper
     queries: ClassVar[str] = "last"
 
-    layer: int = setting(20, "Layer the pruning acts before", low=1, step=1)
-    num_layers: int = setting(28, "Layers of the language model", low=2, step=1)
+    layer: int = setting(20, "Layer the pruning acts before", low=1, high=127, step=1)
+    num_layers: int = setting(28, "Layers of the language model", low=2, high=128, step=1)
     share: float = setting(0.3, "Share kept", low=0.0, high=1.0, above_low=True)
     exact: bool = setting(True, "Ratio is the average over layers, met to the token")
 

@@ -52,8 +52,10 @@ class FrameFusion(Compressor):
     ratio_bound: float = setting(
         0.1, "Merged share below which merging ends", low=0.0, high=1.0, step=0.05
     )
-    query_rows: int = setting(1, "Last prompt tokens whose attention is averaged", low=1, step=1)
-    num_layers: int = setting(28, "Layers of the language model", low=2, step=1)
+    query_rows: int = setting(
+        1, "Last prompt tokens whose attention is averaged", low=1, high=64, step=1
+    )
+    num_layers: int = setting(28, "Layers of the language model", low=2, high=128, step=1)
     exact: bool = setting(True, "Never average more than the ratio")
 
     def at_depth(self, num_layers: int) -> FrameFusion:

@@ -47,7 +47,14 @@ class GleanVID(Compressor):
     )
 
     alpha_min: float = setting(
-        0.2, "Least weight of the uniform budget, for bursty videos", low=0.0, high=1.0, step=0.05
+        0.2,
+        "Least weight of the uniform budget, for bursty videos",
+        low=0.0,
+        high=1.0,
+        step=0.05,
+        label="alpha min",
+        open=True,
+        at_most="alpha_max",
     )
     alpha_max: float = setting(
         0.6,
@@ -55,39 +62,45 @@ class GleanVID(Compressor):
         low=0.0,
         high=1.0,
         step=0.05,
+        label="alpha max",
+        open=True,
+        readout=("alpha", "gini"),
     )
     tau: float = setting(
         4.0,
-        "Sharpness of the local representativeness score",
+        "Sharpness of the local score: higher picks fewer, clearer winners",
         low=0.0,
+        high=20.0,
         above_low=True,
         step=0.5,
+        label="tau",
+        open=True,
     )
-    debias_rank: int = setting(1, "Shared context directions removed first", low=0, step=1)
+    debias_rank: int = setting(1, "Shared context directions removed first", low=0, high=16, step=1)
     novelty_history: int | None = setting(
         None,
         "Preceding units that novelty is measured against",
         kind=int,
         low=1,
+        high=64,
         step=1,
         optional="all preceding units",
+        start=4,
     )
     budget_neighborhood: int = setting(
-        2, "Side of the pooling cell for novelty, in tokens (1 = point-wise)", low=1, step=1
+        2, "Side of the pooling cell for novelty, in tokens (1 = point-wise)", low=1, high=8, step=1
     )
     local_neighborhood: int = setting(
-        2, "Side of the pooling cell for the local score, in tokens", low=1, step=1
+        2, "Side of the pooling cell for the local score, in tokens", low=1, high=8, step=1
     )
     orth_tolerance: float = setting(
-        1e-4, "Relative size below which a direction counts as explained", low=0.0, above_low=True
+        1e-4,
+        "Relative size below which a direction counts as explained",
+        low=0.0,
+        high=0.01,
+        above_low=True,
+        step=1e-4,
     )
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.alpha_min > self.alpha_max:
-            raise ValueError(
-                f"alpha_min={self.alpha_min!r} must be in [0, alpha_max={self.alpha_max!r}]"
-            )
 
     def compress(self, tokens: VideoTokens) -> Compression:
         clip, references = self._prepared(tokens)

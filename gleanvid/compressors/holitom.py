@@ -51,11 +51,11 @@ class HoliTom(TwoStage):
     beta: float = setting(
         0.6, "Weight of a cluster centre against its members' mean", low=0.0, high=1.0
     )
-    max_window: int = setting(1024, "Most frames that are averaged", low=2, step=1)
+    max_window: int = setting(1024, "Most frames that are averaged", low=2, high=1024, step=1)
     inner: bool = setting(False, "Merge once more inside the language model")
-    layer: int = setting(18, "Layer the inner merge acts before", low=1, step=1)
+    layer: int = setting(18, "Layer the inner merge acts before", low=1, high=127, step=1)
     inner_drop: float = setting(0.5, "Share merged away inside", low=0.0, high=0.95, step=0.05)
-    num_layers: int = setting(28, "Layers of the language model", low=2, step=1)
+    num_layers: int = setting(28, "Layers of the language model", low=2, high=128, step=1)
     exact: bool = setting(True, "Meet the budget to the token")
 
     def inner_stage(self) -> Compressor:
@@ -178,8 +178,8 @@ class HoliTomMerge(Compressor):
     paper: ClassVar[str] = HoliTom.paper
     queries: ClassVar[str] = "last"
 
-    layer: int = setting(18, "Layer the merge acts before", low=1, step=1)
-    num_layers: int = setting(28, "Layers of the language model", low=2, step=1)
+    layer: int = setting(18, "Layer the merge acts before", low=1, high=127, step=1)
+    num_layers: int = setting(28, "Layers of the language model", low=2, high=128, step=1)
     drop: float = setting(0.5, "Share merged away", low=0.0, high=0.95, step=0.05)
     exact: bool = setting(True, "Ratio is the average over layers, met to the token")
 

@@ -58,9 +58,11 @@ class PruneVid(TwoStage):
         0.5, "Share of each set left by spatial merging, authors' mode only", low=0.0, high=1.0
     )
     inner: bool = setting(False, "Prune once more inside the language model, by the question")
-    layer: int = setting(10, "K: the question decides after this many layers", low=1, step=1)
+    layer: int = setting(
+        10, "K: the question decides after this many layers", low=1, high=127, step=1
+    )
     alpha: float = setting(0.4, "Share kept by the question", low=0.0, high=1.0, above_low=True)
-    num_layers: int = setting(28, "Layers of the language model", low=2, step=1)
+    num_layers: int = setting(28, "Layers of the language model", low=2, high=128, step=1)
     exact: bool = setting(True, "Meet the budget to the token")
 
     def inner_stage(self) -> Compressor:
@@ -164,8 +166,8 @@ class PruneVidSelection(Compressor):
     paper: ClassVar[str] = PruneVid.paper
     queries: ClassVar[str] = "text"
 
-    layer: int = setting(10, "Layer the selection acts before", low=1, step=1)
-    num_layers: int = setting(28, "Layers of the language model", low=2, step=1)
+    layer: int = setting(10, "Layer the selection acts before", low=1, high=127, step=1)
+    num_layers: int = setting(28, "Layers of the language model", low=2, high=128, step=1)
     alpha: float = setting(
         0.4, "Share of every set that is kept", low=0.0, high=1.0, above_low=True
     )

@@ -46,7 +46,7 @@ class SparseVLM(Compressor):
     merges: ClassVar[bool] = True
     needs: ClassVar[frozenset[str]] = frozenset({"text"})
 
-    num_layers: int = setting(28, "Layers of the language model", low=2, step=1)
+    num_layers: int = setting(28, "Layers of the language model", low=2, high=128, step=1)
     exact: bool = setting(True, "Average over layers with the recycled tokens counted")
 
     def at_depth(self, num_layers: int) -> SparseVLM:
@@ -86,8 +86,8 @@ class SparseVLMStage(Compressor):
     paper: ClassVar[str] = SparseVLM.paper
     queries: ClassVar[str] = "text"
 
-    layer: int = setting(3, "Layer the stage acts before", low=1, step=1)
-    num_layers: int = setting(28, "Layers of the language model", low=2, step=1)
+    layer: int = setting(3, "Layer the stage acts before", low=1, high=127, step=1)
+    num_layers: int = setting(28, "Layers of the language model", low=2, high=128, step=1)
     exact: bool = setting(True, "Average over layers with the recycled tokens counted")
 
     def compress(self, tokens: VideoTokens) -> Compression:

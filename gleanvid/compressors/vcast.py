@@ -39,7 +39,7 @@ class VCast(Compressor):
     licence: ClassVar[str] = "none stated for the method"
 
     temperature: float = setting(
-        0.7, "Softmax temperature of the curvature", low=0.0, above_low=True
+        0.7, "Softmax temperature of the curvature", low=0.0, high=10.0, above_low=True, step=0.05
     )
     skip_single_frame: bool = setting(True, "Keep a single unit whole, authors' mode only")
     exact: bool = setting(True, "Meet the budget to the token")

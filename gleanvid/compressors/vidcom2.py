@@ -43,7 +43,12 @@ class VidCom2(Compressor):
         0.5, "Share of channels compared, lowest variance first", low=0.0, high=1.0, above_low=True
     )
     temperature: float = setting(
-        0.01, "Softmax temperature of the frame weights", low=0.0, above_low=True
+        0.01,
+        "Softmax temperature of the frame weights",
+        low=0.0,
+        high=1.0,
+        above_low=True,
+        step=0.01,
     )
     exact: bool = setting(True, "Meet the budget to the token")
 

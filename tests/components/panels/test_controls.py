@@ -6,7 +6,7 @@ import gradio as gr
 import pytest
 
 from components.panels import controls
-from components.session.request import RATIO, chosen
+from components.session.request import AUTO, RATIO, chosen
 from gleanvid import COMPRESSORS
 from gleanvid.compressors.base import declared_settings
 
@@ -19,8 +19,10 @@ def panel():
 
 def made(panel, name, **changed):
     """The compressor once ``name`` is chosen and some of its settings are changed."""
-    fields = {key: item.value for (method, key), item in panel.fields.items() if method == name}
-    return chosen(COMPRESSORS, name, fields | {RATIO: panel.ratio.value} | changed)
+    own = {key.removeprefix(f"{name}."): item.value for key, item in panel.named().items()}
+    for setting in changed:
+        own.pop(f"{setting}.{AUTO}", None)
+    return chosen(COMPRESSORS, name, own | changed)
 
 
 @pytest.mark.parametrize("name", COMPRESSORS)
@@ -29,11 +31,49 @@ def test_every_declared_setting_has_one_widget_that_begins_at_its_default(panel,
         if setting == RATIO:
             continue
         widget = panel.fields[name, setting]
-        assert widget.value == default
+        assert widget.value == (declared.start if default is None else default)
         assert widget.info == declared.help
-        if isinstance(widget, gr.Slider):
-            assert (widget.maximum, widget.step) == (declared.high, declared.step)
-            assert declared.accepts(widget.minimum, float)
+        if default is None:
+            assert panel.switches[name, setting].value is True and not widget.visible
+
+
+@pytest.mark.parametrize("name", COMPRESSORS)
+def test_every_number_but_a_seed_is_a_slider_with_ends_its_method_takes(panel, name):
+    for setting, (_, kind, declared) in declared_settings(COMPRESSORS[name]).items():
+        if setting in (RATIO, "seed") or kind in (bool, str):
+            continue
+        widget = panel.fields[name, setting]
+        assert isinstance(widget, gr.Slider), setting
+        assert widget.maximum == declared.high
+        assert declared.accepts(widget.minimum, kind) and declared.accepts(widget.maximum, kind)
+        stops = (widget.value - widget.minimum) / widget.step
+        assert stops == pytest.approx(round(stops), abs=1e-6), "a browser would move the default"
+
+
+def test_gleanvid_shows_its_weights_and_tau_at_once_and_folds_the_rest(panel):
+    shown, folded = (
+        [key for name, key in part.fields if name == "gleanvid"] for part in panel.parts
+    )
+    assert shown == ["alpha_min", "alpha_max", "tau"]
+    assert "debias_rank" in folded
+    tau = panel.fields["gleanvid", "tau"]
+    assert (tau.label, tau.minimum, tau.maximum, tau.step) == ("tau", 0.5, 20, 0.5)
+
+
+@pytest.mark.parametrize(
+    "absurd",
+    [{"debias_rank": 500}, {"local_neighborhood": 50}, {"tau": 1e6}, {"novelty_history": 0}],
+)
+def test_absurd_settings_are_refused_by_the_method_itself(absurd):
+    with pytest.raises(ValueError, match=next(iter(absurd))):
+        COMPRESSORS["gleanvid"](**absurd)
+
+
+def test_the_readout_tells_what_the_clip_made_of_the_weights():
+    trace = {"alpha": 0.301, "gini": 0.759}
+    assert controls.readout(COMPRESSORS["gleanvid"], trace) == "This clip: alpha 0.30, Gini 0.76"
+    assert controls.readout(COMPRESSORS["gleanvid"], {}) == ""
+    assert controls.readout(COMPRESSORS["uniform"], trace) == ""
 
 
 @pytest.mark.parametrize("name", COMPRESSORS)
@@ -59,6 +99,6 @@ def test_a_bad_setting_is_named(panel, wrong):
 @pytest.mark.parametrize("name", COMPRESSORS)
 def test_only_the_chosen_method_shows_its_settings(panel, name):
     changes = controls.method_changes(panel, name)
-    for other, group in panel.groups.items():
+    for other, group in panel.groups:
         assert changes[group]["visible"] == (other == name)
     assert changes[panel.ratio]["visible"] == (name != "full")

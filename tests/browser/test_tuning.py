@@ -1,0 +1,142 @@
+"""Settings as hands change them: folds that are only opened, pairs that push, values that go back."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from gleanvid import COMPRESSORS
+from tests.browser.conftest import listen
+from tests.browser.steps import ask, caption
+
+QUESTION = "What moves?"
+
+
+@pytest.fixture
+def kept(monkeypatch):
+    """The settings and kept tokens of every answered question, in order."""
+    from components.session.engine import Engine
+
+    seen, answer = [], Engine.answer
+
+    def listened(self, video, question, model, compressor, *rest):
+        seen.append(compressor)
+        return answer(self, video, question, model, compressor, *rest)
+
+    monkeypatch.setattr(Engine, "answer", listened)
+    return seen
+
+
+def slider(page, name):
+    return page.get_by_role("slider", name=name)
+
+
+def opened_on(browser, address, query):
+    page = listen(browser)
+    page.goto(f"{address}/?clip=square.mp4&{query}")
+    page.wait_for_selector(".gv-notice >> text=link")
+    return page
+
+
+@pytest.mark.parametrize("name", COMPRESSORS)
+def test_a_fold_that_is_only_opened_leaves_every_setting_as_declared(browser, address, kept, name):
+    page = opened_on(browser, address, f"compressor={name}")
+    fold = page.get_by_role("button", name="More settings")
+    if fold.count():
+        fold.first.click()
+        page.wait_for_timeout(300)
+    ask(page, QUESTION)
+    page.wait_for_function("document.querySelector('.gv-notice').textContent.trim() !== ''")
+    page.wait_for_function(
+        "!/Starting|Encoding|Reading|link/.test(document.querySelector('.gv-notice').textContent)"
+    )
+    text = page.locator(".gv-notice").inner_text()
+    assert "must be" not in text and "is empty" not in text
+    assert kept[-1:] in ([COMPRESSORS[name]()], [])  # refused for want of a signal: nothing asked
+    assert page.errors == []
+    page.close()
+
+
+def test_the_four_sliders_stand_in_the_open_under_their_names(visit):
+    for name in ("Retention", "alpha min", "alpha max", "tau"):
+        assert slider(visit, name).is_visible()
+    assert not slider(visit, "Debias rank").is_visible()
+    ends = [slider(visit, "tau").get_attribute(key) for key in ("min", "max", "step")]
+    assert ends == ["0.5", "20", "0.5"]
+
+
+def test_the_pair_pushes_and_never_crosses(visit):
+    slider(visit, "alpha min").fill("0.8")
+    visit.wait_for_function(
+        "document.querySelector('input[aria-label=\"range slider for alpha max\"]').value === '0.8'"
+    )
+    slider(visit, "alpha max").fill("0.1")
+    visit.wait_for_function(
+        "document.querySelector('input[aria-label=\"range slider for alpha min\"]').value === '0.1'"
+    )
+    visit.wait_for_selector(".gv-readout >> text=alpha 0.10")
+    assert visit.locator(".gv-refused").inner_text() == ""
+    assert visit.errors == []
+
+
+def test_a_number_beyond_the_range_is_clamped_and_the_picture_follows(visit):
+    box = visit.get_by_label("number input for Retention ratio")
+    box.fill("7")
+    box.blur()
+    visit.wait_for_function(
+        "document.querySelector('.gv-caption').textContent.replace(/,/g, '').match(/(\\d+) of \\1 /)"
+    )
+    assert slider(visit, "Retention").input_value() == "1"
+
+
+def test_changed_and_changed_back_keeps_the_same_tokens(visit, kept):
+    def answered():
+        before = len(kept)
+        ask(visit, QUESTION)
+        visit.wait_for_function(
+            "!document.querySelector('.gv-running') && document.querySelector('#gv-stop').disabled"
+        )
+        assert len(kept) == before + 1
+        return kept[-1]
+
+    first = answered()
+    for name in ("alpha min", "tau", "Retention"):
+        slider(visit, name).focus()
+        visit.keyboard.press("ArrowRight")
+        visit.keyboard.press("ArrowLeft")
+    assert answered() == first
+    slider(visit, "tau").fill("12")
+    visit.get_by_label("Reset to default value").nth(
+        visit.evaluate(
+            "[...document.querySelectorAll('input[type=range]')]"
+            ".findIndex(item => item.ariaLabel.endsWith(' tau'))"
+        )
+    ).click()
+    assert answered() == first
+
+
+def test_a_history_is_all_until_its_switch_is_off_and_a_link_brings_it_back(browser, address, kept):
+    page = opened_on(browser, address, "gleanvid.history=3&gleanvid.temperature=2")
+    assert slider(page, "tau").input_value() == "2"
+    page.get_by_role("button", name="More settings").click()
+    assert slider(page, "Novelty history").input_value() == "3"
+    switch = page.get_by_role("checkbox", name="all preceding units")
+    assert not switch.is_checked()
+    ask(page, QUESTION)
+    page.wait_for_selector(".gv-cost")
+    assert (kept[-1].novelty_history, kept[-1].tau) == (3, 2)
+    switch.check()
+    page.wait_for_function("!document.querySelector('#gv-ask').disabled")
+    ask(page, QUESTION)
+    page.wait_for_function("document.querySelectorAll('.gv-cost').length === 2")
+    assert kept[-1].novelty_history is None
+    page.close()
+
+
+def test_a_link_shows_the_masks_it_names(browser, address):
+    page = opened_on(browser, address, "retention_ratio=0.1")
+    page.wait_for_function("/10 %/.test(document.querySelector('#gv-tokens').textContent)")
+    assert json.loads(slider(page, "Retention").input_value()) == 0.1
+    assert caption(page)
+    page.close()
