@@ -15,6 +15,7 @@ from components.panels.shared import AT_ONCE, UNSEEN, Changes
 from components.session.engine import Engine
 from components.session.loading import BUILT_IN
 from components.session.request import NEW_TOKENS, SEEDS
+from gleanvid.compressors import COMPRESSORS
 
 FRAMES = (4, 32)  # least and default number of sampled frames
 PIXELS = {  # most pixels of a frame, as the model sees it
@@ -170,9 +171,10 @@ def _reading(engine: Engine, own: controls.Controls) -> Callable[[list[str]], Ch
         run = engine.runs.get(ids[0]) if ids else None
         if run is None:
             return dict.fromkeys(own.readouts.values(), "")
-        text = controls.readout(type(run.compressor), run.compression.trace)
-        return {
-            line: text if name == run.compressor.name else "" for name, line in own.readouts.items()
-        }
+        chosen = str(run.compressor["name"])
+        if chosen not in COMPRESSORS:  # a chain of several
+            return dict.fromkeys(own.readouts.values(), "")
+        text = controls.readout(COMPRESSORS[chosen], run.compression.trace)
+        return {line: text if name == chosen else "" for name, line in own.readouts.items()}
 
     return on_runs

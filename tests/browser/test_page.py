@@ -73,7 +73,7 @@ def test_a_link_brings_the_settings_back(browser, address):
     assert page.get_by_label("range slider for Retention ratio").input_value() == "0.1"
     assert page.get_by_label("range slider for Frames").input_value() == "16"
     assert page.get_by_label("Seed").input_value() == "0"
-    page.get_by_text("Advanced: VidCom2").wait_for()
+    page.get_by_role("button", name="More settings").wait_for()
     page.click("#gv-ask")
     page.wait_for_selector(".gv-cost >> text=VidCom2 10 %")
     page.close()
