@@ -152,10 +152,13 @@ def wire(
     changes = [own.method.input, panel.model.input, panel.frames.release, panel.pixels.input]
     changes += [widget.change for widget in free if widget not in paired]
     preview = preview | {"trigger_mode": "always_last"}  # a newer one ends the one before
-    gr.on(changes, **preview)
+    previews = [gr.on(changes, **preview)]
     for low, high in own.pairs:
-        _push(low.change, PUSH.replace("BOUND", "Math.max"), low, high).then(**preview)
-        _push(high.change, PUSH.replace("BOUND", "Math.min"), high, low).then(**preview)
+        raised = _push(low.change, PUSH.replace("BOUND", "Math.max"), low, high)
+        lowered = _push(high.change, PUSH.replace("BOUND", "Math.min"), high, low)
+        previews += [raised.then(**preview), lowered.then(**preview)]
+    for shown in previews:  # a number out of range is refused, and clamped once typing ends
+        shown.failure(**preview)
     runs.change(_reading(engine, own), runs, list(own.readouts.values()), **AT_ONCE)
 
 
