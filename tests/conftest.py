@@ -7,7 +7,14 @@ from pathlib import Path
 import pytest
 
 TESTS = Path(__file__).parent
-SERVERS = ("browser", "server", "components/server", "test_app.py", "test_offline.py")
+SERVERS = (
+    "browser",
+    "server",
+    "components/server",
+    "test_app.py",
+    "test_start.py",
+    "test_offline.py",
+)
 
 
 def pytest_addoption(parser):
