@@ -75,7 +75,7 @@ class Video:
 
 
 def _check_features(features: Any) -> None:
-    if not isinstance(features, Tensor):
+    if not isinstance(features, torch.Tensor):
         raise TypeError(f"features must be a torch.Tensor, got {type(features).__name__}")
     if features.is_meta:
         raise ValueError("features are on the device 'meta', which holds no numbers")
