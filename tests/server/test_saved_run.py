@@ -85,7 +85,7 @@ def test_what_is_no_run_is_called_that(tmp_path, text):
 
 def test_a_saved_run_passes_with_its_longest_texts(tmp_path):
     video, method = moving_square(), Uniform(0.5)
-    record = method.compress(Library().encode(video, None)[0].tokens)
+    record = method.compress(Library().tokens(video))
     run = a_run(video, record, method, question='"[{' * 2_000)
     again = exports.opened(str(exports.saved_run([run], tmp_path)))
     assert again.question == run.question
