@@ -38,7 +38,7 @@ def test_nothing_heavy_runs_on_page_load(page):
 
 def test_the_state_of_a_page_holds_no_run(page):
     states = [block for block in page.blocks.values() if isinstance(block, gr.State)]
-    assert [type(state.value) for state in states] == [list, list, str]
+    assert [state.value for state in states] == [[], [], "Tokens"]  # the saved answer neither
 
 
 def test_nobody_is_told_how_far_an_event_is_but_a_button_that_writes_a_file(page):

@@ -58,7 +58,7 @@ def build_app(
             status=line,
             tabs=results.tabs,
             runs=gr.State([]),
-            exchanges=gr.State(opening.exchanges),
+            exchanges=gr.State([]),  # a saved answer is no history: the model did not give it here
             tab=gr.State("Tokens"),
             starters=(words.ask, words.again, results.compare.start, results.compare.sweep),
             stoppers=(words.stop, results.compare.stop),
