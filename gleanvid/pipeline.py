@@ -21,7 +21,7 @@ from gleanvid.compressors import as_compressor
 from gleanvid.compressors.base import Chain, Compressor
 from gleanvid.compressors.gleanvid import GleanVID
 from gleanvid.following import followed
-from gleanvid.models import load_model
+from gleanvid.models import load_model as load_model
 from gleanvid.models.base import ModelAdapter
 from gleanvid.models.boundary.interrupt import interruptible
 from gleanvid.models.boundary.record import Record
@@ -31,7 +31,7 @@ from gleanvid.models.generation.context import checked_max_pixels
 from gleanvid.models.generation.sampling import GREEDY, Sampling
 from gleanvid.run import Run
 from gleanvid.types import StoppedError, Video
-from gleanvid.video import read_video
+from gleanvid.video import read_video as read_video
 
 Method = Compressor | Chain
 MAX_SIDE = 1280  # frames are read no larger than this; models shrink them further

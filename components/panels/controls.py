@@ -161,7 +161,7 @@ def draw(name: str, default: Any, kind: type, declared: Setting) -> Any:
     step = declared.step or (1 if kind is int else FINE)
     if low is None or high is None or (high - low) / step > SLIDER_STOPS:
         precision = 0 if kind is int else None
-        limits = {"minimum": low, "maximum": high}
+        limits: dict[str, Any] = {"minimum": low, "maximum": high}
         return gr.Number(value=default, step=step, precision=precision, **limits, **shared)
     least = low + step if declared.above_low else low
     return gr.Slider(least, high, value=default, step=step, **shared)

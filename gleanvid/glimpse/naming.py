@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -26,7 +27,9 @@ def say(rng: np.random.Generator, *wordings: str) -> str:
     return wordings[rng.integers(len(wordings))]
 
 
-def others_and(rng: np.random.Generator, names: Sequence[str] | dict, answer: str) -> list[str]:
+def others_and(
+    rng: np.random.Generator, names: Sequence[str] | dict[str, Any], answer: str
+) -> list[str]:
     """The answer and three of the other names."""
     rest = [item for item in names if item != answer]
     return [answer, *(str(item) for item in rng.permutation(rest)[:3])]

@@ -105,7 +105,7 @@ class Trainer:
     def batches(self, split: str, numbers: range, workers: int) -> Iterator[Batch]:
         """The batches of ``split`` with these numbers, rendered ahead by ``workers``."""
         data = Batches(self.settings.seed, split, self.settings.token_budget, self.tokenizer)
-        loader: DataLoader = DataLoader(
+        loader: DataLoader[Any] = DataLoader(
             data,  # type: ignore[arg-type]
             batch_size=None,
             sampler=numbers,

@@ -19,7 +19,7 @@ def frame_metadata(video: Video) -> VideoMetadata:
     return VideoMetadata(
         total_num_frames=video.total_frames,
         fps=rate,
-        frames_indices=(np.asarray(video.timestamps) * rate).tolist(),  # type: ignore[arg-type]
+        frames_indices=(np.asarray(video.timestamps) * rate).tolist(),
         height=video.frames.shape[1],
         width=video.frames.shape[2],
         duration=video.duration,

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from typing import Any
 
 import av
 import av.error
@@ -112,13 +113,15 @@ def scan(request: Request) -> Index:
         )
 
 
-def packets(container: InputContainer, stream: VideoStream | None = None) -> Iterator[av.Packet]:
+def packets(
+    container: InputContainer, stream: VideoStream | None = None
+) -> Iterator[av.Packet[Any]]:
     """Packets of ``stream``, or of all, up to the end of what can be read."""
     with suppress(av.error.FFmpegError, IndexError):  # IndexError: a track that turns up on the way
         yield from container.demux() if stream is None else container.demux(stream)
 
 
-def _first_picture(packet: av.Packet, request: Request) -> VideoFrame | None:
+def _first_picture(packet: av.Packet[Any], request: Request) -> VideoFrame | None:
     if hasattr(packet, "has_sidedata") and packet.has_sidedata("encryption_info"):  # PyAV 16+
         raise UnreadableVideoError(f"{request.name} is encrypted (copy protection).")
     with suppress(av.error.FFmpegError):

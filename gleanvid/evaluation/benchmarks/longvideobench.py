@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from gleanvid.evaluation.benchmarks.annotations import Row, read_rows, texts
+from gleanvid.evaluation.benchmarks.annotations import Row, letter, read_rows, texts
 from gleanvid.evaluation.benchmarks.base import BenchmarkError, Item
 from gleanvid.evaluation.benchmarks.letters import first_letter
-from gleanvid.evaluation.benchmarks.published import Published, find, first_file, letter, lettered
+from gleanvid.evaluation.benchmarks.published import Published, find, first_file, lettered
 
 LENGTHS = {15: "8-15 s", 60: "15-60 s", 600: "3-10 min", 3600: "15-60 min"}  # duration_group
 _FILES = ("lvb_val.json", "validation*.parquet", "data/validation*.parquet")

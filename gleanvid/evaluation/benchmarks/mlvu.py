@@ -15,6 +15,7 @@ from typing import ClassVar
 
 from gleanvid.evaluation.benchmarks.annotations import (
     Row,
+    letter,
     letter_position,
     position,
     read_rows,
@@ -22,7 +23,7 @@ from gleanvid.evaluation.benchmarks.annotations import (
 )
 from gleanvid.evaluation.benchmarks.base import BenchmarkError, Item
 from gleanvid.evaluation.benchmarks.letters import sure_letter
-from gleanvid.evaluation.benchmarks.published import Published, find, first_file, letter, lettered
+from gleanvid.evaluation.benchmarks.published import Published, find, first_file, lettered
 
 TASKS = {  # name in the table -> file and folder of the authors' own release (MLVU/MVLU)
     "topic_reasoning": "7_topic_reasoning",

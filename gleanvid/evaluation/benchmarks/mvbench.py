@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import ClassVar
 
-from gleanvid.evaluation.benchmarks.annotations import Row, position, read_rows, texts
+from gleanvid.evaluation.benchmarks.annotations import Row, letter, position, read_rows, texts
 from gleanvid.evaluation.benchmarks.base import BenchmarkError, Item
 from gleanvid.evaluation.benchmarks.letters import lone_letter
-from gleanvid.evaluation.benchmarks.published import Published, find, letter, lettered
+from gleanvid.evaluation.benchmarks.published import Published, find, lettered
 
 # task -> folder of its clips on the branch "video" (cut already: LMMs-Eval's), on the branch "main"
 TASKS = {

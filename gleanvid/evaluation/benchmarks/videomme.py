@@ -12,10 +12,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import ClassVar
 
-from gleanvid.evaluation.benchmarks.annotations import letter_position, read_rows, texts
+from gleanvid.evaluation.benchmarks.annotations import letter, letter_position, read_rows, texts
 from gleanvid.evaluation.benchmarks.base import BenchmarkError, Item
 from gleanvid.evaluation.benchmarks.letters import sure_letter
-from gleanvid.evaluation.benchmarks.published import Published, find, first_file, letter
+from gleanvid.evaluation.benchmarks.published import Published, find, first_file
 from gleanvid.evaluation.benchmarks.subtitles import lines_on_screen
 from gleanvid.video import read_video
 

@@ -57,7 +57,11 @@ class _TorchAttention(TorchFunctionMode):
         self.watcher = watcher
 
     def __torch_function__(
-        self, func: Any, types: Any, args: tuple = (), kwargs: dict[str, Any] | None = None
+        self,
+        func: Any,
+        types: Any,
+        args: tuple[Any, ...] = (),
+        kwargs: dict[str, Any] | None = None,
     ) -> Any:
         options = kwargs or {}
         if func is scaled_dot_product_attention:
@@ -74,7 +78,7 @@ def _watching_torch(module: nn.Module, watcher: Watcher) -> Iterator[None]:
         with _TorchAttention(watcher):
             return original(*args, **kwargs)
 
-    module.forward = forward  # type: ignore[method-assign]
+    module.forward = forward
     try:
         yield
     finally:

@@ -74,7 +74,7 @@ def in_chunks(tower: nn.Module | None, split: Split) -> Iterator[None]:
             return original(*args, **kwargs)
         return _joined([original(**part) for part in parts])
 
-    tower.forward = forward  # type: ignore[method-assign]
+    tower.forward = forward
     try:
         yield
     finally:

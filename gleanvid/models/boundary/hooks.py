@@ -103,7 +103,7 @@ def last_logits_only(hf_model: Any) -> Iterator[None]:
     Most classes have ``logits_to_keep``; VideoLLaMA3's makes logits of the whole prompt.
     """
 
-    def cut(module: Any, args: tuple) -> tuple:
+    def cut(module: Any, args: tuple[Any, ...]) -> tuple[Any, ...]:
         return (args[0][:, -1:], *args[1:])
 
     handle = hf_model.get_output_embeddings().register_forward_pre_hook(cut)

@@ -75,8 +75,8 @@ class LayerHooks:
             yield
 
     def _before_layer(
-        self, index: int, module: nn.Module, args: tuple, kwargs: dict[str, Any]
-    ) -> tuple[tuple, dict[str, Any]] | None:
+        self, index: int, module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[tuple[Any, ...], dict[str, Any]] | None:
         stage = max(layer for layer in self.stages if layer <= index)
         hidden = args[0]
         if self.prefilling and index == stage:

@@ -70,15 +70,15 @@ class PromptHook:
         self.goes_on = False  # decoding is ours even where every token stays (a later session's)
         self._core_inputs: Kwargs = {}
 
-    def before_core(self, module: nn.Module, args: tuple, kwargs: Kwargs) -> None:
+    def before_core(self, module: nn.Module, args: tuple[Any, ...], kwargs: Kwargs) -> None:
         """Remember the placeholders and grids that this forward pass is about."""
         self._core_inputs = dict(kwargs)
         if args:
             self._core_inputs["input_ids"] = args[0]
 
     def before_language_model(
-        self, module: nn.Module, args: tuple, kwargs: Kwargs
-    ) -> tuple[tuple, Kwargs] | None:
+        self, module: nn.Module, args: tuple[Any, ...], kwargs: Kwargs
+    ) -> tuple[tuple[Any, ...], Kwargs] | None:
         inputs, self._core_inputs = self._core_inputs, {}
         past, embeds = cached_length(kwargs.get("past_key_values")), kwargs.get("inputs_embeds")
         if not inputs or embeds is None:

@@ -78,7 +78,7 @@ def _reach(layout: Layout, inputs: dict[str, Any]) -> dict[str, Any]:
     """What the language model would be called with."""
     reached: dict[str, Any] = {}
 
-    def stop(module: nn.Module, args: tuple, kwargs: dict[str, Any]) -> None:
+    def stop(module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         reached.update(kwargs)
         raise _ReachedError
 

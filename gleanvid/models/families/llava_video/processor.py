@@ -50,7 +50,9 @@ class LlavaVideoProcessor(LlavaOnevisionProcessor):
             **kwargs,
         )
 
-    def replace_video_token(self, video_inputs: dict, video_idx: int, **kwargs: Any) -> str:
+    def replace_video_token(
+        self, video_inputs: dict[str, Any], video_idx: int, **kwargs: Any
+    ) -> str:
         frames, side = len(video_inputs["pixel_values_videos"][video_idx]), self.video_side
         lines = lines_of(self.newline_position, (frames, side, side))
         return self.video_token * (frames * side * side + lines)
