@@ -62,5 +62,5 @@ def test_the_command_prints_a_line_a_row(capsys):
     assert main([*BENCH, "2,4", "--compressor", "uniform"]) == 0
     lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith("| ")]
     assert [line.split("|")[1].strip() for line in lines] == ["frames", "2", "4"]
-    assert len({line.count("|") for line in lines}) == 1 and "uniform at 25%" in lines[0]
+    assert len({line.count("|") for line in lines}) == 1 and "Uniform at 25%" in lines[0]
     assert main([*BENCH, "0"]) == 2
