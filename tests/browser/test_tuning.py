@@ -63,7 +63,7 @@ def test_a_fold_that_is_only_opened_leaves_every_setting_as_declared(browser, ad
         "!/Starting|Encoding|Reading|link/.test(document.querySelector('.gv-notice').textContent)"
     )
     text = page.locator(".gv-notice").inner_text()
-    assert "must be" not in text and "is empty" not in text
+    assert not any(word in text for word in ("must be", "is empty", "went wrong"))
     assert kept[-1:] in ([COMPRESSORS[name]()], [])  # refused for want of a signal: nothing asked
     assert page.errors == []
     page.close()
