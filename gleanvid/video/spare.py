@@ -27,7 +27,8 @@ class Decoder:
 
     def __init__(self) -> None:
         environment = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
-        command = [sys.executable, "-I", "-S", "-c", _START]
+        # -B: under its limit on file size Python would leave cut-off .pyc files behind.
+        command = [sys.executable, "-I", "-S", "-B", "-c", _START]
         command += [str(Path(entry).resolve()) for entry in sys.path] + [_HOME]
         self.errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  # closed by end
         try:
