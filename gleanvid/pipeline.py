@@ -65,7 +65,21 @@ def encode(
 
 
 def compressing(hf_model: Any, compressor: Method | str | None) -> AbstractContextManager[Record]:
-    """:func:`gleanvid.models.compressing`, which also takes the name of a compressor."""
+    """:func:`gleanvid.models.compressing`, which also takes the name of a compressor.
+
+    Args:
+        hf_model: a model of transformers, of a family in ``MODELS``.
+        compressor: what compresses, or its name; None only records how many tokens there are.
+
+    >>> model, video = load_model(), read_video("assets/clips/glimpse_1.mp4", num_frames=4)
+    >>> asked = [{"type": "video"}, {"type": "text", "text": "What moves?"}]
+    >>> text = model.processor.apply_chat_template([{"role": "user", "content": asked}])
+    >>> inputs = model.processor(text=[text], videos=[video.frames], return_tensors="pt")
+    >>> with compressing(model.hf_model, GleanVID(0.1)) as record:
+    ...     output = model.hf_model.generate(**inputs, max_new_tokens=4)
+    >>> record.compression.num_kept
+    20
+    """
     return models.compressing(hf_model, as_compressor(compressor))
 
 
