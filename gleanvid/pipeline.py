@@ -244,13 +244,13 @@ def stream(
         model: a loaded model or its name.
         compressor: GleanVID at its defaults if None.
         max_new_tokens: the longest answer, in tokens.
-        stop: once set, ends the answer within one layer of the model.
         num_frames: as all the settings below, see :func:`ask`.
         max_pixels: see :func:`ask`.
         temperature: see :class:`Sampling`.
         top_p: see :class:`Sampling`.
         seed: see :class:`Sampling`.
         history: (question, answer) pairs asked about the video before.
+        stop: once set, ends the answer within one layer of the model.
 
     >>> video, model = read_video("assets/clips/glimpse_1.mp4", num_frames=4), load_model()
     >>> *pieces, run = stream(video, "What moves?", model, max_new_tokens=8)

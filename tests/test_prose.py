@@ -10,7 +10,7 @@ from gleanvid.models.loading.load import BUILTIN
 
 ROOT = Path(__file__).parents[1]
 NAMES = {"GleanVID": "gleanvid", "VidCom2": "vidcom2", "Random": "random", "Uniform": "uniform"}
-COLUMNS = {"accuracy (%)": "accuracy", "evidence kept (%)": "evidence_kept"}
+COLUMNS = {"accuracy (%)": "accuracy", "evidence kept (%)": "evidence_moments"}
 RATIOS = (0.5, 0.25, 0.15, 0.1, 0.05)
 
 
