@@ -149,10 +149,12 @@ def wire(
         switch.change(lambda on: gr.update(visible=not on), switch, own.fields[key], **AT_ONCE)
     paired = {widget for pair in own.pairs for widget in pair}
     free = [own.ratio, *own.fields.values(), *own.switches.values()]
-    changes = [own.method.input, panel.model.input, panel.frames.release, panel.pixels.input]
-    changes += [widget.change for widget in free if widget not in paired]
-    preview = preview | {"trigger_mode": "always_last"}  # a newer one ends the one before
-    previews = [gr.on(changes, **preview)]
+    # A clip may be encoded for minutes: the preview of another one ends it at once.
+    clip = [own.method.input, panel.model.input, panel.frames.release, panel.pixels.input]
+    previews = [gr.on(clip, **preview, trigger_mode="multiple")]
+    # A slider changes many times while it is dragged: only where it stands last is shown.
+    preview = preview | {"trigger_mode": "always_last"}
+    previews.append(gr.on([widget.change for widget in free if widget not in paired], **preview))
     for low, high in own.pairs:
         raised = _push(low.change, PUSH.replace("BOUND", "Math.max"), low, high)
         lowered = _push(high.change, PUSH.replace("BOUND", "Math.min"), high, low)
