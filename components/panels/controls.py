@@ -12,6 +12,7 @@ from typing import Any
 
 import gradio as gr
 
+from components.panels import notice
 from components.session.request import AUTO, RATIO, has_free_ratio
 from gleanvid.compressors import COMPRESSORS
 from gleanvid.compressors.base import Compressor, Setting, declared_settings
@@ -106,7 +107,7 @@ def more(methods: Methods, start: str) -> Part:
 
 
 def problem() -> gr.HTML:
-    return gr.HTML("", elem_classes="gv-refused", padding=False)
+    return notice.text("gv-refused")
 
 
 def _part(methods: Methods, start: str, is_open: bool) -> Part:
@@ -139,7 +140,7 @@ def _drawn(before: Part, method: str, own: Mapping[str, tuple[Any, type, Setting
             switches[method, setting] = gr.Checkbox(default is None, label=words, interactive=True)
         fields[method, setting] = draw(setting, default, kind, declared)
         if declared.readout:
-            readouts[method] = gr.HTML("", elem_classes="gv-readout", padding=False)
+            readouts[method] = notice.text("gv-readout")
     return Part(before.groups, fields, switches, readouts)
 
 

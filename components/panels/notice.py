@@ -17,8 +17,19 @@ const show = () => {
 watch("value", show);
 show();
 """
+TEXT_SCRIPT = """
+const show = () => { element.querySelector("p").textContent = props.value || ""; };
+watch("value", show);
+show();
+"""
 
 
 def panel(text: str = "") -> gr.HTML:
     value = message(text)
     return gr.HTML(value, apply_default_css=False, html_template=HTML, js_on_load=SCRIPT)
+
+
+def text(css_class: str) -> gr.HTML:
+    """A line of plain text, empty at first: Gradio's own template would run what stands in it."""
+    template = f'<p class="{css_class}" role="status"></p>'
+    return gr.HTML("", apply_default_css=False, html_template=template, js_on_load=TEXT_SCRIPT)

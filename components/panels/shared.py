@@ -5,7 +5,6 @@ Handlers take and return dictionaries from widget to value, so no position stand
 
 from __future__ import annotations
 
-import html
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -160,7 +159,7 @@ def refusal(request: Request) -> str:
     try:
         request.compressor()
     except ValueError as error:
-        return html.escape(f"{error}. The picture is of the settings before.")
+        return f"{error}. The picture is of the settings before."
     return ""
 
 

@@ -87,8 +87,8 @@ def test_the_pair_pushes_and_never_crosses(visit):
     visit.wait_for_function(
         "document.querySelector('input[aria-label=\"range slider for alpha min\"]').value === '0.1'"
     )
-    visit.wait_for_selector(".prose.gv-readout >> text=alpha")
-    assert visit.locator(".prose.gv-refused").inner_text() == ""
+    visit.wait_for_selector("p.gv-readout >> text=alpha")
+    assert visit.locator("p.gv-refused").inner_text() == ""
     assert visit.errors == []
 
 
