@@ -44,3 +44,7 @@ def test_the_sum_is_exact_and_no_unit_leaves_its_bounds(shares, cap, data):
     assert all(0 <= budget <= cap for budget in result)
     order = sorted(range(len(shares)), key=lambda unit: shares[unit])
     assert all(result[a] <= result[b] + 1 for a, b in pairwise(order))
+
+
+def test_budgets_of_no_unit_are_whole_numbers_too():
+    assert largest_remainder(torch.ones(0), 0, 5).dtype == torch.int64

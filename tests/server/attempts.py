@@ -125,7 +125,7 @@ def files() -> Listed:
         "/proc/self/cmdline", "file:///etc/passwd", "app.py", str(ROOT / "app.py"), ".git/config",
         f"{ROOT}/assets/../app.py", f"{ROOT}/pyproject.toml", "http://127.0.0.1:1/x",
         "https://a.example/x", "//a.example/x", "http:%2F%2F127.0.0.1/x", "%00", "/etc/shadow",
-        "~/.ssh/id_rsa", "/root/.cache/huggingface/token", "/tmp", "", "C:\\Windows\\win.ini",
+        "~/.ssh/id_rsa", "/home/user/.cache/huggingface/token", "/tmp", "", "C:\\Windows\\win.ini",
     ]  # fmt: skip
     for name in names:
         for method in ("GET", "HEAD"):

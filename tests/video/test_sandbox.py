@@ -10,6 +10,7 @@ import pytest
 
 from gleanvid.types import VideoError
 from gleanvid.video import read_video, spare, worker
+from gleanvid.video.spare import Decoder
 from tests.video.clips import numbers, write_clip
 
 HANG = "while True: pass"
@@ -139,3 +140,12 @@ def test_the_decoding_process_does_not_import_torch():
     start = f"import sys; sys.path[:0] = {sys.path!r}; {code}"
     done = subprocess.run([sys.executable, "-c", start], capture_output=True, text=True)
     assert done.stdout.strip() == "False", done.stderr
+
+
+def test_the_process_writes_no_bytecode():
+    """Under its limit on file size Python would leave cut-off files behind."""
+    decoder = Decoder()
+    try:
+        assert "-B" in decoder.process.args
+    finally:
+        decoder.end()
