@@ -47,7 +47,8 @@ def answered(page, kept):
 def opened_on(browser, address, query):
     page = listen(browser)
     page.goto(f"{address}/?clip=square.mp4&{query}")
-    page.wait_for_selector(".gv-notice >> text=link")
+    # The masks of the link's settings may be there, and say so, before anyone reads of the link.
+    page.wait_for_function("/link|^Used/.test(document.querySelector('.gv-notice')?.textContent)")
     return page
 
 
