@@ -27,17 +27,21 @@ _HOME = {
     "Video": "types",
     "VideoError": "types",
     "VideoTokens": "types",
-    "ask": "pipeline",
-    "compare": "pipeline",
-    "compressing": "pipeline",
+    "ask": "api",
+    "compare": "api",
+    "compressing": "api",
     "load_model": "models",
     "read_video": "video",
-    "stream": "pipeline",
+    "stream": "api",
 }
 
 __all__ = sorted(_HOME)
 
 if TYPE_CHECKING:
+    from gleanvid.api import ask as ask
+    from gleanvid.api import compare as compare
+    from gleanvid.api import compressing as compressing
+    from gleanvid.api import stream as stream
     from gleanvid.compressors import COMPRESSORS as COMPRESSORS
     from gleanvid.compressors.base import Chain as Chain
     from gleanvid.compressors.base import Compressor as Compressor
@@ -48,10 +52,6 @@ if TYPE_CHECKING:
     from gleanvid.models import MODELS as MODELS
     from gleanvid.models import load_model as load_model
     from gleanvid.models.generation.sampling import Sampling as Sampling
-    from gleanvid.pipeline import ask as ask
-    from gleanvid.pipeline import compare as compare
-    from gleanvid.pipeline import compressing as compressing
-    from gleanvid.pipeline import stream as stream
     from gleanvid.run import Cost as Cost
     from gleanvid.run import Run as Run
     from gleanvid.types import Compression as Compression

@@ -1,4 +1,4 @@
-"""What can go wrong in words for a person. Imports nothing, so that everybody can catch them."""
+"""Errors whose message is written for people. No imports, so any module can use them."""
 
 
 class VideoError(ValueError):

@@ -1,4 +1,4 @@
-"""A call that reports text as it goes, turned into an iterator."""
+"""Turns a call with an ``on_text`` callback into an iterator over the pieces and the result."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
-"""Packages that take seconds to import, imported once somebody looks into them.
+"""Imports slow packages on first use.
 
-For programs, not for the library: the page and the command line say what they are about before
-torch is there. Every module goes on saying ``import torch``, and asks for no name of it, such as
-``from torch import Tensor``, while it is itself imported.
+For the command line and the app, which print something before torch is loaded. Modules still write
+``import torch``, but must not import names from it (``from torch import Tensor``) at module level.
 """
 
 from __future__ import annotations

@@ -1,49 +1,33 @@
-"""From a video and a question to a :class:`Run`. Knows no method, no family and no screen.
+"""The steps from a clip and a question to a :class:`Run`: encode, compress and answer, score.
 
-The path goes one way: read -> encode (once per clip and model) -> compress and answer -> Run.
+Arguments are values that were checked before (``ClipKey``, ``Sampling``). The functions with
+keywords for people are in :mod:`gleanvid.api`.
 """
 
 from __future__ import annotations
 
 import threading
-import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, suppress
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import asdict, replace
 from functools import partial
-from pathlib import Path
-from typing import Any
 
 from torch import Tensor
 
-from gleanvid import models
-from gleanvid.compressors import as_compressor
 from gleanvid.compressors.base import Chain, Compressor
-from gleanvid.compressors.gleanvid import GleanVID
 from gleanvid.following import followed
 from gleanvid.models import load_model as load_model
 from gleanvid.models.base import ModelAdapter
 from gleanvid.models.boundary.interrupt import interruptible
-from gleanvid.models.boundary.record import Record
 from gleanvid.models.cost.accounts import cost_of, made_with
 from gleanvid.models.encoded import ClipKey, Encoded, History
-from gleanvid.models.generation.context import checked_max_pixels
 from gleanvid.models.generation.sampling import GREEDY, Sampling
 from gleanvid.run import Run
-from gleanvid.types import StoppedError, Video
 from gleanvid.video import read_video as read_video
 
 Method = Compressor | Chain
 MAX_SIDE = 1280  # frames are read no larger than this; models shrink them further
 _KEPT_CLIPS = 2  # encoded clips kept per model
-
-
-@dataclass(frozen=True)
-class Failure:
-    """A method that could not answer, in place of its run."""
-
-    compressor: Method
-    error: Exception
 
 
 def encode(
@@ -64,27 +48,8 @@ def encode(
         return encoded, False
 
 
-def compressing(hf_model: Any, compressor: Method | str | None) -> AbstractContextManager[Record]:
-    """:func:`gleanvid.models.compressing`, which also takes the name of a compressor.
-
-    Args:
-        hf_model: a model of transformers, of a family in ``MODELS``.
-        compressor: what compresses, or its name; None only records how many tokens there are.
-
-    >>> model, video = load_model(), read_video("assets/clips/glimpse_1.mp4", num_frames=4)
-    >>> asked = [{"type": "video"}, {"type": "text", "text": "What moves?"}]
-    >>> text = model.processor.apply_chat_template([{"role": "user", "content": asked}])
-    >>> inputs = model.processor(text=[text], videos=[video.frames], return_tensors="pt")
-    >>> with compressing(model.hf_model, GleanVID(0.1)) as record:
-    ...     output = model.hf_model.generate(**inputs, max_new_tokens=4)
-    >>> record.compression.num_kept
-    20
-    """
-    return models.compressing(hf_model, as_compressor(compressor))
-
-
 def remembered(clip: ClipKey, model: ModelAdapter) -> Encoded | None:
-    """The encoded clip where the model holds it; waits for nobody who uses the model."""
+    """The encoded clip if the model still has it. Does not wait for the model."""
     clip = clip.bounded(model.max_pixels)
     for key, encoded in list(model.clips.items()):
         if key.serves(clip):
@@ -106,7 +71,7 @@ def answer(
     stop: threading.Event | None = None,
     decode_s: float = 0.0,
 ) -> Run:
-    """:func:`ask` for a clip that was read before, in ``decode_s`` seconds."""
+    """The run of one question about a clip that was read before, in ``decode_s`` seconds."""
     clip = replace(clip.bounded(model.max_pixels), signals=clip.signals | compressor.needs)
     encoded, cached = encode(clip, model, stop)
     answer = model.generate(
@@ -152,117 +117,6 @@ def score(
         return model.conversation(encoded, compressor).score(question, answers)
 
 
-def ask(
-    video: str | Path | Video,
-    question: str,
-    model: str | ModelAdapter = "builtin",
-    compressor: Method | str | None = None,
-    max_new_tokens: int = 64,
-    *,
-    num_frames: int = 32,
-    max_pixels: int | None = None,
-    temperature: float = 0.0,
-    top_p: float = 1.0,
-    seed: int | None = None,
-    history: History = (),
-    on_text: Callable[[str], None] | None = None,
-    stop: threading.Event | None = None,
-) -> Run:
-    """Answer ``question`` about ``video`` with compressed visual tokens (GleanVID at 25 %).
-
-    Args:
-        video: a file, or frames that were read before.
-        question: about the video.
-        model: a loaded model, or a name for :func:`load_model`.
-        compressor: or the name of one that shall have its defaults; GleanVID if None.
-        max_new_tokens: as ``temperature``, ``top_p`` and ``seed``, a setting of :class:`Sampling`.
-        num_frames: sampled from a file; frames that were read before are all used.
-        max_pixels: bound on the pixels of all frames together as the model sees them.
-        temperature: see :class:`Sampling`.
-        top_p: see :class:`Sampling`.
-        seed: see :class:`Sampling`.
-        history: (question, answer) pairs asked about the video before.
-        on_text: receives every new piece of the answer.
-        stop: once set, ends the answer within one layer of the model.
-
-    Raises:
-        ValueError: an empty question, or a setting out of its range.
-        VideoError: a file that cannot be used.
-        ModelError: a model that cannot be loaded or run.
-        StoppedError: ``stop`` was set ahead of the first token.
-
-    >>> run = ask("assets/clips/glimpse_1.mp4", "What moves?", max_new_tokens=8, num_frames=8)
-    >>> run.cost.visual_tokens, run.cost.visual_tokens_kept
-    (400, 100)
-    """
-    sampling = Sampling(max_new_tokens, temperature, top_p, seed)
-    checked_max_pixels(max_pixels)
-    if not isinstance(question, str):
-        raise TypeError(f"question={question!r} must be text")
-    if not question.strip():
-        raise ValueError("question must not be empty")
-    method = as_compressor(compressor) or GleanVID()
-    adapter = load_model(model) if isinstance(model, str) else model
-    started = time.perf_counter()
-    loaded = video if isinstance(video, Video) else read_video(video, num_frames, max_side=MAX_SIDE)
-    return answer(
-        ClipKey(loaded, adapter.name, max_pixels),
-        question,
-        adapter,
-        method,
-        sampling,
-        history=history,
-        on_text=on_text,
-        stop=stop,
-        decode_s=time.perf_counter() - started,
-    )
-
-
-def stream(
-    video: str | Path | Video,
-    question: str,
-    model: str | ModelAdapter = "builtin",
-    compressor: Method | str | None = None,
-    max_new_tokens: int = 64,
-    *,
-    num_frames: int = 32,
-    max_pixels: int | None = None,
-    temperature: float = 0.0,
-    top_p: float = 1.0,
-    seed: int | None = None,
-    history: History = (),
-    stop: threading.Event | None = None,
-) -> Iterator[str | Run]:
-    """:func:`ask`, yielding the answer as it grows and the :class:`Run` last.
-
-    Closing the iterator stops generation and waits until the model is free. Raises what
-    :func:`ask` raises.
-
-    Args:
-        video: as all the others, see :func:`ask`.
-        question: about the video.
-        model: a loaded model or its name.
-        compressor: GleanVID at its defaults if None.
-        max_new_tokens: the longest answer, in tokens.
-        num_frames: as all the settings below, see :func:`ask`.
-        max_pixels: see :func:`ask`.
-        temperature: see :class:`Sampling`.
-        top_p: see :class:`Sampling`.
-        seed: see :class:`Sampling`.
-        history: (question, answer) pairs asked about the video before.
-        stop: once set, ends the answer within one layer of the model.
-
-    >>> video, model = read_video("assets/clips/glimpse_1.mp4", num_frames=4), load_model()
-    >>> *pieces, run = stream(video, "What moves?", model, max_new_tokens=8)
-    >>> pieces[-1].strip() == run.answer
-    True
-    """
-    sampling = Sampling(max_new_tokens, temperature, top_p, seed)
-    work = partial(ask, video, question, model, compressor, num_frames=num_frames, history=history)
-    pixels = checked_max_pixels(max_pixels)
-    return followed(partial(work, max_pixels=pixels, **asdict(sampling)), stop)
-
-
 def stream_answer(
     clip: ClipKey,
     question: str,
@@ -273,70 +127,6 @@ def stream_answer(
     history: History = (),
     stop: threading.Event | None = None,
 ) -> Iterator[str | Run]:
-    """:func:`answer`, yielding like :func:`stream`."""
+    """:func:`answer`, yielding the answer as it grows and the run last."""
     work = partial(answer, clip, question, model, compressor, sampling, history=history)
     return followed(work, stop)
-
-
-def compare(
-    video: Video,
-    question: str,
-    model: ModelAdapter,
-    compressors: Iterable[Method | str],
-    max_new_tokens: int = 64,
-    *,
-    max_pixels: int | None = None,
-    temperature: float = 0.0,
-    top_p: float = 1.0,
-    seed: int | None = None,
-    history: History = (),
-    stop: threading.Event | None = None,
-) -> Iterator[Run | Failure]:
-    """The same question under every compressor, encoded once; a failing one is a Failure.
-
-    Args:
-        video: from :func:`read_video`.
-        question: about the video.
-        model: from :func:`load_model`.
-        compressors: one run each, in this order.
-        max_new_tokens: the longest answer, in tokens.
-        max_pixels: bound on the pixels of all frames together as the model sees them.
-        temperature: see :class:`Sampling`.
-        top_p: see :class:`Sampling`.
-        seed: see :class:`Sampling`.
-        history: (question, answer) pairs asked about the video before.
-        stop: once set, ends the comparison.
-
-    Raises:
-        ValueError: a setting out of its range.
-        StoppedError: ``stop`` was set.
-
-    >>> video, model = read_video("assets/clips/glimpse_1.mp4", num_frames=4), load_model()
-    >>> runs = compare(video, "What moves?", model, [FullTokens(), GleanVID(0.1)], 4)
-    >>> [run.cost.visual_tokens_kept for run in runs]
-    [200, 20]
-    """
-    sampling = Sampling(max_new_tokens, temperature, top_p, seed)
-    methods = [as_compressor(given) or GleanVID() for given in compressors]
-    signals = frozenset[str]().union(*(method.needs for method in methods))
-    clip = ClipKey(video, model.name, checked_max_pixels(max_pixels), signals)
-    return _compared(clip, question, model, methods, sampling, history, stop)
-
-
-def _compared(
-    clip: ClipKey,
-    question: str,
-    model: ModelAdapter,
-    methods: Sequence[Method],
-    sampling: Sampling,
-    history: History,
-    stop: threading.Event | None,
-) -> Iterator[Run | Failure]:
-    encode(clip, model, stop)
-    for method in methods:
-        try:
-            yield answer(clip, question, model, method, sampling, history=history, stop=stop)
-        except StoppedError:
-            raise
-        except Exception as error:  # one method's fault must not end the table
-            yield Failure(method, error)

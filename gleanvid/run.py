@@ -1,4 +1,4 @@
-"""One question answered and what it cost: all that plots, metrics and the app read."""
+"""A run: one question, its answer, records and cost. Plots, metrics and the app read runs only."""
 
 from __future__ import annotations
 
@@ -68,10 +68,10 @@ def visual_tokens_by_layer(
     by_layer: Mapping[int, Compression], total: int, num_layers: int
 ) -> tuple[int, ...]:
     """Visual tokens entering every layer: a stage's record counts from its layer on."""
-    counts, held = [], total
+    counts, entering = [], total
     for layer in range(num_layers):
-        held = by_layer[layer].num_kept if layer in by_layer else held
-        counts.append(held)
+        entering = by_layer[layer].num_kept if layer in by_layer else entering
+        counts.append(entering)
     return tuple(counts)
 
 
@@ -114,6 +114,7 @@ class Run:
             "compressor": dict(self.compressor),
             "made_with": dict(self.made_with),
             "budgets": self.compression.budgets.tolist(),
+            "trace": {name: value.tolist() for name, value in self.compression.trace.items()},
             "cost": asdict(self.cost) | {name: getattr(self.cost, name) for name in derived},
             "video": {name: getattr(self.video, name) for name in _VIDEO_FACTS}
             | {"num_frames": len(self.video)},
@@ -144,27 +145,30 @@ class Run:
         folder = Path(directory)
         try:
             facts = json.loads((folder / "run.json").read_text(encoding="utf-8"))
-            arrays = dict(np.load(folder / "run.npz", allow_pickle=False))
-            names = Cost.__dataclass_fields__
-            cost = Cost(**{name: facts["cost"][name] for name in names})
-            cost = replace(cost, visual_tokens_by_layer=tuple(cost.visual_tokens_by_layer))
-            video = dict(facts["video"], notes=tuple(facts["video"]["notes"]))
-            video["source_size"] = tuple(video["source_size"])
-            video.pop("num_frames")
-            return cls(
-                Video(*(arrays[name] for name in ("frames", "timestamps", "indices")), **video),
-                facts["question"],
-                facts["model"],
-                facts["compressor"],
-                {int(layer): _record(arrays, layer, g) for layer, g in facts["layers"].items()},
-                facts["answer"],
-                cost,
-                torch.from_numpy(arrays["seconds"]),
-                torch.from_numpy(arrays["rectangles"]),
-                facts.get("made_with", {}),
-            )
-        except (OSError, KeyError, TypeError, AttributeError) as error:
+            return cls.of(facts, dict(np.load(folder / "run.npz", allow_pickle=False)))
+        except (OSError, KeyError, TypeError, AttributeError, RuntimeError) as error:
             raise ValueError(f"{folder} does not hold a whole saved run ({error!r})") from error
+
+    @classmethod
+    def of(cls, facts: Mapping[str, Any], arrays: Mapping[str, Any]) -> Run:
+        """The run of which :meth:`save` wrote this. Raises ``KeyError`` and the like for others."""
+        cost = Cost(**{name: facts["cost"][name] for name in Cost.__dataclass_fields__})
+        cost = replace(cost, visual_tokens_by_layer=tuple(cost.visual_tokens_by_layer))
+        video = dict(facts["video"], notes=tuple(facts["video"]["notes"]))
+        video["source_size"] = tuple(video["source_size"])
+        video.pop("num_frames")
+        return cls(
+            Video(*(arrays[name] for name in ("frames", "timestamps", "indices")), **video),
+            facts["question"],
+            facts["model"],
+            facts["compressor"],
+            {int(layer): _record(arrays, layer, g) for layer, g in facts["layers"].items()},
+            facts["answer"],
+            cost,
+            torch.from_numpy(arrays["seconds"]),
+            torch.from_numpy(arrays["rectangles"]),
+            facts.get("made_with", {}),
+        )
 
 
 def mask_arrays(record: Compression) -> dict[str, np.ndarray]:
@@ -208,7 +212,7 @@ def _record(arrays: Mapping[str, np.ndarray], layer: str, grid: list[int]) -> Co
     if "mixing/places" in own:
         size = (len(own["keep"]), len(own["group"]))
         mixing = torch.sparse_coo_tensor(
-            own["mixing/places"], own["mixing/values"], size, check_invariants=False
+            own["mixing/places"], own["mixing/values"], size, check_invariants=True
         ).coalesce()
     kept = own["keep"], (grid[0], grid[1], grid[2]), own["group"], own["weight"]
     return Compression(*kept, part("scores/"), part("trace/"), mixing, part("state/"))

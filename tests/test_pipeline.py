@@ -8,15 +8,10 @@ import pytest
 import torch
 
 import gleanvid
+from gleanvid.api import Failure, compare
 from gleanvid.models.cost.flops import prefill_flops
 from gleanvid.models.encoded import ClipKey
-from gleanvid.pipeline import (
-    Failure,
-    compare,
-    encode,
-    remembered,
-    score,
-)
+from gleanvid.pipeline import encode, remembered, score
 from gleanvid.run import visual_tokens_by_layer
 from gleanvid.types import Compression, StoppedError
 from tests.models import tiny, tiny_qwen
@@ -168,9 +163,9 @@ def test_a_key_serves_what_has_all_its_signals(video, wanted):
 )
 @pytest.mark.parametrize("door", ["ask", "stream", "compare"])
 def test_a_wrong_setting_fails_before_a_file_is_opened(model, monkeypatch, door, setting, error):
-    monkeypatch.setattr("gleanvid.pipeline.read_video", lambda *_, **__: 1 / 0)
-    monkeypatch.setattr("gleanvid.pipeline.load_model", lambda *_: 1 / 0)
-    monkeypatch.setattr("gleanvid.pipeline.encode", lambda *_: 1 / 0)
+    monkeypatch.setattr("gleanvid.api.read_video", lambda *_, **__: 1 / 0)
+    monkeypatch.setattr("gleanvid.api.load_model", lambda *_: 1 / 0)
+    monkeypatch.setattr("gleanvid.api.encode", lambda *_: 1 / 0)
     method = [gleanvid.Uniform()] if door == "compare" else gleanvid.Uniform()
     with pytest.raises((TypeError, ValueError), match=error):
         getattr(gleanvid, door)("clip.mp4", "What?", model, method, **setting)

@@ -24,7 +24,7 @@ def add(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:
 def _ask(options: argparse.Namespace) -> int:
     from dataclasses import replace
 
-    from gleanvid.pipeline import ask
+    from gleanvid.api import ask
 
     compressor = options.method(**{name: getattr(options, name) for name in options.settings})
     video, model, decode_s = shared.read_and_load(options)
@@ -55,6 +55,8 @@ def _save(run: Any, folder: Path) -> None:
 
 def cost_table(run: Any) -> str:
     """The cost of a run as aligned lines of text."""
+    from gleanvid.metrics import saturation
+
     cost = run.cost
     kept = f"{cost.visual_tokens} -> {cost.visual_tokens_kept}"
     flops = f"{cost.prefill_flops_full:.3g} -> {cost.prefill_flops:.3g}"
@@ -72,4 +74,8 @@ def cost_table(run: Any) -> str:
         "peak memory": f"{cost.peak_memory_mib:.0f} MiB",
         "prefill MAC": f"{flops} (-{cost.flops_reduction:.1%})",
     }
+    if (ratio := run.compression.trace.get("budget_over_width")) is not None:
+        lines["kept / width"] = f"{float(ratio):.2f}"
+    if sentence := str(saturation(run.compression) or ""):
+        lines["saturated"] = sentence
     return "\n".join(f"{name:<14} {value}" for name, value in lines.items())

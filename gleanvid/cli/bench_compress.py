@@ -23,7 +23,8 @@ def add(commands: Any, given: Sequence[str]) -> None:
     parser.add_argument(
         "--count",
         action="store_true",
-        help="kernels, factorizations, read-backs and bytes moved in place of seconds (no GPU)",
+        help="kernels, factorizations, read-backs and bytes moved in place of seconds, which needs "
+        "no GPU; on one, the time its kernels take and the time between them too",
     )
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     parser.set_defaults(run=_bench_compress)

@@ -26,8 +26,9 @@ def add(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:
 
 
 def _compare(options: argparse.Namespace) -> int:
+    from gleanvid.api import Failure, compare
     from gleanvid.compressors import title_of
-    from gleanvid.pipeline import Failure, compare
+    from gleanvid.metrics import saturation
 
     methods = shared.methods(options.compressor, options.retention_ratio)
     video, model, _ = shared.read_and_load(options)
@@ -49,6 +50,8 @@ def _compare(options: argparse.Namespace) -> int:
             text += f" {cost.average_retention:>8.1%} {cost.ttft_s:>8.3f}"
             text += f" {cost.ttft_s + cost.generate_s:>8.3f} {cost.peak_memory_mib:>8.0f}"
             text += f" {share:>8.1%}  {result.answer}"
+            if sentence := str(saturation(result.compression) or ""):
+                text += f"\n{'':<14} {sentence}"
         print(json.dumps(row, ensure_ascii=False) if options.json else text, flush=True)
     if figures and runs:
         _draw(runs, figures)

@@ -5,11 +5,14 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 from gleanvid.cli import options as shared
 from gleanvid.cli.progress import drawer, telling_what_is_kept
 from gleanvid.cli.workers import add_workers, workers
+
+if TYPE_CHECKING:
+    from gleanvid.evaluation.run.rows import ClipRow
 
 
 def add(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:
@@ -45,11 +48,13 @@ def _compress(options: argparse.Namespace) -> int:
         with Journal(folder / "journal.jsonl", settings) as journal, telling_what_is_kept(folder):
             compress(clips, job, folder, journal, drawer())
             rows = [journal.rows[name, job.key] for name in clips]
-    return _told(rows, options.out)
+    return _report(rows, options.out)
 
 
-def _told(rows: Sequence[dict[str, Any]], place: str) -> int:
+def _report(rows: Sequence[ClipRow], place: str) -> int:
     """Print what came out; 1 where a clip failed."""
+    from gleanvid.metrics import Saturation
+
     failed = [row for row in rows if "error" in row]
     for row in failed:
         sys.stderr.write(f"gleanvid: {row['item']}: {row['error']}\n")
@@ -58,4 +63,7 @@ def _told(rows: Sequence[dict[str, Any]], place: str) -> int:
     if done:
         share = f"{kept:,} of {tokens:,} visual tokens kept ({kept / tokens:.1%})"
         print(f"{len(done)} of {len(rows)} clips, {share}, in {place}")
+        saturated = [row["saturated"] for row in done if "saturated" in row]
+        if text := str(Saturation(*map(sum, zip(*saturated, strict=True)))) if saturated else "":
+            print(text)
     return 1 if failed else 0

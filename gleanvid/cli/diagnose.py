@@ -74,11 +74,12 @@ def _diagnose(options: argparse.Namespace) -> int:
     """1 where a clip failed; a ratio that a compressor cannot reach is no failure."""
     from gleanvid.compressors import COMPRESSORS
     from gleanvid.evaluation.diagnostics import diagnose, diagnosis
+    from gleanvid.evaluation.run.setups import names_in
 
     clips, num_frames = _clips(options)
     shares = ratios(options.retention_ratio)
     everything = [name for name in COMPRESSORS if name != "ablation"]
-    names = everything if options.compressor == "all" else options.compressor.split(",")
+    names = everything if options.compressor == "all" else names_in(options.compressor)
     out = writable(options.out)
     model = shared.load(options)
     rows: list[Any] = []

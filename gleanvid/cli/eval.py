@@ -46,13 +46,13 @@ def _eval(options: argparse.Namespace) -> int:
     from gleanvid.evaluation.results.publish import publish
     from gleanvid.evaluation.run.journal import Journal, writable_folder
     from gleanvid.evaluation.run.ray_runner import evaluate_on_workers
-    from gleanvid.evaluation.run.runner import check_hows, evaluate
+    from gleanvid.evaluation.run.runner import check_ways, evaluate
 
     benchmark = _benchmark(options)
     presets, setups = _setups(options, benchmark)
     benchmark = benchmark.for_frames(max(setup.num_frames for setup in setups))
-    hows = tuple(options.how.split(",")) if options.how else (benchmark.how,)
-    check_hows(benchmark, hows)
+    ways = tuple(options.how.split(",")) if options.how else (benchmark.how,)
+    check_ways(benchmark, ways)
     items = items_of_seeds(benchmark, options.limit, options.seed)
     folder = writable_folder(options.out)
     with workers(options, evaluate, evaluate_on_workers) as (model, answer):
@@ -60,19 +60,19 @@ def _eval(options: argparse.Namespace) -> int:
             "model_weights": model["model_weights"],
             "benchmark": benchmark.settings(),
             "seed": options.seed[0] if len(options.seed) == 1 else list(options.seed),
-            "how": list(hows),
+            "how": list(ways),
             "max_pixels": options.max_pixels,
             "model_settings": shared.model_settings(options),
         }
         machine = _machine(options.device)
         with Journal(folder / "journal.jsonl", settings) as journal, telling_what_is_kept(folder):
             draws = [draw for setup in setups for draw in setup.draws]
-            answer(benchmark, items, draws, journal, hows, drawer(), options.max_pixels)
+            answer(benchmark, items, draws, journal, ways, drawer(), options.max_pixels)
             rows = dict(journal.rows)
     sys.stderr.write("\n")
     facts = {"command": shlex.join(options.command), **model, **settings, **machine}
     try:
-        found = publish(folder, benchmark, items, setups, rows, hows, facts, presets)
+        found = publish(folder, benchmark, items, setups, rows, ways, facts, presets)
     except OSError as error:
         raise ValueError(
             f"the results could not be written ({error}); every answer is kept in {folder}: free "
@@ -122,8 +122,8 @@ def _add_benchmark(parser: argparse.ArgumentParser, given: Sequence[str]) -> Non
     for item in settings:
         option = "--" + item.name.replace("_", "-")
         default = "none" if item.default in ("", (), None) else item.default
-        told = f"setting of this benchmark (default: {default})"
-        parser.add_argument(option, type=_READERS.get(str(item.type), str), help=told)
+        text = f"setting of this benchmark (default: {default})"
+        parser.add_argument(option, type=_READERS.get(str(item.type), str), help=text)
     parser.set_defaults(benchmark_settings=tuple(item.name for item in settings))
 
 

@@ -1,4 +1,4 @@
-"""``gleanvid lmms-eval ARGUMENTS``: stock LMMs-Eval, with answers kept and an honest exit code.
+"""``gleanvid lmms-eval ARGUMENTS``: stock LMMs-Eval with a journal of answers and a true exit code.
 
 LMMs-Eval itself ends with 0 where questions failed, and even where it wrote no results.
 """
@@ -51,10 +51,10 @@ def with_journal(arguments: Sequence[str]) -> tuple[list[str], Path]:
     known, others = parser.parse_known_args(arguments)
     if not known.output_path or not known.model_args:
         raise ValueError("lmms-eval needs --output_path DIR and --model_args pretrained=...")
-    said = known.model_args
-    if "journal=" not in said:
-        said += f",journal={known.output_path}"
-    own = ["--model_args", said, "--output_path", known.output_path]
+    model_args = known.model_args
+    if "journal=" not in model_args:
+        model_args += f",journal={known.output_path}"
+    own = ["--model_args", model_args, "--output_path", known.output_path]
     return [*others, *own], Path(known.output_path)
 
 

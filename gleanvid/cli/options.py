@@ -1,4 +1,4 @@
-"""Options that several commands share, and what they stand for.
+"""Options that several commands share, and the values they are turned into.
 
 Those of a compressor are read from its declared settings, so a new method needs no line here.
 """
@@ -38,7 +38,7 @@ def add_question(parser: argparse.ArgumentParser) -> None:
 
 
 def sampling(options: argparse.Namespace) -> dict[str, Any]:
-    """How :func:`add_question` said to draw tokens, for ``pipeline.ask`` and ``compare``."""
+    """How :func:`add_question` said to draw tokens, for ``ask`` and ``compare``."""
     names = ("temperature", "top_p", "seed")  # compressors have settings of these names, too
     return {name: getattr(options, f"sampling_{name}") for name in names}
 

@@ -1,4 +1,4 @@
-"""How far a long command is, and what it says when it is stopped."""
+"""The progress line of long commands, and what they print when stopped by Ctrl+C."""
 
 from __future__ import annotations
 

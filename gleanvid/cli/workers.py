@@ -1,4 +1,4 @@
-"""Where long commands do their work: in this process, or on workers of a Ray cluster."""
+"""Runs a long command in this process or on workers of a Ray cluster, as its options say."""
 
 from __future__ import annotations
 

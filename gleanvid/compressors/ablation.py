@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, ClassVar
 import torch
 
 from gleanvid.compressors.base import setting
-from gleanvid.compressors.gleanvid import GleanVID, Noise
+from gleanvid.compressors.gleanvid import GleanVID
 from gleanvid.compressors.vcast import VCast
 from gleanvid.ops.content_seed import content_generator
 from gleanvid.ops.evidence import DebiasedClip, Evidence
@@ -77,27 +77,33 @@ class Ablation(GleanVID):
             novelty[0] = torch.linalg.vector_norm(first, dim=1)
         return novelty
 
-    def _local_scores(
-        self, tokens: VideoTokens, clip: DebiasedClip, norms: Tensor, references: Tensor
-    ) -> Tensor:
+    def _local_scores(self, tokens: VideoTokens, clip: DebiasedClip, references: Tensor) -> Tensor:
         if self.selection == "random":
-            return self._draw(tokens, len(tokens)).to(norms.device).view_as(norms)
+            return self._draw(tokens, len(tokens)).to(clip.norms.device).view_as(clip.norms)
         if self.selection == "vcast":
             score = VCast(self.retention_ratio).compress(tokens).scores["score"]
-            return score.double().view_as(norms)
-        return super()._local_scores(tokens, clip, norms, references)
+            return score.double().view_as(clip.norms)
+        return super()._local_scores(tokens, clip, references)
 
-    def _evidence(self, clip: DebiasedClip, norms: Tensor, budgets: list[int]) -> Evidence:
+    def _select(
+        self, tokens: VideoTokens, clip: DebiasedClip, references: Tensor, budgets: list[int]
+    ) -> tuple[Tensor, dict[str, Tensor], dict[str, Tensor]]:
+        keep, scores, trace = super()._select(tokens, clip, references, budgets)
+        if self.selection not in ("lrs+scs", "pairwise"):  # no unit falls back on its local score
+            del trace["saturated"]
+        return keep, scores, trace
+
+    def _evidence(self, clip: DebiasedClip, budgets: list[int]) -> Evidence:
         if self.selection == "pairwise":
             return _NearestKept(clip)
-        return super()._evidence(clip, norms, budgets)
+        return super()._evidence(clip, budgets)
 
-    def _score(self, local: Tensor, complement: Tensor, noise: Noise) -> Tensor:
+    def _score(self, local: Tensor, complement: Tensor, scale: float) -> Tensor:
         if self.selection in ("random", "vcast", "lrs"):
             return local
         if self.selection == "scs":
             local = torch.zeros_like(local)
-        return super()._score(local, complement, noise)
+        return super()._score(local, complement, scale)
 
     def _draw(self, tokens: VideoTokens, count: int) -> Tensor:
         generator = content_generator(tokens, self.seed)
@@ -107,8 +113,9 @@ class Ablation(GleanVID):
 class _NearestKept:
     """The least distance 1 - cosine to the tokens kept so far, in place of a subspace residual."""
 
+    scale = 0.0
+
     def __init__(self, clip: DebiasedClip) -> None:
-        self.scale = torch.zeros((), dtype=torch.float64, device=clip.features.device)
         self._clip, self._kept = clip, torch.nn.functional.normalize(clip.mean[None], dim=1)
         self._unit, self._empty = self._kept, True
 

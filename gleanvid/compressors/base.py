@@ -93,11 +93,12 @@ class Compressor(ABC):
 
     retention_ratio: float = setting(
         0.25,
-        "Share of the visual tokens that is kept",
+        "Share of the visual tokens kept",
         low=0.0,
         high=1.0,
         step=0.01,
         above_low=True,
+        label="Retention ratio (rho)",
     )
 
     def __post_init__(self) -> None:

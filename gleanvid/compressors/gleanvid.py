@@ -2,8 +2,8 @@
 
 Temporal Novelty-guided Budgeting (Algorithm 1 of the paper) spreads the budget over the units;
 Complementary Token Selection (Algorithm 2) picks tokens unit by unit. The numerical guards
-are ours: rounding noise must neither enter the basis nor, once a scene is explained,
-decide the selection.
+are ours: rounding noise must neither enter the basis nor decide the selection, once a scene
+is explained or between tokens that are the same.
 """
 
 from __future__ import annotations
@@ -11,23 +11,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar
 
 import torch
 
 from gleanvid.compressors.base import Compressor, setting
-from gleanvid.ops.budgets import largest_remainder
+from gleanvid.ops.budgets import largest_remainder, novelty_shares
 from gleanvid.ops.cells import Cells
 from gleanvid.ops.evidence import DebiasedClip, Evidence, SubspaceEvidence
+from gleanvid.ops.scoring import best, joint_score, local_scores, min_max, saturated
 from gleanvid.ops.subspace import history_residuals, remove_directions, top_directions
+from gleanvid.ops.threads import one_thread_if_small
 from gleanvid.types import Compression, VideoTokens
 
 if TYPE_CHECKING:
     from torch import Tensor
-
-_SATURATED = 1e-3  # of the largest norm: below this a unit has no complementary evidence left
-_CONSTANT = 1e-6  # spread (of SCS: of the largest norm) within which float32 tells nothing apart
-_TINY = 1e-30  # a cosine with a zero vector is zero
 
 
 @dataclass(frozen=True)
@@ -48,7 +46,7 @@ class GleanVID(Compressor):
 
     alpha_min: float = setting(
         0.2,
-        "Least weight of the uniform budget, for bursty videos",
+        "Least weight of the even share B/T",
         low=0.0,
         high=1.0,
         step=0.05,
@@ -58,7 +56,7 @@ class GleanVID(Compressor):
     )
     alpha_max: float = setting(
         0.6,
-        "Greatest weight of the uniform budget, for steady videos",
+        "Greatest weight of the even share B/T",
         low=0.0,
         high=1.0,
         step=0.05,
@@ -68,7 +66,7 @@ class GleanVID(Compressor):
     )
     tau: float = setting(
         4.0,
-        "Sharpness of the local score: higher picks fewer, clearer winners",
+        "Higher: fewer, sharper local winners",
         low=0.0,
         high=20.0,
         above_low=True,
@@ -103,9 +101,11 @@ class GleanVID(Compressor):
     )
 
     def compress(self, tokens: VideoTokens) -> Compression:
-        clip, references = self._prepared(tokens)
-        budgets, scores, trace = self._budget(tokens, clip, references[:, :-1])
-        keep, more_scores, more_trace = self._select(tokens, clip, references, budgets)
+        operations = 4 * tokens.features.numel() * self.budget(tokens)
+        with one_thread_if_small(operations, tokens.features.device):
+            clip, references = self._prepared(tokens)
+            budgets, scores, trace = self._budget(tokens, clip, references)
+            keep, more_scores, more_trace = self._select(tokens, clip, references, budgets)
         return Compression.pruned(keep, tokens.grid, scores | more_scores, trace | more_trace)
 
     def _prepared(self, tokens: VideoTokens) -> tuple[DebiasedClip, Tensor]:
@@ -115,7 +115,8 @@ class GleanVID(Compressor):
         features = features.view(tokens.num_units, tokens.tokens_per_unit, -1)
         references = self._cells(tokens, self.local_neighborhood).means_and_whole(features)
         mean = references[:, -1].mean(0)
-        directions = top_directions(features.flatten(0, 1), mean, self.debias_rank)
+        every, pooled = features.flatten(0, 1), references.flatten(0, 1)
+        directions = top_directions(every, mean, self.debias_rank, pooled)
         return DebiasedClip.of(features, mean, directions), references
 
     def _cells(self, tokens: VideoTokens, size: int) -> Cells:
@@ -126,12 +127,12 @@ class GleanVID(Compressor):
     ) -> tuple[list[int], dict[str, Tensor], dict[str, Tensor]]:
         """Algorithm 1: tokens per unit, with the novelty that decided them.
 
-        ``means`` [T, C, D] are those of the local cells.
+        ``means`` [T, C + 1, D] are those of the local cells, then of the units.
         """
         cells = self._cells(tokens, self.budget_neighborhood)
         if self.budget_neighborhood != self.local_neighborhood:
-            means = cells.means(clip.features)
-        residuals = self._novelty(clip, means)  # [T, C]
+            means = cells.means_and_whole(clip.features)
+        residuals = self._novelty(clip, means)[:, :-1]  # [T, C]
         novelty = (residuals * cells.sizes).sum(1).cpu()  # R_t: the one read-back for budgets
         share, gini = novelty_shares(novelty)
         alpha = self.alpha_max - (self.alpha_max - self.alpha_min) * gini  # Eq. adaptive_alpha
@@ -141,7 +142,7 @@ class GleanVID(Compressor):
         return budgets.tolist(), {"novelty": residuals[:, cells.of_position].flatten()}, trace
 
     def _novelty(self, clip: DebiasedClip, means: Tensor) -> Tensor:
-        """Novelty r of every cell [T, C], from the cells' means [T, C, D] (Eq. novelty)."""
+        """Novelty r (Eq. novelty) of what has these means [T, C, D] in every unit: [T, C]."""
         prototypes = remove_directions(means.flatten(0, 1), clip.mean, clip.directions)
         return history_residuals(
             prototypes.view_as(means), self.novelty_history, self.orth_tolerance
@@ -155,78 +156,37 @@ class GleanVID(Compressor):
         self, tokens: VideoTokens, clip: DebiasedClip, references: Tensor, budgets: list[int]
     ) -> tuple[Tensor, dict[str, Tensor], dict[str, Tensor]]:
         """Algorithm 2: the kept indices, unit by unit, each judged against all units before it."""
-        norms = torch.linalg.vector_norm(clip.features, dim=-1)  # [T, N]
-        local = self._local_scores(tokens, clip, norms, references)
-        evidence = self._evidence(clip, norms, budgets)
-        noise = Noise.of(evidence.scale)
-        normalised = min_max(local, _CONSTANT)
+        local = self._local_scores(tokens, clip, references)
+        normalised, evidence = min_max(local), self._evidence(clip, budgets)
         complements, joint, kept = [], [], []
         for unit, budget in enumerate(budgets):
             complement = evidence.complement(unit)
-            score = self._score(normalised[unit], complement, noise)
+            score = self._score(normalised[unit], complement, evidence.scale)
             if budget:
-                kept.append(highest(score, budget))
+                kept.append(best(score, budget))
                 evidence.absorb(kept[-1])
             complements.append(complement)
             joint.append(score)
         scores = {"lrs": local.flatten(), "scs": torch.cat(complements), "joint": torch.cat(joint)}
         trace = {
             "basis_rank": evidence.ranks(budgets),
-            "saturated": torch.stack(complements).amax(1) <= noise.saturated,
+            "saturated": saturated(torch.stack(complements).amax(1), evidence.scale),
             "budget_over_width": torch.tensor(sum(budgets) / clip.features.shape[-1]),
         }
         return in_order(kept, budgets, tokens.tokens_per_unit), scores, trace
 
-    def _evidence(self, clip: DebiasedClip, norms: Tensor, budgets: list[int]) -> Evidence:
+    def _evidence(self, clip: DebiasedClip, budgets: list[int]) -> Evidence:
         """What the tokens kept so far leave unexplained."""
-        return SubspaceEvidence(clip, clip.largest_norm(norms), budgets, self.orth_tolerance)
+        return SubspaceEvidence(clip, budgets, self.orth_tolerance)
 
-    def _score(self, local: Tensor, complement: Tensor, noise: Noise) -> Tensor:
+    def _score(self, local: Tensor, complement: Tensor, scale: float) -> Tensor:
         """Joint score g [N] of one unit (Eq. joint_score)."""
-        return joint_score(local, complement, noise)
+        return joint_score(local, complement, scale)
 
-    def _local_scores(
-        self, tokens: VideoTokens, clip: DebiasedClip, norms: Tensor, references: Tensor
-    ) -> Tensor:
-        """Local representativeness u_{t,n} (Eq. ncd) on raw features [T, N].
-
-        ``norms`` [T, N] are those of the features; ``references`` [T, C + 1, D] the means of the
-        cells, then of the unit.
-        """
+    def _local_scores(self, tokens: VideoTokens, clip: DebiasedClip, references: Tensor) -> Tensor:
+        """Local representativeness u_{t,n} (Eq. ncd) on raw features [T, N]."""
         cell = self._cells(tokens, self.local_neighborhood).of_position
-        sizes = norms[..., None] * torch.linalg.vector_norm(references, dim=-1)[:, None]
-        cosines = (clip.features @ references.mT) / sizes.clamp(min=_TINY)  # [T, N, C + 1]
-        near = cosines.gather(2, cell.expand(len(norms), -1)[..., None])[..., 0]
-        sharpened = self.tau * (near - cosines[..., -1]).double()
-        return torch.nn.functional.softplus(sharpened) / self.tau
-
-
-class Noise(NamedTuple):
-    """What rounding alone may make of complements, as numbers on the device."""
-
-    saturated: Tensor  # where no complement of a unit is larger, nothing new is left in it
-    equal: Tensor  # complements this close to each other are the same
-    endless: Tensor  # a spread over which every difference vanishes
-
-    @classmethod
-    def of(cls, scale: Tensor) -> Noise:
-        return cls(_SATURATED * scale, _CONSTANT * scale, scale.new_full((), torch.inf))
-
-
-def joint_score(local: Tensor, complement: Tensor, noise: Noise) -> Tensor:
-    """Local scores [N] within [0, 1] plus complements [N] brought to [0, 1] (Eq. joint_score).
-
-    Complements do not count where they are noise.
-    """
-    low, high = torch.aminmax(complement)
-    spread = high - low
-    counts = (high > noise.saturated) & (spread > noise.equal)
-    return torch.addcdiv(local, complement - low, torch.where(counts, spread, noise.endless))
-
-
-def highest(score: Tensor, count: int) -> Tensor:
-    """Indices int64 [count] of the highest scores [N], best first; ties go to the lower index."""
-    return torch.sort(score, descending=True, stable=True).indices[:count]
+        return local_scores(clip.features, clip.norms, references, cell, self.tau)
 
 
 def in_order(chosen: Sequence[Tensor], budgets: Sequence[int], per_unit: int) -> Tensor:
@@ -234,21 +194,3 @@ def in_order(chosen: Sequence[Tensor], budgets: Sequence[int], per_unit: int) ->
     starts = [unit * per_unit for unit, budget in enumerate(budgets) for _ in range(budget)]
     places = torch.cat([*chosen])
     return (places + torch.tensor(starts, device=places.device)).sort().values
-
-
-def novelty_shares(novelty: Tensor) -> tuple[Tensor, Tensor]:
-    """Share of every unit [T] and the Gini coefficient (Eq. gini); equal where all is zero."""
-    units, total = len(novelty), novelty.sum()
-    rank = torch.arange(1, units + 1, dtype=novelty.dtype, device=novelty.device)
-    flat = total <= 0
-    safe = torch.where(flat, 1.0, total)
-    share = torch.where(flat, 1.0 / units, novelty / safe)
-    gini = 2 * (rank * novelty.sort().values).sum() / (units * safe) - (units + 1) / units
-    return share, torch.where(flat, 0.0, gini.clamp(0, 1))
-
-
-def min_max(score: Tensor, spread: float = 0.0) -> Tensor:
-    """Scale the last axis to [0, 1]; zeros where its values lie within ``spread`` of each other."""
-    low, high = torch.aminmax(score, dim=-1, keepdim=True)
-    wide = high - low > spread
-    return torch.where(wide, (score - low) / torch.where(wide, high - low, 1.0), 0.0)

@@ -1,4 +1,4 @@
-"""What methods with an optional second stage inside the language model have in common."""
+"""Base class of methods with an optional second stage inside the language model."""
 
 from __future__ import annotations
 

@@ -20,13 +20,13 @@ _STEP = (1.5, 8.0)  # px per frame of a moving thing
 _TRIES = 40
 
 Rng = np.random.Generator
-Look = tuple[str, str, str]  # shape, colour, size
+Appearance = tuple[str, str, str]  # shape, colour, size
 
 
 def placed(
     rng: Rng,
     settings: ClipSettings,
-    look: Look,
+    appearance: Appearance,
     behaviour: str,
     others: list[Thing],
     clearance: float,
@@ -34,7 +34,7 @@ def placed(
     """A thing that keeps its distance from the others, or the best of many tries."""
     best, best_gap = None, -math.inf
     for _ in range(_TRIES):
-        thing = _DOING[behaviour](rng, settings, Thing(*look, behaviour, ()))
+        thing = _DOING[behaviour](rng, settings, Thing(*appearance, behaviour, ()))
         gap = min((_gap(thing, other) for other in others), default=math.inf)
         if gap > best_gap:
             best, best_gap = thing, gap
@@ -102,8 +102,8 @@ def _blinking(rng: Rng, settings: ClipSettings, thing: Thing) -> Thing:
     gone = np.cumsum(slack[:repeats] + 1 + (np.arange(repeats) > 0))
     borders = [0.0, *(float(edge) for off in gone for edge in (off, off + 1)), float(units)]
     edges = [border / units for border in borders]
-    shown = tuple(zip(edges[::2], edges[1::2], strict=True))
-    return _still(rng, settings, replace(thing, shown=shown, repeats=repeats))
+    spans = tuple(zip(edges[::2], edges[1::2], strict=True))
+    return _still(rng, settings, replace(thing, spans=spans, repeats=repeats))
 
 
 def _bouncing(rng: Rng, settings: ClipSettings, thing: Thing) -> Thing:
@@ -121,18 +121,18 @@ def _bouncing(rng: Rng, settings: ClipSettings, thing: Thing) -> Thing:
 
 def _arriving(rng: Rng, settings: ClipSettings, thing: Thing) -> Thing:
     start = on_border(rng, 0.2, 0.7, settings.num_units)
-    return _still(rng, settings, replace(thing, shown=((start, 1.0),)))
+    return _still(rng, settings, replace(thing, spans=((start, 1.0),)))
 
 
 def _leaving(rng: Rng, settings: ClipSettings, thing: Thing) -> Thing:
     end = on_border(rng, 0.3, 0.8, settings.num_units)
-    return _still(rng, settings, replace(thing, shown=((0.0, end),)))
+    return _still(rng, settings, replace(thing, spans=((0.0, end),)))
 
 
 def _flashing(rng: Rng, settings: ClipSettings, thing: Thing) -> Thing:
     unit = int(rng.integers(1, settings.num_units - 1))
-    shown = ((unit / settings.num_units, (unit + 1) / settings.num_units),)
-    return _still(rng, settings, replace(thing, shown=shown))
+    spans = ((unit / settings.num_units, (unit + 1) / settings.num_units),)
+    return _still(rng, settings, replace(thing, spans=spans))
 
 
 _DOING: dict[str, Callable[[Rng, ClipSettings, Thing], Thing]] = {
@@ -162,7 +162,7 @@ def in_turn(rng: Rng, things: list[Thing], theme: str, units: int) -> list[Thing
     last = int(rng.integers(min(units - 1, first + max(1, units // 8)), units))
     times = [float(time) / units for time in rng.permutation([first, last])]
     spans = [(time, 1.0) if theme == "arrivals" else (0.0, time) for time in times]
-    pair = [replace(thing, shown=(span,)) for thing, span in zip(things[:2], spans, strict=True)]
+    pair = [replace(thing, spans=(span,)) for thing, span in zip(things[:2], spans, strict=True)]
     return pair + things[2:]
 
 
@@ -183,11 +183,11 @@ def colliding(rng: Rng, things: list[Thing]) -> list[Thing]:
 
 
 def changed(
-    rng: Rng, settings: ClipSettings, things: list[Thing], what: str, cut: float, spare: Look
+    rng: Rng, settings: ClipSettings, things: list[Thing], what: str, cut: float, spare: Appearance
 ) -> list[Thing]:
     """The first thing until the cut, then what it is from there on, then the others."""
     before, *others = things
-    before = replace(before, shown=((0.0, cut),))
+    before = replace(before, spans=((0.0, cut),))
     if what == "size":
         small, large = rng.permutation(["small", "large"])
         x, y = before.centre(0)
@@ -204,7 +204,7 @@ def changed(
         after = replace(before, colour=spare[1])
     else:
         after = _elsewhere(rng, settings, before, others)
-    return [before, replace(after, shown=((cut, 1.0),)), *others]
+    return [before, replace(after, spans=((cut, 1.0),)), *others]
 
 
 def _elsewhere(rng: Rng, settings: ClipSettings, thing: Thing, others: list[Thing]) -> Thing:

@@ -1,4 +1,4 @@
-"""The curriculum: which clips a step of training sees."""
+"""The training curriculum: the clips of each step."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Draws scenes by lot: which things there are, what each does, and where the camera goes.
+"""Draws random scenes: their things, what each does, and the path of the camera.
 
 A theme is drawn first and says what must happen; everything else is left to chance. Nothing that
 a question asks for depends on how the question is put, so that no wording gives an answer away.
@@ -11,7 +11,7 @@ from itertools import pairwise
 
 from gleanvid.glimpse.acting import (
     MOST_REPEATS,
-    Look,
+    Appearance,
     Rng,
     changed,
     colliding,
@@ -63,14 +63,14 @@ def sample_scene(seed: int, split: str, index: int, settings: ClipSettings | Non
     rng = stream(seed, split, index)
     short = settings.num_units < LEAST_UNITS
     theme = str(rng.choice(THEMES_OF_ONE_UNIT if short else THEMES))
-    looks = _looks(rng)
+    appearances = _appearances(rng)
     behaviours = _behaviours(rng, theme, settings.num_units)
     crossing = rng.random() < _CROSSING and theme != "collision"
     clearance = 0.0 if crossing else _CLEARANCE
     things: list[Thing] = []
-    for look, behaviour in zip(looks, behaviours, strict=False):
+    for appearance, behaviour in zip(appearances, behaviours, strict=False):
         apart = _RUN_UP if theme == "collision" and len(things) == 1 else clearance
-        things.append(placed(rng, settings, look, behaviour, things, apart))
+        things.append(placed(rng, settings, appearance, behaviour, things, apart))
         if theme == "collision" and len(things) == 2:
             things = colliding(rng, things)
     if theme in ("arrivals", "departures"):
@@ -79,7 +79,7 @@ def sample_scene(seed: int, split: str, index: int, settings: ClipSettings | Non
     change = None
     if theme == "cut":
         change = Change(CHANGES[rng.integers(len(CHANGES))], 0, 1)
-        things = changed(rng, settings, things, change.what, cut, looks[-1])
+        things = changed(rng, settings, things, change.what, cut, appearances[-1])
     cuts = theme == "cut" or (not short and rng.random() < 0.25)
     return Scene(
         settings,
@@ -93,8 +93,8 @@ def sample_scene(seed: int, split: str, index: int, settings: ClipSettings | Non
     )
 
 
-def _looks(rng: Rng) -> list[Look]:
-    """The looks of as many things as there are shapes; no two share a name."""
+def _appearances(rng: Rng) -> list[Appearance]:
+    """The appearances of as many things as there are shapes; no two share a name."""
     sizes = rng.integers(len(SIZES), size=len(SHAPES))
     names = zip(rng.permutation(SHAPES), rng.permutation(list(COLOURS)), sizes, strict=True)
     return [(str(shape), str(colour), list(SIZES)[size]) for shape, colour, size in names]

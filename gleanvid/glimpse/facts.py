@@ -1,8 +1,8 @@
-"""What the model is told in training about every visual token, beside the answers.
+"""Training targets for every visual token, beside the answers.
 
-``SEEN`` is what stands at a token and can be told from its two frames; the vision tower learns it.
-``HAPPENED`` is what has become of it up to now, which takes the clip so far; the language model
-learns it half-way up. In both, 0 means that nothing is there and ``IGNORED`` that nobody can know.
+``SEEN`` describes the thing at a token as its two frames show it; the vision tower learns it.
+``HAPPENED`` describes what that thing has done so far in the clip; a middle layer of the language
+model learns it. In both, 0 means that nothing is there and ``IGNORED`` that it cannot be known.
 
 F frames, K things, U units of two frames, N tokens per unit.
 """
@@ -63,12 +63,12 @@ def token_facts(scene: Scene, shares: np.ndarray) -> tuple[np.ndarray, np.ndarra
     seen = np.array([[_seen(scene, thing, time) for thing in things] for time in middles])
     past = np.array([[_past(scene, k, time) for k in range(len(things))] for time in middles])
     u = np.arange(units)[:, None]
-    shown = np.where(there[..., None], seen[u, owner], 0)
+    visible = np.where(there[..., None], seen[u, owner], 0)
     happened = np.where(there[..., None], past[u, owner], 0)
     happened[..., 0] += there  # "goes on" is 1, "appears" 2
-    happened[..., -2:] = shown[..., -2:]  # places, once more
+    happened[..., -2:] = visible[..., -2:]  # places, once more
     _mark_gone(scene, covered, there, happened)
-    return shown.reshape(-1, len(SEEN)), happened.reshape(-1, len(HAPPENED))
+    return visible.reshape(-1, len(SEEN)), happened.reshape(-1, len(HAPPENED))
 
 
 def evidence_tokens(shares: np.ndarray, evidence: Sequence[Evidence]) -> np.ndarray:
@@ -121,7 +121,7 @@ def _past(scene: Scene, k: int, time: float) -> tuple[int, ...]:
     before = time - 1 / scene.settings.num_units
     changed = change is not None and k in (change.before, change.after)
     known = time >= _KNOWN_BY and thing.behaviour not in _HIDDEN and not changed
-    spans = sum(start < time for start, _ in thing.shown)
+    spans = sum(start < time for start, _ in thing.spans)
     return (
         int(before > 0 and not thing.visible(before)),
         _DOINGS.index(thing.behaviour) + 1 if known else IGNORED,

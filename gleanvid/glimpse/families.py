@@ -107,10 +107,10 @@ def _count(scene: Scene, rng: np.random.Generator) -> Iterator[Found]:
 def _absent(scene: Scene, rng: np.random.Generator) -> Iterator[Found]:
     if len(scene.things) < 3 or scene.change is not None:
         return
-    shown = [scene.things[i].colour for i in rng.permutation(len(scene.things))[:3]]
+    present = [scene.things[i].colour for i in rng.permutation(len(scene.things))[:3]]
     rest = [name for name in COLOURS if name not in {thing.colour for thing in scene.things}]
     answer = str(rng.choice(rest))
-    listed = [str(name) for name in rng.permutation([*shown, answer])]
+    listed = [str(name) for name in rng.permutation([*present, answer])]
     text = say(
         rng, "Which colour is not there: {}, {}, {} or {}?", "Which is missing: {}, {}, {} or {}?"
     )

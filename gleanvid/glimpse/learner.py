@@ -1,8 +1,8 @@
-"""The network in training: a forward pass over a packed batch, and what is thrown away later.
+"""The network in training: the forward pass over a packed batch, with heads used in training only.
 
-The vision tower learns to say, token by token, what stands there, shapes and colours in the very
-embeddings of those words: a question's word and the tokens it is about then meet in one space.
-The language model learns half-way up what has happened at each token (``facts``).
+The vision tower predicts for every token what is there. Shapes and colours are predicted with the
+embeddings of their words, so that a word and the tokens it names lie in one space. A middle layer
+of the language model predicts what has happened at each token (``facts``).
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class Learner(nn.Module):
         loss, hits = torch.zeros((), device=seen.device), seen.new_zeros(0)
         for level, (stream, head) in enumerate(zip(streams, self.heads, strict=True)):
             parts = self._scores(stream, head, level).float().split(_KINDS, dim=-1)
-            part, right = _told(parts, seen, _EMPTY_WEIGHT)
+            part, right = _facts_loss(parts, seen, _EMPTY_WEIGHT)
             loss = loss + part * (_LEVEL_WEIGHT if level else 1.0)
             hits = hits if level else right
         return loss, hits
@@ -89,7 +89,7 @@ class Learner(nn.Module):
     def past_loss(self, half_way: Tensor, happened: Tensor) -> tuple[Tensor, Tensor]:
         """The same for what has happened at each of the visual tokens [M, D]; accuracies [8]."""
         parts = self.past(half_way).float().split(_PASTS, dim=-1)
-        return _told(parts, happened, _STILL_WEIGHT)
+        return _facts_loss(parts, happened, _STILL_WEIGHT)
 
     def pointing_loss(self, reading: Reading, batch: Batch) -> tuple[Tensor, Tensor]:
         """How far a question's last token is from picking out its evidence among the visual tokens
@@ -158,7 +158,7 @@ class Learner(nn.Module):
         return torch.where(film, places, start + at - begin)
 
 
-def _told(parts: Sequence[Tensor], targets: Tensor, zero: float) -> tuple[Tensor, Tensor]:
+def _facts_loss(parts: Sequence[Tensor], targets: Tensor, zero: float) -> tuple[Tensor, Tensor]:
     """Mean over facts of the cross-entropy of scores [M, classes] against targets [M, facts], and
     accuracies [facts] where something is there. ``zero``: weight of a token where nothing is; a
     fact that nobody can know costs nothing."""
@@ -169,8 +169,8 @@ def _told(parts: Sequence[Tensor], targets: Tensor, zero: float) -> tuple[Tensor
         weight[0] = zero
         total = cross_entropy(scores, wanted, weight, ignore_index=IGNORED, reduction="sum")
         losses.append(total / weight[wanted[wanted != IGNORED]].sum().clamp_min(1.0))
-        shown = wanted > 0
-        hits.append((scores[shown].argmax(-1) == wanted[shown]).float().mean())
+        labelled = wanted > 0
+        hits.append((scores[labelled].argmax(-1) == wanted[labelled]).float().mean())
     return torch.stack(losses).mean(), torch.stack(hits).detach()
 
 

@@ -51,9 +51,9 @@ def right_word(row, results):
 
 
 def right_letter(row, results):
-    said = re.match(r"\\W*([A-D])\\b", results[0])
+    letter = re.match(r"\\W*([A-D])\\b", results[0])
     right = LETTERS[row["options"].index(row["answer"])]
-    return {"right": float(said is not None and said.group(1) == right)}
+    return {"right": float(letter is not None and letter.group(1) == right)}
 '''
 
 

@@ -112,7 +112,7 @@ def clip_facts(scene: Scene, file: str) -> dict[str, Any]:
             "behaviour": thing.behaviour,
             "direction": thing.direction,
             "repeats": thing.repeats,
-            "shown_s": [[start * seconds, end * seconds] for start, end in thing.shown],
+            "shown_s": [[start * seconds, end * seconds] for start, end in thing.spans],
         }
         for thing in scene.things
     ]

@@ -1,4 +1,4 @@
-"""Questions about a scene, with answers in words that are right by construction.
+"""Questions about a scene, whose answers are right by construction.
 
 Every question can be asked freely or with four options. This module reads scenes, never pixels.
 """

@@ -1,7 +1,7 @@
 """Trains the built-in model: ``python -m gleanvid.glimpse.train --out FOLDER --steps 6000``.
 
-A curriculum: the vision tower alone, told what stands at every token; then answers in words about
-ever longer clips, and what has happened at every token, the first loss going along. No visual
+A curriculum: first the vision tower alone learns what is at every token; then the model answers
+questions about ever longer clips and learns what has happened, the first loss kept. No visual
 token is ever dropped in training. A batch is a function of the seed and its step alone, so a run
 on one machine can be repeated; workers render ahead. The rate falls over the last part of the
 steps: a finished run goes on from ``checkpoint.pt`` with a larger ``--steps``, and one that has to
@@ -131,8 +131,8 @@ class Trainer:
     def _losses(self, batch: Batch) -> tuple[Tensor, dict[str, Any]]:
         """What is minimised, and a row of ``loss.csv``."""
         phase, settings = phase_of(self.step)[0], self.settings
-        looking = phase.asked == 0 or self.step % settings.look_every == 0
-        with torch.set_grad_enabled(looking):
+        training_tower = phase.asked == 0 or self.step % settings.look_every == 0
+        with torch.set_grad_enabled(training_tower):
             streams = self.learner.encode(batch)
         seen_loss, seen = self.learner.seen_loss(streams, batch.seen)
         answer_loss = past_loss = pointing_loss = pointed = torch.full((), torch.nan)

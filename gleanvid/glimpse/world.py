@@ -1,4 +1,4 @@
-"""The Glimpse world: what is in a clip, decided before a single pixel is drawn.
+"""The Glimpse world: what a clip shows, as data. Nothing is drawn here.
 
 A scene is a function of (seed, split, index) and of :class:`ClipSettings` alone; splits use
 disjoint random streams. Time runs from 0 to 1. Whatever happens at a moment happens on the border
@@ -77,7 +77,7 @@ class ClipSettings:
 
 @dataclass(frozen=True)
 class Thing:
-    """One object. ``path``: (time, x, y) knots in px, straight lines between them; ``shown``:
+    """One object. ``path``: (time, x, y) knots in px, straight lines between them; ``spans``:
     [start, end) times at which it is there; ``growth``: diameter at time 1 over that at time 0."""
 
     shape: str
@@ -85,7 +85,7 @@ class Thing:
     size: str
     behaviour: str
     path: tuple[tuple[float, float, float], ...]
-    shown: tuple[tuple[float, float], ...] = ALWAYS
+    spans: tuple[tuple[float, float], ...] = ALWAYS
     direction: str | None = None  # of a thing that moves
     growth: float = 1.0
     turns: float = 0.0  # of 360 degrees, over the clip
@@ -107,15 +107,15 @@ class Thing:
         return 2 * math.pi * self.turns * time
 
     def visible(self, time: float) -> bool:
-        return any(start <= time < end for start, end in self.shown)
+        return any(start <= time < end for start, end in self.spans)
 
     @property
     def appears(self) -> float:
-        return self.shown[0][0]
+        return self.spans[0][0]
 
     @property
     def ends(self) -> float:
-        return self.shown[-1][1]
+        return self.spans[-1][1]
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from gleanvid.metrics.complement import (
 from gleanvid.metrics.coverage import coverage_error, coverage_errors
 from gleanvid.metrics.debias import debiased
 from gleanvid.metrics.diagnostics import (
+    ROUNDING,
     Diagnostics,
     diagnose,
     diagnostics_of,
@@ -37,10 +38,15 @@ from gleanvid.metrics.overlap import (
     spatial_iou,
     spatial_iou_curve,
 )
+from gleanvid.metrics.random_keeping import RandomKeeping, random_keeping
+from gleanvid.metrics.saturation import Saturation, saturation
 from gleanvid.metrics.span import Span, kept_span
 
 __all__ = [
+    "ROUNDING",
     "Diagnostics",
+    "RandomKeeping",
+    "Saturation",
     "Span",
     "adaptive_alpha",
     "agreement",
@@ -68,9 +74,11 @@ __all__ = [
     "novelty_shares",
     "random_iou",
     "random_iou_curve",
+    "random_keeping",
     "residual_energy",
     "residual_energy_by_unit",
     "same_answer",
+    "saturation",
     "spatial_iou",
     "spatial_iou_curve",
     "with_diagnostics",

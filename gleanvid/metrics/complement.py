@@ -27,8 +27,8 @@ def later_residual_energy(debiased: Tensor, record: Compression, span: Span | No
     With it, the mean says how large that unit's budget is before it says anything else. 0 where
     only one unit keeps anything.
     """
-    held = span or kept_span(debiased, record)
-    later = held.across[held.units > held.units[0]]
+    span = span or kept_span(debiased, record)
+    later = span.across[span.units > span.units[0]]
     return float(later.mean()) if len(later) else 0.0
 
 
@@ -36,9 +36,9 @@ def residual_energy_by_unit(
     debiased: Tensor, record: Compression, span: Span | None = None
 ) -> Tensor:
     """float64 [T]: the same mean within each unit; NaN where a unit keeps nothing."""
-    held = span or kept_span(debiased, record)
+    span = span or kept_span(debiased, record)
     total = torch.zeros(record.grid[0], dtype=torch.float64)
-    total.index_add_(0, held.units, held.across)
+    total.index_add_(0, span.units, span.across)
     return total / record.budgets.cpu()
 
 

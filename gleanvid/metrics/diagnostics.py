@@ -1,4 +1,4 @@
-"""Every diagnostic of one record that needs the clip's features, taken once and kept with it.
+"""The diagnostics of a record that need the clip's features, computed once and stored with it.
 
 A :class:`~gleanvid.run.Run` holds no features: they are large, and a saved run would be hundreds
 of megabytes. So the numbers are taken while the encoded clip is at hand and stored in the
@@ -15,11 +15,13 @@ import torch
 
 from gleanvid.metrics.complement import (
     energy_outside_span,
+    later_residual_energy,
     residual_energy,
     residual_energy_by_unit,
 )
 from gleanvid.metrics.coverage import coverage_error
 from gleanvid.metrics.diversity import effective_dimension, effective_rank_by_unit
+from gleanvid.metrics.random_keeping import RandomKeeping, random_keeping
 from gleanvid.metrics.span import kept_span
 from gleanvid.run import Run
 from gleanvid.types import Compression
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 _PREFIX = "diagnostics/"
+ROUNDING = 1e-6  # share of energy: where the kept rows span every direction, float32 leaves 2e-7
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,11 +39,28 @@ class Diagnostics:
 
     effective_rank: float
     residual_energy: float  # share of energy, cross-frame
+    later_residual_energy: float  # the same without the first unit
     coverage_error: float  # share of energy
     energy_outside_span: float  # share of energy
     effective_rank_by_unit: Tensor  # float64 [T]
     residual_energy_by_unit: Tensor  # float64 [T]
     basis_rank: Tensor  # int64 [T]
+    random_effective_rank: float  # of as many tokens kept at random
+    random_coverage_error: float
+
+    @property
+    def rank_vs_random(self) -> float:
+        """Effective rank as a multiple of random keeping's: above 1 it is wider."""
+        return self.effective_rank / self.random_effective_rank
+
+    @property
+    def coverage_vs_random(self) -> float:
+        """Coverage error as a multiple of random keeping's: below 1 less is missed.
+
+        NaN where random keeping misses nothing either, as it does once it spans every direction.
+        """
+        missed = self.random_coverage_error
+        return self.coverage_error / missed if missed > ROUNDING else float("nan")
 
     def summary(self) -> dict[str, Any]:
         """Plain numbers and lists, ready for JSON."""
@@ -50,17 +70,26 @@ class Diagnostics:
         }
 
 
-def diagnose(debiased: Tensor, record: Compression) -> Diagnostics:
-    """Measure a record against the clip's debiased tokens [L, D] (:func:`debiased`)."""
+def diagnose(
+    debiased: Tensor, record: Compression, random: RandomKeeping | None = None
+) -> Diagnostics:
+    """Measure a record against the clip's debiased tokens [L, D] (:func:`debiased`).
+
+    ``random``: that of as many tokens, where it is known already.
+    """
     span = kept_span(debiased, record)
+    random = random or random_keeping(debiased, record.grid, record.num_kept)
     return Diagnostics(
         effective_dimension(debiased, record),
         residual_energy(debiased, record, span),
+        later_residual_energy(debiased, record, span),
         coverage_error(debiased, record, span),
         energy_outside_span(debiased, record, span),
         effective_rank_by_unit(debiased, record),
         residual_energy_by_unit(debiased, record, span),
         span.rank,
+        random.effective_rank,
+        random.coverage_error,
     )
 
 
@@ -70,8 +99,8 @@ def with_diagnostics(run: Run, found: Diagnostics) -> Run:
     record = run.by_layer[layer]
     values = {field.name: getattr(found, field.name) for field in fields(found)}
     added = {_PREFIX + name: _as_tensor(value) for name, value in values.items()}
-    told = replace(record, trace=dict(record.trace) | added)
-    return replace(run, by_layer=dict(run.by_layer) | {layer: told})
+    record = replace(record, trace=dict(record.trace) | added)
+    return replace(run, by_layer=dict(run.by_layer) | {layer: record})
 
 
 def _as_tensor(value: float | Tensor) -> Tensor:
@@ -84,6 +113,6 @@ def diagnostics_of(run: Run) -> Diagnostics | None:
     names = [field.name for field in fields(Diagnostics)]
     if any(_PREFIX + name not in trace for name in names):
         return None
-    held = {name: trace[_PREFIX + name] for name in names}
-    values: dict[str, Any] = {n: float(v) if v.ndim == 0 else v for n, v in held.items()}
+    stored = {name: trace[_PREFIX + name] for name in names}
+    values: dict[str, Any] = {n: float(v) if v.ndim == 0 else v for n, v in stored.items()}
     return Diagnostics(**values)

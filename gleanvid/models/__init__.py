@@ -1,4 +1,4 @@
-"""Video language models behind one interface, and compression for anybody's own.
+"""Video language models behind one interface, and compression of your own model.
 
 Names are loaded on first use: the list of checkpoints needs no model.
 """
@@ -23,7 +23,7 @@ __all__ = [*_HOME, "compressing"]
 if TYPE_CHECKING:
     from gleanvid.compressors.base import Chain, Compressor
     from gleanvid.models.base import ModelAdapter as ModelAdapter
-    from gleanvid.models.boundary import Record
+    from gleanvid.models.boundary import Prefill
     from gleanvid.models.encoded import Answer as Answer
     from gleanvid.models.encoded import Encoded as Encoded
     from gleanvid.models.families import MODELS as MODELS
@@ -39,28 +39,8 @@ def __getattr__(name: str) -> Any:
 
 def compressing(
     hf_model: Any, compressor: Compressor | Chain | None
-) -> AbstractContextManager[Record]:
-    """While open, every prompt with a video that your own ``hf_model`` reads is compressed.
-
-    All hooks are gone afterwards. ``record.compression`` is the record of the latest prefill (a
-    list, one a row, for a batch).
-
-    Args:
-        hf_model: a model of transformers, of a family in ``MODELS``.
-        compressor: what compresses; None only records how many tokens there are.
-
-    Raises:
-        ModelError: a family that is not in ``MODELS``.
-
-    >>> model, video = load_model(), read_video("assets/clips/glimpse_1.mp4", num_frames=4)
-    >>> asked = [{"type": "video"}, {"type": "text", "text": "What moves?"}]
-    >>> text = model.processor.apply_chat_template([{"role": "user", "content": asked}])
-    >>> inputs = model.processor(text=[text], videos=[video.frames], return_tensors="pt")
-    >>> with compressing(model.hf_model, GleanVID(0.1)) as record:
-    ...     output = model.hf_model.generate(**inputs, max_new_tokens=4)
-    >>> record.compression.num_kept
-    20
-    """
+) -> AbstractContextManager[Prefill]:
+    """``gleanvid.compressing`` for a compressor that was made already."""
     from gleanvid.models import boundary
     from gleanvid.models.families import family_of
 

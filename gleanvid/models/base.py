@@ -1,6 +1,6 @@
-"""One class per model family, which says only what differs from the others.
+"""The base class of model families. A family implements only what differs from the others.
 
-What is generic is here or in :mod:`gleanvid.models.boundary`.
+Everything generic is here or in :mod:`gleanvid.models.boundary`.
 """
 
 from __future__ import annotations
@@ -162,12 +162,12 @@ class ModelAdapter(ABC):
 
     def _without_outro(self, inputs: Mapping[str, Any]) -> dict[str, Any]:
         """The text behind the video goes with the question, for it may share a token with it."""
-        made = dict(inputs)
+        inputs = dict(inputs)
         if self.outro:
             ids = self.processor.tokenizer(self.outro, add_special_tokens=False)["input_ids"]
-            for name in _PER_COLUMN & made.keys():
-                made[name] = made[name][:, : -len(ids)]
-        return made
+            for name in _PER_COLUMN & inputs.keys():
+                inputs[name] = inputs[name][:, : -len(ids)]
+        return inputs
 
     def introduction(self, video: Video) -> str:
         """What the prompt says between the video and the first question."""
@@ -184,15 +184,15 @@ class ModelAdapter(ABC):
         whole = self._render(encoded.video, question, history, answer)
         ends = self.hf_model.generation_config.eos_token_id
         ends = [tokenizer.decode([end]) for end in (ends if isinstance(ends, list) else [ends])]
-        said, end = literal(answer, tokenizer), ends[0]
+        words, end = literal(answer, tokenizer), ends[0]
         if whole.startswith(prompt):
             behind = whole[len(prompt) :]
             found = [(behind.find(end), end) for end in ends if end in behind]
             if found:
                 place, end = min(found)
-                said = behind[:place]
-        made = tokenizer(said + end, add_special_tokens=False, return_tensors="pt")
-        return made["input_ids"][0].to(self.device)
+                words = behind[:place]
+        encoding = tokenizer(words + end, add_special_tokens=False, return_tensors="pt")
+        return encoding["input_ids"][0].to(self.device)
 
     def _render(
         self, video: Video, question: str, history: History, answer: str | None = None
@@ -201,20 +201,22 @@ class ModelAdapter(ABC):
         turns: list[tuple[str, str | None]] = [*history, (question, answer)]
         messages = []
         if self.system_message:
-            said = {"type": "text", "text": literal(self.system_message, self.processor.tokenizer)}
-            messages.append({"role": "system", "content": [said]})
+            messages.append({"role": "system", "content": [self._words(self.system_message)]})
         for number, (asked, answered) in enumerate(turns):
-            content = [{"type": "text", "text": literal(asked, self.processor.tokenizer)}]
+            content = [self._words(asked)]
             if number == 0:
                 content[0]["text"] = self.introduction(video) + content[0]["text"]
                 content.insert(0, {"type": "video"})
             messages.append({"role": "user", "content": content})
             if answered is not None:
-                said = {"type": "text", "text": literal(answered, self.processor.tokenizer)}
-                messages.append({"role": "assistant", "content": [said]})
+                messages.append({"role": "assistant", "content": [self._words(answered)]})
         return self.processor.apply_chat_template(
             messages, add_generation_prompt=answer is None, tokenize=False
         )
+
+    def _words(self, text: str) -> dict[str, str]:
+        """A person's or the model's words as a part of a message."""
+        return {"type": "text", "text": literal(text, self.processor.tokenizer)}
 
     def prompt(self, encoded: Encoded, question: str, history: History) -> dict[str, Any]:
         """The inputs of the encoded prefix with the rest of the prompt behind it.
@@ -226,10 +228,10 @@ class ModelAdapter(ABC):
         )
         if prefix != encoded.prefix:
             raise ModelError("the chat template changes the text ahead of the video by question")
-        made = self.processor.tokenizer(
+        encoding = self.processor.tokenizer(
             self._anchor + self.outro + rest, add_special_tokens=False, return_tensors="pt"
         )
-        tail = made["input_ids"][:, 1:].to(self.device)
+        tail = encoding["input_ids"][:, 1:].to(self.device)
         inputs = dict(encoded.inputs)
         inputs["input_ids"] = torch.cat([inputs["input_ids"], tail], 1)
         inputs["attention_mask"] = torch.ones_like(inputs["input_ids"])

@@ -1,4 +1,4 @@
-"""What goes through a model: the encoded video, earlier turns, and the answer."""
+"""The values between pipeline and models: which clip, the encoded clip, history, and the answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Frames as processors want them."""
+"""Frames and their metadata in the form that processors of transformers take."""
 
 from __future__ import annotations
 

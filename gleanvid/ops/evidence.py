@@ -1,4 +1,4 @@
-"""What the tokens kept so far leave unexplained, unit by unit.
+"""The part of each unit's tokens that the tokens kept before do not explain.
 
 Letters: T units, N tokens of a unit, D width, r shared directions, k tokens kept of a unit.
 """
@@ -32,28 +32,28 @@ class DebiasedClip:
     mean: Tensor
     directions: Tensor
     coordinates: Tensor  # [T, N, r] of the centred tokens
+    norms: Tensor  # [T, N] of the features
+    scale: float  # the largest norm of a debiased token
 
     @classmethod
     def of(cls, features: Tensor, mean: Tensor, directions: Tensor) -> DebiasedClip:
-        coordinates = features @ directions.T - directions @ mean
-        return cls(features, mean, directions, coordinates)
+        shared = directions @ mean
+        coordinates = features @ directions.T - shared
+        norms = torch.linalg.vector_norm(features, dim=-1)
+        along = coordinates.double()
+        squares = norms.double().square() - (along * (along + 2 * shared)).sum(-1)
+        scale = float(squares.max().clamp(min=0).sqrt())
+        return cls(features, mean, directions, coordinates, norms, scale)
 
     def unit(self, unit: int) -> Tensor:
-        """The debiased tokens [N, D] of one unit."""
+        """The debiased tokens [N, D] of one unit, a tensor of its own."""
         return torch.addmm(self.features[unit], self.coordinates[unit], self.directions, alpha=-1.0)
-
-    def largest_norm(self, norms: Tensor) -> Tensor:
-        """float64, of any debiased token; ``norms`` [T, N] are those of the features."""
-        along = self.coordinates.double()
-        shared = (self.directions @ self.mean).double()
-        squares = norms.double().square() - (along * (along + 2 * shared)).sum(-1)
-        return squares.max().clamp(min=0).sqrt()
 
 
 class Evidence(Protocol):
     """What the selection asks of the evidence kept so far (Algorithm 2)."""
 
-    scale: Tensor  # the largest value that ``complement`` can have; 0: unknown
+    scale: float  # the largest value that ``complement`` can have; 0: unknown
 
     def complement(self, unit: int) -> Tensor:
         """What every token [N] of a unit would add."""
@@ -73,17 +73,14 @@ class SubspaceEvidence:
     the tokens share a large mean.
     """
 
-    def __init__(
-        self, clip: DebiasedClip, scale: Tensor, budgets: Sequence[int], tolerance: float
-    ) -> None:
-        self.scale = scale
-        floor = (_FLOOR * scale).clamp(min=1e-30)
-        rows = sum(budgets), max(budgets)
+    def __init__(self, clip: DebiasedClip, budgets: Sequence[int], tolerance: float) -> None:
+        self.scale = clip.scale
+        rows, floor = (sum(budgets), max(budgets)), max(_FLOOR * clip.scale, 1e-30)
         self._basis = GrowingBasis(clip.features, *rows, tolerance, floor)
         self._clip, self._residual = clip, clip.features[:0]
 
     def complement(self, unit: int) -> Tensor:
-        self._residual = self._basis.outside(self._clip.unit(unit))
+        self._residual = self._basis.remove_from(self._clip.unit(unit))
         return torch.linalg.vector_norm(self._residual, dim=1)
 
     def absorb(self, chosen: Tensor) -> None:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 _RIDGE = 0.03  # of the floor: keeps the factor of repeated rows finite, far below what counts
 _STRUCK = 1e200  # on the diagonal: the row's direction, and its part in others, underflow to zero
-_DEPENDENT = 1e-14  # of the mean square of rows: float32 holds nothing smaller
+_DEPENDENT = 1e-14  # of a row's square: float32 holds nothing smaller
 
 
 def outside(rows: Tensor, basis: Tensor) -> Tensor:
@@ -27,8 +27,7 @@ def orthonormalised(rows: Tensor) -> Tensor:
     """Rows [k, D] with the same span; one that depends on others gets no longer than one."""
     wide = rows.double()
     gram = wide @ wide.T
-    total = gram.diagonal().sum().clamp(min=1e-280)  # above zero for rows of nothing
-    gram.diagonal().add_(total, alpha=_DEPENDENT / len(rows))
+    gram.diagonal().mul_(1 + _DEPENDENT).add_(1e-280)  # above zero for rows of nothing
     factor = torch.linalg.cholesky_ex(gram).L
     return torch.linalg.solve_triangular(factor, wide, upper=False).to(rows.dtype)
 
@@ -37,14 +36,14 @@ class RowFilter:
     """Orthonormal directions of those rows that add something (Eq. qr_filter).
 
     A row is accepted if its distance from the rows before it passes ``relative`` times the largest
-    such distance and ``floor``, a positive number on the rows' device. The distances are the
-    diagonal of a Cholesky factor. Takes up to ``most`` rows.
+    such distance and ``floor`` > 0. The distances are the diagonal of a Cholesky factor. Takes up
+    to ``most`` rows.
     """
 
-    def __init__(self, relative: float, floor: Tensor, most: int) -> None:
-        self._relative, self._floor = relative, floor.double()
-        unit = torch.eye(most, dtype=torch.float64, device=floor.device)
-        self._ridge = unit * (_RIDGE * self._floor).square()
+    def __init__(self, relative: float, floor: float, most: int, device: torch.device) -> None:
+        self._relative, self._floor = relative, floor
+        unit = torch.eye(most, dtype=torch.float64, device=device)
+        self._ridge = unit * (_RIDGE * floor) ** 2
 
     def directions(self, rows: Tensor) -> tuple[Tensor, Tensor]:
         """Of rows [k, D]: directions [k, D], zero where rejected, and which are rejected [k].
@@ -52,14 +51,15 @@ class RowFilter:
         Accepted rows are made orthogonal among themselves alone. A rejected row's direction is
         rounding noise: no later row may lose what happens to lie along it.
         """
-        wide, size = rows.double(), len(rows)
-        gram = torch.addmm(self._ridge[:size, :size], wide, wide.T)
+        wide, own = rows.double(), slice(len(rows))
+        gram = torch.addmm(self._ridge[own, own], wide, wide.T)
         distance = torch.linalg.cholesky_ex(gram).L.diagonal()
-        rejected = distance <= torch.maximum(self._relative * distance.max(), self._floor)
+        least = (self._relative * distance.max()).clamp(min=self._floor)
+        rejected = distance <= least
         gram.diagonal().masked_fill_(rejected, _STRUCK)
         factor = torch.linalg.cholesky_ex(gram).L
-        found = torch.linalg.solve_triangular(factor, wide, upper=False)
-        return found.to(rows.dtype), rejected
+        torch.linalg.solve_triangular(factor, wide, upper=False, out=wide)
+        return wide.to(rows.dtype), rejected
 
 
 class GrowingBasis:
@@ -70,27 +70,29 @@ class GrowingBasis:
     """
 
     def __init__(
-        self, like: Tensor, capacity: int, most: int, relative: float, floor: Tensor
+        self, like: Tensor, capacity: int, most: int, relative: float, floor: float
     ) -> None:
         self.width = like.shape[-1]
         self.rejected: list[Tensor] = []  # bool [k] of every block
-        self._filter = RowFilter(relative, floor, most)
+        self._filter = RowFilter(relative, floor, most, like.device)
         self._rows = like.new_zeros(min(capacity, self.width + most), self.width)
         self._used = 0  # rows that may hold a direction; rejected ones are zero
 
-    def outside(self, rows: Tensor) -> Tensor:
-        """What the basis leaves of rows [k, D]."""
-        return outside(rows, self._rows[: self._used])
+    def remove_from(self, rows: Tensor) -> Tensor:
+        """What the basis leaves of rows [k, D], written in their place."""
+        basis = self._rows[: self._used]
+        return rows.addmm_(rows @ basis.T, basis, alpha=-1.0) if self._used else rows
 
     def absorb(self, residual: Tensor) -> None:
-        """Add rows [k, D] that :meth:`outside` gave.
+        """Add rows [k, D] that :meth:`remove_from` gave.
 
         Their directions are projected once more: those of small rows magnify what rounding left.
         """
         found, rejected = self._filter.directions(residual)
         after = self._used + len(found)
-        held, place = self._rows[: self._used], self._rows[self._used : after]
-        torch.addmm(found, found @ held.T, held, alpha=-1.0, out=place)
+        basis, place = self._rows[: self._used], self._rows[self._used : after]
+        along = (basis @ found.T).T  # of few rows and many: faster than the other way round
+        torch.addmm(found, along, basis, alpha=-1.0, out=place)
         self._used = after
         self.rejected.append(rejected)
         if self._used > self.width:
@@ -98,7 +100,7 @@ class GrowingBasis:
 
     def _drop_rejected(self) -> None:
         """Move the rows that hold a direction to the front and keep as many as the width."""
-        held = self._rows[: self._used].any(1)
-        front = held.sort(descending=True, stable=True).indices[: self.width]
+        is_direction = torch.linalg.vector_norm(self._rows[: self._used], dim=1) > 0.5
+        front = is_direction.sort(descending=True, stable=True).indices[: self.width]
         self._rows[: self.width] = self._rows[front]
         self._used = self.width

@@ -21,18 +21,23 @@ _TOLERANCE = 1e-6
 _SYSTEMS = 2**19  # numbers in the Gram systems that are solved at once, at least
 
 
-def top_directions(features: Tensor, mean: Tensor, rank: int) -> Tensor:
+def top_directions(
+    features: Tensor, mean: Tensor, rank: int, pooled: Tensor | None = None
+) -> Tensor:
     """Top right singular vectors of the centred matrix: [L, D], [D] -> orthonormal rows [r, D].
 
     float32 in, float32 out, r = min(rank, L, D). Small matrices use a dense eigensolver in float64,
     large ones a block Krylov method that runs until the residual of every direction has converged.
+    In white noise many directions are all but equally strong, and it may stop at its limit of steps
+    before: it then gives one that is as strong as the first (to 1e-4 of its energy or less).
+    ``pooled`` [P, D], means over parts of the rows, let it start nearer at less cost.
     """
     rank = min(rank, *features.shape)
     if rank == 0:
         return features.new_zeros(0, features.shape[1])
     if min(features.shape) <= _EXACT_BELOW:
         return _dense_directions(features, mean, rank)
-    return _krylov_directions(features, mean, rank)
+    return _krylov_directions(features, mean, rank, features if pooled is None else pooled)
 
 
 def _dense_directions(features: Tensor, mean: Tensor, rank: int) -> Tensor:
@@ -45,26 +50,32 @@ def _dense_directions(features: Tensor, mean: Tensor, rank: int) -> Tensor:
     )
 
 
-def _krylov_directions(features: Tensor, mean: Tensor, rank: int) -> Tensor:
+def _krylov_directions(features: Tensor, mean: Tensor, rank: int, start: Tensor) -> Tensor:
     """Rayleigh-Ritz on the block Krylov space of A^T A, A = features - mean, never formed.
 
-    The space grows from random combinations of the rows of A; its small eigenproblems are solved on
-    the host, where they also say whether it has grown far enough.
+    The space grows from random combinations of the rows of ``start``, after one step of the power
+    method on them; its small eigenproblems are solved on the host, where they also say whether it
+    has grown far enough.
     """
     width = -(-2 * rank // _BLOCK) * _BLOCK
-    drawn = torch.randn(width, len(features), generator=torch.Generator().manual_seed(0))
-    block = _combined(drawn.to(features), features, mean)
+    drawn = torch.randn(width, len(start), generator=torch.Generator().manual_seed(0))
+    block = _images(orthonormalised(_combined(drawn.to(start), start, mean)), start, mean)
     basis = images = features.new_zeros(0, features.shape[1])
     for _ in range(_MAX_STEPS):
         for _ in range(2):  # once is not accurate enough
             block = orthonormalised(outside(block, basis))
         basis = torch.cat([basis, block])
-        block = _combined(block @ features.T - (block @ mean)[:, None], features, mean)
+        block = _images(block, features, mean)
         images = torch.cat([images, block])
         weights, error = _ritz(basis, images, rank)
         if error <= _TOLERANCE:
             break
     return torch.nn.functional.normalize(weights.to(basis) @ basis)
+
+
+def _images(block: Tensor, rows: Tensor, mean: Tensor) -> Tensor:
+    """A^T A times every row of a block [k, D], A = rows - mean."""
+    return _combined(block @ rows.T - (block @ mean)[:, None], rows, mean)
 
 
 def _combined(weights: Tensor, features: Tensor, mean: Tensor) -> Tensor:

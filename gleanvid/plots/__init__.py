@@ -8,17 +8,16 @@ from importlib import import_module
 from typing import Any
 
 _HOME = {
-    "basis_rank_figure": "basis_rank",
     "budget_figure": "budget",
     "contact_sheet": "overlay",
     "cost_quality_figure": "cost_quality",
-    "coverage_error_figure": "coverage_error",
     "effective_dimension_figure": "effective_dimension",
     "effective_rank_figure": "effective_rank",
     "mask_overlap_figure": "mask_overlap",
     "novelty_figure": "novelty",
     "overlay_frame": "overlay",
     "residual_energy_figure": "residual_energy",
+    "side_by_side": "overlay",
     "spatial_iou_figure": "spatial_iou",
 }
 __all__ = sorted(_HOME)

@@ -1,4 +1,4 @@
-"""Tokens kept in each temporal unit, against the uniform budget B/T."""
+"""Tokens kept in each temporal unit, against the even share B/T."""
 
 from __future__ import annotations
 
@@ -7,35 +7,37 @@ from collections.abc import Sequence
 import plotly.graph_objects as go
 
 from gleanvid.metrics import budget_gini
+from gleanvid.plots.labels import labels
 from gleanvid.plots.palette import BLUE, GREY
-from gleanvid.plots.style import labels, listed, styled
-from gleanvid.plots.units import lines_over_units
+from gleanvid.plots.style import compressed, listed, styled
+from gleanvid.plots.units import HOVER, lines_over_units
 from gleanvid.run import Run
 
-_HOVER = "%{y} tokens at %{customdata:.2f} s"
+_TOKENS = "%{y} tokens"
 
 
 def budget_figure(runs: Run | Sequence[Run]) -> go.Figure:
-    """Bars of one run's budgets, or a stepped line a run; the uniform line of each budget.
+    """Bars of one run's budgets, or a stepped line a run; the even share of each budget.
 
-    The Gini coefficient of the budgets stands in the legend.
+    The Gini coefficient of the budgets stands in the legend. Runs that keep everything are left
+    out beside others: their height would press the others together.
     """
-    shown = listed(runs)
-    if len(shown) == 1:
-        figure = _bars(shown[0])
+    drawn = compressed(listed(runs))
+    if len(drawn) == 1:
+        figure = _bars(drawn[0])
     else:
-        budgets = [run.compression.budgets for run in shown]
-        names = [f"{name} ({_spread(run)})" for name, run in zip(labels(shown), shown, strict=True)]
-        figure = lines_over_units(shown, names, budgets, "tokens kept", _HOVER, "hvh")
-    shares = {run.compression.num_kept / run.compression.grid[0] for run in shown}
-    longest = max((run.compression.grid[0] for run in shown), default=1)
+        budgets = [run.compression.budgets for run in drawn]
+        spreads = [_spread(run) for run in drawn]
+        figure = lines_over_units(drawn, spreads, budgets, "tokens kept", _TOKENS, "hvh")
+    shares = {run.compression.num_kept / run.compression.grid[0] for run in drawn}
+    longest = max((run.compression.grid[0] for run in drawn), default=1)
     for even in sorted(shares):
         figure.add_scatter(
             x=[0.5, longest + 0.5],
             y=[even, even],
             mode="lines",
-            name=f"B/T = {even:.1f}",
-            line={"color": GREY, "dash": "dash", "width": 2},
+            name=f"even share {even:.1f}",
+            line={"color": GREY, "dash": "dash", "width": 1},
             hoverinfo="skip",
         )
     return styled(figure, "temporal unit", "tokens kept")
@@ -53,7 +55,8 @@ def _bars(run: Run) -> go.Figure:
         y=budgets,
         customdata=run.seconds[:, 0].tolist(),
         name=f"tokens kept ({_spread(run)})",
+        meta=labels([run])[0],
         marker={"color": BLUE},
-        hovertemplate=f"{_HOVER}<extra></extra>",
+        hovertemplate=f"{HOVER}{_TOKENS}<extra></extra>",
     )
     return figure

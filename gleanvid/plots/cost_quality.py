@@ -7,8 +7,9 @@ from collections.abc import Sequence
 import plotly.graph_objects as go
 
 from gleanvid.compressors import title_of
-from gleanvid.plots.palette import looks
-from gleanvid.plots.style import labels, styled
+from gleanvid.plots.labels import labels
+from gleanvid.plots.palette import styles
+from gleanvid.plots.style import styled
 from gleanvid.run import Run
 
 
@@ -19,7 +20,7 @@ def cost_quality_figure(runs: Sequence[Run], qualities: Sequence[float], y_title
     """
     figure, names = go.Figure(), list(dict.fromkeys(str(r.compressor["name"]) for r in runs))
     rows = list(zip(runs, qualities, labels(runs), strict=True))
-    for name, look in zip(names, looks(names), strict=True):
+    for name, style in zip(names, styles(names), strict=True):
         own = sorted(
             (run.cost.prefill_flops / run.cost.prefill_flops_full, quality, label)
             for run, quality, label in rows
@@ -33,9 +34,8 @@ def cost_quality_figure(runs: Sequence[Run], qualities: Sequence[float], y_title
             name=title_of(name),
             showlegend=True,
             hovertemplate="%{text}: %{x:.1%} of the FLOPs, %{y:.3f}<extra></extra>",
-            **look,
+            **style,
         )
     styled(figure, "prefill FLOPs, share of all tokens", y_title)
-    figure.update_layout(hovermode="closest")
     figure.update_yaxes(rangemode="normal")
     return figure.update_xaxes(tickformat=".0%", rangemode="tozero")

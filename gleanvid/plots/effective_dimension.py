@@ -1,4 +1,4 @@
-"""Effective dimension of the kept tokens against retention (Fig. 1(c))."""
+"""Effective dimension of the kept tokens against retention (Fig. 1(c)), beside random keeping."""
 
 from __future__ import annotations
 
@@ -6,11 +6,48 @@ from collections.abc import Sequence
 
 import plotly.graph_objects as go
 
-from gleanvid.plots.against_retention import Curves, against_retention, curves_of
+from gleanvid.metrics import diagnostics_of
+from gleanvid.plots.labels import title_of
+from gleanvid.plots.measured import UNMEASURED
+from gleanvid.plots.palette import GREY, styles
+from gleanvid.plots.style import compressed, listed, note, styled
 from gleanvid.run import Run
 
+_HOVER = "<b>%{meta}</b><br>%{x:.1%} kept<br>%{y:.1f} directions<extra></extra>"
 
-def effective_dimension_figure(runs: Run | Sequence[Run] | Curves) -> go.Figure:
-    """From runs with diagnostics, or plain numbers: method -> {share kept: effective rank}."""
-    curves = curves_of(runs, lambda held: held.effective_rank)
-    return against_retention(curves, "effective rank", "%{y:.1f} dimensions")
+
+def effective_dimension_figure(runs: Run | Sequence[Run]) -> go.Figure:
+    """A line a method over the shares it kept, and random keeping; needs diagnostics.
+
+    Runs that keep everything are left out beside others: their share is far from the others'.
+    """
+    curves: dict[str, dict[float, float]] = {}
+    random: dict[float, float] = {}
+    for run in compressed(listed(runs)):
+        if diagnostics := diagnostics_of(run):
+            share = run.compression.num_kept / run.compression.num_tokens
+            curves.setdefault(title_of(run), {})[share] = diagnostics.effective_rank
+            random[share] = diagnostics.random_effective_rank
+    figure = go.Figure()
+    for (name, points), style in zip(curves.items(), styles(list(curves)), strict=True):
+        _line(figure, name, points, **style)
+    if curves:
+        _line(figure, "random keeping", random, line={"color": GREY, "dash": "dash", "width": 1})
+    else:
+        note(figure, UNMEASURED)
+    styled(figure, "visual tokens kept", "effective rank (directions)")
+    return figure.update_xaxes(tickformat=".0%")
+
+
+def _line(figure: go.Figure, name: str, points: dict[float, float], **style: object) -> None:
+    shares = sorted(points)
+    figure.add_scatter(
+        x=shares,
+        y=[points[share] for share in shares],
+        mode="lines+markers" if "marker" in style else "lines",
+        name=name,
+        meta=name,
+        showlegend=True,
+        hovertemplate=_HOVER,
+        **style,
+    )

@@ -1,4 +1,4 @@
-"""Effective rank of the tokens kept in each unit."""
+"""Spatial diversity: effective rank of what each unit keeps."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ def effective_rank_figure(runs: Run | Sequence[Run]) -> go.Figure:
     """Effective rank per unit, that of all kept tokens in the legend; needs diagnostics."""
     return measured_over_units(
         runs,
-        lambda held: held.effective_rank_by_unit,
-        lambda held: f"{held.effective_rank:.1f} over all units",
-        "effective rank",
-        "%{y:.1f} dimensions at %{customdata:.2f} s",
+        lambda diagnostics: diagnostics.effective_rank_by_unit,
+        lambda diagnostics: f"{diagnostics.effective_rank:.1f} over all units",
+        "effective rank (directions)",
+        "%{y:.1f} directions",
     )

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import plotly.graph_objects as go
 
 from gleanvid.metrics import mask_overlaps
-from gleanvid.plots.style import labels, styled
+from gleanvid.plots.labels import labels
+from gleanvid.plots.style import compressed, styled
 from gleanvid.run import Run
 
 _SCALE = [[0.0, "#F7FBFF"], [0.5, "#6BAED6"], [1.0, "#08306B"]]  # one hue, by lightness
@@ -15,9 +16,13 @@ _LABELLED = 8  # runs up to which every cell shows its number
 
 
 def mask_overlap_figure(runs: Sequence[Run]) -> go.Figure:
-    """Heat map of runs of one clip, 0 (nothing in common) to 1 (the same tokens)."""
-    names = labels(runs)
-    values = mask_overlaps([run.compression for run in runs]).tolist()
+    """Heat map of runs of one clip, 0 (nothing in common) to 1 (the same tokens).
+
+    Runs that keep everything are left out beside others: each overlaps by what the other keeps.
+    """
+    drawn = compressed(runs)
+    names = labels(drawn)
+    values = mask_overlaps([run.compression for run in drawn]).tolist()
     figure = go.Figure(
         go.Heatmap(
             x=names,
@@ -28,10 +33,10 @@ def mask_overlap_figure(runs: Sequence[Run]) -> go.Figure:
             colorscale=_SCALE,
             colorbar={"title": {"text": "IoU", "side": "right"}, "thickness": 12},
             texttemplate="%{z:.2f}" if len(names) <= _LABELLED else None,
-            hovertemplate="%{y} and %{x}: IoU %{z:.3f}<extra></extra>",
+            hovertemplate="<b>%{y}</b><br>and %{x}<br>IoU %{z:.3f}<extra></extra>",
         )
     )
     styled(figure, "", "", height=max(260, 90 + 26 * len(names)))
-    figure.update_layout(hovermode="closest", margin={"l": 90})
+    figure.update_layout(margin={"l": 90})
     figure.update_yaxes(autorange="reversed", rangemode="normal")
     return figure

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING
 import plotly.graph_objects as go
 
 from gleanvid.metrics import Diagnostics, diagnostics_of
-from gleanvid.plots.style import labels, listed, note
+from gleanvid.plots.style import listed, note
 from gleanvid.plots.units import lines_over_units
 from gleanvid.run import Run
 
 if TYPE_CHECKING:
     from torch import Tensor
+
+UNMEASURED = "not measured: the features of this clip are no longer at hand"
 
 
 def measured_over_units(
@@ -24,12 +26,10 @@ def measured_over_units(
     hover: str,
 ) -> go.Figure:
     """A line a run that holds diagnostics, its summary in the legend; says so where none does."""
-    found = [(run, held) for run in listed(runs) if (held := diagnostics_of(run))]
-    shown = [run for run, _ in found]
-    told = [
-        f"{name} ({summary(held)})" for name, (_, held) in zip(labels(shown), found, strict=True)
-    ]
-    figure = lines_over_units(shown, told, [values(held) for _, held in found], y_title, hover)
+    found = [(run, diagnostics) for run in listed(runs) if (diagnostics := diagnostics_of(run))]
+    summaries = [summary(diagnostics) for _, diagnostics in found]
+    lines = [values(diagnostics) for _, diagnostics in found]
+    figure = lines_over_units([run for run, _ in found], summaries, lines, y_title, hover)
     if not found:
-        note(figure, "not measured: the features of this clip are no longer at hand")
+        note(figure, UNMEASURED)
     return figure

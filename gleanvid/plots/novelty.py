@@ -6,36 +6,41 @@ from collections.abc import Sequence
 
 import plotly.graph_objects as go
 
-from gleanvid.plots.palette import looks
-from gleanvid.plots.style import labels, listed, note, styled, title_of
+from gleanvid.plots.labels import labels, title_of
+from gleanvid.plots.palette import styles
+from gleanvid.plots.style import listed, log_axis, note, styled
+from gleanvid.plots.units import HOVER
 from gleanvid.run import Run
+
+_ROUNDING = 1e-5  # of the highest value
 
 
 def novelty_figure(runs: Run | Sequence[Run]) -> go.Figure:
     """Novelty per unit, on a logarithmic axis; its share on hover, the Gini coefficient and alpha
     in the legend. Says so where no run measured novelty.
     """
-    shown = [run for run in listed(runs) if "novelty" in run.compression.trace]
+    drawn = [run for run in listed(runs) if "novelty" in run.compression.trace]
     figure = go.Figure()
-    if not shown:
+    if not drawn:
         names = ", ".join(dict.fromkeys(title_of(run) for run in listed(runs)))
         note(figure, f"{names} does not measure novelty")
-    methods = [str(run.compressor["name"]) for run in shown]
-    for run, name, look in zip(shown, labels(shown), looks(methods), strict=True):
+    methods = [str(run.compressor["name"]) for run in drawn]
+    for run, name, style in zip(drawn, labels(drawn), styles(methods), strict=True):
         trace = run.compression.trace
         novelty, share = trace["novelty"].tolist(), trace["share"].tolist()
         spread = f"Gini {float(trace['gini']):.2f}, alpha {float(trace['alpha']):.2f}"
         figure.add_scatter(
             x=list(range(1, len(novelty) + 1)),
             y=novelty,
-            customdata=list(zip(share, run.seconds[:, 0].tolist(), strict=True)),
+            customdata=list(zip(run.seconds[:, 0].tolist(), share, strict=True)),
             mode="lines+markers",
-            name=f"{'novelty' if len(shown) == 1 else name} ({spread})",
+            name=f"{'novelty' if len(drawn) == 1 else name} ({spread})",
+            meta=name,
             showlegend=True,
-            hovertemplate="R = %{y:.4g}, %{customdata[0]:.1%} of all, at %{customdata[1]:.2f} s"
-            f"<extra>{name}</extra>",
-            **look,
+            hovertemplate=f"{HOVER.replace('customdata', 'customdata[0]')}"
+            "R = %{y:.4g}, %{customdata[1]:.1%} of all<extra></extra>",
+            **style,
         )
     styled(figure, "temporal unit", "novelty R")
     # The first unit is all new: beside it the others would lie on the axis.
-    return figure.update_yaxes(type="log", rangemode="normal")
+    return log_axis(figure, _ROUNDING * max((max(line.y) for line in figure.data), default=0.0))

@@ -1,40 +1,115 @@
-"""Frames with the dropped tokens darkened: what the model was shown."""
+"""Frames with the dropped tokens darkened: what the model was overlay."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
+from gleanvid.plots.labels import labels
 from gleanvid.run import Run
 
 _DIM = 0.22  # brightness left to a dropped token
-_EDGE = np.array([0, 114, 178], np.uint8)
+_EDGE = np.array([240, 240, 240], np.uint8)
+_GROUND = np.array([17, 20, 24], np.uint8)  # between pictures and behind their captions
+_INK, _SOFT = (240, 240, 240), (160, 168, 178)
+_GAP = 8  # pixels between pictures
+_WIDTHS = 320, 640  # least and greatest of a picture on a sheet, in pixels
 
 
 def first_frame(run: Run, unit: int) -> int:
     """Index of the first sampled frame of a temporal unit."""
-    per_unit = -(-len(run.video) // run.compression.grid[0])
-    return min(unit * per_unit, len(run.video) - 1)
+    return min(unit * _per_unit(run), len(run.video) - 1)
 
 
-def overlay_frame(run: Run, unit: int) -> np.ndarray:
-    """uint8 [H, W, 3]: the unit's first frame; dropped tokens dark, kept ones outlined."""
-    frame = run.video.frames[first_frame(run, unit)].copy()
-    height, width = frame.shape[:2]
+def _per_unit(run: Run) -> int:
+    return -(-len(run.video) // run.compression.grid[0])
+
+
+def overlay_frame(run: Run, unit: int, frame: int | None = None) -> np.ndarray:
+    """uint8 [H, W, 3]: a frame of the unit (its first); dropped tokens dark, the rest outlined."""
+    picture = run.video.frames[first_frame(run, unit) if frame is None else frame]
+    kept = _kept_pixels(run, unit)
+    overlay = np.where(kept[..., None], picture, (picture * _DIM).astype(np.uint8))
+    overlay[kept & ~_inner(kept, max(1, round(min(kept.shape) / 240)))] = _EDGE
+    return overlay
+
+
+def _kept_pixels(run: Run, unit: int) -> np.ndarray:
+    """bool [H, W]: where the kept tokens of a unit lie."""
+    height, width = run.video.frames.shape[1:3]
     scale = np.array([width, height, width, height]) / np.tile(run.video.source_size[::-1], 2)
     boxes = np.rint(run.rectangles.numpy() * scale).astype(int)
     kept = run.compression.mask.numpy().reshape(run.compression.grid[0], -1)[unit]
-    shown = (frame * _DIM).astype(np.uint8)
+    pixels = np.zeros((height, width), bool)
     for left, top, right, bottom in boxes[kept]:
-        shown[top:bottom, left:right] = frame[top:bottom, left:right]
-        shown[top:bottom, left : left + 1] = shown[top : top + 1, left:right] = _EDGE
-    return shown
+        pixels[top:bottom, left:right] = True
+    return pixels
+
+
+def _inner(region: np.ndarray, steps: int) -> np.ndarray:
+    """The region without its outermost pixels; the rim of the picture is no border."""
+    for _ in range(steps):
+        wide = np.pad(region, 1, constant_values=True)
+        region = region & wide[2:, 1:-1] & wide[:-2, 1:-1] & wide[1:-1, 2:] & wide[1:-1, :-2]
+    return region
 
 
 def contact_sheet(run: Run, columns: int = 4) -> np.ndarray:
-    """uint8 [H', W', 3]: the overlays of all units, row by row, on one sheet."""
-    tiles = [overlay_frame(run, unit) for unit in range(run.compression.grid[0])]
+    """uint8 [H', W', 3]: the overlays of all units with their times and budgets, row by row."""
+    record = run.compression
+    tiles = [
+        captioned(
+            _sized(overlay_frame(run, unit)),
+            f"{unit + 1} · {float(run.seconds[unit, 0]):.1f} s",
+            f"{kept} of {record.num_tokens // record.grid[0]}",
+        )
+        for unit, kept in enumerate(record.budgets.tolist())
+    ]
     columns = min(columns, len(tiles))
-    blank = np.zeros_like(tiles[0])
-    tiles += [blank] * (-len(tiles) % columns)
-    rows = [np.hstack(tiles[start : start + columns]) for start in range(0, len(tiles), columns)]
-    return np.vstack(rows)
+    tiles += [np.broadcast_to(_GROUND, tiles[0].shape)] * (-len(tiles) % columns)
+    rows = [_beside(tiles[start : start + columns]) for start in range(0, len(tiles), columns)]
+    sheet = _beside([row.swapaxes(0, 1) for row in rows]).swapaxes(0, 1)
+    counted = f"{record.num_kept:,} of {record.num_tokens:,} tokens"
+    return captioned(sheet, labels([run])[0], counted)
+
+
+def side_by_side(runs: Sequence[Run], frame: int) -> np.ndarray:
+    """uint8 [H', W', 3]: one sampled frame as each of some runs of one clip leaves it."""
+    pictures = []
+    for run, label in zip(runs, labels(runs), strict=True):
+        unit = frame // _per_unit(run)
+        kept = f"{int(run.compression.budgets[unit])} tokens"
+        pictures.append(captioned(_sized(overlay_frame(run, unit, frame)), label, kept))
+    return _beside(pictures)
+
+
+def _beside(pictures: Sequence[np.ndarray]) -> np.ndarray:
+    gap = np.broadcast_to(_GROUND, (len(pictures[0]), _GAP, 3))
+    return np.hstack([part for picture in pictures for part in (gap, picture)][1:])
+
+
+def _sized(picture: np.ndarray) -> np.ndarray:
+    """The picture within ``_WIDTHS``."""
+    from PIL import Image
+
+    height, width = picture.shape[:2]
+    wanted = min(max(width, _WIDTHS[0]), _WIDTHS[1])
+    if wanted == width:
+        return picture
+    size = wanted, round(height * wanted / width)
+    return np.asarray(Image.fromarray(picture).resize(size, Image.Resampling.LANCZOS))
+
+
+def captioned(picture: np.ndarray, text: str, aside: str = "") -> np.ndarray:
+    """The picture under a line of text, ``aside`` at its right end where there is room."""
+    from PIL import Image, ImageDraw, ImageFont
+
+    font = ImageFont.load_default(14)
+    strip = Image.new("RGB", (picture.shape[1], 24), tuple(_GROUND.tolist()))
+    pen = ImageDraw.Draw(strip)
+    pen.text((4, 3), text, _INK, font)
+    left = strip.width - 4 - pen.textlength(aside, font)
+    if left > 12 + pen.textlength(text, font):
+        pen.text((left, 3), aside, _SOFT, font)
+    return np.vstack([np.asarray(strip), picture])

@@ -1,38 +1,61 @@
-"""Colours, dashes and symbols that colour-blind people can tell apart, on paper and on screens."""
+"""Colours, dashes and symbols that colour-blind people can tell apart, on paper and on screens.
+
+Every method has its own style in all pictures, by its place in the list of compressors. No two
+share both dash and symbol, so that lines can be told apart without their colours.
+"""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from typing import Any
+
+from gleanvid.compressors import COMPRESSORS
 
 # Okabe and Ito, "Color Universal Design", 2008, without the yellow that white paper swallows.
 BLUE, ORANGE, VERMILLION, GREY = "#0072B2", "#E69F00", "#D55E00", "#808080"
 GREEN, PURPLE, SKY = "#009E73", "#CC79A7", "#56B4E9"
-_FIXED = {"gleanvid": BLUE, "full": GREY, "all tokens": GREY}  # by name or display name
+_FIXED = {"full": GREY, "gleanvid": BLUE}
 _RIVALS = (ORANGE, GREEN, PURPLE, VERMILLION, SKY)
 DASHES = ("solid", "dash", "dot", "dashdot")
-SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "cross")
+SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "triangle-down", "cross")
+# Neighbours differ in both: 4 and 7 have no divisor in common. Hollow ones come after all others.
+_FILLED = [(DASHES[n % len(DASHES)], SYMBOLS[n % len(SYMBOLS)]) for n in range(28)]
+_PAIRS = _FILLED + [(dash, f"{symbol}-open") for dash, symbol in _FILLED]
+_ORDER = ["gleanvid", *(name for name in COMPRESSORS if name != "gleanvid")]
+_NAMES = {method.title: name for name, method in COMPRESSORS.items()}
 
 
 def colours(names: Sequence[str]) -> list[str]:
-    """A colour a series: GleanVID blue, full tokens grey, the others in turn."""
-    rivals = [name for name in dict.fromkeys(names) if name.lower() not in _FIXED]
-    turn = {name: _RIVALS[place % len(_RIVALS)] for place, name in enumerate(rivals)}
-    return [_FIXED.get(name.lower()) or turn[name] for name in names]
+    """A colour a series, by name or title: GleanVID blue, full tokens grey, the others in turn."""
+    series = [_NAMES.get(name, name) for name in names]
+    rivals = [name for name in [*_ORDER, *series] if name not in _FIXED]
+    places = {name: place for place, name in enumerate(dict.fromkeys(rivals))}
+    return [_FIXED.get(name) or _RIVALS[places[name] % len(_RIVALS)] for name in series]
 
 
-def looks(names: Sequence[str]) -> list[dict[str, Any]]:
-    """Line and marker of every series; a colour that comes again has another dash and symbol."""
-    seen: Counter[str] = Counter()
+def styles(names: Sequence[str]) -> list[dict[str, Any]]:
+    """Line and marker of every series, by the names or titles of their methods.
+
+    A method that comes again keeps its colour; its dash and symbol are then those of no other
+    series, and its symbol, while there are any left, is new to the method.
+    """
+    series = [_NAMES.get(name, name) for name in names]
+    places = {name: place for place, name in enumerate(dict.fromkeys([*_ORDER, *series]))}
+    free = [pair for place, pair in enumerate(_PAIRS) if place >= len(places)]
+    taken: dict[str, list[str]] = {name: [] for name in series}
     found = []
-    for colour in colours(names):
-        again = seen[colour]
-        seen[colour] += 1
+    for name, colour in zip(series, colours(names), strict=True):
+        pair = _PAIRS[places[name] % len(_PAIRS)]
+        if taken[name] and free:
+            pair = next((one for one in free if one[1] not in taken[name]), free[0])
+            free.remove(pair)
+        dash, symbol = pair
+        taken[name].append(symbol)
+        width = 2.5 if name == "gleanvid" else 1.25
         found.append(
             {
-                "line": {"color": colour, "width": 2, "dash": DASHES[again % len(DASHES)]},
-                "marker": {"color": colour, "symbol": SYMBOLS[again % len(SYMBOLS)], "size": 6},
+                "line": {"color": colour, "width": width, "dash": dash},
+                "marker": {"color": colour, "symbol": symbol, "size": 6},
             }
         )
     return found

@@ -3,22 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import plotly.graph_objects as go
+import torch
 
+from gleanvid.metrics import ROUNDING, Diagnostics
 from gleanvid.plots.measured import measured_over_units
+from gleanvid.plots.style import log_axis
 from gleanvid.run import Run
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 
 def residual_energy_figure(runs: Run | Sequence[Run]) -> go.Figure:
-    """Share of energy outside the span of earlier units, the mean in the legend; needs
-    diagnostics.
+    """Share of energy outside the span of earlier units, from the second unit that keeps anything.
+
+    To the first one all is new, whatever the method: 100 %, and a mean with it would tell how many
+    tokens that unit has. A line ends where the kept tokens span every direction: what is left there
+    is rounding. The mean after the first unit stands in the legend; needs diagnostics.
     """
     figure = measured_over_units(
         runs,
-        lambda held: held.residual_energy_by_unit,
-        lambda held: f"mean {held.residual_energy:.1%}",
+        _later,
+        lambda diagnostics: f"mean {diagnostics.later_residual_energy:.2%}",
         "new energy",
-        "%{y:.1%} new at %{customdata:.2f} s",
+        "%{y:.3~p} of its energy is new",
     )
-    return figure.update_yaxes(type="log", tickformat=".2~%", rangemode="normal")
+    return log_axis(figure, ROUNDING).update_yaxes(tickformat=".1~p")
+
+
+def _later(diagnostics: Diagnostics) -> Tensor:
+    values = diagnostics.residual_energy_by_unit.clone()
+    known = torch.nonzero(~torch.isnan(values))
+    values[: int(known[0]) + 1 if len(known) else 0] = float("nan")
+    return values

@@ -7,36 +7,44 @@ from collections.abc import Sequence
 import plotly.graph_objects as go
 
 from gleanvid.metrics import random_iou_curve, spatial_iou_curve
-from gleanvid.plots.palette import GREY, looks
-from gleanvid.plots.style import labels, listed, styled
+from gleanvid.plots.labels import labels
+from gleanvid.plots.palette import GREY, styles
+from gleanvid.plots.style import compressed, listed, styled
 from gleanvid.run import Run
 
 _GAPS = 20  # largest gap, as in the paper
+_HOVER = "<b>%{meta}</b><br>units %{x} apart<br>IoU %{y:.3f}<extra></extra>"
 
 
 def spatial_iou_figure(runs: Run | Sequence[Run]) -> go.Figure:
-    """A line a run, and what random positions under the first run's budgets would have."""
-    shown, figure = listed(runs), go.Figure()
-    methods = [str(run.compressor["name"]) for run in shown]
-    for run, name, look in zip(shown, labels(shown), looks(methods), strict=True):
-        gaps = range(1, min(_GAPS, run.compression.grid[0] - 1) + 1)
-        figure.add_scatter(
-            x=list(gaps),
-            y=spatial_iou_curve(run.compression, gaps).tolist(),
-            mode="lines+markers",
-            name=name,
-            showlegend=True,
-            hovertemplate=f"IoU %{{y:.3f}}<extra>{name}</extra>",
-            **look,
-        )
-    for run in shown[:1]:
-        gaps = range(1, min(_GAPS, run.compression.grid[0] - 1) + 1)
-        figure.add_scatter(
-            x=list(gaps),
-            y=random_iou_curve(run.compression, gaps).tolist(),
-            mode="lines",
-            name="random positions",
-            line={"color": GREY, "dash": "dash", "width": 2},
-            hovertemplate="IoU %{y:.3f}<extra>random positions</extra>",
-        )
+    """A line a run, and what random positions under the first run's budgets would have.
+
+    Runs that keep everything, 1 at every gap, are left out beside others.
+    """
+    drawn, figure = compressed(listed(runs)), go.Figure()
+    methods = [str(run.compressor["name"]) for run in drawn]
+    for run, name, style in zip(drawn, labels(drawn), styles(methods), strict=True):
+        curve = spatial_iou_curve(run.compression, _gaps(run)).tolist()
+        _line(figure, name, curve, "lines+markers", **style)
+    for run in drawn[:1]:
+        curve = random_iou_curve(run.compression, _gaps(run)).tolist()
+        style = {"color": GREY, "dash": "dash", "width": 1}
+        _line(figure, "random positions", curve, "lines", line=style)
     return styled(figure, "gap in temporal units", "spatial IoU")
+
+
+def _gaps(run: Run) -> range:
+    return range(1, min(_GAPS, run.compression.grid[0] - 1) + 1)
+
+
+def _line(figure: go.Figure, name: str, curve: list[float], mode: str, **style: object) -> None:
+    figure.add_scatter(
+        x=list(range(1, len(curve) + 1)),
+        y=curve,
+        mode=mode,
+        name=name,
+        meta=name,
+        showlegend=True,
+        hovertemplate=_HOVER,
+        **style,
+    )

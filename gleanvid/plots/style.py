@@ -1,13 +1,12 @@
-"""One look for every figure: colour-blind-safe colours, transparent ground for light and dark."""
+"""One style for every figure: colour-blind-safe colours, transparent ground for light and dark."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Sequence
 
 import plotly.graph_objects as go
 
-from gleanvid import compressors
 from gleanvid.plots.palette import GREY
 from gleanvid.run import Run
 
@@ -24,7 +23,8 @@ def styled(figure: go.Figure, x_title: str, y_title: str, height: int = 260) -> 
         plot_bgcolor="rgba(0,0,0,0)",
         font={"color": GREY, "size": 12},
         legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
-        hovermode="x unified",
+        hovermode="closest",
+        hoverdistance=-1,  # a figure tells of the point nearest to the pointer, however far
         bargap=0.15,
         modebar={"remove": ["select2d", "lasso2d", "autoScale2d"]},
     )
@@ -33,39 +33,28 @@ def styled(figure: go.Figure, x_title: str, y_title: str, height: int = 260) -> 
     return figure
 
 
+def log_axis(figure: go.Figure, floor: float) -> go.Figure:
+    """A logarithmic y axis that holds all values; those below ``floor``, rounding, end the line."""
+    drawn = []
+    for line in figure.data:
+        line.y = [None if value is None or value < floor else value for value in line.y]
+        drawn += [value for value in line.y if value is not None]
+    ends = [math.log10(min(drawn)) - 0.1, math.log10(max(drawn)) + 0.1] if drawn else [0, 1]
+    step = 1 if ends[1] - ends[0] > 2 else None  # whole powers of ten, where there are two
+    return figure.update_yaxes(type="log", rangemode="normal", range=ends, dtick=step)
+
+
 def listed(runs: Run | Sequence[Run]) -> list[Run]:
     """One run or several, as a list."""
     return [runs] if isinstance(runs, Run) else list(runs)
 
 
-def title_of(run: Run) -> str:
-    """The display name of a run's method."""
-    return compressors.title_of(str(run.compressor["name"]))
+def compressed(runs: Sequence[Run]) -> list[Run]:
+    """The runs that drop tokens, or all where none does.
 
-
-def labels(runs: Sequence[Run]) -> list[str]:
-    """A name a run: the compressor's, with its ratio, then other settings where names repeat."""
-    names = [title_of(run) for run in runs]
-    for tell in (_ratio, _settings):
-        twice = {name for name, count in Counter(names).items() if count > 1}
-        extras = [tell(run.compressor, [r.compressor for r in runs]) for run in runs]
-        names = [
-            f"{name} {extra}".strip() if name in twice else name
-            for name, extra in zip(names, extras, strict=True)
-        ]
-    return names
-
-
-def _ratio(own: Mapping[str, object], _: Sequence[Mapping[str, object]]) -> str:
-    ratio = own.get("retention_ratio")
-    return f"{ratio:.3%}".replace(".000", "") if isinstance(ratio, (int, float)) else ""
-
-
-def _settings(own: Mapping[str, object], others: Sequence[Mapping[str, object]]) -> str:
-    """The settings in which runs of the same method differ."""
-    same = [other for other in others if other["name"] == own["name"]]
-    told = [name for name in own if any(other.get(name) != own[name] for other in same)]
-    return ", ".join(f"{name} {own[name]}" for name in told if name != "retention_ratio")
+    Of what is kept where, the others say only that it is everything.
+    """
+    return [run for run in runs if run.compression.num_kept < run.compression.num_tokens] or [*runs]
 
 
 def note(figure: go.Figure, text: str) -> None:

@@ -1,4 +1,4 @@
-"""Linux' Landlock, by its three system calls: this process may read one file and nothing else.
+"""Linux' Landlock by its three system calls: limits this process to reading one file.
 
 See ``Documentation/userspace-api/landlock.rst`` of the kernel. What is open already stays open.
 """

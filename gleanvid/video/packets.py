@@ -1,4 +1,4 @@
-"""What PyAV finds in a file without decoding it: its video stream, its packets and their times."""
+"""Lists a file's video packets and their times with PyAV, without decoding."""
 
 from __future__ import annotations
 

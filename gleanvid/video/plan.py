@@ -1,4 +1,4 @@
-"""What reader, decoders and decoding process tell each other. Knows no decoder and no torch."""
+"""The messages between reader, decoders and decoding process. Imports no decoder and no torch."""
 
 from __future__ import annotations
 

@@ -71,11 +71,11 @@ def _by_keyframes(request: Request, index: Index, wanted: list[int]) -> Iterator
     with opened(request) as (container, stream), suppress(av.error.FFmpegError):
         for key, group in groupby(zip(keys.tolist(), wanted, strict=True), key=itemgetter(0)):
             last = max(time for _, time in group)
-            shown = index.times[np.searchsorted(index.times, key)]  # an edit list may hide the key
+            first = index.times[np.searchsorted(index.times, key)]  # an edit list may hide the key
             for early_s in _SEEK_EARLY_S:
                 container.seek(key - round(early_s / index.time_base), stream=stream)
                 time = None
-                for frame in _run_up(container, stream, int(shown), last):
+                for frame in _run_up(container, stream, int(first), last):
                     time = frame.pts
                     yield frame
                 if time == last:

@@ -1,4 +1,4 @@
-"""``read_video``: a file in, a ``Video`` or a ``VideoError`` out."""
+"""``read_video``: reads a file into a ``Video``, or raises ``VideoError``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Decoding in a process of its own, so that a hang or a crash in native code is only a sentence.
+"""Decodes in a separate process, so that a hang or crash in native code becomes a ``VideoError``.
 
 A plain subprocess rather than ``multiprocessing``: it needs no ``__main__`` guard, works from
 threads, notebooks and scripts on standard input, and can be killed at any moment. Pictures come
@@ -17,18 +17,19 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import IO
+from pathlib import Path
+from typing import IO, Any
 
 import numpy as np
 
-from gleanvid.video import spare
+from gleanvid.video import bounds, spare
 from gleanvid.video.plan import MAX_RESULT_BYTES, Events, Plan, Request, UnreadableVideoError
 from gleanvid.video.spare import Decoder
 from gleanvid.video.worker import HEADER, PLACE
 
 MAX_PLAN_BYTES = 2**20
 MAX_SENTENCE_BYTES = 2**12
-LOOK_S = 0.1  # between two looks whether a reading shall end
+POLL_S = 0.1  # between two checks whether a reading shall end
 LAYERS = {  # what a decoding process has given up, as it tells it itself
     "limits": "memory, time and new files are limited",
     "files": "no other file can be read",
@@ -39,11 +40,11 @@ LAYERS = {  # what a decoding process has given up, as it tells it itself
 def decode(request: Request, timeout_s: float, stop: threading.Event | None = None) -> Events:
     """The plan and the pictures of ``request``. However this ends, the process ends with it.
 
-    Once ``stop`` is set the process is ended too, within ``LOOK_S``.
+    Once ``stop`` is set the process is ended too, within ``POLL_S``.
     """
     with _taken() as decoder, _leash(decoder, timeout_s, stop) as expired:
         try:
-            _ask(decoder, request, timeout_s)
+            _ask(decoder, "video", dataclasses.asdict(request), timeout_s)
             yield from _answers(decoder, request)
         except EOFError as error:
             if expired.is_set():
@@ -58,12 +59,25 @@ def layers() -> tuple[str, ...]:
     """The names in ``LAYERS`` of what a decoding process on this machine gives up."""
     with _taken() as decoder, _leash(decoder, 30.0, None):
         try:
-            _ask(decoder, None, 30.0)
+            _ask(decoder, "layers", None, 30.0)
             kind, length = HEADER.unpack(_read(decoder, HEADER.size))
             found = json.loads(_read(decoder, length)) if kind == b"L" and length < 1024 else []
             return tuple(name for name in LAYERS if name in found)
         except (EOFError, ValueError):
             return ()
+
+
+def unpacked(path: str, timeout_s: float) -> tuple[Any, dict[str, np.ndarray]]:
+    """The JSON and the arrays of a saved run's archive, within :mod:`.bounds`.
+
+    Raises ``UnreadableVideoError``.
+    """
+    with _taken() as decoder, _leash(decoder, timeout_s, None):
+        try:
+            _ask(decoder, "archive", str(Path(path).resolve()), timeout_s)
+            return _parts(decoder)
+        except (EOFError, ValueError, TypeError, RecursionError) as error:
+            raise UnreadableVideoError(bounds.NO_RUN) from error
 
 
 @contextmanager
@@ -90,7 +104,7 @@ def _leash(
     end = time.monotonic() + timeout_s
 
     def watch() -> None:
-        while not over.wait(LOOK_S):
+        while not over.wait(POLL_S):
             if time.monotonic() > end:
                 expired.set()
             if expired.is_set() or (stop is not None and stop.is_set()):
@@ -104,11 +118,9 @@ def _leash(
         over.set()
 
 
-def _ask(decoder: Decoder, request: Request | None, timeout_s: float) -> None:
-    asked = {
-        "request": request and dataclasses.asdict(request),
-        "cpu_seconds": int(timeout_s * (os.cpu_count() or 1)) + 1,
-    }
+def _ask(decoder: Decoder, task: str, given: Any, timeout_s: float) -> None:
+    cpu_seconds = int(timeout_s * (os.cpu_count() or 1)) + 1
+    asked = {"task": task, "given": given, "cpu_seconds": cpu_seconds}
     try:
         with decoder.stdin as stdin:
             stdin.write(json.dumps(asked).encode() + b"\n")
@@ -134,6 +146,40 @@ def _answers(decoder: Decoder, request: Request) -> Events:
             yield place, picture.reshape(*plan.size, 3)
         else:
             raise _forged(request)
+
+
+def _parts(decoder: Decoder) -> tuple[Any, dict[str, np.ndarray]]:
+    """The messages of :mod:`.archive`. Raises ``ValueError`` and the like for any others."""
+    arrays: dict[str, np.ndarray] = {}
+    facts, room = None, bounds.MAX_RUN_BYTES
+    while True:
+        kind, length = HEADER.unpack(_read(decoder, HEADER.size))
+        if kind == b"." and facts is not None:
+            return facts, arrays
+        if kind == b"E" and length <= MAX_SENTENCE_BYTES:
+            raise UnreadableVideoError(_read(decoder, length).decode("utf-8", "replace"))
+        if length > bounds.MAX_JSON_BYTES or not bounds.fits(text := _read(decoder, length)):
+            raise ValueError(bounds.TOO_LARGE)
+        if kind == b"J":
+            facts = json.loads(text)
+        elif kind == b"A" and len(arrays) < bounds.MAX_RUN_ARRAYS:
+            name, array = _array(decoder, json.loads(text), room)
+            arrays[name], room = array, room - array.nbytes
+        else:
+            raise ValueError(bounds.NO_RUN)
+
+
+def _array(decoder: Decoder, about: list[Any], room: int) -> tuple[str, np.ndarray]:
+    name, kind, shape, fortran = about
+    dtype, size = np.dtype(str(kind)), math.prod(shape)
+    announced = HEADER.unpack(_read(decoder, HEADER.size))
+    plain = dtype.kind in "biuf" and all(type(side) is int and side >= 0 for side in shape)
+    if not plain or size * dtype.itemsize > room or announced != (b"D", size * dtype.itemsize):
+        raise ValueError(bounds.NO_RUN)
+    array = np.empty(size, dtype)
+    if decoder.stdout.readinto(array.view(np.uint8)) < array.nbytes:  # type: ignore[attr-defined]
+        raise EOFError
+    return str(name), array.reshape(shape, order="F" if fortran else "C")
 
 
 def _plan(text: bytes, request: Request) -> Plan:
@@ -179,10 +225,10 @@ def _why_it_died(request: Request, decoder: Decoder) -> str:
     code, errors = decoder.wait(), decoder.errors
     errors.seek(0)
     lines = _lines(errors)
-    said = f" ({lines[-1][:200]})" if lines and code > 0 else ""
+    detail = f" ({lines[-1][:200]})" if lines and code > 0 else ""
     if code < 0:
-        said = f" (signal {-code})"
-    return f"The decoder crashed on {request.name}{said}; the file is damaged or far too large."
+        detail = f" (signal {-code})"
+    return f"The decoder crashed on {request.name}{detail}; the file is damaged or far too large."
 
 
 def _lines(errors: IO[bytes]) -> list[str]:

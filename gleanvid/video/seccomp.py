@@ -1,4 +1,4 @@
-"""Linux' seccomp: system calls that decoding never needs fail, in every thread of this process.
+"""Linux' seccomp: blocks system calls that decoding never needs, in every thread of this process.
 
 No sockets, no other programs or processes, no signals, no change to what files or processes are
 allowed. Threads go on. The numbers for x86-64 are tested, those for aarch64 taken from its table.
@@ -56,8 +56,8 @@ def restrict() -> bool:
         return False
     machine, seccomp, clone, clone3, prlimit, denied = MACHINES[platform.machine()]
     code = b"".join(_program(machine, clone, clone3, prlimit, denied))
-    held = ctypes.create_string_buffer(code, len(code))
-    program = struct.pack("HxxxxxxP", len(code) // 8, ctypes.addressof(held))
+    buffer = ctypes.create_string_buffer(code, len(code))
+    program = struct.pack("HxxxxxxP", len(code) // 8, ctypes.addressof(buffer))
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0):
         return False

@@ -1,4 +1,4 @@
-"""Is this a video file? Decided from its kind and its first bytes, before any decoder sees it.
+"""Checks that a file is a video by its type and first bytes, before any decoder opens it.
 
 Decoders follow what they are given: FFmpeg opens network addresses, and playlists that name other
 files, whatever they are called (decord 0.6.0 reads the local file that an ``evil.mp4`` names). So

@@ -1,4 +1,4 @@
-"""Starting decoding processes, and keeping one in hand.
+"""Starts decoding processes; a server keeps one started in advance.
 
 An interpreter with its libraries takes half a second to start. A server therefore has one waiting
 (``KEPT.keep()``); without that every reading starts its own.

@@ -4,7 +4,7 @@ Imports neither torch nor ``gleanvid.types``: it is started anew for every file.
 into the file it gives up what it can: memory, time and new files by limits, all files but this one
 by Landlock, sockets, programs and signals by seccomp. Messages are a kind (one byte), a length and
 a payload: ``P`` a plan (JSON), ``F`` a place and its picture, ``L`` the layers that hold (JSON),
-``E`` a sentence, ``.`` the end.
+``E`` a sentence, ``.`` the end; those of a saved run stand in :mod:`gleanvid.video.archive`.
 """
 
 from __future__ import annotations
@@ -20,16 +20,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from importlib import import_module
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
 
-from gleanvid.video import landlock, seccomp
+from gleanvid.video import archive, landlock, seccomp
 from gleanvid.video.plan import Events, Plan, Request, UnreadableVideoError
 
 HEADER = struct.Struct("<cQ")  # kind, length of the payload
 PLACE = struct.Struct("<q")
 MAX_MEMORY_BYTES = 4 * 2**30  # address space of this process
+ARCHIVE_BYTES = 64 * 2**20  # more than it has, for an archive
 MAX_REQUEST_BYTES = 2**16
 MESSAGES_BYTES = 2**16  # of what native libraries complain about; no other file can be written
 NICENESS = 10
@@ -86,29 +88,39 @@ def main() -> None:
     if line:
         asked = json.loads(line)
         _limit("RLIMIT_CPU", asked["cpu_seconds"])
-        _serve(asked["request"], answers)
+        _serve(asked["task"], asked["given"], answers)
     os._exit(0)  # no clean-up of native libraries, which may hang
 
 
-def _serve(asked: dict[str, Any] | None, answers: BinaryIO) -> None:
-    """Answer one request, or without one tell which layers hold."""
-    if asked is None:
-        _send(answers, b"L", json.dumps(restricted(None)).encode())
-        return
-    request = Request(**asked)
+def _serve(task: str, given: Any, answers: BinaryIO) -> None:
+    """One answer: the frames of a ``video``, an ``archive``, or the ``layers`` that hold."""
     try:
-        with _in_words(request):
-            _loaded(request.backend)  # while files can still be opened
-        restricted(request.path)
-        for event in decode(request):
-            if isinstance(event, Plan):
-                _send(answers, b"P", json.dumps(dataclasses.asdict(event)).encode())
-            else:
-                place, picture = event
-                _send(answers, b"F", PLACE.pack(place), np.ascontiguousarray(picture).data)
+        if task == "video":
+            _serve_video(Request(**given), answers)
+        elif task == "archive":
+            archive.ready()
+            _limit("RLIMIT_AS", _taken_bytes() + ARCHIVE_BYTES)
+            restricted(given)
+            for kind, length, parts in archive.messages(given):
+                answers.write(HEADER.pack(kind, length))
+                answers.writelines(parts)
+        else:
+            _send(answers, b"L", json.dumps(restricted(None)).encode())
         _send(answers, b".")
     except UnreadableVideoError as error:
         _send(answers, b"E", str(error).encode("utf-8", "replace"))
+
+
+def _serve_video(request: Request, answers: BinaryIO) -> None:
+    with _in_words(request):
+        _loaded(request.backend)  # while files can still be opened
+    restricted(request.path)
+    for event in decode(request):
+        if isinstance(event, Plan):
+            _send(answers, b"P", json.dumps(dataclasses.asdict(event)).encode())
+        else:
+            place, picture = event
+            _send(answers, b"F", PLACE.pack(place), np.ascontiguousarray(picture).data)
 
 
 def _leave_with_parent() -> None:
@@ -121,11 +133,19 @@ def _leave_with_parent() -> None:
 
 def restricted(path: str | None) -> list[str]:
     """Give up every right but reading ``path``; the names of the layers that hold."""
-    held = ["limits"] if find_spec("resource") else []
+    layers = ["limits"] if find_spec("resource") else []
     if sys.platform == "linux":
-        held += ["files"] if landlock.restrict(path) else []
-        held += ["calls"] if seccomp.restrict() else []
-    return held
+        layers += ["files"] if landlock.restrict(path) else []
+        layers += ["calls"] if seccomp.restrict() else []
+    return layers
+
+
+def _taken_bytes() -> int:
+    """Address space of this process; where that is not told, all that it may take."""
+    try:
+        return int(Path("/proc/self/statm").read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError):
+        return MAX_MEMORY_BYTES
 
 
 def _send(answers: BinaryIO, kind: bytes, *parts: bytes | memoryview) -> None:

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 FLOOR, SATURATED, CONSTANT = 1e-5, 1e-3, 1e-6  # of the largest norm; of cosines
+TIED = 1e-4  # joint scores this close to the last one chosen go by their index
 
 
 def kept_tokens(features: Tensor, grid: tuple[int, int, int], ratio: float) -> set[int]:
@@ -78,10 +79,19 @@ def select(x: Tensor, debiased: Tensor, cells: list[list[int]], budgets: list[in
         score = scaled(u, CONSTANT)
         if v.max() > SATURATED * scale:
             score = score + scaled(v, float(CONSTANT * scale))
-        chosen = score.sort(descending=True, stable=True).indices[:budget]
+        chosen = best(score, budget)
         kept |= {unit * per_unit + int(place) for place in chosen}
         basis = torch.cat([basis, accepted(residual[chosen], basis, scale)])
     return kept
+
+
+def best(score: Tensor, budget: int) -> list[int]:
+    """The highest scores, best first; those tied with the last one chosen by their index."""
+    ranked = sorted(range(len(score)), key=lambda place: -score[place])
+    last = score[ranked[budget - 1]] if budget else math.inf
+    tied = sorted(place for place in ranked if abs(score[place] - last) <= TIED)
+    above = [place for place in ranked if score[place] > last + TIED]
+    return (above + tied)[:budget]
 
 
 def accepted(rows: Tensor, basis: Tensor, scale: Tensor) -> Tensor:

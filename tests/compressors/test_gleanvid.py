@@ -6,7 +6,8 @@ import pytest
 import torch
 from torch._subclasses.fake_tensor import DataDependentOutputException, FakeTensorMode
 
-from gleanvid.compressors.gleanvid import GleanVID, novelty_shares
+from gleanvid.compressors.gleanvid import GleanVID
+from gleanvid.ops.budgets import novelty_shares
 from gleanvid.ops.evidence import DebiasedClip
 from gleanvid.types import VideoTokens
 
@@ -100,7 +101,8 @@ def test_the_loop_over_units_reads_nothing_back_from_the_device():
     with FakeTensorMode():
         features, references = torch.empty(5, 16, 48), torch.empty(5, 5, 48)
         tokens.features = features.flatten(0, 1)
-        clip = DebiasedClip.of(features, torch.empty(48), torch.empty(1, 48))
+        parts = [torch.empty(shape) for shape in ((48,), (1, 48), (5, 16, 1), (5, 16))]
+        clip = DebiasedClip(features, *parts, scale=1.0)
         budgets = [9, 0, 16, 16, 12]  # more than the width: the basis drops what it rejected
         keep, scores, trace = GleanVID()._select(tokens, clip, references, budgets)
         with pytest.raises(DataDependentOutputException):

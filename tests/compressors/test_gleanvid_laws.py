@@ -6,15 +6,21 @@ import pytest
 import torch
 
 from gleanvid.compressors.gleanvid import GleanVID
+from gleanvid.ops import threads
 from gleanvid.types import VideoTokens
 from tests.compressors.moving import GRID, WIDTH, moving_clip
 from tests.compressors.reference import kept_tokens
 
 RATIO = 0.2  # B / D = 0.6
 CASES = [(0, 200, 0.0), (1, 300, 0.0), (2, 200, 0.0), (0, 300, 0.02)]
+TWINS = [(0, 200, 0.0, True), (1, 300, 0.0, True), (2, 100, 0.0, True)]
 
 
-@pytest.fixture(scope="module", params=CASES, ids="seed{0[0]}-rank{0[1]}-noise{0[2]}".format)
+def called(case):
+    return "seed{}-rank{}-noise{}".format(*case) + "-twins" * (case in TWINS)
+
+
+@pytest.fixture(scope="module", params=CASES + TWINS, ids=called)
 def features(request):
     return moving_clip(*request.param).features
 
@@ -37,11 +43,12 @@ def test_noise_in_the_last_bits_changes_nothing(features):
     assert agreement(kept(features), kept(features * noise)) >= 0.99
 
 
-def test_the_number_of_threads_changes_nothing(features):
+def test_the_number_of_threads_changes_nothing(features, monkeypatch):
+    monkeypatch.setattr(threads, "_SMALL", 0)  # else clips as small as these have one anyway
     before, found = torch.get_num_threads(), []
     try:
-        for threads in (1, 2):
-            torch.set_num_threads(threads)
+        for count in (1, 2):
+            torch.set_num_threads(count)
             found.append(kept(features))
     finally:
         torch.set_num_threads(before)
@@ -50,6 +57,12 @@ def test_the_number_of_threads_changes_nothing(features):
 
 def test_features_in_bfloat16_keep_nearly_the_same(features):
     assert agreement(kept(features), kept(features.bfloat16())) >= 0.8
+
+
+def test_without_sensor_noise_bfloat16_hardly_matters():
+    clips = [moving_clip(seed, 250, 0.0).features for seed in range(6)]
+    shares = [agreement(kept(clip), kept(clip.bfloat16())) for clip in clips]
+    assert sum(shares) / len(shares) >= 0.98
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
@@ -78,6 +91,17 @@ def test_where_the_basis_is_full_the_local_score_alone_decides():
 def test_the_rank_never_passes_the_width_nor_the_number_of_kept_tokens(ratio):
     record = GleanVID(ratio).compress(moving_clip(4, 300, 0.0))
     assert (record.trace["basis_rank"] <= record.budgets.cumsum(0).clamp(max=WIDTH)).all()
+
+
+@pytest.mark.parametrize("ratio", [0.25, 0.5, 0.9])
+def test_float64_features_keep_the_same_also_where_the_basis_is_full(ratio):
+    clip = moving_clip(0, 200, 0.0)
+    half, whole = (
+        GleanVID(ratio).compress(VideoTokens(features, GRID))
+        for features in (clip.features, clip.features.double())
+    )
+    assert agreement(set(whole.keep.tolist()), set(half.keep.tolist())) >= 0.99
+    assert whole.trace["basis_rank"].max() <= 201  # the latent rank and the shared direction
 
 
 def test_ties_go_to_the_lower_index():

@@ -29,7 +29,7 @@ class FakeBenchmark(Benchmark):
 
     name: ClassVar[str] = "fake"
     how: ClassVar[str] = "likelihood"
-    hows: ClassVar[tuple[str, ...]] = ("likelihood", "text")
+    ways: ClassVar[tuple[str, ...]] = ("likelihood", "text")
 
     clips: int = 5
     broken: tuple[str, ...] = ()

@@ -47,7 +47,7 @@ class Tiny(Benchmark):
 
     name: ClassVar[str] = "tiny"
     how: ClassVar[str] = "text"
-    hows: ClassVar[tuple[str, ...]] = ("text",)
+    ways: ClassVar[tuple[str, ...]] = ("text",)
     max_new_tokens: ClassVar[int] = 8
 
     data: str = ""

@@ -158,6 +158,29 @@ def _ablations() -> Iterator[str]:
     yield f"On the built-in model at 15 % {SELECTION}"
     yield f"falls from {_percent(ours)} % to {_percent(without['accuracy'])} %"
     yield f"V-CAST ({_percent(vcast)} %)"
+    yield from _first_unit()
+
+
+def _first_unit() -> Iterator[str]:
+    rows = {
+        name: result("glimpse-first-unit", f"{name}(retention_ratio=0.15")
+        for name in ("gleanvid", "ablation")
+    }
+    accuracy, moments = (
+        [_percent(rows[name][measure]) for name in ("ablation", "gleanvid")]
+        for measure in ("accuracy", "evidence_moments")
+    )
+    yield f"accuracy at 15 % is {accuracy[0]} % for the paper's rule's {accuracy[1]} %"
+    yield f"{moments[0]} % of the moments of evidence keep a token for {moments[1]} %"
+    report = _bench("glimpse-first-unit/results.json")["results"]
+    differ = holm([row["p_gleanvid_clips"] for row in report if "p_gleanvid_clips" in row])
+    yield f"At {'no' if min(differ) >= 0.05 else 'some'} ratio do 240 questions tell the two apart"
+    by_ratio: dict[float, list[float]] = {}
+    for row in _bench("diagnose-first-unit/diagnosis.json")["means"]:
+        if row["coverage_error"] > 1e-6:  # below is rounding
+            by_ratio.setdefault(row["retention_ratio"], []).append(row["coverage_error"])
+    widest = max(max(pair) / min(pair) - 1 for pair in by_ratio.values())
+    yield f"are the same within {100 * widest:.0f} %"
 
 
 SELECTION = "the selection matters most"

@@ -83,7 +83,7 @@ def test_what_blinks_counts_its_spans():
         thing = scene.things[0]
         for u in range(SETTINGS.num_units):
             own = happened[u, seen[u, ..., 1] == colour(thing), SPANS]
-            begun = sum(start <= u / SETTINGS.num_units for start, _ in thing.shown)
+            begun = sum(start <= u / SETTINGS.num_units for start, _ in thing.spans)
             assert (own == begun).all()
 
 

@@ -85,7 +85,7 @@ def test_evidence_lies_within_the_life_of_what_is_asked_about(train):
             assert isinstance(part, Evidence)
             assert -1e-9 <= part.start < part.end <= 1 + 1e-9
             thing = scene.things[part.thing]
-            assert any(s < part.end and part.start < e for s, e in thing.shown), question
+            assert any(s < part.end and part.start < e for s, e in thing.spans), question
 
 
 def test_evidence_tokens_cover_the_object_at_the_moment_and_nothing_else():

@@ -1,10 +1,12 @@
+import math
+
 import numpy as np
 import pytest
 import torch
 
 from gleanvid import metrics
 from gleanvid.run import Cost, Run
-from gleanvid.types import Video
+from gleanvid.types import Compression, Video
 from tests.metrics.cases import clip
 
 
@@ -46,3 +48,30 @@ def test_memory_stays_within_the_features():
     span = metrics.kept_span(features, kept)
     assert span.directions.shape == (16, 16)
     assert span.rank[-1] == 16
+
+
+def test_against_random_keeping_a_wide_choice_is_above_one_and_a_narrow_one_below():
+    """Sixteen directions in every unit: kept once each, or four of them in all units."""
+    directions = torch.eye(16).repeat(4, 1)
+    narrow = (torch.arange(4)[:, None] * 16 + torch.arange(4)).flatten()
+    for keep, wide in ((torch.arange(16), True), (narrow, False)):
+        record = Compression.pruned(keep, (4, 4, 4))
+        found = metrics.diagnose(directions, record)
+        assert (found.rank_vs_random > 1) is wide
+        assert (found.coverage_vs_random < 1) is wide
+
+
+def test_random_keeping_has_more_directions_and_misses_less_with_every_token():
+    features, kept = clip()
+    found = [metrics.random_keeping(features, kept.grid, count) for count in (3, 9, len(features))]
+    ranks = [one.effective_rank for one in found]
+    errors = [one.coverage_error for one in found]
+    assert ranks[:2] == sorted(ranks[:2]) and errors == sorted(errors, reverse=True)
+    whole = Compression.pruned(torch.arange(len(features)), kept.grid)
+    assert ranks[2] == pytest.approx(metrics.effective_dimension(features, whole))
+    assert errors[2] == 0
+
+
+def test_where_random_keeping_misses_nothing_no_share_of_it_is_told():
+    features, kept = clip(width=2)
+    assert math.isnan(metrics.diagnose(features, kept).coverage_vs_random)

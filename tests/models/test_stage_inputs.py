@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import ClassVar
 
 import pytest
@@ -48,11 +49,15 @@ class WatchingText(Watching):
     needs: ClassVar[frozenset[str]] = frozenset({"text"})
 
 
+@cache
+def loaded(name, attention):
+    return load_model(name, attn_implementation=attention)
+
+
 @pytest.mark.parametrize(("stage", "behind"), [(WatchingLast(), 1), (WatchingText(), None)])
 @pytest.mark.parametrize("attention", ["sdpa", "eager"])
 def test_attention_rows_equal_the_models_own(adapter, stage, behind, attention):
-    model = load_model(adapter.name, attn_implementation=attention)
-    eager = load_model(adapter.name, attn_implementation="eager")
+    model, eager = loaded(adapter.name, attention), loaded(adapter.name, "eager")
     inputs = model_inputs(model, QUESTIONS)
     SEEN.clear()
     with compressing(model.hf_model, Chain("watch", ((2, stage),))):
@@ -61,9 +66,10 @@ def test_attention_rows_equal_the_models_own(adapter, stage, behind, attention):
     assert torch.equal(watched[real], model.hf_model(**inputs).logits[real])
     entering = []
     layer = eager.layout.language_model.layers[2].input_layernorm
-    layer.register_forward_pre_hook(lambda module, args: entering.append(args[0]))
+    handle = layer.register_forward_pre_hook(lambda module, args: entering.append(args[0]))
     with torch.no_grad():
         output = eager.hf_model(**inputs, output_attentions=True)
+    handle.remove()
     visual = inputs["input_ids"] == model.layout.video_token_id
     assert len(SEEN) == 2
     for row, tokens in enumerate(SEEN):

@@ -1,5 +1,6 @@
 """Debiased tokens without a debiased copy."""
 
+import pytest
 import torch
 
 from gleanvid.ops.evidence import DebiasedClip, SubspaceEvidence
@@ -20,13 +21,13 @@ def test_units_are_those_of_the_debiased_copy():
     whole = remove_directions(features, debiased.mean, debiased.directions).view(5, 12, 24)
     for unit in range(5):
         assert torch.allclose(debiased.unit(unit), whole[unit], atol=1e-5)
-    norms = features.norm(dim=1).view(5, 12)
-    assert torch.allclose(debiased.largest_norm(norms).float(), whole.norm(dim=2).max())
+    assert debiased.scale == pytest.approx(float(whole.norm(dim=2).max()), rel=1e-6)
+    assert torch.equal(features, low_rank(60, 24))  # not written into
 
 
 def test_ranks_count_the_directions_of_every_unit_also_one_without_budget():
     _, debiased = clip()
-    evidence = SubspaceEvidence(debiased, torch.tensor(10.0), [3, 0, 2], 1e-4)
+    evidence = SubspaceEvidence(debiased, [3, 0, 2], 1e-4)
     for unit, chosen in ((0, [0, 1, 2]), (1, []), (2, [4, 5])):
         assert evidence.complement(unit).shape == (12,)
         if chosen:

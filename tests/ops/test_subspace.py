@@ -3,12 +3,14 @@
 import pytest
 import torch
 
+from gleanvid.compressors import GleanVID
 from gleanvid.ops import subspace
 from gleanvid.ops.subspace import (
     history_residuals,
     remove_directions,
     top_directions,
 )
+from gleanvid.types import VideoTokens
 
 
 def low_rank(rows, width, seed=0):
@@ -26,6 +28,32 @@ def test_directions_are_the_singular_vectors(shape, rank):
     found = torch.nn.functional.normalize(top_directions(points, mean, rank).double())
     truth = torch.linalg.svd((points - mean).double(), full_matrices=False).Vh[:rank]
     assert (found @ truth.T).abs().diagonal().min() > 1 - 1e-9
+
+
+def test_a_search_that_meets_its_limit_gives_a_direction_as_strong_as_the_first(monkeypatch):
+    """In white noise nearly all directions are strong; which of them it is decides little."""
+    noise = torch.randn(2000, 1000, generator=torch.Generator().manual_seed(0))
+    tokens = VideoTokens(noise, (20, 10, 10))
+    kept = set(GleanVID().compress(tokens).keep.tolist())
+    steps, ritz = [], subspace._ritz
+    monkeypatch.setattr(subspace, "_MAX_STEPS", 12)
+    monkeypatch.setattr(subspace, "_ritz", lambda *args: steps.append(ritz(*args)) or steps[-1])
+    mean = noise.mean(0)
+    found = top_directions(noise, mean, 1).double()
+    assert len(steps) == 12 and steps[-1][1] > 1e-5  # not converged
+    centred = (noise - mean).double()
+    strongest = torch.linalg.matrix_norm(centred, 2).square()
+    assert (centred @ found.T).square().sum() > (1 - 1e-4) * strongest
+    again = set(GleanVID().compress(tokens).keep.tolist())
+    assert len(kept & again) >= 0.99 * len(kept)
+
+
+def test_a_start_from_means_of_the_rows_finds_the_same(monkeypatch):
+    points = low_rank(900, 800)
+    mean = points.mean(0)
+    pooled = points.view(225, 4, 800).mean(1)
+    near, far = top_directions(points, mean, 2, pooled), top_directions(points, mean, 2)
+    assert (near @ far.T).abs().diagonal().min() > 1 - 1e-6
 
 
 def test_debiased_rows_have_the_mean_s_component_only():

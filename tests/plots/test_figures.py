@@ -1,21 +1,23 @@
 """What is drawn are the numbers of the record or the metric, over the right axis."""
 
 import json
+import math
 
+import numpy as np
 import pytest
 
 from gleanvid import metrics, plots
-from gleanvid.plots.palette import looks
-from gleanvid.plots.style import labels
+from gleanvid.compressors import COMPRESSORS
+from gleanvid.plots.labels import labels
+from gleanvid.plots.palette import styles
 from tests.plots.cases import run
 
 METHODS = ("gleanvid", "uniform", "random")
-TITLES = ("GleanVID", "Uniform", "Random")
+TITLES = ("GleanVID 25 %", "Uniform 25 %", "Random 25 %")
 OVER_UNITS = {
-    "budget_figure": lambda made: made.compression.budgets,
-    "effective_rank_figure": lambda made: metrics.diagnostics_of(made).effective_rank_by_unit,
-    "residual_energy_figure": lambda made: metrics.diagnostics_of(made).residual_energy_by_unit,
-    "basis_rank_figure": lambda made: metrics.diagnostics_of(made).basis_rank,
+    "budget_figure": lambda made: made.compression.budgets.tolist(),
+    "effective_rank_figure": lambda made: diagnosed(made).effective_rank_by_unit.tolist(),
+    "residual_energy_figure": lambda made: later(diagnosed(made).residual_energy_by_unit.tolist()),
 }
 FIGURES = [name for name in plots.__all__ if name.endswith("_figure")]
 
@@ -24,11 +26,20 @@ def some_runs():
     return [run(name) for name in METHODS]
 
 
+def diagnosed(made):
+    return metrics.diagnostics_of(made)
+
+
+def later(values):
+    """Without the first unit and what is rounding."""
+    return [math.nan, *(value if value >= metrics.ROUNDING else math.nan for value in values[1:])]
+
+
 @pytest.mark.parametrize("name", OVER_UNITS)
 def test_lines_over_units_show_the_values_and_the_seconds(name):
     figure = getattr(plots, name)(some_runs())
     for made, line in zip(some_runs(), figure.data, strict=False):
-        values = [None if value != value else value for value in OVER_UNITS[name](made).tolist()]
+        values = [None if value != value else value for value in OVER_UNITS[name](made)]
         assert list(line.y) == values
         assert list(line.x) == list(range(1, 7))
         assert list(line.customdata) == made.seconds[:, 0].tolist()
@@ -46,6 +57,31 @@ def test_each_budget_has_its_own_uniform_line():
     assert [line.y[0] for line in figure.data[3:]] == [5.0, 10.0]
 
 
+def test_keeping_everything_presses_no_other_line_together():
+    """Beside others it is left out where it can only be everything."""
+    runs = [run("full", 1.0), run(), run("uniform")]
+    for name in ("budget_figure", "spatial_iou_figure"):
+        named = [line.meta for line in getattr(plots, name)(runs).data]
+        assert named[:2] == ["GleanVID 25 %", "Uniform 25 %"] and "All tokens" not in named
+    assert list(plots.mask_overlap_figure(runs).data[0].x) == ["GleanVID 25 %", "Uniform 25 %"]
+    assert list(plots.budget_figure(runs[:1]).data[0].y) == [20] * 6
+
+
+def test_the_first_unit_counts_neither_for_the_residual_energy_nor_for_its_mean():
+    figure = plots.residual_energy_figure(some_runs())
+    for made, line in zip(some_runs(), figure.data, strict=True):
+        assert line.y[0] is None
+        assert f"mean {diagnosed(made).later_residual_energy:.2%}" in line.name
+
+
+@pytest.mark.parametrize("name", ["novelty_figure", "residual_energy_figure"])
+def test_a_logarithmic_axis_holds_all_that_is_drawn(name):
+    figure = getattr(plots, name)([*some_runs(), run(ratio=1.0)])
+    values = [value for line in figure.data for value in line.y if value is not None]
+    low, high = (10**edge for edge in figure.layout.yaxis.range)
+    assert values and low < min(values) and max(values) < high
+
+
 def test_novelty_leaves_out_methods_without_it_and_says_so_if_none_has():
     figure = plots.novelty_figure([run("uniform"), run()])
     assert [list(line.y) for line in figure.data] == [run().compression.trace["novelty"].tolist()]
@@ -54,17 +90,13 @@ def test_novelty_leaves_out_methods_without_it_and_says_so_if_none_has():
     assert "Uniform does not measure novelty" in alone.layout.annotations[0].text
 
 
-def test_curves_against_retention_from_runs_and_from_numbers():
+def test_effective_dimension_against_retention_beside_random_keeping():
     sweep = [run(ratio=ratio) for ratio in (0.5, 0.1, 0.25)]
-    (line,) = plots.effective_dimension_figure(sweep).data
-    assert list(line.x) == sorted(made.compression.num_kept / 120 for made in sweep)
-    by_share = {
-        made.compression.num_kept / 120: metrics.diagnostics_of(made).effective_rank
-        for made in sweep
-    }
-    assert list(line.y) == [by_share[share] for share in line.x]
-    (line,) = plots.coverage_error_figure({"mine": {0.4: 0.1, 0.2: 0.3}}).data
-    assert (line.name, list(line.x), list(line.y)) == ("mine", [0.2, 0.4], [0.3, 0.1])
+    ours, random = plots.effective_dimension_figure(sweep).data
+    by_share = {made.compression.num_kept / 120: diagnosed(made) for made in sweep}
+    assert list(ours.x) == list(random.x) == sorted(by_share)
+    assert list(ours.y) == [by_share[share].effective_rank for share in ours.x]
+    assert list(random.y) == [by_share[share].random_effective_rank for share in ours.x]
 
 
 def test_spatial_iou_has_a_line_a_run_and_the_random_one_last():
@@ -104,7 +136,7 @@ def test_every_figure_is_json_takes_one_run_and_fits_light_and_dark(name):
         assert len({(line.line.color, line.line.dash) for line in drawn}) == len(drawn)
 
 
-@pytest.mark.parametrize("name", ["effective_rank_figure", "coverage_error_figure"])
+@pytest.mark.parametrize("name", ["effective_rank_figure", "effective_dimension_figure"])
 def test_without_diagnostics_a_figure_says_so(name):
     figure = getattr(plots, name)([run(diagnosed=False)])
     assert not figure.data
@@ -112,18 +144,54 @@ def test_without_diagnostics_a_figure_says_so(name):
 
 
 def test_runs_have_names_of_their_own():
-    runs = [run(), run(ratio=0.5), run("uniform"), run(alpha_min=0.4)]
-    assert labels(runs) == ["GleanVID 25% alpha_min 0.2", "GleanVID 50%", "Uniform",
-                            "GleanVID 25% alpha_min 0.4"]  # fmt: skip
-    assert labels([run()]) == ["GleanVID"]
+    runs = [run(), run(ratio=0.5), run("uniform"), run(alpha_min=0.4), run("full", 1.0), run()]
+    assert labels(runs) == ["GleanVID 25 %", "GleanVID 50 %", "Uniform 25 %",
+                            "GleanVID 25 % · alpha min 0.4", "All tokens",
+                            "GleanVID 25 % (2)"]  # fmt: skip
+    assert labels([run()]) == ["GleanVID 25 %"]
 
 
-def test_many_series_stay_apart():
-    names = ["full", "gleanvid", *(f"m{number}" for number in range(15))]
-    found = {(look["line"]["color"], look["line"]["dash"]) for look in looks(names)}
+@pytest.mark.parametrize("more", [[], ["gleanvid"] * 6, ["mine", "yours", "uniform"]])
+def test_all_methods_are_told_apart_without_colours(more):
+    names = [*COMPRESSORS, *more]
+    assert len(COMPRESSORS) >= 17
+    found = {(style["line"]["dash"], style["marker"]["symbol"]) for style in styles(names)}
     assert len(found) == len(names)
+
+
+def test_the_shares_of_a_method_have_symbols_of_their_own():
+    drawn = styles([name for name in COMPRESSORS for _ in range(2)])
+    symbols = [style["marker"]["symbol"] for style in drawn]
+    assert all(first != second for first, second in zip(symbols[::2], symbols[1::2], strict=True))
+    sweep = styles(["gleanvid"] * 6)
+    assert len({style["marker"]["symbol"] for style in sweep}) == 6
+    assert len({style["line"]["color"] for style in sweep}) == 1
+
+
+def test_a_method_looks_the_same_in_every_picture_by_name_and_by_title():
+    (alone,) = styles(["uniform"])
+    assert styles(["gleanvid", "vcast", "uniform"])[2] == alone == styles(["Uniform"])[0]
 
 
 def test_unknown_pictures_are_refused():
     with pytest.raises(AttributeError, match="no_figure"):
         plots.no_figure  # noqa: B018
+
+
+def test_an_overlay_outlines_the_kept_region_and_darkens_the_rest():
+    made = run()
+    plain = plots.overlay_frame(run("full", 1.0), 0)
+    assert (plain == 200).all()  # nothing dropped, no line
+    shown = plots.overlay_frame(made, 1)
+    mask = made.compression.mask.view(6, 4, 5)[1].repeat_interleave(10, 0).repeat_interleave(10, 1)
+    kept, level = mask.numpy(), shown[..., 0]
+    assert (level[~kept] == 44).all() and set(level[kept].flatten()) == {200, 240}
+    beside = np.pad(~kept, 1)[1:-1, :-2] | np.pad(~kept, 1)[1:-1, 2:]
+    assert (level[kept & beside] == 240).all()
+
+
+def test_sides_stand_beside_each_other_and_a_sheet_has_a_tile_for_every_unit():
+    alone, both = (plots.side_by_side(runs, 3) for runs in ([run()], [run(), run("uniform")]))
+    assert both.shape == (alone.shape[0], 2 * alone.shape[1] + 8, 3)
+    sheet = plots.contact_sheet(run(), columns=3)
+    assert sheet.shape == (2 * alone.shape[0] + 8 + 24, 3 * alone.shape[1] + 2 * 8, 3)

@@ -51,7 +51,7 @@ def test_overlays_have_a_row_a_run_and_a_column_a_unit():
     figure = paper.overlays([run(), run("uniform")], units=[0, 5])
     titles = [axes.get_title() for axes in figure.axes]
     kept = run().compression.budgets.tolist()
-    assert titles[:2] == [f"0.0 s, {kept[0]}", f"2.5 s, {kept[5]}"]
+    assert titles[:2] == [f"0.0 s, {kept[0]} kept", f"2.5 s, {kept[5]} kept"]
     assert len(figure.axes) == 4
     with pytest.raises(ValueError, match="at least one run"):
         paper.overlays([])

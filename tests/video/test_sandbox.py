@@ -20,6 +20,12 @@ MISSING = "raise ImportError('libav.so: not found')"
 NOISE = "import os; os.write(1, b'banner of a native library' * 1000)\n"
 
 
+@pytest.fixture(autouse=True)
+def none_in_hand(monkeypatch):
+    """A server of this process keeps a decoder started; here every reading starts its own."""
+    monkeypatch.setattr(spare, "KEPT", spare.Spare())
+
+
 @pytest.fixture
 def clip(tmp_path):
     return write_clip(tmp_path / "clip.mp4", 40)

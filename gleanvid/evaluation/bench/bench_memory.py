@@ -62,7 +62,7 @@ def _row(
 ) -> dict[str, Any]:
     parts, encoded = peak_above(model.device, lambda: model.encode(video, compressor.needs))
     tokens = encoded.tokens
-    held = _nbytes([tokens.features, encoded.vision])
+    tokens_bytes = _nbytes([tokens.features, encoded.vision])
     pixels = model.build_inputs(video, encoded.prefix, model.max_pixels)[model.pixel_input].nbytes
     limit, chunks.NUMBERS_AT_ONCE = chunks.NUMBERS_AT_ONCE, 2**62
     try:
@@ -79,7 +79,7 @@ def _row(
         "pixels_mib": pixels / 2**20,
         "encode_mib": parts,
         "encode_at_once_mib": at_once,
-        "held_mib": held / 2**20,
+        "held_mib": tokens_bytes / 2**20,
         "answer_all_mib": peak_above(model.device, answer(None))[0],
         "answer_compressed_mib": peak_above(model.device, answer(compressor))[0],
     }

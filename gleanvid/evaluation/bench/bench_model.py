@@ -105,14 +105,14 @@ def measure(
     }
     for video in videos:
         chosen = [FullTokens(), *(m for m in methods if not isinstance(m, FullTokens))]
-        items, errors = _turns(model, video, chosen, question, new_tokens, repeats, warmup)
-        made = [
+        items, errors = _rounds(model, video, chosen, question, new_tokens, repeats, warmup)
+        measured = [
             _row(len(video), method, items[place], errors[place])
             for place, method in enumerate(chosen)
         ]
-        for row in made:
-            _relate(row, made[0])
-        rows += made
+        for row in measured:
+            _relate(row, measured[0])
+        rows += measured
         yield report
 
 
@@ -133,7 +133,7 @@ def _facts(model: ModelAdapter) -> dict[str, Any]:
     }
 
 
-def _turns(
+def _rounds(
     model: ModelAdapter,
     video: Video,
     methods: Sequence[Compressor],
@@ -145,7 +145,7 @@ def _turns(
     """The items of each method, warm-up left out, and why it failed, if it did."""
     items: list[list[Item]] = [[] for _ in methods]
     errors = [""] * len(methods)
-    for turn in range(warmup + repeats):
+    for round_number in range(warmup + repeats):
         for place, method in enumerate(methods):
             if errors[place]:
                 continue
@@ -154,7 +154,7 @@ def _turns(
             except Exception as error:
                 errors[place] = f"{type(error).__name__}: {error}"[:500]
                 continue
-            if turn >= warmup:
+            if round_number >= warmup:
                 items[place].append(item)
     return items, errors
 
@@ -199,11 +199,11 @@ def _timed_inputs(model: ModelAdapter) -> Iterator[list[float]]:
     """Seconds that the model's processor takes while open, as the only entry of a list."""
     spent, original = [0.0], model.build_inputs
 
-    def build_inputs(*given: Any) -> Any:
+    def build_inputs(*args: Any) -> Any:
         started = now(torch.device("cpu"))
-        made = original(*given)
+        inputs = original(*args)
         spent[0] += now(torch.device("cpu")) - started
-        return made
+        return inputs
 
     model.build_inputs = build_inputs  # type: ignore[method-assign, assignment]
     try:

@@ -1,4 +1,5 @@
-"""What one ``compress`` asks of a device: kernels, factorizations, read-backs, bytes. Needs no GPU.
+"""Counts what one ``compress`` makes a device do: kernels, factorizations, read-backs, bytes.
+Needs no GPU.
 
 An operation on values that were read back runs on the host and is counted apart. On a machine
 without a GPU, what ``Tensor.cpu`` returns stands for such values.
@@ -10,6 +11,7 @@ import weakref
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import torch
@@ -20,6 +22,7 @@ from torch.utils._pytree import tree_leaves
 
 from gleanvid.compressors.base import Compressor
 from gleanvid.evaluation.bench.bench_compress import made_up_tokens, run_stages
+from gleanvid.evaluation.bench.device_time import device_times
 from gleanvid.evaluation.markdown import markdown_table
 
 _READS = {Tensor.cpu, Tensor.tolist, Tensor.numpy}
@@ -74,18 +77,18 @@ class _Operations(TorchDispatchMode):
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         result = func(*args, **(kwargs or {}))
-        given, made = _tensors((args, kwargs)), _tensors(result)
-        if given and all(tensor in self._host for tensor in given):
+        inputs, outputs = _tensors((args, kwargs)), _tensors(result)
+        if inputs and all(tensor in self._host for tensor in inputs):
             self._work.host_operations += 1
-            for tensor in made:
+            for tensor in outputs:
                 self._host.add(tensor)
         elif not _is_view(func):
-            self._count(func.name(), given, made)
+            self._count(func.name(), inputs, outputs)
         return result
 
-    def _count(self, name: str, given: Sequence[Tensor], made: Sequence[Tensor]) -> None:
+    def _count(self, name: str, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> None:
         work = self._work
-        selects = name.startswith("aten::index") and any(t.dtype == torch.bool for t in given[1:])
+        selects = name.startswith("aten::index") and any(t.dtype == torch.bool for t in inputs[1:])
         work.read_backs += name in _SYNCHRONISING or selects
         if name == "aten::_local_scalar_dense":
             return
@@ -93,7 +96,7 @@ class _Operations(TorchDispatchMode):
         work.by_name[name] += 1
         work.qr += name == _QR
         work.dense += name in _DENSE
-        work.bytes_moved += sum(t.numel() * t.element_size() for t in (*given, *made))
+        work.bytes_moved += sum(t.numel() * t.element_size() for t in (*inputs, *outputs))
 
 
 class _Reads(TorchFunctionMode):
@@ -133,18 +136,24 @@ def count(call: Callable[[], Any]) -> Work:
 def count_all(
     methods: Sequence[Compressor], grid: tuple[int, ...], width: int, device: str | None = None
 ) -> dict[str, Any]:
-    """A row for every method, on the tokens that ``bench compress`` measures with."""
+    """A row for every method, on the tokens that ``bench compress`` measures with.
+
+    On a GPU a row also holds ``device_s`` and ``launch_gap_s`` (:func:`device_times`).
+    """
     where = device or ("cuda" if torch.cuda.is_available() else "cpu")
     tokens = made_up_tokens((grid[0], grid[1], grid[2]), width, where)
     size = tokens.features.numel() * tokens.features.element_size()
     rows, out_of_reach = [], {}
     for method in methods:
+        call = partial(run_stages, method, tokens)
         try:
-            work = count(lambda method=method: run_stages(method, tokens))  # type: ignore[misc]
+            work = count(call)
         except ValueError as error:
             out_of_reach[method.name] = str(error)
             continue
         facts = vars(work) | {"bytes_over_features": round(work.bytes_moved / size, 2)}
+        if tokens.features.is_cuda:
+            facts |= device_times(call, tokens.features.device)
         rows.append({"compressor": method.name} | facts | {"by_name": dict(work.by_name)})
     shares = sorted({method.retention_ratio for method in methods} - {1.0})
     facts = {"grid": list(grid), "width": width, "retention_ratio": shares}
@@ -156,6 +165,10 @@ def table(report: dict[str, Any]) -> str:
     grid = " x ".join(map(str, report["grid"]))
     shares = ", ".join(f"{share:.0%}" for share in report["retention_ratio"])
     heads = ["compressor", "kernels", "QR", "eigenproblems, SVD", "read-backs"]
+    heads += ["moved, in features"]
+    times = {"device_s": "device, ms", "launch_gap_s": "launch gap, ms"}  # from a GPU alone
+    known = {name for row in report["rows"] for name in row}
+    times = {name: head for name, head in times.items() if name in known}
     rows = [
         [
             f"`{row['compressor']}`",
@@ -164,11 +177,12 @@ def table(report: dict[str, Any]) -> str:
             str(row["dense"]),
             str(row["read_backs"]),
             f"{row['bytes_over_features']:.1f}",
+            *(f"{1e3 * row[name]:.2f}" for name in times),
         ]
         for row in report["rows"]
     ]
     first = f"{grid} tokens of width {report['width']}, {shares} kept, torch {report['torch']}"
-    lines = [first, "", markdown_table([*heads, "moved, in features"], rows)]
+    lines = [first, "", markdown_table([*heads, *times.values()], rows)]
     lines += [f"`{name}`: {reason}\n" for name, reason in report["out_of_reach"].items()]
     return "\n".join(lines).rstrip()
 

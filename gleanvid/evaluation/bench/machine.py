@@ -1,4 +1,4 @@
-"""What figures were measured on, for result files: hardware and versions, nothing personal."""
+"""The hardware and versions that figures were measured on, for result files. Nothing personal."""
 
 from __future__ import annotations
 

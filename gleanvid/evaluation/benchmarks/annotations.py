@@ -1,4 +1,4 @@
-"""Annotation files as they are published (JSON, JSON lines, Parquet); faults with their place."""
+"""Reads published annotation files (JSON, JSON lines, Parquet). Errors name file and row."""
 
 from __future__ import annotations
 

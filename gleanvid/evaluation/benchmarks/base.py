@@ -58,7 +58,7 @@ class Benchmark(ABC):
 
     ``how`` a response is got: "likelihood" (the likeliest of the option texts; the response is that
     text), "letter" (generated after a prompt that lists the options; the response is what was
-    written) or "text" (generated after the bare question); ``hows`` are all that it allows.
+    written) or "text" (generated after the bare question); ``ways`` are all that it allows.
     ``average``: the overall accuracy is over "items", or the mean over "groups" as some official
     scores are. ``columns``: groups in the order of the published table (empty: as they come).
     ``macro_without``: a group; the table then also has the mean over groups, and that without it.
@@ -66,7 +66,7 @@ class Benchmark(ABC):
 
     name: ClassVar[str]
     how: ClassVar[str] = "letter"
-    hows: ClassVar[tuple[str, ...]] = ("letter",)
+    ways: ClassVar[tuple[str, ...]] = ("letter",)
     average: ClassVar[str] = "items"
     columns: ClassVar[tuple[str, ...]] = ()
     macro_without: ClassVar[str] = ""

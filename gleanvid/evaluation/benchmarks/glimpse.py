@@ -40,7 +40,7 @@ class Glimpse(Benchmark):
 
     name: ClassVar[str] = "glimpse"
     how: ClassVar[str] = "likelihood"
-    hows: ClassVar[tuple[str, ...]] = ("likelihood", "text")
+    ways: ClassVar[tuple[str, ...]] = ("likelihood", "text")
     columns: ClassVar[tuple[str, ...]] = tuple(FAMILIES)
     macro_without: ClassVar[str] = "count"  # needs every object once, and so decides many a lead
     num_frames: ClassVar[int] = 32
@@ -59,8 +59,8 @@ class Glimpse(Benchmark):
         try:
             self._clip  # noqa: B018 (looked at for its error)
         except ValueError as error:
-            told = str(error).replace("num_frames", "clip_frames")
-            raise BenchmarkError(f"{told} (by default the largest num_frames)") from error
+            problem = str(error).replace("num_frames", "clip_frames")
+            raise BenchmarkError(f"{problem} (by default the largest num_frames)") from error
 
     def for_frames(self, most: int) -> Self:
         if self.clip_frames is None:

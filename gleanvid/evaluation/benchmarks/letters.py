@@ -1,6 +1,6 @@
 """The letter in a model's answer, found as the tasks of LMMs-Eval 0.7.3 find it.
 
-Three rules for four benchmarks: their odd corners decide published scores, so they are kept.
+Three rules for four benchmarks. Published scores depend on their odd cases, so these are kept.
 ``tests/evaluation/benchmarks/test_letters.py`` holds verdicts of LMMs-Eval itself.
 """
 
@@ -45,13 +45,13 @@ def sure_letter(response: str, letters: str = "ABCD") -> str:
     for letter in letters:
         if bare.endswith(letter) and not bare[-2:-1].isalpha():
             return letter
-    said = [
+    stated = [
         (text.find(letter, start + len(phrase)), letter)
         for phrase in _PHRASES
         if (start := text.lower().find(phrase)) >= 0
         for letter in letters
     ]
-    for places in (said, *(_places(text, form, letters) for form in _WRITTEN)):
+    for places in (stated, *(_places(text, form, letters) for form in _WRITTEN)):
         if found := [place for place in places if place[0] >= 0]:
             return max(found)[1]
     return ""

@@ -80,12 +80,12 @@ class VideoMME(Published):
 
     def prompt(self, item: Item) -> str:
         options = "\n".join(item.options)
-        said = self._subtitles(item) if self.subtitles else ""
+        subtitles = self._subtitles(item) if self.subtitles else ""
         if self.style == "qwen3_vl":
             ask = "Answer with the option letter only."
-            return f"{said}Question: {item.question}\nOptions:\n{options}\n{ask}"
-        if said:
-            return f"{said}{_TASK}\n{item.question}\n{options}\nThe best answer is:"
+            return f"{subtitles}Question: {item.question}\nOptions:\n{options}\n{ask}"
+        if subtitles:
+            return f"{subtitles}{_TASK}\n{item.question}\n{options}\nThe best answer is:"
         ask = "Answer with the option's letter from the given choices directly."
         return f"{_TASK}\n{item.question}\n{options}\n\n{ask}"
 

@@ -1,4 +1,4 @@
-"""The paper's diagnostics on any clips: what each compressor keeps, as geometry and positions.
+"""The paper's diagnostics on any clips: the geometry and positions of what each compressor keeps.
 
 Every clip is encoded once and debiased once; every compressor at every ratio is measured on it, and
 so are the selections of the complementarity analysis, which share GleanVID's per-frame budgets.
@@ -15,12 +15,13 @@ from typing import Any
 from torch import Tensor
 
 from gleanvid import metrics
-from gleanvid.compressors import COMPRESSORS, Compressor
+from gleanvid.compressors import Compressor
 from gleanvid.compressors.ablation import Ablation
 from gleanvid.evaluation.benchmarks import BenchmarkError, open_benchmark
 from gleanvid.evaluation.benchmarks.published import split
 from gleanvid.evaluation.paper.presets import ClipSample
 from gleanvid.evaluation.run.fingerprint import describe_model
+from gleanvid.evaluation.run.setups import method_from
 from gleanvid.models.base import ModelAdapter
 from gleanvid.models.encoded import Encoded
 from gleanvid.models.generation.sampling import Sampling
@@ -109,11 +110,12 @@ def diagnose_clips(
 ) -> Iterator[Row | Skipped]:
     """Measure clip by clip. A clip that cannot be read or encoded is one :class:`Skipped`.
 
-    ``names`` of compressors; "full" is taken once. ``on_clip`` hears the number and path of each
-    clip before it is read. Raises ``ValueError`` for an unknown name or a ratio outside (0, 1].
+    ``names`` of compressors may hold settings in brackets; "full" is taken once. ``on_clip`` hears
+    the number and path of each clip before it is read. Raises ``ValueError`` for an unknown name or
+    a ratio outside (0, 1].
     """
     methods = _methods(names, ratios)
-    needs = frozenset[str]().union(*(method.needs for _, method in methods)) - {"text"}
+    needs = frozenset[str]().union(*(method.needs for *_, method in methods)) - {"text"}
     for number, path in enumerate(clips):
         if on_clip:
             on_clip(number, path)
@@ -124,8 +126,7 @@ def diagnose_clips(
             yield Skipped(path.name, str(error))
             continue
         debiased = metrics.debiased(encoded.tokens.features)
-        for part, method in methods:
-            name = getattr(method, "selection", method.name)
+        for part, name, method in methods:
             try:
                 record = whole_record(model, encoded, method)
             except (ValueError, ModelError) as error:
@@ -134,16 +135,16 @@ def diagnose_clips(
             yield _measured(path.name, part, name, method, debiased, record)
 
 
-def _methods(names: Sequence[str], ratios: Sequence[float]) -> list[tuple[str, Compressor]]:
-    unknown = [name for name in names if name not in COMPRESSORS]
-    if unknown:
-        raise ValueError(f"compressor={unknown[0]!r} must be one of {', '.join(COMPRESSORS)}")
+def _methods(names: Sequence[str], ratios: Sequence[float]) -> list[tuple[str, str, Compressor]]:
+    """Part, name and method of every row."""
     asked = sorted({*ratios, POSITION_RATIO}, reverse=True)
-    methods: list[tuple[str, Compressor]] = []
+    methods: list[tuple[str, str, Compressor]] = []
     for name in dict.fromkeys(names):
         own = [1.0] if name == "full" else asked
-        methods += [("compressor", COMPRESSORS[name](retention_ratio=ratio)) for ratio in own]
-    return methods + [("selection", Ablation(SELECTION_RATIO, selection=s)) for s in SELECTIONS]
+        methods += [("compressor", name, method_from(name, ratio)) for ratio in own]
+    for selection in SELECTIONS:
+        methods.append(("selection", selection, Ablation(SELECTION_RATIO, selection=selection)))
+    return methods
 
 
 def whole_record(model: ModelAdapter, encoded: Encoded, method: Compressor) -> Compression:

@@ -33,6 +33,11 @@ _RANKS = {
     "energy_rank": "energy",
     "centred_energy_rank": "centred energy",
 }
+_MISSED = {
+    "later_residual_energy": "residual energy after the first unit",
+    "coverage_error": "coverage error",
+    "budget_gini": "Gini of budgets",
+}
 
 
 def summary(rows: Sequence[Row], skipped: Sequence[Skipped]) -> dict[str, Any]:
@@ -123,10 +128,9 @@ def _sheet(rows: Sequence[Row]) -> str:
 
 def text(found: Mapping[str, Any]) -> str:
     """The page: what Fig. 1(c), the paragraph on diagnosis and the appendix figure report."""
-    dimension = [
-        [row["compressor"], f"{row['retention_ratio']:.3g}", *(f"{row[key]:.1f}" for key in _RANKS)]
-        for row in found["means"]
-    ]
+    kept = [[row["compressor"], f"{row['retention_ratio']:.3g}"] for row in found["means"]]
+    ranks = [[f"{row[key]:.1f}" for key in _RANKS] for row in found["means"]]
+    missed = [[f"{row[key]:.2g}" for key in _MISSED] for row in found["means"]]
     positions = [
         [name, _number(row["spatial_iou"]), _number(row["random_iou"])]
         for name, row in found["positions"].items()
@@ -144,7 +148,11 @@ def text(found: Mapping[str, Any]) -> str:
         "## Effective dimension of what is kept",
         "exp of the entropy of singular values, of their squares (energy), and of the squares "
         "around the mean.",
-        markdown_table(["compressor", "kept", *_RANKS.values()], dimension),
+        markdown_table(["compressor", "kept", *_RANKS.values()], _beside(kept, ranks)),
+        "## What is new, and what is missed",
+        "Shares of energy: of tokens kept after the first unit, outside earlier units; of dropped "
+        "tokens, outside all that is kept. The Gini coefficient: how unevenly tokens are spread.",
+        markdown_table(["compressor", "kept", *_MISSED.values()], _beside(kept, missed)),
         f"## Spatial IoU over gaps of 1 to {_widest(found)} units, {POSITION_RATIO:.0%} kept",
         markdown_table(["compressor", "spatial IoU", "random, same budgets"], positions),
         f"## Selections at identical budgets, {SELECTION_RATIO:.0%} kept",
@@ -153,6 +161,10 @@ def text(found: Mapping[str, Any]) -> str:
     if found["skipped"]:
         parts += ["## Not measured", "\n".join(_reasons(found["skipped"]))]
     return "\n\n".join(part.strip() for part in parts) + "\n"
+
+
+def _beside(left: Sequence[list[str]], right: Sequence[list[str]]) -> list[list[str]]:
+    return [[*some, *more] for some, more in zip(left, right, strict=True)]
 
 
 def _widest(found: Mapping[str, Any]) -> int:

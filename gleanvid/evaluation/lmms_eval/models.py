@@ -27,6 +27,7 @@ from gleanvid.evaluation.benchmarks.published import LMMS_EVAL_SYSTEM_MESSAGES
 from gleanvid.evaluation.lmms_eval.chat import Clip, digest, video_and_text
 from gleanvid.evaluation.run.fingerprint import fingerprint
 from gleanvid.evaluation.run.journal import Journal
+from gleanvid.evaluation.run.rows import LmmsRow
 from gleanvid.evaluation.run.setups import Setup
 from gleanvid.models import load_model
 from gleanvid.models.families.llava_video.config import CHOICES
@@ -122,9 +123,9 @@ class GleanVIDModel(lmms):
     def generate_until_multi_round(self, requests: Sequence[Any]) -> list[str]:
         raise NotImplementedError("gleanvid models answer generate_until tasks only")
 
-    def _row(self, arguments: Sequence[Any], journal: Journal | None) -> dict[str, Any]:
+    def _row(self, arguments: Sequence[Any], journal: Journal | None) -> LmmsRow:
         _, doc_to_messages, options, doc_id, task, split = arguments
-        row: dict[str, Any] = {"item": f"{task}/{split}/{doc_id}", "setup": self.setup.key}
+        row: LmmsRow = {"item": f"{task}/{split}/{doc_id}", "setup": self.setup.key}
         try:
             messages = doc_to_messages(self.task_dict[task][split][doc_id])
             clip, prompt = video_and_text(messages)
@@ -132,7 +133,7 @@ class GleanVIDModel(lmms):
             key = row["item"], row["setup"]
             if journal is not None and journal.done(key):
                 return journal.rows[key]
-            row |= self._answer(clip, prompt, options)
+            self._answer(row, clip, prompt, options)
         except (Exception, SystemExit) as error:  # some tasks leave where a video is missing
             row["error"] = f"{type(error).__name__}: {error}"[:500]
             logger.warning(f"gleanvid: {task} {doc_id}: {row['error']}")
@@ -141,7 +142,8 @@ class GleanVIDModel(lmms):
             journal.append(row)
         return row
 
-    def _answer(self, clip: Clip, prompt: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    def _answer(self, row: LmmsRow, clip: Clip, prompt: str, options: Mapping[str, Any]) -> None:
+        """Fill ``row``."""
         started = time.perf_counter()
         conversation = self._conversation(clip)
         answer = conversation.ask(
@@ -152,16 +154,14 @@ class GleanVIDModel(lmms):
                 float(options.get("top_p") or 1.0),
             ),
         )
-        return {
-            "said": {"text": answer.text},
-            "tokens": [answer.prompt_tokens, answer.prompt_tokens_kept],
-            "new_tokens": answer.new_tokens,
-            "seconds": round(time.perf_counter() - started, 4),
-            "prefill_s": round(conversation.prefill_s + answer.prefill_s, 4),
-            "compress_s": round(conversation.compress_s + answer.compress_s, 4),
-            "generate_s": round(answer.generate_s, 4),
-            "peak_memory_mib": round(answer.peak_memory_mib, 1),
-        }
+        row["said"] = {"text": answer.text}
+        row["tokens"] = [answer.prompt_tokens, answer.prompt_tokens_kept]
+        row["new_tokens"] = answer.new_tokens
+        row["seconds"] = round(time.perf_counter() - started, 4)
+        row["prefill_s"] = round(conversation.prefill_s + answer.prefill_s, 4)
+        row["compress_s"] = round(conversation.compress_s + answer.compress_s, 4)
+        row["generate_s"] = round(answer.generate_s, 4)
+        row["peak_memory_mib"] = round(answer.peak_memory_mib, 1)
 
     def _conversation(self, clip: Clip) -> Conversation:
         """The clip encoded, compressed and read; questions about one clip come in a row."""
@@ -179,7 +179,7 @@ class GleanVIDModel(lmms):
         reading: Any = self.reading
         return read_video(path, self.setup.num_frames, max_side=MAX_SIDE, part=part, **reading)
 
-    def _report(self, rows: Sequence[Mapping[str, Any]]) -> None:
+    def _report(self, rows: Sequence[LmmsRow]) -> None:
         """What LMMs-Eval shows as throughput: sums, and means of one question in milliseconds."""
         good = [row for row in rows if "error" not in row]
         failed = len(rows) - len(good)
@@ -188,11 +188,12 @@ class GleanVIDModel(lmms):
             logger.error(f"gleanvid: {failed} of {len(rows)} questions failed and are wrong{kept}")
         spent = sum(row["prefill_s"] + row["compress_s"] + row["generate_s"] for row in good)
         written = sum(row["new_tokens"] for row in good)
-        means = {
-            f"{name}_ms": 1e3 * statistics.mean(row[f"{name}_s"] for row in good)
-            for name in ("prefill", "compress", "generate")
-            if good
+        seconds = {
+            "prefill_ms": [row["prefill_s"] for row in good],
+            "compress_ms": [row["compress_s"] for row in good],
+            "generate_ms": [row["generate_s"] for row in good],
         }
+        means = {name: 1e3 * statistics.mean(taken) for name, taken in seconds.items() if taken}
         peak = max((row["peak_memory_mib"] for row in good), default=0.0)
         more = means | {"peak_memory_mib": peak, "failed": failed, "rank": self._rank}
         log_metrics(spent, written, written / spent if spent else 0.0, more)

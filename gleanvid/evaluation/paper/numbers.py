@@ -236,9 +236,9 @@ def _head(column: str) -> str:
 
 def _cell(column: str, paper: float | None, own: float | None) -> str:
     digits = 2 if column.startswith("items_per_s") else 1
-    said = "–" if paper is None else f"{paper:.{digits}f}"
+    published = "–" if paper is None else f"{paper:.{digits}f}"
     if own is None:
-        return said
-    return f"{said} / {own:.{digits}f}" + (
+        return published
+    return f"{published} / {own:.{digits}f}" + (
         f" ({own - paper:+.{digits}f})" if paper is not None else ""
     )

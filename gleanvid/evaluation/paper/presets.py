@@ -50,8 +50,8 @@ class Preset:
         rows = [Setup(FullTokens(), base)]
         for variant in self.variants:
             kept = share if variant.ratio is None else variant.ratio
-            made = variant.method(retention_ratio=kept, **variant.settings)
-            rows.append(Setup(made, base * variant.frames, variant.label))
+            method = variant.method(retention_ratio=kept, **variant.settings)
+            rows.append(Setup(method, base * variant.frames, variant.label))
         return rows
 
 

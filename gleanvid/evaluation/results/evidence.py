@@ -1,4 +1,4 @@
-"""How much of the evidence a setup leaves, and how that goes with being right.
+"""The share of the evidence that a setup keeps, and its correlation with right answers.
 
 Every share is taken question by question and then averaged, so a question about a large thing
 counts no more than one about a small one. Nothing is pooled over questions.
@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from gleanvid.evaluation.results.statistics import Estimate, clip_mean, correlation
+from gleanvid.evaluation.run.rows import AnswerRow
 
 
 @dataclass(frozen=True)
@@ -51,20 +51,26 @@ class Evidence:
         return self.means["represented"]
 
 
-def sample(clip: Hashable, right: float, row: Mapping[str, Any]) -> Sample | None:
+def sample(clip: Hashable, right: float, row: AnswerRow) -> Sample | None:
     """What a row of the journal says; None where it knows of no evidence."""
     counts = row.get("evidence")
     if not counts:
         return None
-    shown, kept, represented, *most = counts
+    total, kept, represented, *most = counts
     return Sample(
         clip,
         right,
-        kept / shown,
-        represented / shown,
+        kept / total,
+        represented / total,
         kept / most[0] if most else None,
-        *(row[name][1] / row[name][0] if name in row else None for name in ("things", "moments")),
+        _share(row.get("things")),
+        _share(row.get("moments")),
     )
+
+
+def _share(pair: Sequence[int] | None) -> float | None:
+    """Of (all, kept)."""
+    return pair[1] / pair[0] if pair else None
 
 
 def evidence(samples: Sequence[Sample]) -> Evidence | None:

@@ -1,4 +1,4 @@
-"""The table of evidence: what is left of what was asked about, and whether that matters."""
+"""The table of evidence: the share kept, and its correlation with right answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How numbers of results stand in a table's cell. What is not known is an empty cell."""
+"""Formats the numbers of results for table cells. An unknown number is an empty cell."""
 
 from __future__ import annotations
 

@@ -9,6 +9,7 @@ from gleanvid.evaluation.results.formatting import half_width, percent, span, wh
 from gleanvid.evaluation.results.summary import Result
 
 _INLINE = 7  # groups that find room beside the average; more get a table of their own
+_NOTHING_NEW = "units with nothing new (%)"  # chosen by local score alone; a column where any were
 
 
 def main_table(results: Sequence[Result]) -> str:
@@ -17,17 +18,21 @@ def main_table(results: Sequence[Result]) -> str:
     macros = list(results[0].macro)
     heads = ["method", "kept", "frames", "tokens", *inline, "accuracy", "95 %", "95 %, clips"]
     heads += [*macros, "% of full", "95 %", "s / question", "failed"]
+    heads += [_NOTHING_NEW]
     rows = []
     for result in results:
         if result.blank:
-            rows.append([*who(result), *[""] * (len(heads) - 4), str(result.failed)])
+            rows.append([*who(result), *[""] * (len(heads) - 5), str(result.failed), ""])
             continue
         row = [*who(result), f"{result.tokens_mean:.0f}"]
         row += [group_share(result, name) for name in inline]
         row += [percent(result.accuracy), span(result.accuracy), span(result.by_clip)]
         row += [percent(result.macro[name]) for name in macros]
         row += [percent(result.relative), span(result.relative)]
-        rows.append([*row, f"{result.seconds:.3f}", str(result.failed or "")])
+        row += [f"{result.seconds:.3f}", str(result.failed or "")]
+        rows.append([*row, percent(result.saturated) if result.saturated else ""])
+    if not any(result.saturated for result in results):
+        heads, rows = heads[:-1], [row[:-1] for row in rows]
     return markdown_table(heads, rows) + refusals(results)
 
 

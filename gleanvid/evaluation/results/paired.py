@@ -1,4 +1,4 @@
-"""GleanVID and another method on the same questions: how far ahead it is, and how surely."""
+"""GleanVID against another method on the same questions: difference, interval and p-value."""
 
 from __future__ import annotations
 

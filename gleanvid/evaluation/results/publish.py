@@ -44,7 +44,7 @@ def publish(
     items: Sequence[Item],
     setups: Sequence[Setup],
     rows: Rows,
-    hows: Sequence[str],
+    ways: Sequence[str],
     facts: Mapping[str, Any],
     presets: Sequence[tuple[Preset, Sequence[Setup]]] = (),
 ) -> list[Result]:
@@ -52,7 +52,7 @@ def publish(
 
     ``presets`` come with their setups, which are among ``setups``. Returns all results.
     """
-    found = results(benchmark, items, setups, rows, hows)
+    found = results(benchmark, items, setups, rows, ways)
     parts = [_heading(benchmark, items, facts)]
     ways = list(dict.fromkeys(result.how for result in found))
     for how in ways:

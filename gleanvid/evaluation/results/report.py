@@ -1,4 +1,4 @@
-"""Results on disk: CSV, JSON and Markdown, each whole or not there at all."""
+"""Writes results as CSV, JSON and Markdown. A file is written completely or not at all."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def flat(result: Result) -> dict[str, Any]:
         for name, estimate in seen.means.items():
             row |= _three(f"evidence_{name}", estimate)
             row[f"evidence_{name} r"] = seen.correlations[name]
-    for name in ("tokens", "tokens_kept", "tokens_mean", "seconds"):
+    for name in ("tokens", "tokens_kept", "tokens_mean", "seconds", "saturated"):
         row[name] = getattr(result, name)
     for group, (estimate, count) in result.groups.items():
         row |= _three(group, estimate) | {f"{group} questions": count}

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from gleanvid.compressors.full_tokens import FullTokens
 from gleanvid.compressors.gleanvid import GleanVID
@@ -23,10 +22,11 @@ from gleanvid.evaluation.results.statistics import (
     sign_flip,
     wilson,
 )
+from gleanvid.evaluation.run.rows import AnswerRow
 from gleanvid.evaluation.run.setups import Setup
 
 REFUSAL = "ValueError: "  # how compressors tell that a setting is out of their reach
-Rows = Mapping[tuple[str, str], Mapping[str, Any]]  # (item id, setup key) -> row of the journal
+Rows = Mapping[tuple[str, str], AnswerRow]  # by item id and setup key
 
 
 @dataclass(frozen=True)
@@ -61,6 +61,7 @@ class Result:
     tokens_kept: float  # entering layer 0
     tokens_mean: float  # mean over the layers
     seconds: float  # per question: compress, read, respond; encoding left out
+    saturated: float = 0.0  # share of the units that had nothing new to add
 
     @property
     def blank(self) -> bool:
@@ -78,14 +79,14 @@ def results(
     items: Sequence[Item],
     setups: Sequence[Setup],
     rows: Rows,
-    hows: Sequence[str] = (),
+    ways: Sequence[str] = (),
 ) -> list[Result]:
     """One result for every way to respond and every setup, the first of which is all tokens.
 
     Raises ``ValueError`` where a row is missing.
     """
     found: list[Result] = []
-    for place, how in enumerate(tuple(hows) or (benchmark.how,)):
+    for place, how in enumerate(tuple(ways) or (benchmark.how,)):
         answers = _Answers(benchmark, items, setups, rows, place)
         found += [answers.result(setup, how) for setup in setups]
     return found
@@ -135,6 +136,7 @@ class _Answers:
         rows = [self.rows[item.id, draw.key] for draw in setup.draws for item in self.items]
         errors = [row["error"] for row in rows if "error" in row]
         good = [row for row in rows if "error" not in row]
+        saturated = [row["saturated"] for row in good if "saturated" in row]
         whole = isinstance(setup.method, FullTokens)
         differences = [a - b for a, b in zip(right, full, strict=True)]
         tokens = [_mean([row["tokens"][part] for row in good]) for part in range(3)]
@@ -160,6 +162,7 @@ class _Answers:
             tokens_kept=tokens[1],
             tokens_mean=tokens[2],
             seconds=_mean([row["seconds"] for row in good]),
+            saturated=_mean([units / of for units, of in saturated]),
         )
 
     def samples(self, setup: Setup) -> list[Sample]:
@@ -182,7 +185,7 @@ class _Answers:
             ]
         return self._verdicts[setup.key]
 
-    def _right_in(self, row: Mapping[str, Any]) -> float:
+    def _right_in(self, row: AnswerRow) -> float:
         return float("error" not in row and bool(row["right"][self.way]))
 
     def _beside(self, setup: Setup) -> Paired | None:

@@ -1,4 +1,4 @@
-"""What tells two sets of weights apart, without reading all of them."""
+"""A short fingerprint of a model's weights, from samples of every tensor."""
 
 from __future__ import annotations
 

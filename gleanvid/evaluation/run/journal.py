@@ -1,7 +1,7 @@
 """The append-only record of a long piece of work: one JSON line per item and setup.
 
-Line 1 binds the file to what every line depends on (model, benchmark, seed). A line is written
-whole or not at all, as soon as it is known, so a stopped run goes on where it was.
+Line 1 records what every line depends on (model, benchmark, seed); a run with other values is
+refused. Lines are appended whole, one result each, so a stopped run resumes where it was.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Journal:
 
     def __init__(self, path: str | Path, settings: Mapping[str, Any]) -> None:
         self.path = Path(path)
-        self.rows: dict[Key, dict[str, Any]] = {}
+        self.rows: dict[Key, Any] = {}  # see rows.py
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self._file: BinaryIO = self.path.open("ab+", buffering=0)
         try:

@@ -19,8 +19,10 @@ from gleanvid.compressors.base import Compressor
 from gleanvid.evaluation.diagnostics.diagnose import find_clips
 from gleanvid.evaluation.run.journal import Journal
 from gleanvid.evaluation.run.ray_cluster import Load, on_workers
-from gleanvid.evaluation.run.runner import Count, Progress, Row
+from gleanvid.evaluation.run.rows import ClipRow
+from gleanvid.evaluation.run.runner import Count, Progress
 from gleanvid.evaluation.run.setups import Setup
+from gleanvid.metrics.saturation import saturation
 from gleanvid.models.base import ModelAdapter
 from gleanvid.models.cost.measure import now
 from gleanvid.pipeline import MAX_SIDE
@@ -91,7 +93,7 @@ def compress_clips(
     Raises ``JournalError`` where a result cannot be written.
     """
 
-    def each() -> Iterator[tuple[Row, Arrays]]:
+    def each() -> Iterator[tuple[ClipRow, Arrays]]:
         for part in left:
             try:
                 seen: Video | Exception = _read(job, part)
@@ -126,13 +128,9 @@ def compress_on_workers(
 
 def compress_clip(
     job: Job, model: ModelAdapter, part: tuple[str, Path], seen: Video | Exception
-) -> tuple[Row, Arrays]:
-    """The journal's row of a clip and the arrays of its NPZ (none where it failed).
-
-    A row holds "item" (the clip's name), "setup" and either "error" or: "file", "grid", "tokens",
-    "kept", "budgets" of the units, "seconds" (encode, compress) and the "notes" of reading.
-    """
-    row: Row = {"item": part[0], "setup": job.key}
+) -> tuple[ClipRow, Arrays]:
+    """The journal's row of a clip and the arrays of its NPZ (none where it failed)."""
+    row: ClipRow = {"item": part[0], "setup": job.key}
     try:
         if isinstance(seen, Exception):
             raise seen
@@ -147,11 +145,17 @@ def compress_clip(
         }
         arrays |= {name: at.cpu().numpy() for name, at in placed.items() if at is not None}
     except Exception as error:
-        return row | {"error": f"{type(error).__name__}: {error}"[:500]}, {}
-    row |= {"file": f"{part[0]}.npz", "grid": list(record.grid), "tokens": record.num_tokens}
-    row |= {"kept": record.num_kept, "budgets": record.budgets.tolist(), "notes": list(seen.notes)}
-    seconds = {"encode": encoded.encode_s, "compress": compress_s}
-    return row | {"seconds": {name: round(value, 4) for name, value in seconds.items()}}, arrays
+        row["error"] = f"{type(error).__name__}: {error}"[:500]
+        return row, {}
+    row["file"] = f"{part[0]}.npz"
+    row["grid"] = list(record.grid)
+    row["tokens"], row["kept"] = record.num_tokens, record.num_kept
+    row["budgets"] = record.budgets.tolist()
+    row["notes"] = list(seen.notes)
+    if found := saturation(record):
+        row["saturated"] = list(found)
+    row["seconds"] = {"encode": round(encoded.encode_s, 4), "compress": round(compress_s, 4)}
+    return row, arrays
 
 
 def _left(clips: Clips, job: Job, folder: Path, journal: Journal) -> list[tuple[str, Path]]:
@@ -168,7 +172,7 @@ def _read(job: Job, part: tuple[str, Path]) -> Video:
 
 
 def _keep(
-    done: Iterable[tuple[Row, Arrays]],
+    done: Iterable[tuple[ClipRow, Arrays]],
     total: int,
     left: int,
     folder: Path,

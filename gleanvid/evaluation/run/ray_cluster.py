@@ -1,8 +1,8 @@
-"""Ray: a cluster to work on, and clips handed out to workers that each hold the model.
+"""Starts or joins a Ray cluster and hands clips to workers, each of which holds the model.
 
 CPU tasks read clips, actors work on them, and what comes out streams back to this process, which
-alone writes files. A worker that dies is started anew and its clip is done again; a clip that its
-workers do not survive ``ATTEMPTS`` times has failed, and the others go on.
+alone writes files. A worker that dies is restarted and its clip is tried again. A clip that kills
+its worker ``ATTEMPTS`` times counts as failed; the others go on.
 """
 
 from __future__ import annotations
@@ -75,10 +75,10 @@ def describe(load: Load, num_gpus: float = 0) -> dict[str, Any]:
     """``describe_model`` of the model, loaded where the workers will load theirs."""
     import ray
 
-    def look() -> dict[str, Any]:
+    def described() -> dict[str, Any]:
         return describe_model(load())
 
-    found: dict[str, Any] = ray.get(ray.remote(num_gpus=num_gpus, num_cpus=1)(look).remote())
+    found: dict[str, Any] = ray.get(ray.remote(num_gpus=num_gpus, num_cpus=1)(described).remote())
     return found
 
 

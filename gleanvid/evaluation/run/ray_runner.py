@@ -1,7 +1,7 @@
 """The evaluation on several workers or machines, by Ray Data: the same rows, the same journal.
 
-Work is handed out by clip: a worker answers all questions about one, and its answers are written
-together. What a worker had said of a clip before it died does not count.
+Work is handed out by clip: a worker answers all questions about one, and the answers are written
+together. If a worker dies in between, its clip is done again from the start.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from typing import Any
 from gleanvid.evaluation.benchmarks.base import Benchmark, Item
 from gleanvid.evaluation.run.journal import Journal
 from gleanvid.evaluation.run.ray_cluster import Load, on_workers
-from gleanvid.evaluation.run.runner import Count, Progress, Row, Work, answers, check_hows, pending
+from gleanvid.evaluation.run.rows import AnswerRow
+from gleanvid.evaluation.run.runner import Count, Progress, Work, answers, check_ways, pending
 from gleanvid.evaluation.run.setups import Setup
 from gleanvid.models.base import ModelAdapter
 from gleanvid.types import Video
@@ -29,7 +30,7 @@ def evaluate_on_workers(
     items: Sequence[Item],
     setups: Sequence[Setup],
     journal: Journal,
-    hows: Sequence[str] = (),
+    ways: Sequence[str] = (),
     on_progress: Callable[[Progress], None] | None = None,
     max_pixels: int | None = None,
 ) -> None:
@@ -38,8 +39,8 @@ def evaluate_on_workers(
     ``num_gpus``: of each worker. Raises what ``evaluate`` raises, and ``ModelError`` where the
     workers cannot be kept alive; what was answered until then is in the journal.
     """
-    ways = tuple(hows) or (benchmark.how,)
-    check_hows(benchmark, ways)
+    ways = tuple(ways) or (benchmark.how,)
+    check_ways(benchmark, ways)
     unique = list({setup.key: setup for setup in setups}.values())
     left = list(pending(items, unique, journal))
     total = len(items) * len(unique)
@@ -59,15 +60,15 @@ def _read(benchmark: Benchmark, part: Part) -> Video:
 
 def _answer(
     benchmark: Benchmark,
-    hows: Sequence[str],
+    ways: Sequence[str],
     max_pixels: int | None,
     model: ModelAdapter,
     part: Part,
     seen: Video | Exception,
-) -> tuple[str, list[Row]]:
+) -> tuple[str, list[AnswerRow]]:
     """The clip and a row for every question about it."""
-    given: Any = _AsRead(benchmark, seen)
-    return part[0], list(answers(model, given, *part, hows, max_pixels))
+    as_read: Any = _AsRead(benchmark, seen)
+    return part[0], list(answers(model, as_read, *part, ways, max_pixels))
 
 
 class _AsRead:

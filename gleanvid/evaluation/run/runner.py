@@ -1,19 +1,21 @@
-"""Asks a model every question of a benchmark under every setup, and keeps what it said.
+"""Asks a model every question of a benchmark under every setup; answers go to the journal.
 
 A clip is encoded once for all setups of equally many frames; under each setup it is compressed and
-read once for all its questions. What fails is recorded and the rest goes on.
+read once for all its questions. A failure becomes a row, and the rest goes on.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from gleanvid.evaluation.benchmarks.base import Benchmark, BenchmarkError, Item
 from gleanvid.evaluation.run.journal import Journal
+from gleanvid.evaluation.run.rows import AnswerRow, EvidenceCounts
 from gleanvid.evaluation.run.setups import Setup
+from gleanvid.metrics.saturation import saturation
 from gleanvid.models.base import ModelAdapter
 from gleanvid.models.generation.conversation import Conversation
 from gleanvid.models.generation.sampling import Sampling
@@ -24,7 +26,6 @@ from gleanvid.types import Compression
 if TYPE_CHECKING:
     from torch import Tensor
 
-Row = dict[str, Any]
 Work = Sequence[tuple[Setup, Sequence[Item]]]  # what is still to be asked about one clip
 
 
@@ -47,7 +48,7 @@ class Count:
         self.total, self.already, self.done = total, already, already
         self.failed, self.started = 0, time.perf_counter()
 
-    def after(self, row: Row, clip: str) -> Progress:
+    def after(self, row: Mapping[str, Any], clip: str) -> Progress:
         """How far it is with one more result."""
         self.done, self.failed = self.done + 1, self.failed + ("error" in row)
         elapsed = time.perf_counter() - self.started
@@ -61,19 +62,19 @@ def evaluate(
     items: Sequence[Item],
     setups: Sequence[Setup],
     journal: Journal,
-    hows: Sequence[str] = (),
+    ways: Sequence[str] = (),
     on_progress: Callable[[Progress], None] | None = None,
     max_pixels: int | None = None,
 ) -> None:
     """Answer what ``journal`` does not hold yet, clip by clip, each answer appended at once.
 
-    ``hows``: ways to get a response (default: the benchmark's own). ``max_pixels`` bounds a clip's
+    ``ways``: ways to get a response (default: the benchmark's own). ``max_pixels`` bounds a clip's
     pixels as in ``ModelAdapter.encode``.
     Raises ``BenchmarkError`` for a way it does not have and ``JournalError`` where the answer
     cannot be kept; whatever fails for single clips, setups or questions becomes a row.
     """
-    ways = tuple(hows) or (benchmark.how,)
-    check_hows(benchmark, ways)
+    ways = tuple(ways) or (benchmark.how,)
+    check_ways(benchmark, ways)
     unique = list({setup.key: setup for setup in setups}.values())
     already = sum(journal.done((i.id, s.key)) for i in items for s in unique)
     count = Count(len(items) * len(unique), already)
@@ -87,11 +88,11 @@ def evaluate(
         on_progress(Progress(already, count.total, 0, 0.0, None, ""))
 
 
-def check_hows(benchmark: Benchmark, hows: Sequence[str]) -> None:
+def check_ways(benchmark: Benchmark, ways: Sequence[str]) -> None:
     """Raises ``BenchmarkError`` for a way to respond that the benchmark does not have."""
-    for how in hows:
-        if how not in benchmark.hows:
-            allowed = ", ".join(benchmark.hows)
+    for how in ways:
+        if how not in benchmark.ways:
+            allowed = ", ".join(benchmark.ways)
             raise BenchmarkError(f"how={how!r} must be one of {allowed} for {benchmark.name}")
 
 
@@ -120,22 +121,17 @@ def answers(
     clip: str,
     num_frames: int,
     work: Work,
-    hows: Sequence[str],
+    ways: Sequence[str],
     max_pixels: int | None = None,
-) -> Iterator[Row]:
-    """One row for every question and setup of one clip; a clip that fails fails in all of them.
-
-    A row holds "item", "setup" and either "error" or: "said" (way -> response), "right" (a verdict
-    for each way), "tokens" (of the clip, entering layer 0, mean over layers), "seconds" (compress,
-    read and respond; encoding left out) and, where it is known, what :func:`evidence_kept` counts.
-    """
+) -> Iterator[AnswerRow]:
+    """One row for every question and setup of one clip; a clip that fails fails in all of them."""
     needs = frozenset().union(*(setup.method.needs for setup, _ in work))
     try:
         model.system_message = benchmark.system_message_for(model.hf_model.config.model_type)
         video = benchmark.video(clip, num_frames)
         encoded = model.encode(video, needs, max_pixels=max_pixels)
         asked = {item.id: item for _, items in work for item in items}
-        shown = {key: benchmark.evidence(item, encoded.tokens) for key, item in asked.items()}
+        evidence = {key: benchmark.evidence(item, encoded.tokens) for key, item in asked.items()}
     except Exception as error:
         for setup, items in work:
             yield from (_failure(item, setup, error) for item in items)
@@ -150,7 +146,7 @@ def answers(
         share_s = (time.perf_counter() - started) / len(items)
         for item in items:
             try:
-                row = _answer(conversation, benchmark, item, setup, hows, shown[item.id])
+                row = _answer(conversation, benchmark, item, setup, ways, evidence[item.id])
             except Exception as error:
                 yield _failure(item, setup, error)
                 continue
@@ -163,38 +159,43 @@ def _answer(
     benchmark: Benchmark,
     item: Item,
     setup: Setup,
-    hows: Sequence[str],
-    shown: Tensor | None,
-) -> Row:
+    ways: Sequence[str],
+    evidence: Tensor | None,
+) -> AnswerRow:
     started = time.perf_counter()
-    said = {how: _response(conversation, benchmark, item, how) for how in hows}
-    row: Row = {
+    responses = {how: _response(conversation, benchmark, item, how) for how in ways}
+    row: AnswerRow = {
         "item": item.id,
         "setup": setup.key,
-        "said": said,
-        "right": [benchmark.right(item, response) for response in said.values()],
+        "said": responses,
+        "right": [benchmark.right(item, response) for response in responses.values()],
         "tokens": _tokens(conversation),
         "seconds": time.perf_counter() - started,
     }
-    if shown is not None and shown.any():
-        row |= evidence_kept(whole_record(conversation.records), shown.cpu())
+    record = whole_record(conversation.records)
+    if found := saturation(record):
+        row["saturated"] = list(found)
+    if evidence is not None and evidence.any():
+        counts = evidence_kept(record, evidence.cpu())
+        row["evidence"], row["things"] = counts["evidence"], counts["things"]
+        row["moments"] = counts["moments"]
     return row
 
 
-def evidence_kept(record: Compression, shown: Tensor) -> dict[str, list[int]]:
-    """What a record, after its last stage, leaves of the evidence ``shown``, bool [things, L].
+def evidence_kept(record: Compression, evidence: Tensor) -> EvidenceCounts:
+    """What a record, after its last stage, leaves of ``evidence``, bool [things, L].
 
     "evidence": tokens that show what is asked about: all, kept in place, represented in a kept
     row, and as many as the budget could have kept. "things" asked about: all that show, and those
     of which a token is kept. "moments", pairs of a thing and a unit: likewise.
     """
-    tokens, kept = shown.any(0), shown & record.mask
+    tokens, kept = evidence.any(0), evidence & record.mask
     counts = [tokens, kept.any(0), tokens & (record.group >= 0)]
     numbers = [int(part.sum()) for part in counts]
-    moments = [part.view(len(shown), record.grid[0], -1).any(2) for part in (shown, kept)]
+    moments = [part.view(len(evidence), record.grid[0], -1).any(2) for part in (evidence, kept)]
     return {
         "evidence": [*numbers, min(numbers[0], record.num_kept)],
-        "things": [int(part.any(1).sum()) for part in (shown, kept)],
+        "things": [int(part.any(1).sum()) for part in (evidence, kept)],
         "moments": [int(part.sum()) for part in moments],
     }
 
@@ -215,6 +216,6 @@ def _tokens(conversation: Conversation) -> list[float]:
     return [total, layers[0], round(sum(layers) / len(layers), 1)]
 
 
-def _failure(item: Item, setup: Setup, error: Exception) -> Row:
-    told = f"{type(error).__name__}: {error}"[:500]
-    return {"item": item.id, "setup": setup.key, "error": told}
+def _failure(item: Item, setup: Setup, error: Exception) -> AnswerRow:
+    reason = f"{type(error).__name__}: {error}"[:500]
+    return {"item": item.id, "setup": setup.key, "error": reason}

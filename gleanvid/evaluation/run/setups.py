@@ -1,4 +1,4 @@
-"""A setup: how the tokens are compressed and how many frames go in. What a table has rows of."""
+"""A setup is one row of a table: a compressor with its settings, and the number of frames."""
 
 from __future__ import annotations
 
@@ -33,7 +33,12 @@ class Setup:
 
     @property
     def title(self) -> str:
-        return self.label or self.method.title
+        """The label, or the method's title with the settings that are not its defaults."""
+        if self.label or isinstance(self.method, Chain):
+            return self.label or self.method.title
+        own = changed_settings(self.method)
+        settings = ", ".join(f"{name} {value}" for name, value in own.items())
+        return self.method.title + (f" ({settings})" if settings else "")
 
     @property
     def retention_ratio(self) -> float:
@@ -55,12 +60,17 @@ def described(method: Compressor | Chain) -> str:
     if isinstance(method, Chain):
         inner = ", ".join(f"{layer}: {described(stage)}" for layer, stage in method.stages)
         return f"{method.name}[{inner}]"
-    changed = [
-        f"{item.name}={getattr(method, item.name)!r}"
+    settings = {"retention_ratio": method.retention_ratio} | changed_settings(method)
+    return f"{method.name}({', '.join(f'{name}={value!r}' for name, value in settings.items())})"
+
+
+def changed_settings(method: Compressor) -> dict[str, Any]:
+    """The settings but the ratio that are not the defaults, by name."""
+    return {
+        item.name: value
         for item in fields(method)
-        if getattr(method, item.name) != item.default or item.name == "retention_ratio"
-    ]
-    return f"{method.name}({', '.join(changed)})"
+        if item.name != "retention_ratio" and (value := getattr(method, item.name)) != item.default
+    }
 
 
 def current_key(key: str) -> str:

@@ -2,12 +2,12 @@
 
 from gleanvid.models.boundary.hooks import compressing, installed, last_logits_only, prompt_hook
 from gleanvid.models.boundary.layout import Layout
-from gleanvid.models.boundary.record import Record
+from gleanvid.models.boundary.prefill import Prefill
 from gleanvid.models.boundary.vision import capture_vision, prompt_positions, remembered_vision
 
 __all__ = [
     "Layout",
-    "Record",
+    "Prefill",
     "capture_vision",
     "compressing",
     "installed",

@@ -1,10 +1,9 @@
-"""Watching attention without asking for it: queries and keys of chosen modules, results untouched.
+"""Reads the queries and keys of chosen attention modules; results stay bitwise the same.
 
-transformers looks its attention function up by name at every call. While somebody watches, that
-name leads to a wrapper that first shows queries and keys to the watcher and then calls the
-original, so that it works for every family and implementation and the model's numbers stay bitwise
-the same. Modules that call torch's attention themselves (those of the timm package) are watched at
-that call.
+transformers looks up its attention function by name at every call. While a watcher is installed,
+that name leads to a wrapper that passes queries and keys to the watcher and then calls the
+original, so it works for every family and implementation. Modules that call torch's attention
+themselves (those of the timm package) are watched at that call.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ def watching(module: nn.Module, watcher: Watcher) -> Iterator[None]:
         _watchers[module] = watcher
         _installed[name] = _installed.get(name, 0) + 1
         if _installed[name] == 1:
-            ALL_ATTENTION_FUNCTIONS[name] = _shown(name)
+            ALL_ATTENTION_FUNCTIONS[name] = _watched(name)
     try:
         yield
     finally:
@@ -85,7 +84,7 @@ def _watching_torch(module: nn.Module, watcher: Watcher) -> Iterator[None]:
         del module.forward
 
 
-def _shown(name: str) -> Callable[..., Any]:
+def _watched(name: str) -> Callable[..., Any]:
     original = ALL_ATTENTION_FUNCTIONS.get(name)
 
     def attention(module: nn.Module, query: Tensor, key: Tensor, *args: Any, **kwargs: Any) -> Any:

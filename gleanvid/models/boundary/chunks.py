@@ -1,7 +1,7 @@
-"""The vision tower on some frames at a time, so that its memory does not grow with the clip.
+"""Runs the vision tower on a few frames at a time, so that its memory does not grow with the clip.
 
-Patches see their own frame (or pair of frames) alone, so the parts are independent of each other;
-only what the tower returns for all frames is held at once.
+Patches attend within their own frame (or pair of frames), so the parts are independent; only the
+tower's outputs are in memory for all frames.
 """
 
 from __future__ import annotations

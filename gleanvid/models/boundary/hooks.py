@@ -1,4 +1,4 @@
-"""Putting the hooks on and taking every one of them off again, whatever happens in between."""
+"""Installs the hooks, and removes every one of them whatever happens in between."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from torch import Tensor
 from gleanvid.compressors.base import Chain, Compressor
 from gleanvid.models.boundary.layers import LayerHooks
 from gleanvid.models.boundary.layout import Layout
+from gleanvid.models.boundary.prefill import Prefill
 from gleanvid.models.boundary.prompt import PromptHook
-from gleanvid.models.boundary.record import Record
 from gleanvid.types import ModelError
 
 _COMPRESSED: WeakSet[Any] = WeakSet()  # models inside a ``compressing``
@@ -33,7 +33,7 @@ def compressing(
     layout: Layout,
     compressor: Compressor | Chain | None,
     signals: Mapping[str, Tensor] | None = None,
-) -> Iterator[Record]:
+) -> Iterator[Prefill]:
     """While open, every prompt with a video that ``hf_model`` reads is compressed.
 
     ``signals`` are vision signals computed earlier ("saliency", "keys"). ``None`` as compressor
@@ -41,7 +41,7 @@ def compressing(
     video tokens on top of a filled cache, ``ModelError`` where the model is in one already.
     """
     if compressor is None:
-        yield Record()
+        yield Prefill()
         return
     if hf_model in _COMPRESSED:
         raise ModelError(
@@ -52,7 +52,7 @@ def compressing(
     _COMPRESSED.add(hf_model)
     try:
         with installed(hf_model, hook):
-            yield hook.record
+            yield hook.prefill
     finally:
         _COMPRESSED.discard(hf_model)
 
@@ -70,9 +70,9 @@ def prompt_hook(
             f"stage at layer {max(stages)}: layers of this language model keep a recurrent state, "
             "so only compressors that act before it work"
         )
-    record = Record()
-    inside = LayerHooks({layer: stage for layer, stage in stages.items() if layer}, record)
-    hook = PromptHook(layout, stages.get(0), inside, record)
+    prefill = Prefill()
+    inside = LayerHooks({layer: stage for layer, stage in stages.items() if layer}, prefill)
+    hook = PromptHook(layout, stages.get(0), inside, prefill)
     hook.signals.update(signals or {})
     return hook
 

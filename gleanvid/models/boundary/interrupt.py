@@ -1,4 +1,4 @@
-"""Leaving a model in the middle of a forward pass, because nobody waits for its answer any more."""
+"""Cancels a forward pass between two blocks of the model."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Stages inside the language model: fewer rows from a chosen layer on, in prefill and decoding.
 
-The layers share one mask and one rotary table, made for the prompt that entered layer 0. From a
-stage on, hidden states are shorter, so every later layer gets its own cut of both. The cache of
-layer 0 keeps its length, which is what generate() and the mask-building code look at.
+The layers share one mask and one rotary table, made for the prompt that entered layer 0. After a
+stage the hidden states are shorter, so every later layer gets rows of both cut to its length. The
+cache of layer 0 keeps its full length, which generate() and the mask code rely on.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from gleanvid.compressors.base import Compressor
 from gleanvid.models.boundary.attention import attention_rows, watching
 from gleanvid.models.boundary.masks import narrowed_mask
-from gleanvid.models.boundary.record import Record, Rows
+from gleanvid.models.boundary.prefill import Prefill, Rows
 from gleanvid.models.boundary.sequence import (
     Plan,
     Span,
@@ -34,8 +34,8 @@ from gleanvid.types import Compression, VideoTokens
 class LayerHooks:
     """Applies ``stages`` (layer >= 1 -> compressor) to prompts announced with :meth:`begin`."""
 
-    def __init__(self, stages: dict[int, Compressor], record: Record) -> None:
-        self.stages, self.record = stages, record
+    def __init__(self, stages: dict[int, Compressor], prefill: Prefill) -> None:
+        self.stages, self.prefill = stages, prefill
         self.prefilling = False
         self._plans: dict[int, Plan] = {}  # stage -> columns of the prompt that entered layer 0
         self._steps: list[tuple[Plan, list[list[Span]], Rows]] = []
@@ -113,8 +113,8 @@ class LayerHooks:
         self._steps.append((plan, self._spans, records))
         self._spans, self._present, self._previous = plan.spans, plan.mask, records
         self._attention.clear()
-        self.record.stages[layer] = records
-        self.record.compress_s += now(hidden.device) - start
+        self.prefill.stages[layer] = records
+        self.prefill.compress_s += now(hidden.device) - start
         return hidden
 
     def _compress(self, stage: Compressor, hidden: Tensor, row: int, number: int) -> Compression:

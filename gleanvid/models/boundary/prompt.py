@@ -1,8 +1,8 @@
-"""The hook in front of the language model: a prompt with a video leaves it shorter than it came.
+"""The hook in front of the language model: it shortens every prompt that holds a video.
 
 Every vision-language model of transformers 5 ends its multimodal forward with one call
 ``language_model(inputs_embeds=..., position_ids=..., attention_mask=..., ...)``, always by keyword.
-Here features, timestamps and multimodal positions are final, so this is where tokens are taken out.
+There features, timestamps and multimodal positions are final, so tokens are removed at that call.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from gleanvid.compressors.base import Compressor
 from gleanvid.models.boundary.layers import LayerHooks
 from gleanvid.models.boundary.layout import Layout
-from gleanvid.models.boundary.record import Record
+from gleanvid.models.boundary.prefill import Prefill
 from gleanvid.models.boundary.sequence import (
     Plan,
     Span,
@@ -58,9 +58,9 @@ class PromptHook:
     """Compresses at prefill, and owns positions and mask while decoding."""
 
     def __init__(
-        self, layout: Layout, compressor: Compressor | None, layers: LayerHooks, record: Record
+        self, layout: Layout, compressor: Compressor | None, layers: LayerHooks, prefill: Prefill
     ) -> None:
-        self.layout, self.compressor, self.record = layout, compressor, record
+        self.layout, self.compressor, self.prefill = layout, compressor, prefill
         self.layers = layers  # the stages inside the language model
         self.generate_inputs: Kwargs = {}  # what generate() was called with, while it runs
         self.signals: dict[str, Tensor] = {}  # "saliency", "keys": rows of all videos, in order
@@ -125,11 +125,11 @@ class PromptHook:
         positions = original_positions(kwargs.get("position_ids"), count, length, embeds.device)
         records = self._compress(embeds, present, spans)
         plan = plan_prompt(present, spans, records)
-        self.record.prompt_tokens = present.sum(1).tolist()
-        self.record.prompt_tokens_kept = plan.mask.sum(1).tolist()
+        self.prefill.prompt_tokens = present.sum(1).tolist()
+        self.prefill.prompt_tokens_kept = plan.mask.sum(1).tolist()
         whole = all(r.num_kept == r.num_tokens and not r.merges for row in records for r in row)
         entering = (spans, present) if whole else (plan.spans, plan.mask)
-        self.layers.begin(*entering, self.record.stages.get(0))
+        self.layers.begin(*entering, self.prefill.stages.get(0))
         sections = positions if positions.ndim == 3 else positions[None]
         self.prefilled = Prefilled(
             plan.mask,
@@ -147,14 +147,14 @@ class PromptHook:
     ) -> list[list[Compression]]:
         """The record of every video, each compressed by itself."""
         start = now(embeds.device)
-        self.record.clear()
+        self.prefill.clear()
         records = [
             [self._compress_one(embeds[row], present[row], videos, span) for span in videos]
             for row, videos in enumerate(spans)
         ]
         if self.compressor is not None:
-            self.record.stages[0] = records
-        self.record.compress_s += now(embeds.device) - start
+            self.prefill.stages[0] = records
+        self.prefill.compress_s += now(embeds.device) - start
         return records
 
     def _compress_one(

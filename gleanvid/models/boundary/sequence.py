@@ -139,11 +139,11 @@ def plan_prompt(present: Tensor, spans: list[list[Span]], records: list[list[Com
     """All text stays, a video keeps the columns its record names and the side tokens that belong
     to them; padding moves to the left."""
     orders, owners = [], []
-    for row, (videos, made) in enumerate(zip(spans, records, strict=True)):
+    for row, (videos, by_video) in enumerate(zip(spans, records, strict=True)):
         text = present[row].clone()
         columns: list[Tensor] = []
         owner: list[Tensor] = []
-        for number, (span, record) in enumerate(zip(videos, made, strict=True)):
+        for number, (span, record) in enumerate(zip(videos, by_video, strict=True)):
             text[span.columns] = text[span.sides[:, 0]] = False
             text[span.staying_sides(record)[:, 0]] = True
             columns.append(span.columns[record.keep.to(span.columns.device)])
@@ -174,8 +174,8 @@ def reduce_rows(
 ) -> Tensor:
     """[B, L, C] -> [B, P, C]: gather, and put merged rows where their representatives stand."""
     reduced = plan.gather(stream)
-    for row, (old, new, made) in enumerate(zip(spans, plan.spans, records, strict=True)):
-        for before, after, record in zip(old, new, made, strict=True):
+    for row, (old, new, by_video) in enumerate(zip(spans, plan.spans, records, strict=True)):
+        for before, after, record in zip(old, new, by_video, strict=True):
             if record.merges:
                 reduced[row, after.columns] = record.apply(stream[row, before.columns])
     return reduced
@@ -196,8 +196,8 @@ def reduce_packed(
     shorter = plan.gather(visual) & plan.mask
     reduced = packed[plan.gather(rank)[shorter].to(packed.device)]
     place = (shorter.flatten().cumsum(0) - 1).view_as(shorter)
-    for row, (old, new, made) in enumerate(zip(spans, plan.spans, records, strict=True)):
-        for before, after, record in zip(old, new, made, strict=True):
+    for row, (old, new, by_video) in enumerate(zip(spans, plan.spans, records, strict=True)):
+        for before, after, record in zip(old, new, by_video, strict=True):
             if record.merges:
                 rows = record.apply(packed[rank[row, before.columns].to(packed.device)])
                 reduced[place[row, after.columns].to(packed.device)] = rows

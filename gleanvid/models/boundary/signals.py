@@ -1,4 +1,4 @@
-"""Signals of the vision tower, computed only while a compressor that reads them is at work.
+"""Signals of the vision tower, computed only if the compressor needs them.
 
 For every visual token: ``saliency``, the attention its patches receive in the last vision block
 (mean over heads, queries and the patches of the token, within one temporal unit), and ``keys``,

@@ -1,4 +1,4 @@
-"""The vision side once per video: its output is handed back for every further question."""
+"""Runs the vision side once per video and returns the stored output for further questions."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ def capture_vision(
     grids = layout.grids(inputs)
     video = find_videos(visual, grids, layout.sides)[0][0]
     output = _lighter(outputs[0])
-    return _held_once(reached[0, video.columns], output), output, signals.take(grids)
+    return _stored_once(reached[0, video.columns], output), output, signals.take(grids)
 
 
-def _held_once(rows: Tensor, output: Any) -> Tensor:
+def _stored_once(rows: Tensor, output: Any) -> Tensor:
     """``rows`` [V, D] themselves, or where ``output`` holds them in one piece a view of that."""
     pooled = getattr(output, "pooler_output", None)
     for part in pooled if isinstance(pooled, (list, tuple)) else (pooled,):
@@ -59,10 +59,10 @@ def _lighter(output: Any) -> Any:
     if pooled is None:
         return output
     inner = ("last_hidden_state", "hidden_states", "attentions")
-    made = type(output)(**{n: None if n in inner else value for n, value in output.items()})
+    lighter = type(output)(**{n: None if n in inner else value for n, value in output.items()})
     # set again, for it is no field of every class (VideoLLaMA3's) and no row of it may be spread
-    made.pooler_output = pooled.contiguous() if isinstance(pooled, Tensor) else pooled
-    return made
+    lighter.pooler_output = pooled.contiguous() if isinstance(pooled, Tensor) else pooled
+    return lighter
 
 
 def prompt_positions(layout: Layout, inputs: dict[str, Any]) -> Tensor:

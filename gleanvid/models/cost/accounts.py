@@ -1,4 +1,4 @@
-"""What a run says of its making: what it cost, and what it takes to make it again."""
+"""The cost of a run, and the facts needed to repeat it (versions, device, sampling)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Clock and memory on any device, and out-of-memory turned into a sentence."""
+"""Synchronised clock and peak memory on any device; out-of-memory errors become ``ModelError``."""
 
 from __future__ import annotations
 

@@ -38,8 +38,8 @@ class LlavaNextVideo(LlavaOnevision):
         if not processor.do_center_crop:
             return super()._view(video)
         height, width = video.frames.shape[1:3]
-        shown = processor.crop_size["height"] / processor.size["shortest_edge"] * min(height, width)
+        side = processor.crop_size["height"] / processor.size["shortest_edge"] * min(height, width)
         scale = video.source_size[1] / width, video.source_size[0] / height
-        left, top = max(0.0, (width - shown) / 2), max(0.0, (height - shown) / 2)
-        right, bottom = min(width, left + shown), min(height, top + shown)
+        left, top = max(0.0, (width - side) / 2), max(0.0, (height - side) / 2)
+        right, bottom = min(width, left + side), min(height, top + side)
         return left * scale[0], top * scale[1], right * scale[0], bottom * scale[1]

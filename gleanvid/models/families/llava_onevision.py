@@ -101,10 +101,10 @@ class LlavaOnevision(ModelAdapter):
 
     def build_inputs(self, video: Video, text: str, max_pixels: int | None) -> Mapping[str, Any]:
         self._check_pixels(video, max_pixels)
-        made = self.processor(
+        tensors = self.processor(
             text=[text], videos=[video.frames], do_sample_frames=False, return_tensors="pt"
         )
-        return {name: made[name] for name in made if name != "video_metadata"}
+        return {name: tensors[name] for name in tensors if name != "video_metadata"}
 
     def place_tokens(self, video: Video, inputs: Mapping[str, Any]) -> tuple[Grid, Tensor, Tensor]:
         """Each frame is a unit. What the tower's patches or the pooling leave out is nobody's."""

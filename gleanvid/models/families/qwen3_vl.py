@@ -67,7 +67,7 @@ class Qwen3VL(ModelAdapter):
 
     def build_inputs(self, video: Video, text: str, max_pixels: int | None) -> Mapping[str, Any]:
         video = paired(video)
-        made = self.processor(
+        tensors = self.processor(
             text=[text],
             videos=[video.frames],
             video_metadata=[frame_metadata(video)],
@@ -76,7 +76,7 @@ class Qwen3VL(ModelAdapter):
             cap_pixels_per_frame=True,
             return_tensors="pt",
         )
-        inputs = {name: made[name] for name in made if name != "video_metadata"}
+        inputs = {name: tensors[name] for name in tensors if name != "video_metadata"}
         check_pixels(inputs, self.processor.video_processor, max_pixels)
         return inputs
 

@@ -45,7 +45,7 @@ class SmolVLM(InternVL):
 
     def build_inputs(self, video: Video, text: str, max_pixels: int | None) -> Mapping[str, Any]:
         self._check_pixels(video, max_pixels)
-        made = self.processor(
+        tensors = self.processor(
             text=[text],
             videos=[[video.frames]],  # a list per prompt: transformers 5.17 counts its length
             video_metadata=[frame_metadata(video)],
@@ -53,4 +53,4 @@ class SmolVLM(InternVL):
             return_tensors="pt",
         )
         unread = ("video_metadata", "pixel_attention_mask", "rows", "cols")  # the mask is all ones
-        return {name: made[name] for name in made if name not in unread}
+        return {name: tensors[name] for name in tensors if name not in unread}

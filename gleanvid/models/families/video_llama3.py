@@ -40,7 +40,7 @@ class VideoLlama3(ModelAdapter):
         )
 
     def build_inputs(self, video: Video, text: str, max_pixels: int | None) -> Mapping[str, Any]:
-        made = self.processor(
+        tensors = self.processor(
             text=[text],
             videos=[video.frames],
             video_metadata=[frame_metadata(video)],
@@ -49,7 +49,7 @@ class VideoLlama3(ModelAdapter):
             size=self._size(len(video), max_pixels),
             return_tensors="pt",
         )
-        inputs = {name: made[name] for name in made if name != "video_metadata"}
+        inputs = {name: tensors[name] for name in tensors if name != "video_metadata"}
         check_pixels(inputs, self.processor.video_processor, max_pixels)
         return inputs
 

@@ -1,4 +1,4 @@
-"""What generation needs of a loaded model, whatever its family."""
+"""The part of a model adapter that generation uses, as a Protocol."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from transformers import GenerationConfig
 
-from gleanvid.models.boundary import Record, last_logits_only
+from gleanvid.models.boundary import Prefill, last_logits_only
 from gleanvid.models.boundary.interrupt import interruptible
 from gleanvid.models.cost.measure import now, peak_memory_mib, reset_peak_memory
 from gleanvid.models.encoded import Answer
@@ -40,14 +40,14 @@ def generation_config(sampling: Sampling, longest: int | None = None) -> Generat
 def write_answer(
     model: Adapted,
     inputs: Mapping[str, Any],
-    record: Record,
+    prefill: Prefill,
     prompt_tokens: int,
     sampling: Sampling,
     *,
     on_text: Callable[[str], None] | None = None,
     stop: threading.Event | None = None,
 ) -> Answer:
-    """Let the adapter ``model`` answer the prompt ``inputs`` while its hooks fill ``record``.
+    """Let the adapter ``model`` answer the prompt ``inputs`` while its hooks fill ``prefill``.
 
     ``prompt_tokens``: length of the whole prompt before compression, read now or earlier.
     ``on_text`` gets the answer in pieces as it is written; ``stop``, once set, ends it within a
@@ -57,7 +57,7 @@ def write_answer(
     tokenizer, device = model.processor.tokenizer, model.device
     streamer = TimedStreamer(tokenizer, on_text, device)
     stated = model.hf_model.generation_config.max_new_tokens
-    compressed_s = record.compress_s  # spent earlier
+    compressed_s = prefill.compress_s  # spent earlier
     reset_peak_memory(device)
     start = now(device)
     with (
@@ -75,12 +75,12 @@ def write_answer(
         except StoppedError:
             if not streamer.new_ids:
                 raise
-    compress_s = record.compress_s - compressed_s
-    kept = record.prompt_tokens_kept
-    dropped = record.prompt_tokens[0] - kept[0] if kept else 0
+    compress_s = prefill.compress_s - compressed_s
+    kept = prefill.prompt_tokens_kept
+    dropped = prefill.prompt_tokens[0] - kept[0] if kept else 0
     return Answer(
         tokenizer.decode(streamer.new_ids, skip_special_tokens=True).strip(),
-        {layer: rows[0][0].to("cpu") for layer, rows in record.stages.items()},
+        {layer: rows[0][0].to("cpu") for layer, rows in prefill.stages.items()},
         prompt_tokens,
         prompt_tokens - dropped,
         compress_s,

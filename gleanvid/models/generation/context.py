@@ -1,4 +1,4 @@
-"""How much a model may be given: prompts longer than it reads are refused before it runs."""
+"""The limit on prompt length: longer prompts are refused before the model runs."""
 
 from __future__ import annotations
 

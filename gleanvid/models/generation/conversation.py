@@ -1,23 +1,20 @@
-"""Many questions about one video: it is compressed and read by the language model once.
+"""Many questions about one video, which is compressed and prefilled once.
 
-What is kept of the reading is the key/value cache of the compressed prompt up to the end of the
-video. Every question goes on from a fork of it, at the positions it would have in the whole prompt,
-so that answers equal those of a fresh run up to rounding.
+The key/value cache of the compressed prompt up to the end of the video is kept. Every question
+continues from a fork of that cache, at the positions it would have in the whole prompt, so answers
+equal those of a fresh run up to rounding.
 """
 
 from __future__ import annotations
 
-import copy
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import torch
 from torch import Tensor
 from transformers import DynamicCache
-from transformers.cache_utils import DynamicLayer, LinearAttentionCacheLayerMixin
 
 from gleanvid.compressors.base import Chain, Compressor
 from gleanvid.models import boundary
@@ -26,6 +23,7 @@ from gleanvid.models.encoded import Answer, Encoded, History
 from gleanvid.models.generation.adapted import Adapted
 from gleanvid.models.generation.answering import write_answer
 from gleanvid.models.generation.context import check_context
+from gleanvid.models.generation.prefix import Prefix
 from gleanvid.models.generation.sampling import GREEDY, Sampling
 from gleanvid.types import Compression
 
@@ -38,48 +36,6 @@ def reads_the_question(compressor: Compressor | Chain | None, num_layers: int) -
         return False
     stages = compressor.at_depth(num_layers).stages
     return any("text" in stage.needs or stage.queries for _, stage in stages)
-
-
-@dataclass(frozen=True, eq=False)
-class Prefix:
-    """A compressed prompt that the language model has read, never changed afterwards."""
-
-    hook: Any  # the compressor's hook, which knows positions and masks of this prompt
-    cache: DynamicCache
-    hidden: Tensor  # [1, D]: what the output head reads of the last column
-    text_position: int = 0  # of the first column behind it, where that is text of the prompt
-
-    @contextmanager
-    def going_on(self, hf_model: Any, lead: int) -> Iterator[None]:
-        """The hook at work on a prompt of which ``lead`` columns are still to be read."""
-        state = self.hook.prefilled
-        behind = state.next_position.clamp(min=self.text_position + lead) if lead else None
-        self.hook.prefilled = replace(
-            state,
-            lead=lead,
-            lead_position=self.text_position,
-            next_position=state.next_position if behind is None else behind,
-        )
-        try:
-            with boundary.installed(hf_model, self.hook):
-                yield
-        finally:
-            self.hook.prefilled = state
-
-    def fork(self) -> DynamicCache:
-        """A cache that can grow by itself; growing layers replace their tensors, so none is copied.
-
-        Recurrent layers change theirs in place and are copied.
-        """
-        fork = copy.copy(self.cache)
-        fork.layers = [
-            copy.copy(layer)
-            if isinstance(layer, DynamicLayer)
-            and not isinstance(layer, LinearAttentionCacheLayerMixin)
-            else copy.deepcopy(layer)
-            for layer in self.cache.layers
-        ]
-        return fork
 
 
 class Conversation:
@@ -102,7 +58,7 @@ class Conversation:
             with model.lock, explaining_out_of_memory(ADVICE):
                 start = now(model.device)
                 self._prefix = self._read(encoded.inputs, self._text_position())
-                self.compress_s = self._prefix.hook.record.compress_s
+                self.compress_s = self._prefix.hook.prefill.compress_s
                 self.prefill_s = now(model.device) - start - self.compress_s
                 self.encoded = replace(encoded, vision=None)  # read, so not held any longer
 
@@ -145,7 +101,7 @@ class Conversation:
             with self._prefix.going_on(model.hf_model, tail.shape[1]):
                 length = prompt.shape[1]
                 return write_answer(
-                    model, inputs, hook.record, length, sampling, on_text=on_text, stop=stop
+                    model, inputs, hook.prefill, length, sampling, on_text=on_text, stop=stop
                 )
 
     @torch.no_grad()
@@ -199,7 +155,7 @@ class Conversation:
         ):
             output = layout.core(**inputs, past_key_values=cache, use_cache=True)
         hook.layers.prefilling = False
-        self.records = {layer: rows[0][0].to("cpu") for layer, rows in hook.record.stages.items()}
+        self.records = {layer: rows[0][0].to("cpu") for layer, rows in hook.prefill.stages.items()}
         return Prefix(hook, cache, output.last_hidden_state[:, -1].clone(), text_position)
 
     def _scores(self, prefix: Prefix, lead: Tensor, answers: list[Tensor]) -> list[float]:
@@ -216,8 +172,8 @@ class Conversation:
         ]
         head = self.model.hf_model.get_output_embeddings()
         logits = head(before[rows].to(head.weight.device)).float()
-        said = torch.cat(answers).to(logits.device)
-        each = logits.log_softmax(-1).gather(1, said[:, None]).squeeze(1)
+        targets = torch.cat(answers).to(logits.device)
+        each = logits.log_softmax(-1).gather(1, targets[:, None]).squeeze(1)
         return [part.mean().item() for part in each.split(sizes)]
 
     def _hidden(self, prefix: Prefix, ids: Tensor, lead: int, sizes: list[int]) -> Tensor:

@@ -1,4 +1,4 @@
-"""Prompt text: where the video ends, and a person's words kept as words."""
+"""Prompt text: splitting it behind the video, and escaping special tokens in a person's words."""
 
 from __future__ import annotations
 

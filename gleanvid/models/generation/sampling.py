@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import torch
 
+COLDEST = 0.01  # above 0: its reciprocal must stay a number of every model's type
 SEEDS = 2**63  # torch's generators take a 64-bit integer
 
 
@@ -40,6 +41,8 @@ class Sampling:
             raise ValueError(f"max_new_tokens={length!r} must be a whole number of at least 1")
         if not _is_number(temperature) or temperature < 0:
             raise ValueError(f"temperature={temperature!r} must be a number of at least 0")
+        if 0 < temperature < COLDEST:
+            raise ValueError(f"temperature={temperature!r} must be 0 or at least {COLDEST:g}")
         if not _is_number(self.top_p) or not 0 < self.top_p <= 1:
             raise ValueError(f"top_p={self.top_p!r} must be in (0, 1]")
         if self.seed is not None and not (_is_whole(self.seed) and 0 <= self.seed < SEEDS):

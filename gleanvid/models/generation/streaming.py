@@ -1,4 +1,4 @@
-"""Following a generation: its text, the time of its first and last token, a way to stop."""
+"""Follows generate() token by token: the text, the time of the first and last token, stopping."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether the model hub answers, found out in seconds instead of after five retries."""
+"""A quick check whether the model hub answers, instead of its own five retries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Loading a model by name or directory, with every way it can fail turned into a sentence."""
+"""Loads a model by name or directory; every failure becomes a ``ModelError`` with a sentence."""
 
 from __future__ import annotations
 

@@ -126,11 +126,11 @@ def _llava(kind: type[LlavaOnevisionProcessor]) -> Callable[[Mapping[str, Any], 
     def build(facts: Mapping[str, Any], config: Any) -> Any:
         vision = config.vision_config
         side = {"height": vision.image_size, "width": vision.image_size}
-        look: dict[str, Any] = {"size": side, "image_mean": [0.5] * 3, "image_std": [0.5] * 3}
+        settings: dict[str, Any] = {"size": side, "image_mean": [0.5] * 3, "image_std": [0.5] * 3}
         return kind(
-            image_processor=LlavaOnevisionImageProcessor(**look),
+            image_processor=LlavaOnevisionImageProcessor(**settings),
             tokenizer=word_tokenizer(facts["special_tokens"]),
-            video_processor=LlavaOnevisionVideoProcessor(**look),
+            video_processor=LlavaOnevisionVideoProcessor(**settings),
             num_image_tokens=(vision.image_size // vision.patch_size) ** 2,
             vision_feature_select_strategy="full",
             chat_template=_chat(facts),

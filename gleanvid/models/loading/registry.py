@@ -1,9 +1,9 @@
-"""Checkpoints that people ask for: what they are called, how large they are, what was tried here.
+"""Known checkpoints: names, sizes, licences, and what was tested here.
 
 Facts are those of the checkpoints' own pages and configurations, ``context`` being the positions
 that the configuration states or what the page says the model reads; what is not known to us is None
-or empty. Their weights were never at hand here, so "class" means: random weights of the real class,
-loaded from a directory in the real format.
+or empty. The published weights were never run here: "class" means random weights of the real
+class, loaded from a directory in the real format.
 """
 
 from __future__ import annotations

@@ -17,9 +17,9 @@ def budgets(runs: Sequence[Run]) -> Figure:
     with paper_style():
         figure = new_figure()
         axes = figure.subplots()
-        for run, name, look in zip(runs, names, lines_of(names), strict=True):
+        for run, name, style in zip(runs, names, lines_of(names), strict=True):
             kept = run.compression.budgets.double()
-            axes.plot(run.seconds[:, 0], kept / kept.mean(), label=name, **look)
+            axes.plot(run.seconds[:, 0], kept / kept.mean(), label=name, **style)
         axes.axhline(1.0, color=GREY, linestyle="--", label="uniform B/T")
         axes.set(xlabel="time (s)", ylabel="budget / (B/T)", ylim=(0, None))
         legend_above(figure)

@@ -18,10 +18,12 @@ def effective_dimension(
     with paper_style():
         figure = new_figure()
         axes = figure.subplots()
-        for (name, points), look in zip(curves.items(), lines_of(list(curves), names), strict=True):
+        for (name, points), style in zip(
+            curves.items(), lines_of(list(curves), names), strict=True
+        ):
             shares = sorted(points)
             percent = [100 * share for share in shares]
-            axes.plot(percent, [points[share] for share in shares], label=name, **look)
+            axes.plot(percent, [points[share] for share in shares], label=name, **style)
         axes.set(xlabel="visual tokens kept (%)", ylabel="effective rank", ylim=(0, None))
         axes.invert_xaxis()  # tighter budgets to the right, as in the paper
         legend_above(figure)

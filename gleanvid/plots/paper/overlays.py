@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import torch
 from matplotlib.figure import Figure
 
+from gleanvid.plots.labels import labels
 from gleanvid.plots.overlay import overlay_frame
 from gleanvid.plots.paper.style import PAGE, new_figure, paper_style
 from gleanvid.run import Run
@@ -23,18 +24,18 @@ def overlays(runs: Sequence[Run], units: Sequence[int] | None = None) -> Figure:
         raise ValueError("runs must hold at least one run")
     total = runs[0].compression.grid[0]
     spread = torch.linspace(0, total - 1, min(_COLUMNS, total)).round().long().tolist()
-    shown = list(units) if units is not None else spread
+    columns = list(units) if units is not None else spread
     height, width = runs[0].video.frames.shape[1:3]
-    side = PAGE / len(shown)
+    side = PAGE / len(columns)
     with paper_style():
         figure = new_figure(PAGE, len(runs) * (side * height / width + 0.1) + 0.2)
-        grid = figure.subplots(len(runs), len(shown), squeeze=False)
-        for row, run in zip(grid, runs, strict=True):
+        grid = figure.subplots(len(runs), len(columns), squeeze=False)
+        for row, run, label in zip(grid, runs, labels(runs), strict=True):
             counts = run.compression.budgets.tolist()
-            for axes, unit in zip(row, shown, strict=True):
+            for axes, unit in zip(row, columns, strict=True):
                 axes.imshow(overlay_frame(run, unit))
                 axes.set(xticks=[], yticks=[])
-                axes.set_title(f"{float(run.seconds[unit, 0]):.1f} s, {counts[unit]}", pad=2)
+                axes.set_title(f"{float(run.seconds[unit, 0]):.1f} s, {counts[unit]} kept", pad=2)
                 axes.spines[:].set_visible(False)
-            row[0].set_ylabel(str(run.compressor["name"]))
+            row[0].set_ylabel(label)
     return figure

@@ -18,8 +18,10 @@ def spatial_iou(
     with paper_style():
         figure = new_figure()
         axes = figure.subplots()
-        for (name, values), look in zip(curves.items(), lines_of(list(curves), names), strict=True):
-            axes.plot(range(1, len(values) + 1), values, label=name, **look)
+        for (name, values), style in zip(
+            curves.items(), lines_of(list(curves), names), strict=True
+        ):
+            axes.plot(range(1, len(values) + 1), values, label=name, **style)
         axes.plot(range(1, len(random) + 1), random, **random_line())
         axes.set(xlabel="gap in temporal units", ylabel="spatial IoU", ylim=(0, None))
         legend_above(figure)

@@ -9,10 +9,10 @@ from typing import Any
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
-from gleanvid.plots.palette import DASHES, GREY, SYMBOLS, looks
+from gleanvid.plots.palette import DASHES, GREY, SYMBOLS, styles
 
 COLUMN, PAGE = 3.3, 6.75  # inches
-_MARKERS = dict(zip(SYMBOLS, ("o", "s", "D", "^", "X", "P"), strict=True))
+_MARKERS = dict(zip(SYMBOLS, ("o", "s", "D", "^", "X", "v", "P"), strict=True))
 _DASHES = dict(zip(DASHES, ("-", "--", ":", "-."), strict=True))
 _LOOK: Any = {
     "font.size": 8,
@@ -44,20 +44,20 @@ def new_figure(width: float = COLUMN, height: float = 2.2) -> Figure:
     return Figure(figsize=(width, height), layout="constrained")
 
 
-def lines_of(shown: Sequence[str], names: Sequence[str] = ()) -> list[dict[str, Any]]:
-    """Line and marker of every series shown, as in the app's figures.
+def lines_of(series: Sequence[str], names: Sequence[str] = ()) -> list[dict[str, Any]]:
+    """Line and marker of every one of ``series``, as in the app's figures.
 
-    ``names``: all series there are, so that each keeps its look where another is missing.
+    ``names``: all series there are, so that each keeps its style where another is missing.
     """
-    everyone = list(dict.fromkeys([*names, *shown]))
-    by_name = dict(zip(everyone, looks(everyone), strict=True))
+    everyone = list(dict.fromkeys([*names, *series]))
+    by_name = dict(zip(everyone, styles(everyone), strict=True))
     return [
         {
             "color": by_name[name]["line"]["color"],
             "linestyle": _DASHES[by_name[name]["line"]["dash"]],
-            "marker": _MARKERS[by_name[name]["marker"]["symbol"]],
+            "marker": _MARKERS[by_name[name]["marker"]["symbol"].removesuffix("-open")],
         }
-        for name in shown
+        for name in series
     ]
 
 

@@ -2,13 +2,16 @@
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import torch
+from torch.autograd import DeviceType
 
 from gleanvid.cli import main
 from gleanvid.compressors.gleanvid import GleanVID
 from gleanvid.evaluation.bench.count_work import count, count_all, table
+from gleanvid.evaluation.bench.device_time import kernel_seconds
 
 ROOT = Path(__file__).parents[3]
 
@@ -55,6 +58,27 @@ def test_gleanvid_stays_within_its_aims_on_32_units():
     (row,) = count_all([GleanVID()], (32, 14, 14), 3584, "cpu")["rows"]
     assert row["kernels"] <= 1100 and row["read_backs"] <= 8
     assert row["qr"] == row["dense"] == 0
+
+
+def test_a_gpu_is_busy_while_its_own_kernels_run():
+    events = [
+        SimpleNamespace(device_type=kind, self_device_time_total=micros)
+        for kind, micros in ((DeviceType.CUDA, 30), (DeviceType.CPU, 500), (DeviceType.CUDA, 12))
+    ]
+    assert kernel_seconds(events) == pytest.approx(42e-6)
+
+
+def test_times_of_a_gpu_stand_in_the_table_where_there_are_any():
+    report = count_all([GleanVID()], (4, 4, 4), 64, "cpu")
+    assert "launch gap" not in table(report)
+    report["rows"][0] |= {"device_s": 0.0021, "launch_gap_s": 0.0123}
+    assert table(report).splitlines()[-1].endswith("| 2.10 | 12.30 |")
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs CUDA")
+def test_a_gpu_is_timed():
+    (row,) = count_all([GleanVID()], (8, 8, 8), 256, "cuda")["rows"]
+    assert row["device_s"] > 0 and row["launch_gap_s"] >= 0
 
 
 def test_the_readme_shows_the_counts_on_file():

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from components.session import figures
-from gleanvid import metrics
+from gleanvid import ask, metrics
 from gleanvid.cli import main
 from gleanvid.compressors import COMPRESSORS
 from gleanvid.evaluation.benchmarks import BenchmarkError
@@ -14,7 +14,7 @@ from gleanvid.evaluation.diagnostics import diagnose, diagnosis
 from gleanvid.evaluation.paper.presets import DIAGNOSES, ClipSample
 from gleanvid.evaluation.run.fingerprint import fingerprint
 from gleanvid.models import load_model
-from gleanvid.pipeline import MAX_SIDE, ask
+from gleanvid.pipeline import MAX_SIDE
 from gleanvid.video import read_video
 from tests.evaluation.benchmarks import folders
 from tests.video.clips import write_clip
@@ -90,6 +90,10 @@ def test_files_hold_the_means(rows, tmp_path):
             assert (tmp_path / f"{name}.{ending}").stat().st_size > 1000
     page = (tmp_path / "diagnosis.md").read_text()
     assert "broken.mp4" in page and "(2 clips)" in page
+    error = np.mean(
+        [row.coverage_error for row in measured(rows, name="uniform", retention_ratio=0.5)]
+    )
+    assert "| uniform | 0.5 |" in page and f"| {error:.2g} |" in page
 
 
 def test_the_command_fails_if_nothing_can_be_measured(folder, tmp_path, capsys):
@@ -100,6 +104,16 @@ def test_the_command_fails_if_nothing_can_be_measured(folder, tmp_path, capsys):
     assert "broken.mp4" in said and "no clip could be measured" in said
     assert main(["diagnose", str(folder / "a.mp4"), *asked, "--out", str(tmp_path / "one")]) == 0
     assert "uniform" in capsys.readouterr().out
+
+
+def test_names_may_hold_settings(folder, tmp_path, capsys):
+    names = "gleanvid,ablation(first_unit=centred)"
+    asked = ["--compressor", names, "--retention-ratio", "0.25", "--num-frames", "4"]
+    assert main(["diagnose", str(folder / "a.mp4"), *asked, "--out", str(tmp_path)]) == 0
+    assert "ablation(first_unit=centred)" in capsys.readouterr().out
+    with (tmp_path / "diagnosis.csv").open() as sheet:
+        rows = [row["name"] for row in csv.DictReader(sheet) if row["part"] == "compressor"]
+    assert rows == names.split(",")
 
 
 def test_a_clip_that_failed_shows_in_the_exit_code_and_the_others_are_kept(folder, tmp_path):

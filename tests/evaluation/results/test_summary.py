@@ -68,6 +68,18 @@ def test_shares_are_those_of_the_rows():
     assert (ours.tokens, ours.tokens_kept, ours.tokens_mean, ours.seconds) == (100, 25, 20, 0.5)
 
 
+def test_saturated_units_have_a_column_where_there_are_any():
+    assert "nothing new" not in main_table(results(FakeBenchmark(), ITEMS, SETUPS, rows()))
+    known = rows()
+    for item, units in zip(ITEMS, (0, 0, 4, 4, 8, 8, 0, 0), strict=True):
+        known[item.id, OURS.key]["saturated"] = [units, 16]
+    found = results(FakeBenchmark(), ITEMS, SETUPS, known)
+    assert [result.saturated for result in found] == [0, 3 / 16, 0]
+    heads, _, *lines = main_table(found).splitlines()
+    assert heads.endswith("| units with nothing new (%) |")
+    assert [line.split("|")[-2].strip() for line in lines] == ["", "18.8", ""]
+
+
 def test_group_rows_add_up_to_the_whole():
     for result in results(FakeBenchmark(), ITEMS, SETUPS, rows()):
         right = sum(share.value * count for share, count in result.groups.values())

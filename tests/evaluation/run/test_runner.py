@@ -188,7 +188,7 @@ def test_a_random_method_is_asked_once_a_seed_and_others_once():
 
 def test_two_ways_to_respond_are_two_verdicts(tmp_path):
     benchmark = FakeBenchmark()
-    rows = run(tmp_path / "j", benchmark=benchmark, hows=("likelihood", "text"))
+    rows = run(tmp_path / "j", benchmark=benchmark, ways=("likelihood", "text"))
     for item in benchmark.items():
         row = rows[item.id, SETUPS[0].key]
         assert list(row["said"]) == ["likelihood", "text"]
@@ -197,7 +197,7 @@ def test_two_ways_to_respond_are_two_verdicts(tmp_path):
 
 def test_a_way_to_respond_that_is_not_there_is_refused(tmp_path):
     with pytest.raises(BenchmarkError, match="how='letter' must be one of likelihood, text"):
-        run(tmp_path / "j", hows=("letter",))
+        run(tmp_path / "j", ways=("letter",))
 
 
 def test_the_time_left_is_told_and_falls_to_nothing(tmp_path):

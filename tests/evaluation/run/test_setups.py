@@ -62,3 +62,9 @@ def test_settings_stand_in_brackets_behind_a_name():
     ):
         with pytest.raises(ValueError, match=told):
             method_from(text)
+
+
+def test_a_title_tells_settings_that_are_not_the_defaults():
+    assert Setup(GleanVID(0.1), 32).title == "GleanVID"
+    assert Setup(Ablation(0.1, first_unit="centred"), 32).title == "Ablation (first_unit centred)"
+    assert Setup(GleanVID(0.1, tau=2.0), 32, "sharper").title == "sharper"

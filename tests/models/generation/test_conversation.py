@@ -20,7 +20,7 @@ from tests.models.tiny import noise_video
 
 QUARTER, HALF = EveryNth(retention_ratio=0.25), EveryNth(retention_ratio=0.5)
 QUESTIONS = ["what moves?", "which colour is the video, and what is it that moves in it?"]
-ANSWERS = ["it", "a red square moves in the video", "", "which?"]
+ANSWERS = ["it", "a red square", "", "which?"]
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ def test_every_answer_is_that_of_a_fresh_run(adapter, compressor):
             fresh.append(adapter.generate(encoded, question, compressor, Sampling(DECODED + 1)))
         expected.append(torch.stack(logits))
     talk = adapter.conversation(encoded, compressor)
-    for number in (0, 1, 0, 1):
+    for number in (1, 0, 1):
         with reading(adapter) as logits:
             answer = talk.ask(QUESTIONS[number], Sampling(DECODED + 1))
         assert len(logits) == DECODED + 1
@@ -118,11 +118,12 @@ def test_every_answer_is_that_of_a_fresh_run(adapter, compressor):
 def test_scores_are_those_of_a_fresh_run(adapter, compressor):
     video = noise_video()
     talk = adapter.conversation(adapter.encode(video), compressor)
-    for question in (*QUESTIONS, QUESTIONS[0]):
-        talk.ask(question, Sampling(3))
-        expected = fresh_scores(adapter, video, question, ANSWERS, compressor)
-        assert talk.score(question, ANSWERS) == pytest.approx(expected, abs=1e-5)
-    assert len(set(expected)) == len(ANSWERS)
+    fresh = [fresh_scores(adapter, video, one, ANSWERS, compressor) for one in QUESTIONS]
+    for number in (0, 1, 0):
+        talk.ask(QUESTIONS[number], Sampling(3))
+        expected = pytest.approx(fresh[number], abs=1e-5)
+        assert talk.score(QUESTIONS[number], ANSWERS) == expected
+    assert len(set(fresh[0])) == len(ANSWERS)
 
 
 def test_scores_do_not_depend_on_their_neighbours(adapter):

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from gleanvid import Sampling
 from gleanvid.models.generation.answering import generation_config
-from gleanvid.models.generation.sampling import SEEDS
+from gleanvid.models.generation.sampling import COLDEST, SEEDS
 
 
 @pytest.mark.parametrize(
@@ -19,6 +19,7 @@ from gleanvid.models.generation.sampling import SEEDS
         {"max_new_tokens": True},
         {"max_new_tokens": "8"},
         {"temperature": -0.1},
+        {"temperature": 1e-320},
         {"temperature": float("nan")},
         {"temperature": float("inf")},
         {"temperature": None},
@@ -38,7 +39,12 @@ def test_what_is_out_of_range_is_refused_with_name_and_value(setting):
         Sampling(**setting)
 
 
-@given(st.integers(1), st.floats(0, 100), st.floats(0, 1, exclude_min=True), st.integers(0, 99))
+@given(
+    st.integers(1),
+    st.just(0.0) | st.floats(COLDEST, 100),
+    st.floats(0, 1, exclude_min=True),
+    st.integers(0, 99),
+)
 def test_every_setting_is_stated_to_the_model(length, temperature, top_p, seed):
     sampling = Sampling(length, temperature, top_p, seed)
     config = generation_config(sampling)

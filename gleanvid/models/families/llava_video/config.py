@@ -74,7 +74,7 @@ class LlavaQwenConfig(LlavaVideoConfig):
         for name, value in _ONLY.items():
             if config_dict.get(name) not in (None, value):
                 raise ValueError(f"{name}={config_dict[name]!r} is not supported, only {value!r}")
-        made = {
+        settings = {
             "text_config": Qwen2Config(**{k: config_dict[k] for k in _TEXT if k in config_dict}),
             "tie_word_embeddings": config_dict.get("tie_word_embeddings", False),
             "spatial_pool_mode": config_dict.get("mm_spatial_pool_mode") or "bilinear",
@@ -82,8 +82,8 @@ class LlavaQwenConfig(LlavaVideoConfig):
             "newline_position": config_dict.get("mm_newline_position") or "one_token",
         }
         same = ("vision_config", "image_token_index", "video_token_index", "dtype", "torch_dtype")
-        made |= {name: config_dict[name] for name in same if name in config_dict}
-        return LlavaVideoConfig.from_dict(made, **kwargs)
+        settings |= {name: config_dict[name] for name in same if name in config_dict}
+        return LlavaVideoConfig.from_dict(settings, **kwargs)
 
 
 def checked_choice(name: str, value: Any) -> Any:

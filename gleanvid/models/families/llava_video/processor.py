@@ -70,11 +70,11 @@ class LlavaVideoProcessor(LlavaOnevisionProcessor):
         tokenizer.add_tokens(["<image>", "<video>"], special_tokens=True)
         vision = AutoConfig.from_pretrained(path, **kwargs).vision_config
         side = {"height": vision.image_size, "width": vision.image_size}
-        look: Any = {"size": side, "image_mean": [0.5] * 3, "image_std": [0.5] * 3}
+        settings: Any = {"size": side, "image_mean": [0.5] * 3, "image_std": [0.5] * 3}
         return cls(
-            image_processor=LlavaOnevisionImageProcessor(**look),
+            image_processor=LlavaOnevisionImageProcessor(**settings),
             tokenizer=tokenizer,
-            video_processor=LlavaOnevisionVideoProcessor(**look),
+            video_processor=LlavaOnevisionVideoProcessor(**settings),
             num_image_tokens=(vision.image_size // vision.patch_size) ** 2,
             chat_template=_CHAT,
         )

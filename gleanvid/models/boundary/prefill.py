@@ -1,4 +1,4 @@
-"""What a person gets back from compressing: the records of the latest prefill and their cost."""
+"""What ``compressing()`` gives back: the records of the latest prefill and their cost."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from gleanvid.types import Compression
 
 Rows = list[list[Compression]]  # per row of the batch, per video in that row's prompt
-Shown = Compression | list[Compression] | list[list[Compression]]
+Records = Compression | list[Compression] | list[list[Compression]]  # see Prefill.by_layer
 
 
 @dataclass(eq=False)
-class Record:
+class Prefill:
     """The compressions of the latest prefill, on the model's device.
 
     ``stages`` maps a layer to the records per row and per video. ``prompt_tokens`` and
@@ -25,12 +25,12 @@ class Record:
     compress_s: float = 0.0
 
     @property
-    def by_layer(self) -> dict[int, Shown]:
+    def by_layer(self) -> dict[int, Records]:
         """Layer -> record: a list per row for batches, a list per video where there are several."""
         return {layer: _unwrapped(rows) for layer, rows in self.stages.items()}
 
     @property
-    def compression(self) -> Shown:
+    def compression(self) -> Records:
         """The record of the first stage; ``ValueError`` before any prompt with a video."""
         if not self.stages:
             raise ValueError("nothing was compressed yet: no prompt with a video was run")
@@ -41,7 +41,7 @@ class Record:
         self.prompt_tokens, self.prompt_tokens_kept, self.compress_s = [], [], 0.0
 
 
-def _unwrapped(rows: Rows) -> Shown:
+def _unwrapped(rows: Rows) -> Records:
     several = any(len(videos) != 1 for videos in rows)
-    shown = rows if several else [videos[0] for videos in rows]
-    return shown[0] if len(rows) == 1 else shown
+    records = rows if several else [videos[0] for videos in rows]
+    return records[0] if len(rows) == 1 else records

@@ -1,0 +1,137 @@
+"""The record of where every visual token went; shapes are in the letters of ``gleanvid.types``."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+_NAMED = ("scores", "trace", "state")  # mappings of tensors in a Compression
+
+
+@dataclass(frozen=True, eq=False)
+class Compression:
+    """The record of where every visual token went; pruning and merging are the same record.
+
+    ``keep`` int64 [K], ascending flat indices (a merged row stands at one token's index; an index
+    repeats where two rows stand there); ``group`` int64 [L], the kept *row* (0..K-1) that took each
+    token in, -1 = dropped; ``weight`` [L], the token's share in that row. Where one token feeds
+    several rows, ``mixing``, sparse [K, L], holds the whole map, and ``group`` names the row it
+    weighs most in. ``scores`` per token [L] and ``trace`` (per unit [T], or scalars) are for
+    display and diagnostics; ``state`` is what the next stage of the same method goes on from.
+
+    >>> record = Compression.pruned(torch.tensor([0, 3, 5]), grid=(2, 2, 2))
+    >>> record.num_kept, record.budgets.tolist(), record.group.tolist()
+    (3, [2, 1], [0, -1, -1, 1, -1, 2, -1, -1])
+    """
+
+    keep: Tensor
+    grid: tuple[int, int, int]
+    group: Tensor
+    weight: Tensor
+    scores: Mapping[str, Tensor] = field(default_factory=dict)
+    trace: Mapping[str, Tensor] = field(default_factory=dict)
+    mixing: Tensor | None = None
+    state: Mapping[str, Tensor] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for name in _NAMED:
+            object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
+
+    def __reduce__(self) -> tuple[type[Compression], tuple[Any, ...]]:
+        parts = [getattr(self, part.name) for part in fields(self)]  # read-only views stay behind
+        return type(self), tuple(dict(p) if isinstance(p, Mapping) else p for p in parts)
+
+    @classmethod
+    def pruned(
+        cls,
+        keep: Tensor,
+        grid: tuple[int, int, int],
+        scores: Mapping[str, Tensor] | None = None,
+        trace: Mapping[str, Tensor] | None = None,
+        num_tokens: int | None = None,
+    ) -> Compression:
+        """The record of a method that only drops tokens: every kept token is a group of its own."""
+        total = num_tokens or math.prod(grid)
+        group = torch.full((total,), -1, dtype=torch.long, device=keep.device)
+        group[keep] = torch.arange(len(keep), device=keep.device)
+        return cls(keep, grid, group, (group >= 0).float(), scores or {}, trace or {})
+
+    @property
+    def num_tokens(self) -> int:
+        return len(self.group)
+
+    @property
+    def num_kept(self) -> int:
+        return len(self.keep)
+
+    @property
+    def mask(self) -> Tensor:
+        """bool [L]: True where a kept row stands."""
+        mask = torch.zeros(self.num_tokens, dtype=torch.bool, device=self.keep.device)
+        mask[self.keep] = True
+        return mask
+
+    @property
+    def budgets(self) -> Tensor:
+        """int64 [T]: rows kept in each temporal unit."""
+        per_unit = self.grid[1] * self.grid[2]
+        return torch.bincount(self.keep // per_unit, minlength=self.grid[0])
+
+    @property
+    def merges(self) -> bool:
+        """True where a kept row is anything else than the kept token itself."""
+        if self.mixing is not None or int((self.group >= 0).sum()) != self.num_kept:
+            return True
+        return bool((self.weight[self.keep] != 1).any())
+
+    def apply(self, rows: Tensor) -> Tensor:
+        """Reduce any stream of visual rows [L, C] (features, one DeepStack level) to [K, C]."""
+        if len(rows) != self.num_tokens:
+            raise ValueError(f"expected {self.num_tokens} rows, got {len(rows)}")
+        if not self.merges:
+            return rows[self.keep.to(rows.device)]
+        return (self._map().to(rows.device) @ rows.float()).to(rows.dtype)
+
+    def _map(self) -> Tensor:
+        """sparse [K, L]: what each kept row is made of."""
+        if self.mixing is not None:
+            return self.mixing
+        taken = torch.nonzero(self.group >= 0).squeeze(1)
+        places = torch.stack([self.group[taken], taken])
+        size = (self.num_kept, self.num_tokens)
+        values = self.weight[taken].float()
+        return torch.sparse_coo_tensor(places, values, size, check_invariants=False).coalesce()
+
+    def then(self, later: Compression) -> Compression:
+        """This record followed by one that was made on its K kept rows."""
+        if later.num_tokens != self.num_kept:
+            raise ValueError(
+                f"the later record covers {later.num_tokens} rows, not {self.num_kept}"
+            )
+        inner = self.group.clamp(min=0)
+        group = torch.where(self.group >= 0, later.group[inner], -1)
+        weight = torch.where(group >= 0, self.weight * later.weight[inner], 0.0)
+        both = self.mixing is not None or later.mixing is not None
+        mixing = torch.sparse.mm(later._map(), self._map()).coalesce() if both else None
+        keep = self.keep[later.keep]
+        parts: dict[str, Any] = {"keep": keep, "group": group, "weight": weight, "mixing": mixing}
+        return replace(self, **parts, state=later.state)
+
+    def to(self, device: torch.device | str) -> Compression:
+        """The same record with every tensor on ``device``."""
+        moved: dict[str, Any] = {
+            name: {key: value.to(device) for key, value in getattr(self, name).items()}
+            for name in _NAMED
+        }
+        for name in ("keep", "group", "weight", "mixing"):
+            part = getattr(self, name)
+            moved[name] = None if part is None else part.to(device)
+        return replace(self, **moved)

@@ -1,0 +1,57 @@
+"""The part of a prompt up to the end of its video: compressed, read once, continued many times."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+from torch import Tensor
+from transformers import DynamicCache
+from transformers.cache_utils import DynamicLayer, LinearAttentionCacheLayerMixin
+
+from gleanvid.models import boundary
+
+
+@dataclass(frozen=True, eq=False)
+class Prefix:
+    """A compressed prompt that the language model has read, never changed afterwards."""
+
+    hook: Any  # the compressor's hook, which knows positions and masks of this prompt
+    cache: DynamicCache
+    hidden: Tensor  # [1, D]: what the output head reads of the last column
+    text_position: int = 0  # of the first column behind it, where that is text of the prompt
+
+    @contextmanager
+    def going_on(self, hf_model: Any, lead: int) -> Iterator[None]:
+        """The hook at work on a prompt of which ``lead`` columns are still to be read."""
+        state = self.hook.prefilled
+        behind = state.next_position.clamp(min=self.text_position + lead) if lead else None
+        self.hook.prefilled = replace(
+            state,
+            lead=lead,
+            lead_position=self.text_position,
+            next_position=state.next_position if behind is None else behind,
+        )
+        try:
+            with boundary.installed(hf_model, self.hook):
+                yield
+        finally:
+            self.hook.prefilled = state
+
+    def fork(self) -> DynamicCache:
+        """A cache that can grow by itself; growing layers replace their tensors, so none is copied.
+
+        Recurrent layers change theirs in place and are copied.
+        """
+        fork = copy.copy(self.cache)
+        fork.layers = [
+            copy.copy(layer)
+            if isinstance(layer, DynamicLayer)
+            and not isinstance(layer, LinearAttentionCacheLayerMixin)
+            else copy.deepcopy(layer)
+            for layer in self.cache.layers
+        ]
+        return fork

@@ -1,0 +1,70 @@
+"""Scores of the tokens of a unit, and the choice of the best of them.
+
+Letters: T units, N tokens of a unit, C pooling cells, D width.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import torch
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+_SATURATED = 1e-3  # of the largest norm: below this a unit has no complementary evidence left
+_CONSTANT = 1e-6  # spread (of complements: of the largest norm) that rounding alone may make
+_TIED = 1e-4  # joint scores this close to the last one chosen are as good as that
+_TINY = 1e-30  # a cosine with a zero vector is zero
+
+
+def local_scores(
+    features: Tensor, norms: Tensor, references: Tensor, cell: Tensor, tau: float
+) -> Tensor:
+    """Local representativeness u (Eq. ncd) of raw features [T, N, D]: float64 [T, N].
+
+    ``norms`` [T, N] are those of the features; ``references`` [T, C + 1, D] the means of the cells,
+    then of the unit; ``cell`` int64 [N] says which cell holds a position.
+    """
+    sizes = norms[..., None] * torch.linalg.vector_norm(references, dim=-1)[:, None]
+    cosines = (features @ references.mT) / sizes.clamp(min=_TINY)  # [T, N, C + 1]
+    near = cosines.gather(2, cell.expand(len(norms), -1)[..., None])[..., 0]
+    return torch.nn.functional.softplus(tau * (near - cosines[..., -1]).double()) / tau
+
+
+def min_max(score: Tensor) -> Tensor:
+    """Scale the last axis to [0, 1]; zeros where its values differ by rounding alone."""
+    low, high = torch.aminmax(score, dim=-1, keepdim=True)
+    return (score - low) / torch.nn.functional.threshold(high - low, _CONSTANT, math.inf)
+
+
+def joint_score(local: Tensor, complement: Tensor, scale: float) -> Tensor:
+    """Local scores [N] within [0, 1] plus complements [N] brought to [0, 1] (Eq. joint_score).
+
+    Complements do not count in a saturated unit, nor where they differ by rounding alone. ``scale``
+    is the largest norm of a token.
+    """
+    low, high = torch.aminmax(complement)
+    spread = torch.nn.functional.threshold(high, _SATURATED * scale, -math.inf) - low
+    spread = torch.nn.functional.threshold(
+        spread, _CONSTANT * scale, math.inf
+    )  # over which every difference vanishes
+    return torch.addcdiv(local, complement - low, spread)
+
+
+def saturated(highest: Tensor, scale: float) -> Tensor:
+    """bool [T]: units whose ``highest`` complement [T] says that nothing new is left in them."""
+    return highest <= _SATURATED * scale
+
+
+def best(score: Tensor, count: int) -> Tensor:
+    """Indices int64 [count] of the highest scores [N], best first.
+
+    Scores within 1e-4 of the last one chosen are tied with it, and ties go to the lower index:
+    rounding decides nothing between tokens that are the same.
+    """
+    last = score.kthvalue(len(score) - count + 1).values
+    return torch.sort(
+        torch.nn.functional.hardshrink(score - last, _TIED), descending=True, stable=True
+    ).indices[:count]

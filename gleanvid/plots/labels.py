@@ -1,0 +1,48 @@
+"""What runs are called, in pictures, files and on the page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from gleanvid import compressors
+from gleanvid.compressors import COMPRESSORS, declared_settings
+from gleanvid.run import Run
+
+
+def title_of(run: Run) -> str:
+    """The display name of a run's method."""
+    return compressors.title_of(str(run.compressor.get("name", ""))) or "?"
+
+
+def labels(runs: Sequence[Run]) -> list[str]:
+    """What to call runs: method, share kept, settings of its own; never the same name twice."""
+    names: list[str] = []
+    for run in runs:
+        name = label = label_of(run.compressor)
+        number = 1
+        while label in names:
+            number += 1
+            label = f"{name} ({number})"
+        names.append(label)
+    return names
+
+
+def label_of(settings: Mapping[str, object]) -> str:
+    """What to call a compressor of these ``settings``, with "name"."""
+    name = str(settings.get("name", ""))
+    ratio = settings.get("retention_ratio")
+    share = f"{100 * ratio:.3g} %" if isinstance(ratio, int | float) and ratio < 1 else ""
+    title = f"{compressors.title_of(name) or '?'} {share}".strip()
+    return " · ".join([title, *_own_settings(name, settings)])
+
+
+def _own_settings(name: str, settings: Mapping[str, object]) -> list[str]:
+    """The settings that are not at their default, but for the share kept."""
+    if name not in COMPRESSORS:
+        return []
+    declared = declared_settings(COMPRESSORS[name])
+    return [
+        f"{declared[key][2].label or key.replace('_', ' ')} {value}"
+        for key, value in settings.items()
+        if key in declared and key != "retention_ratio" and value != declared[key][0]
+    ]

@@ -1,0 +1,35 @@
+"""How large what strangers send may be: looked at before any of it is parsed or unpacked."""
+
+from __future__ import annotations
+
+import re
+
+MAX_RUN_BYTES = 176 * 2**20  # of a saved run's arrays: 64 frames of 1280 x 720 and their tokens
+MAX_RUN_ARRAYS = 512
+MAX_JSON_BYTES = 2**20
+MAX_JSON_DEPTH = 16
+MAX_JSON_ITEMS = 50_000
+TOO_LARGE = "This saved run is too large to be opened here."
+NO_RUN = "This is not a run saved by GleanVID."
+
+# The closing quote is optional: a text without one is passed over once and not again and again.
+_STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
+
+
+def fits(
+    text: bytes,
+    most_bytes: int = MAX_JSON_BYTES,
+    most_items: int = MAX_JSON_ITEMS,
+    deepest: int = MAX_JSON_DEPTH,
+) -> bool:
+    """Whether JSON takes about as much memory as it has bytes. Takes time linear in these."""
+    if len(text) > most_bytes:
+        return False
+    marks = re.sub(rb"[^][{},]++", b"", _STRING.sub(b"", text))
+    if len(marks) > most_items:
+        return False
+    depth = deepest_seen = 0
+    for mark in marks:
+        depth += (mark in b"[{") - (mark in b"]}")
+        deepest_seen = max(deepest_seen, depth)
+    return deepest_seen <= deepest

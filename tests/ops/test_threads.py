@@ -1,0 +1,63 @@
+"""Small work takes one thread, and nobody else's."""
+
+from threading import Thread
+
+import pytest
+import torch
+
+from gleanvid.compressors import GleanVID
+from gleanvid.ops.evidence import SubspaceEvidence
+from gleanvid.ops.threads import one_thread_if_small
+from gleanvid.types import VideoTokens
+
+CPU = torch.device("cpu")
+
+
+@pytest.fixture(autouse=True)
+def two_threads():
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    yield
+    torch.set_num_threads(before)
+
+
+def threads_of_a_new_thread():
+    found = []
+    new = Thread(target=lambda: found.append(torch.get_num_threads()))
+    new.start()
+    new.join()
+    return found[0]
+
+
+def test_small_work_has_one_thread_and_gives_the_others_back():
+    with one_thread_if_small(1e6, CPU):
+        assert torch.get_num_threads() == 1
+    assert torch.get_num_threads() == 2
+    with one_thread_if_small(1e12, CPU):
+        assert torch.get_num_threads() == 2
+
+
+def test_threads_are_given_back_after_an_error():
+    with pytest.raises(ValueError, match="inside"), one_thread_if_small(1e6, CPU):
+        raise ValueError("inside")
+    assert torch.get_num_threads() == 2
+
+
+def test_other_threads_are_left_alone():
+    with one_thread_if_small(1e6, CPU):
+        assert threads_of_a_new_thread() == 2
+    assert threads_of_a_new_thread() == 2
+
+
+@pytest.mark.parametrize(("width", "threads"), [(64, 1), (2048, 2)])
+def test_gleanvid_compresses_small_clips_in_one_thread(width, threads, monkeypatch):
+    found, complement = set(), SubspaceEvidence.complement
+
+    def looked_at(self, unit):
+        found.add(torch.get_num_threads())
+        return complement(self, unit)
+
+    monkeypatch.setattr(SubspaceEvidence, "complement", looked_at)
+    generator = torch.Generator().manual_seed(0)
+    GleanVID(0.5).compress(VideoTokens(torch.randn(1568, width, generator=generator), (8, 14, 14)))
+    assert found == {threads}
