@@ -9,7 +9,6 @@ import csv
 import json
 import secrets
 import zipfile
-import zlib
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from pathlib import Path
@@ -20,20 +19,14 @@ import numpy as np
 from gradio.utils import get_upload_folder
 from PIL import Image
 
-from components.files import bounds
 from components.files.folder import trim
-from components.files.labels import labels
 from gleanvid.metrics import budget_gini, diagnostics_of
-from gleanvid.plots import contact_sheet, overlay_frame
+from gleanvid.plots import contact_sheet, side_by_side
+from gleanvid.plots.labels import labels
 from gleanvid.run import Run, mask_arrays
+from gleanvid.video.archive import PARTS
 
 EXPORT_BYTES = 2**30  # of all files made; the oldest go
-PARTS = ("run.json", "run.npz")
-NO_RUN = "This is not a run saved by GleanVID."
-UNREADABLE = (
-    *(zipfile.BadZipFile, zlib.error, OSError, EOFError, ValueError, TypeError, RuntimeError),
-    *(NotImplementedError, OverflowError, MemoryError, AttributeError, KeyError, IndexError),
-)
 Maker = Callable[[Sequence[Run], Path], Path]
 
 
@@ -126,10 +119,10 @@ def masks_npz(runs: Sequence[Run], folder: Path) -> Path:
 
 
 def overlay_clip(runs: Sequence[Run], folder: Path) -> Path:
-    """The overlays of all units as a clip: H.264 where PyAV can write it, else animated WebP."""
-    run = runs[0]
-    frames = [overlay_frame(run, unit) for unit in range(run.compression.grid[0])]
-    rate = max(1.0, len(frames) / max(run.video.duration, 0.1))
+    """All frames as A and B leave them: H.264 where PyAV can write it, else animated WebP."""
+    video, shown = runs[0].video, runs[:2][::-1]  # B comes first in the list
+    frames = [side_by_side(shown, frame) for frame in range(len(video))]
+    rate = max(1.0, len(frames) / max(video.duration, 0.1))
     try:
         return _mp4(frames, rate, folder / "overlay.mp4")
     except (ImportError, ValueError, OSError):  # no PyAV, or one without an encoder
@@ -163,7 +156,7 @@ def paper_pdf(runs: Sequence[Run], folder: Path) -> Path:
 
 
 def saved_run(runs: Sequence[Run], folder: Path) -> Path:
-    """The first run whole; :func:`opened` reads it again."""
+    """The first run whole; `opening.opened` reads it again."""
     path = folder / "run.zip"
     with TemporaryDirectory() as place, zipfile.ZipFile(path, "w") as archive:
         runs[0].save(place)
@@ -172,48 +165,12 @@ def saved_run(runs: Sequence[Run], folder: Path) -> Path:
     return path
 
 
-def opened(path: str) -> Run:
-    """A saved run. Raises ``ValueError`` for anything else, before it is parsed or unpacked."""
-    try:
-        with zipfile.ZipFile(path) as archive, TemporaryDirectory() as place:
-            infos = {info.filename: info for info in archive.infolist()}
-            if set(infos) != set(PARTS):
-                raise ValueError(NO_RUN)
-            if infos["run.npz"].file_size > bounds.MAX_RUN_BYTES:
-                raise ValueError(bounds.TOO_LARGE)
-            with archive.open("run.json") as part:
-                text = part.read(bounds.MAX_JSON_BYTES + 1)
-            bounds.check_json(text)
-            (Path(place) / "run.json").write_bytes(text)
-            arrays = Path(archive.extract("run.npz", place))
-            with arrays.open("rb") as file:
-                bounds.check_arrays(file)
-            run = Run.load(place)
-        _check(run)
-    except UNREADABLE as error:
-        told = str(error) == bounds.TOO_LARGE
-        raise ValueError(bounds.TOO_LARGE if told else NO_RUN) from None
-    return run
-
-
-def _check(run: Run) -> None:
-    """Refuse a record that points outside itself."""
-    units, rows, columns = run.compression.grid
-    for record in run.by_layer.values():
-        inside = int(record.keep.min()) >= 0 and int(record.keep.max()) < record.num_tokens
-        known = int(record.group.min()) >= -1 and int(record.group.max()) < record.num_kept
-        if not (inside and known and len(record.weight) == record.num_tokens):
-            raise ValueError(NO_RUN)
-    if len(run.seconds) != units or len(run.rectangles) != rows * columns:
-        raise ValueError(NO_RUN)
-
-
 KINDS: dict[str, tuple[str, Maker]] = {
-    "sheet": ("Contact sheet (PNG)", sheet),
-    "clip": ("Overlay clip (MP4)", overlay_clip),
-    "pdf": ("Paper figure (PDF)", paper_pdf),
-    "csv": ("Units (CSV)", units_csv),
+    "sheet": ("Contact sheet of B (PNG)", sheet),
+    "clip": ("Clip of both sides (MP4)", overlay_clip),
+    "pdf": ("All methods on show (PDF)", paper_pdf),
+    "csv": ("Every unit (CSV)", units_csv),
     "json": ("Metrics (JSON)", metrics_json),
     "npz": ("Masks (NPZ)", masks_npz),
-    "run": ("Whole run (ZIP)", saved_run),
+    "run": ("Whole run of B (ZIP)", saved_run),
 }

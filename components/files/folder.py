@@ -1,4 +1,4 @@
-"""How much a folder holds, and keeping it within a limit."""
+"""The size of a folder, and deleting its oldest files above a limit."""
 
 from __future__ import annotations
 

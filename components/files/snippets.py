@@ -81,10 +81,13 @@ def command(recipe: Recipe) -> str:
 
 
 def curl(recipe: Recipe, address: str) -> str:
-    """Three calls of the page's own API: upload, ask, read the answer."""
+    """Three calls of the page's own API: upload, ask, read the answer.
+
+    Arguments go by their names; those that would say the default are left out.
+    """
     compressor = recipe.compressor
     own = {k: v for k, v in changed(compressor).items() if k != "retention_ratio"}
-    given = recipe.sampling
+    optional = {"settings": own, "pixels": recipe.pixels} | sampling(recipe)
     arguments = {
         "video": {"path": "PATH", "meta": {"_type": "gradio.FileData"}},
         "question": recipe.question,
@@ -92,13 +95,7 @@ def curl(recipe: Recipe, address: str) -> str:
         "retention_ratio": compressor.retention_ratio,
         "model": recipe.model,
         "frames": recipe.frames,
-        "settings": own,
-        "seed": given.get("seed", 0),
-        "temperature": given.get("temperature", 0.0),
-        "max_new_tokens": given.get("max_new_tokens", LENGTH),
-        "top_p": given.get("top_p", 1.0),
-        "pixels": recipe.pixels,
-    }
+    } | {name: value for name, value in optional.items() if value}
     body = json.dumps(arguments, ensure_ascii=False)
     first, last = body.split("PATH", 1)
     return (

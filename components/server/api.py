@@ -1,6 +1,6 @@
 """Named endpoints with documented types, for gradio_client, curl and MCP.
 
-They stand in the same line as the pages, under the same limits, and take uploaded files alone.
+Calls wait in the same line as the pages, under the same limits. Videos must have been uploaded.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ import gradio as gr
 from gradio.data_classes import FileData
 from gradio.utils import get_function_description
 
+from components.server.access import ModelAccess
 from components.server.arguments import known, making, uploaded
-from components.server.turn import Turn
 from components.session import comparing, rows
 from components.session.engine import Engine, decides_early
 from components.session.request import Request
@@ -88,7 +88,7 @@ class Calls:
         )
         if text := request.missing(question):
             raise gr.Error(text, print_exception=False)
-        with Turn(self.engine, request) as (clip, work):
+        with ModelAccess(self.engine, request) as (clip, work):
             answers = self.engine.answer(
                 request.clip(clip), question, request.compressor(), request.checked_sampling(), work
             )
@@ -120,12 +120,12 @@ class Calls:
             the seconds of each unit, and the Gini coefficient of the budgets.
         """
         request = self._request(video, frames, model, compressor, retention_ratio, settings, {})
-        with Turn(self.engine, request) as (clip, work):
+        with ModelAccess(self.engine, request) as (clip, work):
             method = request.compressor()
             if not decides_early(method):
                 raise ValueError(f"{compressor} decides while the model reads a question: use /ask")
             key = request.clip(clip, method.needs)
-            run = self.engine.look(key, self.engine.encode(key, work), method)
+            run = self.engine.compress(key, self.engine.encode(key, work), method)
             record = run.compression
             return {
                 "compressor": method.settings(),
@@ -177,10 +177,10 @@ class Calls:
         self.engine.start(session)
         done: list[rows.Row] = []
         problem = ""
-        for shown in comparing.compare(self.engine, session, request, question, plan):
-            done = shown.rows or done
-            if shown.notice and shown.notice["kind"] == "problem":
-                problem = shown.notice["text"]
+        for update in comparing.compare(self.engine, session, request, question, plan):
+            done = update.rows or done
+            if update.notice and update.notice["kind"] == "problem":
+                problem = update.notice["text"]
         if problem and not any(row.run for row in done):
             raise gr.Error(problem, print_exception=False)
         return rows.table(done)

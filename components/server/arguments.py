@@ -1,4 +1,4 @@
-"""Arguments of an endpoint arrive unchecked: what they must be, in words."""
+"""Checks of the endpoints' arguments; every error is a sentence that names the argument."""
 
 from __future__ import annotations
 

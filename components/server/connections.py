@@ -1,7 +1,7 @@
-"""Connections: one visitor may hold so many, and who sends nothing is not waited for.
+"""Limits on connections: how many a visitor may open, and how long one may send nothing.
 
-Uvicorn waits without end for a head or a body that has begun. Behind a trusted proxy all
-connections are the proxy's own, which then has to count them.
+Uvicorn alone would wait for ever for a request that was begun. Behind a trusted proxy all
+connections are the proxy's, so the proxy has to limit them.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ import h11
 from uvicorn import Server
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from components.server.hosts import Hosts
+from components.server.hosts import Hosts, neighbourhood
 
 HEAD_S = 10.0  # from the first byte of a request, or from connecting, to the end of its head
 BODY_BYTES_PER_S = 1000.0  # slower bodies are given up
-LOOK_S = 5.0  # between two looks at a connection
+CHECK_S = 5.0  # between two checks of a connection
 PER_VISITOR = 128
 FULL = (
     b"HTTP/1.1 503 Service Unavailable\r\ncontent-type: text/plain\r\nconnection: close\r\n\r\n"
@@ -31,11 +31,13 @@ def watch(server: Server, hosts: Hosts) -> None:
     """Have a running server make its further connections of the kind below.
 
     They also reach the application itself: what Uvicorn puts before it would take the word of
-    every program on this machine for a visitor's address.
+    every program on this machine for a visitor's address. The page has no WebSockets; the protocol
+    for them would take a connection out of the count for good.
     """
     count: Counter[str] = Counter()
     kind: Any = partial(Connection, hosts=hosts, count=count)
     server.config.http_protocol_class = kind
+    server.config.ws_protocol_class = None
     server.config.loaded_app = server.config.app
 
 
@@ -52,13 +54,13 @@ class Connection(H11Protocol):
         super().connection_made(transport)
         address = str((self.client or ("",))[0])
         if not self.hosts.trusts(address):
-            self.address = address
-            self.count[address] += 1
+            self.address = neighbourhood(address)
+            self.count[self.address] += 1
         if self.count[self.address] > PER_VISITOR:
             transport.write(FULL)
             transport.close()
         else:
-            self.loop.call_later(LOOK_S, self.look)
+            self.loop.call_later(CHECK_S, self.check)
 
     def connection_lost(self, error: Exception | None) -> None:
         super().connection_lost(error)
@@ -76,7 +78,7 @@ class Connection(H11Protocol):
         super().on_response_complete()
         self.received, self.since = 0, self.loop.time()
 
-    def look(self) -> None:
+    def check(self) -> None:
         """End this connection where it is its turn to send and it does not."""
         if self.transport.is_closing():
             return
@@ -85,9 +87,9 @@ class Connection(H11Protocol):
             if now - self.since > HEAD_S:
                 return self.transport.abort()
         elif theirs is h11.SEND_BODY:
-            slow = self.received < BODY_BYTES_PER_S * LOOK_S and not self.flow.read_paused
+            slow = self.received < BODY_BYTES_PER_S * CHECK_S and not self.flow.read_paused
             self.idle, self.received = (self.idle + 1 if slow else 0), 0
-            if self.idle > 1:  # the first look may come right after the head
+            if self.idle > 1:  # the first check may come right after the head
                 return self.transport.abort()
-        self.loop.call_later(LOOK_S, self.look)
+        self.loop.call_later(CHECK_S, self.check)
         return None

@@ -1,4 +1,4 @@
-"""How much the files of visitors take: uploads are refused where they would take too much."""
+"""Limits on uploads: the size of each and of all together, and what broken ones leave behind."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gradio.utils import get_upload_folder
 from components.files.folder import bytes_in
 
 MIB = 2**20
-LOOK_S = 5.0  # between two looks at the folder
+SCAN_S = 5.0  # between two scans of the folder
 BROKEN_S = 30.0  # after which a file of no running upload has broken off
 FORM_BYTES = MIB  # of an upload beside its file
 
@@ -29,7 +29,7 @@ class Uploads:
         self, each_bytes: int, all_bytes: int, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self.each_bytes, self.all_bytes, self.clock = each_bytes, all_bytes, clock
-        self._held, self._looked = 0, -LOOK_S
+        self._bytes, self._scanned = 0, -SCAN_S
         self._lock = threading.Lock()
         self._under_way: dict[object, float] = {}  # since when
 
@@ -56,11 +56,11 @@ class Uploads:
         if size > self.each_bytes + FORM_BYTES:
             return 413, f"The file is larger than {self.each_bytes // MIB} MB."
         with self._lock:
-            if self.clock() - self._looked >= LOOK_S:
-                self._held, self._looked = bytes_in(get_upload_folder()), self.clock()
-            if self.all_bytes and self._held + size > self.all_bytes:
+            if self.clock() - self._scanned >= SCAN_S:
+                self._bytes, self._scanned = bytes_in(get_upload_folder()), self.clock()
+            if self.all_bytes and self._bytes + size > self.all_bytes:
                 return 507, "This server holds all the files it can. Try again later."
-            self._held += size
+            self._bytes += size
         return None
 
 

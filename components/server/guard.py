@@ -1,12 +1,10 @@
-"""What stands before Gradio's own routes: what is refused, and the headers of every answer.
+"""ASGI middleware before Gradio's routes: refuses requests and sets the headers of every answer.
 
-Pure ASGI, so streamed answers pass through untouched. Refused: names that are not this server's
+Streamed answers pass through untouched. Refused: names that are not this server's
 (400), requests that another site's page makes in a visitor's browser (403), use of the server as a
-proxy (403), every route that is not listed (404), files named by an address in place of an upload
-(422), which Gradio would download without a limit, and, where limits are set, more requests a
-minute than one address needs (429) and uploads that are too large (413) or find no room (507). The
-address of an upload, which is how MCP clients name it, is read as the path it holds; the routes
-behind check that it is one of an upload.
+proxy (403), every route that is not listed (404), bodies that :mod:`.bodies` and :mod:`.forms` do
+not take, and, where limits are set, more requests a minute or at a time than one address needs
+(429) and uploads that are too large (413) or find no room (507).
 """
 
 from __future__ import annotations
@@ -15,28 +13,24 @@ import asyncio
 import json
 import re
 import time
-from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Iterable, MutableMapping
-from contextlib import nullcontext, suppress
-from typing import Any
+from collections.abc import Callable, Iterable
+from contextlib import AsyncExitStack, suppress
 from urllib.parse import unquote
 
+from cachetools import LRUCache
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from components.server import bodies, forms
 from components.server.disk import Uploads
-from components.server.hosts import Hosts
+from components.server.hosts import Hosts, neighbourhood
 from components.server.routes import ALLOWED, GRADIO, matcher
 
-Message = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
-App = Callable[[Message, Receive, Send], Awaitable[None]]
-
-MAX_JSON = 2_000_000  # bytes; settings and questions are far smaller, uploads are forms
-ADDRESSES = 10_000  # remembered by a tap
-READS = 10  # requests that only read, for each that may change something
+ADDRESSES = 10_000  # whose rate is remembered
+READS = 10  # requests that only read a part, for each that may change something
 UPLOAD = f"{GRADIO}/upload"
+EVENTS = re.compile(rf"{GRADIO}/(queue/join|call/.*)")  # requests that begin an event
 NO_LIMIT = Uploads(0, 0)
 WHOLE_PAGE = ("/", "/config")  # tens of milliseconds each: a crowd must not keep out the others
 PAGES_AT_ONCE = 2
@@ -53,8 +47,9 @@ HEADERS = [
 ]
 # Scripts import each other by name: after an update no browser may mix old ones with new ones.
 FRESH = (b"cache-control", b"no-cache")
-_UPLOAD = re.compile(r"\s*https?://[^?#]*/gradio_api/file=(.+)", re.IGNORECASE)
-_ADDRESS = re.compile(r"\s*[a-z][a-z0-9+.-]+://", re.IGNORECASE)
+# Gradio answers a request for a part of a file with all headers of that request.
+OF_FILES = {b"host", b"range", b"if-range", b"if-none-match", b"if-modified-since"}
+ONE_RANGE = re.compile(rb"bytes=([0-9]{1,15}-[0-9]{0,15}|-[0-9]{1,15})")
 _PROXY = re.compile(r"/(file=|proxy=)(https?:|//)", re.IGNORECASE)
 
 
@@ -63,23 +58,33 @@ class Guard:
 
     def __init__(
         self,
-        app: App,
+        app: ASGIApp,
         requests_per_minute: int = 0,
         framed_by: str = "",
         uploads: Uploads = NO_LIMIT,
         hosts: Hosts = Hosts(),  # noqa: B008  # frozen
         routes: Iterable[str] = ALLOWED,
+        events: int = 0,
+        under_way: Callable[[], Iterable[str]] = tuple,
     ) -> None:
-        """``framed_by``: further pages that may show this one in a frame, each after a space."""
+        """``framed_by``: further pages that may show this one in a frame, each after a space.
+
+        ``events`` of one visitor may be under way at once, 0: any number; ``under_way`` has the
+        addresses of their visitors.
+        """
         self.app, self.uploads, self.hosts = app, uploads, hosts
+        self.events, self.under_way = events, under_way
         self.allows = matcher(routes)
         self.pages = asyncio.Semaphore(PAGES_AT_ONCE)
         policy = (b"content-security-policy", (POLICY + framed_by).encode())
         self.headers = [policy, *HEADERS[1:]]
-        changes, reads = requests_per_minute, requests_per_minute * READS
-        self.taps = {"POST": Tap(changes), "GET": Tap(reads)} if requests_per_minute else {}
+        reads = requests_per_minute * READS
+        limits = {"change": requests_per_minute, "page": requests_per_minute, "read": reads}
+        self.rates = {
+            kind: RateLimit(limit) for kind, limit in limits.items() if requests_per_minute
+        }
 
-    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
             return await self.app(scope, receive, send)
         if scope["type"] != "http":  # the page has no websockets
@@ -94,53 +99,74 @@ class Guard:
             await self._passed(scope, receive, send)
         return None
 
-    async def _passed(self, scope: Message, receive: Receive, send: Send) -> None:
-        turn = self.pages if scope["path"] in WHOLE_PAGE else nullcontext()
-        uploading = self.uploads.under_way() if _is_upload(scope) else nullcontext()
+    async def _passed(self, scope: Scope, receive: Receive, send: Send) -> None:
         own = [*self.headers, FRESH] if _is_script(scope) else self.headers
-        async with turn:
-            with uploading, suppress(ClientDisconnect):
-                await self.app(scope, receive, _with_headers(send, own))
+        send = _with_headers(send, own)
+        with suppress(ClientDisconnect):
+            if scope["path"] in WHOLE_PAGE:
+                await self._page(scope, receive, send)
+            elif _is_upload(scope):
+                with self.uploads.under_way():
+                    refusal = await forms.passed(self.app, scope, receive, send)
+                if refusal:
+                    await _refuse(send, *refusal)
+            else:
+                await self.app(_lean(scope), receive, send)
+
+    async def _page(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Make the page in turn; who takes long to receive it keeps nobody waiting."""
+        async with AsyncExitStack() as place:
+            await place.enter_async_context(self.pages)
+
+            async def answered(message: Message) -> None:
+                await place.aclose()
+                await send(message)
+
+            await self.app(scope, receive, answered)
 
     def _refusal(
-        self, scope: Message, headers: dict[bytes, bytes], named: list[str]
+        self, scope: Scope, headers: dict[bytes, bytes], named: list[str]
     ) -> tuple[int, str] | None:
         """Status and sentence for what is refused before its body is read."""
         if not named or not all(self.hosts.answers_to(host, scope) for host in named):
             return 400, "This server does not answer to that name; --allow-host NAME adds it."
+        if b"transfer-encoding" in headers and b"content-length" in headers:
+            return 400, "The request tells its length twice."
         if _foreign(headers, named):
             return 403, "This page answers only its own visitors."
         if _PROXY.search(scope["path"]) or _PROXY.search(unquote(scope["path"])):
             return 403, "This server fetches nothing from other addresses."
-        tap = self.taps.get("POST" if scope["method"] == "POST" else "GET")
-        if tap and not tap.allows(str((scope.get("client") or ("",))[0])):
+        rate = self.rates.get(_kind(scope))
+        visitor = _visitor(scope)
+        if rate and not rate.allows(visitor):
             return 429, "Too many requests from your address. Wait a minute."
         if not self.allows(scope["method"], scope["path"]):
             return 404, "There is nothing here."
+        if self._busy(scope, visitor):
+            return 429, "Much is under way from your address already. Try again in a minute."
         return None
 
-    async def _no_room(self, scope: Message, headers: dict[bytes, bytes]) -> tuple[int, str] | None:
+    def _busy(self, scope: Scope, visitor: str) -> bool:
+        """Whether this would begin more at a time than one visitor may."""
+        if not self.events or scope["method"] != "POST" or not EVENTS.fullmatch(scope["path"]):
+            return False
+        own = [address for address in self.under_way() if neighbourhood(address) == visitor]
+        return len(own) >= self.events
+
+    async def _no_room(self, scope: Scope, headers: dict[bytes, bytes]) -> tuple[int, str] | None:
         if not self.uploads.each_bytes or not _is_upload(scope):
             return None
         length = headers.get(b"content-length", b"").decode("latin-1")
         return await run_in_threadpool(self.uploads.refusal, length)
 
-    async def _checked(self, scope: Message, receive: Receive, send: Send) -> None:
-        """Read a body whole, judge it as the JSON that it may be, and hand it on."""
-        body, more = b"", True
-        while more:
-            message = await receive()
-            if message["type"] == "http.disconnect":
-                return
-            body += message.get("body", b"")
-            more = message.get("more_body", False)
-            if len(body) > MAX_JSON:
-                await _refuse(send, 413, "The request is too large.")
-                return
+    async def _checked(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Read a body whole, judge it as JSON, and hand on what was judged."""
         try:
-            body = _with_paths(body)
-        except ValueError as error:
-            await _refuse(send, 422, str(error))
+            body = bodies.judged(await bodies.whole(receive))
+        except bodies.RefusedError as refused:
+            await _refuse(send, refused.status, refused.text)
+            return
+        except ClientDisconnect:
             return
         pending = [{"type": "http.request", "body": body, "more_body": False}]
 
@@ -150,57 +176,52 @@ class Guard:
         await self.app(scope, replay, _with_headers(send, self.headers))
 
 
-class Tap:
-    """A bucket for every address: filled evenly, emptied by its requests, holding one minute's."""
+class RateLimit:
+    """A token bucket for every address; a full one holds the requests of one minute."""
 
     def __init__(self, per_minute: int, clock: Callable[[], float] = time.monotonic) -> None:
         self.per_minute, self.clock = per_minute, clock
-        self._left: OrderedDict[str, tuple[float, float]] = OrderedDict()  # requests, since when
+        self._left: LRUCache[str, tuple[float, float]] = LRUCache(ADDRESSES)  # requests, since when
 
     def allows(self, address: str) -> bool:
         now = self.clock()
         left, since = self._left.pop(address, (float(self.per_minute), now))
         left = min(self.per_minute, left + (now - since) * self.per_minute / 60)
         self._left[address] = (left - (left >= 1), now)
-        while len(self._left) > ADDRESSES:
-            self._left.popitem(last=False)
         return left >= 1
 
 
-def _is_script(scope: Message) -> bool:
+def _kind(scope: Scope) -> str:
+    """Which limit a request counts for."""
+    if scope["method"] == "POST":
+        return "change"
+    return "page" if scope["path"] in WHOLE_PAGE else "read"
+
+
+def _visitor(scope: Scope) -> str:
+    return neighbourhood(str((scope.get("client") or ("",))[0]))
+
+
+def _lean(scope: Scope) -> Scope:
+    """A request for a file with no more headers than that takes; several parts are the whole."""
+    if "/file=" not in scope["path"]:
+        return scope
+    kept = [
+        (name, value)
+        for name, value in scope["headers"]
+        if name in OF_FILES and (name != b"range" or ONE_RANGE.fullmatch(value))
+    ]
+    return {**scope, "headers": kept}
+
+
+def _is_script(scope: Scope) -> bool:
     """Whether this asks for a script that lies in a folder of ours."""
     return "/file=" in scope["path"] and str(scope["path"]).endswith(".js")
 
 
-def _is_upload(scope: Message) -> bool:
+def _is_upload(scope: Scope) -> bool:
     """The one route that takes a form. All else may be read as JSON behind, whatever its label."""
     return bool(scope["method"] == "POST" and scope["path"] == UPLOAD)
-
-
-def _with_paths(body: bytes) -> bytes:
-    """This JSON with the paths of uploads where their addresses stood.
-
-    Raises ``ValueError`` where a file has another address in place of its path.
-    """
-    try:
-        content = json.loads(body)
-    except RecursionError as error:
-        raise ValueError("The request is nested too deeply.") from error
-    except ValueError:
-        return body  # not JSON: the routes behind refuse it
-    pending, changed = [content], False
-    while pending:
-        item = pending.pop()
-        if isinstance(item, dict):
-            path = item.get("path")
-            if isinstance(path, str) and (found := _UPLOAD.match(path)):
-                item["path"], changed = unquote(found[1]), True
-            if isinstance(item.get("path"), str) and _ADDRESS.match(item["path"]):
-                raise ValueError("Upload the file; addresses are not fetched.")
-            pending.extend(item.values())
-        elif isinstance(item, list):
-            pending.extend(item)
-    return json.dumps(content).encode() if changed else body
 
 
 def _foreign(headers: dict[bytes, bytes], named: list[str]) -> bool:

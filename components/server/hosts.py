@@ -1,4 +1,4 @@
-"""Under which names the server answers, and whose word on the visitor's address it takes.
+"""Host names the server answers to, and proxies whose forwarded headers it believes.
 
 A page of another site can give its own name the address of this machine (DNS rebinding); its
 requests then look like those of our own page, but for the name. So only listed names are answered.
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import MutableMapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
+from ipaddress import IPv4Address, IPv4Network, IPv6Network, ip_address, ip_network
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -17,6 +17,7 @@ Scope = MutableMapping[str, Any]
 Network = IPv4Network | IPv6Network
 Headers = list[tuple[bytes, bytes]]
 
+ROOT = b"x-gradio-server"  # Gradio would believe anybody who names its address
 LOCAL_NAMES = ("localhost", "127.0.0.1", "::1")
 PRIVATE = ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "fc00::/7")
 
@@ -24,6 +25,23 @@ PRIVATE = ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "fc
 def networks(addresses: Sequence[str]) -> tuple[Network, ...]:
     """Addresses or networks such as 10.0.0.0/8. Raises ``ValueError`` naming a bad one."""
     return tuple(ip_network(address, strict=False) for address in addresses)
+
+
+def neighbourhood(address: str) -> str:
+    """Whom an address counts for: a visitor with IPv6 has a network of them to himself.
+
+    Some proxies write the visitor's port behind it.
+    """
+    name, _, port = address.rpartition(":")
+    if port.isdecimal() and (name.startswith("[") or ":" not in name):
+        address = name
+    try:
+        peer = ip_address(address.strip("[]").partition("%")[0])
+    except ValueError:
+        return address
+    if isinstance(peer, IPv4Address):
+        return str(peer)
+    return str(peer.ipv4_mapped or IPv6Network((peer, 64), strict=False))
 
 
 @dataclass(frozen=True)
@@ -56,7 +74,8 @@ class Hosts:
         From a trusted proxy the visitor's address and scheme count; from anybody else forwarded
         headers are taken out, so that nothing behind believes them.
         """
-        headers: Headers = scope["headers"]
+        headers: Headers = [item for item in scope["headers"] if item[0] != ROOT]
+        scope = {**scope, "headers": headers}
         given = {name: value.decode("latin-1") for name, value in headers}
         named = [given[name] for name in (b"host",) if name in given]
         forwarded = [name for name in given if name.startswith(b"x-forwarded-")]

@@ -1,6 +1,7 @@
-"""Nothing stays behind: the folder of a server goes with it, and those of servers that were killed.
+"""Deletes the folder of visitors' files when a server ends, and those of servers that were killed.
 
-A server holds a lock on its folder; the system lets go of it however the server ends.
+A server locks its folder. The system releases the lock however the server ends, so an unlocked
+folder is a stale one.
 """
 
 from __future__ import annotations
@@ -33,8 +34,8 @@ def own_folder() -> Iterator[str]:
     """A folder for the files of visitors, deleted at the end; stale ones are deleted now."""
     forget_stale(Path(tempfile.gettempdir()))
     # Gradio empties its folder when a server stops: a shared one would break the others' pages.
-    made = tempfile.TemporaryDirectory(prefix=PREFIX, ignore_cleanup_errors=True)
-    with made as folder, open(Path(folder) / LOCK, "w") as lock:
+    temporary = tempfile.TemporaryDirectory(prefix=PREFIX, ignore_cleanup_errors=True)
+    with temporary as folder, open(Path(folder) / LOCK, "w") as lock:
         _locked(lock)
         yield folder
 
@@ -56,8 +57,8 @@ def forget_stale(parent: Path) -> None:
 def _abandoned(lock: Path) -> bool:
     if not lock.is_file():
         return False
-    with lock.open() as held:
-        return _locked(held)
+    with lock.open() as file:
+        return _locked(file)
 
 
 def _locked(file: IO[str]) -> bool:

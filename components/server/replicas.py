@@ -33,10 +33,10 @@ from starlette.types import Message, Receive
 
 from components.server.api import Calls
 from components.server.serving import LOCAL
-from components.session.actions import UNEXPECTED
 from components.session.engine import CLIPS_REMEMBERED, Engine
 from components.session.line import BusyError, Line
 from components.session.loading import Library
+from components.session.updates import UNEXPECTED
 from gleanvid.cli.options import LOADING
 
 ROUTES = ("ask", "compress", "compare")
@@ -109,7 +109,7 @@ class Replica:
         if route not in ROUTES or request.method != "POST":
             return self._reply(404, {"error": f"POST to one of {', '.join(ROUTES)}"})
         if key := serve.get_multiplexed_model_id():
-            await self._here(key)
+            await self._has_clip(key)
         try:
             bounded = Request(request.scope, _bounded(request.receive, self.upload_bytes))
             return self._reply(200, await self._answer(route, bounded))
@@ -118,16 +118,16 @@ class Replica:
             return self._reply(_status(error, text), {"error": text})
 
     @serve.multiplexed(max_num_models_per_replica=CLIPS_REMEMBERED)
-    async def _here(self, key: str) -> str:
+    async def _has_clip(self, key: str) -> str:
         """Tells Serve's router that this replica has the clip of this name."""
         return key
 
     async def _answer(self, route: str, request: Request) -> Any:
         async with request.form() as form:
-            video, told = form.get("video"), form.get("arguments", "{}")
-            if not isinstance(video, UploadFile) or not isinstance(told, str):
+            video, text = form.get("video"), form.get("arguments", "{}")
+            if not isinstance(video, UploadFile) or not isinstance(text, str):
                 raise ValueError("a form with the file video and the field arguments is needed")
-            arguments = json.loads(told)
+            arguments = json.loads(text)
             call = getattr(self.calls, route)
             if not isinstance(arguments, dict) or "video" in arguments:
                 raise ValueError("arguments must be a JSON object of the endpoint's arguments")

@@ -1,6 +1,6 @@
-"""The requests that the page and the documented endpoints make. The guard answers 404 to others.
+"""The allowed routes: what the page and the documented endpoints request. Others get 404.
 
-A newer Gradio may bring routes of its own: they stay closed until they are listed here.
+Routes that a newer Gradio adds stay closed until they are listed here.
 """
 
 from __future__ import annotations

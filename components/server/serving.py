@@ -1,4 +1,4 @@
-"""How the page is served: what keeps a public one safe and a private one offline."""
+"""Launch options and limits of the server, for a private page and for a public one."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
-from components.server import theme
+from components.server import sessions, theme
 from components.server.connections import watch
 from components.server.disk import Uploads
 from components.server.guard import Guard
@@ -44,6 +44,7 @@ class Limits:
     deadline_s: float  # of one turn at the model
     places: int  # people who may wait for the model
     queue: int  # events that Gradio holds
+    events: int  # of one address, at once; 0: no limit
     requests_per_minute: int  # of one address that change something; 0: no limit
     disk_gb: int  # all files of visitors together; 0: no limit
     keep_s: int  # age at which uploads and results are deleted
@@ -54,8 +55,8 @@ class Limits:
         return max(1, self.keep_s // 24), self.keep_s
 
 
-LOCAL = Limits(500, 64, 600.0, 16, 40, 0, 0, 24 * HOUR_S)
-PUBLIC = Limits(200, 32, 90.0, 12, 40, 120, 20, 2 * HOUR_S)
+LOCAL = Limits(500, 64, 600.0, 16, 40, 0, 0, 0, 24 * HOUR_S)
+PUBLIC = Limits(200, 32, 90.0, 12, 40, 10, 120, 20, 2 * HOUR_S)
 
 
 def on_space() -> bool:
@@ -81,22 +82,27 @@ class Guarded:
 
     @asynccontextmanager
     async def __call__(self, app: Starlette) -> AsyncIterator[None]:
+        sessions.bound(app)
         inside: Any = app.middleware_stack
-        app.middleware_stack = self.guard(inside)
-        sweeping = asyncio.create_task(swept(self.guard.keywords["uploads"]))
+        app.middleware_stack = self.guard(inside, under_way=partial(sessions.visitors, app))
+        sweeping = asyncio.create_task(swept(app, self.guard.keywords["uploads"]))
         yield
         sweeping.cancel()
 
 
-async def swept(uploads: Uploads) -> None:
-    """Delete what uploads leave behind, again and again."""
+async def swept(app: Starlette, uploads: Uploads) -> None:
+    """Delete what uploads and sessions leave behind, again and again."""
     while True:
         await asyncio.sleep(SWEEP_S)
+        sessions.forget(app)
         await run_in_threadpool(uploads.sweep)
 
 
-def start(page: gr.Blocks, launch: dict[str, Any]) -> None:
+def start(page: gr.Blocks, launch: dict[str, Any], limits: Limits = LOCAL) -> None:
     """Launch a page with these options of :func:`options`; returns while it is served."""
+    # Gradio reads it as it makes the queue: no statistics of 10,000 events after each of them.
+    os.environ.setdefault("GRADIO_ANALYTICS_CACHE_FREQUENCY", str(10**9))
+    page.queue(max_size=limits.queue, api_open=False)  # nothing passes by the queue
     hosts = launch["app_kwargs"]["lifespan"].guard.keywords["hosts"]
     page.launch(**launch, prevent_thread_lock=True)
     watch(page.server, hosts)
@@ -111,6 +117,11 @@ def hosts(host: str, share: bool, names: Sequence[str], proxies: Sequence[str]) 
         own += os.environ.get("SPACE_HOST", "*.hf.space").split(",")
         proxies = [*proxies, *PRIVATE]
     return Hosts(tuple(name.strip().lower() for name in [*own, *names]), networks(proxies))
+
+
+def bracketed(host: str) -> str:
+    """An address as it stands in the address of a page."""
+    return f"[{host}]" if ":" in host and not host.startswith("[") else host
 
 
 def options(
@@ -130,10 +141,11 @@ def options(
         uploads=Uploads(limits.upload_mb * 2**20, limits.disk_gb * 2**30),
         hosts=hosts(host, share, names, proxies),
         routes=ALLOWED + (MCP if mcp else ()),
+        events=limits.events,
     )
     return {
         "mcp_server": mcp,
-        "server_name": "0.0.0.0" if on_space() else host,
+        "server_name": "0.0.0.0" if on_space() else bracketed(host),
         "server_port": port,
         "share": share,
         "theme": theme.build(),
@@ -160,11 +172,11 @@ def options(
 
 def decoding(limits: Limits) -> str:
     """What holds the process that decodes clips, in a line; keeps one ready for the first clip."""
-    held = sandbox.layers()
+    layers = sandbox.layers()
     spare.KEPT.keep()
-    lacking = [text for name, text in sandbox.LAYERS.items() if name not in held]
-    told = "; ".join(sandbox.LAYERS[name] for name in held) or "nothing limits it"
-    line = f"* Clips are decoded in a process of its own: {told}."
+    lacking = [text for name, text in sandbox.LAYERS.items() if name not in layers]
+    limits_text = "; ".join(sandbox.LAYERS[name] for name in layers) or "nothing limits it"
+    line = f"* Clips are decoded in a process of its own: {limits_text}."
     if lacking:
         line += f"\n* MISSING on this system: {'; '.join(lacking)}."
         if limits is not LOCAL:

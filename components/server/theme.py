@@ -8,7 +8,7 @@ import gradio as gr
 from gradio.themes import Color
 
 ASSETS = Path(__file__).resolve().parents[2] / "assets"
-STYLES = [ASSETS / "style.css", ASSETS / "viewer.css"]
+STYLES = [ASSETS / "style.css", ASSETS / "viewer.css", ASSETS / "results.css"]
 
 BLUE = Color("#eff7fc", "#dceef8", "#b7dcf0", "#7fc1e3", "#3d9fd0", "#0072b2", "#00639b", "#005282",
              "#004269", "#003352", "#00243b", name="blue")  # fmt: skip
@@ -17,7 +17,7 @@ SLATE = gr.themes.colors.slate
 
 def build() -> gr.themes.Base:
     """System fonts only, so nothing is fetched; text dark enough to read in both modes."""
-    look = gr.themes.Base(
+    theme = gr.themes.Base(
         primary_hue=BLUE,
         secondary_hue=BLUE,
         neutral_hue=SLATE,
@@ -25,7 +25,7 @@ def build() -> gr.themes.Base:
         font=["system-ui", "-apple-system", "Segoe UI", "Roboto", "sans-serif"],
         font_mono=["ui-monospace", "SFMono-Regular", "Menlo", "monospace"],
     )
-    return look.set(
+    return theme.set(
         body_background_fill="#f6f8fa",
         body_background_fill_dark="#0d131c",
         background_fill_primary_dark="#141c27",

@@ -1,14 +1,13 @@
-"""ZeroGPU of Hugging Face Spaces: whatever needs the model runs in functions that are lent a GPU.
+"""ZeroGPU of Hugging Face Spaces: a GPU for the length of a function, which runs elsewhere.
 
-Such a function runs in another process. Values go there and come back as copies, so models are
-named instead of handed over, results lie on the CPU, and a stop is noticed between two pieces of
-an answer. Where the package ``spaces`` is not installed, nothing here takes part.
+The package ``spaces`` runs such a function in another process. Arguments and results are pickled,
+so models are passed by name, results lie on the CPU, and a stop takes effect between two pieces of
+an answer. Without that package nothing here is used.
 """
 
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import fields, replace
@@ -18,6 +17,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import torch
+from cachetools import LRUCache
 
 from components.session.library import EncodedClip, Library
 from gleanvid.compressors.base import Compressor
@@ -30,22 +30,22 @@ SECONDS = 90
 _KEPT_CLIPS = 4
 
 
-def lent(library: Library, seconds: int = SECONDS) -> Library:
-    """``library``, its work with the model on a lent GPU where ``spaces`` is installed."""
+def on_zero_gpu(library: Library, seconds: int = SECONDS) -> Library:
+    """``library``, its model on ZeroGPU where ``spaces`` is installed."""
     if find_spec("spaces") is None:
         return library
-    return Lent(library, import_module("spaces").GPU(duration=seconds))
+    return ZeroGpuLibrary(library, import_module("spaces").GPU(duration=seconds))
 
 
-class Lent:
-    """``gleanvid.pipeline`` as the engine uses it; ``gpu`` decorates a function."""
+class ZeroGpuLibrary:
+    """``gleanvid.pipeline`` as the engine uses it; ``gpu`` decorates what needs the model."""
 
     def __init__(self, library: Library, gpu: Callable[[Any], Any]) -> None:
         self.library, self.MAX_SIDE, self.read_video = library, library.MAX_SIDE, library.read_video
         self._models: dict[str, Any] = {}
-        self._clips: OrderedDict[ClipKey, EncodedClip] = OrderedDict()
-        self._encode, self._score = gpu(self._encode_there), gpu(self._score_there)
-        self._stream = gpu(self._stream_there)
+        self._clips: LRUCache[ClipKey, EncodedClip] = LRUCache(_KEPT_CLIPS)
+        self._encode, self._score = gpu(self._remote_encode), gpu(self._remote_score)
+        self._stream = gpu(self._remote_stream)
 
     def load_model(self, name: str) -> Any:
         """The model itself; a process that has none of this name yet loads it."""
@@ -70,8 +70,6 @@ class Lent:
         tokens, encode_s = self._encode(clip)
         encoded = SimpleNamespace(video=clip.video, tokens=tokens, encode_s=encode_s)
         self._clips[clip.bounded(model.max_pixels)] = encoded
-        while len(self._clips) > _KEPT_CLIPS:
-            self._clips.popitem(last=False)
         return encoded, False
 
     def score(
@@ -103,12 +101,12 @@ class Lent:
                     raise StoppedError
                 yield replace(piece, video=clip.video) if isinstance(piece, Run) else piece
 
-    def _there(self, name: str) -> Any:
+    def _model(self, name: str) -> Any:
         self.load_model(name)
         return self._models[name]
 
-    def _encode_there(self, clip: ClipKey) -> tuple[VideoTokens, float]:
-        encoded = self.library.encode(clip, self._there(clip.model))[0]
+    def _remote_encode(self, clip: ClipKey) -> tuple[VideoTokens, float]:
+        encoded = self.library.encode(clip, self._model(clip.model))[0]
         tokens = encoded.tokens
         parts = {field.name: getattr(tokens, field.name) for field in fields(tokens)}
         on_cpu: dict[str, Any] = {
@@ -116,12 +114,12 @@ class Lent:
         }
         return replace(tokens, **on_cpu), encoded.encode_s
 
-    def _score_there(
+    def _remote_score(
         self, clip: ClipKey, question: str, answers: Sequence[str], compressor: Compressor
     ) -> list[float]:
-        return self.library.score(clip, question, answers, self._there(clip.model), compressor)
+        return self.library.score(clip, question, answers, self._model(clip.model), compressor)
 
-    def _stream_there(
+    def _remote_stream(
         self,
         clip: ClipKey,
         question: str,
@@ -129,7 +127,7 @@ class Lent:
         sampling: Sampling,
         history: History,
     ) -> Iterator[str | Run]:
-        model = self._there(clip.model)
+        model = self._model(clip.model)
         yield from self.library.stream_answer(
             clip, question, model, compressor, sampling, history=history
         )

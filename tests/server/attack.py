@@ -15,7 +15,8 @@ from collections import Counter
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
-from tests.server.attempts import Target, everything
+from tests.server.attempts import everything
+from tests.server.target import Target
 
 LIMIT_S = 175.0
 

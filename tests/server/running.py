@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from components.panels.page import build_app
@@ -15,14 +17,30 @@ from tests.components.fake import Library
 
 @contextmanager
 def running(
-    limits: serving.Limits = serving.LOCAL, library: Any = None, **options: Any
+    limits: serving.Limits = serving.LOCAL,
+    engine: Engine | None = None,
+    host: str = "127.0.0.1",
+    **options: Any,
 ) -> Iterator[str]:
     """The address of the app while it runs."""
-    engine = Engine(library or Library(), line=Line(limits.deadline_s, limits.places))
+    engine = engine or Engine(Library(), line=Line(limits.deadline_s, limits.places))
     page = build_app(engine, limits=limits)
-    launch = serving.options("127.0.0.1", None, False, limits, **options)
-    serving.start(page.queue(max_size=limits.queue), launch | {"quiet": True})
+    launch = serving.options(host, None, False, limits, **options)
+    serving.start(page, launch | {"quiet": True}, limits)
     try:
         yield str(page.local_url).rstrip("/")
     finally:
         page.close()
+
+
+def alive(name: bytes) -> list[int]:
+    """Ids of processes of ours whose command line holds ``name``."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            ours = folder.joinpath("stat").read_text().split(") ")[1].split()[1] == str(os.getpid())
+            if ours and name in folder.joinpath("cmdline").read_bytes():
+                found.append(int(folder.name))
+        except (OSError, IndexError):
+            continue
+    return found

@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 from components.server import serving
-from components.server.hosts import Hosts, networks
+from components.server.hosts import Hosts, neighbourhood, networks
 from tests.server.running import running
 
 HERE = {"server": ("192.168.0.7", 7860), "client": ("10.0.0.5", 1), "scheme": "http"}
@@ -50,6 +50,30 @@ def test_a_trusted_proxy_names_the_visitor_and_the_scheme():
     sent = scope(host="a", x_forwarded_for=chain, x_forwarded_proto="https", x_forwarded_host="b")
     seen, named = hosts.visitor(sent)
     assert seen["client"] == ("1.2.3.4", 0) and seen["scheme"] == "https" and named == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("address", "whom"),
+    [
+        ("1.2.3.4", "1.2.3.4"),
+        ("1.2.3.4:5678", "1.2.3.4"),
+        ("::ffff:1.2.3.4", "1.2.3.4"),
+        ("2001:db8::1:2", "2001:db8::/64"),
+        ("2001:db8::1:99", "2001:db8::/64"),
+        ("[2001:db8::7]:443", "2001:db8::/64"),
+        ("fe80::1%eth0", "fe80::/64"),
+        ("::1", "::/64"),
+        ("", ""),
+        ("somebody", "somebody"),
+    ],
+)
+def test_whom_an_address_counts_for(address, whom):
+    assert neighbourhood(address) == whom
+
+
+def test_nobody_names_the_address_of_the_server():
+    seen, _ = Hosts().visitor(scope(host="localhost", x_gradio_server="http://evil.example"))
+    assert seen["headers"] == [(b"host", b"localhost")]
 
 
 def test_a_network_that_is_none_is_named():
@@ -102,3 +126,11 @@ def test_a_space_answers_to_its_own_name(monkeypatch):
     hosts = serving.hosts("0.0.0.0", False, [], [])
     assert hosts.answers_to("someone-gleanvid.hf.space", scope())
     assert not hosts.answers_to("other.hf.space", scope()) and hosts.trusts("10.16.1.2")
+
+
+def test_a_server_on_an_address_of_version_6_answers_to_it():
+    with running(host="::1") as url:
+        assert url.startswith("http://[::1]:") and httpx.get(url).status_code == 200
+        hosts = ("[::1]", "localhost", "[::2]", "evil.example")
+        told = [httpx.get(f"{url}/healthz", headers={"host": host}) for host in hosts]
+        assert [reply.status_code for reply in told] == [200, 200, 400, 400]

@@ -8,7 +8,7 @@ import time
 import gradio as gr
 import pytest
 
-from components.server.turn import Turn
+from components.server.access import ModelAccess
 from components.session.engine import Engine
 from components.session.line import BusyError, Line, Work
 from components.session.reading import Readers
@@ -16,6 +16,7 @@ from components.session.request import Request
 from gleanvid.compressors import COMPRESSORS
 from gleanvid.types import StoppedError
 from tests.components.fake import Library, moving_square
+from tests.server import beside
 
 
 class Slow(Library):
@@ -49,7 +50,7 @@ def test_a_clip_is_read_before_its_turn_at_the_model(tmp_path):
     reading.start()
     engine.library.begun.acquire()
     start = time.monotonic()
-    with Turn(engine, request("quick")):
+    with ModelAccess(engine, request("quick")):
         assert time.monotonic() - start < 1.0
     work.end()
     reading.join(2.0)
@@ -58,17 +59,17 @@ def test_a_clip_is_read_before_its_turn_at_the_model(tmp_path):
 
 def test_an_endpoint_waits_for_its_clip_without_a_turn():
     engine = Engine(Slow())
-    turn = Turn(engine, request("slow"))
+    access = ModelAccess(engine, request("slow"))
 
     def call():
-        with pytest.raises(gr.Error), turn:
+        with pytest.raises(gr.Error), access:
             pass
 
     thread = threading.Thread(target=call)
     thread.start()
     engine.library.begun.acquire()
     assert len(engine.line) == 0
-    turn.work.end()
+    access.work.end()
     thread.join(2.0)
     assert not thread.is_alive()
 
@@ -136,3 +137,8 @@ def test_what_would_take_hours_to_decode_is_refused_before(tmp_path, monkeypatch
     monkeypatch.setattr(plan, "MAX_DECODED_PIXELS", 72 * 126 * 8 - 1)
     with pytest.raises(VideoError, match="takes 8 decoded frames"):
         read_video(tmp_path / "clip.mp4", 2, isolate=False)
+
+
+def test_a_clip_of_huge_frames_keeps_nobody_waiting(capsys):
+    """A short form of ``python -m tests.server.beside``."""
+    assert beside.main(["--frames", "60", "--asks", "3"]) == 0, capsys.readouterr().out

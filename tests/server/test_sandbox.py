@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import socket
 import subprocess
 import sys
@@ -18,6 +17,7 @@ from gleanvid.video import read_video, sandbox, spare
 from gleanvid.video.plan import Request, UnreadableVideoError
 from gleanvid.video.worker import HEADER, PLACE
 from tests.components.fake import write_clip
+from tests.server.running import alive
 
 INSIDE = """
 import ctypes, json, os, resource, signal, socket, subprocess, sys, threading
@@ -133,19 +133,6 @@ def test_what_a_decoder_forges_becomes_a_sentence(monkeypatch, sent):
     monkeypatch.setattr(spare, "_START", program)
     with pytest.raises(UnreadableVideoError, match="something else than pictures"):
         list(sandbox.decode(REQUEST, 20))
-
-
-def alive(name):
-    """Ids of processes of ours whose command line holds ``name``."""
-    found = []
-    for folder in Path("/proc").glob("[0-9]*"):
-        try:
-            ours = folder.joinpath("stat").read_text().split(") ")[1].split()[1] == str(os.getpid())
-            if ours and name in folder.joinpath("cmdline").read_bytes():
-                found.append(int(folder.name))
-        except (OSError, IndexError):
-            continue
-    return found
 
 
 def test_a_reading_that_is_stopped_ends_its_process_at_once(clip, monkeypatch):

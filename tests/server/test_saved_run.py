@@ -2,31 +2,40 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import json
 import os
+import re
 import subprocess
 import sys
+import time
 import zipfile
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from components.files import bounds, exports
+from components.files import exports, opening
 from gleanvid import Uniform
+from gleanvid.video import archive, bounds, spare
+from gleanvid.video.plan import UnreadableVideoError
+from gleanvid.video.worker import HEADER
 from tests.components.fake import Library, a_run, moving_square
 
-RESIDENT = """
-import resource, sys
-from components.files import exports
-before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-for path in sys.argv[1:]:
-    try:
-        exports.opened(path)
-        print("opened")
-    except ValueError as error:
-        print(error)
-print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024)
+WORKER = r"""
+import os, re, sys
+from gleanvid.video import worker
+status = open("/proc/self/status")  # while files can still be opened
+def most():
+    status.seek(0)
+    return int(re.search(r"VmHWM:\s+(\d+)", status.read())[1]) // 1024
+worker._loaded("pyav")
+before = most()
+with open(os.devnull, "wb") as answers:
+    worker._serve("archive", sys.argv[1], answers)
+print(most() - before)
 """
 
 
@@ -59,35 +68,180 @@ BOMBS = {
     "many numbers": (b"[" + b"0," * 500_000 + b"0]", b""),
     "many names": (b"{" + b",".join(b'"%d":1' % n for n in range(100_000)) + b"}", b""),
     "a long text": (b'"' + b"x" * 30_000_000 + b'"', b""),
+    "a text without end": (b'"' + b'\\"' * 500_000, b""),
     "large arrays": (b"{}", npz(frames=np.zeros((400, 1000, 1000), np.uint8))),
     "a forged size": (b"{}", forged_header((2**20, 2**20))),
     "a negative size": (b"{}", forged_header((-1, 4))),
 }
 
 
-def test_a_bomb_is_refused_before_it_goes_off(tmp_path):
-    paths = [
-        str(packed(tmp_path / f"{number}.zip", *parts))
-        for number, parts in enumerate(BOMBS.values())
-    ]
-    words = [sys.executable, "-c", RESIDENT, *paths]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=100)
-    *sentences, resident_mib = done.stdout.splitlines()
-    assert len(sentences) == len(BOMBS) and set(sentences) <= {bounds.TOO_LARGE, exports.NO_RUN}
-    assert int(resident_mib) < 200
+def many_members(path):
+    """An archive whose directory names its members 100,000 times."""
+    small = packed(path).read_bytes()
+    start, end = small.index(b"PK\1\2"), small.index(b"PK\5\6")
+    directory = small[start:end] * 100_000
+    size = len(directory).to_bytes(4, "little")
+    path.write_bytes(small[:start] + directory + small[end : end + 12] + size + small[end + 16 :])
+    return path
+
+
+def largest(folder):
+    """A saved run that just fits."""
+    small, method = moving_square(), Uniform(0.5)
+    record = method.compress(Library().tokens(small))
+    side = int((bounds.MAX_RUN_BYTES / len(small) / 3) ** 0.5) - 10
+    video = replace(small, frames=np.zeros((len(small), side, side, 3), np.uint8))
+    return exports.saved_run([a_run(video, record, method)], folder)
+
+
+def opened(path):
+    """The sentence about a run and how many MiB opening it took at most."""
+    gc.collect()
+    try:
+        Path("/proc/self/clear_refs").write_text("5")  # forgets the highest figure
+    except OSError:
+        pytest.skip("this system does not tell how much was taken at most")
+    before, run, sentence = taken("VmRSS"), None, ""
+    try:
+        run = opening.opened(str(path))
+    except ValueError as error:
+        sentence = str(error)
+    return sentence, taken("VmHWM") - before, run
+
+
+def taken(name):
+    """MiB of memory of this process."""
+    status = Path("/proc/self/status").read_text()
+    return int(re.search(rf"{name}:\s+(\d+) kB", status)[1]) // 1024
+
+
+def taken_by_worker(path):
+    words = [sys.executable, "-c", WORKER, str(path)]
+    return int(subprocess.run(words, capture_output=True, text=True, timeout=100).stdout)
+
+
+@pytest.mark.parametrize("name", BOMBS)
+def test_a_bomb_is_refused_before_it_goes_off(tmp_path, name):
+    start = time.monotonic()
+    sentence, mib, _ = opened(packed(tmp_path / "run.zip", *BOMBS[name]))
+    assert sentence in (bounds.TOO_LARGE, bounds.NO_RUN) and mib < 40
+    assert time.monotonic() - start < 30
+
+
+def test_an_archive_of_very_many_members_is_refused_too(tmp_path):
+    path = many_members(tmp_path / "run.zip")
+    sentence, mib, _ = opened(path)
+    assert sentence == bounds.NO_RUN and mib < 40 and taken_by_worker(path) < 80
+
+
+def test_the_largest_run_takes_little_more_than_its_arrays(tmp_path):
+    path = largest(tmp_path)
+    sentence, mib, run = opened(path)
+    assert run is not None and not sentence
+    assert mib > 150 and mib + taken_by_worker(path) < 200
 
 
 @pytest.mark.parametrize("text", [b"null", b"[]", b'{"cost": []}', b'{"cost": {}, "video": 3}'])
 def test_what_is_no_run_is_called_that(tmp_path, text):
     with pytest.raises(ValueError, match="not a run saved"):
-        exports.opened(str(packed(tmp_path / "run.zip", text, npz(a=np.zeros(3)))))
+        opening.opened(str(packed(tmp_path / "run.zip", text, npz(a=np.zeros(3)))))
 
 
 def test_a_saved_run_passes_with_its_longest_texts(tmp_path):
     video, method = moving_square(), Uniform(0.5)
     record = method.compress(Library().tokens(video))
     run = a_run(video, record, method, question='"[{' * 2_000)
-    again = exports.opened(str(exports.saved_run([run], tmp_path)))
+    again = opening.opened(str(exports.saved_run([run], tmp_path)))
     assert again.question == run.question
     assert os.path.getsize(tmp_path / "run.zip") < bounds.MAX_RUN_BYTES
-    bounds.check_json(json.dumps(run.summary()).encode())
+    assert bounds.fits(json.dumps(run.summary()).encode())
+
+
+def changed(folder, name, value):
+    """A saved run with one of its arrays, or one of its facts, replaced."""
+    record = Uniform(0.5).compress(Library().tokens(moving_square()))
+    path = exports.saved_run([a_run(moving_square(), record, Uniform(0.5))], folder)
+    with zipfile.ZipFile(path) as archive:
+        facts = json.loads(archive.read("run.json"))
+        arrays = dict(np.load(io.BytesIO(archive.read("run.npz"))))
+    if name in arrays:
+        arrays[name] = value
+    else:
+        part, _, key = name.partition(".")
+        facts[part] = facts[part] | {key: value} if key else value
+    return packed(folder / "changed.zip", json.dumps(facts).encode(), npz(**arrays))
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("0/keep", np.arange(448) * 1000),
+        ("0/keep", np.arange(448).astype(np.float32)),
+        ("0/group", np.full(448, 448)),
+        ("0/weight", np.ones(3, np.float32)),
+        ("seconds", np.zeros((9, 2))),
+        ("rectangles", np.zeros((1, 4))),
+        ("video.source_size", [0, 5]),
+        ("video.name", ["a"]),
+        ("video.fps", "fast"),
+        ("cost.prefill_s", {}),
+        ("question", 7),
+        ("compressor", []),
+        ("layers", {"0": [448, 1, 1]}),
+        ("layers", {"0": [4, 0, 14]}),
+    ],
+)
+def test_a_run_that_does_not_agree_with_itself_is_refused(tmp_path, name, value):
+    with pytest.raises(ValueError, match="not a run saved"):
+        opening.opened(str(changed(tmp_path, name, value)))
+
+
+def test_a_run_of_very_many_frames_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(opening, "MAX_FRAMES", 7)
+    with pytest.raises(ValueError, match="too large"):
+        opening.opened(str(changed(tmp_path, "answer", "A square.")))
+
+
+def test_an_array_that_is_too_large_is_not_unpacked(tmp_path):
+    path = packed(tmp_path / "run.zip", *BOMBS["large arrays"])
+    kinds = []
+    with pytest.raises(UnreadableVideoError, match="too large"):
+        kinds.extend(kind for kind, _, _ in archive.messages(str(path)))
+    assert b"D" not in kinds
+
+
+def message(kind, content=b"", length=None):
+    return HEADER.pack(kind, len(content) if length is None else length) + content
+
+
+def about(*facts):
+    return message(b"A", json.dumps(facts).encode())
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        message(b"D", length=2**62),
+        message(b"J", length=2**40),
+        message(b"J", b"[" * 100 + b"]" * 100),
+        message(b"J", b"{"),
+        message(b"E", length=2**40),
+        message(b"."),
+        message(b"?", b"x"),
+        message(b"P", b"{}"),
+        about("frames", "|u1", [2**30, 2**30], False) + message(b"D", length=2**60),
+        about("frames", "|u1", [2**27, 2], False) + message(b"D", length=2**28),
+        about("frames", "|u1", [-1, -4], False) + message(b"D", length=4),
+        about("frames", "|O", [1], False) + message(b"D", bytes(8)),
+        about("frames", "|u1", [4], False) + message(b"D", bytes(5)),
+        about("frames", "|u1", ["4"], False) + message(b"D", bytes(4)),
+        about("frames", "|u1") + message(b"D", bytes(4)),
+        about("frames", "|u1", [4], False) + message(b"D", bytes(3), 4),
+    ],
+    ids=range(16),
+)
+def test_what_a_worker_forges_is_no_run(tmp_path, monkeypatch, sent):
+    program = f"import sys; sys.stdout.buffer.write({sent!r}); sys.stdout.flush()"
+    monkeypatch.setattr(spare, "_START", program)
+    sentence, mib, _ = opened(packed(tmp_path / "run.zip"))
+    assert sentence == bounds.NO_RUN and mib < 40

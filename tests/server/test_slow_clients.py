@@ -21,7 +21,7 @@ from tests.server.running import running
 def address():
     patch = pytest.MonkeyPatch()
     patch.setattr(connections, "HEAD_S", 0.6)
-    patch.setattr(connections, "LOOK_S", 0.3)
+    patch.setattr(connections, "CHECK_S", 0.3)
     patch.setattr(serving, "SWEEP_S", 0.3)
     patch.setattr(disk, "BROKEN_S", 0.5)
     with running() as url:
@@ -71,11 +71,11 @@ def test_a_head_that_trickles_is_ended(address):
 
 def test_a_body_that_comes_steadily_is_waited_for(address):
     with connected(address) as line:
-        line.sendall(BODY.replace(b"100000", b"3000") + FORM)
-        for _ in range(20):
-            line.sendall(b"x" * 100)
-            time.sleep(0.1)
-        line.sendall(b"x" * (3000 - 2000 - len(FORM)))
+        line.sendall(BODY.replace(b"100000", b"9000") + FORM)
+        for _ in range(10):  # twice as fast as it has to
+            line.sendall(b"x" * 400)
+            time.sleep(0.2)
+        line.sendall(b"x" * (9000 - 4000 - len(FORM)))
         assert line.recv(12).startswith(b"HTTP/1.1 ")
 
 

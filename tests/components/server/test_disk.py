@@ -47,7 +47,7 @@ def test_without_room_uploads_are_refused_until_there_is_some(folder):
     assert uploads.refusal("500") is None
     assert uploads.refusal("1")[0] == 507  # the one on its way counts
     held.unlink()
-    now[0] = disk.LOOK_S
+    now[0] = disk.SCAN_S
     assert uploads.refusal("1000") is None
 
 

@@ -10,9 +10,10 @@ from types import SimpleNamespace
 import pytest
 
 from components.server import zero
-from components.session.actions import ask, preview
+from components.session.asking import Habits, ask
 from components.session.engine import Engine
 from components.session.request import Request
+from components.session.sides import Sides, preview
 from gleanvid import GleanVID
 from gleanvid.models.encoded import ClipKey
 from tests.components.fake import Library, write_clip
@@ -63,37 +64,38 @@ def request_(tmp_path):
 def test_without_the_package_the_library_is_used_as_it_is(monkeypatch):
     monkeypatch.setattr(zero, "find_spec", lambda name: None)
     library = Library()
-    assert zero.lent(library) is library
+    assert zero.on_zero_gpu(library) is library
 
 
-def test_looking_and_asking_cross_over_by_value_and_the_clip_is_encoded_once(spaces, request_):
+def test_previews_and_answers_cross_over_by_value_and_the_clip_is_encoded_once(spaces, request_):
     library = Library(words=3)
-    engine = Engine(zero.lent(library, 30))
+    engine = Engine(zero.on_zero_gpu(library, 30))
     assert spaces.durations == [30]
-    assert list(preview(engine, request_))[-1].viewer
-    assert list(preview(engine, request_))[-1].viewer
-    assert spaces.calls == ["_encode_there"]
+    assert list(preview(engine, request_, Sides()))[-1].viewer
+    assert list(preview(engine, request_, Sides()))[-1].viewer
+    assert spaces.calls == ["_remote_encode"]
     engine.start("me")
-    last = list(ask(engine, "me", request_, "What moves?", []))[-1]
-    assert last.exchanges[-1]["answer"] == "word0 word1 word2" and last.done
-    assert spaces.calls == ["_encode_there", "_stream_there"]
+    shown = list(ask(engine, "me", request_, Sides(question="What moves?"), Habits(both=False)))
+    last = [part for part in shown if part.runs][-1]
+    assert last.answers[0]["text"] == "word0 word1 word2" and shown[-1].done
+    assert spaces.calls == ["_remote_encode", "_remote_stream"]
     assert engine.runs.get(last.runs[0]).video is engine.clip(request_.path, 8)
 
 
 def test_stop_is_noticed_between_two_words_and_the_worker_let_go(spaces, request_):
     library = Library(words=1000)
-    engine = Engine(zero.lent(library))
+    engine = Engine(zero.on_zero_gpu(library))
     engine.start("me")
-    for part in ask(engine, "me", request_, "What moves?", []):
-        if part.exchanges and "word3" in part.exchanges[-1]["answer"]:
+    for part in ask(engine, "me", request_, Sides(question="What moves?")):
+        if "word3" in str(part.answers):
             engine.stop("me")
     assert part.notice["text"] == "Stopped." and part.done
     assert library.closed.is_set() and len(engine.line) == 0
 
 
 def test_scores_of_an_answer_come_from_there_too(spaces, request_):
-    lent = zero.lent(Library())
-    video, model = lent.read_video(request_.path, 8), lent.load_model("builtin")
+    library = zero.on_zero_gpu(Library())
+    video, model = library.read_video(request_.path, 8), library.load_model("builtin")
     clip = ClipKey(video, model.name)
-    assert lent.score(clip, "Q?", ["a"], model, GleanVID(0.5)) == [-1.0]
-    assert spaces.calls == ["_score_there"]
+    assert library.score(clip, "Q?", ["a"], model, GleanVID(0.5)) == [-1.0]
+    assert spaces.calls == ["_remote_score"]

@@ -1,4 +1,4 @@
-"""One call's turn at the model, outside any page."""
+"""The model for one call of an endpoint; every failure becomes a ``gr.Error`` here."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from typing import Any
 
 import gradio as gr
 
-from components.session.actions import explain
 from components.session.engine import Engine
 from components.session.line import Work
 from components.session.request import Request
+from components.session.updates import explain
 from gleanvid.types import StoppedError, Video
 
 
-class Turn:
-    """One call's turn at the model, its clip read before; every failure leaves as a sentence."""
+class ModelAccess:
+    """Reads the clip of a request, waits in the line, and leaves it at the end."""
 
     def __init__(self, engine: Engine, request: Request) -> None:
         self.engine, self.request, self.work = engine, request, Work()
