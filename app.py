@@ -72,7 +72,7 @@ def how_to_load(options: argparse.Namespace) -> dict[str, dict[str, Any]]:
 def main(arguments: Sequence[str] | None = None) -> None:
     options = parse(arguments)
     limits = serving.limits(options)
-    library = zero.lent(loading.Library(how_to_load(options)))
+    library = zero.on_zero_gpu(loading.Library(how_to_load(options)))
     line = Line(limits.deadline_s, limits.places)
     engine = Engine(library, line=line, decoders=options.decoders)
     given = options.model != loading.BUILT_IN
@@ -84,7 +84,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         where = options.host, options.port, options.share
         launch = serving.options(*where, limits, names, proxies, options.mcp)
         launch |= {"root_path": options.root_path}
-        serving.start(page.queue(max_size=limits.queue), launch)
+        serving.start(page, launch, limits)
         print(serving.decoding(limits), flush=True)
         engine.warm_up(models[0][1])  # not earlier: it would take the processor from the page
         page.block_thread()

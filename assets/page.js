@@ -14,12 +14,28 @@
     history.replaceState(history.state, "", text ? `?${text}` : location.pathname);
   }
 
+  // What is made of the settings hears when they are others.
+  window.gvSetting = (name, value) => {
+    document.dispatchEvent(new CustomEvent("gleanvid:setting", { detail: { name, value } }));
+  };
+
   window.gvLink = (name, value, usual) => {
     const text = String(value ?? "");
+    if (name !== "clip") window.gvSetting(name, value);
     changed.set(name, text === "" || text === String(usual) ? null : text);
     clearTimeout(timer);
     timer = setTimeout(write, 300);
   };
+
+  // A link is shown as soon as the page has taken its settings; what was kept is on show already.
+  window.gvOpenLink = (kept) => {
+    const query = new URLSearchParams(location.search);
+    const said = [...query.keys()].some((key) => !["tab", "view", "__theme"].includes(key));
+    if (said && !kept) document.querySelector("#gv-refresh")?.click();
+  };
+  document.addEventListener("input", ({ target }) => {
+    if (target.matches?.("input[name=gv-view]")) gvLink("view", target.value, "kept");
+  });
 
   // The open tab, once it is marked as such.
   window.gvTab = () => setTimeout(() => {
@@ -31,13 +47,12 @@
 // What a tab shows comes back when it is loaded again: the ids of its runs stay in this browser, and
 // nobody else knows them. Nothing is kept before what was kept has been read.
 (() => {
-  const [KEY, kept] = ["gleanvid", { turns: [], shown: [] }];
+  const KEY = "gleanvid";
   let read = false;
 
-  window.gvKeep = (part, ids) => {
+  window.gvKeep = (shown) => {
     if (!read) return;
-    kept[part] = [...ids];
-    try { sessionStorage.setItem(KEY, JSON.stringify(kept)); } catch { /* a browser without storage */ }
+    try { sessionStorage.setItem(KEY, JSON.stringify({ shown })); } catch { /* a browser without storage */ }
   };
 
   window.gvKept = () => {
@@ -51,6 +66,66 @@
   };
 })();
 
+// A clip of one's own: a file dropped anywhere, or what the webcam saw, goes the way of an upload.
+(() => {
+  const SECONDS = 10;
+  const give = (file) => {
+    const input = document.querySelector("#gv-clip").parentElement.querySelector("input[type=file]");
+    const files = new DataTransfer();
+    files.items.add(file);
+    input.files = files.files;
+    input.dispatchEvent(new Event("change", { bubbles: true }));
+  };
+  const brings = ({ dataTransfer }) => [...(dataTransfer?.types ?? [])].includes("Files");
+  const mark = (on) => document.body.classList.toggle("gv-dropping", on);
+  addEventListener("dragover", (event) => {
+    if (!brings(event)) return;
+    event.preventDefault();
+    mark(true);
+  });
+  addEventListener("dragleave", ({ relatedTarget }) => { if (!relatedTarget) mark(false); });
+  addEventListener("drop", (event) => {
+    if (!brings(event)) return;
+    event.preventDefault();
+    mark(false);
+    if (event.dataTransfer.files.length) give(event.dataTransfer.files[0]);
+  });
+
+  let recorder = null;
+  // The words that the button shows from now on.
+  window.gvRecord = async () => {
+    const button = document.querySelector("#gv-webcam");
+    if (recorder) {
+      recorder.stop();
+      return "Webcam";
+    }
+    try {
+      const stream = await navigator.mediaDevices.getUserMedia({ video: true, audio: true });
+      const parts = [];
+      recorder = new MediaRecorder(stream);
+      recorder.ondataavailable = ({ data }) => parts.push(data);
+      recorder.onstop = () => {
+        recorder = null;
+        button.textContent = "Webcam";
+        stream.getTracks().forEach((track) => track.stop());
+        give(new File(parts, "webcam.webm", { type: "video/webm" }));
+      };
+      recorder.start();
+      setTimeout(() => { if (recorder?.state === "recording") recorder.stop(); }, 1000 * SECONDS);
+      return "Stop and use";
+    } catch {
+      setTimeout(() => { button.textContent = "Webcam"; }, 3000);
+      return "No webcam";
+    }
+  };
+})();
+
+// Answers belong to the question they were given to: the viewer hears of another one in the box.
+document.addEventListener("input", ({ target }) => {
+  if (!target.matches?.("#gv-question textarea")) return;
+  document.dispatchEvent(new CustomEvent("gleanvid:question", { detail: { text: target.value } }));
+});
+
 // Gradio's sliders report the release of a pointer but not of a key: make one of the other.
 document.addEventListener("keyup", (event) => {
   const moves = /^(Arrow|Page|Home|End)/.test(event.key);
@@ -58,106 +133,10 @@ document.addEventListener("keyup", (event) => {
     event.target.dispatchEvent(new PointerEvent("pointerup", { bubbles: true }));
 });
 
-// The clip follows the viewer while it rests, the viewer follows the clip while it plays or is sought.
-(() => {
-  let shown = ""; // name of the clip in the viewer
-  let [sent, under] = [null, false]; // where the clip was sent from here; whether it is under way
+// Curves are mounted when their tab is opened: the unit that the viewer shows is kept for them.
+document.addEventListener("gleanvid:unit", ({ detail }) => { window.gvUnit = detail.unit ?? window.gvUnit; });
 
-  const shows = (clip) => shown && decodeURIComponent(clip.currentSrc).split("/").pop().startsWith(shown);
-
-  document.addEventListener("gleanvid:unit", ({ detail: { seconds, until, name, moved, source } }) => {
-    if (source !== "viewer") return;
-    shown = name;
-    const clip = document.querySelector("#gv-clip video");
-    if (!moved || !clip?.readyState || !clip.paused || !shows(clip)) return;
-    if (clip.currentTime >= seconds && clip.currentTime < until) return;
-    clip.currentTime = seconds;
-    under = true;
-  });
-
-  function follow({ type, target: clip }) {
-    if (!clip.matches?.("#gv-clip video") || !shows(clip)) return;
-    if (under && type === "seeked" && !clip.seeking) [sent, under] = [clip.currentTime, false];
-    if (under || (clip.paused && clip.currentTime === sent)) return;
-    const detail = { seconds: clip.currentTime, source: "clip" };
-    document.dispatchEvent(new CustomEvent("gleanvid:unit", { detail }));
-  }
-  for (const kind of ["timeupdate", "seeked"]) document.addEventListener(kind, follow, true);
-})();
-
-// A clip that this browser cannot play is no error: its frames are in the viewer all the same.
-for (const kind of ["error", "loadeddata"])
-  document.addEventListener(
-    kind,
-    (event) => {
-      const player = event.target.matches?.("video") && event.target.closest("#gv-clip");
-      if (!player) return;
-      player.toggleAttribute("data-unplayed", kind === "error");
-      if (kind === "error") event.stopImmediatePropagation(); // Gradio would call it an error
-    },
-    true,
-  );
-
-// Curves over units: pointing at one moves the viewer; the unit on show is a line on every one.
-// A plot is made anew with every figure, so each new one is found and heard.
-(() => {
-  const heard = new WeakSet();
-  let unit = null;
-
-  function cursor(plot) {
-    const axis = plot._fullLayout?.xaxis;
-    if (!axis || unit === null) return;
-    let line = plot.querySelector(":scope > .gv-cursor");
-    if (!line) {
-      line = document.createElement("div");
-      line.className = "gv-cursor";
-      plot.append(line);
-    }
-    const [low, high] = axis.range;
-    const inside = unit + 1 >= Math.min(low, high) && unit + 1 <= Math.max(low, high);
-    const { top, height } = plot._fullLayout._size ? { top: plot._fullLayout._size.t, height: plot._fullLayout._size.h } : { top: 0, height: 0 };
-    Object.assign(line.style, {
-      display: inside ? "block" : "none",
-      left: `${axis._offset + axis.l2p(unit + 1)}px`,
-      top: `${top}px`,
-      height: `${height}px`,
-    });
-  }
-
-  const plots = () => document.querySelectorAll(".gv-linked .js-plotly-plot");
-
-  function hear(plot) {
-    if (heard.has(plot) || !plot.on) return;
-    heard.add(plot);
-    plot.on("plotly_hover", ({ points }) => {
-      const next = Math.round(points[0].x) - 1;
-      if (next === unit) return;
-      const detail = { unit: next, source: "curves" };
-      document.dispatchEvent(new CustomEvent("gleanvid:unit", { detail }));
-    });
-    plot.on("plotly_afterplot", () => cursor(plot));
-    cursor(plot);
-  }
-
-  document.addEventListener("gleanvid:unit", ({ detail }) => {
-    unit = detail.unit ?? unit;
-    plots().forEach(cursor);
-  });
-  let queued = false;
-  new MutationObserver(() => {
-    if (queued) return;
-    queued = true;
-    requestAnimationFrame(() => {
-      queued = false;
-      plots().forEach(hear);
-      // A table wider than its place scrolls: keys have to reach it.
-      for (const table of document.querySelectorAll(".gv-models table")) table.tabIndex = 0;
-    });
-  }).observe(document.documentElement, { childList: true, subtree: true });
-})();
-
-// The curves take the width of their place when the window changes; folded settings change it too.
-document.addEventListener("transitionend", ({ target, propertyName }) => {
-  if (target.matches?.(".sidebar-parent") && propertyName === "padding-left")
-    dispatchEvent(new Event("resize"));
-});
+// A table wider than its place scrolls: keys have to reach it.
+new MutationObserver(() => {
+  for (const table of document.querySelectorAll(".gv-models table")) table.tabIndex = 0;
+}).observe(document.documentElement, { childList: true, subtree: true });

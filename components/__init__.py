@@ -1,1 +1,1 @@
-"""The panels of the app, one a file: ``panel() -> NamedTuple`` and plain functions beside it."""
+"""The app, from the top down: panels and server, then session, then viewer and files."""

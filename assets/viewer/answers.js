@@ -6,7 +6,8 @@ import { make } from "./words.js";
 /**
  * What Python says of one answer; see `components/viewer/answers.py`.
  * @typedef {{ run: string | null, side: string | null, text: string, running: boolean,
- *   right: boolean | null, expected: string | null, stale: boolean, ttft_s: number | null,
+ *   right: boolean | null, expected: string | null, stale: boolean, caveat: string,
+ *   question: string, ttft_s: number | null,
  *   flops_saved: number | null, tokens_per_s: number | null }} Answer
  */
 
@@ -14,13 +15,15 @@ const WORD = /[\p{L}\p{N}_]+(?:[.,]\p{N}+)*/gu;
 const LONGEST = 400; // words that are compared: the table below grows with their square
 
 // The answer of this side: the one its run gave, or, out of date, the last one given on this side.
-export function answerOf(answers, key, run) {
+// `question`: as it stands in the box, where that is known.
+export function answerOf(answers, key, run, question = null) {
   const own = answers.find((answer) => answer.run === run && (answer.side ?? key) === key)
     ?? answers.find((answer) => answer.run !== null && answer.run === run);
   const last = answers.findLast((answer) => answer.side === key);
   if (last?.running) return { answer: last, stale: false };
   const answer = own ?? last ?? null;
-  return { answer, stale: Boolean(answer && (answer.stale || !own)) };
+  const other = question !== null && answer?.question && answer.question !== question;
+  return { answer, stale: Boolean(answer && (answer.stale || !own || other)) };
 }
 
 /**
@@ -45,7 +48,8 @@ export function showAnswer(place, { answer, stale }, reference, again) {
   if (stale) place.append(staleLine(again));
 }
 
-function verdict({ right, expected }, found) {
+function verdict({ right, expected, caveat }, found) {
+  if (caveat) return [Object.assign(make("span", "gv-verdict gv-caveat", "knows only Glimpse"), { title: caveat })];
   if (right === true) return [make("span", "gv-verdict gv-right", "✓ right")];
   if (right === false) {
     const mark = make("span", "gv-verdict gv-wrong", "✗ wrong");
@@ -72,7 +76,7 @@ function costLine(answer) {
 function staleLine(again) {
   const button = Object.assign(make("button", "gv-again", "Ask again"), { type: "button" });
   button.addEventListener("click", again);
-  return make("p", "gv-stale", "Answered under other settings. ", button);
+  return make("p", "gv-stale", "Answered for other settings or words. ", button);
 }
 
 // The answer in pieces, words that A does not say marked, words of A that are missing struck out;

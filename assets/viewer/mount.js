@@ -1,6 +1,7 @@
 // @ts-check
 // The entry of the viewer: puts one on the page and connects it with what is around it.
 
+import { KINDS } from "./controls.js";
 import { firstFrame, frameAt } from "./data.js";
 import { attachKeys } from "./keys.js";
 import { Player } from "./player.js";
@@ -15,13 +16,16 @@ import { Viewer } from "./viewer.js";
  */
 export function mount({ element, props, watch, trigger }) {
   const viewer = new Viewer(element, trigger);
+  const linked = new URLSearchParams(location.search).get("view") ?? "";
+  if (KINDS.includes(linked)) viewer.kind = linked;
   attachKeys(viewer, new Player(viewer));
   attachPointer(viewer);
   observe(viewer);
   follow(viewer);
   const offer = () => viewer.offer(props.choices);
   const answer = () => viewer.loadAnswers(props.answers);
-  for (const [name, act] of Object.entries({ choices: offer, answers: answer })) {
+  const wait = () => viewer.wait(props.pending);
+  for (const [name, act] of Object.entries({ choices: offer, answers: answer, pending: wait })) {
     watch(name, act);
     act();
   }
@@ -45,8 +49,8 @@ function observe(viewer) {
 }
 
 // "gleanvid:unit" {unit or seconds, source} moves the viewer, "gleanvid:pair" {a, b, source} chooses
-// its compressors by place or label, "gleanvid:view" {kind} its view. The viewer sends the first two
-// itself, with the source "viewer".
+// its compressors by place or label, or by the id of a run that it has not yet, "gleanvid:view" {kind} its view, "gleanvid:question" {text} says
+// what stands in the box. The viewer sends the first two itself, with the source "viewer".
 function follow(viewer) {
   const mounted = new AbortController();
   const hear = (name, act) => document.addEventListener(name, ({ detail }) => {
@@ -62,6 +66,7 @@ function follow(viewer) {
     viewer.onHalt();
     viewer.showFrame(firstFrame(grid, wanted));
   });
+  hear("gleanvid:question", ({ text }) => viewer.hearQuestion(text));
   hear("gleanvid:view", ({ kind }) => viewer.chooseView(kind));
   hear("gleanvid:pair", (detail) => {
     for (const side of ["a", "b"]) {
@@ -69,7 +74,9 @@ function follow(viewer) {
       const wanted = ({ label }, index) => label === detail[side] || index === detail[side];
       const place = viewer.clip.methods.findIndex(wanted);
       if (place >= 0) viewer.choose(side, place);
+      else if (detail.id) return viewer.tellServer("pair", { ...viewer.pair, [side]: detail.id });
       else if (side === "b" && detail.b === null) viewer.choosePair(viewer.a, null);
     }
+    viewer.tellServer("pair", viewer.pair);
   });
 }

@@ -11,6 +11,7 @@ import { Pin } from "./pin.js";
 import { shownOf } from "./shown.js";
 import { Side } from "./side.js";
 import { Strips } from "./strips.js";
+import { Tried } from "./tried.js";
 import { frameWords, moment } from "./words.js";
 
 const EMPTY = "The tokens of your clip appear here.";
@@ -21,6 +22,8 @@ export class Viewer {
   clip = null;
   /** @type {import("./answers.js").Answer[]} */
   answers = [];
+  /** @type {string | null} */
+  question = null; // as it stands in the box, once a person has typed there
   frame = 0;
   kind = "kept";
   a = 0; // places of the compressors on show in the clip's list
@@ -55,6 +58,7 @@ export class Viewer {
     this.panes = { a: new Side(this.root, "a"), b: new Side(this.root, "b") };
     this.strips = new Strips(this.root);
     this.controls = new Controls(this);
+    this.tried = new Tried(this);
     this.pin = new Pin(this);
   }
 
@@ -66,8 +70,9 @@ export class Viewer {
   // --- a result comes ----------------------------------------------------------------------------
 
   async load(value) {
-    window["gvKeep"]?.("shown", value?.runs ?? []);
+    window["gvKeep"]?.(value?.runs ?? []);
     const turn = ++this.#loads;
+    this.question = null;
     if (!value || !value.sheet) return this.#clear(EMPTY);
     const before = this.clip;
     if (before?.value.sheet.url === value.sheet.url && before.value.data.url === value.data.url)
@@ -90,6 +95,19 @@ export class Viewer {
     nameRuns(this.clip.methods, value);
     if (before.a !== value.a || before.b !== value.b) return this.choosePair(value.a, value.b);
     this.refresh();
+  }
+
+  // Another question stands in the box: what was answered before is out of date.
+  hearQuestion(text) {
+    this.question = text.trim();
+    this.loadAnswers(this.answers);
+  }
+
+  // What is under way, while the picture is still of the settings before.
+  wait(text) {
+    this.root.toggleAttribute("data-pending", Boolean(text));
+    this.part(".gv-pending").textContent = text ?? "";
+    this.part(".gv-blank").textContent = text || EMPTY;
   }
 
   loadAnswers(answers) {
@@ -190,7 +208,8 @@ export class Viewer {
   }
 
   #describeSides({ sides }) {
-    const found = sides.map(({ key, method }) => answerOf(this.answers, key, method.id));
+    this.tried.show();
+    const found = sides.map(({ key, method }) => answerOf(this.answers, key, method.id, this.question));
     sides.forEach((side, index) => {
       const { key } = side;
       const reference = index && !found[0].stale ? found[0].answer : null;

@@ -1,69 +1,72 @@
-"""The clip: upload one, or take an example with its ready questions.
+"""The clip: an example with its ready questions, or one's own from a file or the webcam.
 
-Another clip clears the page of the one before.
+Another clip clears the page of the one before. A file dropped anywhere on the page is one's own;
+see ``assets/page.js``.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import gradio as gr
 
-from components.panels.player import Player
-from components.panels.shared import AT_ONCE, Changes, Shared
+from components.panels.shared import AT_ONCE, UNSEEN, Changes, Shared
+from components.session.display import message
 from components.session.examples import Example, ready, thumbnail
 
-LIMITS = (
-    "MP4, MOV, MKV, AVI, WebM · up to {size} MB, 6 hours, 8K. At most {frames} frames are used, "
-    "spread evenly over the clip; sound is not."
-)
 CHIPS_HTML = """<div class="gv-chips" role="group" aria-label="Ready questions"></div>"""
 CHIPS_JS = """
 const list = element.querySelector(".gv-chips");
-const show = () => list.replaceChildren(...(props.value || []).map((text) => {
-  const chip = Object.assign(document.createElement("button"), {
-    type: "button", className: "gv-chip", textContent: text,
-  });
+const show = () => list.replaceChildren(...(props.value || []).map(({ text, fails }) => {
+  const chip = document.createElement("button");
+  Object.assign(chip, { type: "button", className: "gv-chip" });
+  chip.textContent = fails ? `Where it goes wrong: ${text}` : text;
   chip.addEventListener("click", () => trigger("pick", { text }));
   return chip;
 }));
 watch("value", show);
 show();
 """
+RECORD = "(name) => window.gvRecord(name)"
+LINK = """(value) => {  // a link has examples alone
+  window.gvSetting("clip", PATH || (value?.path ?? "").split("/").slice(-2).join("/"));
+  window.gvLink("clip", NAME, FIRST);
+}"""
 
 
 class Clip(NamedTuple):
-    video: gr.Video
+    file: gr.UploadButton  # its value is the path of the clip
+    record: gr.Button
     examples: list[gr.Button]
-    ready: gr.HTML  # its event ``pick`` carries the text of a question
 
 
-def panel(examples: Sequence[Example], max_mb: int, max_frames: int) -> Clip:
-    """A player that takes uploads, and one button with a picture for each example."""
-    video = Player(
-        value=str(examples[0].path) if examples else None,
-        label="Clip",
-        show_label=False,
-        sources=["upload"],
-        height=180,
-        interactive=True,
-        buttons=[],
-        elem_id="gv-clip",
-    )
-    gr.Markdown(LIMITS.format(size=max_mb, frames=max_frames), elem_classes="gv-hint")
+def panel(examples: Sequence[Example]) -> Clip:
+    """One picture for each example, and the ways to bring one's own."""
     with gr.Row(elem_classes="gv-examples"):
         buttons = [
-            gr.Button(example.title, icon=thumbnail(example.path), size="sm", min_width=90)
+            gr.Button(example.title, icon=thumbnail(example.path), size="sm", min_width=56)
             for example in examples
         ]
-    first = ready(examples[0]) if examples else []
-    return Clip(video, buttons, chips(first))
+        file = gr.UploadButton(
+            "Upload your own",
+            value=str(examples[0].path) if examples else None,
+            file_types=["video", ".gif"],
+            size="sm",
+            min_width=56,
+            elem_id="gv-clip",
+        )
+        record = gr.Button("Webcam", size="sm", min_width=56, elem_id="gv-webcam")
+    return Clip(file, record, buttons)
 
 
-def chips(texts: Sequence[str]) -> gr.HTML:
+def chips(questions: Sequence[dict[str, Any]]) -> gr.HTML:
+    """What :func:`ready` gives; its event ``pick`` carries the text of a question."""
+    value: Any = list(questions)
     return gr.HTML(
-        list(texts),
+        value,
         apply_default_css=False,
         html_template=CHIPS_HTML,
         js_on_load=CHIPS_JS,
@@ -71,18 +74,43 @@ def chips(texts: Sequence[str]) -> gr.HTML:
     )
 
 
-def wire(shared: Shared, panel: Clip, examples: Sequence[Example], preview: dict[str, Any]) -> None:
-    def on_clip() -> Changes:
-        return {panel.ready: []} | shared.cleared()
+def wire(
+    shared: Shared, panel: Clip, examples: Sequence[Example], preview: dict[str, Any]
+) -> list[Any]:
+    """The events that have shown the tokens of an example."""
+    shown = []
 
-    changed = [panel.ready, *shared.results]
-    panel.video.upload(on_clip, None, changed, **AT_ONCE).then(**preview)
-    panel.video.clear(on_clip, None, changed, **AT_ONCE)
+    def on_clip() -> Changes:
+        return {shared.ready: [], shared.notice: message()} | shared.cleared()
+
+    changed = [shared.ready, shared.notice, *shared.results]
+    panel.file.upload(on_clip, None, changed, **AT_ONCE).then(**preview)
+    panel.file.upload(None, panel.file, None, js=linking(), **UNSEEN)
+    panel.record.click(None, panel.record, panel.record, js=RECORD, api_visibility="private")
     for button, example in zip(panel.examples, examples, strict=True):
 
         def on_example(example: Example = example) -> Changes:
-            chosen = {panel.video: str(example.path), shared.question: example.question}
-            return chosen | {panel.ready: ready(example)} | shared.cleared()
+            chosen = {panel.file: str(example.path), shared.question: example.question}
+            return chosen | on_clip() | {shared.ready: ready(example)}
 
-        outputs = [panel.video, shared.question, *changed]
-        button.click(on_example, None, outputs, **AT_ONCE).then(**preview)
+        script = linking(example.path, examples[0].path)
+        button.click(None, None, None, js=script, **UNSEEN)
+        outputs = [panel.file, shared.question, *changed]
+        shown.append(button.click(on_example, None, outputs, **AT_ONCE).then(**preview))
+    return shown
+
+
+def linking(clip: Path | None = None, first: Path | None = None) -> str:
+    """The script that tells the page which clip it has; ``first`` needs no word in its address.
+
+    ``clip``: an example's; without one, what was uploaded.
+    """
+    words = {
+        "PATH": "/".join(clip.parts[-2:]) if clip else "",
+        "NAME": clip.name if clip else "",
+        "FIRST": first.name if first else "",
+    }
+    script = LINK
+    for word, text in words.items():
+        script = script.replace(word, json.dumps(text))
+    return script

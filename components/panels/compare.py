@@ -1,4 +1,8 @@
-"""Compare: methods and ratios side by side, with their answers and costs."""
+"""Compare: methods and ratios in one table, with their answers and costs, or blind, two at a time.
+
+The table is drawn by ``assets/results/compare.js``, which also sees when the settings of the page
+are no longer those of the table. Votes stay in the browser.
+"""
 
 from __future__ import annotations
 
@@ -9,25 +13,21 @@ from typing import Any, NamedTuple
 import gradio as gr
 
 from components.panels import notice
+from components.panels.modules import mounting
 from components.panels.shared import AT_ONCE, Changes, Shared, Values, halted, owner, starting
 from components.session import comparing, rows
 from components.session.comparing import RATIOS, Compared, Plan
 from components.session.display import message
 from components.session.engine import Engine
-from components.session.figures import brief
-from gleanvid import plots
+from components.session.first import RATIO as FIRST_RATIO
+from components.session.request import RATIO
+from components.session.rows import Asked
 from gleanvid.compressors.base import Compressor
 
-LIKELIHOOD = "log-prob. of the full-token answer"
-ABOUT = (
-    "The same frames, question and seed under every method you choose; the clip is encoded once. "
-    "Words that differ from the full-token answer are marked. **Log-prob.** is the mean "
-    "log-probability that the model gives the full-token answer under each method: the closer "
-    "to the first row, the less was lost. Press **A** or **B** to set a side of the viewer."
-)
+ABOUT = "The clip and question above, under every method you choose. The clip is encoded once."
 START = ("gleanvid", "vidcom2", "vcast", "visionzip", "uniform")
-SCRIPT = (Path(__file__).resolve().parents[2] / "assets" / "compare.js").read_text("utf-8")
 HTML = """<div class="gv-compare"></div>"""
+CHOSEN = {"compressor", RATIO}  # the table names its methods and shares itself
 
 
 class Compare(NamedTuple):
@@ -37,8 +37,8 @@ class Compare(NamedTuple):
     sweep: gr.Button
     stop: gr.Button
     notice: gr.HTML
-    rows: gr.HTML
-    scatter: gr.Plot
+    table: gr.HTML
+    before: gr.State  # the last table that was finished
 
     def named(self) -> dict[str, Any]:
         """The widgets whose values a link holds, by key."""
@@ -51,29 +51,31 @@ def panel(methods: Mapping[str, type[Compressor]]) -> Compare:
     chosen = gr.CheckboxGroup(
         names,
         value=[name for name in START if name in methods],
-        label="Compressors",
-        info="Besides the full tokens, which always come first",
+        label="Compressors, beside all tokens",
         interactive=True,
         elem_id="gv-methods",
+        elem_classes="gv-choices",
     )
-    ratios = gr.CheckboxGroup(
-        [(f"{ratio:.0%}", ratio) for ratio in RATIOS],
-        value=[0.25],
-        label="Share kept",
-        interactive=True,
-    )
-    with gr.Row(elem_classes="gv-send"):
-        start = gr.Button("Compare", variant="primary", scale=2, elem_id="gv-compare-start")
-        sweep = gr.Button("Sweep the ratio", scale=2, min_width=120, elem_id="gv-sweep")
-        stop = gr.Button(
-            "Stop", interactive=False, scale=1, min_width=70, elem_id="gv-compare-stop"
+    with gr.Row(elem_id="gv-comparing"):
+        ratios = gr.CheckboxGroup(
+            [(f"{ratio:.0%}", ratio) for ratio in RATIOS],
+            value=[FIRST_RATIO],
+            label="Share kept",
+            interactive=True,
+            elem_classes="gv-choices",
         )
+        start = gr.Button("Compare", variant="primary", scale=0, elem_id="gv-compare-start")
+        sweep = gr.Button("Sweep B over all shares", scale=0, min_width=160, elem_id="gv-sweep")
+        stop = gr.Button("Stop", interactive=False, scale=0, elem_id="gv-compare-stop")
     line = notice.panel()
-    rows: Any = gr.HTML(
-        None, apply_default_css=False, html_template=HTML, js_on_load=SCRIPT, elem_id="gv-rows"
+    table: Any = gr.HTML(
+        None,
+        apply_default_css=False,
+        html_template=HTML,
+        js_on_load=mounting("compare.js"),
+        elem_id="gv-rows",
     )
-    scatter = gr.Plot(show_label=False, visible=False, elem_id="gv-scatter")
-    return Compare(chosen, ratios, start, sweep, stop, line, rows, scatter)
+    return Compare(chosen, ratios, start, sweep, stop, line, table, gr.State(None))
 
 
 def wire(engine: Engine, shared: Shared, panel: Compare) -> None:
@@ -84,8 +86,9 @@ def wire(engine: Engine, shared: Shared, panel: Compare) -> None:
             return comparing.plans(names, ratios, shared.maker(values))
 
         question, request = values[shared.question] or "", shared.request(values)
+        asked = asked_with(shared, values, names)
         for update in comparing.compare(engine, owner(user), request, question, plan):
-            yield changes(shared, panel, update)
+            yield changes(shared, panel, update, asked, values[panel.before])
 
     def on_compare(user: gr.Request, values: Values) -> Iterator[Changes]:
         yield from run(user, values, values[panel.methods], values[panel.ratios])
@@ -93,42 +96,61 @@ def wire(engine: Engine, shared: Shared, panel: Compare) -> None:
     def on_sweep(user: gr.Request, values: Values) -> Iterator[Changes]:
         yield from run(user, values, [values[shared.settings["compressor"]]], RATIOS)
 
-    asked = {shared.question, *shared.asked}
-    chosen = {panel.methods, panel.ratios, *asked}
-    own = [panel.notice, panel.rows, panel.scatter]
+    needed = {panel.before, *shared.asked}
+    chosen = {panel.methods, panel.ratios, *needed}
+    own = [panel.notice, panel.table, panel.before]
     outputs = [*own, shared.viewer, shared.runs, shared.status, *shared.buttons]
     begun = [
         starting(panel.start.click, engine, shared, panel.notice, on_compare, chosen, outputs),
-        starting(panel.sweep.click, engine, shared, panel.notice, on_sweep, asked, outputs),
+        starting(panel.sweep.click, engine, shared, panel.notice, on_sweep, needed, outputs),
     ]
 
-    def on_stop(user: gr.Request, table: dict[str, Any] | None) -> Changes:
+    def on_stop(user: gr.Request, values: Values) -> Changes:
         if halted(engine, user):
             return gr.skip()
-        stopped = changes(shared, panel, Compared(message("Stopped."), done=True))
-        return stopped | {panel.rows: rows.settled(table)}
+        table = rows.settled(values[panel.table])
+        stopped = {panel.notice: message("Stopped.")} | shared.working(False)
+        return stopped | {panel.table: table if table and table["rows"] else values[panel.before]}
 
-    ended = panel.stop.click(on_stop, panel.rows, outputs, **AT_ONCE)
+    ended = panel.stop.click(on_stop, {panel.table, panel.before}, outputs, **AT_ONCE)
     ended.then(None, None, None, cancels=begun)
 
 
-def changes(shared: Shared, panel: Compare, update: Compared) -> Changes:
+def asked_with(shared: Shared, values: Values, methods: Sequence[str]) -> Asked:
+    """What a comparison of these methods is made with."""
+    named = {name: values[widget] for name, widget in shared.settings.items()}
+    path, question = named["clip"] or "", values[shared.question] or ""
+    example = shared.examples.get(path)
+    settings = {
+        name: value
+        for name, value in named.items()
+        if name not in CHOSEN and ("." not in name or name.split(".")[0] in methods)
+    }
+    # As much of the path as tells two uploads of one name apart; see panels/link.py.
+    settings |= {"clip": "/".join(Path(path).parts[-2:]), "question": question}
+    expected = example.expected(question) if example else None
+    return Asked(question, Path(path).name, expected, settings)
+
+
+def changes(
+    shared: Shared,
+    panel: Compare,
+    update: Compared,
+    asked: Asked,
+    before: dict[str, Any] | None,
+) -> Changes:
+    """``before``: the table that stays where this comparison ends without a single row."""
     parts = {
         panel.notice: update.notice,
-        panel.rows: None if update.rows is None else rows.table_view(update.rows),
-        panel.scatter: scatter(update.rows) if update.done and update.rows else None,
-        shared.viewer: update.viewer,
         shared.runs: update.run_ids,
         shared.status: update.status,
     }
-    changed = {widget: value for widget, value in parts.items() if value is not None}
+    changed: Changes = {widget: value for widget, value in parts.items() if value is not None}
+    if update.rows:
+        table = rows.table_view(update.rows, asked, update.done)
+        changed |= {panel.table: table} | ({panel.before: table} if update.done else {})
+    elif update.rows is not None:
+        changed[panel.table] = before
+    if update.viewer is not None:
+        changed[shared.viewer] = gr.update(value=update.viewer, answers=update.answers)
     return changed | (shared.working(False) if update.done else {})
-
-
-def scatter(done: list[rows.Row]) -> Any:
-    """What every finished method saves and loses; hidden where none finished."""
-    finished = [row for row in done if row.run is not None]
-    runs = [row.run for row in finished if row.run is not None]
-    figure = plots.cost_quality_figure(runs, [row.score for row in finished], LIKELIHOOD)
-    figure.for_each_trace(lambda trace: trace.update(name=brief(trace.name)))
-    return gr.update(value=figure, visible=bool(runs))

@@ -16,6 +16,8 @@ from components.panels import notice
 from components.session.request import AUTO, RATIO, has_free_ratio
 from gleanvid.compressors import COMPRESSORS
 from gleanvid.compressors.base import Compressor, Setting, declared_settings
+from gleanvid.metrics import saturation
+from gleanvid.types import Compression
 
 SLIDER_STOPS = 2000  # a range with more stops than this is typed, not dragged
 FINE = 0.01  # step of a share or cosine that declares none
@@ -38,7 +40,6 @@ class Part:
 class Controls:
     method: gr.Dropdown
     ratio: gr.Slider
-    presets: Sequence[gr.Button]  # one for each of the ratios given to :func:`panel`
     parts: Sequence[Part]  # what stands in the open, and what is folded away
     problem: gr.HTML  # why the settings as they stand are refused; empty where they are not
 
@@ -68,6 +69,11 @@ class Controls:
             if (declared := declared_settings(COMPRESSORS[name])[setting][2]).at_most
         ]
 
+    @property
+    def widgets(self) -> list[Any]:
+        """Every widget that holds a value."""
+        return list(self.named().values())
+
     def named(self) -> dict[str, Any]:
         """Every widget by its key in a link."""
         fields = {".".join(key): field for key, field in self.fields.items()}
@@ -75,25 +81,16 @@ class Controls:
         return {"compressor": self.method, RATIO: self.ratio} | fields | switches
 
 
-def panel(methods: Methods, start: str, presets: Sequence[float] = ()) -> Controls:
-    """All controls in one column. A page that places them itself calls the parts below."""
-    method = choice(methods, start)
-    ratio, buttons = budget(methods[start], presets)
-    parts = [in_the_open(methods, start), more(methods, start)]
-    return Controls(method, ratio, buttons, parts, problem())
-
-
 def choice(methods: Methods, start: str) -> gr.Dropdown:
-    names = [(cls.__name__, name) for name, cls in methods.items()]
+    names = [(cls.title, name) for name, cls in methods.items()]
     return gr.Dropdown(names, value=start, label="Compressor", interactive=True)
 
 
-def budget(method: type[Compressor], presets: Sequence[float]) -> tuple[gr.Slider, list[gr.Button]]:
-    """The ratio that all methods share, and buttons for some of its values."""
-    ratio = draw(RATIO, *declared_settings(method)[RATIO])
-    with gr.Row(elem_classes="gv-presets"):
-        buttons = [gr.Button(f"{share:.0%}", size="sm", min_width=40) for share in presets]
-    return ratio, buttons
+def budget(method: type[Compressor], start: float) -> gr.Slider:
+    """The ratio that all methods share."""
+    _, kind, declared = declared_settings(method)[RATIO]
+    slider: gr.Slider = draw(RATIO, start, kind, declared)
+    return slider
 
 
 def in_the_open(methods: Methods, start: str) -> Part:
@@ -122,11 +119,7 @@ def _part(methods: Methods, start: str, is_open: bool) -> Part:
         if not own:
             continue
         with gr.Column(visible=name == start, elem_classes="gv-method") as groups[name]:
-            if is_open:
-                part = _drawn(part, name, own)
-                continue
-            with gr.Accordion("More settings", open=False):
-                part = _drawn(part, name, own)
+            part = _drawn(part, name, own)
     return Part(groups, part.fields, part.switches, part.readouts)
 
 
@@ -168,19 +161,41 @@ def draw(name: str, default: Any, kind: type, declared: Setting) -> Any:
     return gr.Slider(least, high, value=default, step=step, **shared)
 
 
-def method_changes(controls: Controls, method: str) -> dict[Any, Any]:
+def chosen_method(controls: Controls, method: str) -> dict[Any, Any]:
     """By widget: what is shown and hidden once a method is chosen."""
     free = gr.update(visible=has_free_ratio(COMPRESSORS[method]))
     shown = {group: gr.update(visible=name == method) for name, group in controls.groups}
     return {controls.ratio: free} | shown
 
 
-def readout(method: type[Compressor], trace: Mapping[str, Any]) -> str:
-    """What a clip made of the settings: ``This clip: alpha 0.30, gini 0.76``; empty if unknown."""
+def given_settings(controls: Controls, settings: Mapping[str, Any]) -> dict[Any, Any]:
+    """By widget: what a compressor's own settings are on the page."""
+    method = str(settings["name"])
+    changes = {controls.method: method} | chosen_method(controls, method)
+    for (name, setting), field in controls.fields.items():
+        if name != method or setting not in settings:
+            continue
+        value, switch = settings[setting], controls.switches.get((name, setting))
+        if switch is not None:
+            changes[switch] = value is None
+        if value is not None:
+            changes[field] = gr.update(value=value, visible=True)
+    ratio = {"value": settings[RATIO]} if has_free_ratio(COMPRESSORS[method]) else {}
+    changes[controls.ratio] = changes[controls.ratio] | ratio
+    return changes
+
+
+def readout(method: type[Compressor], record: Compression) -> str:
+    """What a clip made of the settings: ``This clip: alpha 0.30, Gini 0.76``; empty if unknown.
+
+    Then, where there are any, how many units had nothing new to add.
+    """
+    trace = record.trace
     names = [
         name for _, _, declared in declared_settings(method).values() for name in declared.readout
     ]
     if not names or not all(name in trace for name in names):
         return ""
     values = (f"{name.replace('gini', 'Gini')} {float(trace[name]):.2f}" for name in names)
-    return "This clip: " + ", ".join(values)
+    told = ["This clip: " + ", ".join(values), str(saturation(record) or "")]
+    return ". ".join(filter(None, told))

@@ -6,88 +6,109 @@ Hovering a curve moves the viewer, and the other way round.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 import gradio as gr
 from gradio.components.plot import PlotData
 
 from components.panels import notice
+from components.panels.modules import mounting
 from components.panels.shared import AT_ONCE, UNSEEN, Changes, Shared, Values
+from components.session import figures
 from components.session.display import message
 from components.session.engine import Engine
-from components.session.figures import OVER_UNITS, TITLES, draw
+from components.session.figures import OVER_UNITS, TITLES
 from components.session.runs import GONE, measured_runs
 
 TITLE = "Curves"
 SOME_GONE = (
     "Some of the runs on show are no longer on the server: these are the curves of the rest."
 )
+DRAWING = "Measuring {count}…"
 ABOUT = (
-    "How the kept tokens are spread over the clip, and how well they stand for the rest. A unit is "
-    "one step in time as the model sees it, often two frames. Point at a curve and the Tokens tab "
-    "moves to that unit. After **Compare** every method has its line. The "
-    "figure behind its name is the one in the brackets of the title."
+    "A unit is one step in time as the model sees it. Point at a curve to move the viewer there."
 )
+KEY = '<div class="gv-key" tabindex="0" role="region" aria-label="Legend of the curves"></div>'
 
 
 class Curves(NamedTuple):
     notice: gr.HTML
+    legend: gr.HTML
     plots: dict[str, gr.Plot]
 
+    @property
+    def shown(self) -> list[Any]:
+        """What :meth:`cleared` changes."""
+        return [self.legend, *self.plots.values()]
+
     def cleared(self) -> Changes:
-        return {plot: gr.update(value=None, visible=False) for plot in self.plots.values()}
+        gone = {plot: gr.update(value=None, visible=False) for plot in self.plots.values()}
+        return gone | {self.legend: None}
 
 
-def panel(figures: Mapping[str, Any]) -> Curves:
-    """``figures``: those to begin with, by name, as plotly's JSON."""
+def panel(saved: Mapping[str, Any]) -> Curves:
+    """``saved``: those to begin with, as ``figures.as_json`` gave them."""
     gr.Markdown(ABOUT, elem_classes="gv-hint")
     line = notice.panel()
-    plots = {}
-    with gr.Row(elem_classes="gv-curves"):
-        for name, title in TITLES.items():
-            with gr.Column(min_width=320, elem_classes="gv-curve"):
-                gr.Markdown(title, elem_classes="gv-curve-title")
-                linked = ["gv-linked"] if name in OVER_UNITS else []
-                plots[name] = gr.Plot(
-                    _plot(figures.get(name)),
-                    show_label=False,
-                    visible=figures.get(name) is not None,
-                    elem_id=f"gv-{name}",
-                    elem_classes=["gv-plot", *linked],
-                )
-    return Curves(line, plots)
+    with gr.Row(elem_classes="gv-results"):
+        legend: Any = gr.HTML(
+            saved.get("legend"),
+            apply_default_css=False,
+            html_template=KEY,
+            js_on_load=mounting("curves.js"),
+            elem_id="gv-key",
+        )
+        with gr.Row(elem_classes="gv-curves"):
+            plots = {name: _plot(name, saved.get(name)) for name in TITLES}
+    return Curves(line, legend, plots)
 
 
-def _plot(figure: Any | None) -> PlotData | None:
+def _plot(name: str, figure: Any | None) -> gr.Plot:
     """A figure as the browser gets it; plotly itself, slow to import, is not needed for that."""
-    return None if figure is None else PlotData(type="plotly", plot=json.dumps(figure))
+    title, measure = TITLES[name]
+    linked = ["gv-linked"] if name in OVER_UNITS else []
+    with gr.Column(min_width=280, elem_classes="gv-curve"):
+        gr.Markdown(f"{title} <small>{measure}</small>", elem_classes="gv-curve-title")
+        return gr.Plot(
+            None if figure is None else PlotData(type="plotly", plot=json.dumps(figure)),
+            show_label=False,
+            visible=figure is not None,
+            elem_id=f"gv-{name}",
+            elem_classes=["gv-plot", *linked],
+        )
 
 
 def wire(engine: Engine, shared: Shared, panel: Curves) -> None:
-    def on_draw(values: Values) -> Changes:
+    def on_draw(values: Values) -> Iterator[Changes]:
         ids = values[shared.runs]
         if values[shared.tab] != TITLE or not ids:
-            return gr.skip()
+            yield gr.skip()  # Gradio would empty what a generator says nothing of
+            return
+        count = "1 method" if len(ids) == 1 else f"{len(ids)} methods"
+        yield {panel.notice: message(DRAWING.format(count=count))}
         runs = measured_runs(engine, ids, values[model], values[pixels])
         if not runs:
-            return {panel.notice: message(GONE, "problem")}
+            yield {panel.notice: message(GONE, "problem")}
+            return
         lost = len(runs) < len(ids)
-        figures = {
+        drawn = {
             panel.plots[name]: gr.update(value=figure, visible=figure is not None)
-            for name, figure in draw(runs).items()
+            for name, figure in figures.draw(runs).items()
         }
-        return {panel.notice: message(SOME_GONE, "problem") if lost else message()} | figures
+        said = message(SOME_GONE, "problem") if lost else message()
+        yield {panel.notice: said, panel.legend: figures.legend(runs)} | drawn
 
-    def on_runs(values: Values) -> Changes:
+    def on_runs(values: Values) -> Iterator[Changes]:
         """Another clip leaves no curves of the one before."""
-        return (
-            on_draw(values) if values[shared.runs] else {panel.notice: message()} | panel.cleared()
-        )
+        if values[shared.runs]:
+            yield from on_draw(values)
+        else:
+            yield {panel.notice: message()} | panel.cleared()
 
     model, pixels = shared.settings["model"], shared.settings["pixels"]
     inputs = {shared.runs, shared.tab, model, pixels}
-    outputs = [panel.notice, *panel.plots.values()]
+    outputs = [panel.notice, *panel.shown]
     opened = shared.tabs.select(on_tab, None, shared.tab, **AT_ONCE)
     opened.then(on_draw, inputs, outputs, **UNSEEN)
     shared.runs.change(on_runs, inputs, outputs, trigger_mode="always_last", **UNSEEN)

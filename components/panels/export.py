@@ -2,125 +2,129 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import gradio as gr
 
-from components.files import exports, snippets
+from components.files import exports, opening, snippets
+from components.panels import notice
+from components.panels.modules import address as module
+from components.panels.modules import mounting
 from components.panels.shared import AT_ONCE, UNSEEN, Changes, Shared, Values
-from components.session.actions import explain
-from components.session.display import exchange, message
+from components.session.display import message
 from components.session.engine import Engine
 from components.session.runs import GONE, measured_runs
+from components.session.sides import Sides, answers
+from components.session.updates import explain
 from components.viewer.payload import payload
 
-ABOUT = (
-    "Files of what is on show. Pictures, the clip and the saved run are of compressor A as it was "
-    "run last; tables, masks and the PDF hold every run on show."
-)
-CODE = "The run on show, made again elsewhere."
+TITLE = "Export and API"
+GROUPS = {"Pictures": ("sheet", "clip", "pdf"), "Numbers": ("csv", "json", "npz"), "Run": ("run",)}
+CODE = "The run of B, made again elsewhere."
 API = (
     "Three named endpoints, `/ask`, `/compress` and `/compare`, for `gradio_client` and curl. "
     "[`/gradio_api/info`](gradio_api/info) has their types; `/healthz` says "
     "whether the server is up."
 )
-NOTHING = "There is nothing to save yet. The page opens with a saved picture: press Ask first."
+CODE_HTML = """<div class="gv-code"></div>"""
+NOTHING = "There is nothing to save yet: choose a clip first."
+WRITING = "Writing {title}…"
 OPENED = "A saved run, opened. Its clip is not here: ask about another, or look at its tokens."
-SAVE_FRAME = """() => {
-  const canvas = document.querySelector(".gv-frame");
-  if (!canvas || !canvas.width) return;
-  canvas.toBlob((blob) => {
-    const link = document.createElement("a");
-    link.href = URL.createObjectURL(blob);
-    link.download = "frame.png";
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(link.href), 1000);
-  });
-}"""
+SAVE_FRAMES = f"""async () => {{
+  const {{ saveFrames }} = await import((window.gradio_config?.root ?? "") + {module("frame.js")});
+  return {{ text: await saveFrames(), kind: "problem" }};
+}}"""
+# The file that was made last is fetched by itself, once.
 FETCH = """() => new Promise((done) => {
-  setTimeout(() => { document.querySelector("#gv-file a[download]")?.click(); done([]); }, 400);
+  setTimeout(() => {
+    const link = document.querySelector("#gv-file a[download]");
+    if (link && link.href !== window.gvFetched) link.click();
+    window.gvFetched = link?.href;
+    done([]);
+  }, 400);
 })"""
 
 
 class Export(NamedTuple):
-    frame: gr.Button
+    frames: gr.Button
     files: dict[str, gr.Button]
+    notice: gr.HTML
     file: gr.File
     opened: gr.UploadButton
     refresh: gr.Button
-    python: gr.Code
-    command: gr.Code
-    curl: gr.Code
+    code: gr.HTML
 
 
 def panel() -> Export:
-    gr.Markdown(ABOUT, elem_classes="gv-hint")
-    with gr.Row(elem_classes="gv-files"):
-        frame = gr.Button("Frame on show (PNG)", size="sm", min_width=150)
-        files = {
-            name: gr.Button(title, size="sm", min_width=150)
-            for name, (title, _) in exports.KINDS.items()
-        }
-    file = gr.File(label="Last file", interactive=False, visible=False, elem_id="gv-file")
-    opened = gr.UploadButton(
-        "Open a saved run (ZIP)", file_types=[".zip"], size="sm", elem_id="gv-open"
-    )
+    files = {}
+    for group, kinds in GROUPS.items():
+        with gr.Row(elem_classes="gv-files"):
+            gr.Markdown(group, elem_classes="gv-group")
+            if group == "Pictures":
+                frames = gr.Button("Both frames (PNG)", size="sm", min_width=150)
+            for kind in kinds:
+                files[kind] = gr.Button(exports.KINDS[kind][0], size="sm", min_width=150)
+            if group == "Run":
+                opened = gr.UploadButton(
+                    "Open a saved run (ZIP)",
+                    file_types=[".zip"],
+                    size="sm",
+                    min_width=150,
+                    elem_id="gv-open",
+                )
+    line = notice.panel()
+    file = gr.File(show_label=False, interactive=False, visible=False, elem_id="gv-file")
     gr.Markdown(f"## Code\n{CODE}", elem_classes="gv-heading")
-    refresh = gr.Button("Write the code for the settings as they are", size="sm")
-    hidden: dict[str, Any] = {"interactive": False, "visible": False}
-    python = gr.Code(label="Python", language="python", **hidden)
-    command = gr.Code(label="Command line", language="shell", **hidden)
-    curl = gr.Code(label="curl", language="shell", **hidden)
+    refresh = gr.Button("Write the code for the settings as they are", size="sm", elem_id="gv-code")
+    code: Any = gr.HTML(
+        None, apply_default_css=False, html_template=CODE_HTML, js_on_load=mounting("code.js")
+    )
     gr.Markdown(f"## API\n{API}", elem_classes="gv-heading")
-    return Export(frame, files, file, opened, refresh, python, command, curl)
+    return Export(frames, files, line, file, opened, refresh, code)
 
 
 def wire(engine: Engine, shared: Shared, panel: Export) -> None:
-    panel.frame.click(None, None, None, js=SAVE_FRAME)
+    panel.frames.click(None, None, panel.notice, js=SAVE_FRAMES, **UNSEEN)
     model, pixels = shared.settings["model"], shared.settings["pixels"]
     for kind, button in panel.files.items():
         button.click(
             writing(engine, kind),
             [shared.runs, model, pixels],
-            panel.file,
-            show_progress="minimal",
-            api_visibility="private",
+            [panel.notice, panel.file],
+            **UNSEEN,
         ).success(None, None, None, js=FETCH)
 
     def on_open(path: str) -> Changes:
         try:
-            run = exports.opened(path)
+            run = opening.opened(path)
             view = payload([run])
         except Exception as error:
-            return {shared.notice: message(explain(error), "problem")}
+            return {panel.notice: message(explain(error), "problem")}
         run_id = engine.runs.add(run)
-        asked = [exchange(run.question, run.answer, run, run_id=run_id)] if run.question else []
+        given = answers(engine.runs, Sides([run_id], question=run.question))
         return {
-            shared.notice: message(OPENED),
-            shared.viewer: view | {"runs": [run_id]},
+            panel.notice: message(OPENED),
+            shared.viewer: gr.update(value=view | {"runs": [run_id]}, answers=given),
             shared.runs: [run_id],
-            shared.answers: asked,
-            shared.exchanges: asked,
         }
 
-    panel.opened.upload(on_open, panel.opened, [shared.notice, *shared.results], **UNSEEN)
+    panel.opened.upload(on_open, panel.opened, [panel.notice, *shared.results], **UNSEEN)
 
     def on_code(user: gr.Request, values: Values) -> Changes:
         try:
             code = recipe(shared, values)
-            texts = {
-                panel.python: snippets.python(code),
-                panel.command: snippets.command(code),
-                panel.curl: snippets.curl(code, address(user)),
-            }
         except ValueError as error:
-            raise gr.Error(str(error), print_exception=False) from error
-        return {widget: gr.update(value=text, visible=True) for widget, text in texts.items()}
+            return {panel.notice: message(str(error), "problem")}
+        texts = {
+            "Python": snippets.python(code),
+            "Command line": snippets.command(code),
+            "curl": snippets.curl(code, address(user)),
+        }
+        return {panel.notice: message(), panel.code: list(texts.items())}
 
-    code = [panel.python, panel.command, panel.curl]
-    panel.refresh.click(on_code, {shared.question, *shared.asked}, code, **AT_ONCE)
+    panel.refresh.click(on_code, shared.asked, [panel.notice, panel.code], **AT_ONCE)
 
 
 def recipe(shared: Shared, values: Values) -> snippets.Recipe:
@@ -138,13 +142,21 @@ def recipe(shared: Shared, values: Values) -> snippets.Recipe:
 
 
 def writing(engine: Engine, kind: str) -> Callable[..., Any]:
-    def on_write(ids: list[str], model: str, pixels: int) -> Any:
-        if not ids:
-            raise gr.Error(NOTHING, print_exception=False)
-        runs = measured_runs(engine, ids, model, pixels)
+    title, _ = exports.KINDS[kind]
+
+    def on_write(ids: list[str], model: str, pixels: int) -> Iterator[Any]:
+        """What is under way, then the file, or why there is none."""
+        yield message(WRITING.format(title=title)), gr.skip()
+        runs = measured_runs(engine, ids, model, pixels) if ids else []
         if not runs:
-            raise gr.Error(GONE, print_exception=False)
-        return gr.update(value=exports.make(kind, runs), visible=True)
+            yield message(GONE if ids else NOTHING, "problem"), gr.skip()
+            return
+        try:
+            path = exports.make(kind, runs)
+        except Exception as error:
+            yield message(explain(error), "problem"), gr.skip()
+            return
+        yield message(), gr.update(value=path, visible=True)
 
     return on_write
 

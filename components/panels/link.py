@@ -11,7 +11,7 @@ from typing import Any
 
 import gradio as gr
 
-from components.panels.controls import Controls, method_changes
+from components.panels.controls import Controls, chosen_method
 from components.panels.curves import Curves
 from components.panels.shared import AT_ONCE, UNSEEN, Changes, Shared
 from components.session import restore
@@ -19,9 +19,9 @@ from components.session.display import message, status
 from components.session.engine import Engine
 from components.session.examples import Example, example_of, ready
 from components.session.request import AUTO, LONGEST
+from components.session.sides import View
 from gleanvid.compressors import COMPRESSORS
 
-LOADED = "Settings as in the link. Press Ask to run them."
 COPY = """async () => {
   await new Promise((done) => setTimeout(done, 400));  // what was set last is in the address then
   try {
@@ -36,16 +36,13 @@ RENAME = (
 )
 TAB = "() => window.gvTab()"
 KEPT = "() => window.gvKept()"
+OPEN = "(kept) => window.gvOpenLink(kept)"
 WRITE = "(value) => window.gvLink(NAME, value, DEFAULT)"
 _CURRENT_NAMES = {  # of a setting that had another name when the link was copied
     f"{name}.{before}": f"{name}.{now}"
     for name, method in COMPRESSORS.items()
     for before, now in method.renamed.items()
 }
-CLIP = """(value) => {
-  const path = value?.path ?? value?.video?.path ?? "";
-  window.gvLink(NAME, CLIPS.find((clip) => path.endsWith(clip)) ?? "", "");
-}"""
 
 
 def button() -> gr.Button:
@@ -57,16 +54,10 @@ def button() -> gr.Button:
     return copy
 
 
-def writer(name: str, widget: Any, examples: Sequence[Example]) -> str:
-    """The script that puts the value of this widget into the address (see ``assets/page.js``)."""
-    words: dict[str, Any] = {"NAME": name}
-    if name == "clip":
-        script, words["CLIPS"] = CLIP, [example.path.name for example in examples]
-    else:
-        script, words["DEFAULT"] = WRITE, widget.value
-    for word, value in words.items():
-        script = script.replace(word, json.dumps(value, default=str))
-    return script
+def writer(name: str, usual: Any) -> str:
+    """The script that puts the value of a widget into the address (see ``assets/page.js``)."""
+    script = WRITE.replace("NAME", json.dumps(name))
+    return script.replace("DEFAULT", json.dumps(usual, default=str))
 
 
 def wire(
@@ -77,23 +68,24 @@ def wire(
     curves: Curves,
     examples: Sequence[Example],
     blocks: gr.Blocks,
-) -> None:
-    """``named``: every widget that a link has a value for, by its key."""
+    preview: Mapping[str, Any],
+) -> Any:
+    """The event that shows what a link says. ``named``: every widget with a key in a link."""
     for name, widget in named.items():  # each by itself: all values at once take the page long
-        widget.change(None, widget, None, js=writer(name, widget, examples), **UNSEEN)
+        if name != "clip":  # an upload button says nothing of its changes
+            widget.change(None, widget, None, js=writer(name, widget.value), **UNSEEN)
     shared.tabs.select(None, None, None, js=TAB, **UNSEEN)
     titles = [str(tab.id) for tab in shared.tabs.children if isinstance(tab, gr.Tab)]
 
-    def on_load(user: gr.Request, kept: str | None) -> Changes:
+    def on_load(user: gr.Request, text: str | None) -> Changes:
         query = dict(user.query_params)
         changes = linked(query, named, examples, controls)
-        if query.keys() & named.keys():
-            changes[shared.notice] = message(LOADED)
-        back = restore.restored(engine, kept, examples)
+        back, first = restore.restored(engine, text), None
         if back is not None:
             changes[shared.notice] = message(back.text)
-        if back is not None and back.runs is not None:
-            changes |= returned(shared, back) | {named["clip"]: back.path}
+        if back is not None and back.view is not None:
+            first = back.view.runs[0]
+            changes |= returned(shared, back.view) | {named["clip"]: back.path, kept: first}
             changes[shared.ready] = ready(example_of(examples, back.path))
         elif (path := changes.get(named["clip"])) and path != str(examples[0].path):
             # the opening result is of another clip
@@ -101,22 +93,21 @@ def wire(
             changes[shared.ready] = ready(example_of(examples, path))
         if (tab := query.get("tab", "")) in titles:
             changes |= {shared.tabs: gr.update(selected=tab), shared.tab: tab}
-        run = engine.runs.get(back.runs[0]) if back is not None and back.runs else None
-        return changes | {shared.status: status(engine, run)}
+        return changes | {shared.status: status(engine, engine.runs.get(first))}
 
     kept = gr.Textbox(visible=False)
-    widgets = [*named.values(), *(column for _, column in controls.groups), *curves.plots.values()]
+    widgets = [*named.values(), *(column for _, column in controls.groups), *curves.shown]
     places = [shared.notice, shared.ready, shared.tabs, shared.tab, shared.status]
-    blocks.load(on_load, kept, [*places, *widgets, *shared.results], js=KEPT, **AT_ONCE)
+    outputs = [kept, *places, *widgets, *shared.results]
+    loaded = blocks.load(on_load, kept, outputs, js=KEPT, **AT_ONCE)
+    loaded.then(None, kept, None, js=OPEN, **UNSEEN)
+    refresh = gr.Button("Show", visible="hidden", elem_id="gv-refresh")
+    return refresh.click(**preview)
 
 
-def returned(shared: Shared, back: restore.Restored) -> Changes:
-    return {
-        shared.answers: back.exchanges,
-        shared.exchanges: back.exchanges,
-        shared.viewer: back.viewer,
-        shared.runs: back.runs,
-    }
+def returned(shared: Shared, view: View) -> Changes:
+    shown = gr.update(value=view.value, answers=view.answers)
+    return {shared.viewer: shown, shared.runs: view.runs}
 
 
 def linked(
@@ -132,7 +123,7 @@ def linked(
     method = query.get("compressor", "")
     if method in COMPRESSORS:
         given = {"value": changes[controls.ratio]} if controls.ratio in changes else {}
-        changes |= method_changes(controls, method)
+        changes |= chosen_method(controls, method)
         changes[controls.ratio] = changes[controls.ratio] | given
     return changes
 

@@ -7,20 +7,32 @@ from typing import NamedTuple
 
 import gradio as gr
 
-from components.panels import about, clip, compare, curves, export, link, settings, status, talk
+from components.panels import (
+    about,
+    clip,
+    compare,
+    curves,
+    export,
+    habits,
+    link,
+    settings,
+    sides,
+    status,
+    talk,
+)
 from components.panels.shared import Shared, owner, previewing
 from components.server import api
 from components.server.serving import LOCAL, Limits
 from components.session import display, first
 from components.session.engine import Engine
 from components.session.examples import Example, files
+from components.session.examples import ready as ready_questions
 from components.session.loading import BUILT_IN
 from components.viewer.component import MaskViewer
 from gleanvid.compressors import COMPRESSORS
 
 BUILT_IN_MODEL = ("Built-in (tiny)", BUILT_IN)
-HEADER = "<h1>GleanVID</h1><p>Ask a video. See which of its tokens the model was given.</p>"
-CLOSE_ON_PHONES = "() => ({__type__: 'update', open: window.innerWidth > 1000})"
+HEADER = "<h1>GleanVID</h1>"
 
 
 def build_app(
@@ -33,47 +45,56 @@ def build_app(
     gr.set_static_paths([first.FOLDER, *files(examples)])
     opening = first.load()
     question = opening.question or (examples[0].question if examples else "")
-    start = {"model": models[0][1], "compressor": "gleanvid"}
+    if examples:
+        first.offer(engine, examples[0], opening.runs)
     with gr.Blocks(title="GleanVID", fill_width=True, delete_cache=limits.delete_cache) as blocks:
-        with gr.Sidebar(width=300, elem_id="gv-settings") as sidebar:
-            sliders = settings.panel(COMPRESSORS, models, limits.max_frames, start)
-            link.button()
         with gr.Row(elem_id="gv-top"):
             gr.HTML(HEADER, elem_id="gv-header")
-            line = status.panel(display.status(engine))
+            model = settings.model(models)
+        with gr.Row(elem_id="gv-asking"):
+            source = clip.panel(examples)
+            words = talk.panel(question)
+        with gr.Row(elem_id="gv-under"):
+            ready = clip.chips(ready_questions(examples[0]) if examples else [])
+            line = talk.line(bool(opening.runs))
         with gr.Row(elem_id="gv-columns"):
-            with gr.Column(scale=5, min_width=320):
-                source = clip.panel(examples, limits.upload_mb, limits.max_frames)
-                words = talk.panel(question, opening.exchanges)
-            with gr.Column(scale=8, min_width=320):
+            with gr.Column(scale=1, min_width=320):
                 results = _results(opening)
-        asked = {"clip": source.video} | sliders.named()
+            with gr.Column(scale=0, min_width=272, elem_id="gv-settings"):
+                sliders, asks = settings.panel(COMPRESSORS, "gleanvid", first.RATIO, model, limits)
+                link.button()
+                facts = status.panel(display.status(engine))
+        asked = {"clip": source.file} | sliders.named()
         shared = Shared(
             settings=asked,
             question=words.question,
-            notice=words.notice,
-            answers=words.answers,
-            ready=source.ready,
+            notice=line,
+            ready=ready,
             viewer=results.viewer,
-            status=line,
+            status=facts,
             tabs=results.tabs,
-            runs=gr.State([]),
-            exchanges=gr.State([]),  # a saved answer is no history: the model did not give it here
+            runs=gr.State(opening.runs),
+            pinned=sides.panel(),
+            exchanges=gr.State([]),
+            habits={"both": asks.both, "remember": asks.remember},
+            examples={str(example.path): example for example in examples},
             tab=gr.State("Tokens"),
-            starters=(words.ask, words.again, results.compare.start, results.compare.sweep),
+            starters=(words.ask, results.compare.start, results.compare.sweep),
             stoppers=(words.stop, results.compare.stop),
         )
         preview = previewing(engine, shared, words.stop, sliders.controls.problem)
-        settings.wire(engine, shared.runs, sliders, words.note, preview)
-        clip.wire(shared, source, examples, preview)
-        talk.wire(engine, shared, words, examples)
+        tuned = settings.wire(engine, shared.runs, sliders, preview)
+        sides.wire(engine, shared, sliders.controls, preview, tuned)
+        tuned += clip.wire(shared, source, examples, preview)
+        talk.wire(engine, shared, words)
         curves.wire(engine, shared, results.curves)
         compare.wire(engine, shared, results.compare)
         export.wire(engine, shared, results.export)
-        keys = {"question": words.question} | results.compare.named()
-        link.wire(engine, shared, asked | keys, sliders.controls, results.curves, examples, blocks)
+        keys = {"question": words.question, "a": shared.pinned} | results.compare.named()
+        named, own = asked | keys, sliders.controls
+        opened = link.wire(engine, shared, named, own, results.curves, examples, blocks, preview)
+        habits.wire(engine, shared, asks, [*tuned, opened])
         api.publish(engine, [name for _, name in models], limits.max_frames)
-        blocks.load(None, None, [sidebar], js=CLOSE_ON_PHONES)
 
         def on_unload(user: gr.Request) -> None:
             engine.stop(owner(user))
@@ -93,9 +114,14 @@ class Results(NamedTuple):
 
 
 def _results(opening: first.First) -> Results:
-    with gr.Tabs() as tabs:
+    with gr.Tabs(elem_id="gv-tabs") as tabs:
         with gr.Tab("Tokens", id="Tokens"):
-            viewer = MaskViewer(opening.viewer, elem_id="gv-tokens")
+            viewer = MaskViewer(
+                opening.viewer,
+                answers=opening.answers,
+                choices=sides.choices(),
+                elem_id="gv-tokens",
+            )
         with gr.Tab("Curves", id="Curves"):
             plots = curves.panel(opening.figures)
         with gr.Tab("Compare", id="Compare"):

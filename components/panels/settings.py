@@ -1,19 +1,19 @@
-"""What comes before the question: model, frames, pixels, seed, compressor, and how to sample.
+"""What the tokens and the answer depend on: model, compressor, frames, pixels, seed, sampling.
 
 A changed setting shows its effect once the hand is off it; nothing is encoded again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import gradio as gr
 
-from components.panels import controls
+from components.panels import controls, habits
 from components.panels.shared import AT_ONCE, UNSEEN, Changes
+from components.server.serving import Limits
 from components.session.engine import Engine
-from components.session.loading import BUILT_IN
 from components.session.request import NEW_TOKENS, SEEDS
 from gleanvid.compressors import COMPRESSORS
 
@@ -26,7 +26,7 @@ PIXELS = {  # most pixels of a frame, as the model sees it
     "224 × 224": 224 * 224,
     "160 × 160": 160 * 160,
 }
-PRESETS = (0.5, 0.25, 0.1)  # retention ratios one click away
+CLIP = "Any video or GIF, up to {size} MB."
 PUSH = """(moved, other) =>
   moved === null || document.activeElement?.type === "number" ? other : BOUND(moved, other)"""
 
@@ -55,100 +55,105 @@ class Settings(NamedTuple):
         }
 
 
+def model(models: Sequence[tuple[str, str]]) -> gr.Dropdown:
+    """``models`` are (label, name) pairs, the first one chosen."""
+    return gr.Dropdown(
+        list(models), value=models[0][1], label="Model", interactive=True, elem_id="gv-model"
+    )
+
+
 def panel(
-    methods: controls.Methods,
-    models: Sequence[tuple[str, str]],
-    max_frames: int,
-    start: Mapping[str, Any],
-) -> Settings:
-    """``models`` are (label, name) pairs; ``start`` names the model and compressor shown."""
-    gr.Markdown("### Model", elem_classes="gv-heading")
-    model = gr.Dropdown(list(models), value=start["model"], label="Video LLM", interactive=True)
-    frames = gr.Slider(
-        FRAMES[0],
-        max_frames,
-        value=min(start.get("frames", FRAMES[1]), max_frames),
-        step=2,
-        label="Frames",
-        info="Sampled evenly over the whole clip",
-        interactive=True,
-    )
-    pixels = gr.Dropdown(
-        list(PIXELS.items()),
-        value=0,
-        label="Pixels per frame",
-        info="At most, as the model sees it",
-        interactive=True,
-    )
-    seed = gr.Number(
-        0,
-        label="Seed",
-        precision=0,
-        minimum=0,
-        maximum=SEEDS,
-        interactive=True,
-        elem_classes="gv-short",
-    )
-    gr.Markdown("### Compression", elem_classes="gv-heading")
-    own = controls.panel(methods, start["compressor"], PRESETS)
-    gr.Markdown("### Answer", elem_classes="gv-heading")
-    return Settings(model, frames, pixels, seed, own, *sampling())
+    methods: controls.Methods, start: str, ratio: float, model: gr.Dropdown, limits: Limits
+) -> tuple[Settings, habits.Habits]:
+    """``start`` and ``ratio``: what stands first; ``model``: the widget of :func:`model`."""
+    gr.Markdown("## Tune B", elem_classes="gv-heading")
+    method = controls.choice(methods, start)
+    share = controls.budget(methods[start], ratio)
+    in_the_open = controls.in_the_open(methods, start)
+    refused = controls.problem()
+    live = habits.live()
+    with gr.Accordion("More settings", open=False):
+        folded = controls.more(methods, start)
+        gr.Markdown(f"### Clip\n{CLIP.format(size=limits.upload_mb)}", elem_classes="gv-heading")
+        frames = gr.Slider(
+            FRAMES[0],
+            limits.max_frames,
+            value=min(FRAMES[1], limits.max_frames),
+            step=2,
+            label="Frames",
+            info="Sampled evenly over the whole clip",
+            interactive=True,
+        )
+        pixels = gr.Dropdown(
+            list(PIXELS.items()),
+            value=0,
+            label="Pixels per frame",
+            info="At most, as the model sees it",
+            interactive=True,
+        )
+        gr.Markdown("### Answer", elem_classes="gv-heading")
+        asks = habits.panel(live, str(model.value))
+        seed = gr.Number(
+            0,
+            label="Seed",
+            precision=0,
+            minimum=0,
+            maximum=SEEDS,
+            interactive=True,
+            elem_classes="gv-short",
+        )
+        sampled = sampling()
+    own = controls.Controls(method, share, [in_the_open, folded], refused)
+    return Settings(model, frames, pixels, seed, own, *sampled), asks
 
 
 def sampling() -> tuple[gr.Slider, gr.Slider, gr.Slider]:
-    """Temperature, top-p and length, folded away."""
-    with gr.Accordion("Advanced: sampling", open=False):
-        temperature = gr.Slider(
-            0.0,
-            2.0,
-            value=0.0,
-            step=0.05,
-            label="Temperature",
-            info="0 always takes the likeliest word",
-            interactive=True,
-        )
-        top_p = gr.Slider(
-            0.05,
-            1.0,
-            value=1.0,
-            step=0.05,
-            label="Top-p",
-            info="Draw from the likeliest words that share this much",
-            interactive=True,
-        )
-        least, usual, most = NEW_TOKENS
-        new_tokens = gr.Slider(
-            least,
-            most,
-            value=usual,
-            step=1,
-            label="Answer length",
-            info="At most this many tokens",
-            interactive=True,
-        )
+    """Temperature, top-p and length."""
+    temperature = gr.Slider(
+        0.0,
+        2.0,
+        value=0.0,
+        step=0.05,
+        label="Temperature",
+        info="0 always takes the likeliest word",
+        interactive=True,
+    )
+    top_p = gr.Slider(
+        0.05,
+        1.0,
+        value=1.0,
+        step=0.05,
+        label="Top-p",
+        info="Draw from the likeliest words that share this much",
+        interactive=True,
+    )
+    least, usual, most = NEW_TOKENS
+    new_tokens = gr.Slider(
+        least,
+        most,
+        value=usual,
+        step=1,
+        label="Answer length",
+        info="At most this many tokens",
+        interactive=True,
+    )
     return temperature, top_p, new_tokens
 
 
-def wire(
-    engine: Engine, runs: gr.State, panel: Settings, note: gr.Markdown, preview: dict[str, Any]
-) -> None:
-    """``note`` goes with the built-in model; ``runs`` are the ids on show."""
+def wire(engine: Engine, runs: gr.State, panel: Settings, preview: dict[str, Any]) -> list[Any]:
+    """The events after which the tokens of other settings are shown; ``runs``: ids on show."""
     own = panel.controls
-    panel.model.input(
-        lambda name: gr.update(visible=name == BUILT_IN), panel.model, note, **AT_ONCE
-    )
 
     def on_method(name: str) -> Changes:
-        return controls.method_changes(own, name)
+        return controls.chosen_method(own, name)
 
     columns = [column for _, column in own.groups]
     own.method.input(on_method, own.method, [own.ratio, *columns], **AT_ONCE)
-    for button, share in zip(own.presets, PRESETS, strict=True):
-        button.click(lambda share=share: share, None, own.ratio, **AT_ONCE)
     for key, switch in own.switches.items():
         switch.change(lambda on: gr.update(visible=not on), switch, own.fields[key], **AT_ONCE)
     paired = {widget for pair in own.pairs for widget in pair}
-    free = [own.ratio, *own.fields.values(), *own.switches.values()]
+    words = [panel.seed, panel.temperature, panel.top_p, panel.new_tokens]  # other answers
+    free = [own.ratio, *own.fields.values(), *own.switches.values(), *words]
     # A clip may be encoded for minutes: the preview of another one ends it at once.
     clip = [own.method.input, panel.model.input, panel.frames.release, panel.pixels.input]
     previews = [gr.on(clip, **preview, trigger_mode="multiple")]
@@ -162,6 +167,7 @@ def wire(
     for shown in previews:  # a number out of range is refused, and clamped once typing ends
         shown.failure(**preview)
     runs.change(_reading(engine, own), runs, list(own.readouts.values()), **AT_ONCE)
+    return previews
 
 
 def _push(event: Any, script: str, moved: Any, other: Any) -> Any:
@@ -179,7 +185,7 @@ def _reading(engine: Engine, own: controls.Controls) -> Callable[[list[str]], Ch
         chosen = str(run.compressor["name"])
         if chosen not in COMPRESSORS:  # a chain of several
             return dict.fromkeys(own.readouts.values(), "")
-        text = controls.readout(COMPRESSORS[chosen], run.compression.trace)
+        text = controls.readout(COMPRESSORS[chosen], run.compression)
         return {line: text if name == chosen else "" for name, line in own.readouts.items()}
 
     return on_runs

@@ -5,6 +5,7 @@ Handlers take and return dictionaries from widget to value, so no position stand
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -12,12 +13,16 @@ from typing import Any
 
 import gradio as gr
 
-from components.session import actions
+from components.session import sides
+from components.session.asking import Habits
 from components.session.display import message
 from components.session.engine import Engine
+from components.session.examples import Example
 from components.session.request import RATIO, Request, chosen
+from components.session.sides import Sides
+from components.session.updates import PageUpdate
 from components.viewer.component import MaskViewer
-from gleanvid.compressors import COMPRESSORS
+from gleanvid.compressors import COMPRESSORS, from_settings
 from gleanvid.compressors.base import Compressor
 
 # Gradio tells every output how far its event is, and searches the page for each: nothing shows it.
@@ -29,6 +34,7 @@ UNSEEN: dict[str, Any] = {
 AT_ONCE: dict[str, Any] = {"queue": False, **UNSEEN}
 # The engine's line lets one at a time to the model and tells the others where they stand.
 IN_LINE: dict[str, Any] = {"concurrency_limit": None, **UNSEEN}
+PINNED_CHARS = 10_000  # of JSON with settings
 GRACE_S = 3.0  # time for stopped work to say how it ended
 BUSY = "Still at work for you. Stop it first, or wait."
 
@@ -43,21 +49,24 @@ class Shared:
     settings: Mapping[str, Any]  # all that a request is made of, by name in a link
     question: gr.Textbox
     notice: gr.HTML
-    answers: gr.HTML
     ready: gr.HTML  # questions offered for the clip
     viewer: MaskViewer
     status: gr.HTML
     tabs: gr.Tabs
-    runs: gr.State  # ids of the runs on show, the first one in charge
-    exchanges: gr.State
+    runs: gr.State  # ids of the runs on show: B, A, then others
+    pinned: gr.Textbox  # settings of A's compressor as JSON; empty for all tokens
+    exchanges: gr.State  # what the model remembers
+    habits: Mapping[str, gr.Checkbox]  # by field of Habits
+    examples: Mapping[str, Example]  # by path
     tab: gr.State  # name of the open tab
     starters: tuple[gr.Button, ...]  # buttons that begin work at the model
     stoppers: tuple[gr.Button, ...]
 
     @property
     def asked(self) -> set[Any]:
-        """The widgets that :meth:`request` reads."""
-        return set(self.settings.values())
+        """The widgets that :meth:`request`, :meth:`sides` and :meth:`habits_of` read."""
+        page = {self.runs, self.pinned, self.question}
+        return {*self.settings.values(), *self.habits.values(), *page}
 
     def request(self, values: Values) -> Request:
         named = {name: values[widget] for name, widget in self.settings.items()}
@@ -74,7 +83,16 @@ class Shared:
                 "top_p": named["top_p"],
                 "max_new_tokens": int(named["new_tokens"] or 0),
             },
+            example=self.examples.get(named["clip"]),
         )
+
+    def sides(self, values: Values) -> Sides:
+        question, sampling = values[self.question] or "", self.request(values).sampling
+        pinned = pinned_settings(values[self.pinned])
+        return Sides(values[self.runs] or [], pinned, question, sampling)
+
+    def habits_of(self, values: Values) -> Habits:
+        return Habits(**{name: bool(values[box]) for name, box in self.habits.items()})
 
     def maker(self, values: Values) -> Callable[[str, float], Compressor]:
         """Makes a method at a ratio, its other settings as they stand in the sidebar."""
@@ -91,22 +109,25 @@ class Shared:
 
         return make
 
-    def changes(self, update: actions.PageUpdate) -> Changes:
+    def changes(self, update: PageUpdate) -> Changes:
         parts = {
             self.notice: update.notice,
-            self.viewer: update.viewer,
             self.runs: update.runs,
             self.status: update.status,
-            self.answers: update.exchanges,
             self.exchanges: update.exchanges,
         }
-        changed = {widget: value for widget, value in parts.items() if value is not None}
+        changed: Changes = {widget: value for widget, value in parts.items() if value is not None}
+        pending = "" if update.viewer is not None else update.pending
+        viewer = {"value": update.viewer, "answers": update.answers, "pending": pending}
+        shown: dict[str, Any] = {name: prop for name, prop in viewer.items() if prop is not None}
+        if shown:
+            changed[self.viewer] = gr.update(**shown)
         return changed | (self.working(False) if update.done else {})
 
     @property
     def changed(self) -> list[Any]:
         """All that :meth:`changes` may change."""
-        return [*self.previewed, self.answers, self.exchanges, *self.buttons]
+        return [*self.previewed, self.exchanges, *self.buttons]
 
     @property
     def previewed(self) -> list[Any]:
@@ -116,10 +137,11 @@ class Shared:
     @property
     def results(self) -> list[Any]:
         """What :meth:`cleared` empties."""
-        return [self.answers, self.exchanges, self.viewer, self.runs]
+        return [self.exchanges, self.viewer, self.runs]
 
     def cleared(self) -> Changes:
-        return {self.answers: [], self.exchanges: [], self.viewer: None, self.runs: []}
+        nothing = gr.update(value=None, answers=[], pending="")
+        return {self.exchanges: [], self.viewer: nothing, self.runs: []}
 
     @property
     def buttons(self) -> list[Any]:
@@ -129,6 +151,14 @@ class Shared:
         """Stop works while something runs, everything else before."""
         free, stop = gr.update(interactive=not running), gr.update(interactive=running)
         return dict.fromkeys(self.starters, free) | dict.fromkeys(self.stoppers, stop)
+
+
+def pinned_settings(text: str | None) -> dict[str, Any] | None:
+    """What a page or a link says of A; None, for all tokens, where that is no compressor."""
+    try:
+        return from_settings(json.loads((text or "")[:PINNED_CHARS])).settings()
+    except (ValueError, TypeError, AttributeError, RecursionError):
+        return None
 
 
 def owner(user: gr.Request) -> str:
@@ -143,14 +173,14 @@ def previewing(engine: Engine, shared: Shared, stop: gr.Button, problem: gr.HTML
     """
 
     def on_preview(user: gr.Request, values: Values) -> Iterator[Changes]:
-        page, before = owner(user), values[shared.runs] or []
-        request = shared.request(values)
-        yield {problem: refusal(request)}
-        for update in actions.preview(engine, request, before, page):
+        page, request = owner(user), shared.request(values)
+        refused = {problem: refusal(request)}
+        for update in sides.preview(engine, request, shared.sides(values), page):
             stoppable = update.stoppable or engine.busy(page)
-            yield shared.changes(update) | {stop: gr.update(interactive=stoppable)}
+            stopping = {stop: gr.update(interactive=stoppable)}
+            yield refused | stopping | shared.changes(update)
 
-    inputs, outputs = {shared.runs, *shared.asked}, [*shared.previewed, stop, problem]
+    inputs, outputs = shared.asked, [*shared.previewed, stop, problem]
     return {"fn": on_preview, "inputs": inputs, "outputs": outputs, **IN_LINE}
 
 

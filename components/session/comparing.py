@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, suppress
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from components.session import rows as table
-from components.session.actions import explain, sampled, waiting
-from components.session.display import Message, message, progress, status
+from components.session.display import Message, message, progress, sampled, status
 from components.session.engine import Engine
 from components.session.line import Work
 from components.session.request import Request, has_free_ratio
 from components.session.rows import Row
+from components.session.sides import Sides, answers, pair
+from components.session.updates import explain, waiting
 from components.viewer.payload import MAX_METHODS, payload
 from gleanvid.compressors import COMPRESSORS
 from gleanvid.compressors.base import Compressor
+from gleanvid.plots.labels import label_of
 from gleanvid.run import Run
 from gleanvid.types import StoppedError, Video
 
@@ -25,7 +27,13 @@ MAX_ROWS = 40
 NOTHING = "Choose at least one compressor and one retention ratio."
 TOO_MANY = f"That makes {{count}} rows; the limit is {MAX_ROWS}. Choose fewer."
 
-Plan = tuple[str, Callable[[], Compressor]]
+
+class Plan(NamedTuple):
+    """A row to come. ``make`` raises ``ValueError`` for settings that the method refuses."""
+
+    label: str
+    method: str  # its name
+    make: Callable[[], Compressor]
 
 
 @dataclass(frozen=True)
@@ -35,6 +43,7 @@ class Compared:
     notice: Message | None = None
     rows: list[Row] | None = None
     viewer: dict[str, Any] | None = None
+    answers: list[dict[str, Any]] | None = None
     run_ids: list[str] | None = None
     status: list[tuple[str, str]] | None = None
     done: bool = False
@@ -54,12 +63,19 @@ def plans(
         raise ValueError(NOTHING)
     if len(wanted) >= MAX_ROWS:
         raise ValueError(TOO_MANY.format(count=len(wanted) + 1))
-    every: list[Plan] = [(COMPRESSORS["full"].title, COMPRESSORS["full"])]
-    for name, ratio in wanted:
-        share = f" {100 * ratio:.3g} %" if has_free_ratio(COMPRESSORS[name]) else ""
-        label = COMPRESSORS[name].title + share
-        every.append((label, lambda name=name, ratio=ratio: make(name, ratio)))  # type: ignore[misc]
-    return every
+    full = COMPRESSORS["full"]
+    return [
+        Plan(full.title, full.name, full),
+        *(_plan(name, ratio, make) for name, ratio in wanted),
+    ]
+
+
+def _plan(name: str, ratio: float, make: Callable[[str, float], Compressor]) -> Plan:
+    """Its label is that of the run, also where the settings are refused and there will be none."""
+    settings: Mapping[str, Any] = {"name": name, "retention_ratio": ratio}
+    with suppress(ValueError):
+        settings = make(name, ratio).settings()
+    return Plan(label_of(settings), name, lambda: make(name, ratio))
 
 
 def compare(
@@ -80,19 +96,19 @@ def compare(
             yield Compared(message(text, "problem"), done=True)
             return
         planned = make_plans()
-        done = [Row(label) for label, _ in planned]
+        done = [Row(plan.label, plan.method) for plan in planned]
         yield Compared(progress(engine, request.model, "Reading the clip…"), [*done])
         comparison = Comparison(engine, request, question, needs_of(planned), work)
         opening = f"Compared {len(done)} rows."
-        for index, (label, make) in enumerate(planned):
+        for index, plan in enumerate(planned):
             work = engine.renew(session, work)
-            text = f"Row {index + 1} of {len(planned)}: {label}…"
+            text = f"Row {index + 1} of {len(planned)}: {plan.label}…"
             done[index] = replace(done[index], state="running")
             yield Compared(message(text), [*done])
             try:
                 for ahead in waiting(engine, work):
                     yield Compared(ahead.notice, status=ahead.status)
-                done[index] = comparison.row(done[index], make, work)
+                done[index] = comparison.row(done[index], plan.make, work)
             except Exception as error:  # one method's fault must not end the table
                 late = isinstance(error, StoppedError) and engine.work(session) is work
                 if isinstance(error, StoppedError) and not late:
@@ -139,11 +155,14 @@ class Comparison:
             raise StoppedError
         if self.reference is None and compressor.name == "full":
             self.reference = run.answer
-        row = replace(row, state="done", run=run, run_id=engine.runs.add(run, self.request.path))
+        row = replace(row, state="done", run=run, run_id=self._add(run))
         if not self.reference:
             return row
         score = engine.score(self.clip, self.question, self.reference, compressor, work)
         return replace(row, score=score)
+
+    def _add(self, run: Run) -> str:
+        return self.engine.runs.add(run, self.request.path, self.request.example)
 
     def tokens(self) -> Any | None:
         encoded = self.engine.encoded(self.clip)
@@ -153,31 +172,44 @@ class Comparison:
 def needs_of(planned: list[Plan]) -> frozenset[str]:
     """Every signal of the vision side that one of the methods reads."""
     needs: frozenset[str] = frozenset()
-    for _, make in planned:
-        try:
-            needs |= make().needs
-        except ValueError:  # its row will say so
-            continue
+    for plan in planned:
+        with suppress(ValueError):  # its row will say so
+            needs |= plan.make().needs
     return needs
 
 
 def finished(engine: Engine, comparison: Comparison, rows: list[Row], opening: str) -> Compared:
-    """The last word: every run that fits into the viewer, side by side."""
-    fit = [row for row in rows if row.run is not None][:MAX_METHODS]
-    shown = [row.run for row in fit if row.run is not None]
-    if not shown:
+    """The last word: runs in the viewer, as many as it takes; curves and files have them all."""
+    request, example = comparison.request, comparison.request.example
+    made = in_order([(row.run_id, row.run) for row in rows if row.run is not None], request)
+    if not made:
         return Compared(message(opening, "problem" if rows else "quiet"), rows, done=True)
+    ids, runs = (list(part) for part in zip(*made, strict=True))
+    shown = runs[:MAX_METHODS]
     tokens = f"{shown[0].compression.num_tokens:,} visual tokens before compression"
+    view = payload(
+        shown,
+        *pair(len(shown)),
+        comparison.tokens(),
+        source=request.path,
+        facts=example and example.facts,
+        question=comparison.question,
+    )
+    view["runs"] = ids[: len(shown)]
+    given = answers(engine.runs, Sides(view["runs"], question=comparison.question))
     text = f"{opening} {sampled(comparison.video, tokens)}"
-    if sum(row.run is not None for row in rows) > MAX_METHODS:
-        text += f" The viewer shows the first {MAX_METHODS}."
-    a = min(1, len(shown) - 1)  # the first method, next to the full tokens
-    ids = [row.run_id for row in fit]
-    in_charge = [ids.pop(a), *ids]
-    view = payload(shown, a, 0 if a else None, comparison.tokens()) | {"runs": in_charge}
-    rows = [replace(row, viewed=row.run_id in in_charge) for row in rows]
-    line = status(engine, shown[a])
-    return Compared(message(text), rows, view, in_charge, line, done=True)
+    return Compared(message(text), rows, view, given, ids, status(engine, shown[0]), done=True)
+
+
+def in_order(made: list[tuple[str, Run]], request: Request) -> list[tuple[str, Run]]:
+    """As `Sides` has them: B, then A, then the others. A is the first one, all tokens.
+
+    B is what the page is set to, where that was compared, else the first method.
+    """
+    with suppress(ValueError):
+        own = request.compressor().settings()
+        made = [*made[:1], *sorted(made[1:], key=lambda one: one[1].compressor != own)]
+    return [*made[1:2], *made[:1], *made[2:]]
 
 
 __all__ = ["Compared", "Plan", "compare", "plans", "table"]

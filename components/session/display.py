@@ -1,19 +1,21 @@
-"""What the page displays, as plain values: messages, exchanges and the status line."""
+"""What the page displays, as plain values: messages, answers and the status line."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypedDict
 
+import psutil
 import torch
 
-from components.files.labels import labels
 from components.session.engine import Engine
-from gleanvid.run import Cost, Run
+from gleanvid.metrics import same_answer
+from gleanvid.run import Run
+from gleanvid.types import Video
 
 STILL_LOADING = "The model is still being loaded."
-NO_WORDS = "(The model gave no words.)"
 EXCHANGES_READ = 6  # earlier exchanges that the model reads again
 MIB = 2**20
 
@@ -26,15 +28,10 @@ class Message(TypedDict):
 
 
 class Exchange(TypedDict):
-    """One question and its answer, as the page lists them."""
+    """One question and its answer, as a conversation that the model remembers holds them."""
 
     question: str
     answer: str
-    expected: str | None  # the right answer, where it is known
-    by: str  # label of the compressor
-    cost: list[tuple[str, str]]  # (label, figure)
-    running: bool
-    id: str  # of the run
 
 
 def message(text: str = "", kind: str = "quiet") -> Message:
@@ -46,48 +43,69 @@ def progress(engine: Engine, model: str, text: str) -> Message:
     return message(text if engine.holds(model) else f"{text} {STILL_LOADING}")
 
 
-def exchange(
-    question: str,
-    answer: str,
-    run: Run | None = None,
-    expected: str | None = None,
-    running: bool = False,
-    run_id: str = "",
-) -> Exchange:
-    """A finished run brings its cost; ``expected`` is the right answer where it is known."""
-    return {
-        "question": question,
-        "answer": answer if running or answer.strip() else NO_WORDS,
-        "expected": expected,
-        "by": labels([run])[0] if run else "",
-        "cost": cost_line(run.cost) if run else [],
-        "running": running,
-        "id": run_id,
-    }
-
-
 def history(exchanges: Sequence[Exchange]) -> list[tuple[str, str]]:
     """(question, answer) of the exchanges that the model reads again, in the model's own words."""
     pairs = [(item["question"], item["answer"].strip()) for item in exchanges]
-    answered = [(question, answer) for question, answer in pairs if question and answer]
-    return [pair for pair in answered if pair[1] != NO_WORDS][-EXCHANGES_READ:]
+    return [pair for pair in pairs if all(pair)][-EXCHANGES_READ:]
 
 
-def cost_line(cost: Cost) -> list[tuple[str, str]]:
-    """(label, figure) pairs, in the order of the work: tokens, time, memory, arithmetic."""
-    layers = cost.visual_tokens_by_layer or (cost.visual_tokens_kept,)
-    share = f"{cost.average_retention:.0%}" + " over the layers" * (min(layers) != max(layers))
-    return [
-        (
-            "visual tokens",
-            f"{cost.visual_tokens_kept:,} of {cost.visual_tokens:,} ({share})",
-        ),
-        ("to first token", f"{cost.ttft_s:.2f} s"),
-        ("tokens/s", f"{cost.tokens_per_s:.1f}"),
-        ("compress", f"{1000 * cost.compress_s:.1f} ms"),
-        ("peak memory", f"{cost.peak_memory_mib:,.0f} MiB"),
-        ("prefill FLOPs", f"−{cost.flops_reduction:.0%}"),
-    ]
+def answer(
+    text: str,
+    run_id: str | None = None,
+    side: str | None = None,
+    *,
+    run: Run | None = None,
+    expected: str | None = None,
+    running: bool = False,
+    stale: bool = False,
+    caveat: str = "",
+) -> dict[str, Any]:
+    """An entry of the prop ``answers`` of a ``MaskViewer``.
+
+    Args:
+        text: the model's words so far.
+        run_id: id of the run that gave it, one of the value's ``"runs"``; None while there is none.
+        side: "a" or "b", where it is shown while it streams or once its run is not on show.
+        run: brings the line of cost.
+        expected: the right answer where it is known; without one, B is held against A.
+        running: more words follow; no verdict is given yet.
+        stale: the controls show other settings than those it was given under.
+        caveat: what the words are worth, in place of a verdict; empty where nothing is to be said.
+    """
+    cost = run.cost if run is not None else None
+    judged = expected is not None and not running
+    return {
+        "run": run_id,
+        "side": side,
+        "text": text,
+        "running": running,
+        "right": same_answer(text, expected or "") if judged else None,
+        "expected": expected,
+        "stale": stale,
+        "caveat": caveat,
+        "question": run.question.strip() if run is not None else "",
+        "ttft_s": _figure(cost.ttft_s) if cost else None,
+        "flops_saved": _figure(cost.flops_reduction) if cost else None,
+        "tokens_per_s": _figure(cost.tokens_per_s) if cost else None,
+    }
+
+
+def _figure(value: float) -> float | None:
+    """None where it was not measured: JSON knows no NaN."""
+    return round(float(value), 4) if math.isfinite(value) else None
+
+
+def used(video: Video, run: Run) -> str:
+    """What of the clip was used, with the notes of the video reader."""
+    record = run.compression
+    tokens = f"{record.num_kept:,} of {record.num_tokens:,} visual tokens kept"
+    return sampled(video, tokens)
+
+
+def sampled(video: Video, tokens: str) -> str:
+    """Frames, seconds and ``tokens``, in words, and the notes of the video reader."""
+    frames = f"{len(video)} of {video.total_frames:,} frames from {video.duration:.1f} s"
+    return " ".join([f"Used {frames}: {tokens}.", *video.notes])
 
 
 def status(engine: Engine, run: Run | None = None) -> list[tuple[str, str]]:
@@ -117,8 +135,4 @@ def memory_mib(model: Any | None) -> float:
     """Allocated on the GPU once a model may be there, else the resident memory of this process."""
     if model is not None and torch.cuda.is_available():
         return torch.cuda.memory_allocated() / MIB
-    try:
-        pages = int(Path("/proc/self/statm").read_text().split()[1])
-    except OSError:  # no Linux
-        return 0.0
-    return pages * 4096 / MIB
+    return psutil.Process().memory_info().rss / MIB

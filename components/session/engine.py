@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import math
 import threading
-from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from cachetools import LRUCache
 
 from components.session.library import EncodedClip, Library
 from components.session.line import Line, Work
@@ -47,9 +48,10 @@ class Engine:
         self._lock = threading.Lock()
         self._loading = threading.Lock()  # held for minutes; nothing else may wait for it
         self._models: dict[str, Any] = {}
-        self._clips: OrderedDict[tuple[str, int, int], Video] = OrderedDict()
+        self._clips: LRUCache[tuple[str, int, int], Video] = LRUCache(CLIPS_REMEMBERED)
         self._working: dict[str, Work] = {}  # by session
-        self._looks: dict[str, Work] = {}  # beside it: the last look of each session
+        self._previews: dict[str, Work] = {}  # beside it: the last preview of each session
+        self.answer_s: dict[str, float] = {}  # by model: what its last answer took
 
     def model(self, name: str) -> Any:
         """The named model, loaded in place of the one before. Raises ``ModelError``."""
@@ -81,12 +83,9 @@ class Engine:
 
         Raises ``VideoError``, ``BusyError`` where many wait to read, and ``StoppedError``.
         """
-        work = work or Work()
-        file = Path(path)
-        key = (path, file.stat().st_mtime_ns if file.exists() else 0, num_frames)
+        work, key = work or Work(), _clip_key(path, num_frames)
         with self._lock:
             if key in self._clips:
-                self._clips.move_to_end(key)
                 return self._clips[key]
         with self.readers.place(work):
             video = self.library.read_video(
@@ -98,9 +97,11 @@ class Engine:
             )
         with self._lock:
             self._clips[key] = video
-            while len(self._clips) > CLIPS_REMEMBERED:
-                self._clips.popitem(last=False)
         return video
+
+    def has_clip(self, path: str, num_frames: int) -> bool:
+        """Whether the sampled frames of a file are in memory."""
+        return _clip_key(path, num_frames) in self._clips
 
     def encoded(self, clip: ClipKey) -> EncodedClip | None:
         """The encoded clip where the loaded model holds it; no turn in the line is needed."""
@@ -111,7 +112,7 @@ class Engine:
         """The clip through the model's vision side, once. Raises ``StoppedError``."""
         return self.library.encode(clip, self.model(clip.model), work.stop)[0]
 
-    def look(self, clip: ClipKey, encoded: EncodedClip, compressor: Compressor) -> Run:
+    def compress(self, clip: ClipKey, encoded: EncodedClip, compressor: Compressor) -> Run:
         """The tokens of a clip and which of them stay: a run in which nothing was asked."""
         layer, stage = compressor.stages[0]
         record = stage.compress(encoded.tokens).to("cpu")
@@ -122,7 +123,7 @@ class Engine:
             compressor=compressor.settings(),
             by_layer={layer: record},
             answer="",
-            cost=_cost_of_looking(record),
+            cost=_cost_of_compressing(record),
             seconds=_placed(encoded.tokens.seconds),
             rectangles=_placed(encoded.tokens.rectangles),
             made_with={"versions": versions(), "max_pixels": clip.max_pixels},
@@ -165,15 +166,21 @@ class Engine:
                 work = self._working[session] = Work()
         return work
 
-    def looking(self, session: str | None) -> Work:
-        """A look of this session; the one before it ends in silence. None: of no page."""
+    def begin_preview(self, session: str | None) -> Work:
+        """A preview of this session; the one before it ends in silence. None: of no page."""
         work = Work()
         if session is not None:
-            with self._lock:
-                before, self._looks[session] = self._looks.get(session), work
-            if before is not None:
-                before.end("")
+            self.end_preview(session, work)
         return work
+
+    def end_preview(self, session: str, after: Work | None = None) -> None:
+        """End the preview that this session has under way, in silence; ``after`` takes over."""
+        with self._lock:
+            before = self._previews.pop(session, None)
+            if after is not None:
+                self._previews[session] = after
+        if before is not None:
+            before.end("")
 
     def busy(self, session: str | None) -> bool:
         """Whether this session has work under way that nobody stopped."""
@@ -188,7 +195,7 @@ class Engine:
     def stop(self, session: str) -> list[Work]:
         """Have the model leave all of this session's work within a layer, and forget it."""
         with self._lock:
-            held = [of.pop(session, None) for of in (self._working, self._looks)]
+            held = [of.pop(session, None) for of in (self._working, self._previews)]
         works = [work for work in held if work is not None]
         for work in works:
             work.end()
@@ -199,7 +206,7 @@ class Engine:
         work.end()
         self.line.leave(work)
         with self._lock:
-            for held in (self._working, self._looks):
+            for held in (self._working, self._previews):
                 if session is not None and held.get(session) is work:
                     del held[session]
         work.over.set()
@@ -211,13 +218,19 @@ def decides_early(compressor: Compressor) -> bool:
     return layer == 0 and "text" not in stage.needs
 
 
+def _clip_key(path: str, num_frames: int) -> tuple[str, int, int]:
+    """Another file under the same name is another clip."""
+    file = Path(path)
+    return path, file.stat().st_mtime_ns if file.exists() else 0, num_frames
+
+
 def _placed(geometry: Tensor | None) -> Tensor:
     if geometry is None:
         raise ValueError("the model did not place its tokens in the source video")
     return geometry.cpu()
 
 
-def _cost_of_looking(record: Compression) -> Cost:
+def _cost_of_compressing(record: Compression) -> Cost:
     """Token counts alone; what was not done has no figure (NaN)."""
     none = math.nan
     return Cost(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 FOLDER = Path(__file__).resolve().parents[2] / "assets" / "clips"
 READY = 4  # questions offered for an example
@@ -16,6 +16,17 @@ class Example(NamedTuple):
     title: str
     question: str
     questions: tuple[tuple[str, str], ...] = ()  # (question, answer) known to be right
+    offered: tuple[str, ...] = ()  # questions to offer; else a few of those known
+    fails: str = ""  # one that GleanVID gets wrong at the ratio that the page begins with
+
+    @property
+    def facts(self) -> Path:
+        """The file that says what happens in a clip of ours; others have none."""
+        return self.path.with_suffix(".json")
+
+    def expected(self, question: str) -> str | None:
+        """The right answer to one of the questions that are known."""
+        return dict(self.questions).get(question.strip())
 
 
 def examples(folder: Path = FOLDER) -> list[Example]:
@@ -23,7 +34,14 @@ def examples(folder: Path = FOLDER) -> list[Example]:
     index = folder / "clips.json"
     listed = json.loads(index.read_text(encoding="utf-8")) if index.is_file() else []
     return [
-        Example(path, item["title"], item["question"], truths(path.with_suffix(".json")))
+        Example(
+            path,
+            item["title"],
+            item["question"],
+            truths(path.with_suffix(".json")),
+            tuple(item.get("offered", ())),
+            item.get("fails", ""),
+        )
         for item in listed
         for path in [folder / item["file"]]
     ]
@@ -53,11 +71,15 @@ def truths(facts: Path) -> tuple[tuple[str, str], ...]:
     return tuple(found.values())
 
 
-def ready(example: Example | None) -> list[str]:
-    """The questions to offer for a clip, spread over all that are known."""
-    known = [text for text, _ in example.questions] if example else []
+def ready(example: Example | None) -> list[dict[str, Any]]:
+    """The questions to offer for a clip: "text", and "fails" where the answer will be wrong."""
+    if example is None:
+        return []
+    known = [text for text, _ in example.questions]
     step = max(1, len(known) // READY)
-    return known[::step][:READY]
+    texts = example.offered or known[::step][:READY]
+    failing = [{"text": example.fails, "fails": True}] if example.fails else []
+    return [{"text": text, "fails": False} for text in texts] + failing
 
 
 def example_of(examples: Sequence[Example], path: str | None) -> Example | None:
@@ -67,9 +89,3 @@ def example_of(examples: Sequence[Example], path: str | None) -> Example | None:
         if file.name == example.path.name and file.is_file():
             return example if file.stat().st_size == example.path.stat().st_size else None
     return None
-
-
-def expected(examples: Sequence[Example], path: str | None, question: str) -> str | None:
-    """The right answer, where clip and question are ones of ours."""
-    example = example_of(examples, path)
-    return dict(example.questions).get(question.strip()) if example else None

@@ -1,27 +1,34 @@
-"""The result on the first screen: made once from an example, kept in ``assets/first``.
+"""The results on the first screen: made once from an example, kept in ``assets/first``.
 
-``python -m components.session.first`` makes it again with the built-in model.
+``python -m components.session.first`` makes them again with the built-in model.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from components.session.display import Exchange, exchange
+import numpy as np
+
+from components.session.engine import Engine
 from components.session.examples import Example, examples
-from components.session.figures import TITLES, draw, measured
+from components.session.figures import as_json, measured
+from components.session.sides import Sides, answers, pair
+from components.session.store import RunStore
 from components.viewer.payload import address, pack
+from components.viewer.truth import truth
 from gleanvid.compressors import COMPRESSORS
 from gleanvid.models.encoded import ClipKey
 from gleanvid.run import Run
 from gleanvid.types import VideoTokens
 
 FOLDER = Path(__file__).resolve().parents[2] / "assets" / "first"
-COMPARED = ("full", "vidcom2", "vcast", "visionzip", "fastvid", "holitom", "flashvid", "uniform")
+RATIO = 0.1  # the page begins with it: few enough that methods differ
+METHODS = ("gleanvid", "full", "vidcom2", "vcast", "visionzip", "fastvid", "uniform", "random")
+PREFIX = "first-"  # of the ids of these runs
 
 
 @dataclass(frozen=True)
@@ -29,9 +36,10 @@ class First:
     """What the page opens with; all empty where no result was made."""
 
     viewer: Mapping[str, Any] | None = None
-    exchanges: list[Exchange] = field(default_factory=list)
+    answers: list[dict[str, Any]] = field(default_factory=list)
+    runs: list[str] = field(default_factory=list)  # ids, in the order of Sides
     question: str = ""
-    figures: Mapping[str, Any] = field(default_factory=dict)  # as plotly's JSON, or None
+    figures: Mapping[str, Any] = field(default_factory=dict)  # see figures.as_json
 
 
 def load(folder: Path = FOLDER) -> First:
@@ -43,49 +51,73 @@ def load(folder: Path = FOLDER) -> First:
         "sheet": address(folder / "sheet.jpg"),
         "data": address(folder / "tokens.bin"),
     }
-    figures = dict(zip(TITLES, saved["figures"], strict=True))
-    return First(viewer, [saved["turn"]], saved["turn"]["question"], figures)
+    return First(viewer, saved["answers"], viewer["runs"], saved["question"], saved["figures"])
+
+
+def offer(engine: Engine, example: Example, ids: Sequence[str], folder: Path = FOLDER) -> None:
+    """The runs behind the first screen are in the store from now on; read once one is used."""
+
+    def reader(place: Path) -> Callable[[], Run]:
+        def read() -> Run:
+            run = Run.load(place)
+            return replace(run, video=engine.clip(str(example.path), len(run.video)))
+
+        return read
+
+    engine.runs.offer({run_id: reader(folder / "runs" / run_id) for run_id in ids}, example)
 
 
 def save(
-    run: Run,
-    others: Sequence[Run] = (),
+    runs: Sequence[Run],
+    example: Example,
     tokens: VideoTokens | None = None,
     folder: Path = FOLDER,
 ) -> None:
-    """``run`` with its answer; ``others`` of the same clip only to compare tokens with."""
-    runs = measured([run, *others], tokens)
-    packed = pack(runs, tokens=tokens)
+    """Save runs of one clip and question: B, then A, then others to choose from."""
+    runs = measured(runs, tokens)
+    packed = pack(runs, *pair(len(runs)), tokens)
+    ids = [f"{PREFIX}{index}" for index in range(len(runs))]
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "sheet.jpg").write_bytes(packed.sheet)
     (folder / "tokens.bin").write_bytes(packed.data)
+    question, video = runs[0].question, runs[0].video
+    store = RunStore()
+    for run_id, run in zip(ids, runs, strict=True):
+        without_frames(run).save(folder / "runs" / run_id)
+        store.add(run, str(example.path), example, run_id)
     content = {
-        "viewer": packed.value,
-        "turn": exchange(run.question, run.answer, run),
-        "figures": [figure and json.loads(figure.to_json()) for figure in draw(runs).values()],
+        "viewer": packed.value | {"runs": ids, "truth": truth(example.facts, question, video)},
+        "answers": answers(store, Sides(ids, question=question)),
+        "question": question,
+        "figures": as_json(runs),
     }
     (folder / "view.json").write_text(
         json.dumps(content, ensure_ascii=False, indent=1) + "\n", encoding="utf-8"
     )
 
 
-def make(example: Example, folder: Path = FOLDER) -> Run:
-    """Ask the example's question of the built-in model, as the page would, and save the result.
+def without_frames(run: Run) -> Run:
+    """The same run with one black pixel a frame: the clip itself is beside it."""
+    nothing = np.zeros((len(run.video), 1, 1, 3), np.uint8)
+    return replace(run, video=replace(run.video, frames=nothing))
 
-    Beside it stand the tokens that the methods of ``COMPARED`` keep of the same clip.
-    """
-    from gleanvid import pipeline
+
+def make(example: Example, folder: Path = FOLDER) -> list[Run]:
+    """Ask the example's question of the built-in model, as the page would, and save the results."""
+    from gleanvid import api, pipeline
 
     model = pipeline.load_model("builtin")
-    pipeline.ask(example.path, example.question, model)  # the first run of a process is slower
-    run = pipeline.ask(example.path, example.question, model)
-    methods = [COMPRESSORS[name]() for name in COMPARED]
-    others = pipeline.compare(run.video, example.question, model, methods)
-    runs = [other for other in others if isinstance(other, Run)]
+    video = pipeline.read_video(example.path, max_side=pipeline.MAX_SIDE)
+    settings = {name: {} if name == "full" else {"retention_ratio": RATIO} for name in METHODS}
+    methods = [COMPRESSORS[name](**given) for name, given in settings.items()]
+    api.ask(video, example.question, model)  # the first run of a process is slower
+    runs = [
+        run for run in api.compare(video, example.question, model, methods) if isinstance(run, Run)
+    ]
     signals = frozenset[str]().union(*(method.needs for method in methods))
-    encoded, _ = pipeline.encode(ClipKey(run.video, model.name, signals=signals), model)
-    save(run, runs, encoded.tokens, folder)
-    return run
+    encoded, _ = pipeline.encode(ClipKey(video, model.name, signals=signals), model)
+    save(runs, example, encoded.tokens, folder)
+    return runs
 
 
 if __name__ == "__main__":

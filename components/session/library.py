@@ -1,4 +1,4 @@
-"""What the engine needs of ``gleanvid.pipeline``; stand-ins are checked against it."""
+"""The functions of ``gleanvid.pipeline`` that the engine calls, as a Protocol."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who uses the model now and who comes next: first come, first served, nobody for ever."""
+"""A FIFO queue for the model, with a deadline for each job."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ class BusyError(RuntimeError):
 
 
 class Work:
-    """One piece of work of one page: whether it shall end, and why."""
+    """One job of one page: whether it was asked to end, and why."""
 
     def __init__(self) -> None:
         self.stop = threading.Event()
-        self.over = threading.Event()  # nothing more will be said of it
+        self.over = threading.Event()  # no more updates will come of it
         self.why = ""
 
     def end(self, why: str = "Stopped.") -> None:
-        """Have the model leave this work within a layer; the first reason given counts."""
+        """End the job: the model stops after its current layer. The first reason given counts."""
         if not self.stop.is_set():
             self.why = why
             self.stop.set()
 
 
 class Line:
-    """One at a time at the model. A turn that exceeds ``deadline_s`` is ended with a reason."""
+    """One job at a time uses the model; one that takes longer than ``deadline_s`` is ended."""
 
     def __init__(self, deadline_s: float = DEADLINE_S, places: int = PLACES) -> None:
         self.deadline_s, self.places = deadline_s, places
@@ -50,16 +50,16 @@ class Line:
         return len(self._waiting)
 
     def wait(self, work: Work) -> Iterator[int]:
-        """Join; yields how many come before ``work`` until its turn has come.
+        """Queue up; yields how many jobs come before ``work``, and returns once none does.
 
-        To be followed by :meth:`leave` in any case. Raises :class:`BusyError`, and
-        ``StoppedError`` where the work is ended while it waits.
+        Call :meth:`leave` afterwards in any case. Raises :class:`BusyError`, and ``StoppedError``
+        if the job is ended while it waits.
         """
         with self._changed:
             if len(self._waiting) > self.places:
                 raise BusyError(FULL.format(count=self.places))
             self._waiting.append(work)
-        told = 0
+        announced = 0
         while True:
             with self._changed:
                 if work.stop.is_set():
@@ -68,14 +68,14 @@ class Line:
                 if not ahead:
                     self._start(work)
                     return
-                if ahead == told:
+                if ahead == announced:
                     self._changed.wait(POLL_S)
                     continue
-            told = ahead
+            announced = ahead
             yield ahead
 
     def leave(self, work: Work) -> None:
-        """Make room for the next; harmless where ``work`` never stood here."""
+        """Let the next one in. Does nothing for a job that is not in the queue."""
         with self._changed:
             if timer := self._timers.pop(work, None):
                 timer.cancel()

@@ -1,4 +1,4 @@
-"""Reading clips ahead of the line for the model: few at once, stopped on demand."""
+"""Reads clips before they queue for the model: a few at a time, each can be stopped."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a page or an endpoint asks for: a clip, how it is read, and how it is compressed."""
+"""A request: which clip, model and compressor. Its values are checked here."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from components.session.examples import Example
 from gleanvid.compressors.base import Compressor, declared_settings
 from gleanvid.models.encoded import ClipKey
 from gleanvid.models.generation.sampling import Sampling
@@ -16,7 +17,6 @@ SEEDS = 2**31 - 1
 NEW_TOKENS = (1, 64, 256)  # least, default and greatest length of an answer
 AUTO = "auto"  # what marks the switch of a setting that is None while it is on
 RATIO = "retention_ratio"  # the setting that all compressors share
-COLDEST = 0.01  # a temperature above 0: the reciprocal must stay a number of the model's type
 NO_CLIP = "Choose a clip first: upload one, or take an example."
 NO_QUESTION = "Type a question first."
 TOO_LONG = f"A question may have {LONGEST:,} characters; this one has {{count:,}}."
@@ -41,6 +41,7 @@ class Request:
     compressor: Callable[[], Compressor]
     pixels: int = 0
     sampling: Mapping[str, Any] = field(default_factory=dict)
+    example: Example | None = None  # the clip, where it is one of ours
 
     def check(self) -> None:
         """Raises ``ValueError`` for what no widget of the page can send."""
@@ -53,10 +54,6 @@ class Request:
         for name, (low, high) in SAMPLING.items():
             if name in self.sampling:
                 clamped(name, self.sampling[name], low, high)
-        if 0 < self.sampling.get("temperature", 0) < COLDEST:
-            raise ValueError(
-                f"temperature={self.sampling['temperature']!r} must be 0 or in [{COLDEST:g}, 2]"
-            )
         return Sampling(**self.sampling)
 
     def missing(self, question: str) -> str:

@@ -1,25 +1,24 @@
-"""The rows of a comparison: what a card and a line of the table say. No widgets."""
+"""The rows of a comparison: what a line of the table says. No widgets."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
-from gleanvid.metrics import agreement, marked
+from gleanvid.compressors import title_of
+from gleanvid.metrics import agreement, same_answer
+from gleanvid.plots.palette import styles
 from gleanvid.run import Run
 
-COLUMNS = (  # title, unit; in the order of :func:`figures`
-    ("Tokens", "entering"),
-    ("Kept", "%"),
-    ("First token", "s"),
-    ("Speed", "tokens/s"),
-    ("Compress", "ms"),
-    ("Peak memory", "MiB"),
-    ("Prefill", "GMAC"),
-    ("Saved", "%"),
-    ("Same words", "0–1"),
-    ("Log-prob.", "nats/token"),
+COLUMNS = (  # title, unit, what it is; in the order of :func:`figures`
+    ("Tokens", "kept", "Visual tokens that enter the language model"),
+    ("First token", "s", "From the question to the first word; the clip was encoded before"),
+    ("Compress", "ms", "Choosing the tokens"),
+    ("Memory", "MiB", "Peak while answering"),
+    ("Saved", "% FLOPs", "Of the arithmetic of the prefill, against all tokens"),
+    ("Log-prob.", "nats/token", "Mean log-probability of the all-token answer: 0 is certain"),
 )
 NONE = "–"
 OVER = ("done", "failed")
@@ -30,45 +29,77 @@ class Row:
     """One method in a comparison: waiting, running, done or failed."""
 
     label: str
+    method: str = ""  # its name
     state: str = "waiting"
     run: Run | None = None
     run_id: str = ""
-    viewed: bool = False  # whether the viewer has it
     error: str = ""
     score: float = math.nan  # mean log-probability of the full-token answer
 
 
-def table_view(rows: list[Row]) -> dict[str, Any]:
-    """The value of the comparison on the page. The first row is the full-token one."""
-    reference = rows[0].run.answer if rows and rows[0].run else None
-    lines = []
-    for row in rows:
-        line: dict[str, Any] = {"label": row.label, "state": row.state, "error": row.error}
-        line |= {"answer": [], "cells": [NONE] * len(COLUMNS), "viewed": row.viewed}
-        if row.run is not None:
-            line |= {
-                "answer": words(row.run.answer, reference),
-                "cells": [figure_text(value) for value in figures(row, reference)],
-            }
-        lines.append(line)
-    return {"columns": [list(column) for column in COLUMNS], "rows": lines}
+@dataclass(frozen=True)
+class Asked:
+    """What a comparison was made with.
+
+    Attributes:
+        question: as it was asked.
+        clip: name of its file.
+        expected: the right answer, where it is known.
+        settings: by their names in a link; the table is of other ones once one of them changes.
+    """
+
+    question: str = ""
+    clip: str = ""
+    expected: str | None = None
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+
+def table_view(rows: Sequence[Row], asked: Asked, done: bool = False) -> dict[str, Any]:
+    """The value of the comparison on the page. The first row is the full-token one.
+
+    ``done``: nothing runs any more; rows that are not over are left out.
+    """
+    shown = [row for row in rows if not done or row.state in OVER]
+    looks = styles([row.method for row in shown])
+    return {
+        "asked": {
+            "question": asked.question,
+            "clip": asked.clip,
+            "expected": asked.expected,
+            "settings": dict(asked.settings),
+        },
+        "columns": [list(column) for column in COLUMNS],
+        "rows": [_line(row, asked, look) for row, look in zip(shown, looks, strict=True)],
+        "done": done,
+    }
+
+
+def _line(row: Row, asked: Asked, look: Mapping[str, Any]) -> dict[str, Any]:
+    answer = row.run.answer if row.run else None
+    judged = answer is not None and asked.expected is not None
+    return {
+        "label": row.label,
+        "method": title_of(row.method),
+        "state": row.state,
+        "error": row.error,
+        "answer": answer,
+        "right": same_answer(answer or "", asked.expected or "") if judged else None,
+        "id": row.run_id,
+        "colour": look["line"]["color"],
+        "dash": look["line"]["dash"],
+        "symbol": look["marker"]["symbol"],
+        "cells": [[figure_text(value), _finite(value)] for value in figures(row)],
+    }
 
 
 def settled(value: dict[str, Any] | None) -> dict[str, Any] | None:
     """What :func:`table_view` gave, without the rows that will not finish any more."""
     if not value:
         return value
-    return value | {"rows": [line for line in value["rows"] if line["state"] in OVER]}
+    return value | {"rows": [row for row in value["rows"] if row["state"] in OVER], "done": True}
 
 
-def words(answer: str, reference: str | None) -> list[list[Any]]:
-    """The answer in pieces, each with whether it differs from the full-token answer."""
-    if reference is None:
-        return [[answer, False]]
-    return [list(piece) for piece in marked(answer, reference)]
-
-
-def figures(row: Row, reference: str | None) -> list[float | int]:
+def figures(row: Row) -> list[float | int]:
     """The numbers of a row, in the order of ``COLUMNS``; NaN where there is none."""
     run = row.run
     if run is None:
@@ -76,14 +107,10 @@ def figures(row: Row, reference: str | None) -> list[float | int]:
     cost = run.cost
     return [
         cost.visual_tokens_kept,
-        100 * cost.average_retention,
         cost.ttft_s,
-        cost.tokens_per_s,
         1000 * cost.compress_s,
         cost.peak_memory_mib,
-        cost.prefill_flops / 1e9,
         100 * cost.flops_reduction,
-        math.nan if reference is None else agreement(run.answer, reference),
         row.score,
     ]
 
@@ -94,22 +121,38 @@ def figure_text(value: float | int) -> str:
         return f"{value:,}"
     if not math.isfinite(value):
         return NONE
-    if abs(value) >= 100:
-        return f"{value:,.0f}"
-    return f"{value:.1f}" if abs(value) >= 10 else f"{value:.2f}"
+    size = abs(value)
+    digits = 0 if size >= 100 else 1 if size >= 10 else 2 if size >= 0.1 or not size else 3
+    return f"{value:,.{digits}f}".replace("-", "−")
 
 
-def table(rows: list[Row]) -> list[dict[str, Any]]:
+def _finite(value: float | int) -> float | int | None:
+    """JSON knows no NaN: what was not measured is null."""
+    return value if math.isfinite(value) else None
+
+
+def table(rows: Sequence[Row]) -> list[dict[str, Any]]:
     """The rows as plain numbers, for files and the API."""
     reference = rows[0].run.answer if rows and rows[0].run else None
-    names = ("tokens", "retention_percent", "ttft_s", "tokens_per_s", "compress_ms",
-             "peak_memory_mib", "prefill_gmac", "flops_saved_percent", "agreement",
-             "mean_log_probability")  # fmt: skip
     return [
         {"method": row.label, "answer": row.run.answer if row.run else None, "error": row.error}
-        | {
-            name: None if isinstance(value, float) and math.isnan(value) else value
-            for name, value in zip(names, figures(row, reference), strict=True)
-        }
+        | {name: _finite(value) for name, value in _numbers(row, reference).items()}
         for row in rows
     ]
+
+
+def _numbers(row: Row, reference: str | None) -> dict[str, float]:
+    run, none = row.run, math.nan
+    cost = run.cost if run else None
+    return {
+        "tokens": cost.visual_tokens_kept if cost else none,
+        "retention_percent": 100 * cost.average_retention if cost else none,
+        "ttft_s": cost.ttft_s if cost else none,
+        "tokens_per_s": cost.tokens_per_s if cost else none,
+        "compress_ms": 1000 * cost.compress_s if cost else none,
+        "peak_memory_mib": cost.peak_memory_mib if cost else none,
+        "prefill_gmac": cost.prefill_flops / 1e9 if cost else none,
+        "flops_saved_percent": 100 * cost.flops_reduction if cost else none,
+        "agreement": agreement(run.answer, reference) if run and reference is not None else none,
+        "mean_log_probability": row.score,
+    }

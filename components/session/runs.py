@@ -1,4 +1,4 @@
-"""The runs on show, with the diagnostics that can be taken of them."""
+"""Runs by their ids, with diagnostics where the encoded clip is still in memory."""
 
 from __future__ import annotations
 

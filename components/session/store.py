@@ -1,12 +1,17 @@
-"""Runs by id, within a bound in bytes: pages remember ids, never runs."""
+"""The runs of all pages in memory, by id, up to a limit. A page holds ids, never the runs."""
 
 from __future__ import annotations
 
 import secrets
 import threading
 from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+import numpy as np
+
+from components.session.examples import Example
+from gleanvid.models.encoded import ClipKey
 from gleanvid.run import Run
 
 RUNS_MIB = 512
@@ -20,29 +25,65 @@ class RunStore:
         self._limit, self._most = limit_mib * 2**20, most
         self._runs: OrderedDict[str, Run] = OrderedDict()
         self._paths: dict[str, str] = {}
+        self._examples: dict[str, Example] = {}
+        self._saved: Mapping[str, Callable[[], Run]] = {}
         self._lock = threading.Lock()
 
-    def add(self, run: Run, path: str | None = None) -> str:
-        """The new id of a run, which nobody can guess. ``path``: the file of its clip."""
-        run_id = secrets.token_urlsafe(16)
+    def add(
+        self, run: Run, path: str | None = None, example: Example | None = None, run_id: str = ""
+    ) -> str:
+        """The new id of a run, which nobody can guess unless it is given.
+
+        ``path``: the file of its clip; ``example``: the clip, where it is one of ours.
+        """
+        run_id = run_id or secrets.token_urlsafe(16)
         with self._lock:
             self._runs[run_id] = run
             if path is not None:
                 self._paths[run_id] = path
+            if example is not None:
+                self._examples[run_id] = example
             while len(self._runs) > self._most or (
                 len(self._runs) > 1 and self._bytes() > self._limit
             ):
                 gone, _ = self._runs.popitem(last=False)
                 self._paths.pop(gone, None)
+                self._examples.pop(gone, None)
         return run_id
+
+    def offer(self, saved: Mapping[str, Callable[[], Run]], example: Example) -> None:
+        """Runs of an example that are read from files on first use, by their ids."""
+        self._saved = saved
+        self._opening = example
 
     def get(self, run_id: str | None) -> Run | None:
         """The run, now the last to go; None where it is gone or never was."""
+        if run_id is None:
+            return None
         with self._lock:
-            if run_id is None or run_id not in self._runs:
-                return None
-            self._runs.move_to_end(run_id)
-            return self._runs[run_id]
+            if run_id in self._runs:
+                self._runs.move_to_end(run_id)
+                return self._runs[run_id]
+        if run_id not in self._saved:
+            return None
+        run = self._saved[run_id]()
+        self.add(run, str(self._opening.path), self._opening, run_id)
+        return run
+
+    def of_clip(self, clip: ClipKey, ids: Sequence[str]) -> dict[str, Run]:
+        """Those of ``ids`` that are of the same frames, model and bound on pixels."""
+        runs = {run_id: run for run_id in ids if (run := self.get(run_id))}
+        return {
+            run_id: run
+            for run_id, run in runs.items()
+            if run.model == clip.model
+            and run.made_with.get("max_pixels") == clip.max_pixels
+            and (run.video is clip.video or np.array_equal(run.video.frames, clip.video.frames))
+        }
+
+    def example(self, run_id: str) -> Example | None:
+        """The example that the run's clip is; None for a clip of a visitor."""
+        return self._examples.get(run_id)
 
     def path(self, run_id: str) -> str | None:
         """The file of the run's clip; None where it is not known or no longer there."""

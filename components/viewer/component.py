@@ -3,9 +3,10 @@
 What goes in
     ``value``: :func:`components.viewer.payload.payload`: the clip, up to 12 runs and which of them
     are A and B (``b=None`` shows one run alone), with ``"runs"``, the ids of the runs in order.
-    ``answers``: a list of :func:`components.viewer.answers.answer`, small, so that it can be sent
+    ``answers``: a list of :func:`components.session.display.answer`, small, so that it can be sent
     with every word of a streamed answer. A side shows the answer of its run, else, greyed, the
     last one that names the side.
+    ``pending``: what is under way while the picture is still of the settings before; else empty.
     ``choices``: ``[(name, title)]`` of compressors that the titles of A and B offer to run.
 
 Change one without the others by ``gr.update(answers=[...])``; masks are then not sent again.
@@ -16,6 +17,7 @@ page, so check it.
     ``swap`` (``a``, ``b``): the same, after the button; ``a`` is what was B.
     ``pin`` (``a``, ``b``): the same; both are what was B.
     ``method`` (``side``, ``name``): a compressor of ``choices``, to be run for a side.
+    ``clear``: what was tried before is to be forgotten; A and B stay.
     ``ask`` (``side``): "Ask again" under an answer that belongs to other settings.
 
 On the page: ``gleanvid:unit``, ``gleanvid:pair`` and ``gleanvid:view`` events of the document; see
@@ -39,7 +41,7 @@ MODULES = ASSETS / "viewer"  # ES modules; mount.js is their entry
 gr.set_static_paths(MODULES)
 # Gradio runs a component's script as a function: it can import modules, but cannot be one. All are
 # asked for at once, so that they arrive in one round trip; Gradio knows the path behind a proxy.
-EVENTS = ("pair", "swap", "pin", "method", "ask")  # Gradio looks for them in the script
+EVENTS = ("pair", "swap", "pin", "method", "ask", "clear")  # Gradio looks for them in the script
 SCRIPT = """
 const base = `${window.gradio_config?.root ?? ""}/gradio_api/file=${FOLDER}/`;
 Promise.all(NAMES.map((name) => import(base + name))).then(
@@ -57,8 +59,8 @@ def script() -> str:
     """What Gradio runs when the component is mounted."""
     others = sorted(path.name for path in MODULES.glob("*.js") if path.name != "mount.js")
     facts = {"FOLDER": MODULES.as_posix(), "NAMES": ["mount.js", *others], "EVENTS": EVENTS}
-    said = "".join(f"const {name} = {json.dumps(value)};\n" for name, value in facts.items())
-    return said + SCRIPT
+    constants = "".join(f"const {name} = {json.dumps(value)};\n" for name, value in facts.items())
+    return constants + SCRIPT
 
 
 class MaskViewer(gr.HTML):
@@ -70,6 +72,7 @@ class MaskViewer(gr.HTML):
         *,
         answers: Sequence[Mapping[str, Any]] = (),
         choices: Sequence[tuple[str, str]] = (),
+        pending: str = "",
         **options: Any,
     ) -> None:
         super().__init__(
@@ -78,6 +81,7 @@ class MaskViewer(gr.HTML):
             js_on_load=script(),
             apply_default_css=False,
             answers=list(answers),
+            pending=pending,
             choices=list(choices),
             **options,
         )

@@ -37,25 +37,26 @@ class Evidence:
     places: Tensor  # float64 [L, up to 96]: the debiased features in random directions
 
 
-_held: WeakKeyDictionary[VideoTokens, Evidence] = WeakKeyDictionary()
+_known: WeakKeyDictionary[VideoTokens, Evidence] = WeakKeyDictionary()
 _ranks: WeakKeyDictionary[Compression | VideoTokens, list[float]] = WeakKeyDictionary()
+_spans: WeakKeyDictionary[Compression, list[float]] = WeakKeyDictionary()
 
 
 def evidence(tokens: VideoTokens) -> Evidence:
     """Computed once for every encoded clip. ``tokens`` are those ahead of the language model."""
-    if tokens not in _held:
+    if tokens not in _known:
         features = tokens.features.detach().float()
         mean = features.mean(0)
         shared = top_directions(features, mean, 1)
         debiased = remove_directions(features, mean, shared)
-        _held[tokens] = Evidence(
+        _known[tokens] = Evidence(
             novelty(debiased, tokens.grid),
             sketch(debiased).cpu().numpy(),
             mean,
             shared,
             _projected(debiased),
         )
-    return _held[tokens]
+    return _known[tokens]
 
 
 def _projected(rows: Tensor) -> Tensor:
@@ -97,8 +98,14 @@ def ranks_so_far(tokens: VideoTokens, record: Compression) -> list[float]:
     """Effective rank of all rows that ``record`` keeps up to the end of every unit.
 
     Measured in 96 random directions (all of them where features have no more), so that a slider
-    can ask for it: one small eigenvalue problem a unit.
+    can ask for it: one small eigenvalue problem a unit. A record is always asked with its tokens.
     """
+    if record not in _spans:
+        _spans[record] = _ranks_so_far(tokens, record)
+    return _spans[record]
+
+
+def _ranks_so_far(tokens: VideoTokens, record: Compression) -> list[float]:
     rows = record.apply(evidence(tokens).places)  # [K, 96]
     grams = torch.stack([block.T @ block for block in rows.split(record.budgets.tolist())])
     values = torch.linalg.eigvalsh(grams.cumsum(0)).clamp(min=0).sqrt()  # [T, 96]

@@ -111,9 +111,9 @@ def pack_run(
 
 def _ranks(run: Run, record: Compression, tokens: VideoTokens | None) -> list[float] | None:
     """Effective rank of every unit: as kept with the run, else from the features at hand."""
-    held = diagnostics_of(run) if record is run.compression else None
-    if held is not None:
-        return rounded(held.effective_rank_by_unit)
+    diagnostics = diagnostics_of(run) if record is run.compression else None
+    if diagnostics is not None:
+        return rounded(diagnostics.effective_rank_by_unit)
     return None if tokens is None else effective_ranks(tokens, record)
 
 

@@ -10,7 +10,7 @@ import hashlib
 import io
 import math
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
@@ -20,9 +20,10 @@ from gradio.utils import get_upload_folder
 from PIL import Image
 
 from components.files.folder import trim
-from components.files.labels import labels
 from components.viewer.evidence import evidence
 from components.viewer.packing import Arena, pack_run, rounded, scene_cuts
+from components.viewer.truth import truth
+from gleanvid.plots.labels import labels
 from gleanvid.run import Run
 from gleanvid.types import Video, VideoTokens
 
@@ -51,7 +52,8 @@ def payload(
     tokens: VideoTokens | None = None,
     *,
     source: str | Path | None = None,
-    truth: Mapping[str, Any] | None = None,
+    facts: Path | None = None,
+    question: str = "",
 ) -> dict[str, Any]:
     """The value of a viewer for up to 12 runs of one clip, its files written.
 
@@ -62,14 +64,16 @@ def payload(
         tokens: the clip's, as the model of ``runs[0]`` encoded them. With them come novelty for
             every method, ranks and likeness; without, what the runs hold.
         source: the clip's own file, for the video with sound.
-        truth: where the asked-about objects are; see :mod:`components.viewer.truth`.
+        facts: the file beside an example that says what happens in it.
+        question: as it was asked; the objects that its answer rests on are outlined.
 
     Raises ``ValueError`` where the runs are not of the same frames.
     """
     value = publish(pack(runs, a, b, tokens))
     if source is not None:
         value["video"] = address(Path(source))
-    return value | ({"truth": truth} if truth else {})
+    found = truth(facts, question, runs[0].video) if facts else None
+    return value | ({"truth": found} if found else {})
 
 
 def pack(

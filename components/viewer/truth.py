@@ -30,10 +30,14 @@ def truth(facts: Path, question: str, video: Video) -> dict[str, Any] | None:
         ``label``, the right answer, and ``boxes``: for every frame the boxes [left, top, right,
         bottom] of the objects that the answer rests on, in shares of the picture.
     """
-    if not facts.is_file():
-        return None
+    seconds = tuple(float(second) for second in video.timestamps)
+    return _truth(facts, question.strip(), seconds) if facts.is_file() else None
+
+
+@lru_cache(maxsize=32)
+def _truth(facts: Path, question: str, seconds: tuple[float, ...]) -> dict[str, Any] | None:
     known = json.loads(facts.read_text(encoding="utf-8"))
-    asked = (item for item in known.get("questions", []) if item["text"] == question.strip())
+    asked = (item for item in known.get("questions", []) if item["text"] == question)
     found = next(asked, None)
     if found is None or not found["evidence"]:
         return None
@@ -41,7 +45,6 @@ def truth(facts: Path, question: str, video: Video) -> dict[str, Any] | None:
     settings = ClipSettings(height, width, known["num_frames"])
     scene = _scene(known["seed"], known["split"], known["index"], settings)
     length = known["num_frames"] / known["fps"]
-    seconds = [float(second) for second in video.timestamps]
     return {
         "label": found["answer"],
         "boxes": [_boxes(scene, second, length, found["evidence"]) for second in seconds],

@@ -49,6 +49,7 @@ class Library:
     def __init__(self, pause_s: float = 0.0, words: int = 6, failure: Exception | None = None):
         self.pause_s, self.words, self.failure = pause_s, words, failure
         self.word = "word"  # the answer is made of it
+        self.words_of: dict[str, int] = {}  # by compressor, where not ``words``
         self.reads = self.encodes = self.loads = 0
         self.encode_s = 0.0
         self.asked: SimpleNamespace | None = None
@@ -115,7 +116,7 @@ class Library:
                 raise self.failure
             record = compressor.compress(self.encode(clip, model)[0].tokens)
             text = ""
-            for word in range(self.words):
+            for word in range(self.words_of.get(compressor.name, self.words)):
                 if stop.is_set():
                     break
                 time.sleep(self.pause_s)

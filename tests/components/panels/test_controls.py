@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import gradio as gr
 import pytest
+import torch
 
 from components.panels import controls
 from components.session.request import AUTO, RATIO, chosen
 from gleanvid import COMPRESSORS
 from gleanvid.compressors.base import declared_settings
+from gleanvid.types import Compression
 
 
 @pytest.fixture(scope="module")
 def panel():
     with gr.Blocks():
-        return controls.panel(COMPRESSORS, "gleanvid")
+        method = controls.choice(COMPRESSORS, "gleanvid")
+        ratio = controls.budget(COMPRESSORS["gleanvid"], 0.25)
+        parts = [shown(COMPRESSORS, "gleanvid") for shown in (controls.in_the_open, controls.more)]
+        return controls.Controls(method, ratio, parts, controls.problem())
 
 
 def made(panel, name, **changed):
@@ -70,10 +75,23 @@ def test_absurd_settings_are_refused_by_the_method_itself(absurd):
 
 
 def test_the_readout_tells_what_the_clip_made_of_the_weights():
-    trace = {"alpha": 0.301, "gini": 0.759}
-    assert controls.readout(COMPRESSORS["gleanvid"], trace) == "This clip: alpha 0.30, Gini 0.76"
-    assert controls.readout(COMPRESSORS["gleanvid"], {}) == ""
-    assert controls.readout(COMPRESSORS["uniform"], trace) == ""
+    record = made_of({"alpha": torch.tensor(0.301), "gini": torch.tensor(0.759)})
+    assert controls.readout(COMPRESSORS["gleanvid"], record) == "This clip: alpha 0.30, Gini 0.76"
+    assert controls.readout(COMPRESSORS["gleanvid"], made_of({})) == ""
+    assert controls.readout(COMPRESSORS["uniform"], record) == ""
+
+
+@pytest.mark.parametrize(("saturated", "told"), [([0, 0], ""), ([0, 1], ". 1 of 2 units had")])
+def test_the_readout_tells_of_units_with_nothing_new(saturated, told):
+    trace = {"alpha": torch.tensor(0.3), "gini": torch.tensor(0.8)}
+    record = made_of(trace | {"saturated": torch.tensor(saturated).bool()})
+    text = controls.readout(COMPRESSORS["gleanvid"], record)
+    assert text.startswith("This clip: alpha 0.30, Gini 0.80" + told)
+    assert ("nothing new to add" in text) == any(saturated)
+
+
+def made_of(trace):
+    return Compression.pruned(torch.tensor([0]), (2, 1, 1), trace=trace)
 
 
 @pytest.mark.parametrize("name", COMPRESSORS)
@@ -98,7 +116,7 @@ def test_a_bad_setting_is_named(panel, wrong):
 
 @pytest.mark.parametrize("name", COMPRESSORS)
 def test_only_the_chosen_method_shows_its_settings(panel, name):
-    changes = controls.method_changes(panel, name)
+    changes = controls.chosen_method(panel, name)
     for other, group in panel.groups:
         assert changes[group]["visible"] == (other == name)
     assert changes[panel.ratio]["visible"] == (name != "full")

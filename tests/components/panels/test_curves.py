@@ -17,15 +17,18 @@ def test_runs_that_are_gone_are_said():
     engine = Engine(library)
     page = app.build_app(engine)
     event = next(fn for fn in page.fns.values() if fn.name == "on_draw")
-    notice, *plots = event.outputs
+    notice, legend, *plots = event.outputs
     kept = engine.runs.add(a_run(video, record, GleanVID(0.25)))
 
     def drawn(*ids):
         state, tab, *_ = [block for block in event.inputs if block.get_block_name() == "state"]
         values = {block: block.value for block in event.inputs}
-        return event.fn(values | {state: [*ids], tab: "Curves"})
+        return list(event.fn(values | {state: [*ids], tab: "Curves"}))
 
-    whole, some, gone = drawn(kept), drawn(kept, "gone"), drawn("gone")
+    (begun, whole), (_, some), (_, gone) = drawn(kept), drawn(kept, "gone"), drawn("gone")
+    assert begun == {notice: {"text": "Measuring 1 method…", "kind": "quiet"}}
     assert whole[notice]["text"] == "" and some[notice]["text"] == SOME_GONE
-    assert [some[plot]["visible"] for plot in plots] == [name != "mask_overlap" for name in TITLES]
+    several = ("mask_overlap", "effective_dimension")
+    assert [some[plot]["visible"] for plot in plots] == [name not in several for name in TITLES]
+    assert [row["label"] for row in some[legend]["rows"]] == ["GleanVID 25 %"]
     assert gone == {notice: {"text": GONE, "kind": "problem"}}

@@ -16,6 +16,7 @@ from components.session.engine import Engine
 from tests.components.fake import Library
 
 FILES = sorted((ROOT / "assets").rglob("*.js"))
+MODULES = ("viewer", "results")  # folders of ES modules
 TO_HTML = re.compile(  # ways in which a string becomes markup or code
     r"innerHTML|outerHTML|insertAdjacentHTML|setHTML|document\.write|srcdoc|DOMParser"
     r"|createContextualFragment|\beval\b|new Function|setAttribute\(\s*[\"']on|javascript:"
@@ -53,7 +54,7 @@ def test_all_that_the_page_runs_is_looked_at(scripts):
 @pytest.mark.skipif(which("node") is None, reason="needs node")
 def test_every_script_parses(scripts, tmp_path):
     for name in FILES:
-        kind = ["--input-type=module"] if name.parent.name == "viewer" else []
+        kind = ["--input-type=module"] if name.parent.name in MODULES else []
         subprocess.run(["node", *kind, "--check", "-"], input=name.read_bytes(), check=True)
     path = tmp_path / "page.js"  # the rest in one program: each start of node takes long
     path.write_text(";\n".join(scripts[name] for name in scripts if " " in name), "utf-8")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 
 import pytest
@@ -13,6 +14,7 @@ from components.session.line import Line
 from components.session.request import NO_QUESTION, Request
 from components.viewer.payload import MAX_METHODS
 from gleanvid import COMPRESSORS, GleanVID
+from gleanvid.plots.palette import styles
 from tests.components.fake import Library
 
 pytestmark = pytest.mark.usefixtures("cache")
@@ -30,11 +32,24 @@ def compared(engine, clip, names, ratios=(0.25,), making=make, question="What mo
 
 def test_full_tokens_come_first_then_every_method_at_every_ratio():
     found = plans(["uniform", "full", "random"], [0.1, 0.5], make)
-    assert [label for label, _ in found] == [
+    assert [plan.label for plan in found] == [
         "All tokens",
         *("Uniform 10 %", "Uniform 50 %", "Random 10 %", "Random 50 %"),
     ]
-    assert found[2][1]().retention_ratio == 0.5
+    assert found[2].make().retention_ratio == 0.5
+
+
+def test_a_row_has_the_name_that_its_run_has_in_the_viewer(clip):
+    """Also with settings of its own, and where the method refuses them."""
+
+    def tuned(name, ratio):
+        return COMPRESSORS[name](ratio, tau=6.0)
+
+    last = compared(Engine(Library()), clip, ["gleanvid"], making=tuned)[-1]
+    names = [row.label for row in last.rows]
+    assert names == ["All tokens", "GleanVID 25 % · tau 6.0"]
+    assert {method["label"] for method in last.viewer["methods"]} == set(names)
+    assert plans(["vcast"], [7.0], make)[1].label == "V-CAST"
 
 
 @pytest.mark.parametrize(("names", "ratios"), [([], [0.1]), (["uniform"], []), (["full"], [0.1])])
@@ -95,19 +110,30 @@ def test_stop_ends_it_all_and_keeps_the_rows_that_are_done(clip):
     threading.Timer(0.1, engine.stop, ["me"]).start()
     last = list(running)[-1]
     assert last.notice["text"].startswith("Stopped. Used 8 of 8 frames from") and last.done
-    assert [(row.state, row.viewed) for row in last.rows] == [("done", True)]
+    assert [row.state for row in last.rows] == ["done"]
     assert len(last.viewer["methods"]) == 1 and last.run_ids == [last.rows[0].run_id]
     assert engine.runs.get(last.run_ids[0]) is last.rows[0].run
     assert len(engine.line) == 0 and engine.start("me")
 
 
-def test_a_row_says_that_it_is_in_the_viewer_only_once_it_is_there(clip):
-    *before, last = compared(Engine(Library()), clip, ["gleanvid"])
-    assert not any(row.viewed for part in before for row in part.rows or [])
-    assert [line["viewed"] for line in rows.table_view(last.rows)["rows"]] == [True, True]
-    assert "448 visual tokens before compression" in last.notice["text"]
-    wide = compared(Engine(Library()), clip, ["uniform"], [n / 100 for n in range(5, 20)])[-1]
-    assert sum(row.viewed for row in wide.rows) == len(wide.viewer["methods"]) == MAX_METHODS
+def test_b_is_what_the_page_is_set_to_where_that_was_compared(clip):
+    """A picture of another method beside the controls would contradict them."""
+    for names, b in ((["uniform", "gleanvid"], "gleanvid"), (["uniform", "random"], "uniform")):
+        engine = Engine(Library())
+        last = compared(engine, clip, names)[-1]
+        methods = [engine.runs.get(run_id).compressor["name"] for run_id in last.run_ids]
+        assert methods[:2] == [b, "full"]
+        assert last.viewer["methods"][last.viewer["b"]]["name"] == b
+
+
+def test_every_row_has_the_id_of_its_run_also_beyond_those_that_the_viewer_takes(clip):
+    engine = Engine(Library())
+    wide = compared(engine, clip, ["uniform"], [n / 100 for n in range(5, 20)])[-1]
+    assert "448 visual tokens before compression" in wide.notice["text"]
+    assert len(wide.viewer["methods"]) == len(wide.viewer["runs"]) == MAX_METHODS
+    lines = rows.table_view(wide.rows, rows.Asked(), done=True)["rows"]
+    assert sorted(line["id"] for line in lines) == sorted(wide.run_ids)
+    assert len(lines) == 16 and all(engine.runs.get(line["id"]) for line in lines)
 
 
 def test_no_row_is_left_running_where_a_comparison_ends_early(clip):
@@ -120,7 +146,9 @@ def test_no_row_is_left_running_where_a_comparison_ends_early(clip):
         if part.rows and part.rows[0].state == "running":
             engine.stop("me")
     assert stopped[-1].rows == [] and stopped[-1].notice["text"] == "Stopped."
-    told = rows.table_view([rows.Row("a", "done"), rows.Row("b", "running"), rows.Row("c")])
+    states = ("done", "running", "waiting")
+    mixed = [rows.Row(name, state=state) for name, state in zip("abc", states, strict=True)]
+    told = rows.table_view(mixed, rows.Asked())
     assert [line["label"] for line in rows.settled(told)["rows"]] == ["a"]
 
 
@@ -139,18 +167,39 @@ def test_no_comparison_without_a_question_or_with_an_endless_one(clip, question,
     assert last.done and sentence in last.notice["text"] and not library.reads
 
 
-def test_words_that_differ_are_marked_against_the_full_tokens(clip):
-    done = compared(Engine(Library()), clip, ["uniform"])[-1].rows
-    value = rows.table_view(done)
-    assert len(value["rows"][0]["cells"]) == len(value["columns"])
-    assert all(not differs for _, differs in value["rows"][1]["answer"])
-    assert rows.words("a red cross", "a blue cross") == [
-        ["a", False],
-        [" ", False],
-        ["red", True],
-        [" ", False],
-        ["cross", False],
-    ]
+def test_the_table_names_what_it_was_made_with_and_judges_where_the_truth_is_known(clip):
+    made = compared(Engine(Library()), clip, ["uniform"])[-1].rows
+    said = made[0].run.answer
+    for expected, right in ((said.upper() + ".", True), ("something else", False), (None, None)):
+        asked = rows.Asked("What moves?", "square.mp4", expected, {"frames": 8})
+        value = json.loads(json.dumps(rows.table_view(made, asked, done=True), allow_nan=False))
+        assert value["asked"]["settings"] == {"frames": 8}
+        assert value["asked"]["question"] == "What moves?"
+        assert [line["right"] for line in value["rows"]] == [right, right]
+        assert [line["answer"] for line in value["rows"]] == [said, made[1].run.answer]
+
+
+def test_a_line_has_the_look_of_its_method_and_numbers_to_sort_by(clip):
+    made = compared(Engine(Library()), clip, ["uniform", "gleanvid"])[-1].rows
+    value = rows.table_view([*made, rows.Row("Late", "random")], rows.Asked())
+    (_, uniform, ours, late) = value["rows"]
+    (look,) = styles(["uniform"])
+    assert (uniform["colour"], uniform["symbol"]) == (
+        look["line"]["color"],
+        look["marker"]["symbol"],
+    )
+    assert len({len(line["cells"]) for line in value["rows"]} | {len(value["columns"])}) == 1
+    assert ours["cells"][0] == ["112", 112] and late["cells"][0] == [rows.NONE, None]
+    assert not value["done"] and late["state"] == "waiting"
+    assert len(rows.table_view([*made, rows.Row("Late")], rows.Asked(), done=True)["rows"]) == 3
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(1600, "1,600"), (1234.5, "1,234"), (12.34, "12.3"), (0.5, "0.50"), (-0.0123, "−0.012")],
+)
+def test_figures_have_the_digits_that_count(value, text):
+    assert rows.figure_text(value) == text
 
 
 def test_a_table_for_machines_has_numbers_and_no_nan(clip):
@@ -158,6 +207,7 @@ def test_a_table_for_machines_has_numbers_and_no_nan(clip):
     table = rows.table([*made, rows.Row("late")])
     kept = [row.run.compression.num_kept for row in made]
     assert [line["tokens"] for line in table] == [*kept, None] and kept[0] == 4 * kept[1]
-    assert [line["cells"][0] for line in rows.table_view(made)["rows"]] == [f"{n:,}" for n in kept]
+    view = rows.table_view(made, rows.Asked())
+    assert [line["cells"][0] for line in view["rows"]] == [[f"{n:,}", n] for n in kept]
     assert table[1]["agreement"] == 1.0 and table[1]["mean_log_probability"] == -2.0
     assert table[2]["ttft_s"] is None and table[2]["answer"] is None

@@ -33,11 +33,9 @@ def test_questions_are_read_in_either_form_and_broken_ones_left_out(folder):
 
 def test_the_truth_is_known_for_the_very_file_alone(folder, tmp_path_factory):
     shown = examples.examples(folder)
-    path = str(folder / "a.mp4")
-    assert examples.expected(shown, path, " What shape? ") == "cross"
-    assert examples.expected(shown, path, "Else?") is None
-    assert examples.expected(shown, str(folder / "b.mp4"), "What shape?") is None
+    first = examples.example_of(shown, str(folder / "a.mp4"))
+    assert first.expected(" What shape? ") == "cross" and first.expected("Else?") is None
+    assert examples.example_of(shown, str(folder / "b.mp4")).expected("What shape?") is None
     other = tmp_path_factory.mktemp("up") / "a.mp4"
     other.write_bytes(b"some upload of the same name")
-    assert examples.expected(shown, str(other), "What shape?") is None
-    assert examples.expected(shown, None, "What shape?") is None
+    assert examples.example_of(shown, str(other)) is examples.example_of(shown, None) is None

@@ -4,7 +4,7 @@ import inspect
 
 import pytest
 
-from components.server.zero import Lent
+from components.server.zero import ZeroGpuLibrary
 from components.session.library import Library
 from gleanvid import pipeline
 from tests.components import fake
@@ -14,7 +14,7 @@ CALLS = {name: call for name, call in CALLS.items() if not name.startswith("_")}
 STAND_INS = {
     "pipeline": pipeline,
     "fake": fake.Library(),
-    "lent": Lent(fake.Library(), lambda work: work),
+    "zero_gpu": ZeroGpuLibrary(fake.Library(), lambda work: work),
 }
 
 

@@ -9,11 +9,12 @@ import gradio as gr
 import pytest
 
 import app
-from components.session.actions import ask
+from components.session.asking import ask
 from components.session.engine import Engine
 from components.session.examples import Example
 from components.session.request import Request
 from components.session.restore import BACK
+from components.session.sides import Sides
 from gleanvid import GleanVID
 from tests.components.fake import Library, write_clip
 
@@ -55,9 +56,9 @@ def test_a_link_to_another_clip_shows_nothing_of_the_opening_one(site):
     _, _, examples = site
     changed = loaded(site, clip="second.mp4")
     assert changed["gv-clip"] == str(examples[1].path)
-    assert changed["gv-tokens"] is None
-    assert changed["gv-ready"] == ["What is in second.mp4?"]
-    assert list(changed.values()).count([]) == 3  # answers on show, turns, runs
+    assert changed["gv-tokens"]["value"] is None and changed["gv-tokens"]["answers"] == []
+    assert changed["gv-ready"] == [{"text": "What is in second.mp4?", "fails": False}]
+    assert list(changed.values()).count([]) == 2  # what is remembered, runs
     assert changed["gv-budget"]["value"] is None and not changed["gv-budget"]["visible"]
     same = loaded(site, clip="first.mp4")
     assert not {"gv-tokens", "gv-ready", "gv-budget"} & set(same)
@@ -75,10 +76,12 @@ def test_results_come_back_over_what_the_link_says(site, tmp_path, monkeypatch):
     engine, _, examples = site
     engine.start("me")
     request = Request(str(examples[1].path), 8, "builtin", GleanVID)
-    last = list(ask(engine, "me", request, "What is in second.mp4?", []))[-1]
-    kept = json.dumps({"turns": [last.exchanges[0]["id"]], "shown": last.runs})
+    parts = list(ask(engine, "me", request, Sides(question="What is in second.mp4?")))
+    last = [part for part in parts if part.runs][-1]
+    kept = json.dumps({"shown": last.runs})
     changed = loaded(site, kept, clip="first.mp4", seed="4")
     assert changed["gv-clip"] == str(examples[1].path) and changed["Seed"] == 4
-    assert changed["gv-tokens"]["runs"] == last.runs
+    assert changed["gv-tokens"]["value"]["runs"] == last.runs
+    assert len(changed["gv-tokens"]["answers"]) == 2
     assert {"text": BACK, "kind": "quiet"} in changed.values()
     assert "Tokens" in dict(changed["gv-status"])

@@ -7,10 +7,11 @@ import json
 import pytest
 
 from components.session import restore
-from components.session.actions import ask, preview
+from components.session.asking import ask
 from components.session.engine import Engine
 from components.session.examples import Example
 from components.session.request import Request
+from components.session.sides import Sides, preview
 from gleanvid import GleanVID
 from tests.components.fake import Library, write_clip
 
@@ -25,69 +26,66 @@ def clip(tmp_path, monkeypatch):
 
 @pytest.fixture
 def page(clip):
-    """An engine, what the page showed last, and what the browser keeps of it."""
-    engine, turns, shown = Engine(Library()), [], None
+    """An engine, and what the page showed last: a preview after two questions."""
+    engine, runs = Engine(Library()), ()
+    example = Example(clip, "Clip", "", (("Second?", "Red."),))
     for question in ("First?", "Second?"):
-        engine.start("me")
-        request = Request(str(clip), 8, "builtin", GleanVID)
-        shown = list(ask(engine, "me", request, question, turns))[-1]
-        turns = shown.exchanges
-    request = Request(str(clip), 8, "builtin", lambda: GleanVID(0.5))
-    looked = list(preview(engine, request, shown.runs))[-1]
-    return engine, turns, looked, said(turns, looked.runs)
+        runs = shown(engine, clip, question, runs, example=example)
+    request = Request(str(clip), 8, "builtin", lambda: GleanVID(0.5), example=example)
+    return engine, list(preview(engine, request, Sides(runs, question="Second?")))[-1]
 
 
-def said(turns, shown) -> str:
-    return json.dumps({"turns": [turn["id"] for turn in turns], "shown": shown})
+def shown(engine, clip, question, runs=(), **more):
+    """The runs on show once a question is answered."""
+    engine.start("me")
+    request = Request(str(clip), 8, "builtin", GleanVID, **more)
+    parts = list(ask(engine, "me", request, Sides(runs, question=question)))
+    return next(part.runs for part in reversed(parts) if part.runs)
 
 
-def test_turns_viewer_and_clip_come_back(page, clip):
-    engine, turns, looked, kept = page
-    back = restore.restored(engine, kept, [Example(clip, "Clip", "", (("First?", "Red."),))])
+def kept(runs) -> str:
+    return json.dumps({"shown": runs})
+
+
+def test_viewer_answers_and_clip_come_back(page, clip):
+    engine, last = page
+    back = restore.restored(engine, kept(last.runs))
     assert back.text == restore.BACK and back.path == str(clip)
-    assert back.exchanges == [turns[0] | {"expected": "Red."}, turns[1]]
-    assert back.runs[:2] == looked.runs and back.viewer["runs"] == back.runs
-    assert back.viewer["methods"][:2] == looked.viewer["methods"]
-    assert back.viewer["novelty"] == looked.viewer["novelty"] is not None
+    assert back.view.runs == last.runs == back.view.value["runs"]
+    assert back.view.value["methods"] == last.viewer["methods"]
+    assert back.view.value["novelty"] == last.viewer["novelty"] is not None
+    assert (back.view.value["a"], back.view.value["b"]) == (1, 0)
+    assert back.view.answers == last.answers and last.answers[0]["right"] is False
 
 
 def test_a_clip_read_under_a_pixel_limit_keeps_its_novelty(clip):
     engine = Engine(Library())
-    engine.start("me")
-    request = Request(str(clip), 8, "builtin", GleanVID, pixels=100)
-    asked = list(ask(engine, "me", request, "First?", []))[-1]
-    previewed = list(preview(engine, request))[-1]
-    for update in (asked, previewed):
-        back = restore.restored(engine, json.dumps({"turns": [], "shown": update.runs}), [])
-        assert back.viewer["novelty"] == update.viewer["novelty"] is not None
+    back = restore.restored(engine, kept(shown(engine, clip, "First?", pixels=100)))
+    assert back.view.value["novelty"] is not None
 
 
 def test_what_is_gone_is_said(page, clip):
-    engine, turns, looked, kept = page
+    engine, last = page
     clip.unlink()
-    lost = said([*turns, {"id": "gone"}], looked.runs)
-    back = restore.restored(engine, lost, [])
+    back = restore.restored(engine, kept([*last.runs, "gone"]))
     assert restore.NO_CLIP in back.text and restore.SOME_GONE in back.text
-    assert back.path is None and len(back.exchanges) == 2
-    assert restore.restored(Engine(Library()), kept, []) == restore.Restored(restore.ALL_GONE)
+    assert back.path is None and back.view.runs == last.runs
+    lost = restore.restored(Engine(Library()), kept(last.runs))
+    assert lost == restore.Restored(restore.ALL_GONE)
 
 
 @pytest.mark.parametrize(
-    "text", [None, "", "no", "[]", "{}", '{"turns": 3, "shown": []}', '{"turns": [], "shown": []}']
+    "text", [None, "", "no", "[]", "{}", '{"shown": 3}', '{"shown": []}', "[" * 9000]
 )
 def test_what_no_page_kept_changes_nothing(page, text):
-    assert restore.restored(page[0], text, []) is None
+    assert restore.restored(page[0], text) is None
 
 
-def test_more_than_a_page_shows_is_not_read(page):
-    engine, turns, _, _ = page
-    back = restore.restored(engine, said(turns * 30, [turns[0]["id"]] * 99), [])
-    assert len(back.exchanges) == restore.EXCHANGES_SHOWN
-    asked, shown = restore.kept(json.dumps({"turns": list("ab") * 30, "shown": list("c") * 99}))
-    assert (len(asked), len(shown)) == (restore.EXCHANGES_SHOWN, restore.MAX_METHODS)
+def test_more_than_a_page_shows_is_not_read():
+    many = [f"id {index}" for index in range(99)]
+    assert restore.kept(kept(many)) == many[: restore.MAX_METHODS]
 
 
 def test_ids_cannot_be_guessed(page):
-    _, turns, looked, _ = page
-    ids = {turn["id"] for turn in turns} | set(looked.runs)
-    assert len(ids) == 3 and all(len(run_id) >= 22 for run_id in ids)  # 128 bits
+    _, last = page
+    assert len(set(last.runs)) == 3 and all(len(run_id) >= 22 for run_id in last.runs)  # 128 bits

@@ -7,10 +7,11 @@ import time
 
 import pytest
 
-from components.session.actions import ask, preview
+from components.session.asking import ask
 from components.session.engine import Engine
 from components.session.line import Line, Work
 from components.session.request import Request
+from components.session.sides import Sides, preview
 from gleanvid import GleanVID, ModelError
 from tests.components.fake import Library
 
@@ -21,14 +22,15 @@ def asked(path) -> Request:
     return Request(path, 8, "builtin", GleanVID)
 
 
-def answer(engine, request, question="What moves?", turns=()):
+def answer(engine, request, question="What moves?", runs=()):
     engine.start("me")
-    return list(ask(engine, "me", request, question, list(turns)))
+    return list(ask(engine, "me", request, Sides(runs, question=question)))
 
 
 def encoding(engine, request, session="me"):
     """A look of ``session`` that has begun to encode."""
-    running = preview(engine, request, session=session)
+    running = preview(engine, request, Sides(), session)
+    assert next(running).pending == "Reading the clip… The model is still being loaded."
     shown = next(running)
     assert shown.notice["text"].startswith("Encoding") and shown.stoppable
     return running
@@ -51,9 +53,9 @@ def test_a_newer_look_of_a_page_ends_the_one_before_in_silence(clip):
     library = Library()
     library.encode_s = 60
     engine = Engine(library)
-    old, others = encoding(engine, asked(clip)), engine.looking("you")
+    old, others = encoding(engine, asked(clip)), engine.begin_preview("you")
     threading.Timer(0.05, setattr, [library, "encode_s", 0]).start()
-    threading.Timer(0.1, lambda: shown.extend(preview(engine, asked(clip), session="me"))).start()
+    threading.Timer(0.1, lambda: shown.extend(preview(engine, asked(clip), Sides(), "me"))).start()
     shown = []
     assert list(old) == []
     assert not others.stop.is_set()
@@ -63,36 +65,37 @@ def test_a_newer_look_of_a_page_ends_the_one_before_in_silence(clip):
     assert shown[-1].viewer and len(engine.line) == 0
 
 
-def test_the_end_of_an_answer_leaves_a_look_of_its_page_alone(clip):
+def test_a_question_ends_a_preview_of_its_page_and_leaves_a_later_one_alone(clip):
     engine = Engine(Library())
-    work = engine.looking("me")
-    answer(engine, asked(clip))
-    assert not work.stop.is_set()
-    assert engine.stop("me") == [work] and work.stop.is_set()
+    before = engine.begin_preview("me")
+    engine.start("me")
+    running = ask(engine, "me", asked(clip), Sides(question="What moves?"))
+    next(running)
+    assert before.stop.is_set()
+    later = engine.begin_preview("me")
+    list(running)
+    assert not later.stop.is_set()
+    assert engine.stop("me") == [later] and later.stop.is_set()
 
 
 @pytest.mark.parametrize("trouble", ["stop", "error", "full"])
 def test_an_answer_that_cannot_be_made_again_stays(clip, trouble):
     library = Library()
     engine = Engine(library, line=Line(places=0))
-    turns = answer(engine, asked(clip), "First?")[-1].exchanges
-    turns = answer(engine, asked(clip), "Second?", turns)[-1].exchanges
-    assert [item["question"] for item in turns] == ["First?", "Second?"]
+    first = [part for part in answer(engine, asked(clip)) if part.runs][-1]
     other = Work()
     if trouble == "full":
         list(engine.line.wait(other))
     if trouble == "error":
         library.failure = ModelError("The model is gone.")
     engine.start("me")
-    running = ask(engine, "me", asked(clip), "Second?", turns, again=True)
     shown = []
-    for part in running:
+    for part in ask(engine, "me", asked(clip), Sides(first.runs, question="What moves?")):
         shown.append(part)
         if trouble == "stop" and part.notice and part.notice["text"].startswith("Encoding"):
             engine.stop("me")
-    assert shown[-1].done and shown[-1].exchanges == turns
+    assert shown[-1].done and shown[-1].answers == first.answers
     engine.line.leave(other)
     library.failure = None
-    engine.start("me")
-    last = list(ask(engine, "me", asked(clip), "Second?", turns, again=True))[-1]
-    assert len(last.exchanges) == 2 and last.exchanges[1]["id"] != turns[1]["id"]
+    again = [part for part in answer(engine, asked(clip), runs=first.runs) if part.runs][-1]
+    assert again.runs[0] != first.runs[0]

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 import torch
 
-from components.files.labels import labels
 from components.viewer import packing
 from components.viewer.packing import Arena, pack_run, scene_cuts, stages
 from gleanvid import COMPRESSORS, Video
+from gleanvid.plots.labels import labels
 from gleanvid.types import Compression
 from tests.components.fake import Library, moving_square
 from tests.components.made_up import made_up_run

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from components.session.actions import ask, preview
+from components.session.asking import ask
 from components.session.comparing import compare, plans
 from components.session.engine import Engine
 from components.session.request import Request
+from components.session.sides import Sides, preview
 from gleanvid import COMPRESSORS, GleanVID, pipeline
 from gleanvid.models.loading.load import BUILTIN
 
@@ -55,7 +56,7 @@ def test_clips_that_browsers_may_not_play_are_shown(engine, tmp_path, name, code
     if codec not in av.codecs_available:
         pytest.skip(f"this PyAV has no {codec}")
     path = write(tmp_path / name, codec, frames, *size)
-    last = list(preview(engine, Request(path, 8, "builtin", GleanVID)))[-1]
+    last = list(preview(engine, Request(path, 8, "builtin", GleanVID), Sides()))[-1]
     assert last.notice["kind"] == "quiet", last.notice
     assert f"Used {frames} of {frames} frames" in last.notice["text"]
     tiles = last.viewer["tiles"]
@@ -74,24 +75,24 @@ def test_ten_hours_are_refused_with_the_limit_and_the_next_clip_works(engine, tm
             frame.pts = second
             container.mux(stream.encode(frame))
         container.mux(stream.encode())
-    last = list(preview(engine, Request(str(path), 8, "builtin", GleanVID)))[-1]
+    last = list(preview(engine, Request(str(path), 8, "builtin", GleanVID), Sides()))[-1]
     assert last.notice["kind"] == "problem" and last.viewer is None
     assert "hours; the limit is 6 hours" in last.notice["text"]
     short = write(tmp_path / "short.mp4", "libx264", 8, 160, 96)
-    assert list(preview(engine, Request(short, 8, "builtin", GleanVID)))[-1].viewer
+    assert list(preview(engine, Request(short, 8, "builtin", GleanVID), Sides()))[-1].viewer
 
 
 def test_a_question_of_ten_thousand_characters_is_answered_and_so_is_the_next(engine, tmp_path):
     path = write(tmp_path / "clip.mp4", "libx264", 8, 160, 96)
     request = Request(path, 8, "builtin", GleanVID, sampling={"max_new_tokens": 4})
-    turns: list = []
     for question in (("where is it? " * 770)[:10_000], "What moves?"):
         engine.start("me")
-        last = list(ask(engine, "me", request, question, turns))[-1]
+        shown = list(ask(engine, "me", request, Sides(question=question)))
+        last = shown[-1]
         assert last.done and last.notice["text"].startswith("Used 8 of 8"), last.notice
-        turns = last.exchanges
-        assert turns[-1]["question"] == question and turns[-1]["cost"]
-    assert len(turns) == 2
+        given = next(part.answers for part in reversed(shown) if part.answers)
+        assert {item["question"] for item in given} == {question.strip()}
+        assert len(given) == 2 and all(item["ttft_s"] > 0 for item in given)
 
 
 def test_a_share_that_a_method_cannot_reach_is_said_and_the_next_question_works(engine, tmp_path):
@@ -102,12 +103,12 @@ def test_a_share_that_a_method_cannot_reach_is_said_and_the_next_question_works(
         request = Request(
             path, 8, "builtin", lambda: COMPRESSORS["fastv"](share), sampling={"max_new_tokens": 4}
         )
-        return list(ask(engine, "me", request, "What moves?", []))[-1]
+        return list(ask(engine, "me", request, Sides(question="What moves?")))
 
-    refused = asked(0.15)
-    assert refused.done and refused.notice["kind"] == "problem" and not refused.exchanges
+    refused = asked(0.15)[-1]
+    assert refused.done and refused.notice["kind"] == "problem" and not refused.answers
     assert "retention_ratio=0.15 is out of reach for FastV" in refused.notice["text"]
-    assert asked(0.5).exchanges[-1]["cost"] and not engine.busy("me")
+    assert any(part.runs for part in asked(0.5)) and not engine.busy("me")
     engine.start("me")
     request = Request(path, 8, "builtin", GleanVID, sampling={"max_new_tokens": 4})
     planned = plans(["fastv", "uniform"], [0.15], lambda name, share: COMPRESSORS[name](share))
@@ -120,6 +121,6 @@ def test_a_share_that_a_method_cannot_reach_is_said_and_the_next_question_works(
 def test_what_is_no_clip_is_refused_in_words(engine, tmp_path, content):
     path = tmp_path / "film.mp4"
     path.write_bytes(content)
-    last = list(preview(engine, Request(str(path), 8, "builtin", GleanVID)))[-1]
+    last = list(preview(engine, Request(str(path), 8, "builtin", GleanVID), Sides()))[-1]
     assert last.notice["kind"] == "problem" and "film.mp4" in last.notice["text"]
     assert last.viewer is None

@@ -1,0 +1,90 @@
+// @ts-check
+// Two answers without names: a vote first, then who gave them. Text from outside is only ever set as
+// textContent.
+
+import { make } from "../viewer/words.js";
+import { swatch } from "./swatch.js";
+import { Votes } from "./votes.js";
+
+const CHOICES = [["first", "1 is better"], ["both", "Both are good"], ["neither", "Both are bad"], ["second", "2 is better"]];
+const SAME = "All answers have the same words: there is nothing to choose between.";
+
+export class Blind {
+  votes = new Votes();
+  /** @type {any[] | null} */
+  pair = null;
+  #asked = null;
+  #rows = [];
+
+  constructor() {
+    this.place = make("section", "gv-blind");
+    this.place.setAttribute("aria-label", "Two answers without names");
+  }
+
+  // A table that grows or is the same leaves the pair that a person looks at.
+  load({ asked, rows }) {
+    const same = this.#asked?.clip === asked.clip && this.#asked?.question === asked.question;
+    this.#asked = asked;
+    this.#rows = rows.filter(({ state }) => state === "done");
+    const stays = same && this.pair?.every((one) => this.#rows.some((row) => row.label === one.label && row.answer === one.answer));
+    if (!stays) this.#next();
+  }
+
+  #next() {
+    this.pair = draw(this.#rows, this.votes.tally(this.#asked));
+    if (!this.pair) return this.place.replaceChildren(make("p", "", SAME));
+    const cards = this.pair.map(({ answer }, place) => {
+      const words = make("p", "gv-said", answer || "(no words)");
+      return make("article", "", "", make("h2", "", `Answer ${place + 1}`), words);
+    });
+    const buttons = CHOICES.map(([vote, title]) => button(title, () => this.#vote(vote)));
+    this.place.replaceChildren(make("div", "gv-two", "", ...cards), make("div", "gv-tools-row", "", ...buttons));
+  }
+
+  #vote(vote) {
+    const { clip, question } = this.#asked;
+    const [first, second] = this.pair.map(({ label }) => label);
+    this.votes.add({ at: new Date().toISOString(), clip, question, first, second, vote });
+    this.place.querySelectorAll("article").forEach((card, place) => {
+      const { right, label, ...look } = this.pair[place];
+      card.querySelector("h2").replaceChildren(/** @type {any} */ (swatch(look)), ` ${label}`);
+      if (right !== null) card.append(make("p", right ? "gv-right" : "gv-wrong", right ? "✓ right" : "✗ wrong"));
+    });
+    const next = button("Next two", () => this.#next());
+    this.place.querySelector(".gv-tools-row").replaceChildren(next);
+    this.place.append(this.#tally());
+    next.focus();
+  }
+
+  // Every method that was voted on, most wins first.
+  #tally() {
+    const tally = [...this.votes.tally(this.#asked)].sort(([, one], [, other]) => other.won - one.won);
+    const head = ["Method", "won", "even", "lost"].map((text) => Object.assign(make("th", "", text), { scope: "col" }));
+    const body = tally.map(([label, { won, even, lost }]) => {
+      const name = Object.assign(make("th", "", label), { scope: "row" });
+      return make("tr", "", "", name, ...[won, even, lost].map((count) => make("td", "", `${count}`)));
+    });
+    const table = make("table", "gv-table", "", make("caption", "", "Votes on this clip and question"));
+    table.append(make("thead", "", "", make("tr", "", "", ...head)), make("tbody", "", "", ...body));
+    return table;
+  }
+}
+
+function button(title, act) {
+  const made = Object.assign(make("button", "gv-choice", title), { type: "button" });
+  made.addEventListener("click", act);
+  return made;
+}
+
+// Two answers with other words, of methods that had fewest votes so far; null where all are the same.
+export function draw(rows, tally, random = Math.random) {
+  const seen = ({ label }) => Object.values(tally.get(label) ?? {}).reduce((sum, count) => sum + count, 0);
+  const pairs = rows.flatMap((one, place) => rows.slice(place + 1)
+    .filter(({ answer }) => said(answer) !== said(one.answer)).map((other) => [one, other]));
+  if (!pairs.length) return null;
+  const ranked = pairs.map((pair) => ({ pair, rank: seen(pair[0]) + seen(pair[1]) + random() }));
+  const { pair } = ranked.reduce((least, one) => (one.rank < least.rank ? one : least));
+  return random() < 0.5 ? pair : pair.reverse();
+}
+
+const said = (text) => text.toLowerCase().match(/[\p{L}\p{N}]+/gu)?.join(" ") ?? "";

@@ -1,0 +1,29 @@
+// @ts-check
+// Code to take away: a block for each language, with a button that copies it. Text from outside is
+// only ever set as textContent.
+
+import { make } from "../viewer/words.js";
+
+/** @param {{ element: HTMLElement, props: any, watch: (name: string, act: () => void) => void }} scope */
+export function mount({ element, props, watch }) {
+  const place = element.querySelector(".gv-code");
+  const show = () => place.replaceChildren(...(props.value || []).map(([title, text]) => block(title, text)));
+  watch("value", show);
+  show();
+}
+
+function block(title, text) {
+  const copy = Object.assign(make("button", "gv-plain", "Copy"), { type: "button" });
+  copy.setAttribute("aria-label", `Copy the code for ${title}`);
+  const code = make("pre", "", text);
+  copy.addEventListener("click", async () => {
+    try {
+      await navigator.clipboard.writeText(text);
+      copy.textContent = "Copied";
+    } catch { // only pages served by https or from this computer may copy by themselves
+      getSelection()?.selectAllChildren(code);
+      copy.textContent = "Selected: press Ctrl+C";
+    }
+  });
+  return make("figure", "", "", make("figcaption", "", "", make("b", "", title), copy), code);
+}

@@ -1,0 +1,150 @@
+// @ts-check
+// The comparison: one table with the answers in it, cost against quality below, or two unnamed
+// answers to choose from. Choosing a side of the viewer is an event on the document, heard by the
+// viewer. Text from outside is only ever set as textContent.
+
+import { make } from "../viewer/words.js";
+import { Blind } from "./blind.js";
+import { saveCsv, saveJson } from "./saving.js";
+import { scatter } from "./scatter.js";
+import { Table } from "./table.js";
+
+/** @param {{ element: HTMLElement, props: any, watch: (name: string, act: () => void) => void }} scope */
+export function mount({ element, props, watch }) {
+  const compare = new Compare(element.querySelector(".gv-compare"));
+  watch("value", () => compare.load(props.value));
+  compare.load(props.value);
+}
+
+class Compare {
+  /** @type {any} */
+  value = null;
+  blind = false;
+  /** @type {Map<string, any>} */
+  settings = new Map(); // those that changed since the page was loaded, by name in a link
+  #drawn = 0; // width of the picture
+
+  /** @param {HTMLElement} place */
+  constructor(place) {
+    this.place = place;
+    this.head = make("div", "gv-of");
+    this.stale = make("p", "gv-old");
+    this.tools = make("div", "gv-tools-row");
+    this.table = new Table();
+    this.vote = new Blind();
+    this.rest = make("div", "gv-rest");
+    const hear = (name, act) => document.addEventListener(name, ({ detail }) => act(detail));
+    hear("gleanvid:setting", ({ name, value }) => {
+      this.settings.set(name, value);
+      this.#showStale();
+    });
+    hear("gleanvid:pair", ({ a, b, source }) => {
+      if (source === "viewer") this.table.mark({ a: a ?? null, b: b ?? null });
+    });
+    new ResizeObserver(() => {
+      if (this.place.clientWidth !== this.#drawn) this.#picture();
+    }).observe(place);
+  }
+
+  load(value) {
+    this.value = value?.rows?.length ? value : null;
+    if (!this.value) return this.place.replaceChildren();
+    this.#showTools();
+    this.table.load(this.value);
+    this.vote.load(this.value);
+    this.#caption();
+    this.place.replaceChildren(this.head, this.stale, this.tools,
+      this.blind ? this.vote.place : this.table.place, this.rest);
+    this.#showRest();
+    this.#showStale();
+  }
+
+  // --- what the table is of ----------------------------------------------------------------------
+
+  #caption() {
+    const { question, clip, expected } = this.value.asked;
+    const parts = [make("b", "", `“${question}”`), make("span", "", clip)];
+    if (expected && !this.blind) parts.push(make("span", "", `right answer: ${expected}`));
+    this.head.replaceChildren(...parts);
+  }
+
+  // The settings of the page that are no longer those of the table, by name, with both values.
+  #changed() {
+    const text = (value) => String(value ?? "");
+    return Object.entries(this.value?.asked.settings ?? {})
+      .filter(([name, value]) => this.settings.has(name) && text(this.settings.get(name)) !== text(value))
+      .map(([name, value]) => [name, text(value), text(this.settings.get(name))]);
+  }
+
+  #showStale() {
+    const changed = this.value?.done ? this.#changed() : [];
+    this.place.toggleAttribute("data-stale", changed.length > 0);
+    const told = changed.map(([name, value, now]) => WHOLE[name] ?? `${words(name)} ${value}, now ${now}`);
+    this.stale.textContent = told.length ? `This table is of ${told.join("; ")}. Compare again.` : "";
+  }
+
+  // --- tools -------------------------------------------------------------------------------------
+
+  #showTools() {
+    const { rows, done } = this.value;
+    const over = rows.filter(({ state }) => state === "done" || state === "failed").length;
+    if (!done) {
+      const bar = Object.assign(make("progress", ""), { max: rows.length, value: over });
+      bar.setAttribute("aria-label", "Rows that are done");
+      return this.tools.replaceChildren(bar, make("span", "", `${over} of ${rows.length}`));
+    }
+    const blind = Object.assign(make("input", ""), { type: "checkbox", checked: this.blind });
+    blind.addEventListener("change", () => {
+      this.blind = blind.checked;
+      this.load(this.value);
+      this.tools.querySelector("input").focus();
+    });
+    const save = (title, act) => {
+      const button = Object.assign(make("button", "gv-plain", title), { type: "button" });
+      button.addEventListener("click", () => act(this.value, this.vote.votes));
+      return button;
+    };
+    this.tools.replaceChildren(make("label", "", "", blind, "Blind: two answers without names"),
+      save("Save CSV", saveCsv), save("Save JSON", saveJson));
+  }
+
+  // --- below the table ---------------------------------------------------------------------------
+
+  #showRest() {
+    const named = !this.blind;
+    this.picture = make("div", "gv-scatter");
+    this.rest.replaceChildren(...(named ? [...refused(this.value.rows), this.picture] : []));
+    this.#drawn = 0;
+    this.#picture();
+  }
+
+  #picture() {
+    const width = this.place.clientWidth;
+    if (!this.picture?.isConnected || !width) return;
+    this.#drawn = width;
+    this.picture.replaceChildren(...scatter(this.value.rows, width));
+  }
+}
+
+const WHOLE = { question: "another question", clip: "another clip" };
+
+// "gleanvid.alpha_min" as it stands on the page.
+function words(name) {
+  return name.split(".").pop().replaceAll("_", " ");
+}
+
+// Methods that could not be run: each reason once, with all methods that it holds for, and each
+// method once, with its first reason. One that ran with another share is named with its share.
+function refused(rows) {
+  /** @type {Map<string, string[]>} */
+  const reasons = new Map();
+  const ran = new Set(rows.filter(({ state }) => state === "done").map(({ method }) => method));
+  const seen = new Set();
+  for (const { state, method, label, error } of rows) {
+    if (state !== "failed" || seen.has(method)) continue;
+    seen.add(method);
+    reasons.set(error, [...(reasons.get(error) ?? []), ran.has(method) ? label : method]);
+  }
+  const lines = [...reasons].map(([reason, methods]) => make("li", "", "", make("b", "", methods.join(", ")), ` ${reason}`));
+  return lines.length ? [make("ul", "gv-refusals", "", ...lines)] : [];
+}

@@ -1,0 +1,147 @@
+// @ts-check
+// The legend that all curves share, and what connects them with the viewer. A method that is pointed
+// at or pressed stands out in every curve. A plot is made anew with every figure, so each new one is
+// found and heard. Text from outside is only ever set as textContent.
+
+import { make } from "../viewer/words.js";
+import { swatch } from "./swatch.js";
+
+/** @param {{ element: HTMLElement, props: any, watch: (name: string, act: () => void) => void }} scope */
+export function mount({ element, props, watch }) {
+  const curves = new Curves(element.querySelector(".gv-key"));
+  watch("value", () => curves.load(props.value));
+  curves.load(props.value);
+}
+
+class Curves {
+  /** @type {Set<string>} */
+  pressed = new Set(); // labels of methods
+  /** @type {string | null} */
+  pointed = null;
+  /** @type {number | null} */
+  unit = window["gvUnit"] ?? null;
+  rows = [];
+  #heard = new WeakSet();
+
+  /** @param {HTMLElement} place */
+  constructor(place) {
+    this.place = place;
+    document.addEventListener("gleanvid:unit", (/** @type {any} */ { detail }) => {
+      this.unit = detail.unit ?? this.unit;
+      this.plots().forEach((plot) => this.#cursor(plot));
+    });
+    let queued = false;
+    const found = () => {
+      queued = false;
+      this.plots().forEach((plot) => this.#hear(plot));
+    };
+    new MutationObserver(() => {
+      if (!queued) requestAnimationFrame(found);
+      queued = true;
+    }).observe(place.closest(".gv-results") ?? document.body, { childList: true, subtree: true });
+  }
+
+  /** @returns {any[]} */
+  plots() {
+    return [...document.querySelectorAll(".gv-curves .js-plotly-plot")];
+  }
+
+  // --- the legend --------------------------------------------------------------------------------
+
+  load(value) {
+    this.rows = value?.rows ?? [];
+    this.pointed = null;
+    const known = new Set(this.rows.map(({ label }) => label));
+    this.pressed = new Set([...this.pressed].filter((label) => known.has(label)));
+    this.place.replaceChildren(...(this.rows.length ? [this.#table(value.columns)] : []));
+    this.#stress();
+  }
+
+  // Columns in which no method has a number are left out.
+  #table(columns) {
+    const told = columns.map((_, place) => this.rows.some(({ cells }) => /\d/.test(cells[place])));
+    const titles = columns.map(([title, measure, meaning]) => {
+      const head = make("th", "", title, make("small", "", measure));
+      return Object.assign(head, { scope: "col", title: meaning });
+    }).filter((_, place) => told[place]);
+    const first = Object.assign(make("th", "", "Method"), { scope: "col" });
+    const body = make("tbody", "", "", ...this.rows.map((row) => this.#row(row, told)));
+    body.addEventListener("pointerleave", () => this.#point(null));
+    return make("table", "", "", make("thead", "", "", make("tr", "", "", first, ...titles)), body);
+  }
+
+  #row(row, told) {
+    const button = make("button", "", "", swatch(row), make("span", "", row.label.replace(" %", "\u00a0%")));
+    Object.assign(button, { type: "button", title: "Stand out in every curve" });
+    button.dataset.label = row.label;
+    button.addEventListener("click", () => this.#press(row.label));
+    button.addEventListener("focus", () => this.#point(button.matches(":focus-visible") ? row.label : null));
+    button.addEventListener("blur", () => this.#point(null));
+    const head = Object.assign(make("th", "", "", button), { scope: "row" });
+    const line = make("tr", "", "", head, ...row.cells.filter((_, place) => told[place]).map((text) => make("td", "", text)));
+    line.addEventListener("pointerenter", () => this.#point(row.label));
+    return line;
+  }
+
+  #press(label) {
+    if (!this.pressed.delete(label)) this.pressed.add(label);
+    this.#stress();
+  }
+
+  #point(label) {
+    this.pointed = label;
+    this.#stress();
+  }
+
+  // Lines of the methods that are not chosen step back.
+  #stress() {
+    const chosen = this.pointed ? new Set([this.pointed]) : this.pressed;
+    const names = new Set(this.rows.filter(({ label }) => chosen.has(label))
+      .flatMap(({ label, method }) => [label, method]));
+    const everyone = new Set(this.rows.flatMap(({ label, method }) => [label, method]));
+    for (const plot of this.plots())
+      for (const trace of plot.querySelectorAll(".trace.scatter")) {
+        const name = trace.__data__?.[0]?.trace?.name;
+        trace.classList.toggle("gv-back", names.size > 0 && everyone.has(name) && !names.has(name));
+      }
+    for (const button of this.place.querySelectorAll("button"))
+      button.setAttribute("aria-pressed", String(this.pressed.has(button.dataset.label)));
+  }
+
+  // --- the viewer --------------------------------------------------------------------------------
+
+  #hear(plot) {
+    if (this.#heard.has(plot) || !plot.on) return;
+    this.#heard.add(plot);
+    const linked = plot.closest(".gv-linked");
+    if (linked) plot.on("plotly_hover", ({ points }) => this.#move(Math.round(points[0].x) - 1));
+    plot.on("plotly_afterplot", () => {
+      this.#cursor(plot);
+      this.#stress();
+    });
+    this.#cursor(plot);
+    this.#stress();
+  }
+
+  #move(unit) {
+    if (unit === this.unit) return;
+    const detail = { unit, source: "curves" };
+    document.dispatchEvent(new CustomEvent("gleanvid:unit", { detail }));
+  }
+
+  // The unit on show is a line on every curve over units.
+  #cursor(plot) {
+    const { xaxis: axis, _size: size } = plot._fullLayout ?? {};
+    if (!axis || !size || this.unit === null || !plot.closest(".gv-linked")) return;
+    let line = plot.querySelector(":scope > .gv-cursor");
+    if (!line) plot.append((line = make("div", "gv-cursor")));
+    const [low, high] = axis.range;
+    const inside = this.unit + 1 >= low && this.unit + 1 <= high;
+    Object.assign(line.style, {
+      display: inside ? "block" : "none",
+      left: `${axis._offset + axis.l2p(this.unit + 1)}px`,
+      top: `${size.t}px`,
+      height: `${size.h}px`,
+    });
+  }
+}

@@ -1,0 +1,53 @@
+// @ts-check
+// The frames of the viewer as one picture, each under the name of its side.
+
+const [STRIP, GAP, LEAST] = [30, 12, 480]; // pixels of the picture; of a frame's width
+
+/** Saves what the viewer shows, A and B side by side; "" or what stands in the way. */
+export async function saveFrames() {
+  const sides = [...document.querySelectorAll(".gv-viewer .gv-pane")].map(side).filter(Boolean);
+  if (!sides.length) return "Open the tab Tokens first: the frames that it shows are saved.";
+  const tall = Math.max(...sides.map(({ height }) => height));
+  const sheet = document.createElement("canvas");
+  sheet.width = sides.reduce((sum, { width }) => sum + width + GAP, -GAP);
+  sheet.height = tall + STRIP;
+  const pen = sheet.getContext("2d");
+  pen.fillStyle = "#111418";
+  pen.fillRect(0, 0, sheet.width, sheet.height);
+  pen.font = "15px system-ui, sans-serif";
+  pen.textBaseline = "middle";
+  let left = 0;
+  for (const { picture, name, count, width, height } of sides) {
+    pen.drawImage(picture, left, STRIP, width, height);
+    pen.fillStyle = "#f0f0f0";
+    pen.textAlign = "left";
+    pen.fillText(name, left + 6, STRIP / 2, width * 0.65);
+    pen.fillStyle = "#a0a8b2";
+    pen.textAlign = "right";
+    pen.fillText(count, left + width - 6, STRIP / 2, width * 0.3);
+    left += width + GAP;
+  }
+  const blob = await new Promise((done) => sheet.toBlob(done));
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(/** @type {Blob} */ (blob));
+  link.download = "frames.png";
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+  return "";
+}
+
+// What one side shows: its frame, or the clip's video in its place; null where it shows nothing.
+function side(pane) {
+  const video = pane.querySelector("video");
+  const canvas = pane.querySelector(".gv-frame");
+  const plays = !video.hidden && video.videoWidth;
+  const [width, height] = plays ? [video.videoWidth, video.videoHeight] : [canvas.width, canvas.height];
+  if (!width || !height || (pane.dataset.side === "b" && pane.closest("[data-shown=one]"))) return null;
+  const chosen = pane.querySelector("select").selectedOptions[0]?.textContent ?? "";
+  const count = pane.querySelector(".gv-count").textContent;
+  const scale = Math.max(1, LEAST / width);
+  return {
+    picture: plays ? video : canvas, name: `${pane.dataset.side.toUpperCase()}  ${chosen}`, count,
+    width: Math.round(scale * width), height: Math.round(scale * height),
+  };
+}

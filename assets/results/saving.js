@@ -1,0 +1,46 @@
+// @ts-check
+// The table and the votes on it as files, made in the browser.
+
+const CSV = "text/csv;charset=utf-8";
+
+export function saveJson(value, votes) {
+  const { question, clip } = value.asked;
+  const own = votes.all.filter((vote) => vote.question === question && vote.clip === clip);
+  const content = { ...value.asked, rows: plain(value), votes: own };
+  save("comparison.json", "application/json", `${JSON.stringify(content, null, 2)}\n`);
+}
+
+export const saveCsv = (value, votes) => save("comparison.csv", CSV, csv(value, votes));
+
+export function csv(value, votes) {
+  const tally = votes.tally(value.asked);
+  const rows = plain(value).map((row) => {
+    const { won = 0, even = 0, lost = 0 } = tally.get(row.method) ?? {};
+    return { ...row, votes_won: won, votes_even: even, votes_lost: lost };
+  });
+  const lines = [Object.keys(rows[0]), ...rows.map((row) => Object.values(row))];
+  return lines.map((line) => `${line.map(cell).join(",")}\r\n`).join("");
+}
+
+// The rows with the titles and units of the table as names.
+function plain({ columns, rows }) {
+  return rows.map(({ label, answer, right, error, cells }) => ({
+    method: label, answer, right, error: error || null,
+    ...Object.fromEntries(columns.map(([title, unit], place) => [`${title} (${unit})`, cells[place][1]])),
+  }));
+}
+
+// Spreadsheets run what begins like a formula: an apostrophe makes it text.
+function cell(value) {
+  const text = value === null ? "" : String(value);
+  const safe = typeof value === "string" && /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}
+
+function save(name, type, text) {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([text], { type }));
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+}

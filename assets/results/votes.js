@@ -1,0 +1,59 @@
+// @ts-check
+// Votes on unnamed answers, kept in this browser alone.
+
+const KEY = "gleanvid-votes";
+const MOST = 1000;
+
+/**
+ * `vote`: "first", "second", "both" or "neither" of the two labels.
+ * @typedef {{ at: string, clip: string, question: string, first: string, second: string,
+ *   vote: string }} Vote
+ */
+
+export class Votes {
+  constructor() {
+    this.all = read();
+  }
+
+  /** @param {Vote} vote */
+  add(vote) {
+    this.all = [...this.all, vote].slice(-MOST);
+    this.#write();
+  }
+
+  clear() {
+    this.all = [];
+    this.#write();
+  }
+
+  #write() {
+    try { localStorage.setItem(KEY, JSON.stringify(this.all)); } catch { /* a browser without storage */ }
+  }
+
+  /** What each label won, shared and lost, of the votes on this clip and question. */
+  tally({ clip, question }) {
+    /** @type {Map<string, { won: number, even: number, lost: number }>} */
+    const found = new Map();
+    for (const { first, second, vote, ...of } of this.all) {
+      if (of.clip !== clip || of.question !== question) continue;
+      for (const [label, place] of [[first, "first"], [second, "second"]]) {
+        const own = found.get(label) ?? { won: 0, even: 0, lost: 0 };
+        own[vote === place ? "won" : vote === "both" || vote === "neither" ? "even" : "lost"] += 1;
+        found.set(label, own);
+      }
+    }
+    return found;
+  }
+}
+
+/** @returns {Vote[]} */
+function read() {
+  const texts = ["at", "clip", "question", "first", "second", "vote"];
+  const whole = (vote) => texts.every((name) => typeof vote?.[name] === "string");
+  try {
+    const kept = JSON.parse(localStorage.getItem(KEY) ?? "[]");
+    return Array.isArray(kept) ? kept.filter(whole).slice(-MOST) : [];
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,88 @@
+// @ts-check
+// What was tried on this clip: one line for every run with an answer. Any two go to A and B.
+
+import { make } from "./words.js";
+
+const missing = (value) => value === null || value === undefined;
+const figure = (value, text) => (missing(value) ? "–" : text(value));
+
+/**
+ * Title of a column, what it sorts by, and what stands in its cells.
+ * @type {[string, (row: any) => any, ((value: any) => string)?][]}
+ */
+const COLUMNS = [
+  ["Method", ({ method }) => method.label],
+  ["Answer", ({ answer }) => answer.text],
+  ["Verdict", ({ answer }) => answer.right, (right) => (right ? "✓ right" : "✗ wrong")],
+  ["Tokens", ({ method }) => method.stages.at(-1).total, (total) => total.toLocaleString("en")],
+  ["First token", ({ answer }) => answer.ttft_s, (seconds) => `${seconds.toFixed(2)} s`],
+  ["FLOPs saved", ({ answer }) => answer.flops_saved, (share) => `${Math.round(100 * share)} %`],
+];
+
+export class Tried {
+  #sorted = -1; // column; as it came, newest first
+  #falling = false;
+
+  /** @param {import("./viewer.js").Viewer} viewer */
+  constructor(viewer) {
+    this.viewer = viewer;
+    this.place = viewer.part(".gv-tried");
+    this.table = viewer.part(".gv-tried table");
+    viewer.part("[data-act=clear]").addEventListener("click", () => viewer.tellServer("clear", {}));
+  }
+
+  show() {
+    const { clip, answers } = this.viewer;
+    const rows = clip.methods
+      .map((method, index) => ({ method, index, answer: answers.find(({ run }) => run === method.id) }))
+      .filter(({ answer }) => answer);
+    this.place.hidden = rows.length === 0;
+    this.place.querySelector("summary").textContent = `Tried on this clip (${rows.length})`;
+    if (this.#sorted >= 0) rows.sort((one, other) => this.#compare(one, other));
+    const body = make("tbody", "", "", ...rows.map((row) => this.#line(row)));
+    this.table.replaceChildren(make("thead", "", "", this.#head()), body);
+  }
+
+  #compare(one, other) {
+    const value = COLUMNS[this.#sorted][1];
+    const [a, b] = [value(one), value(other)];
+    if (missing(a) || missing(b)) return Number(missing(a)) - Number(missing(b));
+    const sign = typeof a === "string" ? a.localeCompare(b) : Number(a) - Number(b);
+    return this.#falling ? -sign : sign;
+  }
+
+  #head() {
+    const row = make("tr", "", "", make("th", "", "Side"));
+    COLUMNS.forEach(([title], index) => {
+      const button = Object.assign(make("button", "", title), { type: "button" });
+      button.addEventListener("click", () => {
+        this.#falling = this.#sorted === index && !this.#falling;
+        this.#sorted = index;
+        this.show();
+        /** @type {HTMLElement} */ (this.table.querySelectorAll("thead button")[index]).focus();
+      });
+      const head = make("th", "", "", button);
+      if (this.#sorted === index) head.ariaSort = this.#falling ? "descending" : "ascending";
+      row.append(head);
+    });
+    return row;
+  }
+
+  #line(row) {
+    const line = make("tr", "", "", make("td", "", "", this.#to("a", row), this.#to("b", row)));
+    for (const [, value, text = String] of COLUMNS) line.append(make("td", "", figure(value(row), text)));
+    return line;
+  }
+
+  #to(side, { method, index }) {
+    const { viewer } = this;
+    const name = side.toUpperCase();
+    const button = Object.assign(make("button", "gv-to", name), { type: "button", ariaPressed: String(viewer[side] === index) });
+    button.setAttribute("aria-label", `${method.label} as ${name}`);
+    button.addEventListener("click", () => {
+      viewer.choose(side, index);
+      viewer.tellServer("pair", viewer.pair);
+    });
+    return button;
+  }
+}

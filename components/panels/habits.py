@@ -1,0 +1,92 @@
+"""How the page asks: again after every move of a slider, all tokens too, with a memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import gradio as gr
+
+from components.panels.shared import AT_ONCE, IN_LINE, Changes, Shared, Values, owner
+from components.session import asking
+from components.session.display import message
+from components.session.engine import Engine
+from components.session.loading import BUILT_IN
+from components.session.sides import caveat
+
+SLOW = "Answers take a while with this model: press Ask when the tokens look right."
+LOG_HTML = """<div class="gv-log" role="log" aria-label="Conversation" tabindex="0"></div>"""
+LOG_JS = """
+const log = element.querySelector(".gv-log");
+const node = (kind, text) =>
+  Object.assign(document.createElement("p"), { className: kind, textContent: text });
+const show = () => log.replaceChildren(...(props.value || []).flatMap(
+  ({ question, answer }) => [node("gv-asked", question), node("gv-told", answer)]));
+watch("value", show);
+show();
+"""
+
+
+class Habits(NamedTuple):
+    live: gr.Checkbox
+    both: gr.Checkbox
+    remember: gr.Checkbox
+    forget: gr.Button
+    log: gr.HTML
+
+
+def live() -> gr.Checkbox:
+    return gr.Checkbox(True, label="Ask again while tuning", interactive=True)
+
+
+def panel(switch: gr.Checkbox, model: str) -> Habits:
+    """``switch``: the one of :func:`live`. The built-in model cannot hold a conversation."""
+    both = gr.Checkbox(True, label="Ask with all tokens, too", interactive=True)
+    able = model != BUILT_IN
+    remember = gr.Checkbox(
+        False, label="Remember this conversation", interactive=True, visible=able
+    )
+    forget = gr.Button("New conversation", size="sm", visible=False)
+    log: Any = gr.HTML(
+        [], apply_default_css=False, html_template=LOG_HTML, js_on_load=LOG_JS, visible=False
+    )
+    return Habits(switch, both, remember, forget, log)
+
+
+def wire(engine: Engine, shared: Shared, panel: Habits, tuned: list[Any]) -> None:
+    """``tuned``: the events that have shown the tokens under moved settings."""
+
+    def on_tuned(user: gr.Request, values: Values) -> Iterator[Changes]:
+        yield gr.skip()
+        request = shared.request(values)
+        if not values[panel.live] or caveat(request.example, request.model):
+            return  # words that mean nothing are given on demand only
+        if asking.is_slow(engine, request.model):
+            yield {panel.live: False, shared.notice: message(SLOW)}
+            return
+        given = shared.sides(values), shared.habits_of(values)
+        updates = asking.ask_live(engine, owner(user), request, *given)
+        yield from filter(None, map(shared.changes, updates))
+
+    outputs = [panel.live, *shared.previewed]
+    for event in tuned:
+        event.success(on_tuned, shared.asked | {panel.live}, outputs, **IN_LINE)
+
+    def on_remember(on: bool) -> Changes:
+        return {
+            panel.forget: gr.update(visible=on),
+            panel.log: gr.update(value=[], visible=on),
+            shared.exchanges: [],
+        }
+
+    parts = [panel.forget, panel.log, shared.exchanges]
+    panel.remember.input(on_remember, panel.remember, parts, **AT_ONCE)
+    panel.forget.click(lambda: ([], []), None, [panel.log, shared.exchanges], **AT_ONCE)
+    shared.exchanges.change(lambda held: held, shared.exchanges, panel.log, **AT_ONCE)
+
+    def on_model(name: str) -> Changes:
+        able = name != BUILT_IN
+        return {panel.remember: gr.update(visible=able, value=False)} | on_remember(False)
+
+    model = shared.settings["model"]
+    model.input(on_model, model, [panel.remember, *parts], **AT_ONCE)

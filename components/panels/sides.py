@@ -1,0 +1,83 @@
+"""What a person does with the two sides of the viewer: choose, swap and pin.
+
+B has the settings of the page. What is chosen for A stays there until something else is.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import gradio as gr
+
+from components.panels.controls import Controls, chosen_method, given_settings
+from components.panels.shared import AT_ONCE, Changes, Shared, Values
+from components.session.engine import Engine
+from components.session.request import RATIO
+from components.session.sides import ALL_TOKENS
+from gleanvid.compressors import COMPRESSORS
+
+
+def choices() -> list[tuple[str, str]]:
+    """What the titles of A and B offer to run: (name, title)."""
+    return [(name, method.title) for name, method in COMPRESSORS.items()]
+
+
+def pinned(settings: Mapping[str, Any]) -> str:
+    return "" if settings["name"] == ALL_TOKENS["name"] else json.dumps(dict(settings))
+
+
+def panel() -> gr.Textbox:
+    """Holds what A is, where that is not all tokens; a link has it, too."""
+    return gr.Textbox("", visible="hidden", show_label=False, container=False, elem_id="gv-a")
+
+
+def wire(
+    engine: Engine, shared: Shared, controls: Controls, preview: dict[str, Any], rerun: list[Any]
+) -> None:
+    """``rerun`` receives the events after which the tokens of B may be other ones."""
+
+    def settings_of(run_id: Any) -> Mapping[str, Any] | None:
+        run = engine.runs.get(str(run_id)) if run_id else None
+        known = run is not None and run.compressor.get("name") in COMPRESSORS
+        return run.compressor if run is not None and known else None
+
+    def on_pair(event: gr.EventData, values: Values) -> Changes:
+        """A keeps what stands there now; the settings of the page become those of B."""
+        ids = [getattr(event, side, None) for side in ("a", "b")]
+        a, b = map(settings_of, ids)
+        changes: Changes = {}
+        if a is not None:
+            changes[shared.pinned] = pinned(a)
+        if b is not None:
+            changes |= given_settings(controls, b)
+        others = [run_id for run_id in values[shared.runs] if run_id not in ids]
+        if a is not None and b is not None:
+            order = list(dict.fromkeys(str(run_id) for run_id in reversed(ids)))
+            changes[shared.runs] = [*order, *others]
+        return changes
+
+    def on_method(event: gr.EventData, values: Values) -> Changes:
+        name = str(getattr(event, "name", ""))
+        if name not in COMPRESSORS:
+            return gr.skip()
+        if getattr(event, "side", "") == "b":
+            return {controls.method: name} | chosen_method(controls, name)
+        compressor = shared.maker(values)(name, values[shared.settings[RATIO]])
+        return {shared.pinned: pinned(compressor.settings())}
+
+    def on_clear(values: Values) -> Changes:
+        return {shared.runs: list(values[shared.runs])[:2]}
+
+    widgets = list(dict.fromkeys([*controls.widgets, *(group for _, group in controls.groups)]))
+    viewer: Any = shared.viewer
+    inputs, outputs = shared.asked, [shared.pinned, shared.runs, *widgets]
+    moved = [
+        event(on_pair, inputs, outputs, **AT_ONCE)
+        for event in (viewer.pair, viewer.swap, viewer.pin)
+    ]
+    moved.append(viewer.method(on_method, inputs, outputs, **AT_ONCE))
+    forgotten = viewer.clear(on_clear, inputs, [shared.runs], **AT_ONCE)
+    rerun += [event.success(**preview) for event in moved]
+    forgotten.success(**preview)

@@ -1,0 +1,260 @@
+"""The two sides of the viewer: B has the settings of the page, A is what it is held against.
+
+A is all tokens until a person pins something else. Runs go by their ids.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from components.session.display import answer, message, progress, status, used
+from components.session.engine import Engine, decides_early
+from components.session.examples import Example
+from components.session.library import EncodedClip
+from components.session.line import Work
+from components.session.loading import BUILT_IN
+from components.session.request import NO_CLIP, Request
+from components.session.store import RunStore
+from components.session.updates import PageUpdate, explain, waiting
+from components.viewer.payload import MAX_METHODS, payload
+from gleanvid.compressors import from_settings
+from gleanvid.compressors.base import Compressor
+from gleanvid.models.encoded import ClipKey
+from gleanvid.run import Run
+from gleanvid.types import StoppedError
+
+ALL_TOKENS: Mapping[str, Any] = {"name": "full"}
+KNOWS_GLIMPSE = "The built-in model knows only Glimpse clips: its words about others mean nothing."
+BEFORE = "These are the tokens of the settings before."
+WAITING = "Waiting for the model…"
+DECIDES_LATE = (
+    "This compressor decides while the model reads your question. Ask, and its tokens appear."
+)
+
+
+@dataclass(frozen=True)
+class Sides:
+    """What stands on a page.
+
+    Attributes:
+        runs: ids of the runs in the viewer: B first, A second, then what was asked before.
+        pinned: settings of A's compressor; empty for all tokens.
+        question: as it stands in the box. Answers to another one are out of date.
+        sampling: as it is set. Answers sampled otherwise are out of date, too.
+    """
+
+    runs: Sequence[str] = ()
+    pinned: Mapping[str, Any] | None = None
+    question: str = ""
+    sampling: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def reference(self) -> Compressor:
+        """The compressor of A."""
+        return from_settings(self.pinned or ALL_TOKENS)
+
+    def are_answered_by(self, run: Run) -> bool:
+        """Whether the run answered this question, sampled as it would be now."""
+        words = self.question.strip()
+        drawn = () if not self.sampling.get("temperature") else ("top_p", "seed")
+        counts = [
+            name for name in ("max_new_tokens", "temperature", *drawn) if name in self.sampling
+        ]
+        same = (run.made_with.get(name) in (None, self.sampling[name]) for name in counts)
+        return bool(words) and run.question.strip() == words and all(same)
+
+
+@dataclass(frozen=True)
+class View:
+    """What the viewer shows; ``runs``: ids in the order of :class:`Sides`."""
+
+    runs: list[str]
+    value: dict[str, Any]
+    answers: list[dict[str, Any]]
+
+
+def preview(
+    engine: Engine, request: Request, sides: Sides, session: str | None = None
+) -> Iterator[PageUpdate]:
+    """Show the tokens of the clip and which are kept; nothing is asked.
+
+    A newer preview of the same ``session`` ends this one.
+    """
+    work = engine.begin_preview(session)
+    try:
+        yield from _preview(engine, request, sides, work)
+    except StoppedError:
+        if work.why:  # empty where a newer preview has taken over
+            yield PageUpdate(message(work.why), pending=BEFORE)
+    except Exception as error:
+        problem = message(explain(error), "problem")
+        yield PageUpdate(problem, pending=BEFORE, status=status(engine))
+    finally:
+        engine.leave(session, work)
+
+
+def _preview(engine: Engine, request: Request, sides: Sides, work: Work) -> Iterator[PageUpdate]:
+    """A clip that is encoded already needs no place in the line: only the choice is made again."""
+    if not request.path:
+        yield PageUpdate(message(NO_CLIP))
+        return
+    request.check()
+    compressor = request.compressor()
+    if not decides_early(compressor):
+        yield PageUpdate(message(DECIDES_LATE), pending=BEFORE)
+        return
+    if not engine.has_clip(request.path, request.frames):
+        notice = progress(engine, request.model, "Reading the clip…")
+        yield PageUpdate(notice, pending=notice["text"])
+    video = engine.clip(request.path, request.frames, work)
+    clip = request.clip(video, compressor.needs | sides.reference.needs)
+    encoded = engine.encoded(clip)
+    if encoded is None:
+        for update in waiting(engine, work):
+            yield replace(update, pending=WAITING, stoppable=True)
+        text = f"Encoding {len(video)} frames…"
+        notice = progress(engine, request.model, text)
+        yield PageUpdate(notice, pending=notice["text"], stoppable=True)
+        encoded = engine.encode(clip, work)
+        engine.line.leave(work)
+    run_id, run = stored(engine, clip, compressor, sides) or ("", None)
+    if run is None:
+        run = engine.compress(clip, encoded, compressor)
+    shown = view(engine, request, run, encoded, sides, run_id)
+    if work.stop.is_set():
+        raise StoppedError
+    yield PageUpdate(
+        message(used(video, run)),
+        shown.value,
+        shown.answers,
+        shown.runs,
+        status=status(engine, run),
+    )
+
+
+def view(
+    engine: Engine, request: Request, run: Run, encoded: EncodedClip, sides: Sides, run_id: str = ""
+) -> View:
+    """``run`` as B beside A, with what was asked of the same clip before to choose from.
+
+    ``run_id``: its id, where it is stored already.
+    """
+    clip = request.clip(run.video)
+    first = run_id or engine.runs.add(run, request.path, request.example)
+    reference = _reference(
+        engine, request, clip, encoded, replace(sides, runs=[first, *sides.runs])
+    )
+    found = {first: run} | ({reference[0]: reference[1]} if reference else {})
+    for other_id, other in engine.runs.of_clip(clip, sides.runs).items():
+        same = any(other.compressor == chosen.compressor for chosen in found.values())
+        if other.question and not same and len(found) < MAX_METHODS:
+            found[other_id] = other
+    ids = list(found)
+    a, b = (ids.index(reference[0]), 0) if reference else (0, None)
+    value = payload(
+        list(found.values()),
+        a,
+        b,
+        encoded.tokens,
+        source=request.path,
+        facts=request.example and request.example.facts,
+        question=sides.question,
+    )
+    value["runs"] = ids
+    return View(ids, value, answers(engine.runs, replace(sides, runs=ids)))
+
+
+def update_of(engine: Engine, shown: View, run: Run) -> PageUpdate:
+    """``run`` is B."""
+    return PageUpdate(
+        viewer=shown.value, answers=shown.answers, runs=shown.runs, status=status(engine, run)
+    )
+
+
+def _reference(
+    engine: Engine, request: Request, clip: ClipKey, encoded: EncodedClip, sides: Sides
+) -> tuple[str, Run] | None:
+    """The run of A: one that answered the question, else any of its settings, else a new one.
+
+    None for a method that chooses inside the model and has not been asked yet.
+    """
+    compressor = sides.reference
+    known = stored(engine, clip, compressor, sides)
+    if known is not None:
+        return known
+    if not decides_early(compressor):
+        return None
+    run = engine.compress(clip, encoded, compressor)
+    return engine.runs.add(run, request.path, request.example), run
+
+
+def stored(
+    engine: Engine, clip: ClipKey, compressor: Compressor, sides: Sides, answered: bool = False
+) -> tuple[str, Run] | None:
+    """A run on show of this clip and compressor, with its id.
+
+    One that answered the question of the page is preferred; with ``answered``, no other will do.
+    """
+    settings = compressor.settings()
+    same = [
+        (run_id, run)
+        for run_id, run in engine.runs.of_clip(clip, sides.runs).items()
+        if run.compressor == settings
+    ]
+    exact = [pair for pair in same if sides.are_answered_by(pair[1])]
+    return next(iter(exact if answered else [*exact, *same]), None)
+
+
+def answers(store: RunStore, sides: Sides) -> list[dict[str, Any]]:
+    """What the runs of the viewer answered.
+
+    A side whose run has no answer shows the last one of its method, as out of date.
+    """
+    runs = {run_id: run for run_id in sides.runs if (run := store.get(run_id))}
+    found = [_answer(store, run_id, run, sides, None) for run_id, run in runs.items()]
+    for side, (_run_id, run) in zip("ba", runs.items(), strict=False):
+        if run.question:
+            continue
+        method = run.compressor.get("name")
+        earlier = (
+            _answer(store, other_id, other, sides, side)
+            for other_id, other in runs.items()
+            if other.compressor.get("name") == method
+        )
+        found.append(next(filter(None, earlier), None))
+    return [item for item in found if item]
+
+
+def _answer(
+    store: RunStore, run_id: str, run: Run, sides: Sides, side: str | None
+) -> dict[str, Any] | None:
+    if not run.question:
+        return None
+    example = store.example(run_id)
+    return answer(
+        run.answer,
+        run_id,
+        side,
+        run=run,
+        expected=expected(example, run.question),
+        stale=not sides.are_answered_by(run),
+        caveat=caveat(example, run.model),
+    )
+
+
+def pair(count: int) -> tuple[int, int | None]:
+    """Places of A and B among so many runs in the order of :class:`Sides`."""
+    return (1, 0) if count > 1 else (0, None)
+
+
+def expected(example: Example | None, question: str) -> str | None:
+    """The right answer, where it is known."""
+    return example.expected(question) if example else None
+
+
+def caveat(example: Example | None, model: str) -> str:
+    """What the words of an answer are worth, where that is little."""
+    known = example is not None and example.questions
+    return "" if known or model != BUILT_IN else KNOWS_GLIMPSE

@@ -1,0 +1,51 @@
+"""What the legend of the curves says separates methods, and what is left out of them does not."""
+
+from __future__ import annotations
+
+import pytest
+
+from components.session.examples import examples
+from gleanvid import COMPRESSORS, metrics, pipeline
+from gleanvid.metrics import ROUNDING
+from gleanvid.models.encoded import ClipKey
+
+METHODS = ("gleanvid", "vidcom2", "vcast", "visionzip", "fastvid", "holitom", "flashvid",
+           "prunevid", "uniform")  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def measured():
+    """The diagnostics of every method on the first example, by the share kept."""
+    model = pipeline.load_model("builtin")
+    video = pipeline.read_video(examples()[0].path, max_side=pipeline.MAX_SIDE)
+    needs = frozenset[str]().union(*(COMPRESSORS[name]().needs for name in METHODS))
+    tokens = pipeline.encode(ClipKey(video, model.name, signals=needs), model)[0].tokens
+    features = metrics.debiased(tokens.features.float())
+
+    def diagnosed(name, ratio):
+        return metrics.diagnose(features, COMPRESSORS[name](ratio).compress(tokens))
+
+    return {ratio: [diagnosed(name, ratio) for name in METHODS] for ratio in (0.1, 0.25)}
+
+
+def test_all_methods_end_at_the_same_basis_rank(measured):
+    for found in measured.values():
+        assert len({int(one.basis_rank[-1]) for one in found}) == 1
+
+
+def test_once_the_features_are_spanned_coverage_is_rounding_and_told_of_none(measured):
+    assert all(one.coverage_error < ROUNDING for one in measured[0.25])
+    assert all(one.coverage_vs_random != one.coverage_vs_random for one in measured[0.25])
+
+
+def test_against_random_keeping_methods_differ(measured):
+    for found in measured.values():
+        ranks = [one.rank_vs_random for one in found]
+        assert min(ranks) < 1 and max(ranks) > 1.3
+    missed = [one.coverage_vs_random for one in measured[0.1]]
+    assert min(missed) < 0.6 and max(missed) > 2
+
+
+def test_the_first_unit_would_be_most_of_the_mean_of_the_residual_energy(measured):
+    for one in measured[0.1]:
+        assert one.residual_energy > 5 * one.later_residual_energy
