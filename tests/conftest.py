@@ -1,20 +1,17 @@
-"""For all tests: options, which run alone, what garbage collection looks through, a Ray cluster."""
+"""For all tests: options, who has the machine to himself, garbage collection, a Ray cluster."""
 
 import gc
 import os
+import tempfile
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 
+from tests.sharing import Machine
+
 TESTS = Path(__file__).parent
-SERVERS = (
-    "browser",
-    "server",
-    "components/server",
-    "test_app.py",
-    "test_start.py",
-    "test_offline.py",
-)
+CLOCKED = ("server/test_slow_clients.py",)  # tenths of a second decide
 
 
 def pytest_addoption(parser):
@@ -31,11 +28,29 @@ def pytest_addoption(parser):
     )
 
 
+def pytest_configure(config):
+    """A server empties Gradio's folder when it stops: every process has one of its own."""
+    folder = tempfile.TemporaryDirectory(prefix="pages-", ignore_cleanup_errors=True)
+    os.environ["GRADIO_TEMP_DIR"] = folder.name
+    config.add_cleanup(folder.cleanup)
+    if worker := getattr(config, "workerinput", None):  # one of several processes of pytest-xdist
+        config.machine = Machine(f"tests-{worker['testrunuid']}")
+        config.add_cleanup(config.machine.close)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item):
+    machine = getattr(item.config, "machine", None)
+    alone = item.get_closest_marker("alone") is not None
+    with machine.used(alone) if machine else nullcontext():
+        return (yield)
+
+
 def pytest_collection_modifyitems(items):
-    """Browsers, servers and Ray have clocks and processes of their own: they share no machine."""
+    """What holds to a clock, and Ray, which takes every core, share the machine with no test."""
     for item in items:
-        is_server = any(item.path.is_relative_to(TESTS / place) for place in SERVERS)
-        if is_server or "ray_workers" in item.fixturenames:
+        clocked = any(item.path == TESTS / place for place in CLOCKED)
+        if clocked or "ray_workers" in item.fixturenames:
             item.add_marker("alone")
 
 

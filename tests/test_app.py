@@ -7,7 +7,7 @@ import pytest
 
 import app
 from components.server import serving
-from components.session import examples, loading
+from components.session import examples, first, loading
 from components.session.engine import Engine
 from tests.components.fake import Library
 
@@ -24,7 +24,7 @@ def test_building_the_page_loads_no_model():
 
 
 def test_the_line_of_the_engine_alone_decides_who_is_next(page):
-    names = {"on_preview", "on_ask", "on_again", "on_compare", "on_sweep", "ask", "compress"}
+    names = {"on_preview", "on_ask", "on_tuned", "on_compare", "on_sweep", "ask", "compress"}
     shared = [fn for fn in page.fns.values() if fn.name in names | {"compare"}]
     assert {fn.name for fn in shared} == names | {"compare"}
     assert {fn.concurrency_limit for fn in shared} == {None}
@@ -38,14 +38,17 @@ def test_nothing_heavy_runs_on_page_load(page):
 
 def test_the_state_of_a_page_holds_no_run(page):
     states = [block for block in page.blocks.values() if isinstance(block, gr.State)]
-    assert [state.value for state in states] == [[], [], "Tokens"]  # the saved answer neither
+    saved = first.load().runs
+    values = [state.value for state in states if state.value is not None]
+    assert values == [saved, [], "Tokens"]  # ids; nothing is remembered
+    assert all(isinstance(run_id, str) for run_id in saved)
 
 
-def test_nobody_is_told_how_far_an_event_is_but_a_button_that_writes_a_file(page):
+def test_nobody_is_told_how_far_an_event_is(page):
     """Gradio searches the whole page once for every output that it tells."""
     told = [fn for fn in page.fns.values() if fn.fn and fn.outputs and fn.show_progress_on != []]
     on_page = [fn for fn in told if fn.api_visibility == "private"]
-    assert {fn.name for fn in on_page} == {"on_write"}
+    assert not on_page
 
 
 def test_three_endpoints_are_public_and_say_their_types(page):
@@ -83,7 +86,11 @@ def test_the_pictures_of_examples_are_no_copies_that_would_be_deleted(tmp_path, 
 def test_the_limits_reach_the_server(monkeypatch):
     launched = {}
     monkeypatch.setattr(Engine, "warm_up", lambda self, name: None)
-    monkeypatch.setattr(serving, "start", lambda page, given: launched.update(given, page=page))
+    monkeypatch.setattr(
+        gr.Blocks, "launch", lambda page, **given: launched.update(given, page=page)
+    )
+    monkeypatch.setattr(gr.Blocks, "server", None, raising=False)
+    monkeypatch.setattr(serving, "watch", lambda server, hosts: None)
     monkeypatch.setattr(gr.Blocks, "block_thread", lambda page: None)
     app.main(["--public"])
     page, guard = launched["page"], launched["app_kwargs"]["lifespan"].guard.keywords

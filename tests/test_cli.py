@@ -36,6 +36,16 @@ def test_ask_prints_the_answer_and_its_cost(clip, model, capsys):
         assert name in out
 
 
+def test_ask_and_compare_tell_of_units_with_nothing_new(clip, model, capsys):
+    words = [clip, "What moves?", "--model", model, "--retention-ratio", "0.9"]
+    words += ["--num-frames", "16", "--max-new-tokens", "2", "--device", "cpu"]
+    assert main(["ask", *words]) == 0
+    told = capsys.readouterr().out
+    assert "kept / width" in told and "units had nothing new to add" in told
+    assert main(["compare", *words, "--compressor", "gleanvid,uniform"]) == 0
+    assert capsys.readouterr().out.count("units had nothing new to add") == 1
+
+
 def test_ask_saves_pictures_and_a_run_that_loads(clip, model, tmp_path, capsys):
     folder = tmp_path / "run"
     assert call("ask", clip, "What?", "--model", model, "--json", "--save", str(folder)) == 0

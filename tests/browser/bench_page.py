@@ -2,11 +2,12 @@
 
 The built-in model, an example clip of 32 frames, headless Chromium and the server on one machine.
 
-- ``first screen``: from going to the page until its saved answer can be read and the viewer shows
+- ``first screen``: from going to the page until both saved answers can be read and the viewer shows
   the tokens. ``new``: the first visit, by a browser just started, to a server just started, which
   loads the model meanwhile; ``again``: the next visit by the same browser.
 - ``slider``: from the release of the retention slider to the animation frame after the new masks
-  are drawn; the features of the clip are held, nothing is encoded.
+  of B are drawn; the features of the clip are held, nothing is encoded.
+- ``live answer``: from the same release until the answer of B under the new ratio is there.
 - ``stop``: from the press of Stop to the moment at which nobody holds the model, at several points
   of an answer and of a comparison. ``page``: until the page says so.
 """
@@ -16,7 +17,7 @@ from __future__ import annotations
 import os
 import shutil
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -26,28 +27,42 @@ from components.session.engine import Engine
 from components.session.examples import examples
 from gleanvid import pipeline
 from tests.browser.conftest import FLAGS, NAMES, listen, served
+from tests.browser.steps import answered, notice, slider
 
-RATIOS = (0.5, 0.1, 0.35, 0.2, 0.6)
+ROUNDS = 30
 STOP_AFTER_S = (0.05, 0.15, 0.3, 0.6, 1.0)
 VISITS = 5  # by a new browser to a new server
 SEEN = """() => {
-  const answer = document.querySelector(".gv-answer");
-  const shown = document.querySelector(".gv-viewer[data-state=ready]");
-  return shown && answer?.textContent && answer.checkVisibility() && performance.now();
+  const answers = [...document.querySelectorAll(".gv-pane .gv-reply")];
+  const shown = document.querySelector(".gv-viewer[data-state=ready]") && answers.length === 2;
+  const read = (answer) => answer.textContent && answer.checkVisibility();
+  return shown && answers.every(read) && performance.now();
 }"""
+# The title of B names the share that is shown; it is written in the frame that draws the masks.
 WATCH = """() => {
-  const caption = document.querySelector(".gv-caption");
-  const before = caption.textContent;
-  window.waited = new Promise((done) => {
-    let begun = null;
-    const once = { once: true, capture: true };
-    addEventListener("pointerup", () => { begun = performance.now(); }, once);
-    new MutationObserver((_, watcher) => {
-      if (begun === null || caption.textContent === before) return;
-      watcher.disconnect();
-      requestAnimationFrame(() => done(performance.now() - begun));
-    }).observe(caption, { childList: true, characterData: true, subtree: true });
+  const slider = document.querySelector("input[aria-label^='range slider for Retention']");
+  const title = document.querySelector("[data-pick=b] select");
+  const answer = document.querySelector("[data-side=b] .gv-answered");
+  const frame = () => new Promise(requestAnimationFrame);
+  const settled = (wanted) => new Promise((done) => {
+    const seen = () => wanted() && (watcher.disconnect(), done());
+    const watcher = new MutationObserver(seen);
+    const panes = document.querySelector(".gv-panes");
+    watcher.observe(panes, { childList: true, attributes: true, subtree: true });
+    seen();
   });
+  window.waited = new Promise((done) => addEventListener("pointerup", async () => {
+    const begun = performance.now();
+    const label = `GleanVID ${Number((100 * slider.value).toPrecision(3))} %`;
+    const since = () => performance.now() - begun;
+    const named = () => title.selectedOptions[0]?.textContent === label;
+    const open = ["hidden", "data-stale", "data-running"];
+    await settled(named);
+    await frame();
+    const masks = since();
+    await settled(() => named() && !open.some((name) => answer.hasAttribute(name)));
+    done([masks, since()]);
+  }, { once: true, capture: true }));
 }"""
 
 
@@ -71,28 +86,30 @@ def first_screen(page: Any, url: str) -> float:
 
 
 def with_clip(browser: Any, url: str) -> Any:
-    """A page on which an example is encoded and shown."""
+    """A page on which an example is encoded, shown and answered."""
     page = listen(browser)
     page.goto(url)
     page.wait_for_selector(".gv-viewer[data-state=ready]")
     page.locator(".gv-examples button").first.click()
-    page.wait_for_function("document.querySelector('.gv-notice').textContent.startsWith('Used')")
-    page.wait_for_timeout(1000)
+    notice(page, "Used")
+    answered(page)
     return page
 
 
-def release(page: Any, ratio: float) -> float:
-    """Milliseconds from the release of the slider at ``ratio`` to the new masks."""
-    slider = page.get_by_label("range slider for Retention ratio")
-    low, high = (float(slider.get_attribute(name)) for name in ("min", "max"))
-    box = slider.bounding_box()
+def release(page: Any, ratio: float) -> list[float]:
+    """Milliseconds from the release of the slider at ``ratio`` to the masks and to the answer."""
+    handle = slider(page, "Retention")
+    low, high = (float(handle.get_attribute(name)) for name in ("min", "max"))
+    box = handle.bounding_box()
     middle = box["y"] + box["height"] / 2
     page.evaluate(WATCH)
     page.mouse.move(box["x"] + box["width"] * 0.05, middle)
     page.mouse.down()
     page.mouse.move(box["x"] + box["width"] * (ratio - low) / (high - low), middle, steps=5)
     page.mouse.up()
-    return page.evaluate("waited")
+    waited: list[float] = page.evaluate("waited")
+    answered(page)
+    return waited
 
 
 def stop(page: Any, engine: Engine, start: str, button: str, after_s: float) -> tuple[float, float]:
@@ -113,7 +130,7 @@ def stop(page: Any, engine: Engine, start: str, button: str, after_s: float) -> 
     return 1000 * free, 1000 * (time.perf_counter() - begun)
 
 
-def said(name: str, times: list[float]) -> None:
+def said(name: str, times: Sequence[float]) -> None:
     known = np.array(times)[np.isfinite(times)]
     if not len(known):
         print(f"{name:24} over before the press every time")
@@ -140,13 +157,17 @@ def first_screens() -> None:
     said("first screen: again", again)
 
 
-def main(rounds: int = 6) -> None:
+def main() -> None:
     print(f"cores {os.cpu_count()}, load before {os.getloadavg()[0]:.1f}")
     first_screens()
     with page_served() as (browser, engine, url):
         page = with_clip(browser, url)
         release(page, 0.8)
-        said("slider to masks", [release(page, ratio) for _ in range(rounds) for ratio in RATIOS])
+        ratios = np.random.default_rng(0).permutation(np.linspace(0.06, 0.7, ROUNDS))
+        masks, answers = zip(*(release(page, ratio) for ratio in ratios), strict=True)
+        said("slider to masks", masks)
+        said("live answer", answers)
+        page.get_by_label("Ask again while tuning").uncheck()
         page.get_by_label("Question", exact=True).fill("Tell everything that moves in this clip.")
         stops("ask", lambda after: stop(page, engine, "#gv-ask", "#gv-stop", after))
         page.get_by_role("tab", name="Compare", exact=True).click()

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.browser.steps import answered, notice, says
 from tests.components.fake import COLUMNS, ROWS, Library, write_clip
 
 WINDOW = {"width": 1400, "height": 900}
@@ -45,7 +46,7 @@ def clips(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="session")
 def library() -> Library:
-    return Library(pause_s=0.05, words=8)
+    return Library(pause_s=0.02, words=8)
 
 
 @pytest.fixture(scope="session")
@@ -53,10 +54,12 @@ def address(browser, clips, library):
     pytest.importorskip("gradio", reason="needs the app extra")
     from components.panels.page import BUILT_IN_MODEL
     from components.session.engine import Engine
-    from components.session.examples import Example
+    from components.session.examples import Example, examples
 
-    examples = [Example(clips / "square.mp4", "Square", "What moves?")]
-    with served(Engine(library), examples, [BUILT_IN_MODEL, ("Missing", "missing/model")]) as url:
+    known = (("What moves?", "a square"), ("Where to?", "to the right"))
+    square = Example(clips / "square.mp4", "Square", "What moves?", known)
+    offered = [examples()[0], square]  # the page opens on results of the first, made beforehand
+    with served(Engine(library), offered, [BUILT_IN_MODEL, ("Missing", "missing/model")]) as url:
         yield url
 
 
@@ -69,31 +72,37 @@ def served(engine, examples, models=None, **launch):
 
     page = app.build_app(engine, models or [BUILT_IN_MODEL], examples)
     options = serving.options("127.0.0.1", None, False) | launch
-    serving.start(page.queue(), options | {"quiet": True})
+    serving.start(page, options | {"quiet": True})
     try:
         yield page.local_url.rstrip("/")
     finally:
         page.close()
 
 
+@pytest.fixture(scope="session")
+def window(browser):
+    """A window whose tabs share what the browser keeps of the server: scripts load once."""
+    opened = browser.new_context(viewport=WINDOW)
+    yield opened
+    opened.close()
+
+
 @pytest.fixture
-def visit(browser, address):
-    """A fresh page that shows the example."""
-    page = opened(browser, address)
+def visit(window, address):
+    """A fresh tab that shows the example."""
+    page = opened(window, address)
     yield page
     page.close()
 
 
 def opened(browser, address):
-    """A page that shows the example's tokens; ``browser`` may be a window with other tabs."""
+    """A page that shows the example with both answers; a window may stand in for a browser."""
     page = listen(browser)
     page.goto(address)
     page.get_by_role("button", name="Square").click()
-    page.wait_for_function("document.querySelector('.gv-notice').textContent.startsWith('Used')")
-    page.wait_for_function(
-        "text => document.querySelector('.gv-caption').textContent.includes(text)",
-        arg=f"of {ROWS * COLUMNS} tokens",
-    )
+    notice(page, "Used 32")
+    says(page, f"of {ROWS * COLUMNS} tokens")
+    answered(page)
     return page
 
 

@@ -50,7 +50,7 @@ def show(page: Any, name: str) -> None:
         page.click("#gv-compare-start")
         page.wait_for_selector("#gv-compare-stop:not([disabled])")
         page.wait_for_selector("#gv-compare-start:not([disabled])", timeout=120_000)
-        page.wait_for_selector("#gv-scatter .js-plotly-plot")
+        page.wait_for_selector(".gv-picture")
     if name == "Curves":
         page.wait_for_selector("#gv-mask_overlap .js-plotly-plot")
     page.mouse.move(0, 0)
@@ -71,16 +71,15 @@ def every_tab(folder: Path) -> None:
 
 
 def readme(size: tuple[int, int] = (1400, 1000)) -> None:
-    """The first screen; then, with the settings folded away, the other tabs by themselves."""
+    """The first screen; then the other tabs by themselves."""
     with served() as (browser, _, url), visiting(browser, url, size, "light") as page:
         for name, file in README.items():
             show(page, name)
             if name == FIRST:
                 taken = page.screenshot()
-                page.locator("#gv-settings .toggle-button").click()
                 page.set_viewport_size(WIDE)
             else:
-                taken = page.locator(".tabs").screenshot()
+                taken = page.locator("[role=tabpanel]:visible").screenshot()
             with Image.open(io.BytesIO(taken)) as picture:
                 picture.convert("RGB").save(ASSETS / file, quality=88, method=6)
 

@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import time
+
+REST = """() => document.querySelector("#gv-stop").disabled
+  && [...document.querySelectorAll(".gv-pane .gv-answered")].every((answer) => !answer.hidden
+    && !answer.hasAttribute("data-stale") && !answer.hasAttribute("data-running"))"""
+
 
 def caption(page) -> str:
     return page.locator(".gv-caption").inner_text()
@@ -19,9 +25,63 @@ def notice(page, text: str) -> None:
     )
 
 
+def says(page, text: str) -> None:
+    """Wait for these words of the frame on show."""
+    page.wait_for_function(
+        "text => document.querySelector('.gv-caption').textContent.includes(text)", arg=text
+    )
+
+
+def until(page, happened, timeout_s: float = 20) -> None:
+    """Wait for something that the page itself does not show."""
+    end = time.monotonic() + timeout_s
+    while not happened():
+        assert time.monotonic() < end
+        page.wait_for_timeout(20)
+
+
 def ask(page, question: str) -> None:
     page.get_by_label("Question", exact=True).fill(question)
     page.click("#gv-ask")
+
+
+def answered(page, timeout_s: float = 30) -> None:
+    """Wait until both sides have answered the question in the box, and nothing runs."""
+    page.wait_for_function(REST, timeout=1000 * timeout_s)
+
+
+def reply(page, side: str):
+    """The words of the answer of a side."""
+    return page.locator(f".gv-pane[data-side={side}] .gv-reply")
+
+
+def name(page, side: str) -> str:
+    """The title of a side."""
+    return page.locator(f"[data-pick={side}] option:checked").text_content()
+
+
+def named(page, side: str, text: str) -> None:
+    """Wait for this title of a side."""
+    page.wait_for_function(
+        """([side, text]) => document.querySelector(`[data-pick=${side}] select`)
+          ?.selectedOptions[0]?.textContent === text""",
+        arg=[side, text],
+    )
+
+
+def slider(page, name: str):
+    return page.get_by_role("slider", name=name)
+
+
+def upload(page, file) -> None:
+    """Choose a clip of one's own, and wait until the one before is off the page."""
+    page.locator(".gv-examples input[type=file]").set_input_files(file)
+    page.wait_for_function("!document.querySelector('.gv-chip')")
+
+
+def more(page) -> None:
+    """Open the settings that are folded away."""
+    page.get_by_role("button", name="More settings").click()
 
 
 def tab(page, name: str) -> None:

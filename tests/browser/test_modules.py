@@ -1,4 +1,4 @@
-"""The viewer's scripts: parsed by Node and checked by TypeScript, where these are installed."""
+"""The scripts of viewer and results: parsed by Node, checked by TypeScript, where installed."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ import subprocess
 
 import pytest
 
+from components.panels import modules
 from components.viewer.component import MODULES
 
-SCRIPTS = sorted(MODULES.glob("*.js"))
+SCRIPTS = sorted([*MODULES.glob("*.js"), *modules.MODULES.glob("*.js")])
 
 
 @pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.name)
@@ -21,9 +22,10 @@ def test_every_script_parses_as_a_module_and_asks_to_be_checked(path):
     assert found.returncode == 0, found.stderr.decode()
 
 
-def test_types_agree_across_the_scripts():
+@pytest.mark.parametrize("folder", [MODULES, modules.MODULES], ids=lambda path: path.name)
+def test_types_agree_across_the_scripts(folder):
     """``npm install --global typescript`` brings ``tsc``."""
     tsc = shutil.which("tsc") or pytest.skip("needs TypeScript")
-    command = [tsc, "--project", str(MODULES)]
+    command = [tsc, "--project", str(folder)]
     found = subprocess.run(command, capture_output=True, text=True, check=False)
     assert found.returncode == 0, found.stdout

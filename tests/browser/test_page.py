@@ -2,82 +2,88 @@
 
 from __future__ import annotations
 
-from tests.browser.conftest import listen
-from tests.browser.steps import ask, caption, notice, tab
+from tests.browser.steps import answered, ask, caption, name, notice, reply, slider, tab, upload
 
 
 def test_from_upload_to_export(visit, clips):
-    """The whole way: upload, ask, tokens, compare, a side of the viewer, a file."""
-    visit.locator("#gv-clip").get_by_label("Clear").click()
-    visit.locator("#gv-clip input[type=file]").set_input_files(str(clips / "square.mp4"))
+    """The whole way: a clip of one's own, both answers, their tokens, a file of both."""
+    upload(visit, str(clips / "square.mp4"))
     notice(visit, "Used 32")
-    ask(visit, "What moves?")
-    visit.wait_for_selector(".gv-cost")
-    assert visit.locator(".gv-answer").inner_text().startswith("word0 word1")
-    cost = visit.locator(".gv-cost").inner_text()
-    for part in ("GleanVID 25 %", "visual tokens", "to first token", "tokens/s", "peak", "FLOPs"):
-        assert part in cost
+    ask(visit, "What is this?")
+    answered(visit)
+    for side in "ab":
+        pane = visit.locator(f".gv-pane[data-side={side}]")
+        assert reply(visit, side).inner_text().startswith("word0 word1")
+        assert "to first token" in pane.locator(".gv-spent").inner_text()
+    assert (name(visit, "a"), name(visit, "b")) == ("All tokens", "GleanVID 10 %")
     assert "tokens kept" in caption(visit)
-    assert visit.is_enabled("#gv-ask") and visit.is_disabled("#gv-stop")
-    tab(visit, "Compare")
-    visit.click("#gv-compare-start")
-    visit.wait_for_selector(".gv-table tr:nth-child(6).gv-done")
-    visit.wait_for_selector("#gv-compare-start:not([disabled])")
-    assert visit.locator(".gv-result").count() == 6
-    visit.get_by_label("Show VidCom2 25 % as B in the viewer").click()
-    tab(visit, "Tokens")
-    assert visit.locator("[data-pick=b] select option:checked").inner_text() == "VidCom2 25 %"
+    assert visit.is_enabled("#gv-ask") and visit.is_hidden("#gv-stop")
     tab(visit, "Export and API")
     with visit.expect_download() as waiting:
-        visit.get_by_role("button", name="Units (CSV)").click()
+        visit.get_by_role("button", name="Every unit (CSV)").click()
     lines = waiting.value.path().read_text(encoding="utf-8").splitlines()
-    failed = visit.locator(".gv-table tr.gv-failed").count()  # the stand-in has no saliency
-    assert len(lines) == 1 + (6 - failed) * 16
-    assert sum(line.startswith("VidCom2 25 %") for line in lines) == 16
+    assert len(lines) == 1 + 2 * 16
+    assert sum(line.startswith("GleanVID 10 %") for line in lines) == 16
     assert visit.errors == []
 
 
 def test_a_saved_run_opens_again(visit, tmp_path):
     ask(visit, "Which one?")
-    visit.wait_for_selector(".gv-cost")
+    answered(visit)
+    words = reply(visit, "b").inner_text()
     tab(visit, "Export and API")
     with visit.expect_download() as waiting:
-        visit.get_by_role("button", name="Whole run (ZIP)").click()
+        visit.get_by_role("button", name="Whole run of B (ZIP)").click()
     waiting.value.save_as(tmp_path / "run.zip")
-    visit.reload()
+    visit.goto(visit.url.split("?")[0])
     tab(visit, "Export and API")
     with visit.expect_file_chooser() as choosing:
         visit.get_by_role("button", name="Open a saved run (ZIP)").click()
     choosing.value.set_files(str(tmp_path / "run.zip"))
-    notice(visit, "A saved run, opened")
-    assert visit.locator(".gv-question").inner_text() == "Which one?"
+    visit.locator(".gv-notice", has_text="A saved run, opened").wait_for()
+    tab(visit, "Tokens")
+    visit.wait_for_selector(".gv-viewer[data-shown=one]")
+    assert name(visit, "a") == "GleanVID 10 %"
+    assert reply(visit, "a").inner_text() == words
 
 
-def test_releasing_the_ratio_changes_masks_and_address_and_encodes_nothing(visit, library):
+def test_moving_the_ratio_changes_masks_and_address_and_encodes_nothing(visit, library):
     encodes, before = library.encodes, caption(visit)
-    slider = visit.get_by_label("range slider for Retention ratio")
-    slider.focus()
+    slider(visit, "Retention").focus()
     visit.keyboard.press("PageUp")
     visit.wait_for_function(
         "old => document.querySelector('.gv-caption').textContent !== old", arg=before
     )
-    assert library.encodes == encodes
+    answered(visit)  # both sides, under the new settings
     visit.wait_for_function("location.search.includes('retention_ratio=')")
+    assert library.encodes == encodes
     assert visit.errors == []
 
 
-def test_a_link_brings_the_settings_back(browser, address):
-    page = listen(browser)
-    page.goto(f"{address}/?compressor=vidcom2&retention_ratio=0.1&frames=16&seed=x&clip=square.mp4")
-    # The masks of the link's settings may be there, and say so, before anyone reads of the link.
-    page.wait_for_function("/link|^Used/.test(document.querySelector('.gv-notice')?.textContent)")
-    assert page.get_by_label("range slider for Retention ratio").input_value() == "0.1"
-    assert page.get_by_label("range slider for Frames").input_value() == "16"
-    assert page.get_by_label("Seed").input_value() == "0"
-    page.get_by_role("button", name="More settings").wait_for()
-    page.click("#gv-ask")
-    page.wait_for_selector(".gv-cost >> text=VidCom2 10 %")
-    page.close()
+def test_an_answer_is_out_of_date_as_soon_as_its_settings_or_its_question_change(visit, library):
+    stale = ".gv-pane[data-side={}] .gv-answered[data-stale]"
+    visit.get_by_label("Ask again while tuning").uncheck()
+    slider(visit, "tau").focus()
+    visit.keyboard.press("PageUp")
+    visit.wait_for_selector(stale.format("b"))
+    assert visit.locator(stale.format("a")).count() == 0  # all tokens have no tau
+    visit.get_by_label("Question", exact=True).fill("Another one?")
+    visit.wait_for_selector(stale.format("a"))
+    visit.locator(stale.format("b")).get_by_role("button", name="Ask again").click()
+    answered(visit)
+    assert library.asked is not None and visit.errors == []
+
+
+def test_settings_that_were_answered_before_bring_the_answer_back_unasked(visit, library):
+    slider(visit, "tau").focus()
+    visit.keyboard.press("ArrowRight")
+    visit.wait_for_selector("[data-pick=b] option:checked >> text=tau", state="attached")
+    answered(visit)
+    library.asked = None
+    visit.keyboard.press("ArrowLeft")
+    visit.wait_for_selector("[data-pick=b] option:checked >> text=/%$/", state="attached")
+    answered(visit)
+    assert library.asked is None
 
 
 def test_pointing_at_a_curve_moves_the_viewer(visit):
@@ -99,7 +105,7 @@ def test_the_keyboard_reaches_everything_of_a_comparison(visit):
     tab(visit, "Compare")
     visit.focus("#gv-compare-start")
     visit.keyboard.press("Enter")
-    visit.wait_for_selector(".gv-table tr:nth-child(6).gv-done")
+    visit.wait_for_selector(".gv-table tr:nth-child(5).gv-done")
     visit.wait_for_selector("#gv-compare-start:not([disabled])")
     visit.focus(".gv-table tr:nth-child(3) [data-side=a]")
     visit.keyboard.press("Space")

@@ -2,38 +2,51 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import json
+import re
 from pathlib import Path
 
 import numpy as np
 import pytest
 from PIL import Image
 
+from components.panels import modules
+from components.session.figures import OVER_UNITS, TITLES
 from tests.browser.conftest import opened
 from tests.browser.steps import tab
 from tests.components.fake import COLUMNS, ROWS
 
 ROW = ".gv-table tbody tr"
-METHODS = ["All tokens", "GleanVID 25 %", "VidCom2 25 %", "V-CAST 25 %", "VisionZip 25 %",
-           "Uniform 25 %"]  # fmt: skip
-FAILED = "VisionZip 25 %"  # the stand-in has no saliency
+METHODS = ["All tokens", "GleanVID 10 %", "VidCom2 10 %", "V-CAST 10 %", "VisionZip 10 %",
+           "Uniform 10 %"]  # fmt: skip
+FAILED = "VisionZip 10 %"  # the stand-in has no saliency
+KEPT = f"{ROW} td:nth-child(5)"
+BASE = f"(window.gradio_config.root ?? '') + '/gradio_api/file={modules.MODULES.as_posix()}'"
 CURSOR = "document.querySelector('#gv-budget .gv-cursor').getBoundingClientRect().x"
-WIDTH = "document.querySelector('#gv-budget .main-svg')?.clientWidth"
+OUTSIDE = """(plot) => {
+  const { t, l, w, h } = plot._fullLayout._size;
+  const { x, y } = plot.getBoundingClientRect();
+  const lines = [...plot.querySelectorAll(".trace.scatter path.js-line")];
+  const beyond = lines.map((line) => line.getBoundingClientRect()).map((box) => Math.max(
+    x + l - box.left, y + t - box.top, box.right - x - l - w, box.bottom - y - t - h));
+  return { lines: lines.length, most: Math.max(...beyond) };
+}"""  # pixels by which a line leaves its axes
+SHOWS = "(text) => document.querySelector('.gv-clock small').textContent === text"
 
 
 @pytest.fixture(scope="module")
 def page(browser, address, library):
-    """One page for all: a comparison whose later answers have two words more than the first."""
+    """One page for all: a comparison whose later answers have other words than the first."""
     page = opened(browser, address)
     tab(page, "Compare")
+    library.words_of = {"gleanvid": 10, "vidcom2": 10, "vcast": 6, "uniform": 6}
     page.click("#gv-compare-start")
     page.wait_for_selector(f"{ROW}.gv-done")
     page.at_first = page.locator(ROW).evaluate_all("rows => rows.map((row) => row.className)")
-    library.words = 10
-    page.wait_for_selector(f"{ROW}:nth-child(6).gv-done")
-    library.words = 8
     page.wait_for_selector("#gv-compare-start:not([disabled])")
+    library.words_of = {}
     yield page
     assert page.errors == []
     page.close()
@@ -41,47 +54,175 @@ def page(browser, address, library):
 
 def rows(page):
     texts = page.locator(f"{ROW} th").all_inner_texts()
-    return [text.replace("\xa0", " ") for text in texts]  # no line ends between 25 and %
+    return [text.replace("\xa0", " ").strip() for text in texts]  # no line ends between 10 and %
 
 
-def test_rows_appear_one_by_one(page):
+def test_rows_appear_one_by_one_and_refused_methods_stand_once_below(page):
     assert page.at_first[0] == "gv-done" and page.at_first[-1] == "gv-waiting"
-    assert rows(page) == METHODS
+    tab(page, "Compare")
+    assert rows(page) == [method for method in METHODS if method != FAILED]
+    (refusal,) = page.locator(".gv-refusals li").all_inner_texts()
+    assert refusal.startswith("VisionZip ") and "saliency" in refusal
 
 
 def test_every_column_is_seen_beside_the_open_settings(page):
     tab(page, "Compare")
     assert page.viewport_size == {"width": 1400, "height": 900}
-    assert page.locator("#gv-settings.open").count() == 1
+    assert page.is_visible("#gv-settings")
     hidden = "(place) => place.scrollWidth - place.clientWidth"
     assert page.locator(".gv-scroll").evaluate(hidden) == 0
 
 
-def test_words_that_the_full_answer_has_not_are_marked(page):
+def test_words_more_and_words_missing_are_marked_against_all_tokens(page):
     tab(page, "Compare")
-    cards = page.locator(".gv-result")
-    assert cards.first.locator("mark").count() == 0
-    marked = " ".join(cards.last.locator("mark").all_inner_texts())
-    assert marked.split() == ["word8", "word9"]
+    said = page.locator(f"{ROW} .gv-said")
+    assert said.first.locator("mark, del").count() == 0
+    more = [mark.inner_text() for mark in page.locator(f"{ROW} mark").all()]
+    assert more and set(more) == {"word8", "word9"}
+    assert said.last.locator("del").all_inner_texts() == ["word6 word7"]
 
 
-def test_a_row_is_put_into_the_viewer_by_a_click(page):
+def test_columns_sort_up_down_and_back(page):
     tab(page, "Compare")
-    page.locator(ROW, has_text="VidCom2").locator("td").last.click()
-    page.locator(ROW, has_text="V-CAST").locator("[data-side=b]").click()
+    before = rows(page)
+    button = page.get_by_role("button", name=re.compile("^Tokens"))
+    kept = lambda: [int(text.replace(",", "")) for text in page.locator(KEPT).all_inner_texts()]  # noqa: E731
+    for direction, order in (("ascending", sorted), ("descending", lambda v: sorted(v)[::-1])):
+        button.click()
+        assert page.get_attribute(".gv-table th[aria-sort]", "aria-sort") == direction
+        assert kept() == order(kept()) and len(set(kept())) > 1
+    button.click()
+    assert page.locator(".gv-table th[aria-sort]").count() == 0 and rows(page) == before
+
+
+def test_a_table_of_other_settings_is_greyed_and_names_them(page):
+    tab(page, "Compare")
+    old = page.locator(".gv-old")
+    assert old.inner_text() == "" and page.locator(".gv-compare[data-stale]").count() == 0
+    box = page.get_by_label("Question", exact=True)
+    box.fill("Where to?")
+    page.wait_for_selector(".gv-compare[data-stale]")
+    assert old.inner_text() == "This table is of another question. Compare again."
+    box.fill("What moves?")
+    page.wait_for_selector(".gv-compare:not([data-stale])")
+    tau = page.get_by_label("range slider for tau").first
+    tau.focus()
+    page.keyboard.press("ArrowRight")
+    page.wait_for_selector(".gv-compare[data-stale]")
+    assert "tau 4, now 4.5" in old.inner_text()
+    page.keyboard.press("ArrowLeft")
+    page.wait_for_selector(".gv-compare:not([data-stale])")
+
+
+def test_buttons_of_a_row_set_the_sides_of_the_viewer(page):
+    tab(page, "Compare")
     for side, row in (("a", "VidCom2"), ("b", "V-CAST")):
-        pressed = page.locator(f"{ROW} [data-side={side}][aria-pressed=true]")
+        page.locator(ROW, has_text=row).locator(f"[data-side={side}]").click()
+        pressed = page.wait_for_selector(f"{ROW} [data-side={side}][aria-pressed=true]")
         assert row in pressed.get_attribute("data-label")
         shown = page.locator(f"[data-pick={side}] select option:checked")
-        assert shown.text_content() == f"{row} 25 %"
+        assert shown.text_content() == f"{row} 10 %"
 
 
-def test_cost_against_quality_stands_below_with_a_point_for_every_method(page):
+def test_stopping_before_the_first_row_leaves_the_table(page, library):
     tab(page, "Compare")
-    page.wait_for_selector("#gv-scatter .legendtext")
-    names = page.locator("#gv-scatter .legendtext").all_text_contents()
-    assert names == ["All tokens", "GleanVID", "VidCom2", "V-CAST", "Uniform"]
-    assert page.locator("#gv-scatter .points path").count() == len(names)
+    before = rows(page)
+    library.pause_s, slow = 0.5, library.pause_s
+    page.click("#gv-compare-start")
+    page.wait_for_selector(f"{ROW}.gv-running")
+    page.click("#gv-compare-stop")
+    page.wait_for_selector("#gv-compare-start:not([disabled])")
+    library.pause_s = slow
+    assert rows(page) == before
+
+
+def test_blind_answers_have_no_names_before_the_vote_and_votes_stay_in_the_browser(page):
+    tab(page, "Compare")
+    page.get_by_label("Blind").check()
+    words = page.inner_text(".gv-compare")
+    assert not any(method.split(" 1")[0] in words for method in METHODS)
+    two = page.locator(".gv-two .gv-said").all_inner_texts()
+    assert len(two) == 2 and two[0] != two[1]
+    page.get_by_role("button", name="1 is better").click()
+    names = [name.strip() for name in page.locator(".gv-two h2").all_inner_texts()]
+    assert set(names) < set(METHODS)
+    (vote,) = json.loads(page.evaluate("localStorage.getItem('gleanvid-votes')"))
+    assert [vote["first"], vote["second"], vote["vote"]] == [*names, "first"]
+    page.get_by_label("Blind").uncheck()
+    assert rows(page)
+
+
+@pytest.mark.parametrize("kind", ["CSV", "JSON"])
+def test_the_table_is_saved_with_its_votes(page, kind):
+    tab(page, "Compare")
+    with page.expect_download() as waiting:
+        page.get_by_role("button", name=f"Save {kind}").click()
+    text = Path(waiting.value.path()).read_text(encoding="utf-8")
+    if kind == "CSV":
+        saved = list(csv.DictReader(io.StringIO(text)))
+        assert sum(int(row["votes_won"]) for row in saved) == 1
+    else:
+        told = json.loads(text)
+        saved = told["rows"]
+        assert told["question"] == "What moves?" and len(told["votes"]) == 1
+    assert [row["method"] for row in saved] == METHODS
+    assert saved[0]["answer"].startswith("word0") and saved[0]["Tokens (kept)"]
+
+
+CSV = """async (base) => {
+  const { csv } = await import(base + "/saving.js");
+  const answers = ["=1+1", "+cmd", "-2", "@x", 'a "b", c', "two\\nlines", "plain"];
+  const rows = answers.map((answer) => ({ label: "x", answer, right: null, error: "", cells: [] }));
+  return [answers, csv({ columns: [], rows, asked: {} }, { tally: () => new Map() })];
+}"""
+
+
+def test_no_answer_becomes_a_formula_or_breaks_a_line_of_the_csv(page):
+    answers, text = page.evaluate(CSV, page.evaluate(BASE))
+    read = [row["answer"] for row in csv.DictReader(io.StringIO(text, newline=""))]
+    assert read == [f"'{answer}" if answer[0] in "=+-@" else answer for answer in answers]
+
+
+NAMES_APART = """async ([base, count, width]) => {
+  const { scatter } = await import(base + "/scatter.js");
+  const seen = [];
+  for (let turn = 0; turn < 8; turn++) {
+    const rows = Array.from({ length: count }, (_, n) => ({
+      label: `Method ${n}`, method: `Method ${n % 17}`, state: "done", right: null, answer: "",
+      colour: "#000", dash: "solid", symbol: "circle",
+      cells: [0, 0, 0, 0, 100 * Math.random() ** 0.3, -(Math.random() ** 6)].map((x) => ["", x]),
+    }));
+    const [, picture] = scatter(rows, width);
+    document.body.append(picture);
+    const frame = picture.getBoundingClientRect();
+    const names = [...picture.querySelectorAll(".gv-named")];
+    const boxes = names.map((name) => name.getBoundingClientRect());
+    const over = (a, b) => a.left < b.right && b.left < a.right
+      && a.top + 2 < b.bottom && b.top + 2 < a.bottom;
+    seen.push({
+      names: boxes.length,
+      over: boxes.flatMap((a, n) => boxes.slice(n + 1).filter((b) => over(a, b))).length,
+      outside: boxes.filter((a) => a.right > frame.right + 1 || a.bottom > frame.bottom).length,
+    });
+    picture.remove();
+  }
+  return seen;
+}"""
+
+
+@pytest.mark.parametrize("width", [340, 900])
+@pytest.mark.parametrize("count", [2, 17, 33])
+def test_names_of_cost_against_quality_never_overlap(page, count, width):
+    base = page.evaluate(BASE)
+    for seen in page.evaluate(NAMES_APART, [base, count, width]):
+        assert seen == {"names": min(count, 17), "over": 0, "outside": 0}
+
+
+def test_cost_against_quality_stands_below_with_a_point_and_a_name_for_every_method(page):
+    tab(page, "Compare")
+    names = page.locator(".gv-picture .gv-named").all_text_contents()
+    assert set(names) == {method.removesuffix(" 10 %") for method in METHODS if method != FAILED}
+    assert page.locator(".gv-picture g").count() == len(names)
 
 
 def test_every_curve_is_drawn_and_follows_the_viewer(page):
@@ -91,7 +232,8 @@ def test_every_curve_is_drawn_and_follows_the_viewer(page):
     tab(page, "Curves")
     page.wait_for_selector("#gv-mask_overlap .js-plotly-plot")
     plots = page.locator(".gv-plot .js-plotly-plot")
-    assert plots.count() == 9 and all(plot.is_visible() for plot in plots.all())
+    drawn = set(TITLES) - {"effective_dimension"}
+    assert plots.count() == len(drawn) and all(plot.is_visible() for plot in plots.all())
     page.wait_for_selector("#gv-budget .gv-cursor")
     first = page.evaluate(CURSOR)
     tab(page, "Tokens")
@@ -101,18 +243,60 @@ def test_every_curve_is_drawn_and_follows_the_viewer(page):
     page.wait_for_function(f"{CURSOR} > {first} + 100")
 
 
-def test_curves_take_the_room_that_folded_settings_leave(page):
+@pytest.mark.parametrize("name", OVER_UNITS)
+def test_pointing_at_a_curve_tells_method_unit_and_value_and_moves_the_viewer(page, name):
     tab(page, "Curves")
-    beside = page.evaluate("document.querySelector('#gv-budget').clientWidth")
-    for least, most in ((beside + 50, 900), (beside - 10, beside)):
-        page.locator("#gv-settings button").first.click()
-        page.wait_for_function(f"{WIDTH} > {least} && {WIDTH} <= {most}")
+    page.mouse.move(0, 0)
+    plot = page.locator(f"#gv-{name} .js-plotly-plot")
+    plot.scroll_into_view_if_needed()
+    box = plot.bounding_box()
+    plot.hover(position={"x": box["width"] / 2, "y": box["height"] / 2})
+    page.wait_for_selector(f"#gv-{name} .hoverlayer text", state="attached")
+    told = " ".join(page.locator(f"#gv-{name} .hoverlayer text").all_text_contents())
+    method, unit, value = re.fullmatch(
+        r"(All tokens|.+ %) ?unit (\d+) \([\d.]+ s\) ?(.+)", told
+    ).groups()
+    assert method in METHODS and any(character.isdigit() for character in value)
+    tab(page, "Tokens")
+    page.wait_for_function(SHOWS, arg=f"unit {unit} of 16")
+
+
+def test_lines_stay_within_their_axes(page):
+    tab(page, "Curves")
+    for plot in page.locator(".gv-linked .js-plotly-plot").all():
+        outside = plot.evaluate(OUTSIDE)
+        assert outside["lines"] > 0 and outside["most"] <= 1
+
+
+def test_a_method_pressed_in_the_one_legend_stands_out_in_every_curve(page):
+    tab(page, "Curves")
+    assert page.locator(".gv-curves .legend").count() == 0
+    button = page.locator(".gv-key button", has_text="VidCom2")
+    button.click()
+    page.mouse.move(0, 0)
+    for name in ("budget", "effective_rank", "residual_energy", "spatial_iou"):
+        stays = page.locator(f"#gv-{name} .trace.scatter:not(.gv-back)")
+        names = stays.evaluate_all("all => all.map(({ __data__: [{ trace }] }) => trace.name)")
+        assert {label for label in names if label in METHODS} == {"VidCom2 10 %"}
+    button.click()
+    page.mouse.move(0, 0)
+    assert page.locator(".gv-curves .gv-back").count() == 0
 
 
 def is_picture(content: bytes) -> bool:
     with Image.open(io.BytesIO(content)) as picture:
         picture.load()
         return picture.format == "PNG" and min(picture.size) > 50
+
+
+def has_both_sides(content: bytes) -> bool:
+    """Two frames, wide as the clip is, and a gap between them."""
+    with Image.open(io.BytesIO(content)) as picture:
+        pixels = np.asarray(picture.convert("L")).astype(int)
+    height, width = pixels.shape
+    gap = pixels[32:, width // 2 - 3 : width // 2 + 3]
+    left, right = pixels[32:, : width // 2 - 8], pixels[32:, width // 2 + 8 :]
+    return width > 3 * (height - 30) and gap.std() < 3 and min(left.std(), right.std()) > 3
 
 
 def has_masks(content: bytes) -> bool:
@@ -127,10 +311,10 @@ def has_metrics(content: bytes) -> bool:
 
 
 FILES = {  # button: file name, whether it is what it says
-    "Frame on show (PNG)": ("frame.png", is_picture),
-    "Contact sheet (PNG)": ("contact-sheet.png", is_picture),
-    "Overlay clip (MP4)": ("overlay.mp4", lambda content: content[4:8] == b"ftyp"),
-    "Paper figure (PDF)": ("overlays.pdf", lambda content: content.startswith(b"%PDF-")),
+    "Both frames (PNG)": ("frames.png", has_both_sides),
+    "Contact sheet of B (PNG)": ("contact-sheet.png", is_picture),
+    "Clip of both sides (MP4)": ("overlay.mp4", lambda content: content[4:8] == b"ftyp"),
+    "All methods on show (PDF)": ("overlays.pdf", lambda content: content.startswith(b"%PDF-")),
     "Metrics (JSON)": ("metrics.json", has_metrics),
     "Masks (NPZ)": ("masks.npz", has_masks),
 }
@@ -146,23 +330,32 @@ def test_a_file_is_saved_that_opens(page, button):
     assert is_right(Path(waiting.value.path()).read_bytes())
 
 
-@pytest.mark.parametrize("share", [50, 10, 25])
-def test_a_preset_sets_the_ratio_and_shows_its_tokens(page, share):
-    page.get_by_role("button", name=f"{share}%", exact=True).click()
-    page.wait_for_function(
-        "label => document.querySelector('[data-pick=a] option:checked').textContent === label",
-        arg=f"GleanVID {share} %",
-    )
-    slider = page.get_by_label("range slider for Retention ratio")
-    assert slider.input_value() == str(share / 100)
+def test_a_row_beyond_those_that_the_viewer_has_is_put_there_by_its_button(page, library):
+    """The 13th run is fetched: the viewer takes twelve."""
+    tab(page, "Compare")
+    library.words = 1
+    for method in ("VidCom2", "VisionZip", "Uniform"):
+        page.locator("#gv-methods").get_by_label(method).uncheck()
+    for share in ("5%", "15%", "25%", "50%", "75%"):
+        page.get_by_label(share, exact=True).check()
+    page.click("#gv-compare-start")
+    page.wait_for_selector("#gv-compare-stop:not([disabled])")
+    page.wait_for_selector("#gv-compare-start:not([disabled])")
+    library.words = 8
+    label = "V-CAST 75 %"
+    assert rows(page)[-1] == label and len(rows(page)) == 13
+    page.get_by_label(f"Show {label} as A in the viewer").click()
+    page.wait_for_selector(f"{ROW} [data-side=a][data-label='{label}'][aria-pressed=true]")
+    shown = page.locator("[data-pick=a] select option:checked")
+    assert shown.text_content() == label
 
 
-def test_one_click_compares_a_method_at_every_ratio(page, library):
+def test_one_click_compares_the_method_of_b_at_every_ratio(page, library):
     tab(page, "Compare")
     library.words = 1
     page.click("#gv-sweep")
     page.wait_for_selector(f"{ROW}:nth-child(7).gv-done")
     page.wait_for_selector("#gv-sweep:not([disabled])")
     library.words = 8
-    shares = [f"GleanVID {share} %" for share in (5, 10, 15, 25, 50, 75)]
+    shares = [f"V-CAST {share} %" for share in (5, 10, 15, 25, 50, 75)]
     assert rows(page) == ["All tokens", *shares]

@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from tests.browser.steps import ask, notice, tab
+import shutil
+import time
+
+from gleanvid.video import read_video, spare
+from tests.browser.conftest import opened
+from tests.browser.steps import answered, ask, more, name, notice, tab, upload
+from tests.server.running import alive
+
+HANGING = "import time; time.sleep(78)"
 
 
 def test_stop_in_compare_leaves_its_finished_rows_in_use(visit, library):
@@ -12,7 +20,7 @@ def test_stop_in_compare_leaves_its_finished_rows_in_use(visit, library):
     library.words = 400
     library.closed.clear()
     try:
-        visit.wait_for_selector(".gv-result.gv-running")
+        visit.wait_for_selector(".gv-table tr.gv-running")
         visit.click("#gv-compare-stop")
         assert library.closed.wait(1.0)
         visit.wait_for_selector("#gv-compare-start:not([disabled])")
@@ -20,27 +28,29 @@ def test_stop_in_compare_leaves_its_finished_rows_in_use(visit, library):
         library.words = 8
     visit.locator(".gv-notice", has_text="Stopped. Used 32").wait_for()
     done = visit.locator(".gv-table tr.gv-done").count()
-    assert done and visit.locator(".gv-result:not(.gv-done)").count() == 0
+    assert done and visit.locator(".gv-table tbody tr:not(.gv-done)").count() == 0
     assert visit.locator(".gv-table [data-side=a]").count() == done
     visit.get_by_label("Show All tokens as A in the viewer").click()
     tab(visit, "Tokens")
-    assert visit.locator("[data-pick=a] select option:checked").inner_text() == "All tokens"
+    assert name(visit, "a") == "All tokens"
     ask(visit, "And now?")
-    visit.wait_for_selector(".gv-cost")
+    answered(visit)
     assert visit.errors == []
 
 
-def test_stop_ends_a_look_and_a_newer_setting_ends_it_too(visit, library):
+def test_stop_ends_a_preview_and_a_newer_setting_ends_it_too(visit, library):
     def frames(count: int) -> None:
         box = visit.get_by_label("number input for Frames")
         box.fill(str(count))
         box.press("Enter")
         box.blur()
 
+    more(visit)
     library.encode_s = 60
     try:
         frames(12)
         notice(visit, "Encoding 12 frames")
+        assert "Encoding 12" in visit.locator(".gv-pending").inner_text()
         visit.wait_for_selector("#gv-stop:not([disabled])")
         visit.click("#gv-stop")
         notice(visit, "Stopped.")
@@ -52,6 +62,26 @@ def test_stop_ends_a_look_and_a_newer_setting_ends_it_too(visit, library):
         notice(visit, "Used 16")
     finally:
         library.encode_s = 0
-    visit.wait_for_selector("#gv-stop[disabled]", state="attached")
-    visit.wait_for_timeout(300)
+    answered(visit)
     assert "Used 16" in visit.locator(".gv-notice").first.inner_text()
+
+
+def test_a_page_that_is_closed_ends_its_decoder(
+    browser, address, library, clips, tmp_path, monkeypatch
+):
+    clip = shutil.copy(clips / "square.mp4", tmp_path / "hanging.mp4")
+    page = opened(browser, address)
+    monkeypatch.setattr(spare, "_START", HANGING)
+    monkeypatch.setattr(library, "read_video", read_video)
+    upload(page, clip)
+    within(20, lambda: alive(HANGING.encode()))
+    page.close()
+    within(2, lambda: not alive(HANGING.encode()))
+
+
+def within(seconds, happened):
+    """Fails where something does not happen in time."""
+    end = time.monotonic() + seconds
+    while not happened():
+        assert time.monotonic() < end
+        time.sleep(0.02)

@@ -14,7 +14,7 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
 from tests.browser.conftest import listen, served
-from tests.browser.steps import ask, notice, tab
+from tests.browser.steps import answered, ask, notice, tab
 from tests.components.fake import Library, write_clip
 
 PREFIX = "/gleanvid"
@@ -71,11 +71,13 @@ def test_everything_is_found_under_the_path(browser, address):
     notice(page, "Used 32")
     page.wait_for_selector(".gv-viewer[data-state=ready]")
     ask(page, "What moves?")
-    page.wait_for_selector(".gv-cost")
+    answered(page)
+    page.click("[data-act=video]")
+    page.wait_for_function("document.querySelector('.gv-video').readyState > 1")
     tab(page, "Export and API")
     page.get_by_role("button", name="Write the code").click()
     page.wait_for_selector("text=ROOT=")
-    assert f"ROOT={address}\n" in page.locator(".cm-content").last.inner_text()
+    assert f"ROOT={address}\n" in page.locator(".gv-code pre").last.inner_text()
     assert [reply for reply in replies if reply[0] >= 400] == []
     named = [url for _, url in replies if url.startswith("http")]
     assert len(named) > 20 and all(url.startswith(address + "/") for url in named)

@@ -7,12 +7,12 @@ import subprocess
 
 import pytest
 
-from components.session.display import NO_WORDS
 from components.session.engine import Engine
 from components.session.examples import examples
+from components.session.first import RATIO
 from gleanvid import GleanVID, ask, pipeline
 from tests.browser.conftest import listen, served
-from tests.browser.steps import notice
+from tests.browser.steps import answered, notice, reply, says, upload
 
 UNPLAYABLE = {"hevc.mkv": "libx265", "old.avi": "mpeg4"}  # by browsers; file: encoder
 FRAMES = 8
@@ -29,22 +29,19 @@ def page(browser):
 
 def test_the_page_answers_as_the_library_does_and_shows_the_same_tokens(page):
     page.wait_for_selector(".gv-viewer[data-state=ready]", timeout=10_000)  # the saved result
-    example = examples()[-1]
-    page.locator(".gv-examples button").last.click()
-    page.wait_for_function("document.querySelector('.gv-notice').textContent.startsWith('Used')")
-    page.click("#gv-ask")
-    page.wait_for_selector(".gv-cost")
-    run = ask(example.path, example.question, "builtin", GleanVID())
-    assert page.locator(".gv-answer").inner_text().strip() == (run.answer.strip() or NO_WORDS)
-    kept = f"{run.cost.visual_tokens_kept:,} of {run.cost.visual_tokens:,}"
-    assert kept in page.locator(".gv-cost").inner_text()
+    example = examples()[1]
+    page.locator(".gv-examples button").nth(1).click()
+    notice(page, "Used")
+    answered(page)
+    for side, compressor in (("a", "full"), ("b", GleanVID(retention_ratio=RATIO))):
+        run = ask(example.path, example.question, "builtin", compressor)
+        assert reply(page, side).inner_text() == run.answer.strip()
+        count = page.locator(f".gv-pane[data-side={side}] .gv-count").inner_text()
+        assert count.startswith(f"{run.cost.visual_tokens_kept:,} tokens")
     page.focus(".gv-scrub")
     page.keyboard.press("Home")
     _, rows, columns = run.compression.grid
-    first = f"{int(run.compression.budgets[0])} of {rows * columns} tokens kept"
-    page.wait_for_function(
-        "text => document.querySelector('.gv-caption').textContent.includes(text)", arg=first
-    )
+    says(page, f"B: {int(run.compression.budgets[0])} of {rows * columns} tokens kept")
     assert page.errors == []
 
 
@@ -59,12 +56,13 @@ def test_a_clip_that_the_browser_cannot_play_is_shown_all_the_same(page, tmp_pat
     if "Unknown encoder" in made.stderr:
         pytest.skip(f"this ffmpeg has no {UNPLAYABLE[name]}")
     assert made.returncode == 0, made.stderr
-    page.locator("#gv-clip").get_by_label("Clear").click()
-    page.wait_for_selector(".gv-viewer[data-state=empty]")
-    page.locator("#gv-clip input[type=file]").set_input_files(path)
+    upload(page, path)
     notice(page, f"Used {FRAMES} of {FRAMES} frames")
-    page.wait_for_selector(".gv-viewer[data-state=ready]")
-    page.wait_for_selector("#gv-clip[data-unplayed]")
-    assert page.get_by_text("Video not playable").count() == 0
-    assert f" of {FRAMES} · " in page.locator(".gv-caption").inner_text()
+    says(page, f" of {FRAMES} · ")
+    page.click("[data-act=video]")
+    page.wait_for_selector("[data-act=video][title*='cannot play']")
+    assert page.locator(".gv-video >> nth=0").is_hidden()
     assert page.locator(".gv-frame >> nth=0").evaluate("canvas => canvas.width") > 0
+    page.get_by_role("button", name="A flash").click()
+    notice(page, "Used 32")
+    answered(page)

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
+from components.session import asking, first, sides
 from gleanvid import COMPRESSORS
-from gleanvid.compressors.base import Compressor
 from tests.browser.conftest import listen
 from tests.browser.steps import ask, caption
 
@@ -15,17 +15,15 @@ QUESTION = "What moves?"
 
 
 @pytest.fixture
-def kept(monkeypatch):
-    """The compressor of every question that reached the model, in order."""
-    from components.session.engine import Engine
+def asked(monkeypatch):
+    """The compressor of every question that was asked and is over, in order."""
+    seen, original = [], asking.ask
 
-    seen, answer = [], Engine.answer
+    def watched(engine, session, request, *rest):
+        yield from original(engine, session, request, *rest)
+        seen.append(request.compressor())
 
-    def listened(*given):
-        seen.append(next(item for item in given if isinstance(item, Compressor)))
-        return answer(*given)
-
-    monkeypatch.setattr(Engine, "answer", listened)
+    monkeypatch.setattr(asking, "ask", watched)
     return seen
 
 
@@ -33,42 +31,35 @@ def slider(page, name):
     return page.get_by_role("slider", name=name)
 
 
-def answered(page, kept):
+def answered(page, asked):
     """The method of a question that is asked now, once its answer is there."""
-    before = len(kept)
+    before = len(asked)
     ask(page, QUESTION)
-    for _ in range(200):
-        if len(kept) > before and page.locator("#gv-stop").is_disabled():
-            return kept[-1]
-        page.wait_for_timeout(100)
-    raise AssertionError("no answer")
+    until(page, lambda: len(asked) > before and page.locator("#gv-stop").is_disabled())
+    return asked[-1]
 
 
-def opened_on(browser, address, query):
-    page = listen(browser)
+def until(page, is_so):
+    for _ in range(400):
+        if is_so():
+            return
+        page.wait_for_timeout(50)
+    raise AssertionError("it did not come")
+
+
+@pytest.fixture
+def page(window):
+    """A fresh tab, for a link."""
+    page = listen(window)
+    yield page
+    assert page.errors == []
+    page.close()
+
+
+def follow(page, address, query):
     page.goto(f"{address}/?clip=square.mp4&{query}")
     # The masks of the link's settings may be there, and say so, before anyone reads of the link.
     page.wait_for_function("/link|^Used/.test(document.querySelector('.gv-notice')?.textContent)")
-    return page
-
-
-@pytest.mark.parametrize("name", COMPRESSORS)
-def test_a_fold_that_is_only_opened_leaves_every_setting_as_declared(browser, address, kept, name):
-    page = opened_on(browser, address, f"compressor={name}")
-    fold = page.get_by_role("button", name="More settings")
-    if fold.count():
-        fold.first.click()
-        page.wait_for_timeout(300)
-    ask(page, QUESTION)
-    page.wait_for_function("document.querySelector('.gv-notice').textContent.trim() !== ''")
-    page.wait_for_function(
-        "!/Starting|Encoding|Reading|link/.test(document.querySelector('.gv-notice').textContent)"
-    )
-    text = page.locator(".gv-notice").inner_text()
-    assert not any(word in text for word in ("must be", "is empty", "went wrong"))
-    assert kept[-1:] in ([COMPRESSORS[name]()], [])  # refused for want of a signal: nothing asked
-    assert page.errors == []
-    page.close()
 
 
 def test_the_four_sliders_stand_in_the_open_under_their_names(visit):
@@ -103,40 +94,53 @@ def test_a_number_beyond_the_range_is_clamped_and_the_picture_follows(visit):
     assert slider(visit, "Retention").input_value() == "1"
 
 
-def test_changed_and_changed_back_asks_the_very_same_method(visit, kept):
-    first = answered(visit, kept)
+def test_changed_and_changed_back_asks_the_very_same_method(visit, asked):
+    first = answered(visit, asked)
     for name in ("alpha min", "tau", "Retention"):
         slider(visit, name).focus()
         visit.keyboard.press("ArrowRight")
         visit.keyboard.press("ArrowLeft")
-    assert answered(visit, kept) == first
+    assert answered(visit, asked) == first
     slider(visit, "tau").fill("12")
-    visit.get_by_label("Reset to default value").nth(
-        visit.evaluate(
-            "[...document.querySelectorAll('input[type=range]')]"
-            ".findIndex(item => item.ariaLabel.endsWith(' tau'))"
-        )
-    ).click()
-    assert answered(visit, kept) == first
+    reset = "xpath=ancestor::*[.//button[@aria-label='Reset to default value']][1]//button"
+    slider(visit, "tau").locator(reset).click()
+    assert answered(visit, asked) == first
 
 
-def test_a_history_is_all_until_its_switch_is_off_and_a_link_brings_it_back(browser, address, kept):
-    page = opened_on(browser, address, "gleanvid.history=3&gleanvid.temperature=2")
+def test_a_history_is_all_until_its_switch_is_off_and_a_link_brings_it_back(page, address, asked):
+    follow(page, address, "gleanvid.history=3&gleanvid.temperature=2")
     assert slider(page, "tau").input_value() == "2"
     page.get_by_role("button", name="More settings").click()
     assert slider(page, "Novelty history").input_value() == "3"
     switch = page.get_by_role("checkbox", name="all preceding units")
     assert not switch.is_checked()
-    method = answered(page, kept)
+    method = answered(page, asked)
     assert (method.novelty_history, method.tau) == (3, 2)
     switch.check()
-    assert answered(page, kept).novelty_history is None
-    page.close()
+    assert answered(page, asked).novelty_history is None
 
 
-def test_a_link_shows_the_masks_it_names(browser, address):
-    page = opened_on(browser, address, "retention_ratio=0.1")
+def test_a_link_shows_the_masks_it_names(page, address):
+    follow(page, address, "retention_ratio=0.1")
     page.wait_for_function("/10 %/.test(document.querySelector('#gv-tokens').textContent)")
     assert json.loads(slider(page, "Retention").input_value()) == 0.1
     assert caption(page)
-    page.close()
+
+
+def test_settings_that_are_only_shown_stay_as_declared(visit, monkeypatch):
+    """The tokens on show are those of the method's declared settings, whether a fold is open."""
+    seen, original = [], sides.preview
+
+    def watched(engine, request, *rest):
+        seen.append(request.compressor())
+        return original(engine, request, *rest)
+
+    monkeypatch.setattr(sides, "preview", watched)
+    visit.get_by_label("Ask again while tuning").uncheck()
+    visit.get_by_role("button", name="More settings").click()
+    for place, (name, method) in enumerate(COMPRESSORS.items()):
+        visit.get_by_role("combobox", name="Compressor", exact=True).click()
+        visit.locator("[role=listbox] [role=option]").nth(place).click()
+        until(visit, lambda name=name: seen and seen[-1].name == name)
+        assert seen[-1] == (method() if name == "full" else method(first.RATIO))
+    assert visit.errors == []

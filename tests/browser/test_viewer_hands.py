@@ -154,6 +154,7 @@ def test_axe_finds_nothing_and_phones_need_no_sideways_scroll(browser, case, dar
     page.close()
 
 
+@pytest.mark.alone
 def test_a_frame_is_drawn_well_within_a_sixtieth_of_a_second(shared):
     shared.unroute_all()
     page = open_alone(shared, stress(units=16))

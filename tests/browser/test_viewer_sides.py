@@ -8,7 +8,7 @@ import re
 import pytest
 import torch
 
-from components.viewer.answers import answer
+from components.session.display import answer
 from components.viewer.payload import pack
 from gleanvid.types import Compression
 from tests.browser.alone import open_alone, settle

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.browser.conftest import listen, served
-from tests.browser.steps import ask, notice, tab
+from tests.browser.steps import answered, ask, notice, reply, tab
 from tests.components.fake import Library, write_clip
 
 MARKUP = "<img src=x onerror=window.caught=1>"
@@ -21,12 +21,12 @@ def library():
 @pytest.fixture(scope="module")
 def address(browser, library, tmp_path_factory):
     from components.session.engine import Engine
-    from components.session.examples import Example
+    from components.session.examples import Example, examples
 
     path = tmp_path_factory.mktemp("marked") / "clip.mp4"
     write_clip(path)
     example = Example(path, "Marked", MARKUP, ((MARKUP, MARKUP),))
-    with served(Engine(library), [example]) as url:
+    with served(Engine(library), [examples()[0], example]) as url:
         yield url
 
 
@@ -36,6 +36,7 @@ def visit(browser, address):
     page.goto(address)
     page.get_by_role("button", name="Marked").click()
     notice(page, "Used 32")
+    answered(page)
     yield page
     assert page.locator("img[src=x]").count() == 0
     assert page.evaluate("window.caught") is None
@@ -44,25 +45,31 @@ def visit(browser, address):
 
 def test_of_the_model_and_of_ready_questions(visit, library):
     assert visit.locator(".gv-chip").first.inner_text() == MARKUP
-    visit.locator(".gv-chip").first.click()
-    visit.wait_for_selector(".gv-cost")
-    assert visit.locator(".gv-answer").inner_text().startswith(library.word)
-    assert visit.locator(".gv-question").inner_text() == MARKUP
-    assert visit.locator(".gv-expected").inner_text() == f"Expected: {MARKUP}"
+    assert visit.get_by_label("Question", exact=True).input_value() == MARKUP
+    for side in "ab":
+        assert reply(visit, side).inner_text().startswith(library.word)
+    verdict = visit.locator(".gv-wrong").first
+    assert verdict.get_attribute("title") == f"Expected: {MARKUP}"
+    visit.locator(".gv-tried summary").click()
+    assert library.word in visit.locator(".gv-tried td").nth(2).inner_text()
+    ask(visit, "Another?")  # B held against A, word by word
+    answered(visit)
+    assert reply(visit, "b").inner_text().startswith(library.word)
 
 
 def test_of_the_model_and_of_errors_in_a_comparison(visit, library):
     tab(visit, "Compare")
     visit.click("#gv-compare-start")
-    visit.wait_for_selector(".gv-table tr:nth-child(6).gv-done, tr:nth-child(6).gv-failed")
+    visit.wait_for_selector(".gv-table tr:nth-child(5).gv-done")
     visit.wait_for_selector("#gv-compare-start:not([disabled])")
-    assert library.word in visit.locator(".gv-result").first.inner_text()
+    assert library.word in visit.locator("#gv-rows").inner_text()
     library.failure = ValueError(MARKUP)
     try:
         visit.click("#gv-compare-start")
-        visit.wait_for_selector(".gv-table tr:nth-child(6).gv-failed")
+        visit.wait_for_selector(".gv-refusals")
         visit.wait_for_selector("#gv-compare-start:not([disabled])")
         assert MARKUP in visit.locator("#gv-rows").inner_text()
+        tab(visit, "Tokens")
         ask(visit, "What?")
         notice(visit, MARKUP)
     finally:
@@ -70,8 +77,7 @@ def test_of_the_model_and_of_errors_in_a_comparison(visit, library):
 
 
 def test_of_a_file_name(visit):
-    visit.locator("#gv-clip").get_by_label("Clear").click()
     file = {"name": f"{MARKUP}.mp4", "mimeType": "video/mp4", "buffer": b"no video" * 50}
-    visit.locator("#gv-clip input[type=file]").set_input_files(files=[file])
+    visit.locator(".gv-examples input[type=file]").set_input_files(files=[file])
     notice(visit, "not a video that can be read")
     assert "src=x" in visit.locator(".gv-notice").first.inner_text()

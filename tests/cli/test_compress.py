@@ -32,6 +32,15 @@ def test_what_was_kept_is_told(clips, capsys):
     assert header["settings"]["setup"] == "gleanvid(retention_ratio=0.5, novelty_history=2)@6"
 
 
+def test_units_with_nothing_new_are_told(clips, capsys):
+    assert run(clips, "--retention-ratio", "1")[0] == 0
+    told = capsys.readouterr().out
+    _, out = run(clips, "--retention-ratio", "1")
+    rows = [json.loads(line) for line in (out / "journal.jsonl").read_text().splitlines()[1:]]
+    units, of = map(sum, zip(*(row["saturated"] for row in rows), strict=True))
+    assert units and f"{units} of {of} units had nothing new to add" in told
+
+
 def test_a_bad_video_is_told_and_the_exit_code_is_not_zero(clips, capsys):
     (clips / "bad.mp4").write_bytes(b"")
     code, out = run(clips)

@@ -1,0 +1,34 @@
+"""Tests marked ``alone`` have the machine to themselves, though several processes run tests."""
+
+import fcntl
+import tempfile
+from contextlib import contextmanager
+from pathlib import Path
+
+
+class Machine:
+    """Locks of all processes of one run. ``name`` is the same in each of them.
+
+    Most tests share the second lock; one that is alone takes it for itself. Whoever waits for it
+    holds the first lock, so that no further tests begin meanwhile.
+    """
+
+    def __init__(self, name):
+        self._paths = [Path(tempfile.gettempdir()) / f"{name}.{part}" for part in ("gate", "lock")]
+        self._gate, self._lock = (path.open("w") for path in self._paths)
+
+    @contextmanager
+    def used(self, alone):
+        fcntl.flock(self._gate, fcntl.LOCK_EX)
+        fcntl.flock(self._lock, fcntl.LOCK_EX if alone else fcntl.LOCK_SH)
+        fcntl.flock(self._gate, fcntl.LOCK_UN)
+        try:
+            yield
+        finally:
+            fcntl.flock(self._lock, fcntl.LOCK_UN)
+
+    def close(self):
+        """The files go; processes that still run tests have them open."""
+        for file, path in zip((self._gate, self._lock), self._paths, strict=True):
+            file.close()
+            path.unlink(missing_ok=True)
