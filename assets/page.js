@@ -92,13 +92,10 @@
   });
 
   let recorder = null;
-  // The words that the button shows from now on.
+  const say = (text) => { document.querySelector("#gv-webcam").textContent = text; };
+
   window.gvRecord = async () => {
-    const button = document.querySelector("#gv-webcam");
-    if (recorder) {
-      recorder.stop();
-      return "Webcam";
-    }
+    if (recorder) return recorder.stop();
     try {
       const stream = await navigator.mediaDevices.getUserMedia({ video: true, audio: true });
       const parts = [];
@@ -106,16 +103,16 @@
       recorder.ondataavailable = ({ data }) => parts.push(data);
       recorder.onstop = () => {
         recorder = null;
-        button.textContent = "Webcam";
+        say("Webcam");
         stream.getTracks().forEach((track) => track.stop());
         give(new File(parts, "webcam.webm", { type: "video/webm" }));
       };
       recorder.start();
       setTimeout(() => { if (recorder?.state === "recording") recorder.stop(); }, 1000 * SECONDS);
-      return "Stop and use";
+      say("Stop and use");
     } catch {
-      setTimeout(() => { button.textContent = "Webcam"; }, 3000);
-      return "No webcam";
+      say("No webcam");
+      setTimeout(() => say("Webcam"), 3000);
     }
   };
 })();

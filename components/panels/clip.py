@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import gradio as gr
 
-from components.panels.shared import AT_ONCE, UNSEEN, Changes, Shared
+from components.panels.shared import AT_ONCE, UNSEEN, Changes, Preview, Shared
 from components.session.display import message
 from components.session.examples import Example, ready, thumbnail
 
@@ -30,7 +30,7 @@ const show = () => list.replaceChildren(...(props.value || []).map(({ text, fail
 watch("value", show);
 show();
 """
-RECORD = "(name) => window.gvRecord(name)"
+RECORD = "() => { window.gvRecord(); }"
 LINK = """(value) => {  // a link has examples alone
   window.gvSetting("clip", PATH || (value?.path ?? "").split("/").slice(-2).join("/"));
   window.gvLink("clip", NAME, FIRST);
@@ -74,9 +74,7 @@ def chips(questions: Sequence[dict[str, Any]]) -> gr.HTML:
     )
 
 
-def wire(
-    shared: Shared, panel: Clip, examples: Sequence[Example], preview: dict[str, Any]
-) -> list[Any]:
+def wire(shared: Shared, panel: Clip, examples: Sequence[Example], preview: Preview) -> list[Any]:
     """The events that have shown the tokens of an example."""
     shown = []
 
@@ -84,9 +82,9 @@ def wire(
         return {shared.ready: [], shared.notice: message()} | shared.cleared()
 
     changed = [shared.ready, shared.notice, *shared.results]
-    panel.file.upload(on_clip, None, changed, **AT_ONCE).then(**preview)
+    preview(panel.file.upload(on_clip, None, changed, **AT_ONCE).then)
     panel.file.upload(None, panel.file, None, js=linking(), **UNSEEN)
-    panel.record.click(None, panel.record, panel.record, js=RECORD, api_visibility="private")
+    panel.record.click(None, None, None, js=RECORD, **UNSEEN)
     for button, example in zip(panel.examples, examples, strict=True):
 
         def on_example(example: Example = example) -> Changes:
@@ -96,7 +94,7 @@ def wire(
         script = linking(example.path, examples[0].path)
         button.click(None, None, None, js=script, **UNSEEN)
         outputs = [panel.file, shared.question, *changed]
-        shown.append(button.click(on_example, None, outputs, **AT_ONCE).then(**preview))
+        shown.append(preview(button.click(on_example, None, outputs, **AT_ONCE).then))
     return shown
 
 

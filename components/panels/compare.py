@@ -78,10 +78,14 @@ def panel(methods: Mapping[str, type[Compressor]]) -> Compare:
     return Compare(chosen, ratios, start, sweep, stop, line, table, gr.State(None))
 
 
-def wire(engine: Engine, shared: Shared, panel: Compare) -> None:
+def wire(engine: Engine, shared: Shared, panel: Compare) -> list[Any]:
+    """The events that have compared methods, and left two of them on show."""
+
     def run(
         user: gr.Request, values: Values, names: Sequence[str], ratios: Sequence[float]
     ) -> Iterator[Changes]:
+        values = shared.unpacked(values)
+
         def plan() -> list[Plan]:
             return comparing.plans(names, ratios, shared.maker(values))
 
@@ -94,15 +98,17 @@ def wire(engine: Engine, shared: Shared, panel: Compare) -> None:
         yield from run(user, values, values[panel.methods], values[panel.ratios])
 
     def on_sweep(user: gr.Request, values: Values) -> Iterator[Changes]:
-        yield from run(user, values, [values[shared.settings["compressor"]]], RATIOS)
+        yield from run(
+            user, values, [shared.unpacked(values)[shared.settings["compressor"]]], RATIOS
+        )
 
-    needed = {panel.before, *shared.asked}
-    chosen = {panel.methods, panel.ratios, *needed}
+    needed = [panel.before]
+    chosen = [panel.methods, panel.ratios, *needed]
     own = [panel.notice, panel.table, panel.before]
     outputs = [*own, shared.viewer, shared.runs, shared.status, *shared.buttons]
     begun = [
-        starting(panel.start.click, engine, shared, panel.notice, on_compare, chosen, outputs),
-        starting(panel.sweep.click, engine, shared, panel.notice, on_sweep, needed, outputs),
+        starting(panel.start.click, engine, shared, panel.notice, on_compare, outputs, chosen),
+        starting(panel.sweep.click, engine, shared, panel.notice, on_sweep, outputs, needed),
     ]
 
     def on_stop(user: gr.Request, values: Values) -> Changes:
@@ -114,6 +120,7 @@ def wire(engine: Engine, shared: Shared, panel: Compare) -> None:
 
     ended = panel.stop.click(on_stop, {panel.table, panel.before}, outputs, **AT_ONCE)
     ended.then(None, None, None, cancels=begun)
+    return begun
 
 
 def asked_with(shared: Shared, values: Values, methods: Sequence[str]) -> Asked:

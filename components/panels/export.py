@@ -114,7 +114,7 @@ def wire(engine: Engine, shared: Shared, panel: Export) -> None:
 
     def on_code(user: gr.Request, values: Values) -> Changes:
         try:
-            code = recipe(shared, values)
+            code = recipe(shared, shared.unpacked(values))
         except ValueError as error:
             return {panel.notice: message(str(error), "problem")}
         texts = {
@@ -124,7 +124,7 @@ def wire(engine: Engine, shared: Shared, panel: Export) -> None:
         }
         return {panel.notice: message(), panel.code: list(texts.items())}
 
-    panel.refresh.click(on_code, shared.asked, [panel.notice, panel.code], **AT_ONCE)
+    shared.when(panel.refresh.click, on_code, [panel.notice, panel.code], **AT_ONCE)
 
 
 def recipe(shared: Shared, values: Values) -> snippets.Recipe:

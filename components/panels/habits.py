@@ -9,10 +9,9 @@ import gradio as gr
 
 from components.panels.shared import AT_ONCE, IN_LINE, Changes, Shared, Values, owner
 from components.session import asking
-from components.session.display import message
+from components.session.display import caveat, message
 from components.session.engine import Engine
 from components.session.loading import BUILT_IN
-from components.session.sides import caveat
 
 SLOW = "Answers take a while with this model: press Ask when the tokens look right."
 LOG_HTML = """<div class="gv-log" role="log" aria-label="Conversation" tabindex="0"></div>"""
@@ -58,6 +57,7 @@ def wire(engine: Engine, shared: Shared, panel: Habits, tuned: list[Any]) -> Non
 
     def on_tuned(user: gr.Request, values: Values) -> Iterator[Changes]:
         yield gr.skip()
+        values = shared.unpacked(values)
         request = shared.request(values)
         if not values[panel.live] or caveat(request.example, request.model):
             return  # words that mean nothing are given on demand only
@@ -70,7 +70,9 @@ def wire(engine: Engine, shared: Shared, panel: Habits, tuned: list[Any]) -> Non
 
     outputs = [panel.live, *shared.previewed]
     for event in tuned:
-        event.success(on_tuned, shared.asked | {panel.live}, outputs, **IN_LINE)
+        # The one before may not be over yet; it ends by itself.
+        how: Any = {"trigger_mode": "always_last", **IN_LINE}
+        shared.when(event.success, on_tuned, outputs, [panel.live], **how)
 
     def on_remember(on: bool) -> Changes:
         return {
@@ -82,7 +84,7 @@ def wire(engine: Engine, shared: Shared, panel: Habits, tuned: list[Any]) -> Non
     parts = [panel.forget, panel.log, shared.exchanges]
     panel.remember.input(on_remember, panel.remember, parts, **AT_ONCE)
     panel.forget.click(lambda: ([], []), None, [panel.log, shared.exchanges], **AT_ONCE)
-    shared.exchanges.change(lambda held: held, shared.exchanges, panel.log, **AT_ONCE)
+    shared.exchanges.change(lambda exchanges: exchanges, shared.exchanges, panel.log, **AT_ONCE)
 
     def on_model(name: str) -> Changes:
         able = name != BUILT_IN

@@ -13,7 +13,7 @@ import gradio as gr
 
 from components.panels.controls import Controls, chosen_method
 from components.panels.curves import Curves
-from components.panels.shared import AT_ONCE, UNSEEN, Changes, Shared
+from components.panels.shared import AT_ONCE, UNSEEN, Changes, Preview, Shared
 from components.session import restore
 from components.session.display import message, status
 from components.session.engine import Engine
@@ -68,7 +68,7 @@ def wire(
     curves: Curves,
     examples: Sequence[Example],
     blocks: gr.Blocks,
-    preview: Mapping[str, Any],
+    preview: Preview,
 ) -> Any:
     """The event that shows what a link says. ``named``: every widget with a key in a link."""
     for name, widget in named.items():  # each by itself: all values at once take the page long
@@ -102,7 +102,7 @@ def wire(
     loaded = blocks.load(on_load, kept, outputs, js=KEPT, **AT_ONCE)
     loaded.then(None, kept, None, js=OPEN, **UNSEEN)
     refresh = gr.Button("Show", visible="hidden", elem_id="gv-refresh")
-    return refresh.click(**preview)
+    return preview(refresh.click)
 
 
 def returned(shared: Shared, view: View) -> Changes:

@@ -20,6 +20,7 @@ from components.panels import (
     status,
     talk,
 )
+from components.panels.packed import Packed
 from components.panels.shared import Shared, owner, previewing
 from components.server import api
 from components.server.serving import LOCAL, Limits
@@ -65,6 +66,9 @@ def build_app(
                 link.button()
                 facts = status.panel(display.status(engine))
         asked = {"clip": source.file} | sliders.named()
+        pinned = sides.panel()
+        habit = {"both": asks.both, "remember": asks.remember}
+        packed = Packed([*sliders.named().values(), *habit.values(), words.question, pinned])
         shared = Shared(
             settings=asked,
             question=words.question,
@@ -74,21 +78,22 @@ def build_app(
             status=facts,
             tabs=results.tabs,
             runs=gr.State(opening.runs),
-            pinned=sides.panel(),
+            pinned=pinned,
             exchanges=gr.State([]),
-            habits={"both": asks.both, "remember": asks.remember},
+            habits=habit,
             examples={str(example.path): example for example in examples},
+            packed=packed,
             tab=gr.State("Tokens"),
             starters=(words.ask, results.compare.start, results.compare.sweep),
             stoppers=(words.stop, results.compare.stop),
         )
         preview = previewing(engine, shared, words.stop, sliders.controls.problem)
         tuned = settings.wire(engine, shared.runs, sliders, preview)
-        sides.wire(engine, shared, sliders.controls, preview, tuned)
+        compared = compare.wire(engine, shared, results.compare)
+        sides.wire(engine, shared, sliders.controls, preview, tuned, compared)
         tuned += clip.wire(shared, source, examples, preview)
         talk.wire(engine, shared, words)
         curves.wire(engine, shared, results.curves)
-        compare.wire(engine, shared, results.compare)
         export.wire(engine, shared, results.export)
         keys = {"question": words.question, "a": shared.pinned} | results.compare.named()
         named, own = asked | keys, sliders.controls

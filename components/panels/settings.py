@@ -6,12 +6,13 @@ A changed setting shows its effect once the hand is off it; nothing is encoded a
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import gradio as gr
 
 from components.panels import controls, habits
-from components.panels.shared import AT_ONCE, UNSEEN, Changes
+from components.panels.shared import AT_ONCE, UNSEEN, Changes, Preview
 from components.server.serving import Limits
 from components.session.engine import Engine
 from components.session.request import NEW_TOKENS, SEEDS
@@ -140,7 +141,7 @@ def sampling() -> tuple[gr.Slider, gr.Slider, gr.Slider]:
     return temperature, top_p, new_tokens
 
 
-def wire(engine: Engine, runs: gr.State, panel: Settings, preview: dict[str, Any]) -> list[Any]:
+def wire(engine: Engine, runs: gr.State, panel: Settings, preview: Preview) -> list[Any]:
     """The events after which the tokens of other settings are shown; ``runs``: ids on show."""
     own = panel.controls
 
@@ -156,16 +157,16 @@ def wire(engine: Engine, runs: gr.State, panel: Settings, preview: dict[str, Any
     free = [own.ratio, *own.fields.values(), *own.switches.values(), *words]
     # A clip may be encoded for minutes: the preview of another one ends it at once.
     clip = [own.method.input, panel.model.input, panel.frames.release, panel.pixels.input]
-    previews = [gr.on(clip, **preview, trigger_mode="multiple")]
+    previews = [preview(partial(gr.on, clip), trigger_mode="multiple")]
     # A slider changes many times while it is dragged: only where it stands last is shown.
-    preview = preview | {"trigger_mode": "always_last"}
-    previews.append(gr.on([widget.change for widget in free if widget not in paired], **preview))
+    last = partial(preview, trigger_mode="always_last")
+    previews.append(last(partial(gr.on, [item.change for item in free if item not in paired])))
     for low, high in own.pairs:
         raised = _push(low.change, PUSH.replace("BOUND", "Math.max"), low, high)
         lowered = _push(high.change, PUSH.replace("BOUND", "Math.min"), high, low)
-        previews += [raised.then(**preview), lowered.then(**preview)]
+        previews += [last(raised.then), last(lowered.then)]
     for shown in previews:  # a number out of range is refused, and clamped once typing ends
-        shown.failure(**preview)
+        last(shown.failure)
     runs.change(_reading(engine, own), runs, list(own.readouts.values()), **AT_ONCE)
     return previews
 

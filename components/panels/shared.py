@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import gradio as gr
 
+from components.panels.packed import Packed
 from components.session import sides
 from components.session.asking import Habits
 from components.session.display import message
@@ -58,15 +59,30 @@ class Shared:
     exchanges: gr.State  # what the model remembers
     habits: Mapping[str, gr.Checkbox]  # by field of Habits
     examples: Mapping[str, Example]  # by path
+    packed: Packed  # the values of all settings, of the question and of A
     tab: gr.State  # name of the open tab
     starters: tuple[gr.Button, ...]  # buttons that begin work at the model
     stoppers: tuple[gr.Button, ...]
 
-    @property
-    def asked(self) -> set[Any]:
-        """The widgets that :meth:`request`, :meth:`sides` and :meth:`habits_of` read."""
-        page = {self.runs, self.pinned, self.question}
-        return {*self.settings.values(), *self.habits.values(), *page}
+    def when(
+        self,
+        event: Callable[..., Any],
+        handler: Callable[..., Any],
+        outputs: Sequence[Any],
+        also: Sequence[Any] = (),
+        **how: Any,
+    ) -> Any:
+        """``handler`` on ``event``, with all that a request is made of as it stands then.
+
+        The handler gives what it gets to :meth:`unpacked`. ``also``: further inputs.
+        """
+        inputs = {self.packed.box, self.settings["clip"], self.runs, *also}
+        gathered = self.packed.gathered(event, **UNSEEN)
+        return gathered.then(handler, inputs, list(outputs), **how)
+
+    def unpacked(self, values: Values) -> Values:
+        """By widget: the inputs of :meth:`when`, those in the box among them."""
+        return {**values, **self.packed.read(values[self.packed.box])}
 
     def request(self, values: Values) -> Request:
         named = {name: values[widget] for name, widget in self.settings.items()}
@@ -166,13 +182,17 @@ def owner(user: gr.Request) -> str:
     return str(user.session_hash)
 
 
-def previewing(engine: Engine, shared: Shared, stop: gr.Button, problem: gr.HTML) -> dict[str, Any]:
-    """The event that shows the tokens of the clip under the settings as they are.
+Preview = Callable[..., Any]
+
+
+def previewing(engine: Engine, shared: Shared, stop: gr.Button, problem: gr.HTML) -> Preview:
+    """Makes the event that shows the tokens of the clip under the settings as they are.
 
     ``problem`` says why they are refused, where they are.
     """
 
     def on_preview(user: gr.Request, values: Values) -> Iterator[Changes]:
+        values = shared.unpacked(values)
         page, request = owner(user), shared.request(values)
         refused = {problem: refusal(request)}
         for update in sides.preview(engine, request, shared.sides(values), page):
@@ -180,8 +200,12 @@ def previewing(engine: Engine, shared: Shared, stop: gr.Button, problem: gr.HTML
             stopping = {stop: gr.update(interactive=stoppable)}
             yield refused | stopping | shared.changes(update)
 
-    inputs, outputs = shared.asked, [*shared.previewed, stop, problem]
-    return {"fn": on_preview, "inputs": inputs, "outputs": outputs, **IN_LINE}
+    outputs = [*shared.previewed, stop, problem]
+
+    def preview(event: Callable[..., Any], **how: Any) -> Any:
+        return shared.when(event, on_preview, outputs, **IN_LINE, **how)
+
+    return preview
 
 
 def refusal(request: Request) -> str:
@@ -199,10 +223,10 @@ def starting(
     shared: Shared,
     notice: gr.HTML,
     handler: Callable[..., Any],
-    inputs: set[Any],
     outputs: list[Any],
+    also: Sequence[Any] = (),
 ) -> Any:
-    """``handler`` on ``event``, once the work of this page is entered.
+    """``handler`` on ``event``, once the work of this page is entered; see :meth:`Shared.when`.
 
     A second click meanwhile is refused in ``notice``: Gradio shows no error of an event outside
     its queue.
@@ -215,7 +239,7 @@ def starting(
 
     started = event(on_start, None, [notice, *shared.buttons], **AT_ONCE)
     started.failure(lambda: message(BUSY, "problem"), None, notice, **AT_ONCE)
-    return started.success(handler, inputs, outputs, **IN_LINE)
+    return shared.when(started.success, handler, outputs, also, **IN_LINE)
 
 
 def halted(engine: Engine, user: gr.Request) -> bool:

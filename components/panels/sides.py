@@ -12,7 +12,7 @@ from typing import Any
 import gradio as gr
 
 from components.panels.controls import Controls, chosen_method, given_settings
-from components.panels.shared import AT_ONCE, Changes, Shared, Values
+from components.panels.shared import AT_ONCE, Changes, Preview, Shared, Values
 from components.session.engine import Engine
 from components.session.request import RATIO
 from components.session.sides import ALL_TOKENS
@@ -34,50 +34,74 @@ def panel() -> gr.Textbox:
 
 
 def wire(
-    engine: Engine, shared: Shared, controls: Controls, preview: dict[str, Any], rerun: list[Any]
+    engine: Engine,
+    shared: Shared,
+    controls: Controls,
+    preview: Preview,
+    rerun: list[Any],
+    compared: list[Any],
 ) -> None:
-    """``rerun`` receives the events after which the tokens of B may be other ones."""
+    """``rerun`` receives the events after which the tokens of B may be other ones.
+
+    ``compared``: the events that leave other methods on both sides.
+    """
 
     def settings_of(run_id: Any) -> Mapping[str, Any] | None:
         run = engine.runs.get(str(run_id)) if run_id else None
         known = run is not None and run.compressor.get("name") in COMPRESSORS
         return run.compressor if run is not None and known else None
 
+    def stand(a: Mapping[str, Any] | None, b: Mapping[str, Any] | None) -> Changes:
+        """The settings of both sides where the page holds them."""
+        changes = {} if a is None else {shared.pinned: pinned(a)}
+        return changes if b is None else changes | given_settings(controls, b)
+
     def on_pair(event: gr.EventData, values: Values) -> Changes:
         """A keeps what stands there now; the settings of the page become those of B."""
         ids = [getattr(event, side, None) for side in ("a", "b")]
         a, b = map(settings_of, ids)
-        changes: Changes = {}
-        if a is not None:
-            changes[shared.pinned] = pinned(a)
-        if b is not None:
-            changes |= given_settings(controls, b)
+        changes = stand(a, b)
         others = [run_id for run_id in values[shared.runs] if run_id not in ids]
         if a is not None and b is not None:
             order = list(dict.fromkeys(str(run_id) for run_id in reversed(ids)))
             changes[shared.runs] = [*order, *others]
         return changes
 
-    def on_method(event: gr.EventData, values: Values) -> Changes:
+    def on_method(event: gr.EventData) -> Changes:
         name = str(getattr(event, "name", ""))
         if name not in COMPRESSORS:
             return gr.skip()
         if getattr(event, "side", "") == "b":
-            return {controls.method: name} | chosen_method(controls, name)
-        compressor = shared.maker(values)(name, values[shared.settings[RATIO]])
+            return {controls.method: name, wanted: ""} | chosen_method(controls, name)
+        return {wanted: name}
+
+    def on_wanted(values: Values) -> Changes:
+        """A becomes a method with the settings that the page has for it."""
+        if not values[wanted]:
+            return gr.skip()
+        values = shared.unpacked(values)
+        compressor = shared.maker(values)(values[wanted], values[shared.settings[RATIO]])
         return {shared.pinned: pinned(compressor.settings())}
+
+    def on_compared(ids: list[str]) -> Changes:
+        b, a = map(settings_of, [*ids, None, None][:2])
+        return stand(a, b) or gr.skip()
 
     def on_clear(values: Values) -> Changes:
         return {shared.runs: list(values[shared.runs])[:2]}
 
     widgets = list(dict.fromkeys([*controls.widgets, *(group for _, group in controls.groups)]))
     viewer: Any = shared.viewer
-    inputs, outputs = shared.asked, [shared.pinned, shared.runs, *widgets]
+    wanted = gr.State("")  # the method that was picked in the title of A
+    inputs, outputs = {shared.runs}, [shared.pinned, shared.runs, *widgets]
     moved = [
         event(on_pair, inputs, outputs, **AT_ONCE)
         for event in (viewer.pair, viewer.swap, viewer.pin)
     ]
-    moved.append(viewer.method(on_method, inputs, outputs, **AT_ONCE))
+    named = viewer.method(on_method, None, [wanted, *widgets], **AT_ONCE)
+    moved.append(shared.when(named.success, on_wanted, [shared.pinned], [wanted], **AT_ONCE))
     forgotten = viewer.clear(on_clear, inputs, [shared.runs], **AT_ONCE)
-    rerun += [event.success(**preview) for event in moved]
-    forgotten.success(**preview)
+    rerun += [preview(event.success) for event in moved]
+    preview(forgotten.success)
+    for event in compared:
+        event.then(on_compared, shared.runs, [shared.pinned, *widgets], **AT_ONCE)

@@ -49,6 +49,7 @@ def line(is_saved: bool) -> gr.HTML:
 
 def wire(engine: Engine, shared: Shared, panel: Talk) -> None:
     def on_ask(user: gr.Request, values: Values) -> Iterator[Changes]:
+        values = shared.unpacked(values)
         given = shared.request(values), shared.sides(values), shared.habits_of(values)
         updates = asking.ask(engine, owner(user), *given, values[shared.exchanges])
         yield from map(shared.changes, updates)
@@ -56,9 +57,8 @@ def wire(engine: Engine, shared: Shared, panel: Talk) -> None:
     picked = shared.ready.pick(on_pick, None, panel.question, **AT_ONCE)  # type: ignore[attr-defined]
     clicked = partial(gr.on, [panel.ask.click, panel.question.submit])
     viewer: Any = shared.viewer
-    inputs = {shared.exchanges, *shared.asked}
     runs = [
-        starting(event, engine, shared, shared.notice, on_ask, inputs, shared.changed)
+        starting(event, engine, shared, shared.notice, on_ask, shared.changed, [shared.exchanges])
         for event in (clicked, picked.then, viewer.ask)
     ]
 

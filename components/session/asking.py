@@ -5,17 +5,26 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
-from components.session.display import Exchange, answer, history, message, progress, status, used
+from components.session.display import (
+    Exchange,
+    answer,
+    caveat,
+    history,
+    message,
+    progress,
+    status,
+    used,
+)
 from components.session.engine import Engine, decides_early
 from components.session.library import EncodedClip
 from components.session.line import Work
 from components.session.loading import BUILT_IN
 from components.session.request import Request
-from components.session.sides import Sides, answers, caveat, stored, update_of, view
+from components.session.sides import Sides, answers, stored, update_of, view
 from components.session.updates import PageUpdate, explain, waiting
 from gleanvid.compressors.base import Compressor
 from gleanvid.run import Run
@@ -62,23 +71,33 @@ def ask(
 def ask_live(
     engine: Engine, session: str, request: Request, sides: Sides, habits: Habits = Habits()
 ) -> Iterator[PageUpdate]:
-    """Ask again under settings that were moved; the next move ends this without a word."""
-    if engine.busy(session) or request.missing(sides.question):
+    """Ask again under settings that were moved; the next move ends this without a word.
+
+    A conversation is not asked again: every answer would become part of it.
+    """
+    if engine.busy(session) or habits.remember or request.missing(sides.question):
         return
     work = engine.begin_preview(session)
     try:
-        if work.stop.wait(PAUSE_S):
-            return
-        for update in _ask(engine, request, sides, habits, (), work, live=True):
-            if work.stop.is_set():
-                return
-            yield replace(update, notice=update.notice if update.done else None, done=False)
-    except StoppedError:
-        return
+        yield from _ask_quietly(engine, request, sides, habits, work)
+        if work.stop.is_set() and work.why:  # stopped by hand or by the deadline: no answer runs
+            yield PageUpdate(answers=answers(engine.runs, sides))
     except Exception as error:
         yield PageUpdate(message(explain(error), "problem"), answers=answers(engine.runs, sides))
     finally:
         engine.leave(session, work)
+
+
+def _ask_quietly(
+    engine: Engine, request: Request, sides: Sides, habits: Habits, work: Work
+) -> Iterator[PageUpdate]:
+    if work.stop.wait(PAUSE_S):
+        return
+    with suppress(StoppedError):
+        for update in _ask(engine, request, sides, habits, (), work, live=True):
+            if work.stop.is_set():
+                return
+            yield replace(update, notice=update.notice if update.done else None, done=False)
 
 
 def is_slow(engine: Engine, model: str) -> bool:

@@ -11,6 +11,8 @@ import psutil
 import torch
 
 from components.session.engine import Engine
+from components.session.examples import Example
+from components.session.loading import BUILT_IN
 from gleanvid.metrics import same_answer
 from gleanvid.run import Run
 from gleanvid.types import Video
@@ -18,6 +20,8 @@ from gleanvid.types import Video
 STILL_LOADING = "The model is still being loaded."
 EXCHANGES_READ = 6  # earlier exchanges that the model reads again
 MIB = 2**20
+
+KNOWS_GLIMPSE = "The built-in model knows only Glimpse clips: its words about others mean nothing."
 
 
 class Message(TypedDict):
@@ -88,6 +92,12 @@ def answer(
         "flops_saved": _figure(cost.flops_reduction) if cost else None,
         "tokens_per_s": _figure(cost.tokens_per_s) if cost else None,
     }
+
+
+def caveat(example: Example | None, model: str) -> str:
+    """What the words of an answer are worth, where that is little."""
+    known = example is not None and example.questions
+    return "" if known or model != BUILT_IN else KNOWS_GLIMPSE
 
 
 def _figure(value: float) -> float | None:

@@ -9,12 +9,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from components.session.display import answer, message, progress, status, used
+from components.session.display import answer, caveat, message, progress, status, used
 from components.session.engine import Engine, decides_early
-from components.session.examples import Example
 from components.session.library import EncodedClip
 from components.session.line import Work
-from components.session.loading import BUILT_IN
 from components.session.request import NO_CLIP, Request
 from components.session.store import RunStore
 from components.session.updates import PageUpdate, explain, waiting
@@ -26,7 +24,6 @@ from gleanvid.run import Run
 from gleanvid.types import StoppedError
 
 ALL_TOKENS: Mapping[str, Any] = {"name": "full"}
-KNOWS_GLIMPSE = "The built-in model knows only Glimpse clips: its words about others mean nothing."
 BEFORE = "These are the tokens of the settings before."
 WAITING = "Waiting for the model…"
 DECIDES_LATE = (
@@ -125,13 +122,7 @@ def _preview(engine: Engine, request: Request, sides: Sides, work: Work) -> Iter
     shown = view(engine, request, run, encoded, sides, run_id)
     if work.stop.is_set():
         raise StoppedError
-    yield PageUpdate(
-        message(used(video, run)),
-        shown.value,
-        shown.answers,
-        shown.runs,
-        status=status(engine, run),
-    )
+    yield replace(update_of(engine, shown, run), notice=message(used(video, run)))
 
 
 def view(
@@ -238,7 +229,7 @@ def _answer(
         run_id,
         side,
         run=run,
-        expected=expected(example, run.question),
+        expected=example.expected(run.question) if example else None,
         stale=not sides.are_answered_by(run),
         caveat=caveat(example, run.model),
     )
@@ -247,14 +238,3 @@ def _answer(
 def pair(count: int) -> tuple[int, int | None]:
     """Places of A and B among so many runs in the order of :class:`Sides`."""
     return (1, 0) if count > 1 else (0, None)
-
-
-def expected(example: Example | None, question: str) -> str | None:
-    """The right answer, where it is known."""
-    return example.expected(question) if example else None
-
-
-def caveat(example: Example | None, model: str) -> str:
-    """What the words of an answer are worth, where that is little."""
-    known = example is not None and example.questions
-    return "" if known or model != BUILT_IN else KNOWS_GLIMPSE

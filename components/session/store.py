@@ -6,13 +6,16 @@ import secrets
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
 
 from components.session.examples import Example
+from components.session.line import BusyError
 from gleanvid.models.encoded import ClipKey
 from gleanvid.run import Run
+from gleanvid.types import VideoError
 
 RUNS_MIB = 512
 RUNS = 256  # each also takes some 100 KiB that its tensors do not tell
@@ -26,7 +29,7 @@ class RunStore:
         self._runs: OrderedDict[str, Run] = OrderedDict()
         self._paths: dict[str, str] = {}
         self._examples: dict[str, Example] = {}
-        self._saved: Mapping[str, Callable[[], Run]] = {}
+        self._saved: dict[str, tuple[Callable[[], Run], Example]] = {}
         self._lock = threading.Lock()
 
     def add(
@@ -53,8 +56,7 @@ class RunStore:
 
     def offer(self, saved: Mapping[str, Callable[[], Run]], example: Example) -> None:
         """Runs of an example that are read from files on first use, by their ids."""
-        self._saved = saved
-        self._opening = example
+        self._saved |= {run_id: (read, example) for run_id, read in saved.items()}
 
     def get(self, run_id: str | None) -> Run | None:
         """The run, now the last to go; None where it is gone or never was."""
@@ -64,11 +66,16 @@ class RunStore:
             if run_id in self._runs:
                 self._runs.move_to_end(run_id)
                 return self._runs[run_id]
-        if run_id not in self._saved:
-            return None
-        run = self._saved[run_id]()
-        self.add(run, str(self._opening.path), self._opening, run_id)
-        return run
+        return self._read(run_id) if run_id in self._saved else None
+
+    def _read(self, run_id: str) -> Run | None:
+        """A saved run, kept from now on; None where its clip cannot be read at the moment."""
+        read, example = self._saved[run_id]
+        with suppress(ValueError, VideoError, BusyError):
+            run = read()
+            self.add(run, str(example.path), example, run_id)
+            return run
+        return None
 
     def of_clip(self, clip: ClipKey, ids: Sequence[str]) -> dict[str, Run]:
         """Those of ``ids`` that are of the same frames, model and bound on pixels."""

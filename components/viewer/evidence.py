@@ -15,6 +15,7 @@ import torch
 
 from gleanvid.metrics import effective_rank, novelty
 from gleanvid.ops.subspace import remove_directions, top_directions
+from gleanvid.ops.threads import one_thread_if_small
 from gleanvid.types import Compression, VideoTokens
 
 if TYPE_CHECKING:
@@ -89,8 +90,9 @@ def effective_ranks(tokens: VideoTokens, record: Compression) -> list[float]:
         facts = evidence(tokens)
         kept = record.apply(tokens.features.detach()).float()
         debiased = remove_directions(kept, facts.mean, facts.shared)  # rows' weights sum to one
-        units = debiased.split(record.budgets.tolist())
-        _ranks[key] = [round(effective_rank(rows), 3) for rows in units]
+        budgets = record.budgets.tolist()
+        with one_thread_if_small(2.0 * debiased.numel() * max(budgets), debiased.device):
+            _ranks[key] = [round(effective_rank(rows), 3) for rows in debiased.split(budgets)]
     return _ranks[key]
 
 
@@ -107,7 +109,11 @@ def ranks_so_far(tokens: VideoTokens, record: Compression) -> list[float]:
 
 def _ranks_so_far(tokens: VideoTokens, record: Compression) -> list[float]:
     rows = record.apply(evidence(tokens).places)  # [K, 96]
-    grams = torch.stack([block.T @ block for block in rows.split(record.budgets.tolist())])
-    values = torch.linalg.eigvalsh(grams.cumsum(0)).clamp(min=0).sqrt()  # [T, 96]
+    budgets, width = record.budgets.tolist(), rows.shape[1]
+    with one_thread_if_small(
+        2.0 * len(rows) * width**2 + 9.0 * len(budgets) * width**3, rows.device
+    ):
+        grams = torch.stack([block.T @ block for block in rows.split(budgets)])
+        values = torch.linalg.eigvalsh(grams.cumsum(0)).clamp(min=0).sqrt()  # [T, 96]
     share = values / values.sum(1, keepdim=True).clamp(min=1e-300)
     return [round(value, 3) for value in torch.special.entr(share).sum(1).exp().tolist()]

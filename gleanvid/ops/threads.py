@@ -8,7 +8,7 @@ from threading import Thread
 
 import torch
 
-_SMALL = 5e9  # multiplications and additions: less than a tenth of a second of one core
+_SMALL = 5e9  # multiplications and additions: a fraction of a second of one core
 
 
 @contextmanager
@@ -16,8 +16,8 @@ def one_thread_if_small(operations: float, device: torch.device) -> Iterator[Non
     """Little work on the CPU, by its floating-point operations, runs in the calling thread alone.
 
     Such work is many short steps. Several threads meet after each of them, which takes longer than
-    the steps, and beside other busy processes a hundred times longer: whoever is interrupted keeps
-    all others waiting.
+    the steps, and beside other busy processes much longer still: whoever is interrupted keeps all
+    others waiting.
     """
     before = torch.get_num_threads()
     if device.type != "cpu" or operations > _SMALL or before == 1:

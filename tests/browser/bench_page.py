@@ -51,7 +51,9 @@ WATCH = """() => {
     watcher.observe(panes, { childList: true, attributes: true, subtree: true });
     seen();
   });
-  window.waited = new Promise((done) => addEventListener("pointerup", async () => {
+  window.waited = new Promise((done, failed) => addEventListener("pointerup", async () => {
+    setTimeout(() => failed(new Error(`after 20 s: ${title.selectedOptions[0]?.textContent}, `
+      + `slider ${slider.value}, answer ${answer.outerHTML.slice(0, 200)}`)), 20_000);
     const begun = performance.now();
     const label = `GleanVID ${Number((100 * slider.value).toPrecision(3))} %`;
     const since = () => performance.now() - begun;

@@ -12,6 +12,7 @@ from tests.browser.steps import answered, notice, says
 from tests.components.fake import COLUMNS, ROWS, Library, write_clip
 
 WINDOW = {"width": 1400, "height": 900}
+PATIENCE_S = 60  # a machine may be busy with other things
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 FLAGS = [
     "--no-sandbox",
@@ -95,6 +96,15 @@ def visit(window, address):
     page.close()
 
 
+@pytest.fixture
+def fresh(window):
+    """An empty tab, for a link; its console stays clean."""
+    page = listen(window)
+    yield page
+    assert page.errors == []
+    page.close()
+
+
 def opened(browser, address):
     """A page that shows the example with both answers; a window may stand in for a browser."""
     page = listen(browser)
@@ -109,6 +119,7 @@ def opened(browser, address):
 def listen(browser):
     """An empty page whose requests and console errors are written down."""
     page = browser.new_page() if hasattr(browser, "pages") else browser.new_page(viewport=WINDOW)
+    page.set_default_timeout(1000 * PATIENCE_S)
     page.requested, page.errors = [], []
     page.on("request", lambda request: page.requested.append(request.url))
     page.on("pageerror", lambda error: page.errors.append(str(error)))

@@ -32,7 +32,7 @@ def says(page, text: str) -> None:
     )
 
 
-def until(page, happened, timeout_s: float = 20) -> None:
+def until(page, happened, timeout_s: float = 60) -> None:
     """Wait for something that the page itself does not show."""
     end = time.monotonic() + timeout_s
     while not happened():
@@ -45,7 +45,15 @@ def ask(page, question: str) -> None:
     page.click("#gv-ask")
 
 
-def answered(page, timeout_s: float = 30) -> None:
+def quiet(page, rest_s: float = 1.0) -> None:
+    """Wait until the page has asked the server nothing for a while; see ``listen``."""
+    before = -1
+    while before != len(page.requested):
+        before = len(page.requested)
+        page.wait_for_timeout(1000 * rest_s)
+
+
+def answered(page, timeout_s: float = 60) -> None:
     """Wait until both sides have answered the question in the box, and nothing runs."""
     page.wait_for_function(REST, timeout=1000 * timeout_s)
 

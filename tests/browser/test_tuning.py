@@ -8,8 +8,7 @@ import pytest
 
 from components.session import asking, first, sides
 from gleanvid import COMPRESSORS
-from tests.browser.conftest import listen
-from tests.browser.steps import ask, caption
+from tests.browser.steps import ask, caption, named, slider, until
 
 QUESTION = "What moves?"
 
@@ -27,33 +26,12 @@ def asked(monkeypatch):
     return seen
 
 
-def slider(page, name):
-    return page.get_by_role("slider", name=name)
-
-
 def answered(page, asked):
     """The method of a question that is asked now, once its answer is there."""
     before = len(asked)
     ask(page, QUESTION)
     until(page, lambda: len(asked) > before and page.locator("#gv-stop").is_disabled())
     return asked[-1]
-
-
-def until(page, is_so):
-    for _ in range(400):
-        if is_so():
-            return
-        page.wait_for_timeout(50)
-    raise AssertionError("it did not come")
-
-
-@pytest.fixture
-def page(window):
-    """A fresh tab, for a link."""
-    page = listen(window)
-    yield page
-    assert page.errors == []
-    page.close()
 
 
 def follow(page, address, query):
@@ -107,7 +85,8 @@ def test_changed_and_changed_back_asks_the_very_same_method(visit, asked):
     assert answered(visit, asked) == first
 
 
-def test_a_history_is_all_until_its_switch_is_off_and_a_link_brings_it_back(page, address, asked):
+def test_a_history_is_all_until_its_switch_is_off_and_a_link_brings_it_back(fresh, address, asked):
+    page = fresh
     follow(page, address, "gleanvid.history=3&gleanvid.temperature=2")
     assert slider(page, "tau").input_value() == "2"
     page.get_by_role("button", name="More settings").click()
@@ -120,11 +99,11 @@ def test_a_history_is_all_until_its_switch_is_off_and_a_link_brings_it_back(page
     assert answered(page, asked).novelty_history is None
 
 
-def test_a_link_shows_the_masks_it_names(page, address):
-    follow(page, address, "retention_ratio=0.1")
-    page.wait_for_function("/10 %/.test(document.querySelector('#gv-tokens').textContent)")
-    assert json.loads(slider(page, "Retention").input_value()) == 0.1
-    assert caption(page)
+def test_a_link_shows_the_masks_it_names(fresh, address):
+    follow(fresh, address, "retention_ratio=0.2")
+    named(fresh, "b", "GleanVID 20 %")
+    assert json.loads(slider(fresh, "Retention").input_value()) == 0.2
+    assert caption(fresh)
 
 
 def test_settings_that_are_only_shown_stay_as_declared(visit, monkeypatch):

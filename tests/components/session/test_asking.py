@@ -8,7 +8,7 @@ import time
 import pytest
 import torch
 
-from components.session import sides, updates
+from components.session import display, sides, updates
 from components.session.asking import LIVE_S, Habits, ask, ask_live, is_slow
 from components.session.engine import Engine
 from components.session.examples import Example
@@ -97,7 +97,7 @@ def test_the_verdict_is_given_where_the_answer_is_known(clip, tmp_path):
     engine.library.word = "other"
     assert last_of(answer(engine, known)).answers[0]["right"] is False
     unknown = last_of(answer(engine, request)).answers[0]
-    assert unknown["right"] is None and unknown["caveat"] == sides.KNOWS_GLIMPSE
+    assert unknown["right"] is None and unknown["caveat"] == display.KNOWS_GLIMPSE
 
 
 def test_the_run_is_kept_and_only_its_id_handed_out(clip):
@@ -136,6 +136,19 @@ def test_asking_live_gives_answers_without_notices_and_ends_with_the_next_move(c
     assert list(ask_live(engine, "me", asked(clip), page)) == []  # a question is under way
     engine.stop("me")
     assert list(ask_live(engine, "me", asked(clip), Sides())) == []  # there is no question
+    remembering = Habits(both=False, remember=True)
+    assert list(ask_live(engine, "me", asked(clip), page, remembering)) == []
+
+
+def test_an_answer_that_is_stopped_while_asked_live_does_not_stay_running(clip):
+    library = Library(words=1000)
+    engine, page = Engine(library), Sides(question="What moves?")
+    running = ask_live(engine, "me", asked(clip), page, ALONE)
+    while not words(next(running)):
+        pass
+    engine.stop("me")
+    rest = list(running)
+    assert rest and not any(item["running"] for item in rest[-1].answers)
 
 
 @pytest.mark.parametrize(

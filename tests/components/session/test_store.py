@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from components.session.examples import Example
+from components.session.line import BusyError
 from components.session.store import RunStore
 from gleanvid import GleanVID
 from tests.components.fake import Library, a_run, moving_square
@@ -29,6 +31,25 @@ def test_looking_at_a_run_keeps_it():
     runs.get(first)
     runs.add(make_run())
     assert runs.get(first) is not None and runs.get(second) is None
+
+
+def test_a_saved_run_is_read_on_first_use_and_its_clip_may_be_out_of_reach(tmp_path):
+    read, example = [], Example(tmp_path / "square.mp4", "Square", "What moves?", ())
+
+    def reader():
+        read.append(1)
+        if len(read) == 1:
+            raise BusyError("as many clips as may be are being read")
+        return make_run(2)
+
+    runs = RunStore()
+    runs.offer({"one": reader}, example)
+    runs.offer({"two": lambda: make_run(2)}, example._replace(title="Other"))
+    assert not read and runs.get("one") is None
+    first = runs.get("one")
+    assert first is not None and runs.get("one") is first and len(read) == 2
+    assert runs.example("one") is example
+    assert runs.get("two") is not None and runs.example("two").title == "Other"
 
 
 def test_unknown_ids_are_no_runs():
