@@ -28,8 +28,10 @@
   };
 
   // A link is shown as soon as the page has taken its settings; what was kept is on show already.
+  // What a hand has put into the address meanwhile is no link.
+  const opened = location.search;
   window.gvOpenLink = (kept) => {
-    const query = new URLSearchParams(location.search);
+    const query = new URLSearchParams(opened);
     const said = [...query.keys()].some((key) => !["tab", "view", "__theme"].includes(key));
     if (said && !kept) document.querySelector("#gv-refresh")?.click();
   };

@@ -3,6 +3,7 @@
 // marked against that of all tokens. Text from outside is only ever set as textContent.
 
 import { difference } from "../viewer/answers.js";
+import { order } from "../viewer/sorting.js";
 import { make } from "../viewer/words.js";
 import { swatch } from "./swatch.js";
 
@@ -120,12 +121,4 @@ function entry(row, place, reference) {
   }
   const { pieces, agreement } = difference(row.answer, reference);
   return { ...row, pieces: place && row.answer ? pieces : [row.answer || STATES.done], agreement };
-}
-
-// What is not known comes last, whichever way.
-function order(one, other, falling) {
-  const missing = (value) => value === null || value === undefined;
-  if (missing(one) || missing(other)) return Number(missing(one)) - Number(missing(other));
-  const sign = typeof one === "string" ? one.localeCompare(other, "en", { numeric: true }) : Number(one) - Number(other);
-  return falling ? -sign : sign;
 }

@@ -75,9 +75,8 @@ export class Controls {
   }
 
   #showMoment() {
-    const { main } = this.viewer.shown();
-    const unit = moment(main);
-    if (unit !== null) this.viewer.visitUnit(unit);
+    const found = moment(this.viewer.shown());
+    if (found) this.viewer.visitUnit(found.unit);
   }
 
   // Why a view has nothing to show, or "".
@@ -122,7 +121,7 @@ export class Controls {
     this.#part(".gv-what").textContent = whatIsShown(shown);
     this.#part(".gv-legend").replaceChildren(...legend(shown));
     this.#part(".gv-size").textContent = sizeWords(clip);
-    const words = momentWords(main);
+    const words = momentWords(shown);
     this.#part(".gv-moment").hidden = !words;
     this.#part(".gv-moment button").textContent = words;
     const { a, b } = this.viewer;

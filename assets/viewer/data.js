@@ -79,6 +79,18 @@ function unpackStage(stage, total, buffer) {
 export const sameGrid = (one, other) =>
   one.units === other.units && one.rows === other.rows && one.columns === other.columns;
 
+export const keepsAll = ({ stage, grid }) => stage.total === grid.total;
+
+// How many tokens of each unit only one of two sides with the same grid keeps.
+export function apartByUnit(one, other) {
+  const { units, perUnit } = one.grid;
+  const apart = Array.from({ length: units }, () => 0);
+  one.stage.kept.forEach((kept, token) => {
+    if (kept !== other.stage.kept[token]) apart[Math.floor(token / perUnit)] += 1;
+  });
+  return apart;
+}
+
 // The layers before which these methods change something, in order.
 export const layersOf = (methods) =>
   [...new Set(methods.flatMap((method) => method.stages.map((stage) => stage.layer)))]

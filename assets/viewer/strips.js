@@ -2,7 +2,7 @@
 // The strips of the timeline: one bar a unit for the side in charge (B, or the one on show), a line
 // for A where it says something, marks for scene cuts and the unit on show.
 
-import { firstFrame } from "./data.js";
+import { firstFrame, keepsAll } from "./data.js";
 import { fitCanvas } from "./paint.js";
 import { make } from "./words.js";
 
@@ -122,7 +122,6 @@ function cutsOf(clip, grid) {
   });
 }
 
-const keepsAll = ({ stage, grid }) => stage.total === grid.total;
 const sameCurve = (one, other) =>
   one.length === other.length && one.every((x, n) => Math.abs(x - other[n]) <= 1e-3 * Math.abs(x));
 

@@ -1,9 +1,9 @@
 // @ts-check
 // What was tried on this clip: one line for every run with an answer. Any two go to A and B.
 
+import { missing, order } from "./sorting.js";
 import { make } from "./words.js";
 
-const missing = (value) => value === null || value === undefined;
 const figure = (value, text) => (missing(value) ? "–" : text(value));
 
 /**
@@ -38,17 +38,12 @@ export class Tried {
       .filter(({ answer }) => answer);
     this.place.hidden = rows.length === 0;
     this.place.querySelector("summary").textContent = `Tried on this clip (${rows.length})`;
-    if (this.#sorted >= 0) rows.sort((one, other) => this.#compare(one, other));
+    if (this.#sorted >= 0) {
+      const value = COLUMNS[this.#sorted][1];
+      rows.sort((one, other) => order(value(one), value(other), this.#falling));
+    }
     const body = make("tbody", "", "", ...rows.map((row) => this.#line(row)));
     this.table.replaceChildren(make("thead", "", "", this.#head()), body);
-  }
-
-  #compare(one, other) {
-    const value = COLUMNS[this.#sorted][1];
-    const [a, b] = [value(one), value(other)];
-    if (missing(a) || missing(b)) return Number(missing(a)) - Number(missing(b));
-    const sign = typeof a === "string" ? a.localeCompare(b) : Number(a) - Number(b);
-    return this.#falling ? -sign : sign;
   }
 
   #head() {

@@ -145,9 +145,9 @@ export class Viewer {
 
   // Where the method on show spends most, else the middle.
   #opening() {
-    const { main } = this.shown();
-    const unit = moment(main);
-    return unit === null ? this.clip.value.tiles.count >> 1 : firstFrame(main.grid, unit);
+    const shown = this.shown();
+    const found = moment(shown);
+    return found ? firstFrame(shown.main.grid, found.unit) : this.clip.value.tiles.count >> 1;
   }
 
   // --- what is chosen ----------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 // What the viewer says of the frame on show: its legend, its caption, and one sentence about the
 // run. Text from outside is only ever set as textContent.
 
-import { ABSENT, fatesIn, overlap } from "./data.js";
+import { ABSENT, apartByUnit, fatesIn, keepsAll, overlap } from "./data.js";
 
 /** @returns {any} */
 export function make(tag, className = "", text = "", ...children) {
@@ -81,23 +81,32 @@ function keptWords({ grid, stage, unit }) {
   return `${stage.budgets[unit]} of ${grid.perUnit} tokens kept${others}`;
 }
 
-// The unit that says most about how a budget is spent: the one that gets most after the first, which
-// has no past to be known from. Null where all get the same.
-export function moment({ stage, grid }) {
-  const later = stage.budgets.slice(1);
+/**
+ * The unit to look at first. Of two compressors the one in which they keep other tokens most; else
+ * the one that gets most after the first unit, which has no past to be known from.
+ * @returns {{ unit: number, apart: number } | null} null where no unit stands out; `apart`: tokens
+ *   that only one of them keeps there
+ */
+export function moment({ main, beside, comparable }) {
+  const apart = comparable && !keepsAll(main) && !keepsAll(beside) ? apartByUnit(main, beside) : [];
+  const most = Math.max(0, ...apart);
+  if (most) return { unit: apart.indexOf(most), apart: most };
+  const later = main.stage.budgets.slice(1);
   if (!later.length || Math.max(...later) - Math.min(...later) <= 1) return null;
-  return 1 + later.indexOf(Math.max(...later));
+  return { unit: 1 + later.indexOf(Math.max(...later)), apart: 0 };
 }
 
-export function momentWords(side) {
-  const { stage, grid } = side;
+export function momentWords(shown) {
+  const { stage, grid } = shown.main;
   if (stage.total === grid.total) return "";
   const even = short(stage.total / grid.units);
-  const unit = moment(side);
+  const found = moment(shown);
   const [first, next = first] = stage.budgets;
-  if (unit !== null)
-    return `Unit ${unit + 1}: ${stage.budgets[unit]} of its ${grid.perUnit} tokens are kept, `
-      + `most after the first unit; an even share would be ${even}.`;
+  if (found?.apart)
+    return `Unit ${found.unit + 1}: here A and B keep other tokens most, ${found.apart} that the other one drops.`;
+  if (found)
+    return `Unit ${found.unit + 1}: ${stage.budgets[found.unit]} of its ${grid.perUnit} tokens are kept, most after `
+      + `the first unit with its ${first}; an even share would be ${even}.`;
   if (Math.abs(first - next) <= 1) return `Every unit keeps about the same: ${even} of its ${grid.perUnit} tokens.`;
   return `The first unit keeps ${first} of its ${grid.perUnit} tokens, every later one about ${next}; `
     + `an even share would be ${even}.`;

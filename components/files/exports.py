@@ -120,8 +120,8 @@ def masks_npz(runs: Sequence[Run], folder: Path) -> Path:
 
 def overlay_clip(runs: Sequence[Run], folder: Path) -> Path:
     """All frames as A and B leave them: H.264 where PyAV can write it, else animated WebP."""
-    video, shown = runs[0].video, runs[:2][::-1]  # B comes first in the list
-    frames = [side_by_side(shown, frame) for frame in range(len(video))]
+    video, sides = runs[0].video, runs[:2][::-1]  # B comes first in the list
+    frames = [side_by_side(sides, frame) for frame in range(len(video))]
     rate = max(1.0, len(frames) / max(video.duration, 0.1))
     try:
         return _mp4(frames, rate, folder / "overlay.mp4")

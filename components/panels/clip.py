@@ -76,7 +76,7 @@ def chips(questions: Sequence[dict[str, Any]]) -> gr.HTML:
 
 def wire(shared: Shared, panel: Clip, examples: Sequence[Example], preview: Preview) -> list[Any]:
     """The events that have shown the tokens of an example."""
-    shown = []
+    previews = []
 
     def on_clip() -> Changes:
         return {shared.ready: [], shared.notice: message()} | shared.cleared()
@@ -94,8 +94,8 @@ def wire(shared: Shared, panel: Clip, examples: Sequence[Example], preview: Prev
         script = linking(example.path, examples[0].path)
         button.click(None, None, None, js=script, **UNSEEN)
         outputs = [panel.file, shared.question, *changed]
-        shown.append(preview(button.click(on_example, None, outputs, **AT_ONCE).then))
-    return shown
+        previews.append(preview(button.click(on_example, None, outputs, **AT_ONCE).then))
+    return previews
 
 
 def linking(clip: Path | None = None, first: Path | None = None) -> str:

@@ -14,7 +14,8 @@ import gradio as gr
 
 from components.panels import notice
 from components.panels.modules import mounting
-from components.panels.shared import AT_ONCE, Changes, Shared, Values, halted, owner, starting
+from components.panels.shared import AT_ONCE, Changes, Shared, Values, owner
+from components.panels.working import halted, starting
 from components.session import comparing, rows
 from components.session.comparing import RATIOS, Compared, Plan
 from components.session.display import message

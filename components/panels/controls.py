@@ -164,8 +164,8 @@ def draw(name: str, default: Any, kind: type, declared: Setting) -> Any:
 def chosen_method(controls: Controls, method: str) -> dict[Any, Any]:
     """By widget: what is shown and hidden once a method is chosen."""
     free = gr.update(visible=has_free_ratio(COMPRESSORS[method]))
-    shown = {group: gr.update(visible=name == method) for name, group in controls.groups}
-    return {controls.ratio: free} | shown
+    columns = {group: gr.update(visible=name == method) for name, group in controls.groups}
+    return {controls.ratio: free} | columns
 
 
 def given_settings(controls: Controls, settings: Mapping[str, Any]) -> dict[Any, Any]:
@@ -197,5 +197,5 @@ def readout(method: type[Compressor], record: Compression) -> str:
     if not names or not all(name in trace for name in names):
         return ""
     values = (f"{name.replace('gini', 'Gini')} {float(trace[name]):.2f}" for name in names)
-    told = ["This clip: " + ", ".join(values), str(saturation(record) or "")]
-    return ". ".join(filter(None, told))
+    sentences = ["This clip: " + ", ".join(values), str(saturation(record) or "")]
+    return ". ".join(filter(None, sentences))

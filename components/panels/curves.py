@@ -96,8 +96,8 @@ def wire(engine: Engine, shared: Shared, panel: Curves) -> None:
             panel.plots[name]: gr.update(value=figure, visible=figure is not None)
             for name, figure in figures.draw(runs).items()
         }
-        said = message(SOME_GONE, "problem") if lost else message()
-        yield {panel.notice: said, panel.legend: figures.legend(runs)} | drawn
+        notice = message(SOME_GONE, "problem") if lost else message()
+        yield {panel.notice: notice, panel.legend: figures.legend(runs)} | drawn
 
     def on_runs(values: Values) -> Iterator[Changes]:
         """Another clip leaves no curves of the one before."""

@@ -106,8 +106,8 @@ def wire(
 
 
 def returned(shared: Shared, view: View) -> Changes:
-    shown = gr.update(value=view.value, answers=view.answers)
-    return {shared.viewer: shown, shared.runs: view.runs}
+    viewer = gr.update(value=view.value, answers=view.answers)
+    return {shared.viewer: viewer, shared.runs: view.runs}
 
 
 def linked(

@@ -20,8 +20,7 @@ from components.panels import (
     status,
     talk,
 )
-from components.panels.packed import Packed
-from components.panels.shared import Shared, owner, previewing
+from components.panels.shared import Packed, Shared, owner, previewing
 from components.server import api
 from components.server.serving import LOCAL, Limits
 from components.session import display, first
@@ -44,65 +43,18 @@ def build_app(
 ) -> gr.Blocks:
     """The page with its endpoints. ``models`` are (label, name) pairs, the first one chosen."""
     gr.set_static_paths([first.FOLDER, *files(examples)])
-    opening = first.load()
+    opening = first.load(clip=examples[0].path if examples else None)
     question = opening.question or (examples[0].question if examples else "")
     if examples:
         first.offer(engine, examples[0], opening.runs)
     with gr.Blocks(title="GleanVID", fill_width=True, delete_cache=limits.delete_cache) as blocks:
-        with gr.Row(elem_id="gv-top"):
-            gr.HTML(HEADER, elem_id="gv-header")
-            model = settings.model(models)
-        with gr.Row(elem_id="gv-asking"):
-            source = clip.panel(examples)
-            words = talk.panel(question)
-        with gr.Row(elem_id="gv-under"):
-            ready = clip.chips(ready_questions(examples[0]) if examples else [])
-            line = talk.line(bool(opening.runs))
-        with gr.Row(elem_id="gv-columns"):
-            with gr.Column(scale=1, min_width=320):
-                results = _results(opening)
-            with gr.Column(scale=0, min_width=272, elem_id="gv-settings"):
-                sliders, asks = settings.panel(COMPRESSORS, "gleanvid", first.RATIO, model, limits)
-                link.button()
-                facts = status.panel(display.status(engine))
-        asked = {"clip": source.file} | sliders.named()
-        pinned = sides.panel()
-        habit = {"both": asks.both, "remember": asks.remember}
-        packed = Packed([*sliders.named().values(), *habit.values(), words.question, pinned])
-        shared = Shared(
-            settings=asked,
-            question=words.question,
-            notice=line,
-            ready=ready,
-            viewer=results.viewer,
-            status=facts,
-            tabs=results.tabs,
-            runs=gr.State(opening.runs),
-            pinned=pinned,
-            exchanges=gr.State([]),
-            habits=habit,
-            examples={str(example.path): example for example in examples},
-            packed=packed,
-            tab=gr.State("Tokens"),
-            starters=(words.ask, results.compare.start, results.compare.sweep),
-            stoppers=(words.stop, results.compare.stop),
-        )
-        preview = previewing(engine, shared, words.stop, sliders.controls.problem)
-        tuned = settings.wire(engine, shared.runs, sliders, preview)
-        compared = compare.wire(engine, shared, results.compare)
-        sides.wire(engine, shared, sliders.controls, preview, tuned, compared)
-        tuned += clip.wire(shared, source, examples, preview)
-        talk.wire(engine, shared, words)
-        curves.wire(engine, shared, results.curves)
-        export.wire(engine, shared, results.export)
-        keys = {"question": words.question, "a": shared.pinned} | results.compare.named()
-        named, own = asked | keys, sliders.controls
-        opened = link.wire(engine, shared, named, own, results.curves, examples, blocks, preview)
-        habits.wire(engine, shared, asks, [*tuned, opened])
+        parts = _panels(engine, models, examples, limits, opening, question)
+        shared = _shared(parts, examples, opening)
+        _wire(engine, shared, parts, examples, blocks)
         api.publish(engine, [name for _, name in models], limits.max_frames)
 
         def on_unload(user: gr.Request) -> None:
-            engine.stop(owner(user))
+            engine.pages.stop(owner(user))
 
         blocks.unload(on_unload)
     return blocks
@@ -116,6 +68,46 @@ class Results(NamedTuple):
     curves: curves.Curves
     compare: compare.Compare
     export: export.Export
+
+
+class Parts(NamedTuple):
+    """Every panel of the page."""
+
+    clip: clip.Clip
+    talk: talk.Talk
+    ready: gr.HTML
+    notice: gr.HTML
+    results: Results
+    settings: settings.Settings
+    habits: habits.Habits
+    status: gr.HTML
+
+
+def _panels(
+    engine: Engine,
+    models: Sequence[tuple[str, str]],
+    examples: Sequence[Example],
+    limits: Limits,
+    opening: first.First,
+    question: str,
+) -> Parts:
+    with gr.Row(elem_id="gv-top"):
+        gr.HTML(HEADER, elem_id="gv-header")
+        model = settings.model(models)
+    with gr.Row(elem_id="gv-asking"):
+        source = clip.panel(examples)
+        words = talk.panel(question)
+    with gr.Row(elem_id="gv-under"):
+        ready = clip.chips(ready_questions(examples[0]) if examples else [])
+        line = talk.line(bool(opening.runs))
+    with gr.Row(elem_id="gv-columns"):
+        with gr.Column(scale=1, min_width=320):
+            results = _results(opening)
+        with gr.Column(scale=0, min_width=272, elem_id="gv-settings"):
+            sliders, asks = settings.panel(COMPRESSORS, "gleanvid", first.RATIO, model, limits)
+            link.button()
+            facts = status.panel(display.status(engine))
+    return Parts(source, words, ready, line, results, sliders, asks, facts)
 
 
 def _results(opening: first.First) -> Results:
@@ -136,3 +128,48 @@ def _results(opening: first.First) -> Results:
         with gr.Tab("About", id="About"):
             about.panel()
     return Results(tabs, viewer, plots, methods, downloads)
+
+
+def _shared(parts: Parts, examples: Sequence[Example], opening: first.First) -> Shared:
+    """What the panels share; made within the page, as some of it is kept by the browser alone."""
+    words, methods, pinned = parts.talk, parts.results.compare, sides.panel()
+    ways = {"both": parts.habits.both, "remember": parts.habits.remember}
+    settings = parts.settings.named()
+    return Shared(
+        settings={"clip": parts.clip.file} | settings,
+        question=words.question,
+        notice=parts.notice,
+        ready=parts.ready,
+        viewer=parts.results.viewer,
+        status=parts.status,
+        tabs=parts.results.tabs,
+        runs=gr.State(opening.runs),
+        pinned=pinned,
+        exchanges=gr.State([]),
+        habits=ways,
+        examples={str(example.path): example for example in examples},
+        packed=Packed([*settings.values(), *ways.values(), words.question, pinned]),
+        tab=gr.State("Tokens"),
+        starters=(words.ask, methods.start, methods.sweep),
+        stoppers=(words.stop, methods.stop),
+    )
+
+
+def _wire(
+    engine: Engine, shared: Shared, parts: Parts, examples: Sequence[Example], blocks: gr.Blocks
+) -> None:
+    results, own = parts.results, parts.settings.controls
+    preview = previewing(engine, shared, parts.talk.stop, own.problem)
+    compared = compare.wire(engine, shared, results.compare)
+    keys = {"question": shared.question, "a": shared.pinned} | results.compare.named()
+    named = {**shared.settings, **keys}
+    tuned = [
+        *settings.wire(engine, shared.runs, parts.settings, preview),
+        *sides.wire(engine, shared, own, preview, compared),
+        *clip.wire(shared, parts.clip, examples, preview),
+        link.wire(engine, shared, named, own, results.curves, examples, blocks, preview),
+    ]
+    habits.wire(engine, shared, parts.habits, tuned)
+    talk.wire(engine, shared, parts.talk)
+    curves.wire(engine, shared, results.curves)
+    export.wire(engine, shared, results.export)

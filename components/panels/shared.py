@@ -6,17 +6,14 @@ Handlers take and return dictionaries from widget to value, so no position stand
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import gradio as gr
 
-from components.panels.packed import Packed
 from components.session import sides
 from components.session.asking import Habits
-from components.session.display import message
 from components.session.engine import Engine
 from components.session.examples import Example
 from components.session.request import RATIO, Request, chosen
@@ -36,11 +33,44 @@ AT_ONCE: dict[str, Any] = {"queue": False, **UNSEEN}
 # The engine's line lets one at a time to the model and tells the others where they stand.
 IN_LINE: dict[str, Any] = {"concurrency_limit": None, **UNSEEN}
 PINNED_CHARS = 10_000  # of JSON with settings
-GRACE_S = 3.0  # time for stopped work to say how it ended
-BUSY = "Still at work for you. Stop it first, or wait."
+GATHER = "(...values) => [[...values, (window.gvTurn = (window.gvTurn ?? 0) + 1)]]"
+UNREADABLE = "The settings of the page could not be read. Load it again."
 
 Values = Mapping[Any, Any]  # by widget: what an event brings
 Changes = dict[Any, Any]  # by widget: what it changes; the others stay
+
+
+class Packed:
+    """The values of ``widgets`` as one value of :attr:`box`, in this order, and how often so far.
+
+    Gradio tells each input of an event how far the event is, again and again, and goes on telling
+    it at every later event: with 70 widgets as inputs that takes longer than choosing the tokens.
+    So a script gathers the values within the page, and the event that follows has a single input.
+    """
+
+    def __init__(self, widgets: Sequence[Any]) -> None:
+        self.widgets = list(widgets)
+        self.box = gr.JSON(visible=False)
+
+    def gathered(self, event: Callable[..., Any], **how: Any) -> Any:
+        """The event that puts the values, as they stand at ``event``, into the box."""
+        return event(None, self.widgets, self.box, js=GATHER, **how)
+
+    def read(self, values: Any) -> dict[Any, Any]:
+        """By widget: what the box holds, checked by each widget as Gradio checks an input.
+
+        Raises ``gr.Error``: a browser may send anything.
+        """
+        try:
+            pairs = zip(self.widgets, values[:-1], strict=True)
+            return {widget: widget.preprocess(value) for widget, value in pairs}
+        except (TypeError, ValueError, KeyError, AttributeError, OverflowError) as error:
+            raise gr.Error(UNREADABLE, print_exception=False) from error
+
+    @staticmethod
+    def turn(values: Any) -> int:
+        """How often the values had been gathered, these included."""
+        return values[-1] if isinstance(values[-1], int) else 0
 
 
 @dataclass(frozen=True)
@@ -105,7 +135,8 @@ class Shared:
     def sides(self, values: Values) -> Sides:
         question, sampling = values[self.question] or "", self.request(values).sampling
         pinned = pinned_settings(values[self.pinned])
-        return Sides(values[self.runs] or [], pinned, question, sampling)
+        turn = self.packed.turn(values[self.packed.box])
+        return Sides(values[self.runs] or [], pinned, question, sampling, turn)
 
     def habits_of(self, values: Values) -> Habits:
         return Habits(**{name: bool(values[box]) for name, box in self.habits.items()})
@@ -135,9 +166,9 @@ class Shared:
         changed: Changes = {widget: value for widget, value in parts.items() if value is not None}
         pending = "" if update.viewer is not None else update.pending
         viewer = {"value": update.viewer, "answers": update.answers, "pending": pending}
-        shown: dict[str, Any] = {name: prop for name, prop in viewer.items() if prop is not None}
-        if shown:
-            changed[self.viewer] = gr.update(**shown)
+        props: dict[str, Any] = {name: prop for name, prop in viewer.items() if prop is not None}
+        if props:
+            changed[self.viewer] = gr.update(**props)
         return changed | (self.working(False) if update.done else {})
 
     @property
@@ -195,8 +226,9 @@ def previewing(engine: Engine, shared: Shared, stop: gr.Button, problem: gr.HTML
         values = shared.unpacked(values)
         page, request = owner(user), shared.request(values)
         refused = {problem: refusal(request)}
+        yield gr.skip()  # a newer one may leave this one nothing to say
         for update in sides.preview(engine, request, shared.sides(values), page):
-            stoppable = update.stoppable or engine.busy(page)
+            stoppable = update.stoppable or engine.pages.busy(page)
             stopping = {stop: gr.update(interactive=stoppable)}
             yield refused | stopping | shared.changes(update)
 
@@ -215,36 +247,3 @@ def refusal(request: Request) -> str:
     except ValueError as error:
         return f"{error}. The picture is of the settings before."
     return ""
-
-
-def starting(
-    event: Callable[..., Any],
-    engine: Engine,
-    shared: Shared,
-    notice: gr.HTML,
-    handler: Callable[..., Any],
-    outputs: list[Any],
-    also: Sequence[Any] = (),
-) -> Any:
-    """``handler`` on ``event``, once the work of this page is entered; see :meth:`Shared.when`.
-
-    A second click meanwhile is refused in ``notice``: Gradio shows no error of an event outside
-    its queue.
-    """
-
-    def on_start(user: gr.Request) -> Changes:
-        if not engine.start(owner(user)):
-            raise gr.Error(BUSY, print_exception=False)
-        return {notice: message("Starting…")} | shared.working(True)
-
-    started = event(on_start, None, [notice, *shared.buttons], **AT_ONCE)
-    started.failure(lambda: message(BUSY, "problem"), None, notice, **AT_ONCE)
-    return shared.when(started.success, handler, outputs, also, **IN_LINE)
-
-
-def halted(engine: Engine, user: gr.Request) -> bool:
-    """Stop what this page has under way; whether it ended by itself in time."""
-    works = engine.stop(owner(user))
-    until = time.monotonic() + GRACE_S
-    over = [work.over.wait(max(0.0, until - time.monotonic())) for work in works]
-    return bool(over) and all(over)

@@ -38,10 +38,9 @@ def wire(
     shared: Shared,
     controls: Controls,
     preview: Preview,
-    rerun: list[Any],
     compared: list[Any],
-) -> None:
-    """``rerun`` receives the events after which the tokens of B may be other ones.
+) -> list[Any]:
+    """The events that have shown the tokens of what was chosen.
 
     ``compared``: the events that leave other methods on both sides.
     """
@@ -101,7 +100,7 @@ def wire(
     named = viewer.method(on_method, None, [wanted, *widgets], **AT_ONCE)
     moved.append(shared.when(named.success, on_wanted, [shared.pinned], [wanted], **AT_ONCE))
     forgotten = viewer.clear(on_clear, inputs, [shared.runs], **AT_ONCE)
-    rerun += [preview(event.success) for event in moved]
     preview(forgotten.success)
     for event in compared:
         event.then(on_compared, shared.runs, [shared.pinned, *widgets], **AT_ONCE)
+    return [preview(event.success) for event in moved]

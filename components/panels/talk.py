@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 import gradio as gr
 
 from components.panels import notice
-from components.panels.shared import AT_ONCE, Changes, Shared, Values, halted, owner, starting
+from components.panels.shared import AT_ONCE, Changes, Shared, Values, owner
+from components.panels.working import halted, starting
 from components.session import asking
 from components.session.engine import Engine
 from components.session.request import LONGEST

@@ -174,7 +174,7 @@ class Calls:
             return comparing.plans(compressors, retention_ratios, make)
 
         session = f"api-{secrets.token_hex(8)}"
-        self.engine.start(session)
+        self.engine.pages.start(session)
         done: list[rows.Row] = []
         problem = ""
         for update in comparing.compare(self.engine, session, request, question, plan):

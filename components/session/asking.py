@@ -55,8 +55,8 @@ def ask(
 
     Ends what a moved slider asked for, if that is still under way.
     """
-    engine.end_preview(session)
-    work = engine.work(session)
+    engine.pages.end_preview(session)
+    work = engine.pages.work(session)
     try:
         yield from _ask(engine, request, sides, habits, exchanges, work)
     except StoppedError:
@@ -65,7 +65,7 @@ def ask(
         notice = message(explain(error), "problem")
         yield PageUpdate(notice, answers=answers(engine.runs, sides), done=True)
     finally:
-        engine.leave(session, work)
+        engine.pages.leave(session, work)
 
 
 def ask_live(
@@ -75,9 +75,11 @@ def ask_live(
 
     A conversation is not asked again: every answer would become part of it.
     """
-    if engine.busy(session) or habits.remember or request.missing(sides.question):
+    if engine.pages.busy(session) or habits.remember or request.missing(sides.question):
         return
-    work = engine.begin_preview(session)
+    work = engine.pages.begin_preview(session, sides.turn)
+    if work.stop.is_set():
+        return
     try:
         yield from _ask_quietly(engine, request, sides, habits, work)
         if work.stop.is_set() and work.why:  # stopped by hand or by the deadline: no answer runs
@@ -85,7 +87,7 @@ def ask_live(
     except Exception as error:
         yield PageUpdate(message(explain(error), "problem"), answers=answers(engine.runs, sides))
     finally:
-        engine.leave(session, work)
+        engine.pages.leave(session, work)
 
 
 def _ask_quietly(
@@ -186,9 +188,9 @@ class _Asking:
 
     def _shown(self, run: Run, sides: Sides, run_id: str = "") -> Any:
         """``run`` as B; returns the sides as they are then."""
-        shown = view(self.engine, self.request, run, self.encoded, sides, run_id)
-        yield update_of(self.engine, shown, run)
-        return replace(sides, runs=shown.runs)
+        seen = view(self.engine, self.request, run, self.encoded, sides, run_id)
+        yield update_of(self.engine, seen, run)
+        return replace(sides, runs=seen.runs)
 
     def _words(self, side: str, compressor: Compressor, sides: Sides) -> Any:
         """Updates of the page while the words come; returns the run."""

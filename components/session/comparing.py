@@ -90,7 +90,7 @@ def compare(
     The clip is read and encoded once, with every signal that one of the methods needs.
     """
     done: list[Row] = []
-    work = engine.work(session)
+    work = engine.pages.work(session)
     try:
         if text := request.missing(question):
             yield Compared(message(text, "problem"), done=True)
@@ -101,7 +101,7 @@ def compare(
         comparison = Comparison(engine, request, question, needs_of(planned), work)
         opening = f"Compared {len(done)} rows."
         for index, plan in enumerate(planned):
-            work = engine.renew(session, work)
+            work = engine.pages.renew(session, work)
             text = f"Row {index + 1} of {len(planned)}: {plan.label}…"
             done[index] = replace(done[index], state="running")
             yield Compared(message(text), [*done])
@@ -110,7 +110,7 @@ def compare(
                     yield Compared(ahead.notice, status=ahead.status)
                 done[index] = comparison.row(done[index], plan.make, work)
             except Exception as error:  # one method's fault must not end the table
-                late = isinstance(error, StoppedError) and engine.work(session) is work
+                late = isinstance(error, StoppedError) and engine.pages.work(session) is work
                 if isinstance(error, StoppedError) and not late:
                     opening = "Stopped."
                     break
@@ -124,7 +124,7 @@ def compare(
         left = over(done) if done else None
         yield Compared(message(explain(error), "problem"), left, done=True)
     finally:
-        engine.leave(session, work)
+        engine.pages.leave(session, work)
 
 
 def over(rows: list[Row]) -> list[Row]:
@@ -181,35 +181,35 @@ def needs_of(planned: list[Plan]) -> frozenset[str]:
 def finished(engine: Engine, comparison: Comparison, rows: list[Row], opening: str) -> Compared:
     """The last word: runs in the viewer, as many as it takes; curves and files have them all."""
     request, example = comparison.request, comparison.request.example
-    made = in_order([(row.run_id, row.run) for row in rows if row.run is not None], request)
-    if not made:
+    pairs = in_order([(row.run_id, row.run) for row in rows if row.run is not None], request)
+    if not pairs:
         return Compared(message(opening, "problem" if rows else "quiet"), rows, done=True)
-    ids, runs = (list(part) for part in zip(*made, strict=True))
-    shown = runs[:MAX_METHODS]
-    tokens = f"{shown[0].compression.num_tokens:,} visual tokens before compression"
+    ids, runs = (list(part) for part in zip(*pairs, strict=True))
+    in_viewer = runs[:MAX_METHODS]
+    tokens = f"{in_viewer[0].compression.num_tokens:,} visual tokens before compression"
     view = payload(
-        shown,
-        *pair(len(shown)),
+        in_viewer,
+        *pair(len(in_viewer)),
         comparison.tokens(),
         source=request.path,
         facts=example and example.facts,
         question=comparison.question,
     )
-    view["runs"] = ids[: len(shown)]
+    view["runs"] = ids[: len(in_viewer)]
     given = answers(engine.runs, Sides(view["runs"], question=comparison.question))
     text = f"{opening} {sampled(comparison.video, tokens)}"
-    return Compared(message(text), rows, view, given, ids, status(engine, shown[0]), done=True)
+    return Compared(message(text), rows, view, given, ids, status(engine, in_viewer[0]), done=True)
 
 
-def in_order(made: list[tuple[str, Run]], request: Request) -> list[tuple[str, Run]]:
+def in_order(runs: list[tuple[str, Run]], request: Request) -> list[tuple[str, Run]]:
     """As `Sides` has them: B, then A, then the others. A is the first one, all tokens.
 
     B is what the page is set to, where that was compared, else the first method.
     """
     with suppress(ValueError):
         own = request.compressor().settings()
-        made = [*made[:1], *sorted(made[1:], key=lambda one: one[1].compressor != own)]
-    return [*made[1:2], *made[:1], *made[2:]]
+        runs = [*runs[:1], *sorted(runs[1:], key=lambda one: one[1].compressor != own)]
+    return [*runs[1:2], *runs[:1], *runs[2:]]
 
 
 __all__ = ["Compared", "Plan", "compare", "plans", "table"]

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from cachetools import LRUCache
 
 from components.session.library import EncodedClip, Library
-from components.session.line import Line, Work
+from components.session.line import Line, Pages, Work
 from components.session.reading import DECODERS, Readers
 from components.session.store import RunStore
 from gleanvid.compressors.base import Compressor
@@ -49,8 +49,7 @@ class Engine:
         self._loading = threading.Lock()  # held for minutes; nothing else may wait for it
         self._models: dict[str, Any] = {}
         self._clips: LRUCache[tuple[str, int, int], Video] = LRUCache(CLIPS_REMEMBERED)
-        self._working: dict[str, Work] = {}  # by session
-        self._previews: dict[str, Work] = {}  # beside it: the last preview of each session
+        self.pages = Pages(self.line)
         self.answer_s: dict[str, float] = {}  # by model: what its last answer took
 
     def model(self, name: str) -> Any:
@@ -150,66 +149,6 @@ class Engine:
         """Mean log-probability per token of a given answer. Raises ``StoppedError``."""
         adapter = self.model(clip.model)
         return self.library.score(clip, question, [answer], adapter, compressor, stop=work.stop)[0]
-
-    def start(self, session: str) -> bool:
-        """Enter this session's work; False where some is under way already."""
-        with self._lock:
-            if session in self._working:
-                return False
-            self._working[session] = Work()
-            return True
-
-    def renew(self, session: str, work: Work) -> Work:
-        """A further piece of work after ``work`` (which comes back where it was stopped)."""
-        with self._lock:
-            if self._working.get(session) is work:
-                work = self._working[session] = Work()
-        return work
-
-    def begin_preview(self, session: str | None) -> Work:
-        """A preview of this session; the one before it ends in silence. None: of no page."""
-        work = Work()
-        if session is not None:
-            self.end_preview(session, work)
-        return work
-
-    def end_preview(self, session: str, after: Work | None = None) -> None:
-        """End the preview that this session has under way, in silence; ``after`` takes over."""
-        with self._lock:
-            before = self._previews.pop(session, None)
-            if after is not None:
-                self._previews[session] = after
-        if before is not None:
-            before.end("")
-
-    def busy(self, session: str | None) -> bool:
-        """Whether this session has work under way that nobody stopped."""
-        return session in self._working
-
-    def work(self, session: str) -> Work:
-        """What ``start`` entered (ended work where there is none)."""
-        gone = Work()
-        gone.end()
-        return self._working.get(session, gone)
-
-    def stop(self, session: str) -> list[Work]:
-        """Have the model leave all of this session's work within a layer, and forget it."""
-        with self._lock:
-            held = [of.pop(session, None) for of in (self._working, self._previews)]
-        works = [work for work in held if work is not None]
-        for work in works:
-            work.end()
-        return works
-
-    def leave(self, session: str | None, work: Work) -> None:
-        """This piece of work is over; what else the session has under way goes on."""
-        work.end()
-        self.line.leave(work)
-        with self._lock:
-            for held in (self._working, self._previews):
-                if session is not None and held.get(session) is work:
-                    del held[session]
-        work.over.set()
 
 
 def decides_early(compressor: Compressor) -> bool:

@@ -67,8 +67,8 @@ _measuring = threading.Lock()
 
 def draw(runs: Sequence[Run]) -> dict[str, Any]:
     """A figure by each name; None where there is nothing to draw."""
-    shown = [name for name in TITLES if _says_something(name, runs)]
-    return {name: _figure(name, list(runs)) if name in shown else None for name in TITLES}
+    telling = [name for name in TITLES if _says_something(name, runs)]
+    return {name: _figure(name, list(runs)) if name in telling else None for name in TITLES}
 
 
 def _says_something(name: str, runs: Sequence[Run]) -> bool:

@@ -42,7 +42,8 @@ class First:
     figures: Mapping[str, Any] = field(default_factory=dict)  # see figures.as_json
 
 
-def load(folder: Path = FOLDER) -> First:
+def load(folder: Path = FOLDER, clip: Path | None = None) -> First:
+    """``clip``: the file of its clip, for the video with sound."""
     path = folder / "view.json"
     if not path.is_file():
         return First()
@@ -51,6 +52,8 @@ def load(folder: Path = FOLDER) -> First:
         "sheet": address(folder / "sheet.jpg"),
         "data": address(folder / "tokens.bin"),
     }
+    if clip is not None:
+        viewer["video"] = address(clip)
     return First(viewer, saved["answers"], viewer["runs"], saved["question"], saved["figures"])
 
 

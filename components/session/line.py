@@ -1,15 +1,18 @@
-"""A FIFO queue for the model, with a deadline for each job."""
+"""A FIFO queue for the model, with a deadline for each job; and whose jobs they are."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
 
+from cachetools import LRUCache
+
 from gleanvid.types import StoppedError
 
 DEADLINE_S = 180.0
 PLACES = 16
 POLL_S = 0.2
+SESSIONS = 2_000  # of which the last state is remembered
 LATE = (
     "Stopped: it took longer than {limit:g} seconds, the limit of this server. Take fewer frames, "
     "a lower retention ratio or a smaller model."
@@ -88,3 +91,84 @@ class Line:
         timer.daemon = True
         self._timers[work] = timer
         timer.start()
+
+
+class Pages:
+    """What every page has under way: its work, and beside it the last preview. By session."""
+
+    def __init__(self, line: Line) -> None:
+        self._line = line
+        self._lock = threading.Lock()
+        self._working: dict[str, Work] = {}
+        self._previews: dict[str, Work] = {}
+        self._turns: LRUCache[str, int] = LRUCache(SESSIONS)  # the last state of a page
+
+    def start(self, session: str) -> bool:
+        """Enter this session's work; False where some is under way already."""
+        with self._lock:
+            if session in self._working:
+                return False
+            self._working[session] = Work()
+            return True
+
+    def renew(self, session: str, work: Work) -> Work:
+        """A further piece of work after ``work`` (which comes back where it was stopped)."""
+        with self._lock:
+            if self._working.get(session) is work:
+                work = self._working[session] = Work()
+        return work
+
+    def begin_preview(self, session: str | None, turn: int = 0) -> Work:
+        """A preview of this session; the one before it ends in silence. None: of no page.
+
+        ``turn`` counts the states of a page, 0 where nobody does. Work for a state that was seen
+        already, or for an earlier one, comes late: it is over before it begins.
+        """
+        work = Work()
+        if session is None:
+            return work
+        with self._lock:
+            if 0 < turn <= self._turns.get(session, 0):
+                work.end("")
+                return work
+            self._turns[session] = turn
+        self.end_preview(session, work)
+        return work
+
+    def end_preview(self, session: str, after: Work | None = None) -> None:
+        """End the preview that this session has under way, in silence; ``after`` takes over."""
+        with self._lock:
+            before = self._previews.pop(session, None)
+            if after is not None:
+                self._previews[session] = after
+        if before is not None:
+            before.end("")
+
+    def busy(self, session: str | None) -> bool:
+        """Whether this session has work under way that nobody stopped."""
+        return session in self._working
+
+    def work(self, session: str) -> Work:
+        """What ``start`` entered (ended work where there is none)."""
+        gone = Work()
+        gone.end()
+        return self._working.get(session, gone)
+
+    def stop(self, session: str) -> list[Work]:
+        """Have the model leave all of this session's work within a layer, and forget it."""
+        with self._lock:
+            entered = [of.pop(session, None) for of in (self._working, self._previews)]
+        works = [work for work in entered if work is not None]
+        for work in works:
+            work.end()
+        return works
+
+    def leave(self, session: str | None, work: Work) -> None:
+        """This piece of work is over; what else the session has under way goes on."""
+        work.end()
+        self._line.leave(work)
+        with self._lock:
+            for held in (self._working, self._previews):
+                if session is not None and held.get(session) is work:
+                    del held[session]
+        work.over.set()

@@ -59,8 +59,8 @@ def table_view(rows: Sequence[Row], asked: Asked, done: bool = False) -> dict[st
 
     ``done``: nothing runs any more; rows that are not over are left out.
     """
-    shown = [row for row in rows if not done or row.state in OVER]
-    looks = styles([row.method for row in shown])
+    kept = [row for row in rows if not done or row.state in OVER]
+    looks = styles([row.method for row in kept])
     return {
         "asked": {
             "question": asked.question,
@@ -69,7 +69,7 @@ def table_view(rows: Sequence[Row], asked: Asked, done: bool = False) -> dict[st
             "settings": dict(asked.settings),
         },
         "columns": [list(column) for column in COLUMNS],
-        "rows": [_line(row, asked, look) for row, look in zip(shown, looks, strict=True)],
+        "rows": [_line(row, asked, look) for row, look in zip(kept, looks, strict=True)],
         "done": done,
     }
 

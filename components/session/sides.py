@@ -40,12 +40,14 @@ class Sides:
         pinned: settings of A's compressor; empty for all tokens.
         question: as it stands in the box. Answers to another one are out of date.
         sampling: as it is set. Answers sampled otherwise are out of date, too.
+        turn: grows with every change of the page. What comes of an earlier one is not shown.
     """
 
     runs: Sequence[str] = ()
     pinned: Mapping[str, Any] | None = None
     question: str = ""
     sampling: Mapping[str, Any] = field(default_factory=dict)
+    turn: int = 0
 
     @property
     def reference(self) -> Compressor:
@@ -79,9 +81,14 @@ def preview(
 
     A newer preview of the same ``session`` ends this one.
     """
-    work = engine.begin_preview(session)
+    work = engine.pages.begin_preview(session, sides.turn)
+    if work.stop.is_set():
+        return
     try:
-        yield from _preview(engine, request, sides, work)
+        for update in _preview(engine, request, sides, work):
+            if work.stop.is_set():  # what a newer preview has shown stays
+                raise StoppedError
+            yield update
     except StoppedError:
         if work.why:  # empty where a newer preview has taken over
             yield PageUpdate(message(work.why), pending=BEFORE)
@@ -89,7 +96,7 @@ def preview(
         problem = message(explain(error), "problem")
         yield PageUpdate(problem, pending=BEFORE, status=status(engine))
     finally:
-        engine.leave(session, work)
+        engine.pages.leave(session, work)
 
 
 def _preview(engine: Engine, request: Request, sides: Sides, work: Work) -> Iterator[PageUpdate]:
@@ -119,10 +126,8 @@ def _preview(engine: Engine, request: Request, sides: Sides, work: Work) -> Iter
     run_id, run = stored(engine, clip, compressor, sides) or ("", None)
     if run is None:
         run = engine.compress(clip, encoded, compressor)
-    shown = view(engine, request, run, encoded, sides, run_id)
-    if work.stop.is_set():
-        raise StoppedError
-    yield replace(update_of(engine, shown, run), notice=message(used(video, run)))
+    seen = view(engine, request, run, encoded, sides, run_id)
+    yield replace(update_of(engine, seen, run), notice=message(used(video, run)))
 
 
 def view(
@@ -157,10 +162,10 @@ def view(
     return View(ids, value, answers(engine.runs, replace(sides, runs=ids)))
 
 
-def update_of(engine: Engine, shown: View, run: Run) -> PageUpdate:
+def update_of(engine: Engine, seen: View, run: Run) -> PageUpdate:
     """``run`` is B."""
     return PageUpdate(
-        viewer=shown.value, answers=shown.answers, runs=shown.runs, status=status(engine, run)
+        viewer=seen.value, answers=seen.answers, runs=seen.runs, status=status(engine, run)
     )
 
 

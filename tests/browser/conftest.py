@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,7 +13,8 @@ from tests.browser.steps import answered, notice, says
 from tests.components.fake import COLUMNS, ROWS, Library, write_clip
 
 WINDOW = {"width": 1400, "height": 900}
-PATIENCE_S = 60  # a machine may be busy with other things
+PATIENCE_S = float(os.environ.get("PATIENCE_S", "60"))  # a machine may be busy with other things
+RERUNS = int(os.environ.get("RERUNS", "1"))
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 FLAGS = [
     "--no-sandbox",
@@ -23,6 +25,13 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
+
+
+def pytest_collection_modifyitems(items):
+    """A test with a browser that fails is tried once more; the run counts which were."""
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker(pytest.mark.flaky(reruns=RERUNS))
 
 
 @pytest.fixture(scope="session")

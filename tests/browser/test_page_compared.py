@@ -118,10 +118,10 @@ def test_buttons_of_a_row_set_the_sides_of_the_viewer(page):
     tab(page, "Compare")
     for side, row in (("a", "VidCom2"), ("b", "V-CAST")):
         page.locator(ROW, has_text=row).locator(f"[data-side={side}]").click()
-        pressed = page.wait_for_selector(f"{ROW} [data-side={side}][aria-pressed=true]")
-        assert row in pressed.get_attribute("data-label")
-        shown = page.locator(f"[data-pick={side}] select option:checked")
-        assert shown.text_content() == f"{row} 10 %"
+        page.wait_for_selector(
+            f"{ROW} [data-side={side}][data-label='{row} 10 %'][aria-pressed=true]"
+        )
+        named(page, side, f"{row} 10 %")
 
 
 def test_stopping_before_the_first_row_leaves_the_table(page, library):

@@ -10,6 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 import app
+from components.panels import shared
 from components.session.engine import Engine
 from tests.components.fake import Library, write_clip
 
@@ -23,15 +24,19 @@ def page(tmp_path, monkeypatch):
     """Handlers by name, and the values that the widgets send them."""
     monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path))
     write_clip(tmp_path / "clip.mp4")
-    engine = Engine(Library())
-    events = {event.name: event for event in app.build_app(engine).fns.values()}
-    values = {block: block.value for name in events for block in events[name].inputs}
-    clip = next(block for block in values if getattr(block, "elem_id", "") == "gv-clip")
-    values |= {clip: str(tmp_path / "clip.mp4")}
-    words = next(block for block in values if getattr(block, "elem_id", "") == "gv-question")
-    values |= {words: "What moves?"}
-    engine.start("me")
-    return {name: lambda e=event: list(e.fn(USER, values)) for name, event in events.items()}
+    events = list(app.build_app(Engine(Library())).fns.values())
+    gather = next(event for event in events if event.js == shared.GATHER)
+    chosen = {widget: widget.value for widget in gather.inputs}
+    words = next(widget for widget in chosen if widget.elem_id == "gv-question")
+    chosen[words] = "What moves?"
+    values = {widget: widget.value for event in events for widget in event.inputs}
+    clip = next(widget for widget in values if widget.elem_id == "gv-clip")
+    values |= {gather.outputs[0]: [*chosen.values(), 0], clip: str(tmp_path / "clip.mp4")}
+
+    def handled(event):
+        return lambda: list(event.fn(USER, values) if event.inputs else event.fn(USER))
+
+    return {event.name: handled(event) for event in events}
 
 
 def passed(work):
@@ -64,11 +69,11 @@ def listed(title):
 
 
 @pytest.mark.parametrize(
-    ("title", "handler", "most"),
-    [("A question is asked", "on_ask", 14), ("Tau is moved", "on_preview", 8)],
+    ("title", "handlers", "most"),
+    [("A question is asked", ["on_start", "on_ask"], 14), ("Tau is moved", ["on_preview"], 8)],
 )
-def test_a_journey_passes_the_files_that_are_listed(page, title, handler, most):
+def test_a_journey_passes_the_files_that_are_listed(page, title, handlers, most):
     page["on_preview"]()  # the clip is encoded and the page shows it
-    files = passed(page[handler])
+    files = passed(lambda: [page[handler]() for handler in handlers])
     assert files == listed(title)
     assert len(files) <= most

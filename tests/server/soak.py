@@ -34,7 +34,7 @@ def resident_mib() -> float:
 def ask(engine: Engine, target: Target, path: str) -> None:
     """One question, in both ways."""
     request = Request(path, 8, "builtin", COMPRESSORS["gleanvid"], 0, {"max_new_tokens": 8})
-    engine.start("page")
+    engine.pages.start("page")
     *_, last = asking.ask(engine, "page", request, Sides(question="What moves?"))
     called = target.ask(path, compressor="gleanvid", frames=8, length=8)
     failed = last.notice is not None and last.notice["kind"] == "problem"

@@ -82,12 +82,12 @@ def test_reading_has_the_deadline_of_the_server_and_hears_of_a_stop():
 
 def test_a_page_that_is_left_ends_its_reading():
     engine = Engine(Slow())
-    engine.start("page")
-    work = engine.work("page")
+    engine.pages.start("page")
+    work = engine.pages.work("page")
     reading = threading.Thread(target=stopped_reading, args=[engine, work])
     reading.start()
     engine.library.begun.acquire()
-    engine.stop("page")
+    engine.pages.stop("page")
     reading.join(2.0)
     assert not reading.is_alive()
 

@@ -74,7 +74,7 @@ def test_previews_and_answers_cross_over_by_value_and_the_clip_is_encoded_once(s
     assert list(preview(engine, request_, Sides()))[-1].viewer
     assert list(preview(engine, request_, Sides()))[-1].viewer
     assert spaces.calls == ["_remote_encode"]
-    engine.start("me")
+    engine.pages.start("me")
     shown = list(ask(engine, "me", request_, Sides(question="What moves?"), Habits(both=False)))
     last = [part for part in shown if part.runs][-1]
     assert last.answers[0]["text"] == "word0 word1 word2" and shown[-1].done
@@ -85,10 +85,10 @@ def test_previews_and_answers_cross_over_by_value_and_the_clip_is_encoded_once(s
 def test_stop_is_noticed_between_two_words_and_the_worker_let_go(spaces, request_):
     library = Library(words=1000)
     engine = Engine(zero.on_zero_gpu(library))
-    engine.start("me")
+    engine.pages.start("me")
     for part in ask(engine, "me", request_, Sides(question="What moves?")):
         if "word3" in str(part.answers):
-            engine.stop("me")
+            engine.pages.stop("me")
     assert part.notice["text"] == "Stopped." and part.done
     assert library.closed.is_set() and len(engine.line) == 0
 

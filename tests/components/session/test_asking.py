@@ -30,7 +30,7 @@ ALONE = Habits(both=False)
 
 
 def begin(engine, request, question="What moves?", habits=ALONE, runs=(), **more):
-    engine.start("me")
+    engine.pages.start("me")
     return ask(engine, "me", request, Sides(runs, question=question, **more), habits)
 
 
@@ -119,7 +119,7 @@ def test_an_answer_that_was_stopped_does_not_say_how_long_the_model_takes(clip):
     engine = Engine(Library(pause_s=0.05, words=20))
     for part in begin(engine, asked(clip)):
         if words(part):
-            engine.stop("me")
+            engine.pages.stop("me")
     assert engine.answer_s == {}
 
 
@@ -132,9 +132,9 @@ def test_asking_live_gives_answers_without_notices_and_ends_with_the_next_move(c
         assert part.notice is None and not part.done
     list(preview(engine, asked(clip, tau=2.0), page, "me"))
     assert list(running) == [] and library.closed.is_set() and len(engine.line) == 0
-    engine.start("me")
+    engine.pages.start("me")
     assert list(ask_live(engine, "me", asked(clip), page)) == []  # a question is under way
-    engine.stop("me")
+    engine.pages.stop("me")
     assert list(ask_live(engine, "me", asked(clip), Sides())) == []  # there is no question
     remembering = Habits(both=False, remember=True)
     assert list(ask_live(engine, "me", asked(clip), page, remembering)) == []
@@ -146,7 +146,7 @@ def test_an_answer_that_is_stopped_while_asked_live_does_not_stay_running(clip):
     running = ask_live(engine, "me", asked(clip), page, ALONE)
     while not words(next(running)):
         pass
-    engine.stop("me")
+    engine.pages.stop("me")
     rest = list(running)
     assert rest and not any(item["running"] for item in rest[-1].answers)
 
@@ -227,7 +227,7 @@ def test_stop_ends_the_answer_at_the_next_word_and_keeps_what_there_is(clip):
     for part in begin(engine, asked(clip), habits=Habits()):
         shown.append(part)
         if "word3" in (words(part) or ""):
-            engine.stop("me")
+            engine.pages.stop("me")
     assert shown[-1].notice["text"] == "Stopped."
     assert last_of(shown).answers[0]["text"].split()[-1] in ("word3", "word4")
     assert library.closed.is_set()
@@ -242,13 +242,13 @@ def test_leaving_in_the_middle_frees_the_model(clip):
         pass
     running.close()
     assert library.closed.is_set()
-    assert engine.start("me")
+    assert engine.pages.start("me")
 
 
 def test_a_question_stopped_while_it_waited_is_not_answered(clip):
     engine = Engine(Library(words=1000))
     waiting = begin(engine, asked(clip))
-    engine.stop("me")
+    engine.pages.stop("me")
     assert len(list(waiting)) < 10
 
 
@@ -261,7 +261,7 @@ def test_stop_while_the_clip_is_encoded_leaves_the_model_and_keeps_the_answers(c
     running = begin(engine, request, runs=first.runs)
     while not next(running).notice["text"].startswith("Encoding"):
         pass
-    threading.Timer(0.05, engine.stop, ["me"]).start()
+    threading.Timer(0.05, engine.pages.stop, ["me"]).start()
     started = time.perf_counter()
     last = list(running)[-1]
     assert time.perf_counter() - started < 0.5
@@ -275,7 +275,7 @@ def test_only_a_page_that_remembers_hands_earlier_answers_to_the_model(clip):
     earlier = [{"question": "First?", "answer": "Red."}, {"question": "Second?", "answer": ""}]
 
     def exchanges(remember):
-        engine.start("me")
+        engine.pages.start("me")
         page = Sides(question="And?")
         shown = list(ask(engine, "me", asked(clip), page, Habits(False, remember), earlier))
         return next((part.exchanges for part in shown if part.exchanges), None)
@@ -303,7 +303,7 @@ def test_a_question_past_its_deadline_ends_with_a_message_and_what_was_said(clip
 
 def test_new_settings_take_no_turn_behind_another_s_long_answer(clip):
     engine = Engine(Library(words=1000))
-    engine.start("you")
+    engine.pages.start("you")
     theirs = ask(engine, "you", asked(clip), Sides(question="Tell me everything"), ALONE)
     while not words(next(theirs)):
         pass
@@ -314,9 +314,9 @@ def test_new_settings_take_no_turn_behind_another_s_long_answer(clip):
 
 def test_one_page_asks_one_thing_at_a_time_and_pages_do_not_meet():
     engine = Engine(Library())
-    assert engine.start("me") and not engine.start("me") and engine.start("you")
-    engine.stop("me")
-    assert engine.start("me") and not engine.start("you")
+    assert engine.pages.start("me") and not engine.pages.start("me") and engine.pages.start("you")
+    engine.pages.stop("me")
+    assert engine.pages.start("me") and not engine.pages.start("you")
 
 
 class Late(GleanVID):

@@ -25,7 +25,7 @@ def make(name, ratio):
 
 
 def compared(engine, clip, names, ratios=(0.25,), making=make, question="What moves?"):
-    engine.start("me")
+    engine.pages.start("me")
     request = Request(clip, 8, "builtin", GleanVID)
     return list(compare(engine, "me", request, question, lambda: plans(names, ratios, making)))
 
@@ -75,7 +75,7 @@ def test_rows_finish_one_by_one_on_one_encoding(clip):
     assert (last.viewer["a"], last.viewer["b"]) == (1, 0)
     assert engine.runs.get(last.run_ids[0]).compressor["name"] == "gleanvid"
     assert [row.score for row in last.rows] == [-0.5, -2.0, -2.0]
-    assert len(engine.line) == 0 and not engine.busy("me")
+    assert len(engine.line) == 0 and not engine.pages.busy("me")
 
 
 def test_a_failing_method_is_a_row_with_its_error(clip):
@@ -99,7 +99,7 @@ def test_a_row_past_its_deadline_fails_and_the_next_is_tried(clip):
 def test_stop_ends_it_all_and_keeps_the_rows_that_are_done(clip):
     library = Library(pause_s=0.01)
     engine = Engine(library)
-    engine.start("me")
+    engine.pages.start("me")
     request = Request(clip, 8, "builtin", GleanVID)
     names = ["gleanvid", "uniform", "random"]
     running = compare(engine, "me", request, "What?", lambda: plans(names, [0.2], make))
@@ -107,13 +107,13 @@ def test_stop_ends_it_all_and_keeps_the_rows_that_are_done(clip):
         if part.rows and part.rows[0].state == "done":
             break
     library.words = 100_000
-    threading.Timer(0.1, engine.stop, ["me"]).start()
+    threading.Timer(0.1, engine.pages.stop, ["me"]).start()
     last = list(running)[-1]
     assert last.notice["text"].startswith("Stopped. Used 8 of 8 frames from") and last.done
     assert [row.state for row in last.rows] == ["done"]
     assert len(last.viewer["methods"]) == 1 and last.run_ids == [last.rows[0].run_id]
     assert engine.runs.get(last.run_ids[0]) is last.rows[0].run
-    assert len(engine.line) == 0 and engine.start("me")
+    assert len(engine.line) == 0 and engine.pages.start("me")
 
 
 def test_b_is_what_the_page_is_set_to_where_that_was_compared(clip):
@@ -139,12 +139,12 @@ def test_every_row_has_the_id_of_its_run_also_beyond_those_that_the_viewer_takes
 def test_no_row_is_left_running_where_a_comparison_ends_early(clip):
     engine = Engine(Library())
     stopped = []
-    engine.start("me")
+    engine.pages.start("me")
     request = Request(clip, 8, "builtin", GleanVID)
     for part in compare(engine, "me", request, "What?", lambda: plans(["uniform"], [0.2], make)):
         stopped.append(part)
         if part.rows and part.rows[0].state == "running":
-            engine.stop("me")
+            engine.pages.stop("me")
     assert stopped[-1].rows == [] and stopped[-1].notice["text"] == "Stopped."
     states = ("done", "running", "waiting")
     mixed = [rows.Row(name, state=state) for name, state in zip("abc", states, strict=True)]

@@ -74,7 +74,7 @@ def test_the_comparison_and_the_tab_come_with_the_link(site):
 def test_results_come_back_over_what_the_link_says(site, tmp_path, monkeypatch):
     monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path))
     engine, _, examples = site
-    engine.start("me")
+    engine.pages.start("me")
     request = Request(str(examples[1].path), 8, "builtin", GleanVID)
     parts = list(ask(engine, "me", request, Sides(question="What is in second.mp4?")))
     last = [part for part in parts if part.runs][-1]

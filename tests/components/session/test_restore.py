@@ -37,7 +37,7 @@ def page(clip):
 
 def shown(engine, clip, question, runs=(), **more):
     """The runs on show once a question is answered."""
-    engine.start("me")
+    engine.pages.start("me")
     request = Request(str(clip), 8, "builtin", GleanVID, **more)
     parts = list(ask(engine, "me", request, Sides(runs, question=question)))
     return next(part.runs for part in reversed(parts) if part.runs)

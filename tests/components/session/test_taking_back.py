@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import threading
 import time
+from dataclasses import replace
 
 import pytest
 
-from components.session.asking import ask
+from components.session.asking import ask, ask_live
 from components.session.engine import Engine
 from components.session.line import Line, Work
 from components.session.request import Request
@@ -23,7 +24,7 @@ def asked(path) -> Request:
 
 
 def answer(engine, request, question="What moves?", runs=()):
-    engine.start("me")
+    engine.pages.start("me")
     return list(ask(engine, "me", request, Sides(runs, question=question)))
 
 
@@ -41,19 +42,19 @@ def test_stop_ends_a_look_while_the_clip_is_encoded_and_frees_the_model(clip):
     library.encode_s = 60
     engine = Engine(library)
     running = encoding(engine, asked(clip))
-    threading.Timer(0.05, engine.stop, ["me"]).start()
+    threading.Timer(0.05, engine.pages.stop, ["me"]).start()
     started = time.perf_counter()
     parts = list(running)
     assert time.perf_counter() - started < 0.5
     assert [part.notice["text"] for part in parts] == ["Stopped."]
-    assert len(engine.line) == 0 and library.encodes == 0 and engine.start("me")
+    assert len(engine.line) == 0 and library.encodes == 0 and engine.pages.start("me")
 
 
 def test_a_newer_look_of_a_page_ends_the_one_before_in_silence(clip):
     library = Library()
     library.encode_s = 60
     engine = Engine(library)
-    old, others = encoding(engine, asked(clip)), engine.begin_preview("you")
+    old, others = encoding(engine, asked(clip)), engine.pages.begin_preview("you")
     threading.Timer(0.05, setattr, [library, "encode_s", 0]).start()
     threading.Timer(0.1, lambda: shown.extend(preview(engine, asked(clip), Sides(), "me"))).start()
     shown = []
@@ -67,15 +68,15 @@ def test_a_newer_look_of_a_page_ends_the_one_before_in_silence(clip):
 
 def test_a_question_ends_a_preview_of_its_page_and_leaves_a_later_one_alone(clip):
     engine = Engine(Library())
-    before = engine.begin_preview("me")
-    engine.start("me")
+    before = engine.pages.begin_preview("me")
+    engine.pages.start("me")
     running = ask(engine, "me", asked(clip), Sides(question="What moves?"))
     next(running)
     assert before.stop.is_set()
-    later = engine.begin_preview("me")
+    later = engine.pages.begin_preview("me")
     list(running)
     assert not later.stop.is_set()
-    assert engine.stop("me") == [later] and later.stop.is_set()
+    assert engine.pages.stop("me") == [later] and later.stop.is_set()
 
 
 @pytest.mark.parametrize("trouble", ["stop", "error", "full"])
@@ -88,14 +89,25 @@ def test_an_answer_that_cannot_be_made_again_stays(clip, trouble):
         list(engine.line.wait(other))
     if trouble == "error":
         library.failure = ModelError("The model is gone.")
-    engine.start("me")
+    engine.pages.start("me")
     shown = []
     for part in ask(engine, "me", asked(clip), Sides(first.runs, question="What moves?")):
         shown.append(part)
         if trouble == "stop" and part.notice and part.notice["text"].startswith("Encoding"):
-            engine.stop("me")
+            engine.pages.stop("me")
     assert shown[-1].done and shown[-1].answers == first.answers
     engine.line.leave(other)
     library.failure = None
     again = [part for part in answer(engine, asked(clip), runs=first.runs) if part.runs][-1]
     assert again.runs[0] != first.runs[0]
+
+
+def test_what_comes_late_of_an_earlier_state_of_the_page_shows_nothing(clip):
+    engine, question = Engine(Library()), "What moves?"
+    newest = list(preview(engine, asked(clip), Sides(question=question, turn=5), "me"))
+    assert newest[-1].viewer
+    for late in (Sides(question=question, turn=4), Sides(question=question, turn=5)):
+        assert list(preview(engine, asked(clip), late, "me")) == []
+        assert list(ask_live(engine, "me", asked(clip), late)) == []
+    assert any(part.answers for part in ask_live(engine, "me", asked(clip), replace(late, turn=6)))
+    assert list(preview(engine, asked(clip), late, "you"))[-1].viewer  # another page

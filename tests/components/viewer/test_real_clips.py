@@ -86,7 +86,7 @@ def test_a_question_of_ten_thousand_characters_is_answered_and_so_is_the_next(en
     path = write(tmp_path / "clip.mp4", "libx264", 8, 160, 96)
     request = Request(path, 8, "builtin", GleanVID, sampling={"max_new_tokens": 4})
     for question in (("where is it? " * 770)[:10_000], "What moves?"):
-        engine.start("me")
+        engine.pages.start("me")
         shown = list(ask(engine, "me", request, Sides(question=question)))
         last = shown[-1]
         assert last.done and last.notice["text"].startswith("Used 8 of 8"), last.notice
@@ -99,7 +99,7 @@ def test_a_share_that_a_method_cannot_reach_is_said_and_the_next_question_works(
     path = write(tmp_path / "clip.mp4", "libx264", 8, 160, 96)
 
     def asked(share):
-        engine.start("me")
+        engine.pages.start("me")
         request = Request(
             path, 8, "builtin", lambda: COMPRESSORS["fastv"](share), sampling={"max_new_tokens": 4}
         )
@@ -108,8 +108,8 @@ def test_a_share_that_a_method_cannot_reach_is_said_and_the_next_question_works(
     refused = asked(0.15)[-1]
     assert refused.done and refused.notice["kind"] == "problem" and not refused.answers
     assert "retention_ratio=0.15 is out of reach for FastV" in refused.notice["text"]
-    assert any(part.runs for part in asked(0.5)) and not engine.busy("me")
-    engine.start("me")
+    assert any(part.runs for part in asked(0.5)) and not engine.pages.busy("me")
+    engine.pages.start("me")
     request = Request(path, 8, "builtin", GleanVID, sampling={"max_new_tokens": 4})
     planned = plans(["fastv", "uniform"], [0.15], lambda name, share: COMPRESSORS[name](share))
     rows = list(compare(engine, "me", request, "What moves?", lambda: planned))[-1].rows

@@ -1,0 +1,192 @@
+"""Twelve things that people come to do, as they do them, with the number of actions it takes.
+
+On a desktop nothing is scrolled to; on a phone the settings stand below the picture.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.browser.conftest import listen
+from tests.browser.steps import answered, caption, name, named, notice, reply, says, slider, upload
+from tests.components.fake import COLUMNS, ROWS
+
+DESK, PHONE = {"width": 1400, "height": 900}, {"width": 390, "height": 844}
+STILL = "() => [scrollX, scrollY].every((pixels) => pixels === 0)"
+
+
+class Hands:
+    """Counts what is done on a page, and how often a person has to scroll for it."""
+
+    def __init__(self, page) -> None:
+        self.page, self.actions, self.scrolls = page, 0, 0
+
+    def _reach(self, target) -> None:
+        target.wait_for()
+        box, window = target.bounding_box(), self.page.viewport_size
+        if box["y"] < 0 or box["y"] + box["height"] > window["height"]:
+            target.scroll_into_view_if_needed()
+            self.scrolls += 1
+        self.actions += 1
+
+    def press(self, target) -> None:
+        self._reach(target)
+        target.click()
+
+    def drag(self, target, share: float) -> None:
+        """A slider's handle to this share of its way."""
+        self._reach(target)
+        box = target.bounding_box()
+        middle = box["y"] + box["height"] / 2
+        self.page.mouse.move(box["x"] + 2, middle)
+        self.page.mouse.down()
+        self.page.mouse.move(box["x"] + share * box["width"], middle, steps=3)
+        self.page.mouse.up()
+
+    def choose(self, side: str, title: str) -> None:
+        """A method in the title of a side."""
+        target = self.page.locator(f"[data-pick={side}] select")
+        self._reach(target)
+        target.select_option(label=title)
+
+    def write(self, text: str) -> None:
+        target = self.page.get_by_label("Question", exact=True)
+        self._reach(target)
+        target.fill(text)
+
+    def upload(self, file) -> None:
+        self._reach(self.page.get_by_role("button", name="Upload your own"))
+        upload(self.page, file)
+
+    def tab(self, title: str) -> None:
+        tabs = self.page.get_by_role("tab", name=title, exact=True)
+        if not tabs.count():
+            self.press(self.page.locator(".overflow-menu > button"))
+            tabs = self.page.locator(".overflow-dropdown button", has_text=title)
+        self.press(tabs)
+
+
+def tau(hands, page, clips):
+    before = caption(page)
+    hands.drag(slider(page, "tau"), 0.8)
+    page.wait_for_function("/tau/.test(document.querySelector('[data-pick=b]').textContent)")
+    page.wait_for_function(
+        "before => document.querySelector('.gv-caption').textContent !== before", arg=before
+    )
+
+
+def retention(hands, page, clips):
+    hands.drag(slider(page, "Retention"), 0.5)
+    page.wait_for_function("!/GleanVID 10 %$/.test(document.querySelector('.gv-pane[data-side=b] select').selectedOptions[0].textContent)")  # fmt: skip  # noqa: E501
+    assert page.locator(".gv-pane[data-side=b] .gv-count").inner_text() != "179 tokens (10 %)"
+
+
+def alpha(hands, page, clips):
+    hands.drag(slider(page, "alpha max"), 0.05)
+    page.wait_for_function("/alpha/.test(document.querySelector('[data-pick=b] select').selectedOptions[0].textContent)")  # fmt: skip  # noqa: E501
+
+
+def another_method(hands, page, clips):
+    hands.choose("b", "Run V-CAST")
+    named(page, "b", "V-CAST 10 %")
+
+
+def two_methods(hands, page, clips):
+    hands.choose("a", "Run Uniform")
+    named(page, "a", "Uniform 10 %")
+    assert name(page, "b") == "GleanVID 10 %"
+
+
+def where_they_differ(hands, page, clips):
+    two_methods(hands, page, clips)
+    hands.press(page.locator(".gv-moment button"))
+    assert "keep other tokens" in page.locator(".gv-moment button").inner_text()
+    unit = page.locator(".gv-moment button").inner_text().split()[1].rstrip(":")
+    page.wait_for_function(
+        "unit => document.querySelector('.gv-clock small').textContent.startsWith(`unit ${unit} `)",
+        arg=unit,
+    )
+
+
+def ready_question(hands, page, clips):
+    hands.press(page.locator(".gv-chip", has_text="Where to?"))
+    answered(page)
+    assert page.get_by_label("Question", exact=True).input_value() == "Where to?"
+
+
+def own_clip(hands, page, clips):
+    hands.upload(str(clips / "square.mp4"))
+    notice(page, "Used 32")
+    hands.write("What is this?")
+    hands.press(page.locator("#gv-ask"))
+    answered(page)
+    assert reply(page, "b").inner_text().startswith("word0")
+
+
+def all_methods(hands, page, clips):
+    hands.tab("Compare")
+    hands.press(page.locator("#gv-compare-start"))
+    page.wait_for_selector("#gv-compare-start:not([disabled])")
+    assert page.locator(".gv-table tbody tr").count() >= 4
+
+
+def curves(hands, page, clips):
+    hands.tab("Curves")
+    page.wait_for_selector("#gv-budget .main-svg")
+
+
+def both_frames(hands, page, clips):
+    hands.tab("Export and API")
+    with page.expect_download() as waiting:
+        hands.press(page.get_by_role("button", name="Both frames (PNG)"))
+    assert waiting.value.suggested_filename == "frames.png"
+
+
+def own_video(hands, page, clips):
+    hands.press(page.locator("[data-act=video]"))
+    page.wait_for_function("document.querySelector('.gv-video').readyState > 1")
+
+
+TASKS = {  # name: what is done, actions, scrolls on a phone
+    "tau moves the masks": (tau, 1, 1),
+    "retention moves the masks": (retention, 1, 1),
+    "a bound of alpha moves the masks": (alpha, 1, 1),
+    "another method for B": (another_method, 1, 0),
+    "compare with another method": (two_methods, 1, 0),
+    "find where two methods differ most": (where_they_differ, 2, 2),
+    "ask a ready question": (ready_question, 1, 0),
+    "ask about a clip of one's own": (own_clip, 3, 0),
+    "compare all methods chosen": (all_methods, 2, 1),
+    "see the curves": (curves, 1, 0),
+    "save both frames": (both_frames, 2, 1),
+    "play the clip's own video": (own_video, 1, 1),
+}
+
+
+@pytest.fixture(params=[DESK, PHONE], ids=["desk", "phone"])
+def screen(request, browser, address):
+    """The example, asked about, in a window of this size."""
+    window = browser.new_context(viewport=request.param)
+    page = listen(window)
+    page.goto(address)
+    page.get_by_role("button", name="Square").click()
+    notice(page, "Used 32")
+    says(page, f"of {ROWS * COLUMNS} tokens")
+    answered(page)
+    page.evaluate("scrollTo(0, 0)")
+    yield page
+    assert page.errors == []
+    window.close()
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_a_task_takes_no_more_than_its_actions(screen, clips, task):
+    do, actions, scrolls = TASKS[task]
+    hands = Hands(screen)
+    do(hands, screen, clips)
+    is_phone = screen.viewport_size == PHONE
+    in_a_menu = int(is_phone and do in (all_methods, curves, both_frames))  # tabs that do not fit
+    assert hands.actions <= actions + in_a_menu
+    assert hands.scrolls <= (scrolls if is_phone else 0)
+    if not is_phone:
+        assert screen.evaluate(STILL)

@@ -1,0 +1,43 @@
+"""The settings of a page come as one value from its browser, which may send anything."""
+
+from __future__ import annotations
+
+import gradio as gr
+import pytest
+
+from components.panels.shared import Packed
+
+
+@pytest.fixture
+def packed():
+    with gr.Blocks():
+        share = gr.Slider(0.05, 1.0, value=0.1)
+        model = gr.Dropdown([("Built-in", "builtin")], value="builtin")
+        return Packed([share, model, gr.Textbox("What?"), gr.Checkbox(True)])
+
+
+def test_every_widget_has_its_value(packed):
+    values = [0.25, "builtin", "Why?", False]
+    assert list(packed.read([*values, 7]).values()) == values
+    assert packed.turn([*values, 7]) == 7
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        None,
+        [],
+        "builtin",
+        {"model": "builtin"},
+        [0.25, "builtin", "Why?", 1],
+        [0.25, "builtin", "Why?", False, 1, 1],
+        [2.0, "builtin", "Why?", False, 1],
+        ["a", "builtin", "Why?", False, 1],
+        [None, "builtin", "Why?", False, 1],
+        [0.25, "other/model", "Why?", False, 1],
+        [0.25, ["builtin", "other"], "Why?", False, 1],
+    ],
+)
+def test_what_no_widget_would_send_is_refused(packed, values):
+    with pytest.raises(gr.Error):
+        packed.read(values)
