@@ -8,10 +8,11 @@ from __future__ import annotations
 import pytest
 
 from tests.browser.conftest import listen
-from tests.browser.steps import answered, caption, name, named, notice, reply, says, slider, upload
+from tests.browser.steps import answered, name, named, notice, reply, says, slider, upload
 from tests.components.fake import COLUMNS, ROWS
 
 DESK, PHONE = {"width": 1400, "height": 900}, {"width": 390, "height": 844}
+TITLE = "document.querySelector('[data-pick=b] select').selectedOptions[0]"
 STILL = "() => [scrollX, scrollY].every((pixels) => pixels === 0)"
 
 
@@ -67,23 +68,21 @@ class Hands:
 
 
 def tau(hands, page, clips):
-    before = caption(page)
+    before = {url for url in page.requested if url.endswith(".bin")}
     hands.drag(slider(page, "tau"), 0.8)
-    page.wait_for_function("/tau/.test(document.querySelector('[data-pick=b]').textContent)")
-    page.wait_for_function(
-        "before => document.querySelector('.gv-caption').textContent !== before", arg=before
-    )
+    page.wait_for_function(f"/tau/.test({TITLE}.textContent)")
+    assert {url for url in page.requested if url.endswith(".bin")} > before  # other masks
 
 
 def retention(hands, page, clips):
     hands.drag(slider(page, "Retention"), 0.5)
-    page.wait_for_function("!/GleanVID 10 %$/.test(document.querySelector('.gv-pane[data-side=b] select').selectedOptions[0].textContent)")  # fmt: skip  # noqa: E501
+    page.wait_for_function(f"{TITLE}.textContent !== 'GleanVID 10 %'")
     assert page.locator(".gv-pane[data-side=b] .gv-count").inner_text() != "179 tokens (10 %)"
 
 
 def alpha(hands, page, clips):
     hands.drag(slider(page, "alpha max"), 0.05)
-    page.wait_for_function("/alpha/.test(document.querySelector('[data-pick=b] select').selectedOptions[0].textContent)")  # fmt: skip  # noqa: E501
+    page.wait_for_function(f"/alpha/.test({TITLE}.textContent)")
 
 
 def another_method(hands, page, clips):
