@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from components.session import rows as table
-from components.session.display import Message, message, progress, sampled, status
+from components.session.display import Answer, Message, message, progress, sampled, status
 from components.session.engine import Engine
 from components.session.line import Work
 from components.session.request import Request, has_free_ratio
@@ -16,6 +16,7 @@ from components.session.rows import Row
 from components.session.sides import Sides, answers, pair
 from components.session.updates import explain, waiting
 from components.viewer.payload import MAX_METHODS, payload
+from components.viewer.values import Clip
 from gleanvid.compressors import COMPRESSORS
 from gleanvid.compressors.base import Compressor
 from gleanvid.plots.labels import label_of
@@ -42,8 +43,8 @@ class Compared:
 
     notice: Message | None = None
     rows: list[Row] | None = None
-    viewer: dict[str, Any] | None = None
-    answers: list[dict[str, Any]] | None = None
+    viewer: Clip | None = None
+    answers: list[Answer] | None = None
     run_ids: list[str] | None = None
     status: list[tuple[str, str]] | None = None
     done: bool = False

@@ -38,6 +38,23 @@ class Exchange(TypedDict):
     answer: str
 
 
+class Answer(TypedDict):
+    """What stands under a side of the viewer; see :func:`answer`."""
+
+    run: str | None
+    side: str | None
+    text: str
+    running: bool
+    right: bool | None
+    expected: str | None
+    stale: bool
+    caveat: str
+    question: str
+    ttft_s: float | None
+    flops_saved: float | None
+    tokens_per_s: float | None
+
+
 def message(text: str = "", kind: str = "quiet") -> Message:
     return {"text": text, "kind": kind}
 
@@ -63,7 +80,7 @@ def answer(
     running: bool = False,
     stale: bool = False,
     caveat: str = "",
-) -> dict[str, Any]:
+) -> Answer:
     """An entry of the prop ``answers`` of a ``MaskViewer``.
 
     Args:

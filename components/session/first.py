@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from components.session.display import Answer
 from components.session.engine import Engine
 from components.session.examples import Example, examples
 from components.session.figures import as_json, measured
@@ -36,7 +37,7 @@ class First:
     """What the page opens with; all empty where no result was made."""
 
     viewer: Mapping[str, Any] | None = None
-    answers: list[dict[str, Any]] = field(default_factory=list)
+    answers: list[Answer] = field(default_factory=list)
     runs: list[str] = field(default_factory=list)  # ids, in the order of Sides
     question: str = ""
     figures: Mapping[str, Any] = field(default_factory=dict)  # see figures.as_json

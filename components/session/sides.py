@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from components.session.display import answer, caveat, message, progress, status, used
+from components.session.display import Answer, answer, caveat, message, progress, status, used
 from components.session.engine import Engine, decides_early
 from components.session.library import EncodedClip
 from components.session.line import Work
@@ -17,6 +17,7 @@ from components.session.request import NO_CLIP, Request
 from components.session.store import RunStore
 from components.session.updates import PageUpdate, explain, waiting
 from components.viewer.payload import MAX_METHODS, payload
+from components.viewer.values import Clip
 from gleanvid.compressors import from_settings
 from gleanvid.compressors.base import Compressor
 from gleanvid.models.encoded import ClipKey
@@ -70,8 +71,8 @@ class View:
     """What the viewer shows; ``runs``: ids in the order of :class:`Sides`."""
 
     runs: list[str]
-    value: dict[str, Any]
-    answers: list[dict[str, Any]]
+    value: Clip
+    answers: list[Answer]
 
 
 def preview(
@@ -203,7 +204,7 @@ def stored(
     return next(iter(exact if answered else [*exact, *same]), None)
 
 
-def answers(store: RunStore, sides: Sides) -> list[dict[str, Any]]:
+def answers(store: RunStore, sides: Sides) -> list[Answer]:
     """What the runs of the viewer answered.
 
     A side whose run has no answer shows the last one of its method, as out of date.
@@ -225,7 +226,7 @@ def answers(store: RunStore, sides: Sides) -> list[dict[str, Any]]:
 
 def _answer(
     store: RunStore, run_id: str, run: Run, sides: Sides, side: str | None
-) -> dict[str, Any] | None:
+) -> Answer | None:
     if not run.question:
         return None
     example = store.example(run_id)

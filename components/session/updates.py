@@ -5,13 +5,13 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 
-from components.session.display import Exchange, Message, message, status
+from components.session.display import Answer, Exchange, Message, message, status
 from components.session.engine import Engine
 from components.session.line import BusyError, Work
+from components.viewer.values import Clip
 from gleanvid.types import ModelError, VideoError
 
 log = logging.getLogger(__name__)
@@ -27,8 +27,8 @@ class PageUpdate:
     """What changes on the page; None leaves a part as it is."""
 
     notice: Message | None = None
-    viewer: dict[str, Any] | None = None
-    answers: list[dict[str, Any]] | None = None  # beside the viewer's value
+    viewer: Clip | None = None
+    answers: list[Answer] | None = None  # beside the viewer's value
     runs: list[str] | None = None  # ids, as in `Sides`
     exchanges: list[Exchange] | None = None
     status: list[tuple[str, str]] | None = None

@@ -9,12 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 
 from components.viewer.evidence import effective_ranks, ranks_so_far
+from components.viewer.values import Method, Record, Score, Stage
 from gleanvid.metrics import diagnostics_of
 from gleanvid.run import Run
 from gleanvid.types import Compression, VideoTokens
@@ -89,17 +90,21 @@ def _placed(score: Tensor, places: Tensor, total: int) -> Tensor:
 
 def pack_run(
     run: Run, label: str, arena: Arena, left_out: list[str], tokens: VideoTokens | None = None
-) -> dict[str, Any]:
+) -> Method:
     """One run: its stages, the effective rank of what they keep, the novelty it measured itself."""
     novelty = run.compression.trace.get("novelty")
-    packed: list[dict[str, Any]] = []
+    packed: list[Stage] = []
     for layer, record, scores in stages(run):
-        entry = {"layer": layer} | _pack_record(record, arena)
-        entry["scores"] = _pack_scores(scores, arena, label, left_out)
-        same = tokens is not None and tokens.grid == record.grid
-        entry["rank"] = _ranks(run, record, tokens if same else None)
-        entry["span"] = ranks_so_far(tokens, record) if same and tokens is not None else None
-        packed.append(entry)
+        of_grid = tokens if tokens is not None and tokens.grid == record.grid else None
+        packed.append(
+            {
+                "layer": layer,
+                **_pack_record(record, arena),
+                "scores": _pack_scores(scores, arena, label, left_out),
+                "rank": _ranks(run, record, of_grid),
+                "span": None if of_grid is None else ranks_so_far(of_grid, record),
+            }
+        )
     return {
         "name": str(run.compressor.get("name", "")),
         "label": label,
@@ -117,9 +122,9 @@ def _ranks(run: Run, record: Compression, tokens: VideoTokens | None) -> list[fl
     return None if tokens is None else effective_ranks(tokens, record)
 
 
-def _pack_record(record: Compression, arena: Arena) -> dict[str, Any]:
+def _pack_record(record: Compression, arena: Arena) -> Record:
     """The mask, and for a record that merges the token at which each token's row stands."""
-    entry: dict[str, Any] = {
+    entry: Record = {
         "kept": record.num_kept,
         "tokens": record.num_tokens,
         "budgets": record.budgets.tolist(),
@@ -139,8 +144,8 @@ def _pack_record(record: Compression, arena: Arena) -> dict[str, Any]:
 
 def _pack_scores(
     scores: Mapping[str, Tensor], arena: Arena, label: str, left_out: list[str]
-) -> list[dict[str, Any]]:
-    packed: list[dict[str, Any]] = []
+) -> list[Score]:
+    packed: list[Score] = []
     for key, score in scores.items():
         values = score.numpy()
         known = np.isfinite(values)

@@ -12,7 +12,7 @@ import math
 import secrets
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -20,9 +20,10 @@ from gradio.utils import get_upload_folder
 from PIL import Image
 
 from components.files.folder import trim
-from components.viewer.evidence import evidence
+from components.viewer.evidence import Evidence, evidence
 from components.viewer.packing import Arena, pack_run, rounded, scene_cuts
 from components.viewer.truth import truth
+from components.viewer.values import Clip, File, Geometry, Method, Sheet, Sketch, Tiles
 from gleanvid.plots.labels import labels
 from gleanvid.run import Run
 from gleanvid.types import Video, VideoTokens
@@ -34,13 +35,13 @@ FOLDER_BYTES = 2**30  # of all files written; the oldest go
 
 __all__ = ["MAX_METHODS", "Packed", "address", "pack", "payload", "publish"]
 
-_sheets: WeakKeyDictionary[Video, tuple[bytes, dict[str, Any]]] = WeakKeyDictionary()
+_sheets: WeakKeyDictionary[Video, tuple[bytes, Sheet]] = WeakKeyDictionary()
 
 
 class Packed(NamedTuple):
     """What the browser gets: ``value`` is JSON without addresses, the other two are whole files."""
 
-    value: dict[str, Any]
+    value: Clip
     sheet: bytes
     data: bytes
 
@@ -54,7 +55,7 @@ def payload(
     source: str | Path | None = None,
     facts: Path | None = None,
     question: str = "",
-) -> dict[str, Any]:
+) -> Clip:
     """The value of a viewer for up to 12 runs of one clip, its files written.
 
     Args:
@@ -73,7 +74,9 @@ def payload(
     if source is not None:
         value["video"] = address(Path(source))
     found = truth(facts, question, runs[0].video) if facts else None
-    return value | ({"truth": found} if found else {})
+    if found:
+        value["truth"] = found
+    return value
 
 
 def pack(
@@ -85,30 +88,30 @@ def pack(
     arena = Arena()
     left_out: list[str] = []
     geometry = _geometry(first)
-    value = (
-        clip
-        | geometry
-        | {
-            "name": first.video.name,
-            "seconds": [round(float(second), 3) for second in first.video.timestamps],
-            "novelty": None,
-            "sketch": None,
-            "a": a,
-            "b": b,
-        }
-    )
-    if tokens is not None:
-        facts = evidence(tokens)
-        width = facts.sketch.shape[1]
-        value["novelty"] = rounded(facts.novelty)
-        value["sketch"] = {"width": width, "place": arena.add(facts.sketch)}
-    value["methods"] = [
-        _other(_geometry(run), geometry) | pack_run(run, label, arena, left_out, tokens)
-        for run, label in zip(runs, labels(runs), strict=True)
-    ]
+    facts = None if tokens is None else evidence(tokens)
+    value: Clip = {
+        **clip,
+        **geometry,
+        "name": first.video.name,
+        "seconds": [round(float(second), 3) for second in first.video.timestamps],
+        "novelty": None if facts is None else rounded(facts.novelty),
+        "sketch": None if facts is None else _pack_sketch(facts, arena),
+        "a": a,
+        "b": b,
+        "methods": [
+            _placed(pack_run(run, label, arena, left_out, tokens), _geometry(run), geometry)
+            for run, label in zip(runs, labels(runs), strict=True)
+        ],
+        "left_out": left_out,
+        "bytes": {},
+    }
     data = arena.content()
-    value |= {"left_out": left_out, "bytes": {"frames": len(sheet), "tokens": len(data)}}
+    value["bytes"] = {"frames": len(sheet), "tokens": len(data)}
     return Packed(value, sheet, data)
+
+
+def _pack_sketch(facts: Evidence, arena: Arena) -> Sketch:
+    return {"width": facts.sketch.shape[1], "place": arena.add(facts.sketch)}
 
 
 def _checked(runs: Sequence[Run], a: int, b: int | None) -> Run:
@@ -127,7 +130,7 @@ def _checked(runs: Sequence[Run], a: int, b: int | None) -> Run:
     return first
 
 
-def publish(packed: Packed, folder: Path | None = None) -> dict[str, Any]:
+def publish(packed: Packed, folder: Path | None = None) -> Clip:
     """Write both files, named by their content, and return the value with their addresses."""
     folder = folder or Path(get_upload_folder()) / "viewer"
     folder.mkdir(parents=True, exist_ok=True)
@@ -142,15 +145,15 @@ def publish(packed: Packed, folder: Path | None = None) -> dict[str, Any]:
             partial.write_bytes(content)
             partial.replace(path)
         files[key] = address(path)
-    return packed.value | files
+    return {**packed.value, "sheet": files["sheet"], "data": files["data"]}
 
 
-def address(path: Path) -> dict[str, Any]:
+def address(path: Path) -> File:
     """A file as Gradio sends it: the page receives a URL in its place."""
     return {"path": str(path), "meta": {"_type": "gradio.FileData"}}
 
 
-def _frame_sheet(video: Video) -> tuple[bytes, dict[str, Any]]:
+def _frame_sheet(video: Video) -> tuple[bytes, Sheet]:
     """All frames side by side in one JPEG, and the cuts; kept for as long as the video is."""
     if video not in _sheets:
         count, height, width = video.frames.shape[:3]
@@ -164,12 +167,12 @@ def _frame_sheet(video: Video) -> tuple[bytes, dict[str, Any]]:
             sheet.paste(tile, (index % columns * wide, index // columns * tall))
         buffer = io.BytesIO()
         sheet.save(buffer, "JPEG", quality=84)
-        tiles = {"count": count, "columns": columns, "width": wide, "height": tall}
+        tiles: Tiles = {"count": count, "columns": columns, "width": wide, "height": tall}
         _sheets[video] = buffer.getvalue(), {"tiles": tiles, "cuts": scene_cuts(video.frames)}
     return _sheets[video]
 
 
-def _geometry(run: Run) -> dict[str, Any]:
+def _geometry(run: Run) -> Geometry:
     """The token grid [T, H, W], the unit of every frame, and where in the picture tokens lie."""
     units = run.compression.grid[0]
     per_unit = math.ceil(len(run.video) / units)
@@ -180,9 +183,9 @@ def _geometry(run: Run) -> dict[str, Any]:
     }
 
 
-def _other(geometry: dict[str, Any], first: dict[str, Any]) -> dict[str, Any]:
-    """What a run with other tokens than the first one says for itself."""
-    return {} if geometry == first else geometry
+def _placed(method: Method, geometry: Geometry, first: Geometry) -> Method:
+    """A run with other tokens than the first one says where they lie."""
+    return method if geometry == first else {**method, **geometry}
 
 
 def _token_area(run: Run) -> list[float]:

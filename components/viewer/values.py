@@ -1,0 +1,100 @@
+"""The value of a viewer, field by field, as `assets/viewer/data.js` reads it.
+
+Places are bytes into the binary file beside it. L tokens, T units.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NotRequired, TypedDict
+
+File = dict[str, Any]  # as Gradio sends one; the page receives a URL in its place
+
+
+class Score(TypedDict):
+    """One score of every token: ``place`` of L uint16, levels between ``low`` and ``high``."""
+
+    name: str
+    label: str
+    low: float
+    high: float
+    place: int
+
+
+class Record(TypedDict):
+    """One :class:`Compression`; ``home`` and ``weight`` are there where it merges."""
+
+    kept: int
+    tokens: int
+    budgets: list[int]  # T
+    mask: int  # place of L bits
+    home: NotRequired[int]  # place of L int32
+    weight: NotRequired[int]  # place of L uint16
+    mixed: NotRequired[bool]
+
+
+class Stage(Record):
+    """What is left from a layer on; ``rank`` by unit, ``span`` of all that is kept so far."""
+
+    layer: int
+    scores: list[Score]
+    rank: list[float] | None
+    span: list[float] | None
+
+
+class Geometry(TypedDict):
+    """Where the tokens lie: [T, rows, columns], the unit of every frame, their part of it."""
+
+    grid: list[int]
+    units: list[int]
+    area: list[float]  # left, top, right, bottom as shares of the picture
+
+
+class Method(TypedDict, total=False):
+    """One run; its geometry stands here where it is not that of the first one."""
+
+    name: str
+    label: str
+    first: int  # layer
+    stages: list[Stage]
+    novelty: list[float] | None
+    grid: list[int]
+    units: list[int]
+    area: list[float]
+
+
+class Tiles(TypedDict):
+    """The sheet of all frames: how many, in how many columns, and their size in pixels."""
+
+    count: int
+    columns: int
+    width: int
+    height: int
+
+
+class Sheet(TypedDict):
+    tiles: Tiles
+    cuts: list[int]  # frames at which the scene changes
+
+
+class Sketch(TypedDict):
+    width: int
+    place: int  # of L x width int8
+
+
+class Clip(Sheet, Geometry):
+    """All of it."""
+
+    name: str
+    seconds: list[float]  # of every frame
+    novelty: list[float] | None
+    sketch: Sketch | None
+    a: int
+    b: int | None
+    methods: list[Method]
+    left_out: list[str]  # scores that stayed on the server
+    bytes: dict[str, int]
+    sheet: NotRequired[File]
+    data: NotRequired[File]
+    video: NotRequired[File]  # the clip's own
+    truth: NotRequired[dict[str, Any]]  # see truth.py
+    runs: NotRequired[list[str]]  # ids
