@@ -12,12 +12,10 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-import time
 from collections.abc import Callable, Iterable
 from contextlib import AsyncExitStack, suppress
 from urllib.parse import unquote
 
-from cachetools import LRUCache
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -25,9 +23,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from components.server import bodies, forms
 from components.server.disk import Uploads
 from components.server.hosts import Hosts, neighbourhood
+from components.server.rates import RateLimit
 from components.server.routes import ALLOWED, GRADIO, matcher
 
-ADDRESSES = 10_000  # whose rate is remembered
 READS = 10  # requests that only read a part, for each that may change something
 UPLOAD = f"{GRADIO}/upload"
 EVENTS = re.compile(rf"{GRADIO}/(queue/join|call/.*)")  # requests that begin an event
@@ -174,21 +172,6 @@ class Guard:
             return pending.pop() if pending else await receive()
 
         await self.app(scope, replay, _with_headers(send, self.headers))
-
-
-class RateLimit:
-    """A token bucket for every address; a full one holds the requests of one minute."""
-
-    def __init__(self, per_minute: int, clock: Callable[[], float] = time.monotonic) -> None:
-        self.per_minute, self.clock = per_minute, clock
-        self._left: LRUCache[str, tuple[float, float]] = LRUCache(ADDRESSES)  # requests, since when
-
-    def allows(self, address: str) -> bool:
-        now = self.clock()
-        left, since = self._left.pop(address, (float(self.per_minute), now))
-        left = min(self.per_minute, left + (now - since) * self.per_minute / 60)
-        self._left[address] = (left - (left >= 1), now)
-        return left >= 1
 
 
 def _kind(scope: Scope) -> str:

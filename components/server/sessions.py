@@ -1,7 +1,7 @@
 """What Gradio keeps of every session, within bounds.
 
-It makes a session of every call to an endpoint too, and gives each a copy of all widgets' settings:
-half a megabyte. Results that nobody has fetched it keeps as well.
+It makes a session of every call to an endpoint too, and gives each a copy of all widgets' settings.
+Results that nobody has fetched it keeps as well.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from starlette.testclient import TestClient
 from components.server import guard
 from components.server.bodies import MAX_JSON
 from components.server.disk import Uploads
-from components.server.guard import Guard, RateLimit
+from components.server.guard import Guard
 
 ANY = ("GET /{rest:path}", "GET /", "POST /{rest:path}")
 
@@ -142,23 +142,6 @@ def test_a_space_may_be_framed_by_its_host_and_nobody_else():
     page = TestClient(Starlette(routes=routes, middleware=[framed])).get("/")
     policy = page.headers["content-security-policy"]
     assert policy.endswith("frame-ancestors 'self' https://a.example")
-
-
-def test_an_address_gets_its_share_and_no_more():
-    now = [0.0]
-    rate = RateLimit(60, lambda: now[0])
-    assert [rate.allows("a") for _ in range(61)] == [True] * 60 + [False]
-    assert rate.allows("b")
-    now[0] = 1.0
-    assert [rate.allows("a") for _ in range(2)] == [True, False]
-
-
-def test_a_tap_remembers_a_bounded_number_of_addresses(monkeypatch):
-    monkeypatch.setattr(guard, "ADDRESSES", 3)
-    rate = RateLimit(1)
-    for number in range(10):
-        rate.allows(str(number))
-    assert len(rate._left) == 3
 
 
 def test_uploads_are_refused_before_they_are_read(tmp_path, monkeypatch):

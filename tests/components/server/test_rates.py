@@ -1,0 +1,23 @@
+"""How many requests an address may make."""
+
+from __future__ import annotations
+
+from components.server import rates
+from components.server.rates import RateLimit
+
+
+def test_an_address_gets_its_share_and_no_more():
+    now = [0.0]
+    rate = RateLimit(60, lambda: now[0])
+    assert [rate.allows("a") for _ in range(61)] == [True] * 60 + [False]
+    assert rate.allows("b")
+    now[0] = 1.0
+    assert [rate.allows("a") for _ in range(2)] == [True, False]
+
+
+def test_a_bounded_number_of_addresses_is_remembered(monkeypatch):
+    monkeypatch.setattr(rates, "ADDRESSES", 3)
+    rate = RateLimit(1)
+    for number in range(10):
+        rate.allows(str(number))
+    assert len(rate._left) == 3
