@@ -17,9 +17,11 @@ from starlette.types import Receive
 
 from gleanvid.video.bounds import fits
 
-MAX_JSON = 2_000_000  # bytes; settings and questions are far smaller, uploads are forms
+MAX_JSON = 2**18  # bytes; settings and questions are smaller, uploads are forms
 MAX_ITEMS = 20_000
 MAX_DEPTH = 32
+NAMES = ("session_hash", "event_id")  # that a visitor gives, and Gradio keeps
+MAX_NAME = 64  # characters of one
 _UPLOAD = re.compile(r"\s*https?://[^?#]*/gradio_api/file=(.+)", re.IGNORECASE)
 _ADDRESS = re.compile(r"\s*[a-z][a-z0-9+.-]+://", re.IGNORECASE)
 
@@ -56,11 +58,17 @@ def judged(body: bytes) -> bytes:
     if not fits(body, MAX_JSON, MAX_ITEMS, MAX_DEPTH):
         raise RefusedError(413, "The request holds too much, or is nested too deeply.")
     try:
-        content = json.loads(body)
+        content = json.loads(body.decode())  # of bytes it reads other encodings, too
     except (ValueError, RecursionError) as error:
         raise RefusedError(400, "The request is no JSON.") from error
+    if isinstance(content, dict) and any(_long(content.get(name)) for name in NAMES):
+        raise RefusedError(400, f"The name of a session has at most {MAX_NAME} characters.")
     _put_paths(content)
     return json.dumps(content).encode()
+
+
+def _long(name: Any) -> bool:
+    return isinstance(name, str) and len(name) > MAX_NAME
 
 
 def _put_paths(content: Any) -> None:

@@ -11,24 +11,32 @@ from pathlib import Path
 from gradio.utils import get_upload_folder
 
 from components.files.folder import bytes_in
+from components.server.rates import RateLimit
 
 MIB = 2**20
 SCAN_S = 5.0  # between two scans of the folder
 BROKEN_S = 30.0  # after which a file of no running upload has broken off
 FORM_BYTES = MIB  # of an upload beside its file
+LEAST_BYTES = MIB  # that any upload counts for its visitor: small files take room, too
 
 
 class Uploads:
     """What an upload may bring: ``each_bytes`` by itself, ``all_bytes`` with all that is there.
 
     Gradio's own limit is that of a file, of which an upload may bring a thousand; and it forgets
-    uploads that break off, which :meth:`sweep` deletes. ``all_bytes`` 0: no limit.
+    uploads that break off, which :meth:`sweep` deletes. ``all_bytes`` 0: no limit. ``shares``: the
+    bytes that one visitor may bring, within the time for which files are kept.
     """
 
     def __init__(
-        self, each_bytes: int, all_bytes: int, clock: Callable[[], float] = time.monotonic
+        self,
+        each_bytes: int,
+        all_bytes: int,
+        shares: RateLimit | None = None,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self.each_bytes, self.all_bytes, self.clock = each_bytes, all_bytes, clock
+        self.each_bytes, self.all_bytes = each_bytes, all_bytes
+        self.shares, self.clock = shares, clock
         self._bytes, self._scanned = 0, -SCAN_S
         self._lock = threading.Lock()
         self._under_way: dict[object, float] = {}  # since when
@@ -48,7 +56,7 @@ class Uploads:
         since = min([time.time() - BROKEN_S, *self._under_way.values()])
         forget(Path(get_upload_folder()), since)
 
-    def refusal(self, length: str) -> tuple[int, str] | None:
+    def refusal(self, length: str, visitor: str = "") -> tuple[int, str] | None:
         """Status and sentence for an upload of this Content-Length, where it is refused."""
         if not length.isdecimal():
             return 411, "An upload must say its length."
@@ -60,6 +68,8 @@ class Uploads:
                 self._bytes, self._scanned = bytes_in(get_upload_folder()), self.clock()
             if self.all_bytes and self._bytes + size > self.all_bytes:
                 return 507, "This server holds all the files it can. Try again later."
+            if self.shares and not self.shares.allows(visitor, max(size, LEAST_BYTES)):
+                return 429, "Your address has brought all that it may. Try again later."
             self._bytes += size
         return None
 

@@ -15,7 +15,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 Refusal = tuple[int, str]  # status and sentence
 
-MOST_FILES = 20
+MOST_FILES = 4  # the page and the clients send one
 NO_FORM = 400, "An upload is a form of files that can be read."
 
 

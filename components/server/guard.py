@@ -22,13 +22,15 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from components.server import bodies, forms
 from components.server.disk import Uploads
+from components.server.events import BEGUN_BY, TOO_MANY, Events
 from components.server.hosts import Hosts, neighbourhood
 from components.server.rates import RateLimit
 from components.server.routes import ALLOWED, GRADIO, matcher
 
 READS = 10  # requests that only read a part, for each that may change something
 UPLOAD = f"{GRADIO}/upload"
-EVENTS = re.compile(rf"{GRADIO}/(queue/join|call/.*)")  # requests that begin an event
+TRACKED = (UPLOAD, f"{GRADIO}/upload_progress")  # Gradio keeps what these are asked
+MAX_QUERY = 128  # bytes after their "?"
 NO_LIMIT = Uploads(0, 0)
 WHOLE_PAGE = ("/", "/config")  # tens of milliseconds each: a crowd must not keep out the others
 PAGES_AT_ONCE = 2
@@ -67,11 +69,10 @@ class Guard:
     ) -> None:
         """``framed_by``: further pages that may show this one in a frame, each after a space.
 
-        ``events`` of one visitor may be under way at once, 0: any number; ``under_way`` has the
-        addresses of their visitors.
+        ``events`` and ``under_way``: as in :class:`Events`.
         """
         self.app, self.uploads, self.hosts = app, uploads, hosts
-        self.events, self.under_way = events, under_way
+        self.events = Events(events, under_way)
         self.allows = matcher(routes)
         self.pages = asyncio.Semaphore(PAGES_AT_ONCE)
         policy = (b"content-security-policy", (POLICY + framed_by).encode())
@@ -135,27 +136,19 @@ class Guard:
         if _PROXY.search(scope["path"]) or _PROXY.search(unquote(scope["path"])):
             return 403, "This server fetches nothing from other addresses."
         rate = self.rates.get(_kind(scope))
-        visitor = _visitor(scope)
-        if rate and not rate.allows(visitor):
+        if rate and not rate.allows(_visitor(scope)):
             return 429, "Too many requests from your address. Wait a minute."
         if not self.allows(scope["method"], scope["path"]):
             return 404, "There is nothing here."
-        if self._busy(scope, visitor):
-            return 429, "Much is under way from your address already. Try again in a minute."
+        if scope["path"] in TRACKED and len(scope["query_string"]) > MAX_QUERY:
+            return 414, "The name of an upload is too long."
         return None
-
-    def _busy(self, scope: Scope, visitor: str) -> bool:
-        """Whether this would begin more at a time than one visitor may."""
-        if not self.events or scope["method"] != "POST" or not EVENTS.fullmatch(scope["path"]):
-            return False
-        own = [address for address in self.under_way() if neighbourhood(address) == visitor]
-        return len(own) >= self.events
 
     async def _no_room(self, scope: Scope, headers: dict[bytes, bytes]) -> tuple[int, str] | None:
         if not self.uploads.each_bytes or not _is_upload(scope):
             return None
         length = headers.get(b"content-length", b"").decode("latin-1")
-        return await run_in_threadpool(self.uploads.refusal, length)
+        return await run_in_threadpool(self.uploads.refusal, length, _visitor(scope))
 
     async def _checked(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Read a body whole, judge it as JSON, and hand on what was judged."""
@@ -171,7 +164,12 @@ class Guard:
         async def replay() -> Message:
             return pending.pop() if pending else await receive()
 
-        await self.app(scope, replay, _with_headers(send, self.headers))
+        own = _with_headers(send, self.headers)
+        if not BEGUN_BY.fullmatch(scope["path"]):
+            return await self.app(scope, replay, own)
+        with self.events.begun(_visitor(scope)) as allowed:
+            await (self.app(scope, replay, own) if allowed else _refuse(send, *TOO_MANY))
+        return None
 
 
 def _kind(scope: Scope) -> str:

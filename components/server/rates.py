@@ -1,4 +1,4 @@
-"""How many requests an address may make: a token bucket for each."""
+"""How much an address may have of something: a token bucket for each."""
 
 from __future__ import annotations
 
@@ -7,19 +7,26 @@ from collections.abc import Callable
 
 from cachetools import LRUCache
 
-ADDRESSES = 10_000  # whose rate is remembered
+ADDRESSES = 10_000  # that are remembered
+MINUTE_S = 60.0
 
 
 class RateLimit:
-    """A token bucket for every address; a full one holds the requests of one minute."""
+    """A full bucket holds ``most``, requests or bytes, and fills up again within ``period_s``."""
 
-    def __init__(self, per_minute: int, clock: Callable[[], float] = time.monotonic) -> None:
-        self.per_minute, self.clock = per_minute, clock
-        self._left: LRUCache[str, tuple[float, float]] = LRUCache(ADDRESSES)  # requests, since when
+    def __init__(
+        self,
+        most: int,
+        period_s: float = MINUTE_S,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.most, self.period_s, self.clock = most, period_s, clock
+        self._left: LRUCache[str, tuple[float, float]] = LRUCache(ADDRESSES)  # how much, since when
 
-    def allows(self, address: str) -> bool:
+    def allows(self, address: str, cost: float = 1.0) -> bool:
         now = self.clock()
-        left, since = self._left.pop(address, (float(self.per_minute), now))
-        left = min(self.per_minute, left + (now - since) * self.per_minute / 60)
-        self._left[address] = (left - (left >= 1), now)
-        return left >= 1
+        left, since = self._left.pop(address, (float(self.most), now))
+        left = min(self.most, left + (now - since) * self.most / self.period_s)
+        allowed = left >= cost
+        self._left[address] = (left - cost if allowed else left, now)
+        return allowed

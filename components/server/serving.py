@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import logging
 import os
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -20,11 +21,12 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
-from components.server import sessions, theme
+from components.server import memory, sessions, theme
 from components.server.connections import watch
-from components.server.disk import Uploads
+from components.server.disk import MIB, Uploads
 from components.server.guard import Guard
 from components.server.hosts import PRIVATE, Hosts, networks
+from components.server.rates import RateLimit
 from components.server.routes import ALLOWED, MCP
 from gleanvid.video import sandbox, spare
 
@@ -47,6 +49,7 @@ class Limits:
     events: int  # of one address, at once; 0: no limit
     requests_per_minute: int  # of one address that change something; 0: no limit
     disk_gb: int  # all files of visitors together; 0: no limit
+    visitor_mb: int  # that one address may bring at once, and again within ``keep_s``; 0: no limit
     keep_s: int  # age at which uploads and results are deleted
 
     @property
@@ -55,8 +58,8 @@ class Limits:
         return max(1, self.keep_s // 24), self.keep_s
 
 
-LOCAL = Limits(500, 64, 600.0, 16, 40, 0, 0, 0, 24 * HOUR_S)
-PUBLIC = Limits(200, 32, 90.0, 12, 40, 10, 120, 20, 2 * HOUR_S)
+LOCAL = Limits(500, 64, 600.0, 16, 40, 0, 0, 0, 0, 24 * HOUR_S)
+PUBLIC = Limits(200, 32, 90.0, 12, 40, 6, 120, 20, 1024, 2 * HOUR_S)
 
 
 def on_space() -> bool:
@@ -69,6 +72,11 @@ def limits(options: argparse.Namespace) -> Limits:
     given = {"max_frames": options.max_frames, "deadline_s": options.deadline}
     chosen = PUBLIC if options.public or options.share or on_space() else LOCAL
     return replace(chosen, **{name: value for name, value in given.items() if value is not None})
+
+
+def shares(limits: Limits) -> RateLimit | None:
+    """The bytes that each visitor may upload; at no time does one hold more than twice as much."""
+    return RateLimit(limits.visitor_mb * MIB, limits.keep_s) if limits.visitor_mb else None
 
 
 @dataclass(frozen=True)
@@ -94,8 +102,12 @@ async def swept(app: Starlette, uploads: Uploads) -> None:
     """Delete what uploads and sessions leave behind, again and again."""
     while True:
         await asyncio.sleep(SWEEP_S)
-        sessions.forget(app)
-        await run_in_threadpool(uploads.sweep)
+        try:
+            sessions.forget(app)
+            for act in (uploads.sweep, partial(sessions.forget_gone, app), memory.give_back):
+                await run_in_threadpool(act)
+        except Exception:  # the next round has to come
+            logging.getLogger(__name__).exception("Sweeping failed.")
 
 
 def start(page: gr.Blocks, launch: dict[str, Any], limits: Limits = LOCAL) -> None:
@@ -138,7 +150,7 @@ def options(
         Guard,
         requests_per_minute=limits.requests_per_minute,
         framed_by=SPACE_FRAMES if on_space() else "",
-        uploads=Uploads(limits.upload_mb * 2**20, limits.disk_gb * 2**30),
+        uploads=Uploads(limits.upload_mb * MIB, limits.disk_gb * 1024 * MIB, shares(limits)),
         hosts=hosts(host, share, names, proxies),
         routes=ALLOWED + (MCP if mcp else ()),
         events=limits.events,

@@ -53,7 +53,7 @@ def messages(file: str | IO[bytes]) -> Iterator[Message]:
                 text = part.read(bounds.MAX_JSON_BYTES + 1)
             if not bounds.fits(text):
                 raise UnreadableVideoError(bounds.TOO_LARGE)
-            json.loads(text)
+            json.loads(text.decode())  # of bytes it reads encodings that hide brackets
             yield b"J", len(text), [text]
             with archive.open("run.npz") as part, zipfile.ZipFile(part) as arrays:
                 yield from _arrays(arrays)

@@ -161,9 +161,9 @@ def _parts(decoder: Decoder) -> tuple[Any, dict[str, np.ndarray]]:
         if length > bounds.MAX_JSON_BYTES or not bounds.fits(text := _read(decoder, length)):
             raise ValueError(bounds.TOO_LARGE)
         if kind == b"J":
-            facts = json.loads(text)
+            facts = json.loads(text.decode())
         elif kind == b"A" and len(arrays) < bounds.MAX_RUN_ARRAYS:
-            name, array = _array(decoder, json.loads(text), room)
+            name, array = _array(decoder, json.loads(text.decode()), room)
             arrays[name], room = array, room - array.nbytes
         else:
             raise ValueError(bounds.NO_RUN)

@@ -16,7 +16,7 @@ from components.server import bodies
         (b"[" * 1000 + b"]" * 1000, 413),
         (b"[" + b"[]," * bodies.MAX_ITEMS + b"0]", 413),
         (b"[" + b"0," * bodies.MAX_ITEMS + b"0]", 413),
-        (b'"' + b'\\"' * 900_000, 400),
+        (b'"' + b'\\"' * 130_000, 400),
         (b"\xff\xfe", 400),
         (b"{", 400),
     ],
@@ -37,5 +37,21 @@ def test_long_texts_with_many_commas_pass():
 def test_nothing_behind_reads_another_path_than_the_one_looked_at():
     twice = b'{"path": "http://evil.example/x", "path": "/cache/a"}'
     assert bodies.judged(twice) == b'{"path": "/cache/a"}'
-    wide = json.dumps({"path": "/cache/a"}).encode("utf-16")
-    assert bodies.judged(wide) == b'{"path": "/cache/a"}'
+
+
+@pytest.mark.parametrize("coding", ["utf-16", "utf-16-le", "utf-32", "utf-8-sig"])
+def test_no_encoding_hides_brackets(coding):
+    quote = "\u0122"  # one of its bytes looks like the end of a text
+    lists = '["' + quote + '",' + "[]," * bodies.MAX_ITEMS + "0]"
+    with pytest.raises(bodies.RefusedError):
+        bodies.judged(lists.encode(coding))
+    with pytest.raises(bodies.RefusedError):
+        bodies.judged('["a"]'.encode(coding))
+
+
+@pytest.mark.parametrize("name", bodies.NAMES)
+def test_names_that_are_kept_are_short(name):
+    longest = {name: "x" * bodies.MAX_NAME, "data": ["x" * 1000]}
+    assert json.loads(bodies.judged(json.dumps(longest).encode())) == longest
+    with pytest.raises(bodies.RefusedError, match="64 characters"):
+        bodies.judged(json.dumps({name: "x" * (bodies.MAX_NAME + 1)}).encode())

@@ -11,6 +11,7 @@ from components.files import exports
 from components.files.folder import trim
 from components.server import disk
 from components.server.disk import FORM_BYTES, Uploads
+from components.server.rates import RateLimit
 from components.viewer import payload as viewer
 
 pytestmark = pytest.mark.usefixtures("folder")
@@ -41,7 +42,7 @@ def test_an_upload_says_its_length_and_keeps_to_it(length, status):
 
 def test_without_room_uploads_are_refused_until_there_is_some(folder):
     now = [0.0]
-    uploads = Uploads(1000, 1000, lambda: now[0])
+    uploads = Uploads(1000, 1000, clock=lambda: now[0])
     held = written(folder / "hash" / "clip.mp4", 500)
     assert uploads.refusal("501")[0] == 507
     assert uploads.refusal("500") is None
@@ -49,6 +50,15 @@ def test_without_room_uploads_are_refused_until_there_is_some(folder):
     held.unlink()
     now[0] = disk.SCAN_S
     assert uploads.refusal("1000") is None
+
+
+def test_one_visitor_leaves_room_for_others():
+    uploads = Uploads(2 * disk.MIB, 0, RateLimit(3 * disk.MIB, 60.0))
+    size = str(2 * disk.MIB)
+    assert uploads.refusal(size, "a") is None and uploads.refusal(size, "a")[0] == 429
+    assert uploads.refusal("1", "a") is None  # counts a whole MiB
+    assert uploads.refusal("1", "a")[0] == 429
+    assert uploads.refusal(size, "b") is None
 
 
 def test_uploads_that_broke_off_are_deleted_by_age_and_nothing_else(folder):

@@ -188,7 +188,7 @@ def test_two_lengths_are_one_too_many(client):
 
 
 def test_a_visitor_has_so_many_events_under_way_and_others_theirs():
-    addresses = ["testclient"] * 2
+    addresses = ["testclient"] * 2  # whom a test client counts for
     routes = [Route("/{rest:path}", echo, methods=["GET", "POST"])]
     limited = Middleware(Guard, routes=ANY, events=2, under_way=lambda: addresses)
     visitor = TestClient(Starlette(routes=routes, middleware=[limited]))
@@ -197,6 +197,43 @@ def test_a_visitor_has_so_many_events_under_way_and_others_theirs():
     assert visitor.post("/gradio_api/cancel", json={}).status_code == 200
     addresses[0] = "1.2.3.4"
     assert post(visitor, {}).status_code == 200
+
+
+def test_a_crowd_whose_bodies_end_at_once_begins_no_more_events():
+    """Each of them was let in while nothing was under way."""
+    begun, told, ready = [], [], asyncio.Event()
+
+    async def held(scope, receive, send):
+        begun.append(scope)
+        await asyncio.sleep(0.05)
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+
+    async def body():
+        await ready.wait()
+        return {"type": "http.request", "body": b"{}", "more_body": False}
+
+    async def answered(message):
+        if message["type"] == "http.response.start":
+            told.append(message["status"])
+
+    async def requests():
+        behind = Guard(held, events=3)
+        scope = {**asked("/gradio_api/call/ask"), "method": "POST", "client": ("1.2.3.4", 1)}
+        tasks = [asyncio.create_task(behind(scope, body, answered)) for _ in range(20)]
+        await asyncio.sleep(0.05)
+        ready.set()
+        await asyncio.gather(*tasks)
+
+    crowd(requests)
+    assert len(begun) == 3 and sorted(told) == [200] * 3 + [429] * 17
+
+
+def test_an_upload_has_a_short_name(client):
+    files = {"files": b"x"}
+    assert client.post("/gradio_api/upload?upload_id=" + "x" * 40, files=files).status_code == 200
+    assert client.post("/gradio_api/upload?upload_id=" + "x" * 400, files=files).status_code == 414
+    assert client.get("/gradio_api/upload_progress?upload_id=" + "x" * 400).status_code == 414
+    assert client.get("/?question=" + "x" * 400).status_code == 200
 
 
 def test_an_answer_with_a_part_of_a_file_repeats_no_header(client):
@@ -219,7 +256,7 @@ def crowd(requests):
 
 def asked(path):
     headers, server = [(b"host", b"localhost")], ("localhost", 80)
-    scope = {"type": "http", "method": "GET", "path": path, "scheme": "http"}
+    scope = {"type": "http", "method": "GET", "path": path, "scheme": "http", "query_string": b""}
     return {**scope, "headers": headers, "server": server}
 
 
