@@ -203,6 +203,8 @@ class Calls:
             known("model", model or self.models[0], self.models)
             if not isinstance(frames, int) or not 1 <= frames <= self.max_frames:
                 raise ValueError(f"frames={frames!r} must be in [1, {self.max_frames}]")
+            if settings is not None and not isinstance(settings, dict):
+                raise ValueError(f"settings={settings!r} must be an object of settings by name")
             given = dict(settings or {})
             if compressor != "full":
                 given["retention_ratio"] = ratio

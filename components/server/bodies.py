@@ -20,8 +20,10 @@ from gleanvid.video.bounds import fits
 MAX_JSON = 2**18  # bytes; settings and questions are smaller, uploads are forms
 MAX_ITEMS = 20_000
 MAX_DEPTH = 32
-NAMES = ("session_hash", "event_id")  # that a visitor gives, and Gradio keeps
-MAX_NAME = 64  # characters of one
+NAMES = ("session_hash", "event_id")  # that a visitor gives
+# Gradio keeps them, and takes the names of its tasks apart again: one with its separator would
+# leave nobody able to stop anything.
+NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _UPLOAD = re.compile(r"\s*https?://[^?#]*/gradio_api/file=(.+)", re.IGNORECASE)
 _ADDRESS = re.compile(r"\s*[a-z][a-z0-9+.-]+://", re.IGNORECASE)
 
@@ -59,16 +61,17 @@ def judged(body: bytes) -> bytes:
         raise RefusedError(413, "The request holds too much, or is nested too deeply.")
     try:
         content = json.loads(body.decode())  # of bytes it reads other encodings, too
+        json.dumps(content, ensure_ascii=False).encode()  # not every text can be written
     except (ValueError, RecursionError) as error:
         raise RefusedError(400, "The request is no JSON.") from error
-    if isinstance(content, dict) and any(_long(content.get(name)) for name in NAMES):
-        raise RefusedError(400, f"The name of a session has at most {MAX_NAME} characters.")
+    if isinstance(content, dict) and any(_odd(content.get(name)) for name in NAMES):
+        raise RefusedError(400, "The name of a session has 1 to 64 letters, digits, - and _.")
     _put_paths(content)
     return json.dumps(content).encode()
 
 
-def _long(name: Any) -> bool:
-    return isinstance(name, str) and len(name) > MAX_NAME
+def _odd(name: Any) -> bool:
+    return isinstance(name, str) and not NAME.fullmatch(name)
 
 
 def _put_paths(content: Any) -> None:

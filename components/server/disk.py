@@ -11,6 +11,7 @@ from pathlib import Path
 from gradio.utils import get_upload_folder
 
 from components.files.folder import bytes_in
+from components.server.leaving import LOCK
 from components.server.rates import RateLimit
 
 MIB = 2**20
@@ -75,8 +76,11 @@ class Uploads:
 
 
 def forget(folder: Path, since: float) -> None:
-    """Delete the files directly in ``folder`` that were last changed before ``since``."""
+    """Delete the files directly in ``folder`` that were last changed before ``since``.
+
+    The lock of the server stays: without it another server would take the folder for a stale one.
+    """
     for path in folder.glob("*"):
         with suppress(OSError):  # gone in between
-            if path.is_file() and path.lstat().st_ctime < since:
+            if path.name != LOCK and path.is_file() and path.lstat().st_ctime < since:
                 path.unlink()

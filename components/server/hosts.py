@@ -6,13 +6,14 @@ requests then look like those of our own page, but for the name. So only listed 
 
 from __future__ import annotations
 
+import re
 from collections.abc import MutableMapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from ipaddress import IPv4Address, IPv4Network, IPv6Network, ip_address, ip_network
 from typing import Any
-from urllib.parse import urlsplit
 
+HOST = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9_.-]+)(:[0-9]{1,5})?", re.IGNORECASE)
 Scope = MutableMapping[str, Any]
 Network = IPv4Network | IPv6Network
 Headers = list[tuple[bytes, bytes]]
@@ -61,10 +62,10 @@ class Hosts:
 
     def answers_to(self, host: str, scope: Scope) -> bool:
         """Whether ``host`` (a Host header) names this server or the address that was reached."""
-        try:
-            name = (urlsplit(f"//{host}").hostname or "").rstrip(".")
-        except ValueError:
+        found = HOST.fullmatch(host)
+        if found is None:
             return False
+        name = found[1].strip("[]").lower().rstrip(".")
         reached = (scope.get("server") or ("",))[0]
         return name in (*LOCAL_NAMES, reached) or any(fnmatchcase(name, own) for own in self.names)
 

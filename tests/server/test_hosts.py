@@ -30,10 +30,14 @@ def scope(**headers):
         ("192.168.0.7:7860", True), ("a.example.org", True), ("gleanvid.test.", True),
         ("evil.example", False), ("example.org", False), ("192.168.0.8", False), ("", False),
         ("localhost.evil.example", False), ("[::1", False), ("127.0.0.1@evil.example", False),
+        ("LOCALHOST.", True), ("[2001:DB8::7]", True), ("user@localhost", False),
+        ("localhost/x", False), ("localhost?x", False), ("localhost#x", False), (" localhost", False),
+        ("lo\tcalhost", False), ('localhost"><script>', False), ("localhost:80:90", False),
+        ("localhost:http", False), ("localhost,evil.example", False), ("l\u24deocalhost", False),
     ],
 )  # fmt: skip
 def test_a_name_is_answered_only_where_it_is_listed(host, answered):
-    hosts = Hosts(("*.example.org", "gleanvid.test"))
+    hosts = Hosts(("*.example.org", "gleanvid.test", "2001:db8::7"))
     assert hosts.answers_to(host, scope()) is answered
 
 

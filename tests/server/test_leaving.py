@@ -6,11 +6,13 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
+from pathlib import Path
 
 import pytest
 
-from components.server import leaving
+from components.server import disk, leaving
 
 WAIT = """
 import os, time
@@ -40,6 +42,17 @@ def test_sigterm_cleans_up_says_so_and_tells_by_its_code(started):
     process.send_signal(signal.SIGTERM)
     assert process.wait(10) == 143
     assert "SIGTERM" in process.stdout.read() and not os.path.exists(folder)
+
+
+def test_sweeping_does_not_take_a_server_s_lock(monkeypatch, tmp_path):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(disk, "BROKEN_S", -1.0)
+    with leaving.own_folder() as folder:
+        monkeypatch.setenv("GRADIO_TEMP_DIR", folder)
+        for name in ("tmp1", ".tmp2"):
+            (Path(folder) / name).touch()
+        disk.Uploads(1, 0).sweep()
+        assert os.listdir(folder) == [leaving.LOCK]
 
 
 def test_what_a_killed_server_left_goes_at_the_next_start(started, tmp_path):

@@ -100,6 +100,7 @@ def test_methods_are_compared(client, clip):
         ({"settings": {"alpha_min": 9}}, "alpha_min=9"),
         ({"settings": {"temperature": 0}}, "tau=0 must be"),  # the name it had before
         ({"settings": {"nonsense": 1}}, "no such setting"),
+        ({"settings": [1]}, r"settings=\[1\] must be an object"),
         ({"temperature": -1}, "temperature=-1"),
         ({"question": "  "}, "question"),
         ({"question": "x" * 10_001}, "10,000 characters; this one has 10,001"),
