@@ -80,6 +80,8 @@ def _put_paths(content: Any) -> None:
         item = pending.pop()
         if isinstance(item, dict):
             path = item.get("path")
+            if isinstance(held := item.get("video"), str) and held.startswith("data:"):
+                raise RefusedError(422, "Upload the file; it is not taken as a text.")  # by MCP
             if isinstance(path, str) and (found := _UPLOAD.match(path)):
                 item["path"] = unquote(found[1])
             if isinstance(item.get("path"), str) and _ADDRESS.match(item["path"]):

@@ -67,9 +67,11 @@ class Form:
 
 async def passed(app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> Refusal | None:
     """Hand an upload on while its form is sound; where it is not, what to answer."""
-    kind = Headers(raw=scope["headers"]).get("content-type", "")
+    kind = parse_options_header(Headers(raw=scope["headers"]).get("content-type", ""))[1]
+    if kind.get(b"charset", b"utf-8").lower() != b"utf-8":  # Python knows some that are no texts
+        return NO_FORM
     try:
-        form = Form(parse_options_header(kind)[1][b"boundary"])
+        form = Form(kind[b"boundary"])
     except (KeyError, FormParserError):
         return NO_FORM
 

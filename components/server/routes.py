@@ -42,19 +42,28 @@ CLIENTS = (  # gradio_client, curl and what "Use via API" shows
 )
 MCP = tuple(f"{method} {GRADIO}/mcp/{{rest:path}}" for method in ("GET", "POST", "DELETE"))
 ALLOWED = PAGE + CLIENTS
+KINDS = {"api_name": "(?:ask|compress|compare)"}  # the events of the page have names, too
+LONGEST = 255  # bytes of one name in a path
 
 
 def matcher(allowed: Iterable[str]) -> Callable[[str, str], bool]:
-    """Whether a method and a decoded path are one of ``allowed``: "METHOD /path/{name}"."""
+    """Whether a method and a decoded path are one of ``allowed``: "METHOD /path/{name}".
+
+    No file has a longer name than ``LONGEST``; asking the system for one is an error to Gradio.
+    """
     patterns = "|".join(_pattern(entry) for entry in allowed)
     found = re.compile(patterns, re.DOTALL)
-    return lambda method, path: found.fullmatch(f"{method} {path}") is not None
+
+    def allows(method: str, path: str) -> bool:
+        names = path.removeprefix(f"{GRADIO}/file=").encode("utf-8", "replace").split(b"/")
+        return max(map(len, names)) <= LONGEST and bool(found.fullmatch(f"{method} {path}"))
+
+    return allows
 
 
 def _pattern(entry: str) -> str:
-    parts = re.split(r"\{\w+(:path)?\}", entry)
-    kinds = {":path": ".*", None: "[^/]+"}
-    between = [kinds[kind] for kind in parts[1::2]]
+    parts = re.split(r"\{(\w+(?::path)?)\}", entry)
+    between = [KINDS.get(kind, ".*" if kind.endswith(":path") else "[^/]+") for kind in parts[1::2]]
     return "".join(
         re.escape(text) + kind for text, kind in zip(parts[::2], [*between, ""], strict=True)
     )

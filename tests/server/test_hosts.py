@@ -31,8 +31,9 @@ def scope(**headers):
         ("evil.example", False), ("example.org", False), ("192.168.0.8", False), ("", False),
         ("localhost.evil.example", False), ("[::1", False), ("127.0.0.1@evil.example", False),
         ("LOCALHOST.", True), ("[2001:DB8::7]", True), ("user@localhost", False),
-        ("localhost/x", False), ("localhost?x", False), ("localhost#x", False), (" localhost", False),
-        ("lo\tcalhost", False), ('localhost"><script>', False), ("localhost:80:90", False),
+        ("localhost/x", False), ("localhost?x", False), ("localhost#x", False),
+        (" localhost", False), ("lo\tcalhost", False), ('localhost"><script>', False),
+        ("localhost:80:90", False),
         ("localhost:http", False), ("localhost,evil.example", False), ("l\u24deocalhost", False),
     ],
 )  # fmt: skip

@@ -75,9 +75,12 @@ def test_the_list_is_met_by_whole_paths_and_methods_alone():
     allows = matcher(ALLOWED)
     assert allows("GET", "/") and allows("GET", f"{G}/file=/a/b.mp4")
     assert allows("POST", f"{G}/call/ask") and allows("GET", f"{G}/call/ask/17")
+    assert allows("POST", f"{G}/call/v2/compare") and allows("GET", f"{G}/file=/a/{127 * 'é'}/b")
     for method, path in [
         ("POST", "/"), ("OPTIONS", f"{G}/queue/join"), ("GET", f"{G}/upload"), ("GET", ""),
         ("POST", f"{G}/process_recording"), ("POST", f"{G}/run/ask"), ("GET", f"{G}/mcp/sse"),
-        ("POST", f"{G}/queue/join/"), ("GET", f"{G}/proxy=http://a/"), ("POST", f"{G}/call/a/b"),
+        ("POST", f"{G}/queue/join/"), ("GET", f"{G}/proxy=http://a/"), ("POST", f"{G}/call/ask/b"),
+        ("POST", f"{G}/call/on_open"), ("POST", f"{G}/call/v2/on_open"), ("GET", f"{G}/call/a/1"),
+        ("GET", f"/static/{256 * 'x'}"), ("GET", f"{G}/file=/a/{128 * 'é'}"),
     ]:  # fmt: skip
         assert not allows(method, path), path

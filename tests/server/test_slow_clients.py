@@ -90,6 +90,21 @@ def test_a_visitor_has_so_many_connections_and_no_more(address, monkeypatch):
     assert httpx.get(f"{address}/healthz").status_code == 200
 
 
+UPGRADE = b"GET / HTTP/1.1\r\nhost: localhost\r\nconnection: upgrade\r\nupgrade: websocket\r\n"
+UPGRADE += b"sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\nsec-websocket-version: 13\r\n\r\n"
+
+
+def test_an_upgrade_takes_no_connection_for_good(address, monkeypatch):
+    monkeypatch.setattr(connections, "PER_VISITOR", 3)
+    time.sleep(1.5)  # those of the other tests are gone
+    for _ in range(5):
+        with connected(address) as line:
+            line.sendall(UPGRADE)
+            assert line.recv(12) == b"HTTP/1.1 200"  # as if it had not asked for one
+        time.sleep(0.1)
+    assert httpx.get(f"{address}/healthz").status_code == 200
+
+
 def test_an_aborted_upload_leaves_nothing_behind(address):
     folder = disk.Path(disk.get_upload_folder())
     before = set(os.listdir(folder)) if folder.is_dir() else set()

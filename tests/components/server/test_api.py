@@ -94,6 +94,8 @@ def test_methods_are_compared(client, clip):
     ("change", "sentence"),
     [
         ({"compressor": "evil"}, "compressor='evil' must be one of"),
+        ({"compressor": []}, r"compressor=\[\] must be one of"),
+        ({"model": ["builtin"]}, r"model=\['builtin'\] must be one of"),
         ({"model": "../../secret"}, "must be one of builtin"),
         ({"frames": 10_000}, "must be in"),
         ({"retention_ratio": 7}, "retention_ratio=7"),

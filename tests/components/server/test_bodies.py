@@ -51,6 +51,12 @@ def test_no_encoding_hides_brackets(coding):
         bodies.judged('["a"]'.encode(coding))
 
 
+def test_a_file_as_a_text_is_no_upload():
+    tool = {"method": "tools/call", "params": {"arguments": {"video": "data:video/mp4;base64,AA"}}}
+    with pytest.raises(bodies.RefusedError, match="Upload the file"):
+        bodies.judged(json.dumps(tool).encode())
+
+
 @pytest.mark.parametrize("name", bodies.NAMES)
 def test_names_of_sessions_are_plain(name):
     for plain in ("x" * 64, "0ab-1", None, 5):  # what is no text is refused behind

@@ -40,6 +40,10 @@ def test_files_pass_as_they_are(client):
     assert sent(client, content).json() == len(content)
 
 
+def test_its_encoding_may_be_said(client):
+    assert sent(client, form(FILE), "multipart/form-data; boundary=x; charset=UTF-8").is_success
+
+
 @pytest.mark.parametrize(
     ("content", "status"),
     [
@@ -59,9 +63,15 @@ def test_anything_else_is_refused(client, content, status):
 
 @pytest.mark.parametrize(
     "kind",
-    ["multipart/form-data", "application/json", "", f"multipart/form-data; boundary={300 * 'x'}"],
+    [
+        "multipart/form-data",
+        "application/json",
+        "",
+        f"multipart/form-data; boundary={300 * 'x'}",
+        "multipart/form-data; boundary=x; charset=punycode",
+    ],
 )
-def test_without_a_boundary_there_is_no_form(client, kind):
+def test_without_a_boundary_or_with_another_encoding_there_is_no_form(client, kind):
     assert sent(client, form(FILE), kind).status_code == 400
 
 
