@@ -9,8 +9,9 @@ import csv
 import json
 import secrets
 import zipfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
+from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -121,25 +122,31 @@ def masks_npz(runs: Sequence[Run], folder: Path) -> Path:
 def overlay_clip(runs: Sequence[Run], folder: Path) -> Path:
     """All frames as A and B leave them: H.264 where PyAV can write it, else animated WebP."""
     video, sides = runs[0].video, runs[:2][::-1]  # B comes first in the list
-    frames = [side_by_side(sides, frame) for frame in range(len(video))]
-    rate = max(1.0, len(frames) / max(video.duration, 0.1))
+    rate = max(1.0, len(video) / max(video.duration, 0.1))
+
+    def frames() -> Iterator[np.ndarray]:
+        """One at a time: all of them together are gigabytes."""
+        return (side_by_side(sides, frame) for frame in range(len(video)))
+
     try:
-        return _mp4(frames, rate, folder / "overlay.mp4")
+        return _mp4(frames(), rate, folder / "overlay.mp4")
     except (ImportError, ValueError, OSError):  # no PyAV, or one without an encoder
         path = folder / "overlay.webp"
-        first, *rest = [Image.fromarray(frame) for frame in frames]
-        first.save(path, save_all=True, append_images=rest, duration=round(1000 / rate), loop=0)
+        pictures = map(Image.fromarray, frames())
+        each = round(1000 / rate)
+        next(pictures).save(path, save_all=True, append_images=pictures, duration=each, loop=0)
         return path
 
 
-def _mp4(frames: Sequence[np.ndarray], rate: float, path: Path) -> Path:
+def _mp4(frames: Iterator[np.ndarray], rate: float, path: Path) -> Path:
     import av
 
-    height, width = (side - side % 2 for side in frames[0].shape[:2])
+    first = next(frames)
+    height, width = (side - side % 2 for side in first.shape[:2])
     with av.open(str(path), "w") as container:
         stream = container.add_stream("libx264", rate=Fraction(rate).limit_denominator(1001))
         stream.width, stream.height, stream.pix_fmt = width, height, "yuv420p"
-        for frame in frames:
+        for frame in chain([first], frames):
             picture = av.VideoFrame.from_ndarray(frame[:height, :width], format="rgb24")
             container.mux(stream.encode(picture))
         container.mux(stream.encode())

@@ -15,7 +15,7 @@ from gleanvid.video.bounds import NO_RUN, TOO_LARGE
 from gleanvid.video.plan import UnreadableVideoError
 
 OPEN_S = 30.0  # to unpack one
-MAX_FRAMES = 1024
+MAX_FRAMES = 128  # each is drawn, again and again, by what exports it
 MAX_TOKENS = 2**20
 UNREADABLE = (
     *(ValueError, TypeError, RuntimeError, OverflowError, MemoryError),

@@ -26,6 +26,7 @@ from components.server.connections import watch
 from components.server.disk import MIB, Uploads
 from components.server.guard import Guard
 from components.server.hosts import PRIVATE, Hosts, networks
+from components.server.leaving import LOCK
 from components.server.rates import RateLimit
 from components.server.routes import ALLOWED, MCP
 from gleanvid.video import sandbox, spare
@@ -199,11 +200,8 @@ def decoding(limits: Limits) -> str:
 def closed() -> list[str]:
     """All that lies beside the assets: code, documents, ``.git``; not the files of visitors."""
     files = Path(get_upload_folder()).resolve()
-    return [
-        str(path)
-        for path in sorted(ROOT.iterdir())
-        if path.name != "assets" and not files.is_relative_to(path)
-    ]
+    beside = [path for path in sorted(ROOT.iterdir()) if path.name != "assets"]
+    return [str(path) for path in (*beside, files / LOCK) if not files.is_relative_to(path)]
 
 
 async def health(request: Request) -> JSONResponse:

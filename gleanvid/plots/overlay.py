@@ -15,6 +15,7 @@ _GROUND = np.array([17, 20, 24], np.uint8)  # between pictures and behind their 
 _INK, _SOFT = (240, 240, 240), (160, 168, 178)
 _GAP = 8  # pixels between pictures
 _WIDTHS = 320, 640  # least and greatest of a picture on a sheet, in pixels
+_TALLEST = 1280  # pixels; a picture that would be taller is narrower
 
 
 def first_frame(run: Run, unit: int) -> int:
@@ -90,14 +91,14 @@ def _beside(pictures: Sequence[np.ndarray]) -> np.ndarray:
 
 
 def _sized(picture: np.ndarray) -> np.ndarray:
-    """The picture within ``_WIDTHS``."""
+    """The picture within ``_WIDTHS`` and ``_TALLEST``."""
     from PIL import Image
 
     height, width = picture.shape[:2]
-    wanted = min(max(width, _WIDTHS[0]), _WIDTHS[1])
-    if wanted == width:
+    scale = min(min(max(width, _WIDTHS[0]), _WIDTHS[1]) / width, _TALLEST / height)
+    if scale == 1:
         return picture
-    size = wanted, round(height * wanted / width)
+    size = max(1, round(width * scale)), max(1, round(height * scale))
     return np.asarray(Image.fromarray(picture).resize(size, Image.Resampling.LANCZOS))
 
 

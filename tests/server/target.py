@@ -86,7 +86,7 @@ class Target:
         file = {"path": path, "meta": {"_type": "gradio.FileData"}}
         return self.page("gv-open", "upload", {"gv-open": file})
 
-    def page(self, name: str, happens: str, changes: dict[str, Any]) -> str:
+    def page(self, name: str, happens: str, changes: dict[str, Any], session: str = "") -> str:
         """What the page is told on an event of a widget, some values other than at its start.
 
         Widgets are known by their id or their label.
@@ -104,7 +104,7 @@ class Target:
         for number in event["inputs"]:
             changed = [changes[key] for key in named[number] if key in changes]
             data.append(changed[0] if changed else props[number].get("value"))
-        session = secrets.token_hex(8)
+        session = session or secrets.token_hex(8)
         body = {"data": data, "fn_index": event["id"], "session_hash": session}
         sent = self.send("POST", f"{G}/queue/join", json=body)
         if sent.status_code != 200:

@@ -19,9 +19,8 @@ import pytest
 
 from components.files import exports, opening
 from gleanvid import Uniform
-from gleanvid.video import archive, bounds, spare
+from gleanvid.video import archive, bounds
 from gleanvid.video.plan import UnreadableVideoError
-from gleanvid.video.worker import HEADER
 from tests.components.fake import Library, a_run, moving_square
 
 WORKER = r"""
@@ -210,38 +209,10 @@ def test_an_array_that_is_too_large_is_not_unpacked(tmp_path):
     assert b"D" not in kinds
 
 
-def message(kind, content=b"", length=None):
-    return HEADER.pack(kind, len(content) if length is None else length) + content
-
-
-def about(*facts):
-    return message(b"A", json.dumps(facts).encode())
-
-
-@pytest.mark.parametrize(
-    "sent",
-    [
-        message(b"D", length=2**62),
-        message(b"J", length=2**40),
-        message(b"J", b"[" * 100 + b"]" * 100),
-        message(b"J", b"{"),
-        message(b"E", length=2**40),
-        message(b"."),
-        message(b"?", b"x"),
-        message(b"P", b"{}"),
-        about("frames", "|u1", [2**30, 2**30], False) + message(b"D", length=2**60),
-        about("frames", "|u1", [2**27, 2], False) + message(b"D", length=2**28),
-        about("frames", "|u1", [-1, -4], False) + message(b"D", length=4),
-        about("frames", "|O", [1], False) + message(b"D", bytes(8)),
-        about("frames", "|u1", [4], False) + message(b"D", bytes(5)),
-        about("frames", "|u1", ["4"], False) + message(b"D", bytes(4)),
-        about("frames", "|u1") + message(b"D", bytes(4)),
-        about("frames", "|u1", [4], False) + message(b"D", bytes(3), 4),
-    ],
-    ids=range(16),
-)
-def test_what_a_worker_forges_is_no_run(tmp_path, monkeypatch, sent):
-    program = f"import sys; sys.stdout.buffer.write({sent!r}); sys.stdout.flush()"
-    monkeypatch.setattr(spare, "_START", program)
-    sentence, mib, _ = opened(packed(tmp_path / "run.zip"))
-    assert sentence == bounds.NO_RUN and mib < 40
+def test_no_encoding_hides_brackets(tmp_path):
+    text = '["\u0122",' + "[]," * 100_000 + "0]"  # a byte of the letter looks like a quote
+    path = packed(tmp_path / "run.zip", text.encode("utf-16"), npz(a=np.zeros(3)))
+    kinds = []
+    with pytest.raises(UnreadableVideoError, match="not a run saved"):
+        kinds.extend(kind for kind, _, _ in archive.messages(str(path)))
+    assert not kinds

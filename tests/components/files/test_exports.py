@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import weakref
 import zipfile
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from components.session.engine import Engine
 from components.session.examples import examples
 from components.session.figures import measured
 from gleanvid import GleanVID, Uniform, pipeline
+from gleanvid.plots import overlay
 from tests.components.fake import Library, a_run, moving_square
 
 
@@ -89,6 +91,35 @@ def test_the_clip_shows_both_sides_at_every_frame(runs, tmp_path):
     b, a = (int(run.compression.budgets[0]) for run in runs)
     bright = [half.mean() for half in np.array_split(frames[0][24:], 2, axis=1)]
     assert a > b and bright[0] > bright[1]  # A, which keeps more, stands at the left
+
+
+@pytest.mark.parametrize("encoder", [True, False])
+def test_the_clip_is_drawn_frame_by_frame(tmp_path, monkeypatch, encoder):
+    video, method = moving_square(80), Uniform(0.5)
+    record = method.compress(Library().tokens(video))
+    run = a_run(video, record, method)
+    drawn = []
+
+    def taken(frames, *_):
+        for frame in frames:
+            drawn.append(weakref.ref(frame))
+            assert sum(one() is not None for one in drawn) <= 2
+        return tmp_path
+
+    def refused(frames, *_):
+        next(frames)
+        raise ValueError("no encoder")
+
+    monkeypatch.setattr(exports, "_mp4", taken if encoder else refused)
+    path = exports.overlay_clip([run], tmp_path)
+    assert len(drawn) == 80 if encoder else Image.open(path).n_frames == 80
+
+
+@pytest.mark.parametrize("size", [(720, 1), (1, 720), (2, 4000), (1280, 720), (4000, 4000)])
+def test_no_shape_of_a_clip_makes_pictures_too_large(size):
+    picture = overlay._sized(np.zeros((*size, 3), np.uint8))
+    height, width, _ = picture.shape
+    assert 1 <= height <= 1280 and 1 <= width <= 640
 
 
 def test_without_an_encoder_the_clip_is_an_animated_picture(runs, tmp_path, monkeypatch):

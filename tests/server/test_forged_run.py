@@ -1,0 +1,60 @@
+"""What a decoding process that was taken over may send in place of a saved run."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from gleanvid.video import bounds, sandbox, spare
+from gleanvid.video.plan import UnreadableVideoError
+from gleanvid.video.worker import HEADER
+from tests.server.test_saved_run import opened, packed
+
+
+def message(kind, content=b"", length=None):
+    return HEADER.pack(kind, len(content) if length is None else length) + content
+
+
+def about(*facts):
+    return message(b"A", json.dumps(facts).encode())
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        message(b"D", length=2**62),
+        message(b"J", length=2**40),
+        message(b"J", b"[" * 100 + b"]" * 100),
+        message(b"J", b"{"),
+        message(b"E", length=2**40),
+        message(b"."),
+        message(b"?", b"x"),
+        message(b"P", b"{}"),
+        about("frames", "|u1", [2**30, 2**30], False) + message(b"D", length=2**60),
+        about("frames", "|u1", [2**27, 2], False) + message(b"D", length=2**28),
+        about("frames", "|u1", [-1, -4], False) + message(b"D", length=4),
+        about("frames", "|O", [1], False) + message(b"D", bytes(8)),
+        about("frames", "|u1", [4], False) + message(b"D", bytes(5)),
+        about("frames", "|u1", ["4"], False) + message(b"D", bytes(4)),
+        about("frames", "|u1") + message(b"D", bytes(4)),
+        about("frames", "|u1", [4], False) + message(b"D", bytes(3), 4),
+    ],
+    ids=range(16),
+)
+def test_what_a_worker_forges_is_no_run(tmp_path, monkeypatch, sent):
+    program = f"import sys; sys.stdout.buffer.write({sent!r}); sys.stdout.flush()"
+    monkeypatch.setattr(spare, "_START", program)
+    sentence, mib, _ = opened(packed(tmp_path / "run.zip"))
+    assert sentence == bounds.NO_RUN and mib < 40
+
+
+@pytest.mark.parametrize(
+    "text", [b"[" * 100 + b"]" * 100, b"[" + b"0," * bounds.MAX_JSON_ITEMS + b"0]"]
+)
+def test_a_bomb_that_it_sends_is_not_read(tmp_path, monkeypatch, text):
+    sent = message(b"J", text) + message(b".")
+    program = f"import sys; sys.stdout.buffer.write({sent!r}); sys.stdout.flush()"
+    monkeypatch.setattr(spare, "_START", program)
+    with pytest.raises(UnreadableVideoError, match="not a run saved"):
+        sandbox.unpacked(str(packed(tmp_path / "run.zip")), 20.0)
