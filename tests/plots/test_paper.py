@@ -1,5 +1,7 @@
 """Figures for papers: the numbers that are drawn, and files that open."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from PIL import Image
@@ -45,6 +47,12 @@ def test_budgets_are_relative_to_the_uniform_share():
     kept = run().compression.budgets.double()
     assert list(line.get_ydata()) == pytest.approx((kept * 6 / kept.sum()).tolist())
     assert np.mean(line.get_ydata()) == pytest.approx(1.0)
+
+
+def test_a_clip_of_any_shape_fits_on_a_page():
+    thin = replace(run().video, frames=np.zeros((6, 720, 1, 3), np.uint8))
+    figure = paper.overlays([replace(run(), video=thin)])
+    assert figure.get_size_inches()[1] < 5.0
 
 
 def test_overlays_have_a_row_a_run_and_a_column_a_unit():

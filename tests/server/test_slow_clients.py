@@ -7,6 +7,7 @@ import socket
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from types import SimpleNamespace
 from urllib.parse import urlsplit
 
 import httpx
@@ -14,6 +15,7 @@ import pytest
 
 from components.server import connections, disk, serving
 from components.server.disk import Uploads
+from components.server.hosts import Hosts
 from tests.server.running import running
 
 
@@ -92,6 +94,13 @@ def test_a_visitor_has_so_many_connections_and_no_more(address, monkeypatch):
 
 UPGRADE = b"GET / HTTP/1.1\r\nhost: localhost\r\nconnection: upgrade\r\nupgrade: websocket\r\n"
 UPGRADE += b"sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\nsec-websocket-version: 13\r\n\r\n"
+
+
+def test_no_protocol_for_websockets_is_left():
+    """Uvicorn has one where the package ``websockets`` is installed."""
+    config = SimpleNamespace(ws_protocol_class=object, app="the application")
+    connections.watch(SimpleNamespace(config=config), Hosts())
+    assert config.ws_protocol_class is None and config.loaded_app == config.app
 
 
 def test_an_upgrade_takes_no_connection_for_good(address, monkeypatch):

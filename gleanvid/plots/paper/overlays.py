@@ -12,6 +12,7 @@ from gleanvid.plots.overlay import overlay_frame
 from gleanvid.plots.paper.style import PAGE, new_figure, paper_style
 from gleanvid.run import Run
 
+_TALLEST = 3.0  # of a picture, in its widths: what is thinner is drawn smaller
 _COLUMNS = 6  # units shown where none are named
 
 
@@ -28,7 +29,7 @@ def overlays(runs: Sequence[Run], units: Sequence[int] | None = None) -> Figure:
     height, width = runs[0].video.frames.shape[1:3]
     side = PAGE / len(columns)
     with paper_style():
-        figure = new_figure(PAGE, len(runs) * (side * height / width + 0.1) + 0.2)
+        figure = new_figure(PAGE, len(runs) * (side * min(height / width, _TALLEST) + 0.1) + 0.2)
         grid = figure.subplots(len(runs), len(columns), squeeze=False)
         for row, run, label in zip(grid, runs, labels(runs), strict=True):
             counts = run.compression.budgets.tolist()
