@@ -114,6 +114,15 @@ def pages() -> Listed:
 
         yield "the page", f"model: {model}", load
 
+    for given in (None, [], {}, "x", 5, [1], [None] * 500, {"a": [1]}, "[" * 5000, [[[[]]]] * 90):
+
+        def gathered(target: Target, given: Any = given) -> bool:
+            told = target.page("gv-refresh", "click", {"gathered": given})
+            refused = "could not be read" in told or '"error":null' in told.replace(" ", "")
+            return '"success":false' in told and refused and quiet_text(told)
+
+        yield "the page", f"gathered settings: {str(given)[:20]}", gathered
+
 
 def quiet_text(told: str) -> bool:
     return not any(secret in told.encode() for secret in SECRETS)

@@ -89,21 +89,32 @@ class Target:
     def page(self, name: str, happens: str, changes: dict[str, Any], session: str = "") -> str:
         """What the page is told on an event of a widget, some values other than at its start.
 
-        Widgets are known by their id or their label.
+        Widgets are known by their id or their label. Where a script gathers values for the event,
+        this does; "gathered" is all of them together.
         """
         config = self.send("GET", "/config").json()
         props = {part["id"]: part["props"] for part in config["components"]}
         named = {number: {own.get("elem_id"), own.get("label")} for number, own in props.items()}
+        events = config["dependencies"]
         event = next(
             event
-            for event in config["dependencies"]
+            for event in events
             for number, kind in event["targets"]
             if kind == happens and name in named.get(number, ())
         )
-        data = []
-        for number in event["inputs"]:
-            changed = [changes[key] for key in named[number] if key in changes]
-            data.append(changed[0] if changed else props[number].get("value"))
+
+        def values(event: Any) -> list[Any]:
+            found = []
+            for number in event["inputs"]:
+                changed = [changes[key] for key in named[number] if key in changes]
+                found.append(changed[0] if changed else props[number].get("value"))
+            return found
+
+        if not event["backend_fn"]:
+            box = event["outputs"][0]
+            named[box], props[box] = {"gathered"}, {"value": [*values(event), 1]}
+            event = next(later for later in events if later["trigger_after"] == event["id"])
+        data = values(event)
         session = session or secrets.token_hex(8)
         body = {"data": data, "fn_index": event["id"], "session_hash": session}
         sent = self.send("POST", f"{G}/queue/join", json=body)
