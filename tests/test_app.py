@@ -71,9 +71,11 @@ def test_launch_keeps_to_itself():
 def test_no_file_beside_the_assets_and_those_of_visitors_is_served(monkeypatch):
     root = serving.ROOT
     beside = {str(path) for path in root.iterdir()} - {str(root / "assets")}
-    assert set(serving.options("127.0.0.1", None, False)["blocked_paths"]) == beside
+    monkeypatch.setenv("GRADIO_TEMP_DIR", "/visitors")
+    closed = set(serving.options("127.0.0.1", None, False)["blocked_paths"])
+    assert closed == beside | {"/visitors/.lock"}
     monkeypatch.setenv("GRADIO_TEMP_DIR", str(root / "tests" / "cache"))
-    assert set(serving.closed()) == beside - {str(root / "tests")}
+    assert set(serving.closed()) == beside - {str(root / "tests")} | {f"{root}/tests/cache/.lock"}
 
 
 def test_the_pictures_of_examples_are_no_copies_that_would_be_deleted(tmp_path, monkeypatch):

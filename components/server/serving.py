@@ -198,7 +198,7 @@ def decoding(limits: Limits) -> str:
 
 
 def closed() -> list[str]:
-    """All that lies beside the assets: code, documents, ``.git``; not the files of visitors."""
+    """All beside the assets: code, documents, ``.git``, and the lock; not the files of visitors."""
     files = Path(get_upload_folder()).resolve()
     beside = [path for path in sorted(ROOT.iterdir()) if path.name != "assets"]
     return [str(path) for path in (*beside, files / LOCK) if not files.is_relative_to(path)]
