@@ -5,7 +5,9 @@ from typing import Any
 
 from gleanvid.compressors.ablation import Ablation
 from gleanvid.compressors.base import Chain, Compressor, Setting, declared_settings, setting
+from gleanvid.compressors.divprune import DivPrune
 from gleanvid.compressors.dycoke import DyCoke
+from gleanvid.compressors.evs import EVS
 from gleanvid.compressors.fastv import FastV
 from gleanvid.compressors.fastvid import FastVID
 from gleanvid.compressors.flashvid import FlashVID
@@ -35,6 +37,8 @@ COMPRESSORS: dict[str, type[Compressor]] = {
         FlashVID,
         PruneVid,
         DyCoke,
+        EVS,
+        DivPrune,
         FastV,
         SparseVLM,
         FrameFusion,

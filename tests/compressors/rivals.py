@@ -15,7 +15,9 @@ from typing import Any
 import torch
 
 from gleanvid.compressors.base import Compressor
+from gleanvid.compressors.divprune import DivPrune
 from gleanvid.compressors.dycoke import DyCoke
+from gleanvid.compressors.evs import EVS
 from gleanvid.compressors.fastv import FastV
 from gleanvid.compressors.fastvid import FastVID
 from gleanvid.compressors.flashvid import FlashVID
@@ -68,6 +70,8 @@ AHEAD = {
     "holitom": Rival(HoliTom),
     "prunevid": Rival(PruneVid),
     "dycoke": Rival(DyCoke, prunes=True),
+    "evs": Rival(EVS, prunes=True),
+    "divprune": Rival(DivPrune, prunes=True),
     "pairwise_gain": Rival(PairwiseGain, prunes=True),
 }
 INSIDE = {
@@ -126,7 +130,7 @@ def record_of(label, case):
 def within_reach(label, cases):
     """The cases that ``label`` does not refuse, each named in the error of a law that fails."""
     for case in cases:
-        if label != "dycoke" or not below_dycoke(DyCoke(case.ratio), case.grid):
+        if not below_floor(AHEAD[label](case.ratio), case.grid):
             with named(case):
                 yield case
 
@@ -140,14 +144,17 @@ def named(case):
         raise
 
 
-def below_dycoke(compressor, grid):
-    """Whether the budget is less than the frames that DyCoke keeps whole.
+def below_floor(compressor, grid):
+    """Whether the budget is less than the units that a method keeps whole: it refuses, then.
 
-    These are 0, 4, 8, ... and those of even number among the last four.
+    DyCoke keeps 0, 4, 8, ... and those of even number among the last four, EVS the first.
     """
     units, per_unit = grid[0], grid[1] * grid[2]
-    whole = [t for t in range(0, units, 2) if t % 4 == 0 or t >= units - 2]
-    return max(1, int(compressor.retention_ratio * units * per_unit + 1e-9)) < len(whole) * per_unit
+    whole = {
+        "dycoke": sum(t % 4 == 0 or t >= units - 2 for t in range(0, units, 2)),
+        "evs": 1,
+    }.get(compressor.name, 0)
+    return max(1, int(compressor.retention_ratio * units * per_unit + 1e-9)) < whole * per_unit
 
 
 def assert_sound(record, rival):

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from gleanvid.compressors import COMPRESSORS
 from gleanvid.compressors.dycoke import DyCoke
+from gleanvid.compressors.evs import EVS
 from gleanvid.types import VideoTokens
-from tests.compressors.rivals import below_dycoke
+from tests.compressors.rivals import below_floor
 
 INSIDE = ("fastv", "sparsevlm", "framefusion")  # need attention rows: test_rivals_inside.py
 AHEAD = [method for name, method in COMPRESSORS.items() if name not in ("full", *INSIDE)]
@@ -34,7 +35,7 @@ def video(grid, width=24, seed=0, dtype=torch.float32):
 def test_budget_is_met_with_ascending_indices_in_range(method, grid, ratio, seed):
     tokens = video(grid, seed=seed)
     before, compressor = tokens.features.clone(), method(retention_ratio=ratio)
-    assume(method is not DyCoke or not below_dycoke(compressor, grid))
+    assume(not below_floor(compressor, grid))
     compression = compressor.compress(tokens)
     assert compression.num_kept == compressor.budget(tokens) == int(compression.budgets.sum())
     assert (compression.keep.diff() >= int(not compression.merges)).all()  # merged rows may share
@@ -43,11 +44,12 @@ def test_budget_is_met_with_ascending_indices_in_range(method, grid, ratio, seed
     assert torch.equal(tokens.features, before)
 
 
+@pytest.mark.parametrize("method", [DyCoke, EVS])
 @given(grid=GRIDS, ratio=RATIOS)
-def test_dycoke_refuses_a_ratio_below_the_frames_it_keeps_whole_and_no_other(grid, ratio):
-    compressor = DyCoke(ratio)
-    refusal = pytest.raises(ValueError, match="out of reach for DyCoke")
-    with refusal if below_dycoke(compressor, grid) else nullcontext():
+def test_a_ratio_below_the_units_kept_whole_is_refused_and_no_other(method, grid, ratio):
+    compressor = method(ratio)
+    refusal = pytest.raises(ValueError, match=f"out of reach for {method.title}")
+    with refusal if below_floor(compressor, grid) else nullcontext():
         compressor.compress(video(grid))
 
 

@@ -20,7 +20,7 @@ from tests.compressors.rivals import (
     RATIOS,
     Case,
     assert_sound,
-    below_dycoke,
+    below_floor,
     named,
     record_of,
     video,
@@ -33,7 +33,7 @@ STILL = [
     for grid in ((8, 4, 5), (3, 1, 1), (1, 4, 5))
     for ratio in (*RATIOS, 0.4, 0.95)
 ]
-PAPERS = ("vidcom2", "vcast", "flashvid", "fastvid")
+PAPERS = ("vidcom2", "vcast", "flashvid", "fastvid", "divprune")
 BY_RATIO = [name for name in AHEAD if name.partition(",")[0] in PAPERS]  # in the authors' mode too
 SIGNALS = ("features", "saliency", "keys", "text")
 every_rival = pytest.mark.parametrize("label", AHEAD)
@@ -77,7 +77,7 @@ def test_ratio_one_is_the_identity(label):
 
 
 def test_dycoke_refuses_less_than_the_frames_it_keeps_whole():
-    beyond = [case for case in CASES if below_dycoke(DyCoke(case.ratio), case.grid)]
+    beyond = [case for case in CASES if below_floor(DyCoke(case.ratio), case.grid)]
     assert 0 < len(beyond) < len(CASES)
     for case in beyond:
         refusal = r"out of reach for DyCoke: .* whole are (0\.\d+|1\.0+) of this video"

@@ -1,0 +1,78 @@
+"""DivPrune: the tokens whose smallest distance to one another is large (max-min diversity).
+
+Alvar, Singh, Akbari, Zhang, "DivPrune: Diversity-based Visual Token Pruning for Large Multimodal
+Models" (CVPR 2025), https://arxiv.org/abs/2503.02175. The greedy answer to the max-min diversity
+problem, over all tokens of a video. Not ported: the matrix of all pairs, which grows with the
+square of the clip.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import torch
+
+from gleanvid.compressors.base import Compressor, setting
+from gleanvid.types import Compression, VideoTokens
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+_CHUNK = 512  # rows of the cosine matrix that exist at a time
+
+
+@dataclass(frozen=True)
+class DivPrune(Compressor):
+    """Prunes ahead of the model, by features alone; distances are 1 - cosine.
+
+    The first token chosen is the one farthest from its nearest neighbour; each one after it is the
+    farthest from all chosen before, ties to the lower index. Every token kept takes one product of
+    all tokens with one. Without ``exact``: the authors' rounding of the count, half to even. A
+    token is never chosen twice (the original may, once all that is left repeats what is chosen).
+
+    >>> DivPrune(0.5).compress(VideoTokens(torch.eye(8), (2, 2, 2))).keep.tolist()
+    [0, 1, 2, 3]
+    """
+
+    name: ClassVar[str] = "divprune"
+    title: ClassVar[str] = "DivPrune"
+    paper: ClassVar[str] = "Alvar et al., CVPR 2025, https://arxiv.org/abs/2503.02175"
+    licence: ClassVar[str] = "CC BY-NC 4.0"
+
+    exact: bool = setting(True, "Meet the budget to the token")
+
+    def compress(self, tokens: VideoTokens) -> Compression:
+        count = self.budget(tokens)
+        if not self.exact:
+            count = max(1, round(self.retention_ratio * len(tokens)))
+        unit = torch.nn.functional.normalize(tokens.features.float(), dim=-1)
+        chosen, gap = _farthest_first(unit, count)
+        keep = chosen.sort().values
+        return Compression.pruned(keep, tokens.grid, {"distance": gap})
+
+
+def _farthest_first(unit: Tensor, count: int) -> tuple[Tensor, Tensor]:
+    """int64 [count] rows of [L, D] in the order chosen; distance [L] of each to those before it."""
+    gap = _nearest(unit)
+    chosen = torch.empty(count, dtype=torch.long, device=unit.device)
+    open_ = torch.ones_like(gap, dtype=torch.bool)
+    for place in range(count):
+        best = gap.masked_fill(~open_, float("-inf")).argmax(dim=0, keepdim=True)
+        chosen[place] = best[0]
+        open_[best] = False
+        distance = 1.0 - unit @ unit[best[0]]
+        gap = torch.where(open_, torch.minimum(gap, distance) if place else distance, gap)
+    return chosen, gap
+
+
+def _nearest(unit: Tensor) -> Tensor:
+    """[L]: 1 - cosine of every row of [L, D] to the nearest other one; zero where there is none."""
+    if len(unit) == 1:
+        return unit.new_zeros(1)
+    parts = []
+    for first in range(0, len(unit), _CHUNK):
+        cosine = unit[first : first + _CHUNK] @ unit.T
+        cosine.diagonal(offset=first).fill_(float("-inf"))
+        parts.append(1.0 - cosine.amax(dim=1))
+    return torch.cat(parts)

@@ -1,0 +1,71 @@
+"""EVS: the tokens that differ most from the same place one unit before; the first unit whole.
+
+Bagrov, Khvedchenia, Tymchenko et al., "Efficient Video Sampling: Pruning Temporally Redundant
+Tokens for Faster VLM Inference" (2025), https://arxiv.org/abs/2510.14624. Follows the form that
+vLLM ships (Apache-2.0). Not ported: its new M-RoPE positions; models keep the original ones.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import torch
+
+from gleanvid.compressors.base import Compressor, setting
+from gleanvid.ops.ranking import top_indices
+from gleanvid.types import Compression, VideoTokens
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+_FIRST = 255.0  # stands above every 1 - cosine, which is at most 2
+
+
+@dataclass(frozen=True)
+class EVS(Compressor):
+    """Prunes ahead of the model, by features alone; one ranking over the whole video.
+
+    The first unit stays whole and sets a floor of 1 / T: with ``exact``, a ratio below it raises
+    ``ValueError`` naming the floor. Without ``exact``: the first unit, whatever the ratio, and the
+    authors' truncation of (1 - ratio), which may lose one token to rounding. Scores are float32
+    whatever the dtype (in the original the model's).
+
+    >>> EVS(0.5).compress(VideoTokens(torch.rand(24, 8), (4, 2, 3))).budgets.tolist()[0]
+    6
+    """
+
+    name: ClassVar[str] = "evs"
+    title: ClassVar[str] = "EVS"
+    paper: ClassVar[str] = "Bagrov et al., 2025, https://arxiv.org/abs/2510.14624"
+    licence: ClassVar[str] = "Apache-2.0"
+
+    exact: bool = setting(True, "Meet the budget to the token")
+
+    def compress(self, tokens: VideoTokens) -> Compression:
+        """Raises ``ValueError`` in exact mode where the ratio is below one unit."""
+        score = _changes(tokens)  # [T, N]
+        keep = top_indices(score.flatten(), self._count(tokens))
+        change = torch.cat([torch.zeros_like(score[:1]), score[1:]])
+        return Compression.pruned(keep, tokens.grid, {"change": change.flatten()})
+
+    def _count(self, tokens: VideoTokens) -> int:
+        """Tokens kept of the video."""
+        per_unit = tokens.tokens_per_unit
+        if not self.exact:
+            pruned = 1.0 - self.retention_ratio  # the authors' setting
+            return max(per_unit, int(len(tokens) * (1.0 - pruned)))
+        if (budget := self.budget(tokens)) < per_unit:
+            raise ValueError(
+                f"retention_ratio={self.retention_ratio!r} is out of reach for EVS: the first "
+                f"unit, which it keeps whole, is {1 / tokens.num_units:.3f} of this video"
+            )
+        return budget
+
+
+def _changes(tokens: VideoTokens) -> Tensor:
+    """[T, N]: 1 - cosine to the same place one unit before; above all others in the first unit."""
+    features = tokens.features.float().view(tokens.num_units, tokens.tokens_per_unit, -1)
+    first = features.new_full((1, tokens.tokens_per_unit), _FIRST)
+    cosine = torch.nn.functional.cosine_similarity(features[1:], features[:-1], dim=-1, eps=1e-8)
+    return torch.cat([first, 1.0 - cosine])

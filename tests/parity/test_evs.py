@@ -1,0 +1,53 @@
+"""EVS against a plain float64 transcription of its rule: what vLLM keeps, token by token."""
+
+import math
+
+import pytest
+import torch
+
+from gleanvid.compressors.evs import EVS
+from gleanvid.types import VideoTokens
+from tests.golden.inputs import video_features
+
+CASES = [
+    (seed, grid, ratio)
+    for seed in (0, 1)
+    for grid in ((8, 4, 5), (5, 3, 3), (1, 4, 4), (2, 2, 3))
+    for ratio in (0.05, 0.25, 0.3, 0.5, 0.9, 1.0)
+]
+
+
+def kept(features, grid, ratio):
+    """The first unit, then the best of the others one after the other; whole numbers as vLLM's."""
+    units, per_unit = grid[0], grid[1] * grid[2]
+    rows = features.double().reshape(units, per_unit, -1)
+    ranked = []
+    for unit in range(1, units):
+        for place in range(per_unit):
+            a, b = rows[unit, place], rows[unit - 1, place]
+            cosine = float(a @ b) / math.sqrt(float(a @ a) * float(b @ b))
+            ranked.append((cosine - 1.0, unit * per_unit + place))
+    count = max(per_unit, int(units * per_unit * (1 - (1 - ratio))))
+    chosen = list(range(per_unit)) + [index for _, index in sorted(ranked)]
+    return sorted(chosen[:count])
+
+
+@pytest.mark.parametrize(("seed", "grid", "ratio"), CASES)
+def test_the_authors_form_keeps_what_the_rule_keeps(seed, grid, ratio):
+    features = torch.from_numpy(video_features(seed, *grid, 24)).flatten(0, 1)
+    record = EVS(ratio, exact=False).compress(VideoTokens(features, grid))
+    assert record.keep.tolist() == kept(features, grid, ratio)
+
+
+def test_both_forms_agree_where_the_count_is_the_same():
+    features = torch.from_numpy(video_features(4, 8, 4, 5, 24)).flatten(0, 1)
+    tokens = VideoTokens(features, (8, 4, 5))
+    assert torch.equal(EVS(0.5).compress(tokens).keep, EVS(0.5, False).compress(tokens).keep)
+
+
+def test_what_stands_still_goes_first():
+    unit = torch.randn(6, 16, generator=torch.Generator().manual_seed(0))
+    moved = unit.clone()
+    moved[2] = -moved[2]
+    record = EVS(7 / 18).compress(VideoTokens(torch.cat([unit, unit, moved]), (3, 2, 3)))
+    assert record.keep.tolist() == [0, 1, 2, 3, 4, 5, 14]
