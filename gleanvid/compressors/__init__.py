@@ -19,6 +19,7 @@ from gleanvid.compressors.pairwise_gain import PairwiseGain
 from gleanvid.compressors.prunevid import PruneVid
 from gleanvid.compressors.random import Random
 from gleanvid.compressors.sparsevlm import SparseVLM
+from gleanvid.compressors.sttm import STTM
 from gleanvid.compressors.uniform import Uniform
 from gleanvid.compressors.vcast import VCast
 from gleanvid.compressors.vidcom2 import VidCom2
@@ -39,6 +40,7 @@ COMPRESSORS: dict[str, type[Compressor]] = {
         DyCoke,
         EVS,
         DivPrune,
+        STTM,
         FastV,
         SparseVLM,
         FrameFusion,

@@ -47,23 +47,26 @@ class DivPrune(Compressor):
         if not self.exact:
             count = max(1, round(self.retention_ratio * len(tokens)))
         unit = torch.nn.functional.normalize(tokens.features.float(), dim=-1)
-        chosen, gap = _farthest_first(unit, count)
+        chosen, distance = _farthest_first(unit, count)
         keep = chosen.sort().values
-        return Compression.pruned(keep, tokens.grid, {"distance": gap})
+        return Compression.pruned(keep, tokens.grid, {"distance": distance})
 
 
 def _farthest_first(unit: Tensor, count: int) -> tuple[Tensor, Tensor]:
-    """int64 [count] rows of [L, D] in the order chosen; distance [L] of each to those before it."""
-    gap = _nearest(unit)
-    chosen = torch.empty(count, dtype=torch.long, device=unit.device)
-    open_ = torch.ones_like(gap, dtype=torch.bool)
+    """int64 [count] rows of [L, D] in the order chosen; the distance [L] of every row to those
+    chosen before it.
+    """
+    gap, taken = _nearest(unit), float("-inf")
+    chosen, widest = [], []
     for place in range(count):
-        best = gap.masked_fill(~open_, float("-inf")).argmax(dim=0, keepdim=True)
-        chosen[place] = best[0]
-        open_[best] = False
-        distance = 1.0 - unit @ unit[best[0]]
-        gap = torch.where(open_, torch.minimum(gap, distance) if place else distance, gap)
-    return chosen, gap
+        value, best = gap.max(dim=0, keepdim=True)
+        distance = 1.0 - unit @ unit.index_select(0, best)[0]
+        gap = torch.minimum(gap, distance) if place else distance
+        gap.index_fill_(0, best, taken)
+        chosen.append(best)
+        widest.append(value)
+    order = torch.cat(chosen)
+    return order, gap.index_copy(0, order, torch.cat(widest))
 
 
 def _nearest(unit: Tensor) -> Tensor:

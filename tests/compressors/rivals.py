@@ -26,6 +26,7 @@ from gleanvid.compressors.holitom import HoliTom
 from gleanvid.compressors.pairwise_gain import PairwiseGain
 from gleanvid.compressors.prunevid import PruneVid
 from gleanvid.compressors.sparsevlm import SparseVLM
+from gleanvid.compressors.sttm import STTM
 from gleanvid.compressors.vcast import VCast
 from gleanvid.compressors.vidcom2 import VidCom2
 from gleanvid.compressors.visionzip import VisionZip
@@ -72,6 +73,7 @@ AHEAD = {
     "dycoke": Rival(DyCoke, prunes=True),
     "evs": Rival(EVS, prunes=True),
     "divprune": Rival(DivPrune, prunes=True),
+    "sttm": Rival(STTM),
     "pairwise_gain": Rival(PairwiseGain, prunes=True),
 }
 INSIDE = {
@@ -79,6 +81,7 @@ INSIDE = {
     "sparsevlm": Rival(SparseVLM),
     "framefusion": Rival(FrameFusion),
     "holitom, inner": Rival(HoliTom, {"inner": True}),
+    "sttm, inside": Rival(STTM, {"layer": 2}),
     "prunevid, inner": Rival(PruneVid, {"inner": True}),
     "flashvid, inner": Rival(FlashVID, {"inner": True}, **_TREES),
 }

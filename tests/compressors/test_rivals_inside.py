@@ -42,7 +42,7 @@ def beyond(label, case, num_layers):
     total, wanted = units * rows * columns, case.ratio * num_layers
     if total == 1:
         return False
-    if label == "fastv":
+    if label in ("fastv", "sttm, inside"):
         return wanted <= (2 if num_layers >= 28 else 1)
     if label == "sparsevlm":
         layers = [3, 7, 16, num_layers] if num_layers >= 28 else [1, 2, num_layers]
@@ -93,7 +93,7 @@ def test_ratio_one_is_the_identity(label):
             assert torch.equal(result.hidden, video_of(case).features)
 
 
-@pytest.mark.parametrize("label", ["fastv", "sparsevlm", "framefusion"])
+@pytest.mark.parametrize("label", ["fastv", "sparsevlm", "framefusion", "sttm, inside"])
 def test_a_ratio_below_what_the_first_layers_cost_is_refused(label):
     refused = [(case, depth) for case, depth in PASSAGES if beyond(label, case, depth)]
     assert 0 < len(refused) < len(PASSAGES)

@@ -1,0 +1,135 @@
+"""STTM: quadtrees in space, then cells that hold one another merge over time.
+
+Hyun, Hwang, Han et al., "Multi-Granular Spatio-Temporal Token Merging for Training-Free
+Acceleration of Video LLMs" (ICCV 2025), https://arxiv.org/abs/2507.07990. Not ported: renumbered
+positions, means weighted by the size of a cell, cosines by attention head, and the slower variant
+in which a cell joins only its most similar neighbour.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, ClassVar
+
+import torch
+
+from gleanvid.compressors.base import Compressor, setting
+from gleanvid.ops.depth import rows_for_average, scale_layer
+from gleanvid.ops.quadtree import Level, Trees, levels_of
+from gleanvid.ops.ranking import top_indices
+from gleanvid.ops.records import identity_record, merge_record
+from gleanvid.types import Compression, VideoTokens
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+_HALVINGS = 20  # of the range in which the scale of both distances is sought
+_APART = 2.1  # 1 - cosine is never more
+
+
+@dataclass(frozen=True)
+class STTM(Compressor):
+    """Merges by features alone, ahead of the model or before ``layer``.
+
+    The authors' outcome depends on the video and two thresholds, not on a ratio. With ``exact``
+    the distances that they allow, 1 - threshold, are scaled by one factor until at most B rows are
+    left, and the tokens least like their row stand alone until there are B; roots grow where there
+    are more than B in a unit. Without ``exact``: the thresholds as they are, ``retention_ratio`` is
+    not used; at the edges of odd grids cells are then also compared with the unit's first one, and
+    cells that hang together by several others may stay apart, both as in the authors' code.
+    """
+
+    name: ClassVar[str] = "sttm"
+    title: ClassVar[str] = "STTM"
+    paper: ClassVar[str] = "Hyun et al., ICCV 2025, https://arxiv.org/abs/2507.07990"
+    licence: ClassVar[str] = "none stated"
+    merges: ClassVar[bool] = True
+
+    spatial_threshold: float = setting(
+        0.85, "Cosine to all its children from which a cell stands", low=-1.0, high=0.99, step=0.01
+    )
+    temporal_threshold: float = setting(
+        0.55, "Cosine from which cells of neighbouring units join", low=-1.0, high=0.99, step=0.01
+    )
+    root_level: int = setting(1, "Levels below the coarsest at which trees begin", low=0, high=4)
+    layer: int = setting(
+        0, "Layer it acts before (authors: 2 for 7B models, 0 for 72B)", low=0, high=127, step=1
+    )
+    num_layers: int = setting(28, "Layers of the language model", low=2, high=128, step=1)
+    exact: bool = setting(True, "Meet the budget to the token")
+
+    def at_depth(self, num_layers: int) -> STTM:
+        """The same method for a model of another depth."""
+        layer = scale_layer(self.layer, num_layers, self.num_layers)
+        return replace(self, layer=layer, num_layers=num_layers)
+
+    @property
+    def stages(self) -> tuple[tuple[int, Compressor], ...]:
+        return ((self.layer, self),)
+
+    def compress(self, tokens: VideoTokens) -> Compression:
+        """Raises ``ValueError`` where the layers before ``layer`` cost more than the ratio."""
+        features = tokens.features.float().view(tokens.num_units, tokens.tokens_per_unit, -1)
+        levels = levels_of(tokens.grid[1], tokens.grid[2], features.device)
+        root = self._root(tokens.grid)
+        if not self.exact:
+            trees = Trees(features, levels[: root + 1], padded=True)
+            home, weight = trees.cut(self.spatial_threshold, self.temporal_threshold, False)
+            return merge_record(tokens, home, weight)
+        count = self._count(tokens)
+        if count >= len(tokens):
+            return identity_record(tokens)
+        home, weight, scale = self._met(features, levels, root, count)
+        home, weight = _with_singles(features.flatten(0, 1), home, weight, count)
+        return merge_record(tokens, home, weight, trace={"scale": torch.tensor(scale)})
+
+    def _count(self, tokens: VideoTokens) -> int:
+        """Rows in exact mode."""
+        if not self.layer:
+            return self.budget(tokens)
+        total, depth = len(tokens), (self.layer, self.num_layers)
+        return rows_for_average(total, total, self.retention_ratio, *depth, "STTM")
+
+    def _root(self, grid: tuple[int, int, int]) -> int:
+        """The level of the roots: so many below the first in which a side is two cells or less."""
+        rows, columns, level = grid[1], grid[2], 0
+        while min(rows, columns) > 2:
+            rows, columns, level = (rows + 1) // 2, (columns + 1) // 2, level + 1
+        return max(0, level - self.root_level)
+
+    def _met(
+        self, features: Tensor, levels: list[Level], root: int, count: int
+    ) -> tuple[Tensor, Tensor, float]:
+        """Homes and weights [L] of at most ``count`` rows, and the scale that left so many."""
+        while len(levels[root].corner) > count:
+            root += 1
+        trees = Trees(features, levels[: root + 1])
+        apart = (1.0 - self.spatial_threshold, 1.0 - self.temporal_threshold)
+        low, high = 0.0, _APART / min(apart)  # nothing joins, all does
+        best = trees.cut(1.0 - high * apart[0], 1.0 - high * apart[1])
+        for _ in range(_HALVINGS):
+            scale = (low + high) / 2
+            found = trees.cut(1.0 - scale * apart[0], 1.0 - scale * apart[1])
+            if _rows(found[0]) > count:
+                low = scale
+            else:
+                high, best = scale, found
+        return *best, high
+
+
+def _rows(home: Tensor) -> int:
+    return int((home == torch.arange(len(home), device=home.device)).sum())
+
+
+def _with_singles(
+    features: Tensor, home: Tensor, weight: Tensor, count: int
+) -> tuple[Tensor, Tensor]:
+    """Homes and weights [L] of ``count`` rows: the tokens least like their row [L, D] leave it."""
+    place = torch.arange(len(home), device=home.device)
+    missing = count - _rows(home)
+    rows = torch.zeros_like(features).index_add_(0, home, features * weight[:, None])
+    distance = 1.0 - torch.nn.functional.cosine_similarity(features, rows[home], dim=-1)
+    alone = top_indices(distance.masked_fill(home == place, float("-inf")), missing)
+    home = home.index_put((alone,), alone)
+    weight = weight.index_put((alone,), weight.new_ones(()))
+    return home, weight / torch.zeros_like(weight).index_add_(0, home, weight)[home]

@@ -1,0 +1,168 @@
+"""Quadtrees over the token grids of a clip: what nested cells are like, and where trees are cut.
+
+Letters: T units, N positions, D width, C cells of a level, P pairs of cells of neighbouring units.
+Level 0 is single positions; a cell of every further level holds up to four cells of the one below.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import torch
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+_FULL = 4  # children of a cell that no edge cuts
+
+
+@dataclass(frozen=True, eq=False)
+class Level:
+    """One level of cells; laid out on the host, so that nothing is read back from the device."""
+
+    cell: Tensor  # int64 [N]: the cell of every position, row-major
+    parent: Tensor  # int64 [C]: the cell of the level above that holds each cell
+    corner: Tensor  # int64 [C]: first position of each cell
+    share: Tensor  # [N]: of each position in its cell, whose children count alike
+    children: Tensor  # [C]: cells of the level below in each
+
+
+def levels_of(rows: int, columns: int, device: torch.device) -> list[Level]:
+    """All levels of a grid, from single positions to one cell.
+
+    A side of even length is halved from its start; of an odd one the first row or column stays
+    alone and the rest is halved.
+    """
+    sides, levels = (rows, columns), []
+    places = [(row, column) for row in range(rows) for column in range(columns)]
+    cell, share = list(range(len(places))), [1.0] * len(places)
+    children = [1] * len(places)
+    while True:
+        odd, sides_above = [side % 2 for side in sides], [(side + 1) // 2 for side in sides]
+        places = [((row + odd[0]) // 2, (column + odd[1]) // 2) for row, column in places]
+        above = [row * sides_above[1] + column for row, column in places]
+        corner, parent = [0] * (max(cell) + 1), [0] * (max(cell) + 1)
+        for position in reversed(range(len(cell))):
+            corner[cell[position]], parent[cell[position]] = position, above[position]
+        layout = [torch.tensor(part, device=device) for part in (cell, parent, corner)]
+        numbers = [torch.tensor(part, device=device).float() for part in (share, children)]
+        levels.append(Level(*layout, *numbers))
+        if len(corner) == 1:
+            return levels
+        children = [0] * (max(parent) + 1)
+        for place in parent:
+            children[place] += 1
+        share = [part / children[place] for part, place in zip(share, above, strict=True)]
+        sides, cell = (sides_above[0], sides_above[1]), above
+
+
+class Trees:
+    """The quadtrees of every unit of [T, N, D], whose roots are the cells of the last level.
+
+    Everything that depends on features is computed once; a cut at any thresholds then reads
+    cosines only. ``padded``: a cell with fewer than four children is also compared with the first
+    cell of the level below.
+    """
+
+    def __init__(self, features: Tensor, levels: list[Level], padded: bool = False) -> None:
+        self._levels, self._units = levels, len(features)
+        self._per_unit = features.shape[1]
+        means, unit = features, torch.nn.functional.normalize(features, dim=-1)
+        self._lowest = [unit.new_full(unit.shape[:2], 2.0)]  # positions have no children
+        cells = [unit]
+        for below, level in pairwise(levels):
+            total = means.new_zeros(len(means), len(level.corner), means.shape[-1])
+            means = total.index_add_(1, below.parent, means) / level.children[:, None]
+            unit = torch.nn.functional.normalize(means, dim=-1)
+            self._lowest.append(_lowest(cells[-1], unit, below, level, padded))
+            cells.append(unit)
+        self._pairs = [(a, b) for a in range(len(levels)) for b in range(len(levels))]
+        found = [self._between(cells, a, b) for a, b in self._pairs]
+        self._ends = torch.cat([ends for ends, _ in found], dim=1)  # int64 [2, P]
+        self._cosine = torch.cat([cosine for _, cosine in found])  # [P]
+
+    def cut(self, spatial: float, temporal: float, complete: bool = True) -> tuple[Tensor, Tensor]:
+        """Homes and weights [T*N] of the rows that the two thresholds leave.
+
+        A cell stands if all its children have a cosine of at least ``spatial`` to it, cells being
+        asked from the roots down. Of neighbouring units, standing cells that hold one another join
+        from a cosine of ``temporal`` on; a row is the plain mean of its cells, and its home is the
+        first position of the earliest. Without ``complete`` joining ends before all that hangs
+        together is one row, as :func:`labels_of` says.
+        """
+        leaves = self._leaves(spatial)
+        place = torch.arange(self._units * self._per_unit, device=self._cosine.device)
+        base = place.view(self._units, -1)[:, :1]
+        node, share = place, self._cosine.new_ones(len(place))
+        for level, leaf in zip(self._levels[1:], leaves[1:], strict=True):
+            inside = leaf[:, level.cell].flatten()
+            node = torch.where(inside, (base + level.corner[level.cell]).flatten(), node)
+            share = torch.where(inside, level.share.repeat(self._units), share)
+        standing = torch.cat([self._standing(leaves, a, b) for a, b in self._pairs])
+        ends = self._ends[:, standing & (self._cosine >= temporal)]
+        home = labels_of(ends[0], ends[1], len(place), complete)[node]
+        cells_of = torch.bincount(home[node == place], minlength=len(place))
+        return home, share / cells_of[home]
+
+    def _leaves(self, spatial: float) -> list[Tensor]:
+        """bool [T, C] of every level: the cells that stand."""
+        alive = torch.ones_like(self._lowest[-1], dtype=torch.bool)
+        leaves = []
+        for number in reversed(range(len(self._levels))):
+            leaf = alive & (self._lowest[number] >= spatial) if number else alive
+            leaves.append(leaf)
+            if number:
+                alive = (alive & ~leaf)[:, self._levels[number - 1].parent]
+        return leaves[::-1]
+
+    def _upwards(self, fine: int, coarse: int) -> Tensor:
+        """int64 [C]: the cell of level ``coarse`` that holds each cell of level ``fine``."""
+        return self._levels[coarse].cell[self._levels[fine].corner]
+
+    def _between(self, cells: list[Tensor], a: int, b: int) -> tuple[Tensor, Tensor]:
+        """First tokens int64 [2, p] and cosines [p] of cells of level a and b one unit later."""
+        up = self._upwards(min(a, b), max(a, b))
+        left, right = cells[a][:-1], cells[b][1:]
+        left, right = (left[:, up], right) if a > b else (left, right[:, up])
+        start = torch.arange(self._units - 1, device=up.device)[:, None] * self._per_unit
+        corners = [self._levels[level].corner for level in (a, b)]
+        corners[int(a < b)] = corners[int(a < b)][up] if a != b else corners[1]
+        first, second = (start + corners[0]).flatten(), (start + corners[1]).flatten()
+        cosine = (left * right).sum(dim=-1).flatten()
+        return torch.stack([first, second + self._per_unit]), cosine
+
+    def _standing(self, leaves: list[Tensor], a: int, b: int) -> Tensor:
+        """bool [p]: pairs of :meth:`_between` of which both cells stand."""
+        up = self._upwards(min(a, b), max(a, b))
+        left, right = leaves[a][:-1], leaves[b][1:]
+        left, right = (left[:, up], right) if a > b else (left, right[:, up])
+        return (left & right).flatten()
+
+
+def _lowest(below: Tensor, unit: Tensor, fine: Level, coarse: Level, padded: bool) -> Tensor:
+    """[T, C]: the lowest cosine of every cell to one of its children, unit vectors [T, C, D]."""
+    cosine = (below * unit[:, fine.parent]).sum(dim=-1)
+    lowest = cosine.new_full(unit.shape[:2], 2.0)
+    lowest = lowest.scatter_reduce(1, fine.parent.expand(len(unit), -1), cosine, "amin")
+    if not padded:
+        return lowest
+    first = (unit * below[:, :1]).sum(dim=-1)
+    return torch.where(coarse.children < _FULL, torch.minimum(lowest, first), lowest)
+
+
+def labels_of(first: Tensor, second: Tensor, count: int, complete: bool = True) -> Tensor:
+    """int64 [count]: a label for every item, shared along the pairs (first, second) [P].
+
+    Labels are the lowest index that reached an item. With ``complete`` all items that hang together
+    share one; without it, rounds end once labels point at themselves, which may be earlier.
+    """
+    label = torch.arange(count, device=first.device)
+    while True:
+        low = torch.minimum(label[first], label[second])
+        label = label.scatter_reduce(0, first, low, "amin").scatter_reduce(0, second, low, "amin")
+        label = label[label]
+        settled = torch.equal(label, label[label])
+        if settled and not (complete and not torch.equal(label[first], label[second])):
+            return label

@@ -1,0 +1,129 @@
+"""STTM against a plain float64 transcription: explicit trees, rectangles and lists of rows."""
+
+from itertools import product
+
+import pytest
+import torch
+
+from gleanvid.compressors.sttm import STTM
+from gleanvid.types import VideoTokens
+from tests.golden.inputs import video_features
+
+GRIDS = ((6, 8, 8), (5, 14, 14), (4, 7, 7), (4, 6, 9), (3, 5, 8), (1, 8, 8), (7, 4, 4), (4, 2, 3))
+THRESHOLDS = ((0.9, 0.8), (0.85, 0.9), (0.97, 0.95), (0.99, 0.98))
+CASES = list(product((0, 1), GRIDS, THRESHOLDS, (0, 1)))
+
+
+def halved(side):
+    """Spans of the cells above a side of this many cells: its first alone where the side is odd."""
+    odd = side % 2
+    return [(0, 1)] * odd + [(start, start + 2) for start in range(odd, side, 2)]
+
+
+def pyramid(frame, height, width, root_level):
+    """Levels from the finest: {(row, column): (feature, tokens, children)}, cut below the top."""
+    finest = {
+        (y, x): (frame[y * width + x], [y * width + x], [])
+        for y in range(height)
+        for x in range(width)
+    }
+    levels = [(height, width, finest)]
+    while min(height, width) > 2:
+        below = levels[-1][2]
+        above = {}
+        for i, (top, bottom) in enumerate(halved(height)):
+            for j, (left, right) in enumerate(halved(width)):
+                inside = [(y, x) for y in range(top, bottom) for x in range(left, right)]
+                mean = sum(below[key][0] for key in inside) / len(inside)
+                above[i, j] = (mean, [t for key in inside for t in below[key][1]], inside)
+        height, width = (height + 1) // 2, (width + 1) // 2
+        levels.append((height, width, above))
+    return levels[: max(1, len(levels) - root_level)]
+
+
+def cosine(a, b):
+    return float(a @ b) / max(float(a.norm() * b.norm()), 1e-12)
+
+
+def standing(levels, threshold):
+    """(feature, sorted tokens) of the cells that stand in one frame."""
+    found = []
+
+    def visit(number, key):
+        feature, tokens, children = levels[number][2][key]
+        if number:
+            below = levels[number - 1][2]
+            padded = children + [(0, 0)] * (4 - len(children))
+            if not all(cosine(feature, below[child][0]) >= threshold for child in padded):
+                for child in children:
+                    visit(number - 1, child)
+                return
+        found.append((feature, sorted(tokens)))
+
+    for key in levels[-1][2]:
+        visit(len(levels) - 1, key)
+    return sorted(found, key=lambda cell: cell[1][0])
+
+
+def rows_of(features, grid, spatial, temporal, root_level):
+    """First tokens and features of the merged rows, as the authors' rounds leave them."""
+    units, height, width = grid
+    frames = features.double().view(units, height * width, -1)
+    cells = []  # (unit, first token, tokens, feature)
+    for unit in range(units):
+        levels = pyramid(frames[unit], height, width, root_level)
+        cells += [(unit, set(inside), inside, mean) for mean, inside in standing(levels, spatial)]
+    pairs = [
+        (i, j)
+        for i, one in enumerate(cells)
+        for j, two in enumerate(cells)
+        if two[0] == one[0] + 1
+        and (one[1] <= two[1] or two[1] <= one[1])
+        and cosine(one[3], two[3]) >= temporal
+    ]
+    label = list(range(len(cells)))
+    while True:
+        lowest = [min(label[i], label[j]) for i, j in pairs]
+        for (i, j), low in zip(pairs, lowest, strict=True):
+            label[i], label[j] = min(label[i], low), min(label[j], low)
+        label = [label[one] for one in label]
+        if label == [label[one] for one in label]:
+            break
+    kept, rows = [], []
+    for place, (unit, _, inside, _) in enumerate(cells):
+        members = [cells[other][3] for other in range(len(cells)) if label[other] == place]
+        if members:
+            kept.append(unit * height * width + inside[0])
+            rows.append(sum(members) / len(members))
+    return kept, torch.stack(rows)
+
+
+@pytest.mark.parametrize(("seed", "grid", "thresholds", "root_level"), CASES)
+def test_the_authors_form_is_the_rule(seed, grid, thresholds, root_level):
+    features = torch.from_numpy(video_features(seed, *grid, 24)).flatten(0, 1)
+    spatial, temporal = thresholds
+    method = STTM(
+        spatial_threshold=spatial, temporal_threshold=temporal, root_level=root_level, exact=False
+    )
+    record = method.compress(VideoTokens(features, grid))
+    kept, rows = rows_of(features, grid, spatial, temporal, root_level)
+    assert record.keep.tolist() == kept
+    torch.testing.assert_close(record.apply(features).double(), rows, rtol=1e-4, atol=1e-4)
+
+
+def test_the_budget_scales_both_distances_alike():
+    features = torch.from_numpy(video_features(3, 8, 8, 8, 24)).flatten(0, 1)
+    tokens = VideoTokens(features, (8, 8, 8))
+    exact = STTM(0.3).compress(tokens)
+    scale = float(exact.trace["scale"])
+    loose = STTM(0.3, 1 - 0.15 * scale, 1 - 0.45 * scale, exact=False).compress(tokens)
+    assert exact.num_kept == 153
+    assert loose.num_kept == pytest.approx(153, abs=8)  # without the tokens that stand alone
+
+
+def test_a_still_flat_clip_is_one_row_a_root_and_an_object_is_not_merged_into_it():
+    unit = torch.ones(64, 16)
+    unit[27] = torch.tensor([1.0, -1.0] * 8)
+    record = STTM(exact=False).compress(VideoTokens(unit.repeat(5, 1), (5, 8, 8)))
+    assert record.budgets.tolist() == [19, 0, 0, 0, 0]  # 15 roots, 4 cells of the split one
+    assert int((record.group == record.group[27]).sum()) == 5
