@@ -11,6 +11,7 @@ from gleanvid.compressors.evs import EVS
 from gleanvid.compressors.fastv import FastV
 from gleanvid.compressors.fastvid import FastVID
 from gleanvid.compressors.flashvid import FlashVID
+from gleanvid.compressors.floc import FLoC
 from gleanvid.compressors.framefusion import FrameFusion
 from gleanvid.compressors.full_tokens import FullTokens
 from gleanvid.compressors.gleanvid import GleanVID
@@ -41,6 +42,7 @@ COMPRESSORS: dict[str, type[Compressor]] = {
         EVS,
         DivPrune,
         STTM,
+        FLoC,
         FastV,
         SparseVLM,
         FrameFusion,

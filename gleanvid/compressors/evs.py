@@ -2,7 +2,8 @@
 
 Bagrov, Khvedchenia, Tymchenko et al., "Efficient Video Sampling: Pruning Temporally Redundant
 Tokens for Faster VLM Inference" (2025), https://arxiv.org/abs/2510.14624. Follows the form that
-vLLM ships (Apache-2.0). Not ported: its new M-RoPE positions; models keep the original ones.
+vLLM ships (Apache-2.0), which compares features where the paper compares pixels. Not ported: its
+new M-RoPE positions; models keep the original ones.
 """
 
 from __future__ import annotations

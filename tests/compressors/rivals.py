@@ -21,6 +21,7 @@ from gleanvid.compressors.evs import EVS
 from gleanvid.compressors.fastv import FastV
 from gleanvid.compressors.fastvid import FastVID
 from gleanvid.compressors.flashvid import FlashVID
+from gleanvid.compressors.floc import FLoC
 from gleanvid.compressors.framefusion import FrameFusion
 from gleanvid.compressors.holitom import HoliTom
 from gleanvid.compressors.pairwise_gain import PairwiseGain
@@ -74,6 +75,7 @@ AHEAD = {
     "evs": Rival(EVS, prunes=True),
     "divprune": Rival(DivPrune, prunes=True),
     "sttm": Rival(STTM),
+    "floc": Rival(FLoC, prunes=True),
     "pairwise_gain": Rival(PairwiseGain, prunes=True),
 }
 INSIDE = {

@@ -1,0 +1,68 @@
+"""FLoC against plain greedy facility location in float64, every gain taken anew every time.
+
+Two tokens that are each other's nearest add the same to the last digit, so that rounding decides
+between them: what is compared is that every choice adds as much as the best one would.
+"""
+
+import pytest
+import torch
+
+from gleanvid.compressors import floc
+from gleanvid.compressors.floc import FLoC
+from gleanvid.types import VideoTokens
+from tests.golden.inputs import video_features
+
+CASES = [
+    (seed, grid, ratio)
+    for seed in (0, 1, 2)
+    for grid in ((6, 5, 6), (4, 4, 5), (1, 3, 4), (1, 1, 1))
+    for ratio in (0.05, 0.2, 0.5, 0.95)
+]
+
+
+def missed(features, order):
+    """The most that any choice of ``order`` fell short of the best one at its time, and the sum."""
+    rows = features.double()
+    rows = rows / rows.norm(dim=1, keepdim=True)
+    cosine = (rows @ rows.T).tolist()
+    everyone = range(len(rows))
+    cover, short = [], 0.0
+    for place, choice in enumerate(order):
+        sums = {
+            one: sum(max(cosine[one][other], *cover[other : other + 1]) for other in everyone)
+            if cover
+            else sum(cosine[one])
+            for one in everyone
+            if one not in order[:place]
+        }
+        short = max(short, max(sums.values()) - sums[choice])
+        row = cosine[choice]
+        cover = [max(pair) for pair in zip(row, cover, strict=True)] if cover else row
+    return short, sum(cover)
+
+
+def centred(seed, grid):
+    """Features with as many cosines below zero as above."""
+    features = torch.from_numpy(video_features(seed, *grid, 24)).flatten(0, 1)
+    return features - features.mean(dim=0) if len(features) > 1 else features
+
+
+@pytest.mark.parametrize("shift", [0.0, 4.0])
+@pytest.mark.parametrize(("seed", "grid", "ratio"), CASES)
+def test_every_choice_is_a_greedy_one(seed, grid, ratio, shift, monkeypatch):
+    monkeypatch.setattr(floc, "_CHUNK", 50)  # so that there are several
+    tokens = VideoTokens(shift + centred(seed, grid), grid)
+    record = FLoC(ratio).compress(tokens)
+    unit = torch.nn.functional.normalize(tokens.features, dim=-1)
+    order = floc._facilities(unit, record.num_kept)[0].tolist()
+    assert sorted(order) == record.keep.tolist()
+    short, total = missed(tokens.features, order)
+    assert short < 1e-5
+    assert float(record.scores["coverage"].sum()) == pytest.approx(total, rel=1e-5)
+
+
+def test_every_kind_of_token_gets_a_stand_in_before_any_gets_two():
+    kinds = torch.randn(10, 32, generator=torch.Generator().manual_seed(0))
+    tokens = VideoTokens(kinds.repeat(6, 1), (6, 2, 5))
+    keep = FLoC(10 / 60).compress(tokens).keep
+    assert sorted((keep % 10).tolist()) == list(range(10))
