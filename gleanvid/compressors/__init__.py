@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from gleanvid.compressors.ablation import Ablation
+from gleanvid.compressors.aot import AOT
 from gleanvid.compressors.base import Chain, Compressor, Setting, declared_settings, setting
 from gleanvid.compressors.divprune import DivPrune
 from gleanvid.compressors.dycoke import DyCoke
@@ -43,6 +44,7 @@ COMPRESSORS: dict[str, type[Compressor]] = {
         DivPrune,
         STTM,
         FLoC,
+        AOT,
         FastV,
         SparseVLM,
         FrameFusion,

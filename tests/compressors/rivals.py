@@ -14,6 +14,7 @@ from typing import Any
 
 import torch
 
+from gleanvid.compressors.aot import AOT
 from gleanvid.compressors.base import Compressor
 from gleanvid.compressors.divprune import DivPrune
 from gleanvid.compressors.dycoke import DyCoke
@@ -76,6 +77,8 @@ AHEAD = {
     "divprune": Rival(DivPrune, prunes=True),
     "sttm": Rival(STTM),
     "floc": Rival(FLoC, prunes=True),
+    "aot": Rival(AOT, **_MEANS),
+    "aot, one clip": Rival(AOT, {"clips": 1, "residual": 1.0}, **_MEANS),
     "pairwise_gain": Rival(PairwiseGain, prunes=True),
 }
 INSIDE = {

@@ -1,0 +1,231 @@
+"""AOT: anchors in every unit take in its other tokens, then a clip's first anchors later units.
+
+Li, Jiang, Zhang, Sebe, "Token Reduction via Local and Global Contexts Optimization for Efficient
+Video Large Language Models" (CVPR 2026), https://arxiv.org/abs/2603.01400. Both by optimal
+transport. Not ported: anchors chosen among patches before pooling, where the authors' local ones go
+by the attention of an early layer (here both kinds go by the same saliency), and clips cut by the
+frames' similarity.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, ClassVar
+
+import torch
+
+from gleanvid.compressors.base import Compressor, setting
+from gleanvid.ops.budgets import largest_remainder
+from gleanvid.ops.ranking import ranks
+from gleanvid.ops.records import identity_record, required
+from gleanvid.ops.segments import starts_of
+from gleanvid.ops.shares import Shares, shared_record
+from gleanvid.ops.transport import sinkhorn
+from gleanvid.types import Compression, VideoTokens
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+_EPSILON = 0.1  # of both transports
+_SPACE = 0.5  # weight of the distance on the grid, whose sides are 1, in the cost
+_NEAREST = 0.1  # weight of the plain mean with the nearest tokens, beside the transport
+_SPREAD = 1.5  # units over which time makes tokens dear
+_SIDE = 3  # windows along a side of the grid
+
+
+@dataclass(frozen=True)
+class AOT(Compressor):
+    """Merges ahead of the model; the first unit of every clip leaves its anchors twice.
+
+    A clip leaves the anchors of its first unit, once as they are and once with what later units
+    gave them, and of every later unit the anchors that no anchor of the first fits best. With
+    ``exact`` a clip's share of B is by its length, and anchors are as many as leave ``residual`` of
+    the later units. Without it ``anchors`` of every unit and the authors' rounding, whatever the
+    ratio; their code knows 32 and 64 frames alone, which are eight clips.
+    """
+
+    name: ClassVar[str] = "aot"
+    title: ClassVar[str] = "AOT"
+    paper: ClassVar[str] = "Li et al., CVPR 2026, https://arxiv.org/abs/2603.01400"
+    licence: ClassVar[str] = "none stated"
+    merges: ClassVar[bool] = True
+    needs: ClassVar[frozenset[str]] = frozenset({"saliency"})
+
+    clips: int = setting(8, "Clips of equal length", low=1, high=64, step=1)
+    residual: float = setting(
+        0.3, "Share of a later unit's anchors that stays", low=0.0, high=1.0, step=0.05
+    )
+    local: float = setting(
+        0.5, "Share of anchors chosen window by window", low=0.0, high=1.0, step=0.05
+    )
+    anchors: float = setting(
+        0.17, "Share of a unit that is anchors, authors' mode only", low=0.01, high=1.0, step=0.01
+    )
+    exact: bool = setting(True, "Meet the budget to the token")
+
+    def compress(self, tokens: VideoTokens) -> Compression:
+        """Raises ``ValueError`` without saliency."""
+        units, per_unit = tokens.num_units, tokens.tokens_per_unit
+        saliency = required(tokens, "saliency", "AOT").float().view(units, per_unit)
+        features = tokens.features.float().view(units, per_unit, -1)
+        if self.exact and self.budget(tokens) == len(tokens):
+            return identity_record(tokens, {"saliency": saliency.flatten()})
+        spans = _spans(units, min(self.clips, units))
+        counts = self._anchors(tokens, spans)
+        chosen = self._chosen(saliency, torch.tensor(counts, device=saliency.device), tokens.grid)
+        made_of = _units_merged(features, chosen, tokens.grid)
+        places = [torch.nonzero(unit).squeeze(1) for unit in chosen]
+        parts = []
+        for span, total in zip(spans, self._totals(tokens, spans), strict=True):
+            for weights, place, twin in self._clip(features, made_of, places, span, total):
+                row, source = torch.nonzero(weights).unbind(1)
+                base = span.start * per_unit
+                parts.append(Shares.of(place[row], base + source, weights[row, source], twin))
+        trace = {"clip": starts_of(spans), "anchors": torch.tensor(counts)}
+        return shared_record(tokens, parts, {"saliency": saliency.flatten()}, trace)
+
+    def _totals(self, tokens: VideoTokens, spans: list[slice]) -> list[int | None]:
+        """Rows of every clip; None in the authors' mode, whose anchors decide."""
+        if not self.exact:
+            return [None] * len(spans)
+        lengths = [span.stop - span.start for span in spans]
+        shares = torch.tensor(lengths, dtype=torch.float64)
+        cap = max(lengths) * tokens.tokens_per_unit
+        return list(largest_remainder(shares, self.budget(tokens), cap).tolist())
+
+    def _anchors(self, tokens: VideoTokens, spans: list[slice]) -> list[int]:
+        """Anchors of every unit [T]."""
+        per_unit = tokens.tokens_per_unit
+        counts: list[int] = []
+        for span, total in zip(spans, self._totals(tokens, spans), strict=True):
+            length = span.stop - span.start
+            if total is None:
+                count = max(1, int(self.anchors * per_unit))
+            elif length == 1 or total < 2:
+                count = total
+            else:  # twice those of the first unit, between none and all of the later ones
+                wanted = math.floor(total / (2.0 + self.residual * (length - 1)))
+                count = min(per_unit, max(wanted, math.ceil(total / (length + 1))))
+            counts += [count] * length
+        return counts
+
+    def _chosen(self, saliency: Tensor, counts: Tensor, grid: tuple[int, int, int]) -> Tensor:
+        """bool [T, N]: anchors by saliency [T, N], some the best of windows, the others of all."""
+        window, number = _windows(grid[1], grid[2], saliency.device)
+        nearby = (counts * self.local + 1e-9).long()
+        each, local = nearby // number, torch.zeros_like(saliency, dtype=torch.bool)
+        for place in range(number):
+            own = window == place
+            best = ranks(saliency.masked_fill(~own, float("-inf"))) < each[:, None]
+            local |= best & own
+        found = local.sum(dim=1)
+        left = torch.maximum(
+            counts - (found if self.exact else nearby), (found == 0) & (counts > 0)
+        )
+        return local | (ranks(saliency.masked_fill(local, float("-inf"))) < left[:, None])
+
+    def _clip(
+        self,
+        features: Tensor,
+        made_of: list[Tensor],
+        places: list[Tensor],
+        span: slice,
+        total: int | None,
+    ) -> Iterator[tuple[Tensor, Tensor, bool]]:
+        """The rows of one clip: weights [n, C*N] of its tokens, token [n] each stands at, and
+        whether that is for the second time.
+
+        ``made_of`` [V, N] and ``places`` [V] say of every unit of [T, N, D] what its anchors are.
+        """
+        per_unit, length = features.shape[1], span.stop - span.start
+        spread = [
+            torch.nn.functional.pad(weights, (unit * per_unit, (length - 1 - unit) * per_unit))
+            for unit, weights in enumerate(made_of[span])
+        ]
+        at = [
+            span.start * per_unit + unit * per_unit + place
+            for unit, place in enumerate(places[span])
+        ]
+        yield spread[0], at[0], False
+        if length == 1 or total in (0, 1):
+            return
+        left = None if total is None else total - 2 * len(at[0])
+        flat, merged = features[span].flatten(0, 1), spread[0]
+        for unit in range(1, length):
+            fit = _fit(merged @ flat, spread[unit] @ flat, unit)  # [V, V]
+            best = fit.amax(dim=1)
+            if left is None:
+                stays = best < torch.quantile(best.double(), self.residual)
+            else:
+                number = -(-left // (length - unit))
+                stays = ranks(-best) < number
+                left -= number
+            given = fit * ~stays[:, None]
+            merged = (merged + given.T @ spread[unit]) / (1.0 + given.sum(dim=0)[:, None])
+            yield spread[unit][stays], at[unit][stays], False
+        yield merged, at[0], True
+
+
+def _spans(units: int, count: int) -> list[slice]:
+    """``units`` in ``count`` stretches whose lengths differ by one at most."""
+    edges = [place * units // count for place in range(count + 1)]
+    return [slice(first, stop) for first, stop in pairwise(edges)]
+
+
+def _windows(rows: int, columns: int, device: torch.device) -> tuple[Tensor, int]:
+    """int64 [N]: the window, of three by three where sides allow, of each position; how many."""
+    down, across = min(_SIDE, rows), min(_SIDE, columns)
+    places = [
+        row * down // rows * across + column * across // columns
+        for row in range(rows)
+        for column in range(columns)
+    ]
+    return torch.tensor(places, device=device), down * across
+
+
+def _units_merged(features: Tensor, chosen: Tensor, grid: tuple[int, int, int]) -> list[Tensor]:
+    """What the anchors of each unit [T, N, D] are made of: weights [V, N] of its tokens."""
+    sides = [torch.linspace(0, 1, side, device=features.device) for side in grid[1:]]
+    place = torch.cartesian_prod(*sides)  # [N, 2]
+    sizes = chosen.sum(dim=1).tolist()
+    found: list[Tensor] = [features.new_zeros(0)] * len(sizes)
+    for size in set(sizes):  # units with as many anchors at once
+        same = [unit for unit, own in enumerate(sizes) if own == size]
+        order = torch.sort(~chosen[same], dim=1, stable=True).indices  # anchors first
+        for unit, rows in zip(same, _merged(features[same], order, size, place), strict=True):
+            found[unit] = rows
+    return found
+
+
+def _merged(features: Tensor, order: Tensor, size: int, place: Tensor) -> Tensor:
+    """Weights [T, V, N] of the anchors, which are the first ``size`` of ``order`` [T, N]."""
+    units, per_unit, width = features.shape
+    anchor, rest = order[:, :size], order[:, size:]
+    own = torch.zeros(units, size, per_unit, device=features.device)
+    if size == 0 or size == per_unit:
+        return own.scatter_(2, anchor[..., None], 1.0)
+    unit = torch.nn.functional.normalize(features, dim=-1)
+    targets, sources = (
+        unit.gather(1, part[..., None].expand(-1, -1, width)) for part in (anchor, rest)
+    )
+    cosine = sources @ targets.mT  # [T, N - V, V]
+    cost = (1.0 - cosine) + _SPACE * torch.cdist(place[rest], place[anchor])
+    plan = sinkhorn(cost, _EPSILON)
+    nearest = torch.zeros_like(plan).scatter_(2, cosine.argmax(dim=2, keepdim=True), 1.0)
+    for part, weight in ((plan, 1.0 - _NEAREST), (nearest, _NEAREST)):
+        share = weight / (1.0 + part.sum(dim=1, keepdim=True))  # [T, 1, V]
+        own.scatter_add_(2, anchor[..., None], share.mT)
+        own.scatter_add_(2, rest[:, None].expand(-1, size, -1), (part * share).mT)
+    return own
+
+
+def _fit(anchors: Tensor, sources: Tensor, apart: int) -> Tensor:
+    """[V, V]: how much of each source [V, D] each anchor [V, D], ``apart`` units before, takes."""
+    targets, unit = (torch.nn.functional.normalize(rows, dim=-1) for rows in (anchors, sources))
+    distance = 1.0 - (unit @ targets.T).clamp(-1 + 1e-6, 1 - 1e-6)
+    dear = 1.0 - math.exp(-(apart**2) / (2.0 * _SPREAD**2))
+    plan = sinkhorn(((distance - distance.min()) * dear)[None], _EPSILON)[0]
+    return plan / plan.sum(dim=1, keepdim=True).clamp(min=1e-9)
