@@ -5,6 +5,7 @@ from __future__ import annotations
 import gradio as gr
 
 from gleanvid.evaluation.results.catalogue import model_table
+from gleanvid.evaluation.results.methods import methods_table
 
 TEXT = """
 ## What am I looking at?
@@ -35,6 +36,11 @@ server that you share, upload nothing private. The page itself talks to this ser
 """
 
 
+METHODS = """
+## Compressors
+
+"""
+
 MODELS = """
 ## Models
 What `--model` takes, besides a directory or another checkpoint of the same types. "Class" in the
@@ -45,4 +51,5 @@ column of what was tested means the real class with random weights.
 
 def panel() -> None:
     gr.Markdown(TEXT, elem_classes="gv-about")
+    gr.Markdown(METHODS + methods_table(), elem_classes="gv-about gv-models")
     gr.Markdown(MODELS + model_table(), elem_classes="gv-about gv-models")

@@ -24,6 +24,7 @@ COMMANDS = {  # name -> its line in the help
     "lmms-eval": "LMMs-Eval on compressed models; fails where one of its questions did",
     "tables": "the paper's numbers, and yours beside them",
     "bench": "measure",
+    "methods": "the compressors side by side: where they act, what they need, what they cost",
     "models": "known checkpoints: size, memory, licence, tests",
     "glimpse": "the procedural video world",
 }

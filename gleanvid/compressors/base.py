@@ -72,8 +72,10 @@ class Compressor(ABC):
     Class attributes: ``name`` (its key in files and on the command line), ``title`` (its name for
     people, as its paper writes it), ``paper`` (authors, venue, link), ``licence`` (of the original
     code), ``merges`` (kept rows may take others in), ``needs`` (the optional signals of
-    :class:`VideoTokens` it reads: "saliency", "keys", "text"), ``renamed`` (earlier name of a
-    setting -> its name now). Raises ``ValueError`` naming the setting, its value and its range.
+    :class:`VideoTokens` it reads: "saliency", "keys", "text"), ``keeps_whole`` (what no ratio takes
+    away, so that a lower one is refused), ``reported`` (the authors' own figures and where they
+    stand), ``renamed`` (earlier name of a setting -> its name now). Raises ``ValueError`` naming
+    the setting, its value and its range.
 
     >>> sorted(GleanVID.needs), GleanVID(0.25) == GleanVID()
     ([], True)
@@ -88,6 +90,8 @@ class Compressor(ABC):
     licence: ClassVar[str] = "Apache-2.0 (this repository)"
     merges: ClassVar[bool] = False
     needs: ClassVar[frozenset[str]] = frozenset()
+    keeps_whole: ClassVar[str] = ""
+    reported: ClassVar[str] = ""
     renamed: ClassVar[Mapping[str, str]] = MappingProxyType({})
     queries: ClassVar[str] = ""  # attention rows a stage inside the model reads: "last" or "text"
 

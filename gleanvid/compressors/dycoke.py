@@ -40,6 +40,8 @@ class DyCoke(Compressor):
     title: ClassVar[str] = "DyCoke"
     paper: ClassVar[str] = "Tao et al., CVPR 2025, https://arxiv.org/abs/2411.15024"
     licence: ClassVar[str] = "Apache-2.0"
+    keeps_whole: ClassVar[str] = "9 units of 32"
+    reported: ClassVar[str] = "1.5 times faster, 1.4 times less memory (abstract)"
 
     drop_share: float | None = setting(
         None,

@@ -39,6 +39,7 @@ class FLoC(Compressor):
     title: ClassVar[str] = "FLoC"
     paper: ClassVar[str] = "Cho et al., ICLR 2026, https://arxiv.org/abs/2511.00141"
     licence: ClassVar[str] = "no code published"
+    reported: ClassVar[str] = "none in the abstract"
 
     def compress(self, tokens: VideoTokens) -> Compression:
         unit = torch.nn.functional.normalize(tokens.features.float(), dim=-1)

@@ -40,6 +40,7 @@ class GleanVID(Compressor):
     name: ClassVar[str] = "gleanvid"
     title: ClassVar[str] = "GleanVID"
     paper: ClassVar[str] = "GleanVID (the paper this library implements)"
+    reported: ClassVar[str] = "`gleanvid tables`"
     renamed: ClassVar[Mapping[str, str]] = MappingProxyType(
         {"temperature": "tau", "history": "novelty_history"}
     )

@@ -43,6 +43,9 @@ class STTM(Compressor):
     title: ClassVar[str] = "STTM"
     paper: ClassVar[str] = "Hyun et al., ICCV 2025, https://arxiv.org/abs/2507.07990"
     licence: ClassVar[str] = "none stated"
+    reported: ClassVar[str] = (
+        "2 times faster, 0.5 % lost at 50 %; 3 times, 2 % lost at 30 % (abstract)"
+    )
     merges: ClassVar[bool] = True
 
     spatial_threshold: float = setting(

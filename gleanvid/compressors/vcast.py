@@ -37,6 +37,9 @@ class VCast(Compressor):
     title: ClassVar[str] = "V-CAST"
     paper: ClassVar[str] = "Lin et al., 2026, https://arxiv.org/abs/2603.27650"
     licence: ClassVar[str] = "none stated for the method"
+    reported: ClassVar[str] = (
+        "98.6 % of full; latency 86.4 %, memory 86.7 %: Qwen3-VL-8B (abstract)"
+    )
 
     temperature: float = setting(
         0.7, "Softmax temperature of the curvature", low=0.0, high=10.0, above_low=True, step=0.05

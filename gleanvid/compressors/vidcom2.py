@@ -38,6 +38,9 @@ class VidCom2(Compressor):
     title: ClassVar[str] = "VidCom2"
     paper: ClassVar[str] = "Liu et al., EMNLP 2025, https://arxiv.org/abs/2505.14454"
     licence: ClassVar[str] = "Apache-2.0"
+    reported: ClassVar[str] = (
+        "99.6 % of full at 25 %, generation 70.8 % shorter: LLaVA-OneVision (abstract)"
+    )
 
     channel_ratio: float = setting(
         0.5, "Share of channels compared, lowest variance first", low=0.0, high=1.0, above_low=True

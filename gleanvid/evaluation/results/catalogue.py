@@ -2,29 +2,20 @@
 
 from __future__ import annotations
 
-from gleanvid.compressors import COMPRESSORS, Compressor
 from gleanvid.evaluation.markdown import markdown_table
+from gleanvid.evaluation.results.methods import Facts, methods
 from gleanvid.models.loading.registry import CHECKPOINTS, Checkpoint
 
 
 def compressor_table() -> str:
     """Markdown: one row a method, with its default settings."""
     heads = ["name", "source", "acts", "prunes or merges", "needs", "licence of the original"]
-    return markdown_table(
-        heads, [_row(method) for method in COMPRESSORS.values()], numbers=False
-    ).rstrip()
+    return markdown_table(heads, [_row(facts) for facts in methods({})], numbers=False).rstrip()
 
 
-def _row(method: type[Compressor]) -> tuple[str, ...]:
-    layers = [layer for layer, _ in method().stages]
-    acts = "before the language model" if layers[0] == 0 else "inside the language model"
-    if layers[0] == 0 and len(layers) > 1:
-        acts = "before and inside the language model"
-    needs = ", ".join(sorted(method.needs)) or "features"
-    deed = "merges" if method.merges else "prunes"
-    if method().retention_ratio == 1.0:
-        deed = "keeps all"
-    return f"`{method.name}`", method.paper, acts, deed, needs, method.licence
+def _row(facts: Facts) -> tuple[str, ...]:
+    row = (facts.paper, facts.acts, facts.deed, facts.needs, facts.licence)
+    return f"`{facts.name}`", *row
 
 
 def model_table() -> str:

@@ -1,4 +1,4 @@
-"""About: the checkpoints are told where the page is, too."""
+"""About: checkpoints and compressors are told where the page is, too."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ import gradio as gr
 
 from components.panels import about
 from gleanvid.evaluation.results.catalogue import model_table
+from gleanvid.evaluation.results.methods import methods_table
 
 
-def test_the_panel_holds_the_table_of_checkpoints():
+def test_the_panel_holds_the_tables_of_checkpoints_and_of_compressors():
     with gr.Blocks() as blocks:
         about.panel()
     texts = [block.value for block in blocks.blocks.values() if isinstance(block, gr.Markdown)]
-    assert sum(model_table() in text for text in texts) == 1
+    for table in (model_table(), methods_table()):
+        assert sum(table in text for text in texts) == 1
