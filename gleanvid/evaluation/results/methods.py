@@ -77,8 +77,8 @@ def methods_table() -> str:
     return markdown_table(_HEADS, rows, numbers=False) + (
         "\nSaliency is the attention that a token gets in the vision encoder, keys are that "
         "encoder's. Kernels are those of one `compress` of 32 x 14 x 14 tokens of width 3584, "
-        "25 % kept (`gleanvid bench compress --count`). The last column is what authors report of their own "
-        "methods, on their models and in their settings: nothing in it was measured here."
+        "25 % kept (`gleanvid bench compress --count`). The last column is what authors report of "
+        "their own methods, on their models and in their settings: nothing in it was measured here."
     )
 
 
