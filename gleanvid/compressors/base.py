@@ -74,8 +74,8 @@ class Compressor(ABC):
     code), ``merges`` (kept rows may take others in), ``needs`` (the optional signals of
     :class:`VideoTokens` it reads: "saliency", "keys", "text"), ``keeps_whole`` (what no ratio takes
     away, so that a lower one is refused), ``reported`` (the authors' own figures and where they
-    stand), ``renamed`` (earlier name of a setting -> its name now). Raises ``ValueError`` naming
-    the setting, its value and its range.
+    stand), ``not_ported`` (what of theirs is not here), ``renamed`` (earlier name of a setting ->
+    its name now). Raises ``ValueError`` naming the setting, its value and its range.
 
     >>> sorted(GleanVID.needs), GleanVID(0.25) == GleanVID()
     ([], True)
@@ -92,6 +92,7 @@ class Compressor(ABC):
     needs: ClassVar[frozenset[str]] = frozenset()
     keeps_whole: ClassVar[str] = ""
     reported: ClassVar[str] = ""
+    not_ported: ClassVar[str] = ""
     renamed: ClassVar[Mapping[str, str]] = MappingProxyType({})
     queries: ClassVar[str] = ""  # attention rows a stage inside the model reads: "last" or "text"
 

@@ -42,6 +42,7 @@ class DyCoke(Compressor):
     licence: ClassVar[str] = "Apache-2.0"
     keeps_whole: ClassVar[str] = "9 units of 32"
     reported: ClassVar[str] = "1.5 times faster, 1.4 times less memory (abstract)"
+    not_ported: ClassVar[str] = "its stage while decoding runs in no model"
 
     drop_share: float | None = setting(
         None,

@@ -42,6 +42,7 @@ class EVS(Compressor):
     licence: ClassVar[str] = "Apache-2.0"
     keeps_whole: ClassVar[str] = "one unit"
     reported: ClassVar[str] = "time to first token up to 4 times shorter (abstract)"
+    not_ported: ClassVar[str] = "new positions for kept tokens"
 
     exact: bool = setting(True, "Meet the budget to the token")
 

@@ -53,6 +53,7 @@ class FastVID(Compressor):
     paper: ClassVar[str] = "Shen et al., NeurIPS 2025, https://arxiv.org/abs/2503.11187"
     licence: ClassVar[str] = "MIT"
     reported: ClassVar[str] = "98.0 % of full at 10 %: LLaVA-OneVision (abstract)"
+    not_ported: ClassVar[str] = "SigLIP's pooled descriptor of a frame"
     merges: ClassVar[bool] = True
     needs: ClassVar[frozenset[str]] = frozenset({"saliency"})
 

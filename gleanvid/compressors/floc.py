@@ -40,6 +40,7 @@ class FLoC(Compressor):
     paper: ClassVar[str] = "Cho et al., ICLR 2026, https://arxiv.org/abs/2511.00141"
     licence: ClassVar[str] = "no code published"
     reported: ClassVar[str] = "none in the abstract"
+    not_ported: ClassVar[str] = "how authors split a long video (not known)"
 
     def compress(self, tokens: VideoTokens) -> Compression:
         unit = torch.nn.functional.normalize(tokens.features.float(), dim=-1)

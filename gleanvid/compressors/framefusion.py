@@ -44,6 +44,7 @@ class FrameFusion(Compressor):
     paper: ClassVar[str] = "Fu et al., ICCV 2025, https://arxiv.org/abs/2501.01986"
     licence: ClassVar[str] = "MIT"
     reported: ClassVar[str] = "1.6 to 3.6 times faster, under 3 % lost at 30 % (abstract)"
+    not_ported: ClassVar[str] = "acting between attention and MLP"
     merges: ClassVar[bool] = True
     queries: ClassVar[str] = "last"
 

@@ -46,6 +46,7 @@ class STTM(Compressor):
     reported: ClassVar[str] = (
         "2 times faster, 0.5 % lost at 50 %; 3 times, 2 % lost at 30 % (abstract)"
     )
+    not_ported: ClassVar[str] = "means weighted by size, cosines by head"
     merges: ClassVar[bool] = True
 
     spatial_threshold: float = setting(

@@ -41,6 +41,7 @@ class VisionZip(Compressor):
     paper: ClassVar[str] = "Yang et al., CVPR 2025, https://arxiv.org/abs/2412.04467"
     licence: ClassVar[str] = "Apache-2.0"
     reported: ClassVar[str] = "prefill 8 times faster, 5 % ahead of earlier methods (abstract)"
+    not_ported: ClassVar[str] = "the [CLS] row of towers that have one"
     merges: ClassVar[bool] = True
     needs: ClassVar[frozenset[str]] = frozenset({"saliency", "keys"})
 

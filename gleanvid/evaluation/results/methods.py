@@ -14,7 +14,8 @@ from gleanvid.evaluation.markdown import markdown_table
 WORK = Path(__file__).parents[3] / "results" / "compress_work.json"
 _ROWS = {"last": "attention of the last prompt token", "text": "attention of the question"}
 _HEADS = ["method", "source", "acts", "needs", "prunes or merges", "exact budget"]
-_HEADS += ["works with vLLM", "kernels", "licence of the original", "by its own paper"]
+_HEADS += ["works with vLLM", "kernels", "licence of the original", "not ported"]
+_HEADS += ["by its own paper"]
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,7 @@ class Facts:
     vllm: str
     kernels: int | None
     licence: str
+    not_ported: str
     reported: str
 
 
@@ -53,6 +55,7 @@ def facts_of(method: type[Compressor], kernels: int | None = None) -> Facts:
         _vllm(method()),
         kernels,
         method.licence,
+        method.not_ported,
         method.reported,
     )
 
@@ -70,6 +73,7 @@ def methods_table() -> str:
             row.vllm,
             "" if row.kernels is None else f"{row.kernels:,}",
             row.licence,
+            row.not_ported,
             row.reported,
         )
         for row in methods()
