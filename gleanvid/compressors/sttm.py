@@ -55,7 +55,9 @@ class STTM(Compressor):
     temporal_threshold: float = setting(
         0.55, "Cosine from which cells of neighbouring units join", low=-1.0, high=0.99, step=0.01
     )
-    root_level: int = setting(1, "Levels below the coarsest at which trees begin", low=0, high=4)
+    root_level: int = setting(
+        1, "Levels below the coarsest at which trees begin", low=0, high=4, step=1
+    )
     layer: int = setting(
         0, "Layer it acts before (authors: 2 for 7B models, 0 for 72B)", low=0, high=127, step=1
     )

@@ -79,9 +79,11 @@ class Trees:
             self._lowest.append(_lowest(cells[-1], unit, below, level, padded))
             cells.append(unit)
         self._pairs = [(a, b) for a in range(len(levels)) for b in range(len(levels))]
-        found = [self._between(cells, a, b) for a, b in self._pairs]
-        self._ends = torch.cat([ends for ends, _ in found], dim=1)  # int64 [2, P]
-        self._cosine = torch.cat([cosine for _, cosine in found])  # [P]
+        unit_first = torch.arange(self._units, device=features.device)[:, None] * self._per_unit
+        tokens = [unit_first + level.corner for level in levels]  # int64 [T, C]: first of each cell
+        found = [torch.stack(self._facing(tokens, a, b)).flatten(1) for a, b in self._pairs]
+        self._ends = torch.cat(found, dim=1)  # int64 [2, P]
+        self._cosine = torch.cat([self._alike(cells, a, b) for a, b in self._pairs])  # [P]
 
     def cut(self, spatial: float, temporal: float, complete: bool = True) -> tuple[Tensor, Tensor]:
         """Homes and weights [T*N] of the rows that the two thresholds leave.
@@ -100,7 +102,8 @@ class Trees:
             inside = leaf[:, level.cell].flatten()
             node = torch.where(inside, (base + level.corner[level.cell]).flatten(), node)
             share = torch.where(inside, level.share.repeat(self._units), share)
-        standing = torch.cat([self._standing(leaves, a, b) for a, b in self._pairs])
+        both = [self._facing(leaves, a, b) for a, b in self._pairs]
+        standing = torch.cat([(earlier & later).flatten() for earlier, later in both])
         ends = self._ends[:, standing & (self._cosine >= temporal)]
         home = labels_of(ends[0], ends[1], len(place), complete)[node]
         cells_of = torch.bincount(home[node == place], minlength=len(place))
@@ -117,28 +120,18 @@ class Trees:
                 alive = (alive & ~leaf)[:, self._levels[number - 1].parent]
         return leaves[::-1]
 
-    def _upwards(self, fine: int, coarse: int) -> Tensor:
-        """int64 [C]: the cell of level ``coarse`` that holds each cell of level ``fine``."""
-        return self._levels[coarse].cell[self._levels[fine].corner]
+    def _facing(self, values: list[Tensor], a: int, b: int) -> tuple[Tensor, Tensor]:
+        """Of every cell of level a and the one of level b, a unit later, that holds or is held by
+        it: the values [T - 1, p, ...] of both, from those [T, C, ...] of every level.
+        """
+        up = self._levels[max(a, b)].cell[self._levels[min(a, b)].corner]
+        earlier, later = values[a][:-1], values[b][1:]
+        return (earlier[:, up], later) if a > b else (earlier, later[:, up])
 
-    def _between(self, cells: list[Tensor], a: int, b: int) -> tuple[Tensor, Tensor]:
-        """First tokens int64 [2, p] and cosines [p] of cells of level a and b one unit later."""
-        up = self._upwards(min(a, b), max(a, b))
-        left, right = cells[a][:-1], cells[b][1:]
-        left, right = (left[:, up], right) if a > b else (left, right[:, up])
-        start = torch.arange(self._units - 1, device=up.device)[:, None] * self._per_unit
-        corners = [self._levels[level].corner for level in (a, b)]
-        corners[int(a < b)] = corners[int(a < b)][up] if a != b else corners[1]
-        first, second = (start + corners[0]).flatten(), (start + corners[1]).flatten()
-        cosine = (left * right).sum(dim=-1).flatten()
-        return torch.stack([first, second + self._per_unit]), cosine
-
-    def _standing(self, leaves: list[Tensor], a: int, b: int) -> Tensor:
-        """bool [p]: pairs of :meth:`_between` of which both cells stand."""
-        up = self._upwards(min(a, b), max(a, b))
-        left, right = leaves[a][:-1], leaves[b][1:]
-        left, right = (left[:, up], right) if a > b else (left, right[:, up])
-        return (left & right).flatten()
+    def _alike(self, cells: list[Tensor], a: int, b: int) -> Tensor:
+        """[p]: cosines of the pairs of :meth:`_facing`."""
+        earlier, later = self._facing(cells, a, b)
+        return (earlier * later).sum(dim=-1).flatten()
 
 
 def _lowest(below: Tensor, unit: Tensor, fine: Level, coarse: Level, padded: bool) -> Tensor:
@@ -164,5 +157,5 @@ def labels_of(first: Tensor, second: Tensor, count: int, complete: bool = True) 
         label = label.scatter_reduce(0, first, low, "amin").scatter_reduce(0, second, low, "amin")
         label = label[label]
         settled = torch.equal(label, label[label])
-        if settled and not (complete and not torch.equal(label[first], label[second])):
+        if settled and (not complete or torch.equal(label[first], label[second])):
             return label
