@@ -12,10 +12,16 @@ from gleanvid.compressors import COMPRESSORS, Compressor
 from gleanvid.evaluation.markdown import markdown_table
 
 WORK = Path(__file__).parents[3] / "results" / "compress_work.json"
-_ROWS = {"last": "attention of the last prompt token", "text": "attention of the question"}
-_HEADS = ["method", "source", "acts", "needs", "prunes or merges", "exact budget"]
-_HEADS += ["works with vLLM", "kernels", "licence of the original", "not ported"]
-_HEADS += ["by its own paper"]
+_ROWS = {"last": "attention (last token)", "text": "attention (question)"}
+_HEADS = ["method", "acts", "needs", "does", "exact budget", "works with vLLM", "kernels"]
+_HEADS += ["licence", "source", "by its own paper", "not ported"]
+_NOTE = (
+    "Methods act before or inside the language model. Saliency is the attention that a token gets "
+    "in the vision encoder, keys are that encoder's. Kernels are those of one `compress` of "
+    "32 x 14 x 14 tokens of width 3584, 25 % kept (`gleanvid bench compress --count`). Licences "
+    "are those of the originals. What papers say of their own methods holds on their models and "
+    "in their settings: nothing in that column was measured here."
+)
 
 
 @dataclass(frozen=True)
@@ -65,25 +71,20 @@ def methods_table() -> str:
     rows = [
         (
             f"`{row.name}`",
-            row.paper,
-            row.acts,
+            row.acts.removesuffix(" the language model"),
             row.needs,
             row.deed,
             row.budget,
             row.vllm,
             "" if row.kernels is None else f"{row.kernels:,}",
             row.licence,
-            row.not_ported,
+            row.paper,
             row.reported,
+            row.not_ported,
         )
         for row in methods()
     ]
-    return markdown_table(_HEADS, rows, numbers=False) + (
-        "\nSaliency is the attention that a token gets in the vision encoder, keys are that "
-        "encoder's. Kernels are those of one `compress` of 32 x 14 x 14 tokens of width 3584, "
-        "25 % kept (`gleanvid bench compress --count`). The last column is what authors report of "
-        "their own methods, on their models and in their settings: nothing in it was measured here."
-    )
+    return f"{markdown_table(_HEADS, rows, numbers=False)}\n{_NOTE}"
 
 
 def kernels_on_file(path: Path = WORK) -> dict[str, int]:
