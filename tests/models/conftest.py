@@ -5,13 +5,17 @@ from pathlib import Path
 import pytest
 
 from gleanvid.models import load_model
-from tests.models import tiny_frames, tiny_llava, tiny_qwen
+from tests.models import tiny_frames, tiny_glm, tiny_llava, tiny_qwen
 
 HERE = Path(__file__).parent
 FAMILIES = {
     "qwen3_vl": tiny_qwen.qwen3_vl,
     "qwen3_vl_moe": tiny_qwen.qwen3_vl_moe,
     "qwen2_5_vl": tiny_qwen.qwen25_vl,
+    "qwen2_vl": tiny_qwen.qwen2_vl,
+    "glm4v": tiny_glm.glm4v,
+    "glm46v": tiny_glm.glm46v,
+    "glm4v_moe": tiny_glm.glm4v_moe,
     "llava_onevision": tiny_llava.onevision,
     "llava_video": tiny_llava.video_average,
     "llava_video_bilinear": tiny_llava.video_bilinear,
@@ -28,8 +32,13 @@ RECURRENT = {  # no oracle by masks and nothing inside the model
 
 
 EVERY = FAMILIES | RECURRENT
-MIXTURES = {"qwen3_vl_moe", "qwen3_5_moe"}  # experts differ from their family in the MLP alone
-DENSE = [family for family in FAMILIES if family not in MIXTURES]
+VARIANTS = {  # that differ from their family in the MLP or the words of a timestamp alone
+    "qwen3_vl_moe",
+    "glm46v",
+    "glm4v_moe",
+    "qwen3_5_moe",
+}
+DENSE = [family for family in FAMILIES if family not in VARIANTS]
 
 
 class Adapters(dict):
@@ -80,7 +89,7 @@ def adapter(request, adapters):
 
 @pytest.fixture(params=list(FAMILIES))
 def oracle_adapter(request, adapters):
-    """For the comparison with masks: mixtures of experts too."""
+    """For the comparison with masks: variants too."""
     return adapters[request.param]
 
 

@@ -129,19 +129,22 @@ def read_while_decoding(output, inputs) -> Tensor:
 
 
 def skip_if_repeats_mix(adapter, inputs) -> None:
-    """Where the model mixes up repeated prompts, compression refuses them: test_generate.py."""
+    """Where the model cannot repeat prompts, compression refuses them: test_generate.py."""
     if repeats_mix(adapter, inputs):
-        pytest.skip("the untouched model gives repeated prompts different answers")
+        pytest.skip("the untouched model cannot repeat prompts, or answers each differently")
 
 
 def repeats_mix(adapter, inputs) -> bool:
-    """Whether the untouched model itself gives repeated prompts different answers.
+    """Whether the untouched model itself gives repeated prompts different answers, or none.
 
-    transformers 5.17 does so for InternVL.
+    transformers 5.17 does the first for InternVL, 5.23 the second for GLM-4V.
     """
-    if adapter.hf_model.config.model_type != "internvl":
+    if adapter.hf_model.config.model_type not in ("internvl", "glm4v"):
         return False
-    (logits,) = generate(adapter, inputs, 1, do_sample=True, num_return_sequences=2).logits
+    try:
+        (logits,) = generate(adapter, inputs, 1, do_sample=True, num_return_sequences=2).logits
+    except ValueError:
+        return True
     return not torch.allclose(logits[::2], logits[1::2], atol=1e-5)
 
 

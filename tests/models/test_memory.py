@@ -14,7 +14,7 @@ from gleanvid.compressors.full_tokens import FullTokens
 from gleanvid.models import compressing
 from gleanvid.models.boundary import chunks
 from gleanvid.models.generation.sampling import Sampling
-from tests.models.conftest import EVERY, MIXTURES
+from tests.models.conftest import EVERY, VARIANTS
 from tests.models.live import LiveBytes
 from tests.models.oracle import EveryNth, hook_count, model_inputs
 from tests.models.tiny import noise_video
@@ -23,7 +23,7 @@ QUARTER = EveryNth(retention_ratio=0.25)
 NEEDS = frozenset({"saliency", "keys"})
 
 
-@pytest.fixture(params=[family for family in EVERY if family not in MIXTURES])
+@pytest.fixture(params=[family for family in EVERY if family not in VARIANTS])
 def adapter(request, adapters):
     return adapters[request.param]
 

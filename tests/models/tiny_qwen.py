@@ -1,4 +1,4 @@
-"""Tiny random models of the Qwen classes: Qwen3-VL, Qwen2.5-VL, Qwen3.5 and mixtures of experts."""
+"""Tiny random models of the Qwen classes: Qwen3-VL, Qwen2.5-VL, Qwen2-VL, Qwen3.5 and mixtures."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ from transformers import (
     Qwen2_5_VLConfig,
     Qwen2_5_VLForConditionalGeneration,
     Qwen2_5_VLProcessor,
+    Qwen2VLConfig,
+    Qwen2VLForConditionalGeneration,
     Qwen2VLImageProcessor,
+    Qwen2VLProcessor,
     Qwen3_5Config,
     Qwen3_5ForConditionalGeneration,
     Qwen3_5MoeConfig,
@@ -77,15 +80,31 @@ def qwen25_vl(directory: Path) -> None:
         vision_config=TOWER | windows,
         **ids_of(tokenizer),
     )
-    processor = Qwen2_5_VLProcessor(
-        image_processor=Qwen2VLImageProcessor(),
-        tokenizer=tokenizer,
-        video_processor=Qwen2VLVideoProcessor(
-            size={"shortest_edge": 28 * 28, "longest_edge": 2**14}
-        ),
-        chat_template=CHAT,
-    )
+    processor = Qwen2_5_VLProcessor(**parts2(tokenizer, 28 * 28))
     save(Qwen2_5_VLForConditionalGeneration(config), processor, directory)
+
+
+def qwen2_vl(directory: Path) -> None:
+    tokenizer = tiny_tokenizer()
+    config = Qwen2VLConfig(
+        text_config=text_numbers(tokenizer) | {"rope_parameters": ROPE},
+        vision_config={"depth": 3, "embed_dim": 32, "hidden_size": 32, "num_heads": 4},
+        **ids_of(tokenizer),
+    )
+    processor = Qwen2VLProcessor(**parts2(tokenizer, 2**14))
+    save(Qwen2VLForConditionalGeneration(config), processor, directory)
+
+
+def parts2(tokenizer: Any, least: int) -> dict[str, Any]:
+    """Of the processors of Qwen2-VL and Qwen2.5-VL; ``least`` pixels of a frame."""
+    return {
+        "image_processor": Qwen2VLImageProcessor(),
+        "tokenizer": tokenizer,
+        "video_processor": Qwen2VLVideoProcessor(
+            size={"shortest_edge": least, "longest_edge": 2**14}
+        ),
+        "chat_template": CHAT,
+    }
 
 
 def qwen35(directory: Path) -> None:

@@ -40,16 +40,31 @@ def by_unit(inputs: Mapping[str, Any], limit: int) -> list[dict[str, Any]]:
     (name, patches), *_ = inputs.items()
     grids = inputs["grid_thw"]
     parts, start = [], 0
-    for video, (units, rows, columns) in enumerate(grids.tolist()):
-        own = {n: v[video : video + 1] for n, v in inputs.items() if _has_rows(v, len(grids))}
-        count = max(1, limit // (rows * columns * patches.shape[1]))
-        for first in range(0, units, count):
-            part = min(count, units - first)
-            stop = start + part * rows * columns
-            grid = grids.new_tensor([[part, rows, columns]])
-            part_inputs = {name: patches[start:stop], "grid_thw": grid}
-            parts.append({**inputs, **own, **part_inputs})
-            start = stop
+    for shares in _shares(grids.tolist(), limit // patches.shape[1]):
+        videos = [video for video, _ in shares]
+        grid = grids[videos]
+        grid[:, 0] = grid.new_tensor([units for _, units in shares])
+        stop = start + int(grid.prod(1).sum())
+        own = {n: v[videos] for n, v in inputs.items() if _has_rows(v, len(grids))}
+        parts.append({**inputs, **own, name: patches[start:stop], "grid_thw": grid})
+        start = stop
+    return parts
+
+
+def _shares(grids: list[list[int]], limit: int) -> list[list[tuple[int, int]]]:
+    """(video, how many of its units) in every part: ``limit`` patches or a single unit."""
+    parts: list[list[tuple[int, int]]] = [[]]
+    room = limit
+    for video, (units, rows, columns) in enumerate(grids):
+        while units:
+            count = min(units, max(room // (rows * columns), int(not parts[-1])))
+            if count < 1:
+                parts.append([])
+                room = limit
+                continue
+            parts[-1].append((video, count))
+            room -= count * rows * columns
+            units -= count
     return parts
 
 

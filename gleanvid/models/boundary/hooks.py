@@ -127,7 +127,10 @@ def _watched_generate(hf_model: Any, hook: PromptHook) -> Iterator[None]:
         stated = (kwargs, kwargs.get("generation_config"), *args[1:2], hf_model.generation_config)
         _refuse(*stated)
         if _frames_would_mix(hf_model, kwargs):
-            _refuse_repeats(*stated)
+            newer = "use a newer one (5.23 is known to work)"
+            _refuse_repeats(f"mixes up the frames of repeated prompts; {newer}", *stated)
+        if _frames_would_be_lost(hf_model, kwargs):
+            _refuse_repeats("loses the frames of repeated prompts", *stated)
         hook.generate_inputs = kwargs
         try:
             return original(*args, **kwargs)
@@ -164,14 +167,22 @@ def _frames_would_mix(hf_model: Any, inputs: Mapping[str, Any]) -> bool:
     return "mm_encoder_outputs" not in inspect.signature(hf_model.forward).parameters
 
 
-def _refuse_repeats(*settings: Any) -> None:
+def _frames_would_be_lost(hf_model: Any, inputs: Mapping[str, Any]) -> bool:
+    """Whether repeated prompts would find no video to repeat, also without compression.
+
+    transformers 5.23 looks for the placeholder of videos where GLM-4V has that of images.
+    """
+    ids, token = inputs.get("input_ids"), getattr(hf_model.config, "video_token_id", None)
+    if token is None or ids is None or inputs.get("pixel_values_videos") is None:
+        return False
+    return hasattr(hf_model, "_expand_multimodal_outputs") and not bool((ids == token).any())
+
+
+def _refuse_repeats(what: str, *settings: Any) -> None:
     for name in ("num_beams", "num_return_sequences"):
         value = next((v for source in settings if (v := _value(source, name)) is not None), 1)
         if value > 1:
-            raise ValueError(
-                f"{name}={value}: this version of transformers mixes up the frames of repeated "
-                "prompts for this model; use a newer one (5.23 is known to work)"
-            )
+            raise ValueError(f"{name}={value}: for this model, this version of transformers {what}")
 
 
 def _value(source: Any, name: str) -> Any:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from gleanvid.models.base import ModelAdapter
+from gleanvid.models.families.glm4v import Glm4V
 from gleanvid.models.families.internvl import InternVL
 from gleanvid.models.families.llava_next_video import LlavaNextVideo
 from gleanvid.models.families.llava_onevision import LlavaOnevision
 from gleanvid.models.families.llava_video.adapter import LlavaVideo
 from gleanvid.models.families.perception_lm import PerceptionLM
+from gleanvid.models.families.qwen2_vl import Qwen2VL
 from gleanvid.models.families.qwen3_vl import Qwen3VL
 from gleanvid.models.families.qwen25_vl import Qwen25VL
 from gleanvid.models.families.qwen35 import Qwen35
@@ -20,6 +22,8 @@ from gleanvid.types import ModelError
 MODELS: tuple[type[ModelAdapter], ...] = (
     Qwen3VL,
     Qwen25VL,
+    Qwen2VL,
+    Glm4V,
     LlavaOnevision,
     LlavaVideo,
     LlavaNextVideo,

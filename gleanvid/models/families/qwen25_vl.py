@@ -1,5 +1,5 @@
-"""Qwen2.5-VL (Bai et al., "Qwen2.5-VL Technical Report", 2025): windows in the vision tower, and a
-bound on the pixels of one frame."""
+"""Qwen2.5-VL (Bai et al., "Qwen2.5-VL Technical Report", 2025): windows in the vision tower, and
+positions that follow the seconds."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import torch
 from torch import Tensor
 from transformers.vision_utils import get_vision_window_index
 
-from gleanvid.models.families.qwen3_vl import Qwen3VL
+from gleanvid.models.families.qwen2_vl import Qwen2VL
 
 
-class Qwen25VL(Qwen3VL):
+class Qwen25VL(Qwen2VL):
     model_types: ClassVar[tuple[str, ...]] = ("qwen2_5_vl",)
 
     @classmethod
@@ -28,7 +28,3 @@ class Qwen25VL(Qwen3VL):
             torch.tensor(sizes), merge, vision_config.window_size, vision_config.patch_size
         )
         return index.argsort()
-
-    def _size(self, num_frames: int, max_pixels: int | None) -> dict[str, int]:
-        """Qwen2.5-VL counts the pixels of one frame."""
-        return super()._size(1, max_pixels and max(1, max_pixels // num_frames))

@@ -36,6 +36,7 @@ class Checkpoint:
 
 
 APACHE = "Apache-2.0"
+MIT = "MIT"
 FAIR = "FAIR Noncommercial Research"
 _K = 1024
 
@@ -58,6 +59,12 @@ CHECKPOINTS: tuple[Checkpoint, ...] = (
     Checkpoint("Qwen/Qwen2.5-VL-3B-Instruct", "qwen2_5_vl", 3, "Qwen Research", 32 * _K),
     Checkpoint("Qwen/Qwen2.5-VL-7B-Instruct", "qwen2_5_vl", 7, APACHE, 32 * _K),
     Checkpoint("Qwen/Qwen2.5-VL-72B-Instruct", "qwen2_5_vl", 72, "Qwen", 32 * _K),
+    Checkpoint("Qwen/Qwen2-VL-2B-Instruct", "qwen2_vl", 2, APACHE, 32 * _K),
+    Checkpoint("Qwen/Qwen2-VL-7B-Instruct", "qwen2_vl", 7, APACHE, 32 * _K, 8.3),
+    Checkpoint("zai-org/GLM-4.1V-9B-Thinking", "glm4v", 9, MIT, 64 * _K),
+    Checkpoint("zai-org/GLM-4.6V-Flash", "glm46v", 9, MIT, 128 * _K),
+    Checkpoint("zai-org/GLM-4.5V", "glm4v_moe", 106, MIT, 64 * _K),
+    Checkpoint("zai-org/GLM-4.6V", "glm4v_moe", 106, MIT, 128 * _K),
     Checkpoint(
         "llava-hf/llava-onevision-qwen2-0.5b-ov-hf", "llava_onevision", 0.5, APACHE, 32 * _K
     ),

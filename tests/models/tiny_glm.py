@@ -1,0 +1,87 @@
+"""Tiny random models of the GLM-4V classes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from transformers import (
+    Glm4vConfig,
+    Glm4vForConditionalGeneration,
+    Glm4vImageProcessor,
+    Glm4vMoeConfig,
+    Glm4vMoeForConditionalGeneration,
+    Glm4vProcessor,
+    Glm46VConfig,
+    Glm46VForConditionalGeneration,
+    Glm46VImageProcessor,
+    Glm46VProcessor,
+)
+from transformers.models.glm4v.video_processing_glm4v import Glm4vVideoProcessor
+from transformers.models.glm46v.video_processing_glm46v import Glm46VVideoProcessor
+
+from tests.models.tiny import CHAT, save, text_numbers, tiny_tokenizer
+
+NAMES = {
+    "image_token_id": "<|image|>",
+    "video_token_id": "<|video|>",
+    "image_start_token_id": "<|begin_of_image|>",
+    "image_end_token_id": "<|end_of_image|>",
+    "video_start_token_id": "<|begin_of_video|>",
+    "video_end_token_id": "<|end_of_video|>",
+}
+VIDEO = "<|begin_of_video|><|video|><|end_of_video|>"
+TOWER = {
+    "depth": 3,
+    "hidden_size": 32,
+    "intermediate_size": 48,
+    "num_heads": 4,
+    "out_hidden_size": 32,
+    "image_size": 112,
+}
+ROPE = {"rope_type": "default", "rope_theta": 10000.0, "mrope_section": [2, 1, 1]}
+EXPERTS = {
+    "n_routed_experts": 4,
+    "num_experts_per_tok": 2,
+    "moe_intermediate_size": 24,
+    "head_dim": 16,
+    "rope_parameters": ROPE | {"partial_rotary_factor": 0.5},
+}
+
+
+def glm4v(directory: Path) -> None:
+    parts = Glm4vProcessor, Glm4vImageProcessor, Glm4vVideoProcessor
+    _glm(Glm4vForConditionalGeneration, Glm4vConfig, parts, {}, directory)
+
+
+def glm46v(directory: Path) -> None:
+    parts = Glm46VProcessor, Glm46VImageProcessor, Glm46VVideoProcessor
+    _glm(Glm46VForConditionalGeneration, Glm46VConfig, parts, {}, directory)
+
+
+def glm4v_moe(directory: Path) -> None:
+    parts = Glm4vProcessor, Glm4vImageProcessor, Glm4vVideoProcessor
+    _glm(Glm4vMoeForConditionalGeneration, Glm4vMoeConfig, parts, EXPERTS, directory)
+
+
+def _glm(model: Any, config: Any, parts: Any, more: dict[str, Any], directory: Path) -> None:
+    tokenizer = tiny_tokenizer(*NAMES.values())
+    made = config(
+        text_config=text_numbers(tokenizer)
+        | {"rope_parameters": ROPE, "pad_token_id": tokenizer.pad_token_id}
+        | more,
+        vision_config=TOWER,
+        **{name: tokenizer.convert_tokens_to_ids(token) for name, token in NAMES.items()},
+    )
+    processor, images, videos = parts
+    size = {"shortest_edge": 28 * 28, "longest_edge": 2**18}
+    save(
+        model(made),
+        processor(
+            image_processor=images(size=size),
+            tokenizer=tokenizer,
+            video_processor=videos(size=size),
+            chat_template=CHAT.replace("<|vision_start|><|video_pad|><|vision_end|>", VIDEO),
+        ),
+        directory,
+    )
