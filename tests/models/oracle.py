@@ -184,6 +184,8 @@ def original_positions(hf_model, inputs) -> Tensor:
     """Positions of the whole prompt as generate() makes them."""
     if not hasattr(hf_model.model, "get_rope_index"):
         return (inputs["attention_mask"].cumsum(1) - 1).clamp(min=0)
+    if "mm_token_type_ids" not in inputs:
+        return hf_model._prepare_position_ids_for_generation(inputs["input_ids"], inputs)[1:]
     grids = {k: v for k, v in inputs.items() if k in ("video_grid_thw", "second_per_grid_ts")}
     kinds, mask = inputs["mm_token_type_ids"], inputs["attention_mask"]
     return hf_model.model.get_rope_index(inputs["input_ids"], kinds, attention_mask=mask, **grids)[

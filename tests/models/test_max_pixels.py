@@ -9,7 +9,7 @@ from gleanvid.types import ModelError
 from tests.models.conftest import DENSE
 from tests.models.tiny import noise_video
 
-SIZED = ("qwen3_vl", "qwen2_5_vl", "qwen2_vl", "glm4v", "video_llama_3", "qwen3_5")
+SIZED = ("qwen3_vl", "qwen2_5_vl", "qwen2_vl", "qwen3_omni", "glm4v", "video_llama_3", "qwen3_5")
 SQUARE = [family for family in DENSE if family not in SIZED]
 
 

@@ -44,10 +44,10 @@ class Prefilled:
 
     mask: Tensor  # bool [B, P]
     padded: bool
-    next_position: Tensor  # int64 [B], where decoding continues in the original positions
+    next_position: Tensor  # [B], where decoding continues in the original positions
     sections: int  # leading dimension of position_ids: 0 for [B, L], 3 for time, height, width
     lead: int = 0
-    lead_position: int = 0
+    lead_position: float = 0
 
     @property
     def length(self) -> int:

@@ -12,6 +12,7 @@ from gleanvid.models.families.llava_onevision import LlavaOnevision
 from gleanvid.models.families.llava_video.adapter import LlavaVideo
 from gleanvid.models.families.perception_lm import PerceptionLM
 from gleanvid.models.families.qwen2_vl import Qwen2VL
+from gleanvid.models.families.qwen3_omni import Qwen3Omni
 from gleanvid.models.families.qwen3_vl import Qwen3VL
 from gleanvid.models.families.qwen25_vl import Qwen25VL
 from gleanvid.models.families.qwen35 import Qwen35
@@ -23,6 +24,7 @@ MODELS: tuple[type[ModelAdapter], ...] = (
     Qwen3VL,
     Qwen25VL,
     Qwen2VL,
+    Qwen3Omni,
     Glm4V,
     LlavaOnevision,
     LlavaVideo,
@@ -34,12 +36,22 @@ MODELS: tuple[type[ModelAdapter], ...] = (
     Qwen35,
 )
 
+REFUSED = {  # types that see videos and cannot be compressed, with the reason
+    "qwen4_exp": "its indexer chooses what a layer reads among groups of neighbours, which "
+    "would be other groups, and its cache keeps the positions of the whole prompt",
+}
+
 
 def family_of(config: Any, name: str) -> type[ModelAdapter]:
     """The adapter for a configuration. Raises ``ModelError`` naming what is supported."""
     for family in MODELS:
         if config.model_type in family.model_types:
             return family
+    if config.model_type in REFUSED:
+        raise ModelError(
+            f"{name} is of type {config.model_type}, which cannot be compressed: "
+            f"{REFUSED[config.model_type]}."
+        )
     supported = ", ".join(kind for family in MODELS for kind in family.model_types)
     if getattr(config, "vision_config", None) is None:
         raise ModelError(

@@ -70,8 +70,7 @@ class Qwen3VL(ModelAdapter):
         tensors = self.processor(
             text=[text],
             videos=[video.frames],
-            video_metadata=[frame_metadata(video)],
-            do_sample_frames=False,
+            **self._times(video),
             size=self._size(len(video), max_pixels),
             cap_pixels_per_frame=True,
             return_tensors="pt",
@@ -87,6 +86,10 @@ class Qwen3VL(ModelAdapter):
         last = np.minimum(np.arange(grid[0]) * 2 + 1, len(video) - 1)
         seconds = np.stack([video.timestamps[::2], video.timestamps[last]], 1)
         return grid, torch.as_tensor(seconds), cells(grid[1], grid[2], video.source_size)
+
+    def _times(self, video: Video) -> dict[str, Any]:
+        """What the processor is told of the times of the frames, all of which it is to take."""
+        return {"video_metadata": [frame_metadata(video)], "do_sample_frames": False}
 
     def _size(self, num_frames: int, max_pixels: int | None) -> dict[str, int]:
         """Bounds of the processor: Qwen3-VL counts the pixels of all frames together.

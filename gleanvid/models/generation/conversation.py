@@ -135,14 +135,15 @@ class Conversation:
         return inputs
 
     @torch.no_grad()
-    def _text_position(self) -> int:
-        """Where the model places the text behind the video: not always behind all of it."""
+    def _text_position(self) -> float:
+        """Where the model places the text behind the video: not always behind all of it, and
+        not always at a whole number."""
         inputs = self._prompt("?", ())
         with boundary.remembered_vision(self.model.layout, self.encoded.vision):
             positions = boundary.prompt_positions(self.model.layout, inputs)
-        return int(positions[-1, self.encoded.inputs["input_ids"].shape[1]])
+        return positions[-1, self.encoded.inputs["input_ids"].shape[1]].item()
 
-    def _read(self, inputs: Mapping[str, Any], text_position: int = 0) -> Prefix:
+    def _read(self, inputs: Mapping[str, Any], text_position: float = 0) -> Prefix:
         """Compress and read a prompt; its logits are never computed."""
         model, layout = self.model, self.model.layout
         hook = boundary.prompt_hook(layout, self.compressor, self.encoded.signals)
@@ -182,7 +183,7 @@ class Conversation:
         own = [torch.zeros(lead), *(torch.full((size,), n + 1) for n, size in enumerate(sizes))]
         segment = torch.cat(own).to(ids.device)
         state = prefix.hook.prefilled
-        behind = int(state.next_position[0])
+        behind = state.next_position[0].item()
         place = [state.lead_position + torch.arange(lead)]
         place += [behind + torch.arange(size) for size in sizes]
         positions = torch.cat(place).to(ids.device)[None]

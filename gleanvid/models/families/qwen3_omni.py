@@ -1,0 +1,78 @@
+"""The thinker of Qwen3-Omni: video in, text out, with deep visual levels as in Qwen3-VL.
+
+Xu et al., "Qwen3-Omni Technical Report", 2025, arXiv:2509.17765. Of a whole checkpoint the talker
+is not loaded. Positions follow the seconds, 13 a second in the published models; the prompt says
+nothing of time. Sound is refused: its tokens stand between those of the video and have positions
+that depend on them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, ClassVar
+
+from transformers import AutoModelForImageTextToText, Qwen3OmniMoeConfig
+
+from gleanvid.models.boundary import Layout
+from gleanvid.models.boundary.layout import Grid
+from gleanvid.models.families.qwen2_vl import Qwen2VL
+from gleanvid.types import ModelError, Video
+
+_FRAME = 768 * 32 * 32  # pixels of a frame, the processor's own bound for videos
+_SOUND = ("input_features", "feature_attention_mask", "use_audio_in_video")
+
+
+class ThinkerAlone:
+    """What transformers is told to load for the configuration of a whole Qwen3-Omni."""
+
+    config_class = Qwen3OmniMoeConfig
+
+    @staticmethod
+    def from_pretrained(source: str, *more: Any, config: Any, **options: Any) -> Any:
+        from transformers import Qwen3OmniMoeThinkerForConditionalGeneration
+
+        thinker: Any = Qwen3OmniMoeThinkerForConditionalGeneration
+        return thinker.from_pretrained(source, *more, config=config.thinker_config, **options)
+
+
+AutoModelForImageTextToText.register(Qwen3OmniMoeConfig, ThinkerAlone, exist_ok=True)
+
+
+class Qwen3Omni(Qwen2VL):
+    model_types: ClassVar[tuple[str, ...]] = ("qwen3_omni_moe", "qwen3_omni_moe_thinker")
+
+    @classmethod
+    def layout_of(cls, hf_model: Any) -> Layout:
+        if hasattr(hf_model, "thinker"):
+            raise ModelError("A whole Qwen3-Omni also speaks: pass its part model.thinker.")
+        if not hasattr(hf_model.model, "visual"):
+            raise ModelError("Qwen3-Omni needs a newer version of transformers, 5.23 for one.")
+        layout = super().layout_of(hf_model)
+
+        def grids(inputs: Mapping[str, Any]) -> list[Grid]:
+            sound = next((name for name in _SOUND if inputs.get(name) is not None), None)
+            if sound:
+                raise ModelError(f"{sound}: a video with sound cannot be compressed, only silent.")
+            return layout.grids(inputs)
+
+        return replace(layout, grids=grids)
+
+    @property
+    def _video_token(self) -> str:
+        """With the end mark behind it, which the positions of a prompt cannot do without."""
+        return self.processor.video_token + self._anchor
+
+    @property
+    def _anchor(self) -> str:
+        return self.processor.vision_eos_token
+
+    def _times(self, video: Video) -> dict[str, Any]:
+        """Two frames of one time are a second apart: there has to be some rate."""
+        span = float(video.timestamps[-1] - video.timestamps[0])
+        rate = (len(video) - 1) / span if span > 0 else 1.0
+        return super()._times(video) | {"fps": rate}
+
+    def _size(self, num_frames: int, max_pixels: int | None) -> dict[str, int]:
+        size = super()._size(num_frames, max_pixels)
+        return size if max_pixels else {name: min(size[name], _FRAME) for name in size}
