@@ -7,7 +7,7 @@ import transformers
 from packaging.version import parse
 
 from gleanvid.models import load_model
-from tests.models import tiny_frames, tiny_glm, tiny_llava, tiny_omni, tiny_qwen
+from tests.models import tiny_frames, tiny_gemma, tiny_glm, tiny_llava, tiny_omni, tiny_qwen
 
 HERE = Path(__file__).parent
 FAMILIES = {
@@ -19,6 +19,8 @@ FAMILIES = {
     "glm4v": tiny_glm.glm4v,
     "glm46v": tiny_glm.glm46v,
     "glm4v_moe": tiny_glm.glm4v_moe,
+    "gemma4": tiny_gemma.gemma4,
+    "gemma4_large": tiny_gemma.gemma4_large,
     "llava_onevision": tiny_llava.onevision,
     "llava_video": tiny_llava.video_average,
     "llava_video_bilinear": tiny_llava.video_bilinear,
@@ -34,19 +36,22 @@ RECURRENT = {  # no oracle by masks and nothing inside the model
 }
 
 
-LATER = {"qwen3_omni"}  # without a usable class in transformers 5.17
+LATER = {"qwen3_omni", "gemma4", "gemma4_large"}  # without a usable class in transformers 5.17
 ALL = list(FAMILIES | RECURRENT)
 if parse(transformers.__version__) < parse("5.23"):
     FAMILIES = {family: FAMILIES[family] for family in FAMILIES if family not in LATER}
 
 EVERY = FAMILIES | RECURRENT
-VARIANTS = {  # that differ from their family in the MLP or the words of a timestamp alone
+AHEAD_ONLY = {"gemma4", "gemma4_large", *RECURRENT}  # nothing can be taken out inside
+VARIANTS = {  # that differ from their family in the MLP, the masks or the words of a timestamp
     "qwen3_vl_moe",
     "glm46v",
     "glm4v_moe",
+    "gemma4_large",
     "qwen3_5_moe",
 }
 DENSE = [family for family in FAMILIES if family not in VARIANTS]
+INSIDE = [family for family in FAMILIES if family not in AHEAD_ONLY]
 
 
 class Adapters(dict):

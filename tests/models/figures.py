@@ -27,6 +27,7 @@ from tests.models.oracle import (
     generate,
     kept_columns,
     left_by_layer,
+    masked_logits,
     model_inputs,
     read_while_decoding,
     unlike_videos,
@@ -76,7 +77,10 @@ def against_masks(adapter, chain, rows) -> tuple[float, float]:
         prefill = adapter.hf_model(**inputs).logits
     layers = left_by_layer(adapter, inputs, record, len(adapter.layout.language_model.layers))
     steps = read_while_decoding(output, inputs)
-    whole, decoded = oracle_logits(adapter, inputs, layers, steps)
+    if adapter.layout.windows:  # layers have masks of their own
+        whole, decoded = masked_logits(adapter.hf_model, inputs, layers[-1], steps)
+    else:
+        whole, decoded = oracle_logits(adapter, inputs, layers, steps)
     kept = layers[-1]
     first = max(largest(prefill[r, -int(kept[r].sum()) :], whole[r][kept[r]]) for r in range(rows))
     return first, largest(torch.stack(output.logits, 1)[:, 1:], decoded[:, 1:])
@@ -90,8 +94,14 @@ def with_fault(adapter, chain, fault) -> float:
             return largest(right, adapter.hf_model(**inputs).logits)
 
 
-def figures(adapter) -> list[float]:
+def figures(adapter) -> list[float | str]:
     both = [against_masks(adapter, AHEAD, rows) for rows in (1, 2)]
+    if adapter.layout.ahead_only:
+        with pytest.raises(ValueError, match=adapter.layout.ahead_only):
+            with_fault(adapter, INSIDE, nullcontext())
+        everything = max(keeping_all(adapter, rows) for rows in (1, 2))
+        wrong = with_fault(adapter, AHEAD, compact_positions(adapter))
+        return [everything, *map(max, zip(*both, strict=True)), "refused", wrong, ""]
     return [
         max(keeping_all(adapter, rows) for rows in (1, 2)),
         *map(max, zip(*both, strict=True)),

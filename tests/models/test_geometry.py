@@ -27,8 +27,10 @@ def blind(adapter):
     silenced = []
     for name, module in adapter.layout.tower.named_modules():
         if "attn" in name.lower() or "attention" in name.lower():
-            last = name.rsplit(".", 1)[-1]
-            if last in ("proj", "out_proj", "projection_layer") and hasattr(module, "weight"):
+            last = name.removesuffix(".linear").rsplit(".", 1)[-1]
+            if last in ("proj", "o_proj", "out_proj", "projection_layer") and hasattr(
+                module, "weight"
+            ):
                 silenced.append((module, module.weight.detach().clone()))
                 torch.nn.init.zeros_(module.weight)
     assert silenced

@@ -13,6 +13,7 @@ from gleanvid.compressors.base import Chain
 from gleanvid.compressors.full_tokens import FullTokens
 from gleanvid.models import compressing
 from gleanvid.types import Compression
+from tests.models.conftest import DENSE, INSIDE
 from tests.models.oracle import (
     QUESTIONS,
     EveryNth,
@@ -49,6 +50,16 @@ class Uneven(EveryNth):
         return Compression.pruned(
             torch.arange(8 * len(ROWS) - 7), tokens.grid, num_tokens=len(tokens)
         )
+
+
+@pytest.fixture(params=[family for family in DENSE if family in INSIDE])
+def adapter(request, adapters):
+    return adapters[request.param]
+
+
+@pytest.fixture(params=INSIDE)
+def oracle_adapter(request, adapters):
+    return adapters[request.param]
 
 
 def oracle_logits(adapter, inputs, layers, steps):

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 import pytest
 import torch
+from transformers.models.gemma4.modeling_gemma4 import apply_multidimensional_rope
 from transformers.models.qwen3_vl.modeling_qwen3_vl import apply_rotary_pos_emb_vision
 
 from gleanvid.compressors.base import Compressor
@@ -49,6 +51,8 @@ def attention_maps(adapter, video):
     adapter.encode(video)
     handle.remove()
     hidden = seen["hidden"]
+    if "position_ids" in seen:
+        return gemma_maps(attention, hidden, seen)
     if hidden.ndim == 3 and hasattr(attention, "qkv"):
         query, key = timm_maps(attention, hidden, seen["rope"])
         return query, key, torch.arange(len(hidden)).repeat_interleave(hidden.shape[1])
@@ -71,6 +75,21 @@ def timm_maps(attention, hidden, rope):
     turned = apply_rot_embed_cat(made[:2, ..., 1:, :], rope, half=attention.rotate_half)
     query, key = torch.cat([made[:2, ..., :1, :], turned], 3).transpose(2, 3).flatten(1, 2)
     return query, key
+
+
+def gemma_maps(attention, hidden, seen):
+    """Without the padding behind the patches of a frame, and without a scale."""
+    turn = partial(apply_multidimensional_rope, position_ids=seen["position_ids"])
+    both = [
+        turn(norm(project(hidden).unflatten(2, (-1, attention.head_dim))), *rotary)
+        for norm, project, rotary in (
+            (attention.q_norm, attention.q_proj, seen["position_embeddings"]),
+            (attention.k_norm, attention.k_proj, seen["position_embeddings"]),
+        )
+    ]
+    real = (seen["position_ids"] >= 0).all(-1)
+    frame = torch.arange(len(hidden))[:, None].expand_as(real)
+    return both[0][real] * attention.head_dim**0.5, both[1][real], frame[real]
 
 
 @torch.no_grad()
@@ -111,11 +130,29 @@ def shuffled_rows(adapter, video, names):
     return rows.flatten(0, -2), pooled.flatten(0, -2), grid
 
 
+def gemma_rows(adapter, video):
+    """:func:`patch_rows` of a tower with a pooler that leaves out the padding of a frame."""
+    seen = {}
+
+    def look(module, args, kwargs, output):
+        seen.update(kwargs, output=output)
+
+    tower = adapter.layout.tower
+    handle = tower.pooler.register_forward_hook(look, with_kwargs=True)
+    grid = adapter.encode(video).tokens.grid
+    handle.remove()
+    pooled, real = seen["output"]
+    rows = seen["hidden_states"][~seen["padding_positions"]]
+    return rows, pooled[real] / tower.pooler.root_hidden_size, grid
+
+
 def patch_rows(adapter, video):
     """Rows per patch in the tower's order, what the model itself pools them to, and the grid."""
     core, seen = adapter.layout.core, []
     if adapter.hf_model.config.model_type in SHUFFLED:
         return shuffled_rows(adapter, video, SHUFFLED[adapter.hf_model.config.model_type])
+    if adapter.hf_model.config.model_type == "gemma4":
+        return gemma_rows(adapter, video)
     modules = {name for name, _ in core.named_modules()}
     name = next(name for name in POOLING if name in modules)
     handle = core.get_submodule(name).register_forward_hook(lambda *made: seen.append(made[1:]))

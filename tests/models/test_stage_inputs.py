@@ -12,6 +12,7 @@ import torch
 from gleanvid.compressors.base import Chain, Compressor
 from gleanvid.models import compressing, load_model
 from gleanvid.types import Compression
+from tests.models.conftest import DENSE, INSIDE
 from tests.models.oracle import (
     QUESTIONS,
     EveryNth,
@@ -47,6 +48,11 @@ class WatchingLast(Watching):
 class WatchingText(Watching):
     queries: ClassVar[str] = "text"
     needs: ClassVar[frozenset[str]] = frozenset({"text"})
+
+
+@pytest.fixture(params=[family for family in DENSE if family in INSIDE])
+def adapter(request, adapters):
+    return adapters[request.param]
 
 
 @cache

@@ -90,7 +90,8 @@ def _watched(name: str) -> Callable[..., Any]:
     def attention(module: nn.Module, query: Tensor, key: Tensor, *args: Any, **kwargs: Any) -> Any:
         watcher = _watchers.get(module)
         if watcher is not None:
-            watcher(query, key, kwargs)
+            mask = args[1] if len(args) > 1 else kwargs.get("attention_mask")
+            watcher(query, key, {**kwargs, "attention_mask": mask})
         function = original or sys.modules[type(module).__module__].eager_attention_forward
         return function(module, query, key, *args, **kwargs)
 

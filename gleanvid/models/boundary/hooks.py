@@ -65,9 +65,9 @@ def prompt_hook(
     stages = {} if compressor is None else dict(compressor.at_depth(depth).stages)
     if max(stages, default=0) >= depth:
         raise ValueError(f"stage at layer {max(stages)}: this language model has {depth} layers")
-    if layout.recurrent and max(stages, default=0):
+    if layout.ahead_only and max(stages, default=0):
         raise ValueError(
-            f"stage at layer {max(stages)}: layers of this language model keep a recurrent state, "
+            f"stage at layer {max(stages)}: {layout.ahead_only}, "
             "so only compressors that act before it work"
         )
     prefill = Prefill()

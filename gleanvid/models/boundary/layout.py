@@ -38,6 +38,9 @@ class Layout:
     - ``vision_attention``: the last attention module whose output the language model gets to see;
       ``patches_to_tokens`` turns its rows [n, C], in the tower's order, into rows [T*N, C] per
       token of all videos. Rows ahead of the videos' belong to images of the same prompt.
+    - ``ahead_only``: why nothing can be taken out inside the language model, if so;
+      ``recurrent``: layers read one column after the other, ``windows``: layers look back a number
+      of columns, which are counted in the whole prompt.
     """
 
     core: nn.Module
@@ -51,6 +54,8 @@ class Layout:
     tower: nn.Module | None = None
     split: Split = by_frame
     recurrent: bool = False
+    windows: bool = False
+    ahead_only: str = ""
 
     def visual_columns(self, input_ids: Tensor | None, inputs_embeds: Tensor | None) -> Tensor:
         """bool [B, L]: which columns of the prompt are video placeholders."""

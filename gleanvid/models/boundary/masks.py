@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import torch
@@ -41,3 +42,18 @@ def narrowed_mask(mask: Any, plan: Plan, entered: int, prefilling: bool, static:
         kept = kept.masked_fill(itself, True if boolean else 0.0)
     cut = torch.cat([kept, mask[..., entered:]], -1)
     return pad(cut, (0, mask.shape[-1] - cut.shape[-1]), value=blocked) if static else cut
+
+
+def cut_masks(masks: Mapping[str, Tensor | None], plan: Plan, entered: int) -> dict[str, Any]:
+    """Masks by kind of layer, made for the whole prompt of ``entered`` columns, at the plan's.
+
+    One that is None is causal and is made where rows need padding.
+    """
+    return {kind: _cut_or_made(mask, plan, entered) for kind, mask in masks.items()}
+
+
+def _cut_or_made(mask: Tensor | None, plan: Plan, entered: int) -> Any:
+    if mask is None and plan.padded:
+        whole = torch.ones(entered, entered, dtype=torch.bool, device=plan.index.device)
+        mask = whole.tril().expand(len(plan.index), 1, -1, -1)
+    return narrowed_mask(mask, plan, entered, prefilling=True, static=False)

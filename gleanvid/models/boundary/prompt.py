@@ -16,6 +16,7 @@ from torch import Tensor, nn
 from gleanvid.compressors.base import Compressor
 from gleanvid.models.boundary.layers import LayerHooks
 from gleanvid.models.boundary.layout import Layout
+from gleanvid.models.boundary.masks import cut_masks
 from gleanvid.models.boundary.prefill import Prefill
 from gleanvid.models.boundary.sequence import (
     Plan,
@@ -48,6 +49,7 @@ class Prefilled:
     sections: int  # leading dimension of position_ids: 0 for [B, L], 3 for time, height, width
     lead: int = 0
     lead_position: float = 0
+    positions: Tensor | None = None  # [B, P] of what was kept, where layers have windows
 
     @property
     def length(self) -> int:
@@ -136,11 +138,17 @@ class PromptHook:
             plan.padded,
             sections.amax(0).masked_fill(~present, 0).amax(1) + 1,
             len(positions) if positions.ndim == 3 else 0,
+            positions=plan.gather(positions) if self.layout.windows else None,
         )
         if whole:
             self.prefilled = self.prefilled if self.goes_on else None
             return kwargs
-        return shortened(kwargs, positions, plan, spans, records)
+        shorter = shortened(kwargs, positions, plan, spans, records)
+        if self.layout.windows:
+            if getattr(kwargs.get("past_key_values"), "is_compileable", False):
+                raise ValueError("windows of this model's layers do not fit into a static cache")
+            shorter["attention_mask"] = cut_masks(kwargs["attention_mask"], plan, length)
+        return shorter
 
     def _compress(
         self, embeds: Tensor, present: Tensor, spans: list[list[Span]]
@@ -193,8 +201,10 @@ class PromptHook:
         steps = torch.arange(past - state.length, past - state.length + new, device=embeds.device)
         later = state.next_position.to(embeds.device)[:, None] + steps - state.lead
         positions = torch.where(steps < state.lead, state.lead_position + steps, later)
-        mask = None
-        if state.padded:
+        mask: Any = None
+        if state.positions is not None:
+            mask = window_masks(self.layout, state, positions, kwargs["past_key_values"])
+        elif state.padded:
             added = state.mask.new_ones(count, past - state.length + new)
             mask = torch.cat([state.mask, added], 1).long()
         if state.sections:
@@ -236,6 +246,8 @@ def shortened(
         shorter["position_ids"] = torch.stack([plan.gather(section) for section in positions])
     else:
         shorter["position_ids"] = plan.gather(positions)
+    if kwargs.get("per_layer_inputs") is not None:
+        shorter["per_layer_inputs"] = plan.gather(kwargs["per_layer_inputs"])
     levels, visual = kwargs.get("deepstack_visual_embeds"), kwargs.get("visual_pos_masks")
     if visual is not None:
         visual = visual.to(plan.index.device)
@@ -245,3 +257,26 @@ def shortened(
                 reduce_packed(level, visual, plan, spans, records)[0] for level in levels
             ]
     return shorter
+
+
+def window_masks(
+    layout: Layout, state: Prefilled, positions: Tensor, cache: Any
+) -> dict[str, Tensor]:
+    """The mask of each kind of layer for new columns at ``positions`` [B, q] behind the prompt.
+
+    A window is counted in positions of the whole prompt, not in the columns that are left.
+    """
+    config: Any = layout.language_model.config
+    count, new = positions.shape
+    later = cached_length(cache) - state.length
+    assert state.positions is not None
+    known = state.positions.to(positions.device)
+    between = state.next_position.to(positions.device)[:, None] - state.lead
+    between = between + torch.arange(later, device=positions.device)
+    place = torch.cat([known, between, positions], 1)
+    present = torch.cat([state.mask, state.mask.new_ones(count, later + new)], 1)
+    seen = present[:, None] & (place[:, None] <= positions[..., None])
+    near = seen & (place[:, None] > positions[..., None] - config.sliding_window)
+    offset = next((layer for layer in cache.layers if layer.is_sliding), None)
+    start = 0 if offset is None else offset.get_mask_sizes(new)[1]
+    return {"full_attention": seen[:, None], "sliding_attention": near[:, None, :, start:]}

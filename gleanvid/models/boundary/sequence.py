@@ -121,7 +121,7 @@ def present_columns(attention_mask: Any, rows: int, length: int, device: torch.d
     if attention_mask is None:
         return torch.ones(rows, length, dtype=torch.bool, device=device)
     if attention_mask.ndim == 4:  # the last query sees every column that is not padding
-        last = attention_mask[:, 0, length - 1, :length]
+        last = attention_mask[:, 0, -1, :length]
         return (last if last.dtype == torch.bool else last == 0).expand(rows, length)
     return attention_mask[:, :length].bool()
 

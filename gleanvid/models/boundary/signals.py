@@ -17,6 +17,7 @@ from torch import Tensor
 
 from gleanvid.models.boundary.attention import attention_received, watching
 from gleanvid.models.boundary.layout import Grid, Layout
+from gleanvid.models.boundary.sequence import present_columns
 
 VISION_SIGNALS = frozenset({"saliency", "keys"})
 _CHUNK = 512  # queries at a time
@@ -38,12 +39,20 @@ class VisionSignals:
             yield
 
     def _watch(self, query: Tensor, key: Tensor, kwargs: dict[str, Any]) -> None:
-        """One unit in each row of the batch, or all in one with their borders (FlashAttention)."""
+        """One unit in each row of the batch, or all in one with their borders (FlashAttention).
+
+        A mask tells which patches are padding: columns that the first patch does not see.
+        """
         borders = kwargs.get("cu_seq_lens_q")
         queries, keys = query.unbind(), key.unbind()
         if borders is not None:
             lengths = borders.diff().tolist()
             queries, keys = query[0].split(lengths, 1), key[0].split(lengths, 1)
+        mask = kwargs.get("attention_mask")
+        if mask is not None:
+            real = present_columns(mask[:, :, :1], len(query), mask.shape[-1], mask.device)
+            queries = tuple(rows[:, own] for rows, own in zip(queries, real, strict=True))
+            keys = tuple(rows[:, own] for rows, own in zip(keys, real, strict=True))
         for asking, asked in zip(queries, keys, strict=True):
             if "saliency" in self.needs:
                 received = attention_received(asking, asked, kwargs.get("scaling"), _CHUNK)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gleanvid.models.base import ModelAdapter
+from gleanvid.models.families.gemma4 import Gemma4
 from gleanvid.models.families.glm4v import Glm4V
 from gleanvid.models.families.internvl import InternVL
 from gleanvid.models.families.llava_next_video import LlavaNextVideo
@@ -26,6 +27,7 @@ MODELS: tuple[type[ModelAdapter], ...] = (
     Qwen2VL,
     Qwen3Omni,
     Glm4V,
+    Gemma4,
     LlavaOnevision,
     LlavaVideo,
     LlavaNextVideo,

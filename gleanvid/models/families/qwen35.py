@@ -21,4 +21,5 @@ class Qwen35(Qwen3VL):
 
     @classmethod
     def layout_of(cls, hf_model: Any) -> Layout:
-        return replace(super().layout_of(hf_model), recurrent=True)
+        reason = "layers of this language model keep a recurrent state"
+        return replace(super().layout_of(hf_model), recurrent=True, ahead_only=reason)

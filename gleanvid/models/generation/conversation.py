@@ -122,7 +122,7 @@ class Conversation:
                 prefix = self._prefix
                 lead = inputs["input_ids"][0, self.encoded.inputs["input_ids"].shape[1] :]
             together = model.text_config._attn_implementation in _TAKES_ANY_MASK
-            together = together and not model.layout.recurrent
+            together = together and not (model.layout.recurrent or model.layout.windows)
             parts = [given] if together else [[ids] for ids in given]
             with prefix.going_on(model.hf_model, len(lead)):
                 return [score for part in parts for score in self._scores(prefix, lead, part)]
@@ -180,6 +180,10 @@ class Conversation:
     def _hidden(self, prefix: Prefix, ids: Tensor, lead: int, sizes: list[int]) -> Tensor:
         """[S, D] of ``ids`` [S]: a lead that all see, then answers of these sizes side by side."""
         language_model: Any = self.model.layout.language_model
+        if self.model.layout.windows:  # whose masks and inputs by layer are not known here
+            core = self.model.layout.core
+            made = core(input_ids=ids[None], past_key_values=prefix.fork(), use_cache=True)
+            return made.last_hidden_state[0]
         own = [torch.zeros(lead), *(torch.full((size,), n + 1) for n, size in enumerate(sizes))]
         segment = torch.cat(own).to(ids.device)
         state = prefix.hook.prefilled

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 ORACLE = "class, against the masked oracle"
 RECURRENT = "class, against the recomputed prompt"
 AHEAD = "compressors ahead of the language model only: most layers keep a recurrent state"
+WINDOWS = "compressors ahead of the language model only; sdpa alone; needs transformers 5.23"
 WHOLE = "weights, accuracy and app"
 
 
@@ -72,6 +73,10 @@ CHECKPOINTS: tuple[Checkpoint, ...] = (
     Checkpoint("zai-org/GLM-4.6V-Flash", "glm46v", 9, MIT, 128 * _K),
     Checkpoint("zai-org/GLM-4.5V", "glm4v_moe", 106, MIT, 64 * _K),
     Checkpoint("zai-org/GLM-4.6V", "glm4v_moe", 106, MIT, 128 * _K),
+    Checkpoint("google/gemma-4-E2B-it", "gemma4", 5.1, APACHE, 128 * _K, note=WINDOWS),
+    Checkpoint("google/gemma-4-E4B-it", "gemma4", 8, APACHE, 128 * _K, note=WINDOWS),
+    Checkpoint("google/gemma-4-26B-A4B-it", "gemma4", 26, APACHE, 256 * _K, 25.2, note=WINDOWS),
+    Checkpoint("google/gemma-4-31B-it", "gemma4", 31, APACHE, 256 * _K, 30.7, note=WINDOWS),
     Checkpoint(
         "llava-hf/llava-onevision-qwen2-0.5b-ov-hf", "llava_onevision", 0.5, APACHE, 32 * _K
     ),

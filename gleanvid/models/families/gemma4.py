@@ -1,0 +1,110 @@
+"""Gemma 4: every frame for itself, its time as text in front of it, windows in most layers.
+
+Gemma team, "Gemma 4", 2026. A token is the mean of a block of patches (3x3). The smaller models
+give every layer inputs of its own by token, which follow the tokens that stay; in the larger ones
+the tokens of a frame see each other within a window. Windows are counted in the whole prompt, so a
+token that stays sees what it would have seen; transformers makes masks of all pairs of tokens where
+a prompt is longer than a window. The last layers of the smaller models read keys of earlier ones.
+So nothing can be taken out inside. Sound is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any, ClassVar
+
+import torch
+from torch import Tensor
+
+from gleanvid.models.base import ModelAdapter
+from gleanvid.models.boundary import Layout
+from gleanvid.models.boundary.layout import Grid
+from gleanvid.models.frames import frame_metadata
+from gleanvid.models.geometry import cells
+from gleanvid.types import ModelError, Video
+
+_TOKENS = (1120, 560, 280, 140, 70)  # of a frame at most: what the processor allows
+
+
+class Gemma4(ModelAdapter):
+    model_types: ClassVar[tuple[str, ...]] = ("gemma4",)
+
+    @classmethod
+    def layout_of(cls, hf_model: Any) -> Layout:
+        core, block = hf_model.model, hf_model.config.vision_config.pooling_kernel_size
+        implementation = core.language_model.config._attn_implementation
+        if implementation != "sdpa":
+            raise ModelError(
+                f"attn_implementation={implementation!r}: windows of Gemma 4 can be kept under "
+                "compression with 'sdpa' alone."
+            )
+        return Layout(
+            core,
+            core.language_model,
+            hf_model.config.video_token_id,
+            partial(_grids, block),
+            core.vision_tower.encoder.layers[-1].self_attn,
+            partial(_patches_to_tokens, block),
+            tower=core.vision_tower,
+            windows=True,
+            ahead_only="windows and shared keys tie the layers of this language model together",
+        )
+
+    def build_inputs(self, video: Video, text: str, max_pixels: int | None) -> Mapping[str, Any]:
+        tokenizer = self.processor.tokenizer
+        begun = bool(tokenizer.bos_token) and text.startswith(tokenizer.bos_token)
+        tensors = self.processor(
+            text=[text],
+            videos=[video.frames],
+            video_metadata=[frame_metadata(video)],
+            do_sample_frames=False,
+            max_soft_tokens=self._most_tokens(len(video), max_pixels),
+            add_special_tokens=not begun,
+            return_tensors="pt",
+        )
+        unread = ("video_metadata", "num_soft_tokens_per_video")
+        return {name: tensors[name] for name in tensors if name not in unread}
+
+    def _most_tokens(self, num_frames: int, max_pixels: int | None) -> int:
+        """Of a frame. Raises ``ModelError`` where the fewest have more pixels than is allowed."""
+        processor = self.processor.video_processor
+        if max_pixels is None:
+            return processor.max_soft_tokens
+        frame = (processor.pooling_kernel_size * processor.patch_size) ** 2 * num_frames
+        most = next((tokens for tokens in _TOKENS if tokens * frame <= max_pixels), None)
+        if most is None:
+            raise ModelError(
+                f"max_pixels={max_pixels} is too little for this clip, which takes at least "
+                f"{_TOKENS[-1] * frame} pixels: use fewer frames or a higher max_pixels."
+            )
+        return most
+
+    def place_tokens(self, video: Video, inputs: Mapping[str, Any]) -> tuple[Grid, Tensor, Tensor]:
+        grid = self.layout.grids(inputs)[0]
+        seconds = torch.as_tensor(video.timestamps)[:, None].expand(-1, 2)
+        return grid, seconds, cells(grid[1], grid[2], video.source_size)
+
+
+def _grids(block: int, inputs: Mapping[str, Any]) -> list[Grid]:
+    """From the places (x, y) of the patches of every frame, -1 where there is none."""
+    if inputs.get("input_features") is not None:
+        raise ModelError("input_features: a video with sound cannot be compressed, only silent.")
+    places, counts = inputs.get("video_position_ids"), inputs.get("num_frames_per_video")
+    if places is None or counts is None:
+        return []
+    sizes = [(frames[0].amax(0) + 1).tolist() for frames in places.split(counts.tolist())]
+    pairs = zip(counts.tolist(), sizes, strict=True)
+    return [(count, rows // block, columns // block) for count, (columns, rows) in pairs]
+
+
+def _patches_to_tokens(block: int, patches: Tensor, grids: list[Grid]) -> Tensor:
+    """Means of blocks of patches, which stand row by row; those of still images come first."""
+    sizes = [units * rows * columns * block**2 for units, rows, columns in grids]
+    parts = patches[-sum(sizes) :].split(sizes)
+    return torch.cat(
+        [
+            part.view(units, rows, block, columns, block, -1).mean((2, 4)).flatten(0, 2)
+            for part, (units, rows, columns) in zip(parts, grids, strict=True)
+        ]
+    )

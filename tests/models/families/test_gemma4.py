@@ -1,0 +1,122 @@
+"""Gemma 4: windows of the whole prompt, inputs by layer, and what is refused."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from gleanvid.compressors.base import Chain
+from gleanvid.models import compressing, load_model
+from gleanvid.models.boundary import prompt
+from gleanvid.models.generation.sampling import Sampling
+from gleanvid.types import ModelError
+from tests.models.oracle import QUESTIONS, EveryNth, generate, hook_count, model_inputs
+from tests.models.tiny import noise_video
+
+QUARTER = EveryNth(retention_ratio=0.25)
+
+
+@pytest.fixture(params=["gemma4", "gemma4_large"])
+def model(request, adapters):
+    return adapters[request.param]
+
+
+@pytest.fixture(params=["gemma4"])
+def small(request, adapters):
+    return adapters[request.param]
+
+
+def test_windows_of_the_shorter_prompt_would_be_found(model, monkeypatch):
+    """The tests' prompts are longer than a window, and what is left of them reaches further."""
+    inputs = model_inputs(model, QUESTIONS[:1])
+    with compressing(model.hf_model, QUARTER) as record:
+        right = generate(model, inputs, 3)
+        assert record.prompt_tokens_kept[0] > model.text_config.sliding_window
+        monkeypatch.setattr(prompt, "cut_masks", lambda masks, plan, entered: plan.mask.long())
+        prefill = generate(model, inputs, 3)
+        monkeypatch.undo()
+        monkeypatch.setattr(prompt, "window_masks", lambda *_: None)
+        steps = generate(model, inputs, 3)
+    assert (right.logits[0] - prefill.logits[0]).abs().max() > 0.01
+    assert torch.equal(right.logits[0], steps.logits[0])
+    assert (right.logits[1] - steps.logits[1]).abs().max() > 0.01
+
+
+def test_inputs_by_layer_are_those_of_the_tokens_that_stay(small):
+    inputs, seen = model_inputs(small, QUESTIONS[:1]), []
+    handle = small.layout.language_model.register_forward_pre_hook(
+        lambda module, args, kwargs: seen.append(kwargs["per_layer_inputs"]), with_kwargs=True
+    )
+    small.hf_model(**inputs)
+    with compressing(small.hf_model, QUARTER) as record:
+        handle.remove()
+        handle = small.layout.language_model.register_forward_pre_hook(
+            lambda module, args, kwargs: seen.append(kwargs["per_layer_inputs"]), with_kwargs=True
+        )
+        small.hf_model(**inputs)
+    handle.remove()
+    whole, shorter = seen
+    visual = inputs["input_ids"][0] == small.layout.video_token_id
+    assert shorter.shape[1] == record.prompt_tokens_kept[0] < whole.shape[1]
+    assert torch.equal(shorter[0, -5:], whole[0, -5:])
+    assert whole[0, visual].std(0).max() == 0  # all of a video's are the same
+    assert not torch.equal(shorter[0, -1], whole[0, visual][0])
+
+
+def test_stages_inside_are_refused_with_the_reason(model):
+    before = hook_count(model.hf_model)
+    inside = Chain("inside", ((0, QUARTER), (2, QUARTER)))
+    with pytest.raises(ValueError, match=r"layer 2.*shared keys"):
+        model.generate(model.encode(noise_video(2)), "what?", inside)
+    assert hook_count(model.hf_model) == before
+
+
+def test_attention_without_masks_of_pairs_is_refused(small):
+    with pytest.raises(ModelError, match=r"attn_implementation='eager'.*sdpa"):
+        load_model(small.name, device="cpu", attn_implementation="eager")
+
+
+def test_sound_is_refused(small):
+    inputs = model_inputs(small, QUESTIONS[:1])
+    with pytest.raises(ModelError, match="only silent"), compressing(small.hf_model, QUARTER):
+        small.hf_model(**inputs, input_features=torch.zeros(1, 8, 128))
+
+
+def test_max_pixels_chooses_the_tokens_of_a_frame(small):
+    """A frame of 70, 140, 280 ... tokens of 12 x 12 pixels at most."""
+    video = noise_video(4, 240, 320)
+    for most in (70, 140, 280):
+        encoded = small.encode(video, max_pixels=4 * 144 * (2 * most - 1))
+        assert 0.7 * most < encoded.tokens.tokens_per_unit <= most
+    with pytest.raises(ModelError, match=r"at least 40320 pixels: use fewer frames"):
+        small.encode(video, max_pixels=40319)
+
+
+@pytest.fixture
+def beginning(small):
+    tokenizer = small.processor.tokenizer
+    tokenizer.bos_token = "<|im_start|>"
+    yield
+    tokenizer.bos_token = None
+
+
+def test_a_prompt_that_begins_with_the_first_token_gets_no_second(small, beginning, monkeypatch):
+    asked = []
+    original = type(small.processor).__call__
+
+    def seen(self, *args, **kwargs):
+        asked.append(kwargs["add_special_tokens"])
+        return original(self, *args, **kwargs)
+
+    monkeypatch.setattr(type(small.processor), "__call__", seen)
+    small.build_inputs(noise_video(2), "<|im_start|>user <|video|>", None)
+    small.build_inputs(noise_video(2), "user <|video|>", None)
+    assert asked == [False, True]
+
+
+def test_questions_on_one_video_go_on_within_its_windows(model):
+    encoded = model.encode(noise_video())
+    talk = model.conversation(encoded, QUARTER)
+    for question in QUESTIONS:
+        fresh = model.generate(encoded, question, QUARTER, Sampling(5))
+        assert talk.ask(question, Sampling(5)).text == fresh.text
