@@ -7,7 +7,15 @@ import transformers
 from packaging.version import parse
 
 from gleanvid.models import load_model
-from tests.models import tiny_frames, tiny_gemma, tiny_glm, tiny_llava, tiny_omni, tiny_qwen
+from tests.models import (
+    tiny_frames,
+    tiny_gemma,
+    tiny_glm,
+    tiny_llava,
+    tiny_minicpm,
+    tiny_omni,
+    tiny_qwen,
+)
 
 HERE = Path(__file__).parent
 FAMILIES = {
@@ -33,13 +41,20 @@ FAMILIES = {
 RECURRENT = {  # no oracle by masks and nothing inside the model
     "qwen3_5": tiny_qwen.qwen35,
     "qwen3_5_moe": tiny_qwen.qwen35_moe,
+    "minicpmv": tiny_minicpm.minicpmv,
 }
 
 
-LATER = {"qwen3_omni", "gemma4", "gemma4_large"}  # without a usable class in transformers 5.17
+LATER = {
+    "qwen3_omni",
+    "gemma4",
+    "gemma4_large",
+    "minicpmv",
+}  # without a usable class in transformers 5.17
 ALL = list(FAMILIES | RECURRENT)
 if parse(transformers.__version__) < parse("5.23"):
     FAMILIES = {family: FAMILIES[family] for family in FAMILIES if family not in LATER}
+    RECURRENT = {family: RECURRENT[family] for family in RECURRENT if family not in LATER}
 
 EVERY = FAMILIES | RECURRENT
 AHEAD_ONLY = {"gemma4", "gemma4_large", *RECURRENT}  # nothing can be taken out inside

@@ -110,7 +110,14 @@ def model_inputs(adapter, questions, videos=None, **processor_options) -> dict:
                 for value in values
             ]
         joined = torch.is_tensor(values[0])
-        batch[name] = torch.cat(values) if joined else [item for value in values for item in value]
+        packed = (
+            adapter.layout.joined and name == adapter.pixel_input
+        )  # frames one behind the other
+        batch[name] = (
+            torch.cat(values, -1 if packed else 0)
+            if joined
+            else [item for value in values for item in value]
+        )
     return batch
 
 

@@ -111,7 +111,7 @@ def test_a_conversation_lets_go_of_the_vision_outputs(adapter):
     encoded = adapter.encode(noise_video())
     rows, parts = encoded.tokens.features.untyped_storage(), tensors_in(encoded.vision)
     more = [part for part in parts if part.untyped_storage().data_ptr() != rows.data_ptr()]
-    assert len(more) == len(parts) - 1 or len(adapter.layout.sides(encoded.tokens.grid)) > 1
+    assert len(more) in (0, len(parts) - 1) or len(adapter.layout.sides(encoded.tokens.grid)) > 1
     made = [weakref.ref(tensor) for tensor in more]
     del rows, parts, more
     talk = adapter.conversation(encoded, QUARTER)
@@ -201,7 +201,7 @@ def test_answering_grows_with_the_prompt_alone(adapter, compressor, monkeypatch)
 
 @pytest.mark.parametrize("own", [False, True], ids=["adapter", "own pipeline"])
 def test_prefill_makes_one_row_of_logits(adapter, own):
-    """But for two models in their own pipeline, whose classes make those of all tokens."""
+    """But for some models in their own pipeline, whose classes make those of all tokens."""
     rows = []
     handle = adapter.hf_model.lm_head.register_forward_hook(
         lambda module, args, output: rows.append(output.shape[1])
@@ -214,5 +214,5 @@ def test_prefill_makes_one_row_of_logits(adapter, own):
         adapter.generate(encoded, "what?", QUARTER, Sampling(3))
     handle.remove()
     kind = adapter.hf_model.config.model_type
-    whole = own and kind in ("video_llama_3", "qwen3_omni_moe_thinker")
+    whole = own and kind in ("video_llama_3", "qwen3_omni_moe_thinker", "minicpmv4_6")
     assert rows and (max(rows) > 1) == whole

@@ -42,6 +42,13 @@ EXPERTS = {  # hidden size unlike the experts' width: checkpoints may hold exper
     "moe_intermediate_size": 24,
 }
 ROPE = {"rope_type": "default", "rope_theta": 10000.0, "mrope_section": [2, 1, 1]}
+LINEAR = {
+    "linear_key_head_dim": 8,
+    "linear_value_head_dim": 8,
+    "linear_num_key_heads": 2,
+    "linear_num_value_heads": 4,
+    "layer_types": ["linear_attention", "full_attention"] * 2 + ["linear_attention"],
+}
 
 
 def processor3(tokenizer: Any) -> Qwen3VLProcessor:
@@ -118,15 +125,8 @@ def qwen35_moe(directory: Path) -> None:
 
 def _qwen35(model: Any, config: Any, more: dict[str, Any], directory: Path) -> None:
     tokenizer = tiny_tokenizer()
-    linear = {
-        "linear_key_head_dim": 8,
-        "linear_value_head_dim": 8,
-        "linear_num_key_heads": 2,
-        "linear_num_value_heads": 4,
-        "layer_types": ["linear_attention", "full_attention"] * 2 + ["linear_attention"],
-    }
     rope = ROPE | {"partial_rotary_factor": 0.5, "mrope_interleaved": True}
-    numbers = text_numbers(tokenizer) | linear | {"head_dim": 16, "rope_parameters": rope}
+    numbers = text_numbers(tokenizer) | LINEAR | {"head_dim": 16, "rope_parameters": rope}
     made = config(
         text_config=numbers | more,
         vision_config=TOWER3,

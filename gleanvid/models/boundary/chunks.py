@@ -73,8 +73,11 @@ def _has_rows(value: Any, count: int) -> bool:
 
 
 @contextmanager
-def in_chunks(tower: nn.Module | None, split: Split) -> Iterator[None]:
-    """While open, ``tower`` works on :data:`NUMBERS_AT_ONCE` numbers at a time."""
+def in_chunks(tower: nn.Module | None, split: Split, along: int = 0) -> Iterator[None]:
+    """While open, ``tower`` works on :data:`NUMBERS_AT_ONCE` numbers at a time.
+
+    Its outputs for the parts follow each other in the dimension ``along``.
+    """
     if tower is None:
         yield
         return
@@ -87,7 +90,7 @@ def in_chunks(tower: nn.Module | None, split: Split) -> Iterator[None]:
         parts = split({n: v for n, v in inputs.items() if v is not None}, NUMBERS_AT_ONCE)
         if len(parts) == 1:
             return original(*args, **kwargs)
-        return _joined([original(**part) for part in parts])
+        return _joined([original(**part) for part in parts], along)
 
     tower.forward = forward
     try:
@@ -96,14 +99,14 @@ def in_chunks(tower: nn.Module | None, split: Split) -> Iterator[None]:
         del tower.forward
 
 
-def _joined(outputs: list[Any]) -> Any:
+def _joined(outputs: list[Any], along: int) -> Any:
     """Tensors one behind the other, in whatever they are wrapped."""
     first = outputs[0]
     if isinstance(first, Tensor):
-        return torch.cat(outputs)
+        return torch.cat(outputs, along)
     if isinstance(first, ModelOutput):
         fields = {name: [output[name] for output in outputs] for name in first}
-        return type(first)(**{name: _joined(values) for name, values in fields.items()})
+        return type(first)(**{name: _joined(values, along) for name, values in fields.items()})
     if isinstance(first, (list, tuple)):
-        return type(first)(_joined(list(values)) for values in zip(*outputs, strict=True))
+        return type(first)(_joined(list(values), along) for values in zip(*outputs, strict=True))
     return first

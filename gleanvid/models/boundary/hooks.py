@@ -100,8 +100,8 @@ def installed(hf_model: Any, hook: PromptHook) -> Iterator[None]:
 def last_logits_only(hf_model: Any) -> Iterator[None]:
     """While open, the output head reads one column at a time, also where a class asks for all.
 
-    Most classes have ``logits_to_keep``; those of VideoLLaMA3 and Qwen3-Omni make logits of the
-    whole prompt.
+    Most classes have ``logits_to_keep``; those of VideoLLaMA3, Qwen3-Omni and MiniCPM-V make
+    logits of the whole prompt.
     """
 
     def cut(module: Any, args: tuple[Any, ...]) -> tuple[Any, ...]:

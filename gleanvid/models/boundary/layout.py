@@ -53,6 +53,7 @@ class Layout:
     vision_method: str = "get_video_features"
     tower: nn.Module | None = None
     split: Split = by_frame
+    joined: int = 0  # the dimension in which the tower's outputs for parts follow each other
     recurrent: bool = False
     windows: bool = False
     ahead_only: str = ""

@@ -32,7 +32,7 @@ def capture_vision(
     """
     outputs: list[Any] = []
     signals = VisionSignals(layout, needs)
-    chunked = in_chunks(layout.tower, layout.split)
+    chunked = in_chunks(layout.tower, layout.split, layout.joined)
     with _answered(layout, outputs), signals.collecting(), chunked:
         reached = _reach(layout, inputs)["inputs_embeds"]
     visual = layout.visual_columns(inputs["input_ids"], None).to(reached.device)
@@ -43,8 +43,16 @@ def capture_vision(
 
 
 def _stored_once(rows: Tensor, output: Any) -> Tensor:
-    """``rows`` [V, D] themselves, or where ``output`` holds them in one piece a view of that."""
+    """``rows`` [V, D] themselves, or where ``output`` holds them in one piece a view of that.
+
+    Where it holds them in many pieces, these become views of ``rows``.
+    """
     pooled = getattr(output, "pooler_output", None)
+    if isinstance(pooled, (list, tuple)) and len(pooled) > 1:
+        sizes = [len(part) for part in pooled]
+        if sum(sizes) == len(rows) and torch.equal(torch.cat(list(pooled)).to(rows), rows):
+            output.pooler_output = type(pooled)(rows.split(sizes))
+        return rows
     for part in pooled if isinstance(pooled, (list, tuple)) else (pooled,):
         if isinstance(part, Tensor) and (part.device, part.dtype) == (rows.device, rows.dtype):
             found = part.flatten(0, -2)[: len(rows)]

@@ -11,6 +11,7 @@ from gleanvid.models.families.internvl import InternVL
 from gleanvid.models.families.llava_next_video import LlavaNextVideo
 from gleanvid.models.families.llava_onevision import LlavaOnevision
 from gleanvid.models.families.llava_video.adapter import LlavaVideo
+from gleanvid.models.families.minicpmv import MiniCPMV
 from gleanvid.models.families.perception_lm import PerceptionLM
 from gleanvid.models.families.qwen2_vl import Qwen2VL
 from gleanvid.models.families.qwen3_omni import Qwen3Omni
@@ -36,6 +37,7 @@ MODELS: tuple[type[ModelAdapter], ...] = (
     InternVL,
     VideoLlama3,
     Qwen35,
+    MiniCPMV,
 )
 
 REFUSED = {  # types that see videos and cannot be compressed, with the reason

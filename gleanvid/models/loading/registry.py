@@ -132,6 +132,15 @@ CHECKPOINTS: tuple[Checkpoint, ...] = (
         note=AHEAD,
     ),
     Checkpoint(
+        "openbmb/MiniCPM-V-4.6",
+        "minicpmv4_6",
+        1.3,
+        APACHE,
+        256 * _K,
+        tested=RECURRENT,
+        note=f"frames are not sliced; needs transformers 5.23; {AHEAD}",
+    ),
+    Checkpoint(
         "Qwen/Qwen3.6-27B",
         "qwen3_5",
         27,

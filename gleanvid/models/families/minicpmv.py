@@ -1,0 +1,133 @@
+"""MiniCPM-V 4.6: every frame between marks of an image, on the language model of Qwen3.5.
+
+Yao et al., "MiniCPM-V", 2024, arXiv:2408.01800, and the model's own page. A token is 4x4 patches
+of a frame (2x2 in mode "4x"), of which the tower merges the first half half way through. Frames are
+never cut into slices here and carry no number, as the authors advise for videos; the prompt says
+nothing of time. Most layers are recurrent, so only compressors ahead of the language model work.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from functools import partial
+from typing import Any, ClassVar
+
+import torch
+from torch import Tensor
+
+from gleanvid.models.base import ModelAdapter
+from gleanvid.models.boundary import Layout
+from gleanvid.models.boundary.layout import Grid
+from gleanvid.models.frames import frame_metadata
+from gleanvid.models.geometry import cells
+from gleanvid.types import ModelError, Video
+
+
+class MiniCPMV(ModelAdapter):
+    model_types: ClassVar[tuple[str, ...]] = ("minicpmv4_6",)
+
+    @classmethod
+    def layout_of(cls, hf_model: Any) -> Layout:
+        core, config = hf_model.model, hf_model.config
+        if config.merger_times != 1:
+            raise ModelError(f"merger_times={config.merger_times} is not supported, only 1.")
+        side = 2 if config.downsample_mode == "4x" else 4
+        return Layout(
+            core,
+            core.language_model,
+            config.video_token_id,
+            partial(_grids, config.video_token_id, side),
+            core.vision_tower.encoder.layers[-1].self_attn,
+            _patches_to_tokens,
+            tower=core.vision_tower,
+            split=_by_frame,
+            joined=1,
+            recurrent=True,
+            ahead_only="layers of this language model keep a recurrent state",
+        )
+
+    def build_inputs(self, video: Video, text: str, max_pixels: int | None) -> Mapping[str, Any]:
+        tensors = self.processor(
+            text=[text],
+            videos=[video.frames],
+            video_metadata=[frame_metadata(video)],
+            do_sample_frames=False,
+            max_slice_nums=1,
+            stack_frames=1,
+            use_image_id=False,
+            downsample_mode=self.hf_model.config.downsample_mode,
+            scale_resolution=self._side(video, max_pixels),
+            return_tensors="pt",
+        )
+        return {name: tensors[name] for name in tensors if name != "video_metadata"}
+
+    def _side(self, video: Video, max_pixels: int | None) -> int:
+        """Of the square as large as a frame is made, give or take what makes whole tokens.
+
+        Raises ``ModelError`` where the smallest frames have more pixels than is allowed.
+        """
+        processor = self.processor.video_processor
+        if max_pixels is None:
+            return processor.scale_resolution
+        mode, pixels = self.hf_model.config.downsample_mode, 0
+        for side in range(math.isqrt(max_pixels // len(video)) + processor.patch_size, 0, -1):
+            height, width = processor.find_best_resize(
+                video.frames.shape[1:3], side, processor.patch_size, True, mode
+            )
+            pixels = height * width * len(video)
+            if pixels <= max_pixels:
+                return side
+        raise ModelError(
+            f"max_pixels={max_pixels} is too little for this clip, which takes at least "
+            f"{pixels} pixels: use fewer frames or a higher max_pixels."
+        )
+
+    def place_tokens(self, video: Video, inputs: Mapping[str, Any]) -> tuple[Grid, Tensor, Tensor]:
+        grid = self.layout.grids(inputs)[0]
+        seconds = torch.as_tensor(video.timestamps)[:, None].expand(-1, 2)
+        return grid, seconds, cells(grid[1], grid[2], video.source_size)
+
+
+def _grids(token: int, side: int, inputs: Mapping[str, Any]) -> list[Grid]:
+    """One video per row of the prompt, as many frames as it has placeholders for."""
+    sizes, ids = inputs.get("target_sizes_videos"), inputs.get("input_ids")
+    if sizes is None or ids is None:
+        return []
+    frames = [(rows // side, columns // side) for rows, columns in sizes.tolist()]
+    counts = [count for count in (ids == token).sum(1).tolist() if count]
+    repeats = max(1, sum(counts) // max(1, sum(rows * columns for rows, columns in frames)))
+    grids: list[Grid] = []
+    for count in counts[::repeats]:
+        rows, columns = frames[sum(units for units, _, _ in grids)]
+        grids.append((count // (rows * columns), rows, columns))
+    return grids
+
+
+def _by_frame(inputs: Mapping[str, Any], limit: int) -> list[dict[str, Any]]:
+    """Parts of the tower's pixels [1, C, p, N], frames one behind the other in N."""
+    (name, pixels), *_ = inputs.items()
+    sizes = inputs["target_sizes"]
+    widths = (sizes.prod(1) * pixels.shape[2]).tolist()
+    parts, start, first = [], 0, 0
+    while first < len(widths):
+        last, stop = first + 1, start + widths[first]
+        while last < len(widths) and pixels[..., start : stop + widths[last]].numel() <= limit:
+            stop += widths[last]
+            last += 1
+        own = {name: pixels[..., start:stop], "target_sizes": sizes[first:last]}
+        parts.append({**inputs, **own})
+        start, first = stop, last
+    return parts
+
+
+def _patches_to_tokens(patches: Tensor, grids: list[Grid]) -> Tensor:
+    """Means of 2x2 rows of the tower's last layers, those of still images coming first."""
+    sizes = [4 * units * rows * columns for units, rows, columns in grids]
+    parts = patches[-sum(sizes) :].split(sizes)
+    return torch.cat(
+        [
+            part.view(units, rows, 2, columns, 2, -1).mean((2, 4)).flatten(0, 2)
+            for part, (units, rows, columns) in zip(parts, grids, strict=True)
+        ]
+    )

@@ -1,0 +1,58 @@
+"""MiniCPM-V 4.6: whole frames, its two modes, and the bound on pixels."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from gleanvid.models.families.minicpmv import MiniCPMV, _grids
+from gleanvid.types import ModelError
+from tests.models.oracle import model_inputs
+from tests.models.tiny import noise_video
+
+
+@pytest.fixture(params=["minicpmv"])
+def model(request, adapters):
+    return adapters[request.param]
+
+
+def test_frames_are_not_cut_into_slices(model):
+    """The processor itself would cut a frame of this size."""
+    video = noise_video(2, 200, 300)
+    inputs = model.build_inputs(video, model._render(video, "?", ()), None)
+    assert len(inputs["target_sizes_videos"]) == 2
+    text = model.processor.tokenizer.decode(inputs["input_ids"][0])
+    assert "<slice>" not in text and "<image_id>" not in text
+    assert text.count("<image>") == text.count("</image>") == 2
+
+
+@pytest.mark.parametrize("mode", ["4x", "16x"])
+def test_both_modes_have_their_own_grid(model, mode, monkeypatch):
+    monkeypatch.setattr(model.hf_model.config, "downsample_mode", mode)
+    other = MiniCPMV(model.name, model.hf_model, model.processor)
+    tokens = other.encode(noise_video(3, 64, 64), frozenset({"saliency"})).tokens
+    assert tokens.grid == ((3, 8, 8) if mode == "4x" else (3, 4, 4))
+    assert len(tokens.saliency) == len(tokens)
+
+
+@pytest.mark.parametrize("shape", [(4, 240, 320), (7, 131, 57), (2, 64, 64)], ids=str)
+@pytest.mark.parametrize("per_frame", [30 * 30, 64 * 64, 150 * 150])
+def test_max_pixels_bounds_a_clip_and_is_made_use_of(model, shape, per_frame):
+    limit = per_frame * shape[0]
+    used = 256 * len(model.encode(noise_video(*shape), max_pixels=limit).tokens)
+    assert 0.25 * limit <= used <= limit
+
+
+def test_a_clip_that_does_not_fit_is_refused(model):
+    with pytest.raises(ModelError, match=r"max_pixels=1000 .* at least 2048 pixels"):
+        model.encode(noise_video(8), max_pixels=1000)
+
+
+def test_rows_of_a_prompt_have_their_own_frames(model):
+    videos = [noise_video(5), noise_video(8, 64, 128, seed=1)]
+    inputs = model_inputs(model, ["a", "b"], videos)
+    expected = [model.encode(video).tokens.grid for video in videos]
+    assert model.layout.grids(inputs) == expected
+    ids = inputs["input_ids"].repeat_interleave(2, 0)
+    assert _grids(model.layout.video_token_id, 4, inputs | {"input_ids": ids}) == expected
+    assert not torch.equal(inputs["input_ids"][0], inputs["input_ids"][1])
