@@ -13,6 +13,7 @@ from tests.models import (
     tiny_glm,
     tiny_llava,
     tiny_minicpm,
+    tiny_molmo,
     tiny_omni,
     tiny_qwen,
 )
@@ -29,6 +30,7 @@ FAMILIES = {
     "glm4v_moe": tiny_glm.glm4v_moe,
     "gemma4": tiny_gemma.gemma4,
     "gemma4_large": tiny_gemma.gemma4_large,
+    "molmo2": tiny_molmo.molmo2,
     "llava_onevision": tiny_llava.onevision,
     "llava_video": tiny_llava.video_average,
     "llava_video_bilinear": tiny_llava.video_bilinear,
@@ -50,6 +52,7 @@ LATER = {
     "gemma4",
     "gemma4_large",
     "minicpmv",
+    "molmo2",
 }  # without a usable class in transformers 5.17
 ALL = list(FAMILIES | RECURRENT)
 if parse(transformers.__version__) < parse("5.23"):

@@ -69,8 +69,10 @@ def oracle_logits(adapter, inputs, layers, steps):
     def hide(kept, module, args, kwargs):
         count, length = kept.shape
         columns = torch.cat([kept, kept.new_ones(count, new)], 1)
-        causal = torch.ones(length + new, length + new, dtype=torch.bool).tril()
-        mask = causal & columns[:, None, None]
+        seen = torch.ones(length + new, length + new, dtype=torch.bool).tril()
+        if adapter.layout.masked:  # not causal everywhere
+            seen = kwargs["attention_mask"]
+        mask = seen & columns[:, None, None]
         return args, kwargs | {"attention_mask": mask | torch.eye(length + new, dtype=torch.bool)}
 
     with ExitStack() as stack:

@@ -106,12 +106,22 @@ def test_generate_lets_go_of_what_the_vision_side_made(adapter, compressor, monk
     assert alive == [0, 0]
 
 
+def added(adapter):
+    """Whether features are added to the rows of their placeholders, so that both are held."""
+    return adapter.hf_model.config.model_type == "molmo2"
+
+
 def test_a_conversation_lets_go_of_the_vision_outputs(adapter):
     """Of all but the tokens' rows, which are their own."""
     encoded = adapter.encode(noise_video())
     rows, parts = encoded.tokens.features.untyped_storage(), tensors_in(encoded.vision)
     more = [part for part in parts if part.untyped_storage().data_ptr() != rows.data_ptr()]
-    assert len(more) in (0, len(parts) - 1) or len(adapter.layout.sides(encoded.tokens.grid)) > 1
+    assert len(more) != len(parts) or added(adapter)
+    assert (
+        len(more) in (0, len(parts) - 1)
+        or added(adapter)
+        or len(adapter.layout.sides(encoded.tokens.grid)) > 1
+    )
     made = [weakref.ref(tensor) for tensor in more]
     del rows, parts, more
     talk = adapter.conversation(encoded, QUARTER)
@@ -132,7 +142,7 @@ def test_an_encoding_holds_each_vision_row_once(adapter):
     side = len(adapter.layout.sides(encoded.tokens.grid))
     storages = [tensor.untyped_storage() for tensor in (rows, *tensors_in(encoded.vision))]
     held = {storage.data_ptr(): storage.nbytes() for storage in storages}
-    copies = 1 + levels + (side > 1)
+    copies = 1 + levels + (side > 1) + added(adapter)
     assert sum(held.values()) <= copies * (len(rows) + side) * rows.shape[1] * rows.itemsize
 
 
@@ -144,6 +154,8 @@ def growth(adapter, call, sizes=(8, 16, 32)):
         video = noise_video(frames)
         prefix = adapter._render(video, "", ()).partition(adapter._video_token)
         inputs = adapter.build_inputs(video, "".join(prefix[:2]), 20_000 * frames)
+        if adapter.layout.masked:  # or transformers makes a mask of all pairs of tokens
+            inputs = {name: inputs[name] for name in inputs if name != "mm_token_type_ids"}
         with pytest.MonkeyPatch.context() as patch:  # frames are resized ahead of the counting
             patch.setattr(adapter, "build_inputs", lambda *given, made=inputs: dict(made))
             found.append((*call(video, inputs), inputs[adapter.pixel_input].nbytes))
@@ -168,6 +180,8 @@ def test_encoding_grows_with_the_rows_alone(adapter, monkeypatch):
     """By the tower's output for all frames, not by what happens within it."""
     kind = adapter.hf_model.config.model_type
     unbounded_windows(adapter, monkeypatch)
+    if kind == "molmo2":
+        pytest.skip("its adapter takes the patches of all frames at once, which is more than these")
     if "llava" in kind and not hasattr(output_capturing, "select_hidden_states"):
         pytest.skip("this version of transformers keeps the output of every layer for LLaVA")
 

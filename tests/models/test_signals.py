@@ -58,7 +58,8 @@ def attention_maps(adapter, video):
         return query, key, torch.arange(len(hidden)).repeat_interleave(hidden.shape[1])
     if hidden.ndim == 3:  # SigLIP, CLIP: one picture in each row of the batch
         both = [project(hidden) for project in (attention.q_proj, attention.k_proj)]
-        query, key = (made.flatten(0, 1).unflatten(1, (attention.num_heads, -1)) for made in both)
+        heads = getattr(attention, "num_heads", attention.config.num_attention_heads)
+        query, key = (made.flatten(0, 1).unflatten(1, (heads, -1)) for made in both)
         return query, key, torch.arange(len(hidden)).repeat_interleave(hidden.shape[1])
     parts = (attention.q_proj, attention.k_proj) if hasattr(attention, "q_proj") else None
     made = torch.cat([part(hidden) for part in parts], 1) if parts else attention.qkv(hidden)
@@ -146,6 +147,20 @@ def gemma_rows(adapter, video):
     return rows, pooled[real] / tower.pooler.root_hidden_size, grid
 
 
+def molmo_rows(adapter, video):
+    """:func:`patch_rows` of an adapter that asks with the mean of a token's patches."""
+    seen, projector = [], adapter.layout.core.multi_modal_projector
+    handles = [
+        module.register_forward_pre_hook(lambda module, args: seen.append(args[0]))
+        for module in (projector, projector.image_pooling_2d)
+    ]
+    grid = adapter.encode(video).tokens.grid
+    for handle in handles:
+        handle.remove()
+    rows, mean = seen
+    return rows.flatten(0, 1), mean.squeeze(1), grid
+
+
 def patch_rows(adapter, video):
     """Rows per patch in the tower's order, what the model itself pools them to, and the grid."""
     core, seen = adapter.layout.core, []
@@ -153,6 +168,8 @@ def patch_rows(adapter, video):
         return shuffled_rows(adapter, video, SHUFFLED[adapter.hf_model.config.model_type])
     if adapter.hf_model.config.model_type == "gemma4":
         return gemma_rows(adapter, video)
+    if adapter.hf_model.config.model_type == "molmo2":
+        return molmo_rows(adapter, video)
     modules = {name for name, _ in core.named_modules()}
     name = next(name for name in POOLING if name in modules)
     handle = core.get_submodule(name).register_forward_hook(lambda *made: seen.append(made[1:]))

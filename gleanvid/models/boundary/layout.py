@@ -40,7 +40,8 @@ class Layout:
       token of all videos. Rows ahead of the videos' belong to images of the same prompt.
     - ``ahead_only``: why nothing can be taken out inside the language model, if so;
       ``recurrent``: layers read one column after the other, ``windows``: layers look back a number
-      of columns, which are counted in the whole prompt.
+      of columns, which are counted in the whole prompt; ``masked``: ``core`` makes masks that know
+      more than order and padding, so they are cut and not made anew.
     """
 
     core: nn.Module
@@ -56,6 +57,7 @@ class Layout:
     joined: int = 0  # the dimension in which the tower's outputs for parts follow each other
     recurrent: bool = False
     windows: bool = False
+    masked: bool = False
     ahead_only: str = ""
 
     def visual_columns(self, input_ids: Tensor | None, inputs_embeds: Tensor | None) -> Tensor:

@@ -44,16 +44,13 @@ def narrowed_mask(mask: Any, plan: Plan, entered: int, prefilling: bool, static:
     return pad(cut, (0, mask.shape[-1] - cut.shape[-1]), value=blocked) if static else cut
 
 
-def cut_masks(masks: Mapping[str, Tensor | None], plan: Plan, entered: int) -> dict[str, Any]:
-    """Masks by kind of layer, made for the whole prompt of ``entered`` columns, at the plan's.
-
-    One that is None is causal and is made where rows need padding.
+def cut_masks(masks: Any, plan: Plan, entered: int, static: bool) -> Any:
+    """Masks made for the whole prompt of ``entered`` columns, one or one by kind of layer, cut to
+    the plan's. One that is None is causal and is made where rows need padding.
     """
-    return {kind: _cut_or_made(mask, plan, entered) for kind, mask in masks.items()}
-
-
-def _cut_or_made(mask: Tensor | None, plan: Plan, entered: int) -> Any:
-    if mask is None and plan.padded:
+    if isinstance(masks, Mapping):
+        return {kind: cut_masks(mask, plan, entered, static) for kind, mask in masks.items()}
+    if masks is None and plan.padded:
         whole = torch.ones(entered, entered, dtype=torch.bool, device=plan.index.device)
-        mask = whole.tril().expand(len(plan.index), 1, -1, -1)
-    return narrowed_mask(mask, plan, entered, prefilling=True, static=False)
+        masks = whole.tril().expand(len(plan.index), 1, -1, -1)
+    return narrowed_mask(masks, plan, entered, prefilling=True, static=static)

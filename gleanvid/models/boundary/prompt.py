@@ -144,10 +144,12 @@ class PromptHook:
             self.prefilled = self.prefilled if self.goes_on else None
             return kwargs
         shorter = shortened(kwargs, positions, plan, spans, records)
-        if self.layout.windows:
-            if getattr(kwargs.get("past_key_values"), "is_compileable", False):
-                raise ValueError("windows of this model's layers do not fit into a static cache")
-            shorter["attention_mask"] = cut_masks(kwargs["attention_mask"], plan, length)
+        static = getattr(kwargs.get("past_key_values"), "is_compileable", False)
+        if self.layout.windows and static:
+            raise ValueError("windows of this model's layers do not fit into a static cache")
+        if self.layout.masked:
+            cut = cut_masks(kwargs.get("attention_mask"), plan, length, static)
+            shorter["attention_mask"] = shorter["attention_mask"] if cut is None else cut
         return shorter
 
     def _compress(

@@ -12,6 +12,7 @@ from gleanvid.models.families.llava_next_video import LlavaNextVideo
 from gleanvid.models.families.llava_onevision import LlavaOnevision
 from gleanvid.models.families.llava_video.adapter import LlavaVideo
 from gleanvid.models.families.minicpmv import MiniCPMV
+from gleanvid.models.families.molmo2 import Molmo2
 from gleanvid.models.families.perception_lm import PerceptionLM
 from gleanvid.models.families.qwen2_vl import Qwen2VL
 from gleanvid.models.families.qwen3_omni import Qwen3Omni
@@ -29,6 +30,7 @@ MODELS: tuple[type[ModelAdapter], ...] = (
     Qwen3Omni,
     Glm4V,
     Gemma4,
+    Molmo2,
     LlavaOnevision,
     LlavaVideo,
     LlavaNextVideo,

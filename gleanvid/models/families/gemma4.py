@@ -48,6 +48,7 @@ class Gemma4(ModelAdapter):
             partial(_patches_to_tokens, block),
             tower=core.vision_tower,
             windows=True,
+            masked=True,
             ahead_only="windows and shared keys tie the layers of this language model together",
         )
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 ORACLE = "class, against the masked oracle"
 RECURRENT = "class, against the recomputed prompt"
 AHEAD = "compressors ahead of the language model only: most layers keep a recurrent state"
+LATE = "needs transformers 5.23"
 WINDOWS = "compressors ahead of the language model only; sdpa alone; needs transformers 5.23"
 WHOLE = "weights, accuracy and app"
 
@@ -77,6 +78,9 @@ CHECKPOINTS: tuple[Checkpoint, ...] = (
     Checkpoint("google/gemma-4-E4B-it", "gemma4", 8, APACHE, 128 * _K, note=WINDOWS),
     Checkpoint("google/gemma-4-26B-A4B-it", "gemma4", 26, APACHE, 256 * _K, 25.2, note=WINDOWS),
     Checkpoint("google/gemma-4-31B-it", "gemma4", 31, APACHE, 256 * _K, 30.7, note=WINDOWS),
+    Checkpoint("allenai/Molmo2-4B", "molmo2", 4, APACHE, note=LATE),
+    Checkpoint("allenai/Molmo2-8B", "molmo2", 8, APACHE, 36 * _K, note=LATE),
+    Checkpoint("allenai/Molmo2-O-7B", "molmo2", 7, APACHE, note=LATE),
     Checkpoint(
         "llava-hf/llava-onevision-qwen2-0.5b-ov-hf", "llava_onevision", 0.5, APACHE, 32 * _K
     ),

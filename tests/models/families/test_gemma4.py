@@ -32,7 +32,7 @@ def test_windows_of_the_shorter_prompt_would_be_found(model, monkeypatch):
     with compressing(model.hf_model, QUARTER) as record:
         right = generate(model, inputs, 3)
         assert record.prompt_tokens_kept[0] > model.text_config.sliding_window
-        monkeypatch.setattr(prompt, "cut_masks", lambda masks, plan, entered: plan.mask.long())
+        monkeypatch.setattr(prompt, "cut_masks", lambda masks, plan, *_: plan.mask.long())
         prefill = generate(model, inputs, 3)
         monkeypatch.undo()
         monkeypatch.setattr(prompt, "window_masks", lambda *_: None)

@@ -48,6 +48,8 @@ NOT_KNOWN = {  # to us with certainty
     "context": {
         "Qwen/Qwen3-Omni-30B-A3B-Instruct",
         "Qwen/Qwen3.8-27B",
+        "allenai/Molmo2-4B",
+        "allenai/Molmo2-O-7B",
         "HuggingFaceTB/SmolVLM2-2.2B-Instruct",
         "OpenGVLab/InternVL3-1B-hf",
         "OpenGVLab/InternVL3-8B-hf",

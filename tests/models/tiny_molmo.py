@@ -1,0 +1,54 @@
+"""A tiny random Molmo 2, whose classes transformers 5.17 does not have."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.models.tiny import CHAT, save, text_numbers, tiny_tokenizer
+
+MARKS = (
+    "<im_patch>",
+    "<im_col>",
+    "<im_start>",
+    "<low_res_im_start>",
+    "<frame_start>",
+    "<im_end>",
+    "<frame_end>",
+    "<im_low>",
+)
+HEADS = {"hidden_size": 32, "intermediate_size": 48, "num_attention_heads": 4}
+SIZE = {"height": 84, "width": 84}
+
+
+def molmo2(directory: Path) -> None:
+    from transformers import (
+        Molmo2Config,
+        Molmo2ForConditionalGeneration,
+        Molmo2ImageProcessor,
+        Molmo2Processor,
+    )
+    from transformers.models.molmo2.video_processing_molmo2 import Molmo2VideoProcessor
+
+    tokenizer = tiny_tokenizer(*MARKS, image_token="<|image|>", video_token="<|video|>")
+    ids = {mark: tokenizer.convert_tokens_to_ids(mark) for mark in MARKS}
+    heads = HEADS | {"num_key_value_heads": 4, "head_dim": 8}
+    config = Molmo2Config(
+        text_config=text_numbers(tokenizer) | {"head_dim": 8, "additional_vocab_size": 0},
+        vision_config=heads | {"num_hidden_layers": 3, "image_size": [84, 84]},
+        adapter_config=heads | {"text_hidden_size": 32, "vision_feature_layer": [1, 0]},
+        image_patch_id=ids["<im_patch>"],
+        image_start_token_id=ids["<im_start>"],
+        image_end_token_id=ids["<im_end>"],
+        low_res_image_start_token_id=ids["<low_res_im_start>"],
+        frame_start_token_id=ids["<frame_start>"],
+        frame_end_token_id=ids["<frame_end>"],
+    )
+    processor = Molmo2Processor(
+        image_processor=Molmo2ImageProcessor(size=SIZE),
+        video_processor=Molmo2VideoProcessor(size=SIZE, do_rescale=True, do_normalize=True),
+        tokenizer=tokenizer,
+        chat_template=CHAT.replace("<|vision_start|><|video_pad|><|vision_end|>", "<|video|>"),
+    )
+    model = Molmo2ForConditionalGeneration(config)
+    model.generation_config.suppress_tokens = [ids["<im_patch>"]]  # which a random one would write
+    save(model, processor, directory)
