@@ -30,6 +30,7 @@ FAMILIES = {
     "glm4v_moe": tiny_glm.glm4v_moe,
     "gemma4": tiny_gemma.gemma4,
     "gemma4_large": tiny_gemma.gemma4_large,
+    "gemma4_unified": tiny_gemma.gemma4_unified,
     "molmo2": tiny_molmo.molmo2,
     "llava_onevision": tiny_llava.onevision,
     "llava_video": tiny_llava.video_average,
@@ -51,6 +52,7 @@ LATER = {
     "qwen3_omni",
     "gemma4",
     "gemma4_large",
+    "gemma4_unified",
     "minicpmv",
     "molmo2",
 }  # without a usable class in transformers 5.17
@@ -60,12 +62,18 @@ if parse(transformers.__version__) < parse("5.23"):
     RECURRENT = {family: RECURRENT[family] for family in RECURRENT if family not in LATER}
 
 EVERY = FAMILIES | RECURRENT
-AHEAD_ONLY = {"gemma4", "gemma4_large", *RECURRENT}  # nothing can be taken out inside
-VARIANTS = {  # that differ from their family in the MLP, the masks or the words of a timestamp
+AHEAD_ONLY = {
+    "gemma4",
+    "gemma4_large",
+    "gemma4_unified",
+    *RECURRENT,
+}  # nothing can be taken out inside
+VARIANTS = {  # that differ from their family in the MLP, tower, masks or a timestamp's words
     "qwen3_vl_moe",
     "glm46v",
     "glm4v_moe",
     "gemma4_large",
+    "gemma4_unified",
     "qwen3_5_moe",
 }
 DENSE = [family for family in FAMILIES if family not in VARIANTS]

@@ -52,9 +52,9 @@ Largest absolute difference of logits on tiny random models of the real classes;
 `python -m tests.models.figures`. Batches of one and of two prompts whose videos keep different
 numbers of tokens; the larger difference is stated. The reference is the whole prompt with the
 dropped tokens masked, layer by layer, and the same tokens fed in. Stages inside: the worst of
-{len(CHAINS)} chains. The last two columns are negative controls: what a fault would look like. The
-recurrent layers of Qwen3.5 know no masks: there the reference is the shorter prompt read without a
-cache, for the last row of prefill and every step."""
+{len(CHAINS)} chains, or refused. The last two columns are negative controls: what a fault would
+look like. The recurrent layers of Qwen3.5 and MiniCPM-V know no masks: there the reference is the
+shorter prompt read without a cache, for the last row of prefill and every step."""
 
 
 def largest(ours, theirs) -> float:

@@ -33,7 +33,7 @@ def blind(adapter):
             ):
                 silenced.append((module, module.weight.detach().clone()))
                 torch.nn.init.zeros_(module.weight)
-    assert silenced
+    assert silenced or adapter.layout.vision_attention is None
     yield adapter
     for module, weight in silenced:
         module.weight.data.copy_(weight)

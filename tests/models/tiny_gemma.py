@@ -1,5 +1,5 @@
-"""Tiny random models of Gemma 4: with inputs by layer and shared keys, and with frames that see
-themselves whole."""
+"""Tiny random models of Gemma 4: with inputs by layer and shared keys, with frames that see
+themselves whole, and without a vision tower."""
 
 from __future__ import annotations
 
@@ -13,8 +13,18 @@ from transformers import (
     Gemma4ForConditionalGeneration,
     Gemma4ImageProcessor,
     Gemma4Processor,
+    Gemma4UnifiedConfig,
+    Gemma4UnifiedForConditionalGeneration,
+    Gemma4UnifiedImageProcessor,
+    Gemma4UnifiedProcessor,
 )
 from transformers.models.gemma4.video_processing_gemma4 import Gemma4VideoProcessor
+from transformers.models.gemma4_unified.feature_extraction_gemma4_unified import (
+    Gemma4UnifiedAudioFeatureExtractor,
+)
+from transformers.models.gemma4_unified.video_processing_gemma4_unified import (
+    Gemma4UnifiedVideoProcessor,
+)
 
 from tests.models.tiny import CHAT, save, text_numbers, tiny_tokenizer
 
@@ -27,6 +37,14 @@ MARKS = {
     "eoa_token": "<audio|>",
 }
 PATCHES = {"patch_size": 6, "pooling_kernel_size": 2}
+ROPE = {  # slow, for turns of float32 are coarse at the hundreds of tokens of these prompts
+    "sliding_attention": {"rope_type": "linear", "factor": 8.0, "rope_theta": 10_000.0},
+    "full_attention": {
+        "rope_type": "proportional",
+        "partial_rotary_factor": 0.5,
+        "rope_theta": 1_000_000.0,
+    },
+}
 TOWER = {
     "hidden_size": 32,
     "intermediate_size": 48,
@@ -36,7 +54,11 @@ TOWER = {
     "head_dim": 8,
     "position_embedding_size": 400,
 }
-SMALL = {"hidden_size_per_layer_input": 8, "num_kv_shared_layers": 2}
+SMALL = {
+    "vocab_size_per_layer_input": 512,
+    "hidden_size_per_layer_input": 8,
+    "num_kv_shared_layers": 2,
+}
 LARGE = {
     "hidden_size_per_layer_input": 0,
     "use_bidirectional_attention": "vision",
@@ -45,43 +67,69 @@ LARGE = {
 }
 
 
+BLIND = {"mm_embed_dim": 32, "mm_posemb_size": 80, "output_proj_dims": 32}
+CLASSES = (
+    Gemma4ForConditionalGeneration,
+    Gemma4Config,
+    Gemma4Processor,
+    Gemma4AudioFeatureExtractor,
+    Gemma4ImageProcessor,
+    Gemma4VideoProcessor,
+)
+UNIFIED = (
+    Gemma4UnifiedForConditionalGeneration,
+    Gemma4UnifiedConfig,
+    Gemma4UnifiedProcessor,
+    Gemma4UnifiedAudioFeatureExtractor,
+    Gemma4UnifiedImageProcessor,
+    Gemma4UnifiedVideoProcessor,
+)
+
+
 def gemma4(directory: Path) -> None:
-    _gemma4(SMALL, directory)
+    _gemma4(CLASSES, TOWER, SMALL, directory)
 
 
 def gemma4_large(directory: Path) -> None:
-    _gemma4(LARGE, directory)
+    _gemma4(CLASSES, TOWER, LARGE, directory)
 
 
-def _gemma4(more: dict[str, Any], directory: Path) -> None:
+def gemma4_unified(directory: Path) -> None:
+    """Without a tower."""
+    more = {name: LARGE[name] for name in LARGE if name != "hidden_size_per_layer_input"}
+    _gemma4(UNIFIED, BLIND, more, directory)
+
+
+def _gemma4(classes: Any, tower: dict[str, Any], more: dict[str, Any], directory: Path) -> None:
+    build, configure, processor_class, ears, images, videos = classes
     tokenizer = tiny_tokenizer("<|video|>", **MARKS)
     kinds = ["sliding_attention", "full_attention", "sliding_attention"]
-    config = Gemma4Config(
+    config = configure(
         text_config=text_numbers(tokenizer)
         | {
             "head_dim": 8,
             "global_head_dim": 16,
             "sliding_window": 64,
             "layer_types": [*kinds, "sliding_attention", "full_attention"],
-            "vocab_size_per_layer_input": len(tokenizer),
+            "rope_parameters": ROPE,
             "pad_token_id": tokenizer.pad_token_id,
         }
         | more,
-        vision_config=TOWER | PATCHES,
+        vision_config=tower | PATCHES,
         **{
             f"{name}_id": tokenizer.convert_tokens_to_ids(token)
             for name, token in (MARKS | {"video_token": "<|video|>"}).items()
         },
     )
-    processor = Gemma4Processor(
-        feature_extractor=Gemma4AudioFeatureExtractor(),
-        image_processor=Gemma4ImageProcessor(max_soft_tokens=70, **PATCHES),
+    processor = processor_class(
+        feature_extractor=ears(),
+        image_processor=images(max_soft_tokens=70, **PATCHES),
         tokenizer=tokenizer,
-        video_processor=Gemma4VideoProcessor(max_soft_tokens=70, **PATCHES),
+        video_processor=videos(max_soft_tokens=70, **PATCHES),
         chat_template=CHAT.replace("<|vision_start|><|video_pad|><|vision_end|>", "<|video|>"),
     )
     placeholders = ["<|image|>", "<|video|>", "<|audio|>"]  # which a random model would write
-    model = Gemma4ForConditionalGeneration(config)
+    model = build(config)
     for layer in model.model.language_model.layers:  # attention has no scale of its own
         torch.nn.init.constant_(layer.self_attn.q_norm.weight, 0.25)
     model.generation_config.suppress_tokens = tokenizer.convert_tokens_to_ids(placeholders)

@@ -35,7 +35,8 @@ class Layout:
       (place among the video's placeholders, first, stop), ascending. One stays as long as any of
       the grid's tokens first..stop-1 stays: the tokens of its line, 0..T*N to keep it always, an
       empty range to drop it from every video that loses a token.
-    - ``vision_attention``: the last attention module whose output the language model gets to see;
+    - ``vision_attention``: the last attention module whose output the language model gets to see,
+      None where there is none and so no signals;
       ``patches_to_tokens`` turns its rows [n, C], in the tower's order, into rows [T*N, C] per
       token of all videos. Rows ahead of the videos' belong to images of the same prompt.
     - ``ahead_only``: why nothing can be taken out inside the language model, if so;
@@ -48,7 +49,7 @@ class Layout:
     language_model: nn.Module
     video_token_id: int
     grids: Callable[[Mapping[str, Any]], list[Grid]]
-    vision_attention: nn.Module
+    vision_attention: nn.Module | None
     patches_to_tokens: Callable[[Tensor, list[Grid]], Tensor]
     sides: Callable[[Grid], Tensor] = no_sides
     vision_method: str = "get_video_features"

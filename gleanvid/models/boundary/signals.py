@@ -18,6 +18,7 @@ from torch import Tensor
 from gleanvid.models.boundary.attention import attention_received, watching
 from gleanvid.models.boundary.layout import Grid, Layout
 from gleanvid.models.boundary.sequence import present_columns
+from gleanvid.types import ModelError
 
 VISION_SIGNALS = frozenset({"saliency", "keys"})
 _CHUNK = 512  # queries at a time
@@ -28,11 +29,16 @@ class VisionSignals:
 
     def __init__(self, layout: Layout, needs: frozenset[str]) -> None:
         self.layout, self.needs = layout, needs & VISION_SIGNALS
+        if self.needs and layout.vision_attention is None:
+            raise ModelError(
+                f"This model has no vision tower that {' and '.join(sorted(self.needs))} could be "
+                "read from: choose a compressor that needs neither."
+            )
         self._patches: dict[str, list[Tensor]] = {name: [] for name in self.needs}
 
     @contextmanager
     def collecting(self) -> Iterator[None]:
-        if not self.needs:
+        if not self.needs or self.layout.vision_attention is None:
             yield
             return
         with watching(self.layout.vision_attention, self._watch):

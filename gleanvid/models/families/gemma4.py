@@ -6,6 +6,8 @@ the tokens of a frame see each other within a window. Windows are counted in the
 token that stays sees what it would have seen; transformers makes masks of all pairs of tokens where
 a prompt is longer than a window. The last layers of the smaller models read keys of earlier ones.
 So nothing can be taken out inside. Sound is refused.
+
+The unified model has no vision tower: a token is a block of pixels, and there is no saliency.
 """
 
 from __future__ import annotations
@@ -28,11 +30,13 @@ _TOKENS = (1120, 560, 280, 140, 70)  # of a frame at most: what the processor al
 
 
 class Gemma4(ModelAdapter):
-    model_types: ClassVar[tuple[str, ...]] = ("gemma4",)
+    model_types: ClassVar[tuple[str, ...]] = ("gemma4", "gemma4_unified")
 
     @classmethod
     def layout_of(cls, hf_model: Any) -> Layout:
-        core, block = hf_model.model, hf_model.config.vision_config.pooling_kernel_size
+        core = hf_model.model
+        tower = getattr(core, "vision_tower", None)
+        block = 1 if tower is None else hf_model.config.vision_config.pooling_kernel_size
         implementation = core.language_model.config._attn_implementation
         if implementation != "sdpa":
             raise ModelError(
@@ -44,9 +48,9 @@ class Gemma4(ModelAdapter):
             core.language_model,
             hf_model.config.video_token_id,
             partial(_grids, block),
-            core.vision_tower.encoder.layers[-1].self_attn,
+            None if tower is None else tower.encoder.layers[-1].self_attn,
             partial(_patches_to_tokens, block),
-            tower=core.vision_tower,
+            tower=core.embed_vision if tower is None else tower,
             windows=True,
             masked=True,
             ahead_only="windows and shared keys tie the layers of this language model together",

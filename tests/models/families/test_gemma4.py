@@ -16,7 +16,7 @@ from tests.models.tiny import noise_video
 QUARTER = EveryNth(retention_ratio=0.25)
 
 
-@pytest.fixture(params=["gemma4", "gemma4_large"])
+@pytest.fixture(params=["gemma4", "gemma4_large", "gemma4_unified"])
 def model(request, adapters):
     return adapters[request.param]
 
@@ -74,6 +74,14 @@ def test_stages_inside_are_refused_with_the_reason(model):
 def test_attention_without_masks_of_pairs_is_refused(small):
     with pytest.raises(ModelError, match=r"attn_implementation='eager'.*sdpa"):
         load_model(small.name, device="cpu", attn_implementation="eager")
+
+
+def test_signals_of_a_missing_tower_are_refused(adapters):
+    unified = adapters["gemma4_unified"]
+    for needs in ({"saliency"}, {"saliency", "keys"}):
+        with pytest.raises(ModelError, match=r"no vision tower.*saliency.*needs neither"):
+            unified.encode(noise_video(2), frozenset(needs))
+    assert unified.encode(noise_video(2)).tokens.num_units == 2
 
 
 def test_sound_is_refused(small):
