@@ -7,13 +7,13 @@ There features, timestamps and multimodal positions are final, so tokens are rem
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from gleanvid.compressors.base import Compressor
+from gleanvid.models.boundary.decoding import Prefilled, cached_length, window_masks
 from gleanvid.models.boundary.layers import LayerHooks
 from gleanvid.models.boundary.layout import Layout
 from gleanvid.models.boundary.masks import cut_masks
@@ -33,27 +33,6 @@ from gleanvid.models.cost.measure import now
 from gleanvid.types import Compression, VideoTokens
 
 Kwargs = dict[str, Any]
-
-
-@dataclass(frozen=True, eq=False)
-class Prefilled:
-    """What decoding has to know of the latest prefill.
-
-    Where the prompt ended in its video, ``lead`` columns of its text are still to come, from
-    ``lead_position`` on; some models let the two overlap.
-    """
-
-    mask: Tensor  # bool [B, P]
-    padded: bool
-    next_position: Tensor  # [B], where decoding continues in the original positions
-    sections: int  # leading dimension of position_ids: 0 for [B, L], 3 for time, height, width
-    lead: int = 0
-    lead_position: float = 0
-    positions: Tensor | None = None  # [B, P] of what was kept, where layers have windows
-
-    @property
-    def length(self) -> int:
-        return self.mask.shape[1]
 
 
 class PromptHook:
@@ -200,22 +179,17 @@ class PromptHook:
         state, embeds = self.prefilled, kwargs["inputs_embeds"]
         assert state is not None
         count, new = embeds.shape[:2]
-        steps = torch.arange(past - state.length, past - state.length + new, device=embeds.device)
-        later = state.next_position.to(embeds.device)[:, None] + steps - state.lead
-        positions = torch.where(steps < state.lead, state.lead_position + steps, later)
+        positions = state.positions_from(past, new, embeds.device)
         mask: Any = None
         if state.positions is not None:
-            mask = window_masks(self.layout, state, positions, kwargs["past_key_values"])
+            config: Any = self.layout.language_model.config
+            cache = kwargs["past_key_values"]
+            mask = window_masks(state, positions, cache, config.sliding_window)
         elif state.padded:
-            added = state.mask.new_ones(count, past - state.length + new)
-            mask = torch.cat([state.mask, added], 1).long()
+            mask = state.present(past + new - state.length).long()
         if state.sections:
             positions = positions.expand(3, count, new)
         return kwargs | {"position_ids": positions, "attention_mask": mask}
-
-
-def cached_length(cache: Any) -> int:
-    return 0 if cache is None else int(cache.get_seq_length())
 
 
 def original_positions(
@@ -259,26 +233,3 @@ def shortened(
                 reduce_packed(level, visual, plan, spans, records)[0] for level in levels
             ]
     return shorter
-
-
-def window_masks(
-    layout: Layout, state: Prefilled, positions: Tensor, cache: Any
-) -> dict[str, Tensor]:
-    """The mask of each kind of layer for new columns at ``positions`` [B, q] behind the prompt.
-
-    A window is counted in positions of the whole prompt, not in the columns that are left.
-    """
-    config: Any = layout.language_model.config
-    count, new = positions.shape
-    later = cached_length(cache) - state.length
-    assert state.positions is not None
-    known = state.positions.to(positions.device)
-    between = state.next_position.to(positions.device)[:, None] - state.lead
-    between = between + torch.arange(later, device=positions.device)
-    place = torch.cat([known, between, positions], 1)
-    present = torch.cat([state.mask, state.mask.new_ones(count, later + new)], 1)
-    seen = present[:, None] & (place[:, None] <= positions[..., None])
-    near = seen & (place[:, None] > positions[..., None] - config.sliding_window)
-    offset = next((layer for layer in cache.layers if layer.is_sliding), None)
-    start = 0 if offset is None else offset.get_mask_sizes(new)[1]
-    return {"full_attention": seen[:, None], "sliding_attention": near[:, None, :, start:]}

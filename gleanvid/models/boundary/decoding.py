@@ -1,0 +1,61 @@
+"""What decoding has to know of a compressed prompt: positions and masks of later columns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+
+@dataclass(frozen=True, eq=False)
+class Prefilled:
+    """What decoding has to know of the latest prefill.
+
+    Where the prompt ended in its video, ``lead`` columns of its text are still to come, from
+    ``lead_position`` on; some models let the two overlap.
+    """
+
+    mask: Tensor  # bool [B, P]
+    padded: bool
+    next_position: Tensor  # [B], where decoding continues in the original positions
+    sections: int  # leading dimension of position_ids: 0 for [B, L], 3 for time, height, width
+    lead: int = 0
+    lead_position: float = 0
+    positions: Tensor | None = None  # [B, P] of what was kept, where layers have windows
+
+    @property
+    def length(self) -> int:
+        return self.mask.shape[1]
+
+    def positions_from(self, past: int, new: int, device: torch.device) -> Tensor:
+        """[B, new]: of columns that follow ``past`` ones, prompt and decoded."""
+        steps = torch.arange(past - self.length, past - self.length + new, device=device)
+        later = self.next_position.to(device)[:, None] + steps - self.lead
+        return torch.where(steps < self.lead, self.lead_position + steps, later)
+
+    def present(self, decoded: int) -> Tensor:
+        """bool [B, P + decoded]: False on padding."""
+        return torch.cat([self.mask, self.mask.new_ones(len(self.mask), decoded)], 1)
+
+
+def cached_length(cache: Any) -> int:
+    return 0 if cache is None else int(cache.get_seq_length())
+
+
+def window_masks(state: Prefilled, positions: Tensor, cache: Any, window: int) -> dict[str, Tensor]:
+    """The mask of each kind of layer for new columns at ``positions`` [B, q] behind the prompt.
+
+    A window is counted in positions of the whole prompt, not in the columns that are left.
+    """
+    assert state.positions is not None
+    device, new = positions.device, positions.shape[1]
+    between = state.positions_from(state.length, cached_length(cache) - state.length, device)
+    place = torch.cat([state.positions.to(device), between, positions], 1)
+    present = state.present(place.shape[1] - state.length).to(device)
+    seen = present[:, None] & (place[:, None] <= positions[..., None])
+    near = seen & (place[:, None] > positions[..., None] - window)
+    sliding = next((layer for layer in cache.layers if layer.is_sliding), None)
+    start = 0 if sliding is None else sliding.get_mask_sizes(new)[1]
+    return {"full_attention": seen[:, None], "sliding_attention": near[:, None, :, start:]}
