@@ -48,6 +48,12 @@ RECURRENT = {  # no oracle by masks and nothing inside the model
 }
 
 
+AHEAD_ONLY = {
+    "gemma4",
+    "gemma4_large",
+    "gemma4_unified",
+    *RECURRENT,
+}  # nothing can be taken out inside
 LATER = {
     "qwen3_omni",
     "gemma4",
@@ -62,12 +68,6 @@ if parse(transformers.__version__) < parse("5.23"):
     RECURRENT = {family: RECURRENT[family] for family in RECURRENT if family not in LATER}
 
 EVERY = FAMILIES | RECURRENT
-AHEAD_ONLY = {
-    "gemma4",
-    "gemma4_large",
-    "gemma4_unified",
-    *RECURRENT,
-}  # nothing can be taken out inside
 VARIANTS = {  # that differ from their family in the MLP, tower, masks or a timestamp's words
     "qwen3_vl_moe",
     "glm46v",
