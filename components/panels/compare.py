@@ -106,7 +106,8 @@ def wire(engine: Engine, shared: Shared, panel: Compare) -> list[Any]:
     needed = [panel.before]
     chosen = [panel.methods, panel.ratios, *needed]
     own = [panel.notice, panel.table, panel.before]
-    outputs = [*own, shared.viewer, shared.runs, shared.status, *shared.buttons]
+    seen = [shared.notice, shared.viewer, shared.runs, shared.status]
+    outputs = [*own, *seen, *shared.buttons]
     begun = [
         starting(panel.start.click, engine, shared, panel.notice, on_compare, outputs, chosen),
         starting(panel.sweep.click, engine, shared, panel.notice, on_sweep, outputs, needed),
@@ -161,4 +162,5 @@ def changes(
         changed[panel.table] = before
     if update.viewer is not None:
         changed[shared.viewer] = gr.update(value=update.viewer, answers=update.answers)
+        changed[shared.notice] = message()  # it was of what the viewer showed before
     return changed | (shared.working(False) if update.done else {})

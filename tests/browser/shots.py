@@ -15,7 +15,7 @@ from typing import Any
 
 from PIL import Image
 
-from tests.browser.bench_page import SEEN, served
+from tests.browser.bench_page import SEEN, page_served
 from tests.browser.steps import settle, tab
 
 ASSETS = Path(__file__).resolve().parents[2] / "assets"
@@ -60,7 +60,7 @@ def show(page: Any, name: str) -> None:
 
 def every_tab(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
-    with served() as (browser, _, url):
+    with page_served() as (browser, _, url):
         for place, size in PLACES.items():
             for mode in ("light", "dark"):
                 with visiting(browser, url, size, mode) as page:
@@ -72,7 +72,7 @@ def every_tab(folder: Path) -> None:
 
 def readme(size: tuple[int, int] = (1400, 1000)) -> None:
     """The first screen; then the other tabs by themselves."""
-    with served() as (browser, _, url), visiting(browser, url, size, "light") as page:
+    with page_served() as (browser, _, url), visiting(browser, url, size, "light") as page:
         for name, file in README.items():
             show(page, name)
             if name == FIRST:
