@@ -98,7 +98,7 @@ def test_the_limits_reach_the_server(monkeypatch):
     page, guard = launched["page"], launched["app_kwargs"]["lifespan"].guard.keywords
     assert page._queue.max_size == serving.PUBLIC.queue
     assert page.delete_cache == serving.PUBLIC.delete_cache == (300, 7200)
-    assert launched["max_file_size"] == "200mb" and guard["requests_per_minute"] == 120
+    assert launched["max_file_size"] == "200mb" and guard["requests_per_minute"] == 600
     assert guard["uploads"].all_bytes == 20 * 2**30
 
 

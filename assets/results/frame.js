@@ -42,7 +42,8 @@ function side(pane) {
   const canvas = pane.querySelector(".gv-frame");
   const plays = !video.hidden && video.videoWidth;
   const [width, height] = plays ? [video.videoWidth, video.videoHeight] : [canvas.width, canvas.height];
-  if (!width || !height || (pane.dataset.side === "b" && pane.closest("[data-shown=one]"))) return null;
+  const isDrawn = plays || parseFloat(canvas.style.width) > 0;
+  if (!isDrawn || !width || !height || (pane.dataset.side === "b" && pane.closest("[data-shown=one]"))) return null;
   const chosen = pane.querySelector("select").selectedOptions[0]?.textContent ?? "";
   const count = pane.querySelector(".gv-count").textContent;
   const scale = Math.max(1, LEAST / width);

@@ -38,6 +38,7 @@ export class Side {
 
   // The frame as large as its place allows, `tallest` pixels at most.
   fit({ width, height }, tallest) {
+    if (!this.width && this.size[0]) return; // in a tab that is not open: as large as before
     const scale = Math.min(this.width / width, tallest / height);
     this.size = [Math.round(width * scale), Math.round(height * scale)];
     const [wide, tall] = this.size;

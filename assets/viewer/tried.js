@@ -12,6 +12,7 @@ const figure = (value, text) => (missing(value) ? "–" : text(value));
  */
 const COLUMNS = [
   ["Method", ({ method }) => method.label],
+  ["Question", ({ answer }) => answer.question],
   ["Answer", ({ answer }) => answer.text],
   ["Verdict", ({ answer }) => answer.right, (right) => (right ? "✓ right" : "✗ wrong")],
   ["Tokens", ({ method }) => method.stages.at(-1).total, (total) => total.toLocaleString("en")],

@@ -158,8 +158,8 @@ def wire(engine: Engine, runs: gr.State, panel: Settings, preview: Preview) -> l
     # A clip may be encoded for minutes: the preview of another one ends it at once.
     clip = [own.method.input, panel.model.input, panel.frames.release, panel.pixels.input]
     previews = [preview(partial(gr.on, clip), trigger_mode="multiple")]
-    # A slider changes many times while it is dragged: only where it stands last is shown.
-    last = partial(preview, trigger_mode="always_last")
+    # A slider changes many times while it is dragged; a newer preview ends the one before.
+    last = partial(preview, trigger_mode="multiple", paced=True)
     previews.append(last(partial(gr.on, [item.change for item in free if item not in paired])))
     for low, high in own.pairs:
         raised = _push(low.change, PUSH.replace("BOUND", "Math.max"), low, high)

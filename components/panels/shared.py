@@ -5,7 +5,6 @@ Handlers take and return dictionaries from widget to value, so no position stand
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,11 +15,11 @@ from components.session import sides
 from components.session.asking import Habits
 from components.session.engine import Engine
 from components.session.examples import Example
-from components.session.request import RATIO, Request, chosen
+from components.session.request import RATIO, Request, chosen, pinned_settings, within
 from components.session.sides import Sides
 from components.session.updates import PageUpdate
 from components.viewer.component import MaskViewer
-from gleanvid.compressors import COMPRESSORS, from_settings
+from gleanvid.compressors import COMPRESSORS
 from gleanvid.compressors.base import Compressor
 
 # Gradio tells every output how far its event is, and searches the page for each: nothing shows it.
@@ -32,8 +31,8 @@ UNSEEN: dict[str, Any] = {
 AT_ONCE: dict[str, Any] = {"queue": False, **UNSEEN}
 # The engine's line lets one at a time to the model and tells the others where they stand.
 IN_LINE: dict[str, Any] = {"concurrency_limit": None, **UNSEEN}
-PINNED_CHARS = 10_000  # of JSON with settings
 GATHER = "(...values) => [[...values, (window.gvTurn = (window.gvTurn ?? 0) + 1)]]"
+PACED = f"async (...values) => {{ await window.gvPace(); return ({GATHER})(...values); }}"
 UNREADABLE = "The settings of the page could not be read. Load it again."
 
 Values = Mapping[Any, Any]  # by widget: what an event brings
@@ -43,18 +42,18 @@ Changes = dict[Any, Any]  # by widget: what it changes; the others stay
 class Packed:
     """The values of ``widgets`` as one value of :attr:`box`, in this order, and how often so far.
 
-    Gradio tells each input of an event how far the event is, again and again, and goes on telling
-    it at every later event: with 70 widgets as inputs that takes longer than choosing the tokens.
-    So a script gathers the values within the page, and the event that follows has a single input.
+    Gradio tells each input of an event how far the event is, and again at every later event: with
+    70 widgets that takes longer than choosing the tokens. So a script gathers the values within
+    the page, and the event that follows has a single input.
     """
 
     def __init__(self, widgets: Sequence[Any]) -> None:
         self.widgets = list(widgets)
         self.box = gr.JSON(visible=False)
 
-    def gathered(self, event: Callable[..., Any], **how: Any) -> Any:
-        """The event that puts the values, as they stand at ``event``, into the box."""
-        return event(None, self.widgets, self.box, js=GATHER, **how)
+    def gathered(self, event: Callable[..., Any], paced: bool = False, **how: Any) -> Any:
+        """Puts the values into the box; ``paced``: of many events at once not every one."""
+        return event(None, self.widgets, self.box, js=PACED if paced else GATHER, **how)
 
     def read(self, values: Any) -> dict[Any, Any]:
         """By widget: what the box holds, checked by each widget as Gradio checks an input.
@@ -63,7 +62,7 @@ class Packed:
         """
         try:
             pairs = zip(self.widgets, values[:-1], strict=True)
-            return {widget: widget.preprocess(value) for widget, value in pairs}
+            return {widget: widget.preprocess(_typed(widget, value)) for widget, value in pairs}
         except (TypeError, ValueError, KeyError, AttributeError, OverflowError) as error:
             raise gr.Error(UNREADABLE, print_exception=False) from error
 
@@ -71,6 +70,13 @@ class Packed:
     def turn(values: Any) -> int:
         """How often the values had been gathered, these included."""
         return values[-1] if isinstance(values[-1], int) else 0
+
+
+def _typed(widget: Any, value: Any) -> Any:
+    """A number as its box puts it once typing ends."""
+    if not isinstance(widget, gr.Slider | gr.Number):
+        return value
+    return within(value, widget.minimum, widget.maximum, widget.value)
 
 
 @dataclass(frozen=True)
@@ -100,14 +106,16 @@ class Shared:
         handler: Callable[..., Any],
         outputs: Sequence[Any],
         also: Sequence[Any] = (),
+        paced: bool = False,
         **how: Any,
     ) -> Any:
         """``handler`` on ``event``, with all that a request is made of as it stands then.
 
-        The handler gives what it gets to :meth:`unpacked`. ``also``: further inputs.
+        The handler gives what it gets to :meth:`unpacked`. ``also``: further inputs; ``paced``:
+        see :meth:`Packed.gathered`.
         """
         inputs = {self.packed.box, self.settings["clip"], self.runs, *also}
-        gathered = self.packed.gathered(event, **UNSEEN)
+        gathered = self.packed.gathered(event, paced, **UNSEEN)
         return gathered.then(handler, inputs, list(outputs), **how)
 
     def unpacked(self, values: Values) -> Values:
@@ -198,14 +206,6 @@ class Shared:
         """Stop works while something runs, everything else before."""
         free, stop = gr.update(interactive=not running), gr.update(interactive=running)
         return dict.fromkeys(self.starters, free) | dict.fromkeys(self.stoppers, stop)
-
-
-def pinned_settings(text: str | None) -> dict[str, Any] | None:
-    """What a page or a link says of A; None, for all tokens, where that is no compressor."""
-    try:
-        return from_settings(json.loads((text or "")[:PINNED_CHARS])).settings()
-    except (ValueError, TypeError, AttributeError, RecursionError):
-        return None
 
 
 def owner(user: gr.Request) -> str:

@@ -60,7 +60,7 @@ class Limits:
 
 
 LOCAL = Limits(500, 64, 600.0, 16, 40, 0, 0, 0, 0, 24 * HOUR_S)
-PUBLIC = Limits(200, 32, 90.0, 12, 40, 6, 120, 20, 1024, 2 * HOUR_S)
+PUBLIC = Limits(200, 32, 90.0, 12, 40, 6, 600, 20, 1024, 2 * HOUR_S)
 
 
 def on_space() -> bool:

@@ -128,7 +128,9 @@ def _ask(
     clip = request.clip(video, compressor.needs | (reference.needs if habits.both else frozenset()))
 
     def answered(which: Compressor) -> tuple[str, Run] | None:
-        return stored(engine, clip, which, sides, answered=True)
+        """The run that answered already; on Ask, one that was made here and has its times."""
+        known = stored(engine, clip, which, sides, answered=True)
+        return known if known and (live or math.isfinite(known[1].cost.prefill_s)) else None
 
     known = answered(compressor) if live else None
     if known is not None and (not habits.both or answered(reference)):

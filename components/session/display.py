@@ -107,7 +107,7 @@ def answer(
         "question": run.question.strip() if run is not None else "",
         "ttft_s": _figure(cost.ttft_s) if cost else None,
         "flops_saved": _figure(cost.flops_reduction) if cost else None,
-        "tokens_per_s": _figure(cost.tokens_per_s) if cost else None,
+        "tokens_per_s": _figure(cost.tokens_per_s or math.nan) if cost else None,
     }
 
 

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -78,7 +79,7 @@ def save(
     folder: Path = FOLDER,
 ) -> None:
     """Save runs of one clip and question: B, then A, then others to choose from."""
-    runs = measured(runs, tokens)
+    runs = [untimed(run) for run in measured(runs, tokens)]
     packed = pack(runs, *pair(len(runs)), tokens)
     ids = [f"{PREFIX}{index}" for index in range(len(runs))]
     folder.mkdir(parents=True, exist_ok=True)
@@ -104,6 +105,13 @@ def without_frames(run: Run) -> Run:
     """The same run with one black pixel a frame: the clip itself is beside it."""
     nothing = np.zeros((len(run.video), 1, 1, 3), np.uint8)
     return replace(run, video=replace(run.video, frames=nothing))
+
+
+def untimed(run: Run) -> Run:
+    """The same run without its times: they are of another machine."""
+    none = math.nan
+    cost = replace(run.cost, decode_s=none, encode_s=none, compress_s=none, prefill_s=none)
+    return replace(run, cost=replace(cost, generate_s=none))
 
 
 def make(example: Example, folder: Path = FOLDER) -> list[Run]:

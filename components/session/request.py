@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import json
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from components.session.examples import Example
+from gleanvid.compressors import from_settings
 from gleanvid.compressors.base import Compressor, declared_settings
 from gleanvid.models.encoded import ClipKey
 from gleanvid.models.generation.sampling import Sampling
 from gleanvid.types import Video
 
 LONGEST = 10_000  # characters of a question
+PINNED_CHARS = 10_000  # of JSON with settings
 SEEDS = 2**31 - 1
 NEW_TOKENS = (1, 64, 256)  # least, default and greatest length of an answer
 AUTO = "auto"  # what marks the switch of a setting that is None while it is on
@@ -95,3 +99,19 @@ def clamped(name: str, value: Any, low: float, high: float) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
         raise ValueError(f"{name}={value!r} must be in [{low:g}, {high:g}]")
     return value
+
+
+def within(value: float | None, low: float | None, high: float | None, usual: float) -> float:
+    """A number moved into its bounds, where it has any; ``usual`` if there is none."""
+    if value is None:
+        return usual
+    least, most = (-math.inf if low is None else low), (math.inf if high is None else high)
+    return min(max(value, least), most)
+
+
+def pinned_settings(text: str | None) -> dict[str, Any] | None:
+    """What a page or a link says of A; None, for all tokens, where that is no compressor."""
+    try:
+        return from_settings(json.loads((text or "")[:PINNED_CHARS])).settings()
+    except (ValueError, TypeError, AttributeError, RecursionError):
+        return None

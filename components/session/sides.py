@@ -95,7 +95,8 @@ def preview(
             yield PageUpdate(message(work.why), pending=BEFORE)
     except Exception as error:
         problem = message(explain(error), "problem")
-        yield PageUpdate(problem, pending=BEFORE, status=status(engine))
+        pending = BEFORE if sides.runs else ""
+        yield PageUpdate(problem, pending=pending, status=status(engine))
     finally:
         engine.pages.leave(session, work)
 

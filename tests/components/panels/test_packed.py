@@ -31,9 +31,7 @@ def test_every_widget_has_its_value(packed):
         {"model": "builtin"},
         [0.25, "builtin", "Why?", 1],
         [0.25, "builtin", "Why?", False, 1, 1],
-        [2.0, "builtin", "Why?", False, 1],
         ["a", "builtin", "Why?", False, 1],
-        [None, "builtin", "Why?", False, 1],
         [0.25, "other/model", "Why?", False, 1],
         [0.25, ["builtin", "other"], "Why?", False, 1],
     ],
@@ -41,3 +39,8 @@ def test_every_widget_has_its_value(packed):
 def test_what_no_widget_would_send_is_refused(packed, values):
     with pytest.raises(gr.Error):
         packed.read(values)
+
+
+@pytest.mark.parametrize(("typed", "taken"), [(0, 0.05), (2.0, 1.0), (-1e300, 0.05), (None, 0.1)])
+def test_a_number_is_taken_as_its_box_will_put_it(packed, typed, taken):
+    assert next(iter(packed.read([typed, "builtin", "Why?", False, 1]).values())) == taken

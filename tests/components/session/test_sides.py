@@ -97,4 +97,5 @@ def test_the_viewer_hears_what_it_waits_for_and_what_it_still_shows(engine, clip
     waits = [part.pending for part in parts if part.pending]
     assert waits and all("…" in text for text in waits) and parts[-1].viewer
     refused = Request(clip, 8, "builtin", lambda: GleanVID(alpha_min=0.9))
-    assert list(preview(engine, refused, Sides()))[-1].pending == BEFORE
+    assert list(preview(engine, refused, Sides(parts[-1].runs)))[-1].pending == BEFORE
+    assert list(preview(engine, refused, Sides()))[-1].pending == ""  # there is no picture
