@@ -56,8 +56,10 @@ def wire(engine: Engine, shared: Shared, panel: Habits, tuned: list[Any]) -> Non
     """``tuned``: the events that have shown the tokens under moved settings."""
 
     def on_tuned(user: gr.Request, values: Values) -> Iterator[Changes]:
-        yield gr.skip()
-        values = shared.unpacked(values)
+        yield from filter(None, changes(owner(user), shared.unpacked(values)))
+        yield gr.skip()  # what comes last is sent again at the end, and may come late
+
+    def changes(page: str, values: Values) -> Iterator[Changes]:
         request = shared.request(values)
         if not values[panel.live] or caveat(request.example, request.model):
             return  # words that mean nothing are given on demand only
@@ -65,8 +67,7 @@ def wire(engine: Engine, shared: Shared, panel: Habits, tuned: list[Any]) -> Non
             yield {panel.live: False, shared.notice: message(SLOW)}
             return
         given = shared.sides(values), shared.habits_of(values)
-        updates = asking.ask_live(engine, owner(user), request, *given)
-        yield from filter(None, map(shared.changes, updates))
+        yield from map(shared.changes, asking.ask_live(engine, page, request, *given))
 
     outputs = [panel.live, *shared.previewed]
     for event in tuned:

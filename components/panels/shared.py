@@ -226,11 +226,11 @@ def previewing(engine: Engine, shared: Shared, stop: gr.Button, problem: gr.HTML
         values = shared.unpacked(values)
         page, request = owner(user), shared.request(values)
         refused = {problem: refusal(request)}
-        yield gr.skip()  # a newer one may leave this one nothing to say
         for update in sides.preview(engine, request, shared.sides(values), page):
             stoppable = update.stoppable or engine.pages.busy(page)
             stopping = {stop: gr.update(interactive=stoppable)}
             yield refused | stopping | shared.changes(update)
+        yield gr.skip()  # at the end Gradio sends the last one again, late where a newer one came
 
     outputs = [*shared.previewed, stop, problem]
 

@@ -77,7 +77,7 @@ def ask_live(
     """
     if engine.pages.busy(session) or habits.remember or request.missing(sides.question):
         return
-    work = engine.pages.begin_preview(session, sides.turn)
+    work = engine.pages.begin_preview(session, sides.turn, live=True)
     if work.stop.is_set():
         return
     try:

@@ -25,9 +25,13 @@ class BusyError(RuntimeError):
 
 
 class Work:
-    """One job of one page: whether it was asked to end, and why."""
+    """One job of one page: whether it was asked to end, and why.
 
-    def __init__(self) -> None:
+    ``live``: it asks again what a preview has just shown.
+    """
+
+    def __init__(self, live: bool = False) -> None:
+        self.live = live
         self.stop = threading.Event()
         self.over = threading.Event()  # no more updates will come of it
         self.why = ""
@@ -118,17 +122,20 @@ class Pages:
                 work = self._working[session] = Work()
         return work
 
-    def begin_preview(self, session: str | None, turn: int = 0) -> Work:
+    def begin_preview(self, session: str | None, turn: int = 0, live: bool = False) -> Work:
         """A preview of this session; the one before it ends in silence. None: of no page.
 
         ``turn`` counts the states of a page, 0 where nobody does. Work for a state that was seen
-        already, or for an earlier one, comes late: it is over before it begins.
+        already, or for an earlier one, comes late: it is over before it begins. So is ``live`` work
+        while a preview is under way, which will have its own.
         """
-        work = Work()
+        work = Work(live)
         if session is None:
             return work
         with self._lock:
-            if 0 < turn <= self._turns.get(session, 0):
+            before = self._previews.get(session)
+            is_late = 0 < turn <= self._turns.get(session, 0)
+            if is_late or (live and before is not None and not before.live):
                 work.end("")
                 return work
             self._turns[session] = turn

@@ -111,3 +111,12 @@ def test_what_comes_late_of_an_earlier_state_of_the_page_shows_nothing(clip):
         assert list(ask_live(engine, "me", asked(clip), late)) == []
     assert any(part.answers for part in ask_live(engine, "me", asked(clip), replace(late, turn=6)))
     assert list(preview(engine, asked(clip), late, "you"))[-1].viewer  # another page
+
+
+def test_a_live_answer_waits_for_no_preview_and_ends_none(clip):
+    """It is of the state before; the preview that is under way brings its own."""
+    engine = Engine(Library())
+    showing = encoding(engine, asked(clip))
+    late = Sides(question="What moves?", turn=9)
+    assert list(ask_live(engine, "me", asked(clip), late)) == []
+    assert [part.viewer for part in showing if part.viewer]
