@@ -19,8 +19,14 @@ app: .venv/app
 quick: static
 	$(PYTEST) $(SHARED) -m "not slow" --families qwen3_vl,llava_onevision $(CORE)
 
+# Two browsers at once on two cores wait for each other longer than a person would: one process.
 test: static
+ifdef ARGS
 	$(PYTEST) $(SHARED) $(ARGS)
+else
+	$(PYTEST) tests/browser
+	$(PYTEST) $(SHARED) --ignore tests/browser
+endif
 
 static: .venv/dev
 	$(BIN)/ruff format --check .

@@ -13,8 +13,8 @@ from tests.browser.steps import answered, notice, says
 from tests.components.fake import COLUMNS, ROWS, Library, write_clip
 
 WINDOW = {"width": 1400, "height": 900}
-PATIENCE_S = float(os.environ.get("PATIENCE_S", "60"))  # a machine may be busy with other things
-RERUNS = int(os.environ.get("RERUNS", "1"))
+PATIENCE_S = float(os.environ.get("PATIENCE_S", "40"))  # a machine may be busy with other things
+RERUNS = int(os.environ.get("RERUNS", "2"))
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 FLAGS = [
     "--no-sandbox",
@@ -28,7 +28,7 @@ FLAGS = [
 
 
 def pytest_collection_modifyitems(items):
-    """A test with a browser that fails is tried once more; the run counts which were."""
+    """A test with a browser that fails is tried again; the run counts which were."""
     for item in items:
         if Path(__file__).parent in item.path.parents:
             item.add_marker(pytest.mark.flaky(reruns=RERUNS))

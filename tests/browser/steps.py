@@ -20,9 +20,14 @@ def settle(page) -> None:
 
 
 def notice(page, text: str) -> None:
-    page.wait_for_function(
-        "text => document.querySelector('.gv-notice')?.textContent.includes(text)", arg=text
-    )
+    """Wait for these words in the line for the person."""
+    line = "document.querySelector('.gv-notice')?.textContent"
+    try:
+        page.wait_for_function(f"text => {line}.includes(text)", arg=text)
+    except Exception as error:
+        raise AssertionError(
+            f"{text!r} never came: {page.evaluate(line)!r} stands there"
+        ) from error
 
 
 def says(page, text: str) -> None:
