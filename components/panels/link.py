@@ -13,7 +13,7 @@ import gradio as gr
 
 from components.panels.controls import Controls, chosen_method
 from components.panels.curves import Curves
-from components.panels.shared import AT_ONCE, UNSEEN, Changes, Preview, Shared
+from components.panels.shared import AT_ONCE, UNSEEN, Changes, Previews, Shared
 from components.session import restore
 from components.session.display import message, status
 from components.session.engine import Engine
@@ -68,7 +68,7 @@ def wire(
     curves: Curves,
     examples: Sequence[Example],
     blocks: gr.Blocks,
-    preview: Preview,
+    preview: Previews,
 ) -> Any:
     """The event that shows what a link says. ``named``: every widget with a key in a link."""
     for name, widget in named.items():  # each by itself: all values at once take the page long
@@ -92,12 +92,12 @@ def wire(
             changes |= shared.cleared() | curves.cleared()
             changes[shared.ready] = ready(example_of(examples, path))
         if (tab := query.get("tab", "")) in titles:
-            changes |= {shared.tabs: gr.update(selected=tab), shared.tab: tab}
+            changes |= {shared.tabs: gr.update(selected=tab)}
         return changes | {shared.status: status(engine, engine.runs.get(first))}
 
     kept = gr.Textbox(visible=False)
     widgets = [*named.values(), *(column for _, column in controls.groups), *curves.shown]
-    places = [shared.notice, shared.ready, shared.tabs, shared.tab, shared.status]
+    places = [shared.notice, shared.ready, shared.tabs, shared.status]
     outputs = [kept, *places, *widgets, *shared.results]
     loaded = blocks.load(on_load, kept, outputs, js=KEPT, **AT_ONCE)
     loaded.then(None, kept, None, js=OPEN, **UNSEEN)
@@ -106,7 +106,7 @@ def wire(
 
 
 def returned(shared: Shared, view: View) -> Changes:
-    viewer = gr.update(value=view.value, answers=view.answers)
+    viewer = gr.update(turn=0, value=view.value, answers=view.answers)
     return {shared.viewer: viewer, shared.runs: view.runs}
 
 

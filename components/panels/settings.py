@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import gradio as gr
 
 from components.panels import controls, habits
-from components.panels.shared import AT_ONCE, UNSEEN, Changes, Preview
+from components.panels.shared import AT_ONCE, UNSEEN, Changes, Previews, Shared
 from components.server.serving import Limits
 from components.session.engine import Engine
 from components.session.request import NEW_TOKENS, SEEDS
@@ -141,8 +141,8 @@ def sampling() -> tuple[gr.Slider, gr.Slider, gr.Slider]:
     return temperature, top_p, new_tokens
 
 
-def wire(engine: Engine, runs: gr.State, panel: Settings, preview: Preview) -> list[Any]:
-    """The events after which the tokens of other settings are shown; ``runs``: ids on show."""
+def wire(engine: Engine, shared: Shared, panel: Settings, preview: Previews) -> list[Any]:
+    """The events after which the tokens of other settings are shown."""
     own = panel.controls
 
     def on_method(name: str) -> Changes:
@@ -167,7 +167,8 @@ def wire(engine: Engine, runs: gr.State, panel: Settings, preview: Preview) -> l
         previews += [last(raised.then), last(lowered.then)]
     for shown in previews:  # a number out of range is refused, and clamped once typing ends
         last(shown.failure)
-    runs.change(_reading(engine, own), runs, list(own.readouts.values()), **AT_ONCE)
+    viewer: Any = shared.viewer
+    viewer.show(_reading(engine, own), shared.runs, list(own.readouts.values()), **AT_ONCE)
     return previews
 
 
