@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 
 import gradio as gr
 
-from components.panels.shared import AT_ONCE, IN_LINE, Changes, Shared, Values, owner
-from components.session import asking
-from components.session.display import caveat, message
-from components.session.engine import Engine
-from components.session.loading import BUILT_IN
+from ..session import asking
+from ..session.display import caveat, message
+from ..session.engine import Engine
+from ..session.loading import BUILT_IN
+from .shared import AT_ONCE, IN_LINE, Changes, Shared, Values, owner
 
 SLOW = "Answers take a while with this model: press Ask when the tokens look right."
 LOG_HTML = """<div class="gv-log" role="log" aria-label="Conversation" tabindex="0"></div>"""

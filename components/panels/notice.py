@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gradio as gr
 
-from components.session.display import message
+from ..session.display import message
 
 HTML = """<p class="gv-notice" data-kind="quiet" role="status"></p>"""
 SCRIPT = """

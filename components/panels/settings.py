@@ -11,12 +11,13 @@ from typing import Any, NamedTuple
 
 import gradio as gr
 
-from components.panels import controls, habits
-from components.panels.shared import AT_ONCE, UNSEEN, Changes, Preview
-from components.server.serving import Limits
-from components.session.engine import Engine
-from components.session.request import NEW_TOKENS, SEEDS
 from gleanvid.compressors import COMPRESSORS
+
+from ..server.serving import Limits
+from ..session.engine import Engine
+from ..session.request import NEW_TOKENS, SEEDS
+from . import controls, habits
+from .shared import AT_ONCE, UNSEEN, Changes, Preview
 
 FRAMES = (4, 32)  # least and default number of sampled frames
 PIXELS = {  # most pixels of a frame, as the model sees it

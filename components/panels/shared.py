@@ -11,16 +11,17 @@ from typing import Any
 
 import gradio as gr
 
-from components.session import sides
-from components.session.asking import Habits
-from components.session.engine import Engine
-from components.session.examples import Example
-from components.session.request import RATIO, Request, chosen, pinned_settings, within
-from components.session.sides import Sides
-from components.session.updates import PageUpdate
-from components.viewer.component import MaskViewer
 from gleanvid.compressors import COMPRESSORS
 from gleanvid.compressors.base import Compressor
+
+from ..session import sides
+from ..session.asking import Habits
+from ..session.engine import Engine
+from ..session.examples import Example
+from ..session.request import RATIO, Request, chosen, pinned_settings, within
+from ..session.sides import Sides
+from ..session.updates import PageUpdate
+from ..viewer.component import MaskViewer
 
 # Gradio tells every output how far its event is, and searches the page for each: nothing shows it.
 UNSEEN: dict[str, Any] = {

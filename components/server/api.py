@@ -13,15 +13,16 @@ import gradio as gr
 from gradio.data_classes import FileData
 from gradio.utils import get_function_description
 
-from components.server.access import ModelAccess
-from components.server.arguments import known, making, uploaded
-from components.session import comparing, rows
-from components.session.engine import Engine, decides_early
-from components.session.request import Request
 from gleanvid.compressors import COMPRESSORS
 from gleanvid.compressors.base import Compressor
 from gleanvid.metrics import budget_gini
 from gleanvid.run import Run
+
+from ..session import comparing, rows
+from ..session.engine import Engine, decides_early
+from ..session.request import Request
+from .access import ModelAccess
+from .arguments import known, making, uploaded
 
 
 def publish(engine: Engine, models: Sequence[str], max_frames: int) -> None:

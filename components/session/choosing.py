@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from components.session.engine import Engine
-from components.session.line import BusyError, Work
-from components.session.offers import Offer, offers
-from components.session.updates import explain
 from gleanvid.compressors import COMPRESSORS
 from gleanvid.models.encoded import ClipKey
 from gleanvid.models.generation.sampling import Sampling
 from gleanvid.models.loading.precision import AUTO, check_precision, keyed
 from gleanvid.types import ModelError, StoppedError, Video
+
+from .engine import Engine
+from .line import BusyError, Work
+from .offers import Offer, offers
+from .updates import explain
 
 if TYPE_CHECKING:
     from gleanvid.models.loading.outlook import Outlook
@@ -191,6 +192,7 @@ class Choosing:
         self._tell("waiting", "There is no room beside the model in use: waiting for its turn.")
         for ahead in self.engine.line.wait(work):
             self._tell("waiting", f"Waiting for the model: {ahead} before this.")
+        self.engine.line.take_time(work)
         self.engine.empty()
         self.engine.put(key, self._loaded(key, work))
 

@@ -10,12 +10,13 @@ from typing import Any, TypedDict
 import psutil
 import torch
 
-from components.session.engine import Engine
-from components.session.examples import Example
-from components.session.loading import BUILT_IN
 from gleanvid.metrics import same_answer
 from gleanvid.run import Run
 from gleanvid.types import Video
+
+from .engine import Engine
+from .examples import Example
+from .loading import BUILT_IN
 
 STILL_LOADING = "The model is still being loaded."
 EXCHANGES_READ = 6  # earlier exchanges that the model reads again

@@ -16,16 +16,17 @@ from typing import TYPE_CHECKING, Any
 import torch
 from cachetools import LRUCache
 
-from components.session.library import EncodedClip, Library
-from components.session.line import Line, Pages, Work
-from components.session.reading import DECODERS, Readers
-from components.session.store import RunStore
 from gleanvid.compressors.base import Compressor
 from gleanvid.models.cost.accounts import versions
 from gleanvid.models.encoded import ClipKey, History
 from gleanvid.models.generation.sampling import Sampling
 from gleanvid.run import Cost, Run
 from gleanvid.types import Compression, ModelError, Video
+
+from .library import EncodedClip, Library
+from .line import Line, Pages, Work
+from .reading import DECODERS, Readers
+from .store import RunStore
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -90,6 +90,12 @@ class Line:
                 self._waiting.remove(work)
             self._changed.notify_all()
 
+    def take_time(self, work: Work) -> None:
+        """No deadline for this job, which has its turn; it can still be ended."""
+        with self._changed:
+            if timer := self._timers.pop(work, None):
+                timer.cancel()
+
     def _start(self, work: Work) -> None:
         timer = threading.Timer(self.deadline_s, work.end, [LATE.format(limit=self.deadline_s)])
         timer.daemon = True

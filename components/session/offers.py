@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from components.session.loading import BUILT_IN
 from gleanvid.models.loading.registry import CHECKPOINTS, checkpoint, first_choice
+
+from .loading import BUILT_IN
 
 HERE = "in the cache"
 
