@@ -18,20 +18,26 @@ HEAVY = {
 }
 CLI = "from gleanvid.cli import main\nmain({words})"
 SERVING = """
+import threading
+
 import app
-from components.session.engine import Engine
 
-def stop(*_): raise SystemExit  # what loads the model comes once the page is served
+def start(thread):  # the model is loaded in a thread, once the page is served
+    if thread._target.__qualname__.startswith("Engine.warm_up"): raise SystemExit
+    begin(thread)
 
-Engine.warm_up = stop
+begin, threading.Thread.start = threading.Thread.start, start
 app.main(["--device", "cpu"])
 """
+INSTALLED = "import sys, components\nsys.modules['gleanvid_app'] = components\n" + CLI
 ENTRIES = {  # program, and the heavy packages it has imported at its end
     "import gleanvid": ("import gleanvid", set()),
     "gleanvid --help": (CLI.format(words=["--help"]), set()),
     "gleanvid models": (CLI.format(words=["models"]), set()),
     "gleanvid tables": (CLI.format(words=["tables"]), set()),
     "gleanvid ask --help": (CLI.format(words=["ask", "--help"]), set()),
+    "app.py --help": ("import app\napp.main(['--help'])", set()),
+    "gleanvid app --help": (INSTALLED.format(words=["app", "--help"]), set()),
     "the page, served": (SERVING, {"gradio"}),
 }
 

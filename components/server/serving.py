@@ -23,6 +23,7 @@ from starlette.routing import Route
 
 from gleanvid.video import sandbox, spare
 
+from ..places import ASSETS, ROOT
 from . import memory, sessions, theme
 from .connections import watch
 from .disk import MIB, Uploads
@@ -34,9 +35,8 @@ from .routes import ALLOWED, MCP
 
 HOUR_S = 60 * 60
 SWEEP_S = 15.0
-ROOT = Path(__file__).resolve().parents[2]
 SPACE_FRAMES = " https://huggingface.co https://*.hf.space"  # pages that show a Space
-SCRIPT = (ROOT / "assets" / "page.js").read_text(encoding="utf-8")
+SCRIPT = (ASSETS / "page.js").read_text(encoding="utf-8")
 
 
 @dataclass(frozen=True)

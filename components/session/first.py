@@ -19,6 +19,7 @@ from gleanvid.models.encoded import ClipKey
 from gleanvid.run import Run
 from gleanvid.types import VideoTokens
 
+from ..places import ASSETS
 from ..viewer.payload import address, pack
 from ..viewer.truth import truth
 from .display import Answer
@@ -28,7 +29,7 @@ from .figures import as_json, measured
 from .sides import Sides, answers, pair
 from .store import RunStore
 
-FOLDER = Path(__file__).resolve().parents[2] / "assets" / "first"
+FOLDER = ASSETS / "first"
 RATIO = 0.1  # the page begins with it: few enough that methods differ
 METHODS = ("gleanvid", "full", "vidcom2", "vcast", "visionzip", "fastvid", "uniform", "random")
 PREFIX = "first-"  # of the ids of these runs

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from cachetools import LRUCache
 
-from gleanvid.types import StoppedError
+from gleanvid.errors import StoppedError
 
 DEADLINE_S = 180.0
 PLACES = 16

@@ -28,9 +28,12 @@ class Library:
         from gleanvid.models.loading.hub import cached
 
         plain, precision = parted(name)
-        how = self._models.get(name, {**self._others, **precision})
-        model = pipeline.load_model(plain, local_files_only=cached(plain) is not None, **how)
-        model.name = name
+        how = dict(self._models.get(name, {**self._others, **precision}))
+        if cached(plain) is not None:
+            how["local_files_only"] = True
+        model = pipeline.load_model(plain, **how)
+        if name != plain:
+            model.name = name
         return model
 
     def __getattr__(self, name: str) -> Any:

@@ -16,6 +16,7 @@ from gleanvid.errors import ModelError, VideoError
 from gleanvid.later import import_later
 
 COMMANDS = {  # name -> its line in the help
+    "app": "the page in the browser",
     "ask": "answer a question about a video with fewer tokens",
     "compare": "the same question under several compressors",
     "compress": "kept tokens, masks and budgets of every video of a folder, as NPZ",
