@@ -18,15 +18,12 @@ HEAVY = {
 }
 CLI = "from gleanvid.cli import main\nmain({words})"
 SERVING = """
-import threading
-
 import app
+from gleanvid.video.spare import Spare
 
-def start(thread):  # the model is loaded in a thread, once the page is served
-    if thread._target.__qualname__.startswith("Engine.warm_up"): raise SystemExit
-    begin(thread)
+def stop(*_): raise SystemExit  # what loads the model comes once the page is served
 
-begin, threading.Thread.start = threading.Thread.start, start
+Spare.keep = stop
 app.main(["--device", "cpu"])
 """
 INSTALLED = "import sys, components\nsys.modules['gleanvid_app'] = components\n" + CLI
