@@ -28,6 +28,7 @@ COMMANDS = {  # name -> its line in the help
     "methods": "the compressors side by side: where they act, what they need, what they cost",
     "models": "known checkpoints: size, memory, licence, tests",
     "glimpse": "the procedural video world",
+    "space": "a folder that is a Hugging Face Space of the app",
 }
 
 
