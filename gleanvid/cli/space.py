@@ -86,11 +86,8 @@ def _space(options: argparse.Namespace) -> int:
 def _app(library: Path) -> Path:
     """The app's package: gleanvid_app once installed, components in a checkout."""
     found = find_spec("gleanvid_app")
-    places = [
-        library.parent / "components",
-        *(found.submodule_search_locations or [] if found else []),
-    ]
-    for place in map(Path, places):
+    installed = (found and found.submodule_search_locations) or []
+    for place in (library.parent / "components", *(Path(name) for name in installed)):
         if (place / "launch.py").is_file():
             return place
     raise ValueError("the app is not installed: pip install 'gleanvid[app]'")
