@@ -1,4 +1,5 @@
 # `make app`, `make quick`, `make test`; each sets up what it needs in .venv. `make lock` and `make audit`: packages.
+# `make release`: the files of a release, in dist/.
 PYTHON ?= python3
 BIN := .venv/bin
 
@@ -11,10 +12,10 @@ SHARED := -n 2 --dist loadfile --no-loadscope-reorder
 # Some images forbid kept bytecode; then every process compiles torch and transformers anew.
 export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: app quick test static lock audit clean
+.PHONY: app quick test static lock audit release clean
 
 app: .venv/app
-	$(BIN)/python app.py $(ARGS)
+	@$(BIN)/python app.py $(ARGS)
 
 quick: static
 	$(PYTEST) $(SHARED) -m "not slow" --families qwen3_vl,llava_onevision $(CORE)
@@ -34,6 +35,7 @@ static: .venv/dev
 	$(BIN)/mypy
 
 .venv/uv:
+	@echo "Setting up .venv: once, and some minutes (PyTorch with CUDA is about 5 GB) ..."
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 		|| { echo "GleanVID needs Python 3.11 or newer: make PYTHON=python3.12"; exit 1; }
 	$(PYTHON) -m venv .venv
@@ -41,6 +43,7 @@ static: .venv/dev
 	touch $@
 
 .venv/app: .venv/uv requirements.txt pyproject.toml
+	@echo "Installing what the app needs ..."
 ifdef LOCKED  # the very files that requirements.lock names, by their hashes
 	$(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes -r requirements.lock
 	$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps -e .
@@ -65,5 +68,12 @@ audit: .venv/app
 	$(BIN)/uv pip install --quiet --python $(BIN)/python -e '.[dev]'
 	touch $@
 
+release: .venv/dev
+	rm -rf dist build
+	$(BIN)/uv pip install --quiet --python $(BIN)/python -e '.[release]'
+	$(BIN)/python -m build --outdir dist
+	$(BIN)/twine check --strict dist/*
+	$(PYTEST) tests/test_release.py
+
 clean:
-	rm -rf .venv build *.egg-info
+	rm -rf .venv build dist *.egg-info

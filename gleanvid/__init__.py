@@ -63,6 +63,8 @@ if TYPE_CHECKING:
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__version__":  # it stands in pyproject.toml alone
+        return import_module("importlib.metadata").version("gleanvid")
     if name not in _HOME:
         raise AttributeError(f"module 'gleanvid' has no attribute {name!r}")
     return getattr(import_module(f"gleanvid.{_HOME[name]}"), name)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import gradio as gr
 import pytest
 
-import app
+from components import launch
+from components.panels.page import build_app
 from components.server import serving
 from components.session import examples, first, loading
 from components.session.engine import Engine
@@ -14,17 +15,17 @@ from tests.components.fake import Library
 
 @pytest.fixture(scope="module")
 def page():
-    return app.build_app(Engine(Library()))
+    return build_app(Engine(Library()))
 
 
 def test_building_the_page_loads_no_model():
     library = Library()
-    app.build_app(Engine(library))
+    build_app(Engine(library))
     assert (library.loads, library.reads, library.encodes) == (0, 0, 0)
 
 
 def test_the_line_of_the_engine_alone_decides_who_is_next(page):
-    names = {"on_preview", "on_ask", "on_tuned", "on_compare", "on_sweep", "ask", "compress"}
+    names = {"on_late", "on_ask", "on_tuned", "on_compare", "on_sweep", "ask", "compress"}
     shared = [fn for fn in page.fns.values() if fn.name in names | {"compare"}]
     assert {fn.name for fn in shared} == names | {"compare"}
     assert {fn.concurrency_limit for fn in shared} == {None}
@@ -40,7 +41,7 @@ def test_the_state_of_a_page_holds_no_run(page):
     states = [block for block in page.blocks.values() if isinstance(block, gr.State)]
     saved = first.load().runs
     values = [state.value for state in states if state.value is not None]
-    assert values == [saved, [], "Tokens", ""]  # ids; nothing is remembered, nothing picked
+    assert values == [saved, [], ""]  # ids; nothing is remembered, nothing picked
     assert all(isinstance(run_id, str) for run_id in saved)
 
 
@@ -81,7 +82,7 @@ def test_no_file_beside_the_assets_and_those_of_visitors_is_served(monkeypatch):
 def test_the_pictures_of_examples_are_no_copies_that_would_be_deleted(tmp_path, monkeypatch):
     monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path))
     shown = examples.examples()
-    app.build_app(Engine(Library()), examples=shown)
+    build_app(Engine(Library()), examples=shown)
     assert len(shown) > 1 and not any(path.is_file() for path in tmp_path.rglob("*"))
 
 
@@ -94,7 +95,7 @@ def test_the_limits_reach_the_server(monkeypatch):
     monkeypatch.setattr(gr.Blocks, "server", None, raising=False)
     monkeypatch.setattr(serving, "watch", lambda server, hosts: None)
     monkeypatch.setattr(gr.Blocks, "block_thread", lambda page: None)
-    app.main(["--public"])
+    launch.main(["--public"])
     page, guard = launched["page"], launched["app_kwargs"]["lifespan"].guard.keywords
     assert page._queue.max_size == serving.PUBLIC.queue
     assert page.delete_cache == serving.PUBLIC.delete_cache == (300, 7200)
@@ -103,7 +104,7 @@ def test_the_limits_reach_the_server(monkeypatch):
 
 
 def test_arguments_default_to_a_private_page():
-    parsed = app.parse([])
+    parsed = launch.parse([])
     assert (parsed.host, parsed.port, parsed.share, parsed.model, parsed.mcp) == (
         "127.0.0.1",
         None,
@@ -127,7 +128,7 @@ def loads(monkeypatch):
 def test_a_model_is_loaded_as_the_command_line_says(loads):
     words = "--model a/b --device-map auto --quantization 4bit --dtype bfloat16 --max-pixels 999"
     more = "--attn-implementation sdpa --model-setting spatial_pool_mode=average"
-    engine = Engine(loading.Library(app.how_to_load(app.parse(f"{words} {more}".split()))))
+    engine = Engine(loading.Library(launch.how_to_load(launch.parse(f"{words} {more}".split()))))
     for name in ("a/b", "builtin"):
         engine.model(name)
     assert loads["a/b"] == {
@@ -143,23 +144,23 @@ def test_a_model_is_loaded_as_the_command_line_says(loads):
 
 
 def test_options_without_a_name_are_of_the_built_in_model(loads):
-    options = app.parse(["--device", "cpu", "--dtype", "bfloat16"])
-    Engine(loading.Library(app.how_to_load(options))).model("builtin")
+    options = launch.parse(["--device", "cpu", "--dtype", "bfloat16"])
+    Engine(loading.Library(launch.how_to_load(options))).model("builtin")
     assert (loads["builtin"]["device"], loads["builtin"]["dtype"]) == ("cpu", "bfloat16")
 
 
 def test_mcp_without_its_package_is_refused_with_what_to_install(monkeypatch, capsys):
-    monkeypatch.setattr(app, "find_spec", lambda name: None)
+    monkeypatch.setattr(launch, "find_spec", lambda name: None)
     with pytest.raises(SystemExit):
-        app.parse(["--mcp"])
+        launch.parse(["--mcp"])
     assert "gleanvid[mcp]" in capsys.readouterr().err
-    monkeypatch.setattr(app, "find_spec", lambda name: object())
-    assert app.parse(["--mcp"]).mcp
+    monkeypatch.setattr(launch, "find_spec", lambda name: object())
+    assert launch.parse(["--mcp"]).mcp
 
 
 @pytest.mark.parametrize("words", [["--public"], ["--share"]])
 def test_a_page_for_strangers_has_tighter_limits(words):
-    limits = serving.limits(app.parse(words))
+    limits = serving.limits(launch.parse(words))
     for name in ("upload_mb", "max_frames", "deadline_s", "places", "keep_s"):
         assert getattr(limits, name) < getattr(serving.LOCAL, name)
     assert limits.requests_per_minute > 0 and limits.disk_gb > 0
@@ -167,15 +168,29 @@ def test_a_page_for_strangers_has_tighter_limits(words):
 
 def test_a_space_is_reached_from_outside_shown_in_its_frame_and_public(monkeypatch):
     monkeypatch.setenv("SPACE_ID", "someone/gleanvid")
-    limits = serving.limits(app.parse([]))
+    limits = serving.limits(launch.parse([]))
     assert limits == serving.PUBLIC
-    launch = serving.options("127.0.0.1", None, False, limits)
-    assert launch["server_name"] == "0.0.0.0"
-    guard = launch["app_kwargs"]["lifespan"].guard.keywords
+    served = serving.options("127.0.0.1", None, False, limits)
+    assert served["server_name"] == "0.0.0.0"
+    guard = served["app_kwargs"]["lifespan"].guard.keywords
     assert "https://huggingface.co" in guard["framed_by"]
     assert guard["hosts"].names[-1] == "*.hf.space" and guard["hosts"].trusts("10.16.0.1")
 
 
 def test_limits_given_at_launch_count():
-    limits = serving.limits(app.parse(["--public", "--max-frames", "8", "--deadline", "5"]))
+    limits = serving.limits(launch.parse(["--public", "--max-frames", "8", "--deadline", "5"]))
     assert (limits.max_frames, limits.deadline_s) == (8, 5.0)
+
+
+def test_models_that_are_offered_stand_in_the_menu_after_the_one_given():
+    options = launch.parse(["--offer", "a/b", "c/d", "--model", "c/d", "--offer", "e/f"])
+    assert launch.names(options) == ["c/d", "a/b", "e/f", "builtin"]
+    assert launch.names(launch.parse([])) == ["builtin"]
+
+
+def test_a_name_with_a_precision_is_loaded_with_it_and_on_the_device_given(loads):
+    options = launch.parse(["--device", "cpu"])
+    library = loading.Library(launch.how_to_load(options), {"device": "cpu"})
+    with pytest.raises(AttributeError):  # the stand-in gives no model that could be named
+        library.load_model("a/b@4bit")
+    assert loads["a/b"] == {"device": "cpu", "quantization": "4bit"}

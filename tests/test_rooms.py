@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-ROOMS = ("panels", "server", "session", "viewer", "files")
+ROOMS = ("launch", "panels", "server", "session", "viewer", "files", "places")
 MODULES = {
     ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
     for path in sorted((ROOT / "components").rglob("*.py"))
@@ -22,10 +22,21 @@ def imports(path):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{path} imports relatively"
-            submodules = [f"{node.module}.{alias.name}" for alias in node.names]
+            assert node.level or node.module.partition(".")[0] != "components", (
+                f"{path} imports {node.module} by its name, which is gleanvid_app once installed"
+            )
+            module = resolved(path, node)
+            submodules = [f"{module}.{alias.name}" for alias in node.names]
             found = [name for name in submodules if name in MODULES]
-            yield from found or [node.module]
+            yield from found or [module]
+
+
+def resolved(path, node):
+    """The absolute name of what is imported from."""
+    if not node.level:
+        return node.module
+    folder = path.relative_to(ROOT).parts[: -node.level]
+    return ".".join((*folder, node.module) if node.module else folder)
 
 
 def room(module):

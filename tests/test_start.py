@@ -19,19 +19,22 @@ HEAVY = {
 CLI = "from gleanvid.cli import main\nmain({words})"
 SERVING = """
 import app
-from components.session.engine import Engine
+from gleanvid.video.spare import Spare
 
 def stop(*_): raise SystemExit  # what loads the model comes once the page is served
 
-Engine.warm_up = stop
+Spare.keep = stop
 app.main(["--device", "cpu"])
 """
+INSTALLED = "import sys, components\nsys.modules['gleanvid_app'] = components\n" + CLI
 ENTRIES = {  # program, and the heavy packages it has imported at its end
     "import gleanvid": ("import gleanvid", set()),
     "gleanvid --help": (CLI.format(words=["--help"]), set()),
     "gleanvid models": (CLI.format(words=["models"]), set()),
     "gleanvid tables": (CLI.format(words=["tables"]), set()),
     "gleanvid ask --help": (CLI.format(words=["ask", "--help"]), set()),
+    "app.py --help": ("import app\napp.main(['--help'])", set()),
+    "gleanvid app --help": (INSTALLED.format(words=["app", "--help"]), set()),
     "the page, served": (SERVING, {"gradio"}),
 }
 

@@ -20,12 +20,13 @@ import numpy as np
 from gradio.utils import get_upload_folder
 from PIL import Image
 
-from components.files.folder import trim
 from gleanvid.metrics import budget_gini, diagnostics_of
 from gleanvid.plots import contact_sheet, side_by_side
 from gleanvid.plots.labels import labels
 from gleanvid.run import Run, mask_arrays
 from gleanvid.video.archive import PARTS
+
+from .folder import trim
 
 EXPORT_BYTES = 2**30  # of all files made; the oldest go
 Maker = Callable[[Sequence[Run], Path], Path]

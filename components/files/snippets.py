@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gleanvid.compressors.base import Compressor, declared_settings
+from gleanvid.models.loading.precision import parted
 
 CLIP = "clip.mp4"
 LENGTH = 64  # tokens of an answer where nothing is said
@@ -51,10 +52,12 @@ def python(recipe: Recipe) -> str:
     own = ", ".join(f"{key}={value!r}" for key, value in changed(compressor).items())
     given = "".join(f"    {key}={value!r},\n" for key, value in sampling(recipe).items())
     pixels = f"    max_pixels={recipe.pixels} * len(video),\n" if recipe.pixels else ""
+    name, loading = parted(recipe.model)
+    how = "".join(f", {key}={value!r}" for key, value in loading.items())
     return (
         "import gleanvid\n\n"
         f"video = gleanvid.read_video({recipe.clip!r}, num_frames={recipe.frames}, max_side=1280)\n"
-        f"model = gleanvid.load_model({recipe.model!r})\n"
+        f"model = gleanvid.load_model({name!r}{how})\n"
         "run = gleanvid.ask(\n"
         f"    video,\n    {recipe.question!r},\n    model,\n"
         f"    gleanvid.COMPRESSORS[{compressor.name!r}]({own}),\n{pixels}{given})\n"
@@ -65,7 +68,9 @@ def python(recipe: Recipe) -> str:
 
 def command(recipe: Recipe) -> str:
     compressor = recipe.compressor
-    words = ["gleanvid", "ask", "--model", recipe.model, "--compressor", compressor.name]
+    name, loading = parted(recipe.model)
+    words = ["gleanvid", "ask", "--model", name, "--compressor", compressor.name]
+    words += [word for key, value in loading.items() for word in (f"--{key}", value)]
     words += ["--num-frames", str(recipe.frames)]
     if recipe.pixels:
         words += ["--max-pixels", str(recipe.pixels * recipe.frames)]

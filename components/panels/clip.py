@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 import gradio as gr
 
-from components.panels.shared import AT_ONCE, UNSEEN, Changes, Previews, Shared
-from components.session.display import message
-from components.session.examples import Example, ready, thumbnail
+from ..session.display import message
+from ..session.examples import Example, ready, thumbnail
+from .shared import AT_ONCE, UNSEEN, Changes, Previews, Shared
 
 CHIPS_HTML = """<div class="gv-chips" role="group" aria-label="Ready questions"></div>"""
 CHIPS_JS = """

@@ -12,18 +12,19 @@ from typing import Any, NamedTuple
 
 import gradio as gr
 
-from components.panels import notice
-from components.panels.modules import mounting
-from components.panels.shared import AT_ONCE, Changes, Shared, Values, owner
-from components.panels.working import halted, starting
-from components.session import comparing, rows
-from components.session.comparing import RATIOS, Compared, Plan
-from components.session.display import message
-from components.session.engine import Engine
-from components.session.first import RATIO as FIRST_RATIO
-from components.session.request import RATIO
-from components.session.rows import Asked
 from gleanvid.compressors.base import Compressor
+
+from ..session import comparing, rows
+from ..session.comparing import RATIOS, Compared, Plan
+from ..session.display import message
+from ..session.engine import Engine
+from ..session.first import RATIO as FIRST_RATIO
+from ..session.request import RATIO
+from ..session.rows import Asked
+from . import notice
+from .modules import mounting
+from .shared import AT_ONCE, Changes, Shared, Values, owner
+from .working import halted, starting
 
 ABOUT = "The clip and question above, under every method you choose. The clip is encoded once."
 START = ("gleanvid", "vidcom2", "vcast", "visionzip", "uniform")

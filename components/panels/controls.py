@@ -12,12 +12,13 @@ from typing import Any
 
 import gradio as gr
 
-from components.panels import notice
-from components.session.request import AUTO, RATIO, has_free_ratio
 from gleanvid.compressors import COMPRESSORS
 from gleanvid.compressors.base import Compressor, Setting, declared_settings
 from gleanvid.metrics import saturation
 from gleanvid.types import Compression
+
+from ..session.request import AUTO, RATIO, has_free_ratio
+from . import notice
 
 SLIDER_STOPS = 2000  # a range with more stops than this is typed, not dragged
 FINE = 0.01  # step of a share or cosine that declares none

@@ -12,14 +12,14 @@ from typing import Any, NamedTuple
 import gradio as gr
 from gradio.components.plot import PlotData
 
-from components.panels import notice
-from components.panels.modules import mounting
-from components.panels.shared import UNSEEN, Changes, Shared, Values
-from components.session import figures
-from components.session.display import message
-from components.session.engine import Engine
-from components.session.figures import OVER_UNITS, TITLES
-from components.session.runs import GONE, measured_runs
+from ..session import figures
+from ..session.display import message
+from ..session.engine import Engine
+from ..session.figures import OVER_UNITS, TITLES
+from ..session.runs import GONE, measured_runs
+from . import notice
+from .modules import mounting
+from .shared import UNSEEN, Changes, Shared, Values
 
 TITLE = "Curves"
 SOME_GONE = (

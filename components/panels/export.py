@@ -8,17 +8,17 @@ from typing import Any, NamedTuple
 
 import gradio as gr
 
-from components.files import exports, opening, snippets
-from components.panels import notice
-from components.panels.modules import address as module
-from components.panels.modules import mounting
-from components.panels.shared import AT_ONCE, UNSEEN, Changes, Shared, Values
-from components.session.display import message
-from components.session.engine import Engine
-from components.session.runs import GONE, measured_runs
-from components.session.sides import Sides, answers
-from components.session.updates import explain
-from components.viewer.payload import payload
+from ..files import exports, opening, snippets
+from ..session.display import message
+from ..session.engine import Engine
+from ..session.runs import GONE, measured_runs
+from ..session.sides import Sides, answers
+from ..session.updates import explain
+from ..viewer.payload import payload
+from . import notice
+from .modules import address as module
+from .modules import mounting
+from .shared import AT_ONCE, UNSEEN, Changes, Shared, Values
 
 TITLE = "Export and API"
 GROUPS = {"Pictures": ("sheet", "clip", "pdf"), "Numbers": ("csv", "json", "npz"), "Run": ("run",)}

@@ -7,7 +7,12 @@ from typing import Any, NamedTuple
 
 import gradio as gr
 
-from components.panels.shared import (
+from ..session import asking
+from ..session.display import caveat, message
+from ..session.engine import Engine
+from ..session.loading import BUILT_IN
+from ..session.sides import is_at_hand
+from .shared import (
     AT_ONCE,
     IN_LINE,
     LIVE,
@@ -17,11 +22,6 @@ from components.panels.shared import (
     Values,
     owner,
 )
-from components.session import asking
-from components.session.display import caveat, message
-from components.session.engine import Engine
-from components.session.loading import BUILT_IN
-from components.session.sides import is_at_hand
 
 SLOW = "Answers take a while with this model: press Ask when the tokens look right."
 LOG_HTML = """<div class="gv-log" role="log" aria-label="Conversation" tabindex="0"></div>"""

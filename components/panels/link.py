@@ -11,16 +11,17 @@ from typing import Any
 
 import gradio as gr
 
-from components.panels.controls import Controls, chosen_method
-from components.panels.curves import Curves
-from components.panels.shared import AT_ONCE, UNSEEN, Changes, Previews, Shared
-from components.session import restore
-from components.session.display import message, status
-from components.session.engine import Engine
-from components.session.examples import Example, example_of, ready
-from components.session.request import AUTO, LONGEST
-from components.session.sides import View
 from gleanvid.compressors import COMPRESSORS
+
+from ..session import restore
+from ..session.display import message, status
+from ..session.engine import Engine
+from ..session.examples import Example, example_of, ready
+from ..session.request import AUTO, LONGEST
+from ..session.sides import View
+from .controls import Controls, chosen_method
+from .curves import Curves
+from .shared import AT_ONCE, UNSEEN, Changes, Previews, Shared
 
 COPY = """async () => {
   await new Promise((done) => setTimeout(done, 400));  // what was set last is in the address then

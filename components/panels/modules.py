@@ -6,11 +6,11 @@ Gradio runs it as a function: it can import modules, but cannot be one.
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import gradio as gr
 
-ASSETS = Path(__file__).resolve().parents[2] / "assets"
+from ..places import ASSETS
+
 MODULES = ASSETS / "results"
 gr.set_static_paths([MODULES, ASSETS / "viewer"])
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import gradio as gr
 
-from components.session.display import message
+from ..session.display import message
 
 HTML = """<p class="gv-notice" data-kind="quiet" role="status"></p>"""
 SCRIPT = """
 const line = element.querySelector(".gv-notice");
+let newest = 0;
 const show = () => {
-  const { text = "", kind = "quiet" } = props.value || {};
+  const { text = "", kind = "quiet", turn = 0 } = props.value || {};
+  if (turn && turn < newest) return; // of settings before
+  newest = turn || newest;
   line.textContent = text;
   line.dataset.kind = kind;
 };

@@ -7,7 +7,17 @@ from typing import NamedTuple
 
 import gradio as gr
 
-from components.panels import (
+from gleanvid.compressors import COMPRESSORS
+
+from ..server import api
+from ..server.serving import LOCAL, Limits
+from ..session import display, first
+from ..session.engine import Engine
+from ..session.examples import Example, files
+from ..session.examples import ready as ready_questions
+from ..session.loading import BUILT_IN
+from ..viewer.component import MaskViewer
+from . import (
     about,
     clip,
     compare,
@@ -20,16 +30,7 @@ from components.panels import (
     status,
     talk,
 )
-from components.panels.shared import Packed, Previews, Shared, owner
-from components.server import api
-from components.server.serving import LOCAL, Limits
-from components.session import display, first
-from components.session.engine import Engine
-from components.session.examples import Example, files
-from components.session.examples import ready as ready_questions
-from components.session.loading import BUILT_IN
-from components.viewer.component import MaskViewer
-from gleanvid.compressors import COMPRESSORS
+from .shared import Packed, Previews, Shared, owner
 
 BUILT_IN_MODEL = ("Built-in (tiny)", BUILT_IN)
 HEADER = "<h1>GleanVID</h1>"

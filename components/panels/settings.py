@@ -11,12 +11,13 @@ from typing import Any, NamedTuple
 
 import gradio as gr
 
-from components.panels import controls, habits
-from components.panels.shared import AT_ONCE, UNSEEN, Changes, Previews, Shared
-from components.server.serving import Limits
-from components.session.engine import Engine
-from components.session.request import NEW_TOKENS, SEEDS
 from gleanvid.compressors import COMPRESSORS
+
+from ..server.serving import Limits
+from ..session.engine import Engine
+from ..session.request import NEW_TOKENS, SEEDS
+from . import controls, habits
+from .shared import AT_ONCE, UNSEEN, Changes, Previews, Shared
 
 FRAMES = (4, 32)  # least and default number of sampled frames
 PIXELS = {  # most pixels of a frame, as the model sees it
@@ -157,9 +158,9 @@ def wire(engine: Engine, shared: Shared, panel: Settings, preview: Previews) -> 
     free = [own.ratio, *own.fields.values(), *own.switches.values(), *words]
     # A clip may be encoded for minutes: the preview of another one ends it at once.
     clip = [own.method.input, panel.model.input, panel.frames.release, panel.pixels.input]
-    previews = [preview(partial(gr.on, clip), trigger_mode="multiple")]
+    previews = [preview(partial(gr.on, clip))]
     # A slider changes many times while it is dragged; a newer preview ends the one before.
-    last = partial(preview, trigger_mode="multiple", paced=True)
+    last = partial(preview, paced=True)
     previews.append(last(partial(gr.on, [item.change for item in free if item not in paired])))
     for low, high in own.pairs:
         raised = _push(low.change, PUSH.replace("BOUND", "Math.max"), low, high)

@@ -11,16 +11,17 @@ from typing import Any
 
 import gradio as gr
 
-from components.session import sides
-from components.session.asking import Habits
-from components.session.engine import Engine
-from components.session.examples import Example
-from components.session.request import RATIO, Request, chosen, pinned_settings, within
-from components.session.sides import Sides
-from components.session.updates import PageUpdate
-from components.viewer.component import MaskViewer
 from gleanvid.compressors import COMPRESSORS
 from gleanvid.compressors.base import Compressor
+
+from ..session import sides
+from ..session.asking import Habits
+from ..session.engine import Engine
+from ..session.examples import Example
+from ..session.request import RATIO, Request, chosen, pinned_settings, within
+from ..session.sides import Sides
+from ..session.updates import PageUpdate
+from ..viewer.component import MaskViewer
 
 # Gradio tells every output how far its event is, and searches the page for each: nothing shows it.
 UNSEEN: dict[str, Any] = {
@@ -164,9 +165,9 @@ class Shared:
         return make
 
     def changes(self, update: PageUpdate, turn: int = 0) -> Changes:
-        """``turn``: of the settings that the update is of; the viewer takes none of before."""
+        """``turn``: of the settings that the update is of; none of before is shown after it."""
         parts = {
-            self.notice: update.notice,
+            self.notice: update.notice and update.notice | {"turn": turn},
             self.runs: update.runs,
             self.status: update.status,
             self.exchanges: update.exchanges,
@@ -239,7 +240,8 @@ class Previews:
             return self.at_once(owner(user), self.shared.unpacked(values), live)
 
         outputs = [*self.outputs, self.late]
-        return self.shared.when(event, on_preview, outputs, **AT_ONCE, **how)
+        how = {"trigger_mode": "multiple", **AT_ONCE, **how}
+        return self.shared.when(event, on_preview, outputs, **how)
 
     def at_once(self, page: str, values: Values, live: bool) -> Changes:
         """The tokens, or word to :attr:`late` that they take longer."""

@@ -12,12 +12,13 @@ from typing import Any
 
 import gradio as gr
 
-from components.panels.controls import Controls, chosen_method, given_settings
-from components.panels.shared import AT_ONCE, Changes, Previews, Shared, Values
-from components.session.engine import Engine
-from components.session.request import RATIO
-from components.session.sides import ALL_TOKENS
 from gleanvid.compressors import COMPRESSORS
+
+from ..session.engine import Engine
+from ..session.request import RATIO
+from ..session.sides import ALL_TOKENS
+from .controls import Controls, chosen_method, given_settings
+from .shared import AT_ONCE, Changes, Previews, Shared, Values
 
 
 def choices() -> list[tuple[str, str]]:

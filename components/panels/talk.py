@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 
 import gradio as gr
 
-from components.panels import notice
-from components.panels.shared import AT_ONCE, Changes, Shared, Values, owner
-from components.panels.working import halted, starting
-from components.session import asking
-from components.session.engine import Engine
-from components.session.request import LONGEST
-from components.session.updates import STOPPED
+from ..session import asking
+from ..session.engine import Engine
+from ..session.request import LONGEST
+from ..session.updates import STOPPED
+from . import notice
+from .shared import AT_ONCE, Changes, Shared, Values, owner
+from .working import halted, starting
 
 SAVED = "Made beforehand: move a slider, or ask, to run it here."
 

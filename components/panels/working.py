@@ -8,9 +8,9 @@ from typing import Any
 
 import gradio as gr
 
-from components.panels.shared import AT_ONCE, IN_LINE, Changes, Shared, owner
-from components.session.display import message
-from components.session.engine import Engine
+from ..session.display import message
+from ..session.engine import Engine
+from .shared import AT_ONCE, IN_LINE, Changes, Shared, owner
 
 GRACE_S = 3.0  # time for stopped work to say how it ended
 BUSY = "Still at work for you. Stop it first, or wait."

@@ -6,11 +6,12 @@ from typing import Any
 
 import gradio as gr
 
-from components.session.engine import Engine
-from components.session.line import Work
-from components.session.request import Request
-from components.session.updates import explain
 from gleanvid.types import StoppedError, Video
+
+from ..session.engine import Engine
+from ..session.line import Work
+from ..session.request import Request
+from ..session.updates import explain
 
 
 class ModelAccess:

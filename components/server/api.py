@@ -13,15 +13,16 @@ import gradio as gr
 from gradio.data_classes import FileData
 from gradio.utils import get_function_description
 
-from components.server.access import ModelAccess
-from components.server.arguments import known, making, uploaded
-from components.session import comparing, rows
-from components.session.engine import Engine, decides_early
-from components.session.request import Request
 from gleanvid.compressors import COMPRESSORS
 from gleanvid.compressors.base import Compressor
 from gleanvid.metrics import budget_gini
 from gleanvid.run import Run
+
+from ..session import comparing, rows
+from ..session.engine import Engine, decides_early
+from ..session.request import Request
+from .access import ModelAccess
+from .arguments import known, making, uploaded
 
 
 def publish(engine: Engine, models: Sequence[str], max_frames: int) -> None:
@@ -200,7 +201,8 @@ class Calls:
         try:
             path = uploaded(video)
             known("compressor", compressor, COMPRESSORS)
-            known("model", model or self.models[0], self.models)
+            if not model or model != self.engine.name:  # one that was chosen may be asked
+                known("model", model or self.models[0], self.models)
             if not isinstance(frames, int) or not 1 <= frames <= self.max_frames:
                 raise ValueError(f"frames={frames!r} must be in [1, {self.max_frames}]")
             if settings is not None and not isinstance(settings, dict):

@@ -15,7 +15,7 @@ import h11
 from uvicorn import Server
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from components.server.hosts import Hosts, neighbourhood
+from .hosts import Hosts, neighbourhood
 
 HEAD_S = 10.0  # from the first byte of a request, or from connecting, to the end of its head
 BODY_BYTES_PER_S = 1000.0  # slower bodies are given up

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from gradio.utils import get_upload_folder
 
-from components.files.folder import bytes_in
-from components.server.leaving import LOCK
-from components.server.rates import RateLimit
+from ..files.folder import bytes_in
+from .leaving import LOCK
+from .rates import RateLimit
 
 MIB = 2**20
 SCAN_S = 5.0  # between two scans of the folder

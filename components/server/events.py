@@ -11,8 +11,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
-from components.server.hosts import neighbourhood
-from components.server.routes import GRADIO
+from .hosts import neighbourhood
+from .routes import GRADIO
 
 BEGUN_BY = re.compile(rf"{GRADIO}/(queue/join|call/.*)")  # paths of the requests
 TOO_MANY = 429, "Much is under way from your address already. Try again in a minute."

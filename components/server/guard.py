@@ -20,12 +20,12 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from components.server import bodies, forms
-from components.server.disk import Uploads
-from components.server.events import BEGUN_BY, TOO_MANY, Events
-from components.server.hosts import Hosts, neighbourhood
-from components.server.rates import RateLimit
-from components.server.routes import ALLOWED, GRADIO, matcher
+from . import bodies, forms
+from .disk import Uploads
+from .events import BEGUN_BY, TOO_MANY, Events
+from .hosts import Hosts, neighbourhood
+from .rates import RateLimit
+from .routes import ALLOWED, GRADIO, matcher
 
 READS = 10  # requests that only read a part, for each that may change something
 UPLOAD = f"{GRADIO}/upload"

@@ -31,13 +31,14 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.types import Message, Receive
 
-from components.server.api import Calls
-from components.server.serving import LOCAL
-from components.session.engine import CLIPS_REMEMBERED, Engine
-from components.session.line import BusyError, Line
-from components.session.loading import Library
-from components.session.updates import UNEXPECTED
 from gleanvid.cli.options import LOADING
+
+from ..session.engine import CLIPS_REMEMBERED, Engine
+from ..session.line import BusyError, Line
+from ..session.loading import Library
+from ..session.updates import UNEXPECTED
+from .api import Calls
+from .serving import LOCAL
 
 ROUTES = ("ask", "compress", "compare")
 AT_ONCE = 4  # requests at a replica: one at the model, the others reading their clips or waiting

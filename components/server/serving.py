@@ -21,21 +21,22 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
-from components.server import memory, sessions, theme
-from components.server.connections import watch
-from components.server.disk import MIB, Uploads
-from components.server.guard import Guard
-from components.server.hosts import PRIVATE, Hosts, networks
-from components.server.leaving import LOCK
-from components.server.rates import RateLimit
-from components.server.routes import ALLOWED, MCP
 from gleanvid.video import sandbox, spare
+
+from ..places import ASSETS, ROOT
+from . import memory, sessions, theme
+from .connections import watch
+from .disk import MIB, Uploads
+from .guard import Guard
+from .hosts import PRIVATE, Hosts, networks
+from .leaving import LOCK
+from .rates import RateLimit
+from .routes import ALLOWED, MCP
 
 HOUR_S = 60 * 60
 SWEEP_S = 15.0
-ROOT = Path(__file__).resolve().parents[2]
 SPACE_FRAMES = " https://huggingface.co https://*.hf.space"  # pages that show a Space
-SCRIPT = (ROOT / "assets" / "page.js").read_text(encoding="utf-8")
+SCRIPT = (ASSETS / "page.js").read_text(encoding="utf-8")
 
 
 @dataclass(frozen=True)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import gradio as gr
 from gradio.themes import Color
 
-ASSETS = Path(__file__).resolve().parents[2] / "assets"
+from ..places import ASSETS
+
 STYLES = [ASSETS / "style.css", ASSETS / "viewer.css", ASSETS / "results.css"]
 
 BLUE = Color("#eff7fc", "#dceef8", "#b7dcf0", "#7fc1e3", "#3d9fd0", "#0072b2", "#00639b", "#005282",

@@ -19,12 +19,13 @@ from typing import Any
 import torch
 from cachetools import LRUCache
 
-from components.session.library import EncodedClip, Library
 from gleanvid.compressors.base import Compressor
 from gleanvid.models.encoded import ClipKey, History
 from gleanvid.models.generation.sampling import Sampling
 from gleanvid.run import Run
 from gleanvid.types import StoppedError, VideoTokens
+
+from ..session.library import EncodedClip, Library
 
 SECONDS = 90
 _KEPT_CLIPS = 4

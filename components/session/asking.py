@@ -9,7 +9,11 @@ from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
-from components.session.display import (
+from gleanvid.compressors.base import Compressor
+from gleanvid.run import Run
+from gleanvid.types import StoppedError
+
+from .display import (
     Exchange,
     answer,
     caveat,
@@ -19,16 +23,13 @@ from components.session.display import (
     status,
     used,
 )
-from components.session.engine import Engine, decides_early
-from components.session.library import EncodedClip
-from components.session.line import Work
-from components.session.loading import BUILT_IN
-from components.session.request import Request
-from components.session.sides import Sides, answers, stored, update_of, view
-from components.session.updates import PageUpdate, explain, waiting
-from gleanvid.compressors.base import Compressor
-from gleanvid.run import Run
-from gleanvid.types import StoppedError
+from .engine import Engine, decides_early
+from .library import EncodedClip
+from .line import Work
+from .loading import BUILT_IN
+from .request import Request
+from .sides import Sides, answers, stored, update_of, view
+from .updates import PageUpdate, explain, waiting
 
 PAUSE_S = 0.15  # of a moving slider, before a question is worth asking
 LIVE_S = 2.0  # a model that takes longer for an answer is asked by hand only

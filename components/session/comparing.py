@@ -7,21 +7,22 @@ from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from components.session import rows as table
-from components.session.display import Answer, Message, message, progress, sampled, status
-from components.session.engine import Engine
-from components.session.line import Work
-from components.session.request import Request, has_free_ratio
-from components.session.rows import Row
-from components.session.sides import Sides, answers, pair
-from components.session.updates import explain, waiting
-from components.viewer.payload import MAX_METHODS, payload
-from components.viewer.values import Clip
 from gleanvid.compressors import COMPRESSORS
 from gleanvid.compressors.base import Compressor
 from gleanvid.plots.labels import label_of
 from gleanvid.run import Run
 from gleanvid.types import StoppedError, Video
+
+from ..viewer.payload import MAX_METHODS, payload
+from ..viewer.values import Clip
+from . import rows as table
+from .display import Answer, Message, message, progress, sampled, status
+from .engine import Engine
+from .line import Work
+from .request import Request, has_free_ratio
+from .rows import Row
+from .sides import Sides, answers, pair
+from .updates import explain, waiting
 
 RATIOS = (0.05, 0.1, 0.15, 0.25, 0.5, 0.75)
 MAX_ROWS = 40

@@ -5,17 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any, NotRequired, TypedDict
 
 import psutil
 import torch
 
-from components.session.engine import Engine
-from components.session.examples import Example
-from components.session.loading import BUILT_IN
 from gleanvid.metrics import same_answer
 from gleanvid.run import Run
 from gleanvid.types import Video
+
+from .engine import Engine
+from .examples import Example
+from .loading import BUILT_IN
 
 STILL_LOADING = "The model is still being loaded."
 EXCHANGES_READ = 6  # earlier exchanges that the model reads again
@@ -25,10 +26,14 @@ KNOWS_GLIMPSE = "The built-in model knows only Glimpse clips: its words about ot
 
 
 class Message(TypedDict):
-    """A line for the person: ``kind`` is quiet (progress) or problem."""
+    """A line for the person: ``kind`` is quiet (progress) or problem.
+
+    ``turn``: of the settings it is about; one of settings before comes too late to be shown.
+    """
 
     text: str
     kind: str
+    turn: NotRequired[int]
 
 
 class Exchange(TypedDict):

@@ -5,6 +5,7 @@ No widget and no screen here. ``library`` is ``gleanvid.pipeline``, or a stand-i
 
 from __future__ import annotations
 
+import gc
 import math
 import threading
 from collections.abc import Iterator
@@ -12,18 +13,20 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import torch
 from cachetools import LRUCache
 
-from components.session.library import EncodedClip, Library
-from components.session.line import Line, Pages, Work
-from components.session.reading import DECODERS, Readers
-from components.session.store import RunStore
 from gleanvid.compressors.base import Compressor
 from gleanvid.models.cost.accounts import versions
 from gleanvid.models.encoded import ClipKey, History
 from gleanvid.models.generation.sampling import Sampling
 from gleanvid.run import Cost, Run
 from gleanvid.types import Compression, ModelError, Video
+
+from .library import EncodedClip, Library
+from .line import Line, Pages, Work
+from .reading import DECODERS, Readers
+from .store import RunStore
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -56,13 +59,39 @@ class Engine:
         """The named model, loaded in place of the one before. Raises ``ModelError``."""
         with self._loading:
             if name not in self._models:
-                self._models.clear()
-                self._models[name] = self.library.load_model(name)
+                self._models = {}
+                self._models = {name: self.library.load_model(name)}
             return self._models[name]
+
+    def put(self, name: str, model: Any) -> None:
+        """Have a model that was loaded beside it in place of the one before.
+
+        An answer that is under way ends on the model it began with.
+        """
+        with self._loading:
+            self._models = {name: model}
+
+    def empty(self) -> None:
+        """Let the model go, for another that has no room beside it; in a turn at the line."""
+        with self._loading:
+            self._models = {}
+        gc.collect()
+        if torch.cuda.is_available():
+            torch.cuda.empty_cache()
 
     def holds(self, name: str) -> bool:
         """Whether the named model is in memory; waits for nothing."""
         return name in self._models
+
+    @property
+    def name(self) -> str | None:
+        """Name of the model in memory; waits for nothing."""
+        return next(iter(self._models), None)
+
+    def weights_gb(self) -> float:
+        """10^9 bytes that the weights in memory take."""
+        hf_model: Any = getattr(self.loaded(), "hf_model", None)
+        return sum(weight.nbytes for weight in hf_model.parameters()) / 1e9 if hf_model else 0.0
 
     def loaded(self) -> Any | None:
         """The model in memory, if there is one; waits for nothing."""

@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-FOLDER = Path(__file__).resolve().parents[2] / "assets" / "clips"
+from ..places import ASSETS
+
+FOLDER = ASSETS / "clips"
 READY = 4  # questions offered for an example
 
 

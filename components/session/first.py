@@ -14,20 +14,22 @@ from typing import Any
 
 import numpy as np
 
-from components.session.display import Answer
-from components.session.engine import Engine
-from components.session.examples import Example, examples
-from components.session.figures import as_json, measured
-from components.session.sides import Sides, answers, pair
-from components.session.store import RunStore
-from components.viewer.payload import address, pack
-from components.viewer.truth import truth
 from gleanvid.compressors import COMPRESSORS
 from gleanvid.models.encoded import ClipKey
 from gleanvid.run import Run
 from gleanvid.types import VideoTokens
 
-FOLDER = Path(__file__).resolve().parents[2] / "assets" / "first"
+from ..places import ASSETS
+from ..viewer.payload import address, pack
+from ..viewer.truth import truth
+from .display import Answer
+from .engine import Engine
+from .examples import Example, examples
+from .figures import as_json, measured
+from .sides import Sides, answers, pair
+from .store import RunStore
+
+FOLDER = ASSETS / "first"
 RATIO = 0.1  # the page begins with it: few enough that methods differ
 METHODS = ("gleanvid", "full", "vidcom2", "vcast", "visionzip", "fastvid", "uniform", "random")
 PREFIX = "first-"  # of the ids of these runs

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from cachetools import LRUCache
 
-from gleanvid.types import StoppedError
+from gleanvid.errors import StoppedError
 
 DEADLINE_S = 180.0
 PLACES = 16
@@ -89,6 +89,12 @@ class Line:
             if work in self._waiting:
                 self._waiting.remove(work)
             self._changed.notify_all()
+
+    def take_time(self, work: Work) -> None:
+        """No deadline for this job, which has its turn; it can still be ended."""
+        with self._changed:
+            if timer := self._timers.pop(work, None):
+                timer.cancel()
 
     def _start(self, work: Work) -> None:
         timer = threading.Timer(self.deadline_s, work.end, [LATE.format(limit=self.deadline_s)])

@@ -5,23 +5,36 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from gleanvid.models.loading.precision import parted
+
 BUILT_IN = "builtin"  # name of the model that comes with the library
 
 
 class Library:
     """``gleanvid.pipeline`` whose ``load_model`` takes a name alone; imported on first use.
 
-    ``models``: its other keywords, by name; a name that is not there is loaded without any.
+    ``models``: its other keywords, by name; ``others``: those of names that are not there. A name
+    may say a precision (``OWNER/NAME@4bit``).
     """
 
-    def __init__(self, models: Mapping[str, Mapping[str, Any]]) -> None:
-        self._models = models
+    def __init__(
+        self, models: Mapping[str, Mapping[str, Any]], others: Mapping[str, Any] | None = None
+    ) -> None:
+        self._models, self._others = models, others or {}
 
     def load_model(self, name: str) -> Any:
-        """The named model. Raises ``ModelError``."""
+        """The named model, from this machine alone once it is all there. Raises ``ModelError``."""
         from gleanvid import pipeline
+        from gleanvid.models.loading.hub import cached
 
-        return pipeline.load_model(name, **self._models.get(name, {}))
+        plain, precision = parted(name)
+        how = dict(self._models.get(name, {**self._others, **precision}))
+        if cached(plain) is not None:
+            how["local_files_only"] = True
+        model = pipeline.load_model(plain, **how)
+        if name != plain:
+            model.name = name
+        return model
 
     def __getattr__(self, name: str) -> Any:
         from gleanvid import pipeline  # transformers with it, which takes seconds

@@ -6,8 +6,9 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from components.session.line import POLL_S, BusyError, Work
 from gleanvid.errors import StoppedError
+
+from .line import POLL_S, BusyError, Work
 
 DECODERS = 2
 FULL = "{count} clips wait to be read already. Try again in a minute."

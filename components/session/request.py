@@ -8,12 +8,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from components.session.examples import Example
 from gleanvid.compressors import from_settings
 from gleanvid.compressors.base import Compressor, declared_settings
 from gleanvid.models.encoded import ClipKey
 from gleanvid.models.generation.sampling import Sampling
 from gleanvid.types import Video
+
+from .examples import Example
 
 LONGEST = 10_000  # characters of a question
 PINNED_CHARS = 10_000  # of JSON with settings

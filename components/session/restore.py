@@ -8,12 +8,13 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 
-from components.session.engine import Engine
-from components.session.sides import Sides, View, answers, pair
-from components.viewer.payload import MAX_METHODS, payload
 from gleanvid.models.encoded import ClipKey
 from gleanvid.run import Run
 from gleanvid.types import VideoTokens
+
+from ..viewer.payload import MAX_METHODS, payload
+from .engine import Engine
+from .sides import Sides, View, answers, pair
 
 KEPT_CHARS = 10_000
 BACK = "Your results, as they were before the page was loaded again."

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from components.session.engine import Engine
-from components.session.figures import measured
 from gleanvid.models.encoded import ClipKey
 from gleanvid.run import Run
+
+from .engine import Engine
+from .figures import measured
 
 GONE = "These runs are no longer on the server. Run them again."
 

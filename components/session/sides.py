@@ -9,20 +9,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from components.session.display import Answer, answer, caveat, message, progress, status, used
-from components.session.engine import Engine, decides_early
-from components.session.library import EncodedClip
-from components.session.line import Work
-from components.session.request import NO_CLIP, Request
-from components.session.store import RunStore
-from components.session.updates import PageUpdate, explain, waiting
-from components.viewer.payload import MAX_METHODS, payload
-from components.viewer.values import Clip
 from gleanvid.compressors import from_settings
 from gleanvid.compressors.base import Compressor
 from gleanvid.models.encoded import ClipKey
 from gleanvid.run import Run
 from gleanvid.types import StoppedError
+
+from ..viewer.payload import MAX_METHODS, payload
+from ..viewer.values import Clip
+from .display import Answer, answer, caveat, message, progress, status, used
+from .engine import Engine, decides_early
+from .library import EncodedClip
+from .line import Work
+from .request import NO_CLIP, Request
+from .store import RunStore
+from .updates import PageUpdate, explain, waiting
 
 ALL_TOKENS: Mapping[str, Any] = {"name": "full"}
 BEFORE = "These are the tokens of the settings before."

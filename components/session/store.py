@@ -11,11 +11,12 @@ from pathlib import Path
 
 import numpy as np
 
-from components.session.examples import Example
-from components.session.line import BusyError
 from gleanvid.models.encoded import ClipKey
 from gleanvid.run import Run
 from gleanvid.types import VideoError
+
+from .examples import Example
+from .line import BusyError
 
 RUNS_MIB = 512
 RUNS = 256  # each also takes some 100 KiB that its tensors do not tell

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 
 import torch
 
-from components.session.display import Answer, Exchange, Message, message, status
-from components.session.engine import Engine
-from components.session.line import BusyError, Work
-from components.viewer.values import Clip
 from gleanvid.types import ModelError, VideoError
+
+from ..viewer.values import Clip
+from .display import Answer, Exchange, Message, message, status
+from .engine import Engine
+from .line import BusyError, Work
 
 log = logging.getLogger(__name__)
 

@@ -33,12 +33,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import gradio as gr
 
-ASSETS = Path(__file__).resolve().parents[2] / "assets"
+from ..places import ASSETS
+
 TEMPLATE = (ASSETS / "viewer.html").read_text(encoding="utf-8")
 MODULES = ASSETS / "viewer"  # ES modules; mount.js is their entry
 gr.set_static_paths(MODULES)

@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import torch
 
-from components.viewer.evidence import effective_ranks, ranks_so_far
-from components.viewer.values import Method, Record, Score, Stage
 from gleanvid.metrics import diagnostics_of
 from gleanvid.run import Run
 from gleanvid.types import Compression, VideoTokens
+
+from .evidence import effective_ranks, ranks_so_far
+from .values import Method, Record, Score, Stage
 
 if TYPE_CHECKING:
     from torch import Tensor

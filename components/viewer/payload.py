@@ -19,14 +19,15 @@ import numpy as np
 from gradio.utils import get_upload_folder
 from PIL import Image
 
-from components.files.folder import trim
-from components.viewer.evidence import Evidence, evidence
-from components.viewer.packing import Arena, pack_run, rounded, scene_cuts
-from components.viewer.truth import truth
-from components.viewer.values import Clip, File, Geometry, Method, Sheet, Sketch, Tiles
 from gleanvid.plots.labels import labels
 from gleanvid.run import Run
 from gleanvid.types import Video, VideoTokens
+
+from ..files.folder import trim
+from .evidence import Evidence, evidence
+from .packing import Arena, pack_run, rounded, scene_cuts
+from .truth import truth
+from .values import Clip, File, Geometry, Method, Sheet, Sketch, Tiles
 
 MAX_METHODS = 12
 SHEET_PIXELS = 8_000_000  # phones refuse images above 16 million pixels

@@ -16,6 +16,7 @@ from gleanvid.errors import ModelError, VideoError
 from gleanvid.later import import_later
 
 COMMANDS = {  # name -> its line in the help
+    "app": "the page in the browser",
     "ask": "answer a question about a video with fewer tokens",
     "compare": "the same question under several compressors",
     "compress": "kept tokens, masks and budgets of every video of a folder, as NPZ",
@@ -27,6 +28,7 @@ COMMANDS = {  # name -> its line in the help
     "methods": "the compressors side by side: where they act, what they need, what they cost",
     "models": "known checkpoints: size, memory, licence, tests",
     "glimpse": "the procedural video world",
+    "space": "a folder that is a Hugging Face Space of the app",
 }
 
 

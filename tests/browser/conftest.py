@@ -76,11 +76,10 @@ def address(browser, clips, library):
 @contextmanager
 def served(engine, examples, models=None, **launch):
     """The address of the app, while it runs."""
-    import app
-    from components.panels.page import BUILT_IN_MODEL
+    from components.panels.page import BUILT_IN_MODEL, build_app
     from components.server import serving
 
-    page = app.build_app(engine, models or [BUILT_IN_MODEL], examples)
+    page = build_app(engine, models or [BUILT_IN_MODEL], examples)
     options = serving.options("127.0.0.1", None, False) | launch
     serving.start(page, options | {"quiet": True})
     try:

@@ -109,8 +109,8 @@ def where_they_differ(hands, page, clips):
 
 def ready_question(hands, page, clips):
     hands.press(page.locator(".gv-chip", has_text="Where to?"))
+    until(page, lambda: page.get_by_label("Question", exact=True).input_value() == "Where to?")
     answered(page)
-    assert page.get_by_label("Question", exact=True).input_value() == "Where to?"
 
 
 def own_clip(hands, page, clips):

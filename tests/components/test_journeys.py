@@ -9,8 +9,8 @@ from types import SimpleNamespace
 
 import pytest
 
-import app
 from components.panels import shared
+from components.panels.page import build_app
 from components.session.engine import Engine
 from tests.components.fake import Library, write_clip
 
@@ -24,7 +24,7 @@ def page(tmp_path, monkeypatch):
     """Handlers by name, and the values that the widgets send them."""
     monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path))
     write_clip(tmp_path / "clip.mp4")
-    events = list(app.build_app(Engine(Library())).fns.values())
+    events = list(build_app(Engine(Library())).fns.values())
     gather = next(event for event in events if event.js == shared.GATHER)
     chosen = {widget: widget.value for widget in gather.inputs}
     words = next(widget for widget in chosen if widget.elem_id == "gv-question")

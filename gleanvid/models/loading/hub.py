@@ -1,10 +1,30 @@
-"""A quick check whether the model hub answers, instead of its own five retries."""
+"""The model hub: whether it answers, what is here already, and its failures in sentences."""
 
 from __future__ import annotations
 
+import errno
+import json
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
 
-from huggingface_hub import constants, get_session, is_offline_mode
+from huggingface_hub import (
+    constants,
+    get_session,
+    get_token,
+    is_offline_mode,
+    try_to_load_from_cache,
+)
+from huggingface_hub.errors import (
+    GatedRepoError,
+    HfHubHTTPError,
+    HFValidationError,
+    HTTPError,
+    RepositoryNotFoundError,
+)
+
+from gleanvid.errors import ModelError
 
 SECONDS = 2.0  # longer than any hub that is worth downloading gigabytes from needs
 
@@ -30,3 +50,87 @@ def is_reachable() -> bool:
     thread.start()
     thread.join(SECONDS)
     return answered.is_set()
+
+
+def cached(name: str) -> Path | None:
+    """The folder of a checkpoint whose weights are all in the cache of huggingface_hub."""
+    with suppress(HFValidationError, OSError, ValueError):
+        found = try_to_load_from_cache(name, "config.json")
+        if isinstance(found, str) and _is_whole(Path(found).parent):
+            return Path(found).parent
+    return None
+
+
+def _is_whole(folder: Path) -> bool:
+    if (folder / "model.safetensors").is_file():
+        return True
+    index = folder / "model.safetensors.index.json"
+    if not index.is_file():
+        return False
+    shards = set(json.loads(index.read_text(encoding="utf-8"))["weight_map"].values())
+    return all((folder / shard).is_file() for shard in shards)
+
+
+@contextmanager
+def explaining(name: str) -> Iterator[None]:
+    """Turn what can go wrong at the hub, on the way or on the disk into a ``ModelError``."""
+    try:
+        yield
+    except GatedRepoError as error:
+        raise ModelError(_gated(name)) from error
+    except HfHubHTTPError as error:
+        raise ModelError(_refused(name, error)) from error
+    except HFValidationError as error:
+        raise ModelError(f"{name[:80]!r} is no name of a model: it is OWNER/NAME.") from error
+    except HTTPError as error:  # of the way there
+        raise ModelError(
+            f"The connection to {constants.ENDPOINT} broke while {name} was downloaded. What is "
+            "here is kept: choose it again to go on."
+        ) from error
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise ModelError(
+                f"The disk is full: {name} could not be downloaded whole. Make room, or set "
+                "HF_HOME to a folder on another disk; then choose it again to go on."
+            ) from error
+        raise ModelError(
+            f"{name} could not be written to the folder for downloads ({error.strerror}). Set "
+            "HF_HOME to a folder that you may write to."
+        ) from error
+
+
+def unreachable(name: str) -> ModelError:
+    """Why a checkpoint cannot be downloaded now, and what to do."""
+    if is_offline_mode():
+        why = "HF_HUB_OFFLINE=1 forbids downloads: unset it"
+    else:
+        why = f"{constants.ENDPOINT} does not answer: check the network (a mirror: HF_ENDPOINT)"
+    return ModelError(
+        f"{name} is not on this machine, and {why}, or run 'hf download {name}' where there is a "
+        "network and give the folder."
+    )
+
+
+def _gated(name: str) -> str:
+    page = f"{constants.ENDPOINT}/{name}"
+    if get_token() is None:
+        return (
+            f"{name} is gated: accept its terms at {page}, then 'hf auth login' or set HF_TOKEN "
+            "on the machine that serves this page, and choose it again."
+        )
+    return f"{name} is gated and the token has no access to it: accept its terms at {page}."
+
+
+def _refused(name: str, error: HfHubHTTPError) -> str:
+    status, given = error.response.status_code, get_token() is not None
+    if given and status in (401, 403):
+        return (
+            f"The hub refused the token when asked for {name}: 'hf auth login' with a valid one, "
+            "or unset HF_TOKEN for models that need none."
+        )
+    if isinstance(error, RepositoryNotFoundError) or status == 404:
+        return (
+            f"There is no model {name} at {constants.ENDPOINT}, or it is private: check the name, "
+            "or 'hf auth login'."
+        )
+    return f"The hub answered {status} when asked for {name}. Try again in a minute."

@@ -39,6 +39,7 @@ def load_model(
     quantization: str | None = None,
     max_pixels: int | None = None,
     settings: Mapping[str, Any] | None = None,
+    local_files_only: bool = False,
 ) -> ModelAdapter:
     """Load a Video LLM: weights, processor and what is particular to its family.
 
@@ -56,6 +57,7 @@ def load_model(
         max_pixels: bound on the pixels of all frames of a clip together.
         settings: override what the checkpoint says of settings that its family alone has
             (LLaVA-Video: pooling, newlines, time in the prompt).
+        local_files_only: ask no hub, also where one answers.
 
     Raises:
         ModelError: weights are missing, the directory is no model, its type is not supported,
@@ -69,7 +71,7 @@ def load_model(
         raise ModelError("device and device_map cannot both be given: device_map says it all.")
     checked_max_pixels(max_pixels)
     name = str(name_or_path)
-    source = _source(name)
+    source = source_of(name)
     target = _device(device)
     kind = _dtype(dtype, target)
     options: dict[str, Any] = {
@@ -80,7 +82,8 @@ def load_model(
     if quantization is not None:
         options["quantization_config"] = quantization_config(quantization, kind)
         options["device_map"] = device_map or {"": target}
-    there = {"local_files_only": not (Path(source).is_dir() or is_reachable())}
+    is_folder = Path(source).is_dir()
+    there = {"local_files_only": local_files_only or not (is_folder or is_reachable())}
     family = family_of(_fetched(AutoConfig, source, name, **there), name)
     hf_model = _weights(source, name, target, options | there)
     processor = _fetched(AutoProcessor, source, name, **there)
@@ -147,7 +150,7 @@ def _attention(given: str | None, target: torch.device, kind: torch.dtype) -> st
     return given
 
 
-def _source(name: str) -> str:
+def source_of(name: str) -> str:
     """What to hand to transformers; ``ModelError`` for a directory that is no model."""
     path = BUILTIN if name == "builtin" else Path(name).expanduser()
     try:

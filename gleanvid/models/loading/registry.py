@@ -30,6 +30,7 @@ class Checkpoint:
     parameters: float | None = None  # billions, counted, where known
     tested: str = ORACLE
     note: str = ""
+    gated: bool = False  # its page asks for a name or consent first
 
     @property
     def weights_gb(self) -> float:
@@ -123,8 +124,8 @@ CHECKPOINTS: tuple[Checkpoint, ...] = (
         parameters=1.96,
         note="transformers' format; the original repositories need remote code and are refused",
     ),
-    Checkpoint("facebook/Perception-LM-1B", "perception_lm", 1, FAIR),
-    Checkpoint("facebook/Perception-LM-8B", "perception_lm", 8, FAIR),
+    Checkpoint("facebook/Perception-LM-1B", "perception_lm", 1, FAIR, gated=True),
+    Checkpoint("facebook/Perception-LM-8B", "perception_lm", 8, FAIR, gated=True),
     Checkpoint(
         "Qwen/Qwen3.5-27B",
         "qwen3_5",
@@ -178,3 +179,20 @@ CHECKPOINTS: tuple[Checkpoint, ...] = (
         note=f"the class of Qwen3.5; {AHEAD}",
     ),
 )
+
+FIRST_CHOICES = (  # GB of a GPU from which on it is the one to begin with, in bfloat16
+    (24, "Qwen/Qwen3-VL-8B-Instruct"),
+    (16, "Qwen/Qwen3-VL-4B-Instruct"),
+    (8, "Qwen/Qwen3-VL-2B-Instruct"),
+    (0, "HuggingFaceTB/SmolVLM2-256M-Video-Instruct"),
+)
+
+
+def checkpoint(name: str) -> Checkpoint | None:
+    """The row of this name, if there is one."""
+    return next((row for row in CHECKPOINTS if row.name == name), None)
+
+
+def first_choice(gpu_gb: float) -> str:
+    """The checkpoint to begin with on a GPU of this many 10^9 bytes in all; 0: there is none."""
+    return next(name for least, name in FIRST_CHOICES if gpu_gb >= least)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import app
 from components.panels.curves import SOME_GONE
+from components.panels.page import build_app
 from components.session.engine import Engine
 from components.session.figures import TITLES
 from components.session.runs import GONE
@@ -15,7 +15,7 @@ def test_runs_that_are_gone_are_said():
     video, library = moving_square(), Library()
     record = GleanVID(0.25).compress(library.tokens(video))
     engine = Engine(library)
-    page = app.build_app(engine)
+    page = build_app(engine)
     event = next(fn for fn in page.fns.values() if fn.name == "on_draw")
     notice, legend, *plots = event.outputs
     kept = engine.runs.add(a_run(video, record, GleanVID(0.25)))

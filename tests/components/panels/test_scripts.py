@@ -9,7 +9,7 @@ from shutil import which
 import gradio as gr
 import pytest
 
-import app
+from components.panels.page import build_app
 from components.server.serving import ROOT
 from components.session import examples
 from components.session.engine import Engine
@@ -25,7 +25,7 @@ TO_HTML = re.compile(  # ways in which a string becomes markup or code
 
 @pytest.fixture(scope="module")
 def page():
-    return app.build_app(Engine(Library()), examples=examples.examples())
+    return build_app(Engine(Library()), examples=examples.examples())
 
 
 @pytest.fixture(scope="module")

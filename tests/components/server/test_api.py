@@ -13,8 +13,8 @@ pytest.importorskip("gradio_client")
 import httpx
 from gradio_client import Client, handle_file
 
-import app
 from components.files import snippets
+from components.panels.page import build_app
 from components.server import serving
 from components.session.engine import Engine
 from gleanvid import GleanVID
@@ -34,7 +34,7 @@ def library():
 
 @pytest.fixture(scope="module")
 def client(folder, library):
-    page = app.build_app(Engine(library), limits=serving.PUBLIC)
+    page = build_app(Engine(library), limits=serving.PUBLIC)
     options = serving.options("127.0.0.1", None, False)
     _, url, _ = page.queue().launch(**options, prevent_thread_lock=True, quiet=True)
     yield Client(url, verbose=False, download_files=False, analytics_enabled=False)

@@ -8,7 +8,7 @@ from dataclasses import replace
 import httpx
 import pytest
 
-import app
+from components.panels.page import build_app
 from components.server import serving
 from components.session.engine import Engine
 from tests.components.fake import Library, write_clip
@@ -25,7 +25,7 @@ def library():
 
 @pytest.fixture(scope="module")
 def address(library):
-    page = app.build_app(Engine(library), limits=LIMITS)
+    page = build_app(Engine(library), limits=LIMITS)
     options = serving.options("127.0.0.1", None, False, LIMITS) | {"max_threads": 1}
     launch = options | {"prevent_thread_lock": True, "quiet": True}
     _, url, _ = page.queue(max_size=LIMITS.queue).launch(**launch)

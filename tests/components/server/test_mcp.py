@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
-import app
+from components.panels.page import build_app
 from components.server import serving
 from components.session.engine import Engine
 from tests.components.fake import Library, write_clip
@@ -19,7 +19,7 @@ mcp = pytest.importorskip("mcp", reason="needs the mcp extra, which is part of t
 
 @pytest.fixture(scope="module")
 def address():
-    page = app.build_app(Engine(Library()))
+    page = build_app(Engine(Library()))
     options = serving.options("127.0.0.1", None, False, mcp=True)
     _, url, _ = page.queue().launch(**options, prevent_thread_lock=True, quiet=True)
     yield url.rstrip("/")

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import gradio as gr
 import pytest
 
-import app
+from components.panels.page import build_app
 from components.session.asking import ask
 from components.session.engine import Engine
 from components.session.examples import Example
@@ -29,7 +29,7 @@ def site(tmp_path_factory):
         known = ((f"What is in {name}?", "A square."),)
         examples.append(Example(folder / name, name, "What?", known))
     engine = Engine(Library())
-    return engine, app.build_app(engine, examples=examples), examples
+    return engine, build_app(engine, examples=examples), examples
 
 
 def loaded(site, kept="", **query):

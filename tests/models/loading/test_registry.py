@@ -12,7 +12,7 @@ from gleanvid.cli import main
 from gleanvid.evaluation.results.catalogue import model_table
 from gleanvid.models import MODELS, load_model
 from gleanvid.models.loading.random_weights import shipped_configs
-from gleanvid.models.loading.registry import CHECKPOINTS
+from gleanvid.models.loading.registry import CHECKPOINTS, FIRST_CHOICES
 from tests.models.conftest import ALL, EVERY
 
 READ_AS_ANOTHER = {"llava_qwen", "qwen3_omni_moe"}  # which become llava_video and the thinker
@@ -88,3 +88,12 @@ def test_the_built_in_row_is_counted_from_its_weights():
     assert abs(counted - row.parameters) < 0.05 * counted
     assert model.text_config.max_position_embeddings == row.context
     assert model.hf_model.config.model_type == row.model_type
+
+
+def test_the_readme_begins_with_the_first_choices():
+    text = (Path(__file__).parents[3] / "README.md").read_text(encoding="utf-8")
+    head = text.split("## Start")[1].split("\n## ")[0]
+    *sizes, (_, smallest) = FIRST_CHOICES
+    for size, name in sizes:
+        assert f"{name.rpartition('/')[2].removesuffix('-Instruct')} on {size} GB" in head
+    assert smallest in head

@@ -1,0 +1,123 @@
+"""Starts the app: options, a line at once, then the page. What takes seconds is imported last."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from importlib.util import find_spec
+from typing import Any
+
+from gleanvid.cli import options as shared
+from gleanvid.later import import_later
+
+from .server.hosts import networks
+from .session import loading
+from .session.reading import DECODERS
+
+STARTING = "Starting GleanVID ..."
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """The options of the app, those of the model among them."""
+    add = parser.add_argument
+    add("--host", default="127.0.0.1", help="address to listen on; 0.0.0.0 for the local network")
+    add("--port", type=int, help="default: the first free one from 7860")
+    add("--public", action="store_true", help="tighter limits, for a host that strangers reach")
+    add("--max-frames", type=int, help="upper end of the frames slider")
+    add("--deadline", type=float, help="seconds after which a run is ended")
+    add("--decoders", type=int, default=DECODERS, help="clips that are read at the same time")
+    add("--allow-host", action="append", default=[], metavar="NAME", help="a name it is reached by")
+    add(
+        "--trusted-proxy",
+        action="append",
+        default=[],
+        metavar="ADDRESS",
+        help="a proxy, or a network of them, whose X-Forwarded headers are believed",
+    )
+    add("--root-path", help="path under which a reverse proxy shows the app, e.g. /gleanvid")
+    add("--share", action="store_true", help="a public address through Gradio")
+    add("--mcp", action="store_true", help="serve the endpoints as MCP tools: gleanvid[mcp]")
+    add(
+        "--offer",
+        nargs="+",
+        action="extend",
+        default=[],
+        metavar="ID",
+        help="further models in the menu; on a public server there are no others",
+    )
+    shared.add_model(parser)  # offered beside the built-in one
+
+
+def check(options: argparse.Namespace) -> None:
+    """Raises ``ValueError`` for options that cannot be."""
+    if options.mcp and find_spec("mcp") is None:
+        raise ValueError("--mcp needs one more package: pip install 'gleanvid[mcp]'")
+    if options.decoders < 1:
+        raise ValueError(f"--decoders={options.decoders} must be at least 1")
+    try:
+        networks(options.trusted_proxy)
+    except ValueError as error:
+        text = f"--trusted-proxy: {error}; give an address such as 10.0.0.5 or 10.0.0.0/8"
+        raise ValueError(text) from error
+
+
+def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
+    """The options of a command line; ends the program where they cannot be."""
+    parser = argparse.ArgumentParser(description="Ask a video, see which tokens were kept.")
+    add_options(parser)
+    options = parser.parse_args(arguments)
+    try:
+        check(options)
+    except ValueError as error:
+        parser.error(str(error))
+    return options
+
+
+def how_to_load(options: argparse.Namespace) -> dict[str, dict[str, Any]]:
+    """Keywords of ``load_model`` by name: the built-in model beside another shares its device."""
+    return {loading.BUILT_IN: {"device": options.device}} | {options.model: shared.loading(options)}
+
+
+def names(options: argparse.Namespace) -> list[str]:
+    """The models in the menu, the first one chosen: that of ``--model``, those of ``--offer``."""
+    return list(dict.fromkeys([options.model, *options.offer, loading.BUILT_IN]))
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Serve the page until the program is ended."""
+    serve(parse(arguments))
+
+
+def serve(options: argparse.Namespace) -> None:
+    """Serve the page as checked options say, until the program is ended."""
+    if hasattr(sys.stdout, "reconfigure"):  # lines appear at once, also in a log
+        sys.stdout.reconfigure(line_buffering=True)
+    print(STARTING, flush=True)
+    os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")  # Gradio reads it on import only
+    import_later("torch")  # loaded with the model, behind the page
+    from .panels.page import BUILT_IN_MODEL, build_app
+    from .server import leaving, serving, zero
+    from .session import examples
+    from .session.engine import Engine
+    from .session.line import Line
+
+    limits = serving.limits(options)
+    others = {"device": options.device, "device_map": options.device_map}
+    library = zero.on_zero_gpu(loading.Library(how_to_load(options), others))
+    line = Line(limits.deadline_s, limits.places)
+    engine = Engine(library, line=line, decoders=options.decoders)
+    labels = dict([BUILT_IN_MODEL[::-1]])
+    models = [(labels.get(name, name), name) for name in names(options)]
+    with leaving.orderly(), leaving.own_folder() as folder:
+        os.environ.setdefault("GRADIO_TEMP_DIR", folder)
+        page = build_app(engine, models, examples.examples(), limits)
+        reached, proxies = options.allow_host, options.trusted_proxy
+        where = options.host, options.port, options.share
+        launch = serving.options(*where, limits, reached, proxies, options.mcp)
+        launch |= {"root_path": options.root_path}
+        serving.start(page, launch, limits)
+        print(serving.decoding(limits), flush=True)
+        engine.warm_up(models[0][1])  # not earlier: it would take the processor from the page
+        page.block_thread()

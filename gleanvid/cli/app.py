@@ -1,0 +1,32 @@
+"""``gleanvid app``: the page in the browser, with the options of ``app.py``."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+
+MISSING = "the app is not installed: pip install 'gleanvid[app]', or 'make app' in a checkout"
+
+
+def add(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:
+    """The options of the command."""
+    launch = _launch()
+    launch.add_options(parser)
+    parser.set_defaults(run=_app)
+
+
+def _app(options: argparse.Namespace) -> int:
+    launch = _launch()
+    launch.check(options)
+    launch.serve(options)
+    return 0
+
+
+def _launch() -> Any:
+    """The app's own module: above the library, so it is not imported by name."""
+    if find_spec("gradio") is None or find_spec("gleanvid_app") is None:
+        raise ValueError(MISSING)
+    return import_module("gleanvid_app.launch")

@@ -1,0 +1,33 @@
+"""A hub on this machine, with a cache of its own for every test."""
+
+from __future__ import annotations
+
+import pytest
+from huggingface_hub import constants
+
+from tests import local_hub
+from tests.models import tiny_qwen
+
+
+@pytest.fixture(scope="session")
+def published(tmp_path_factory):
+    """A tiny random model in shards."""
+    folder = tmp_path_factory.mktemp("published")
+    tiny_qwen.qwen3_vl(folder / "saved")
+    return local_hub.in_shards(folder / "saved", folder / "sharded")
+
+
+@pytest.fixture
+def hub(published, tmp_path, monkeypatch):
+    """The hub, with ``tiny/model``; the cache is empty."""
+    with local_hub.serving() as hub:
+        hub.repositories["tiny/model"] = local_hub.Repository(published)
+        template = hub.address + "/{repo_id}/resolve/{revision}/{filename}"
+        monkeypatch.setattr(constants, "ENDPOINT", hub.address)
+        monkeypatch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", template)
+        monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
+        monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
+        monkeypatch.setattr(constants, "HF_TOKEN_PATH", str(tmp_path / "token"))
+        monkeypatch.delenv("HF_TOKEN", raising=False)
+        monkeypatch.delenv("HUGGING_FACE_HUB_TOKEN", raising=False)
+        yield hub

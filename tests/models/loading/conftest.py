@@ -1,0 +1,1 @@
+from tests.hub_fixtures import hub, published  # noqa: F401

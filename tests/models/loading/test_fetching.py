@@ -1,0 +1,190 @@
+"""A checkpoint is downloaded whole or the reason is said; what is here is never fetched again."""
+
+from __future__ import annotations
+
+import shutil
+import threading
+from types import SimpleNamespace
+
+import pytest
+from huggingface_hub import constants, snapshot_download
+
+from gleanvid.errors import ModelError, StoppedError
+from gleanvid.models import load_model
+from gleanvid.models.loading import fetching
+from gleanvid.models.loading.fetching import fetched, listed
+from gleanvid.models.loading.hub import cached
+from tests import local_hub
+
+NAME = "tiny/model"
+
+
+def download(name=NAME, stop=None):
+    plan = listed(name)
+    return plan, list(fetched(plan, stop or threading.Event()))
+
+
+def test_what_loading_needs_comes_in_two_listings_and_one_request_a_file(hub):
+    plan, counts = download()
+    assert counts == sorted(counts) and counts[-1] == plan.size and plan.missing == 0
+    names = {path.name for path in plan.folder.iterdir()}
+    assert {"config.json", "model-00001-of-00002.safetensors", "tokenizer.json"} <= names
+    assert not names & {"pytorch_model.bin", "README.md"}
+    assert cached(NAME) == plan.folder
+    got = [path for method, path, _ in hub.asked if method == "GET" and NAME in path]
+    assert len(got) == 2 + len(plan.parts) and len(set(got)) == len(got)
+
+
+def test_it_loads_without_another_request_and_answers_as_its_folder(hub):
+    download()
+    asked = len(hub.asked)
+    model = load_model(NAME, device="cpu", local_files_only=True)
+    assert len(hub.asked) == asked and model.name == NAME
+
+
+def test_the_cache_is_that_of_huggingface_hub(hub):
+    plan, _ = download()
+    asked = len(hub.asked)
+    found = snapshot_download(
+        NAME, allow_patterns=["*.json", "*.safetensors"], endpoint=hub.address
+    )
+    assert str(plan.folder) == found
+    assert not [
+        path for method, path, _ in hub.asked[asked:] if "resolve" in path and method == "GET"
+    ]
+
+
+def test_what_huggingface_hub_downloaded_is_not_downloaded_again(hub):
+    snapshot_download(NAME, endpoint=hub.address)
+    plan = listed(NAME)
+    assert plan.missing == 0 and cached(NAME) == plan.folder
+    asked = len(hub.asked)
+    list(fetched(plan, threading.Event()))
+    assert len(hub.asked) == asked
+
+
+def test_a_connection_that_breaks_is_made_again_where_it_broke(hub, monkeypatch):
+    monkeypatch.setattr(fetching, "_PAUSE_S", 0.0)
+    hub.repositories[NAME].breaks = 3
+    plan, counts = download()
+    assert counts[-1] == plan.size and len(hub.ranges()) == 3
+    assert all(part != "bytes=0-" for part in hub.ranges())
+
+
+def test_one_that_breaks_for_good_says_so_and_the_next_call_goes_on(hub, monkeypatch):
+    monkeypatch.setattr(fetching, "_PAUSE_S", 0.0)
+    monkeypatch.setattr(fetching, "_TRIES", 1)
+    monkeypatch.setattr(local_hub, "PIECE", 10**9)  # nothing comes before it breaks
+    hub.repositories[NAME].breaks = 10**6
+    with pytest.raises(ModelError, match=r"connection.*choose it again to go on"):
+        download()
+    hub.repositories[NAME].breaks = 0
+    assert cached(NAME) is None
+    plan, counts = download()
+    assert counts[-1] == plan.size
+
+
+def test_cancelling_takes_effect_at_once_and_keeps_what_is_here(hub):
+    hub.repositories[NAME].pause_s = 0.02
+    plan, stop = listed(NAME), threading.Event()
+    counts = fetched(plan, stop)
+    reached = next(count for count in counts if count > plan.size - plan.weights)
+    stop.set()
+    with pytest.raises(StoppedError):
+        next(counts)
+    assert plan.size - plan.missing == reached < plan.size
+    hub.repositories[NAME].pause_s = 0
+    assert list(fetched(plan, threading.Event()))[-1] == plan.size
+    begun = reached - (plan.size - plan.weights)
+    assert hub.ranges() == [f"bytes={begun}-"] and cached(NAME)
+
+
+def test_damaged_files_are_deleted_and_named(hub):
+    hub.repositories[NAME].corrupt = True
+    with pytest.raises(ModelError, match=r"model-00001-of-00002\.safetensors.*came damaged"):
+        download()
+    assert cached(NAME) is None
+    hub.repositories[NAME].corrupt = False
+    assert download()[0].missing == 0
+
+
+@pytest.mark.parametrize(
+    ("token", "sentence"),
+    [
+        (None, r"gated: accept its terms at .*tiny/model.*hf auth login"),
+        ("hf_wrong", r"refused the token.*hf auth login"),
+        (local_hub.TOKEN, None),
+    ],
+)
+def test_a_gated_model(hub, monkeypatch, token, sentence):
+    hub.repositories[NAME].gated = True
+    if token:
+        monkeypatch.setenv("HF_TOKEN", token)
+    if sentence is None:
+        assert download()[0].missing == 0
+    else:
+        with pytest.raises(ModelError, match=sentence):
+            download()
+
+
+def test_names_that_nobody_has(hub):
+    with pytest.raises(ModelError, match="no model no/body"):
+        listed("no/body")
+    with pytest.raises(ModelError, match="no name of a model"):
+        listed("a name with blanks")
+
+
+def test_no_safetensors(hub, tmp_path):
+    (tmp_path / "old").mkdir()
+    (tmp_path / "old" / "pytorch_model.bin").write_bytes(b"")
+    hub.repositories["old/model"] = local_hub.Repository(tmp_path / "old")
+    with pytest.raises(ModelError, match="no weights as safetensors"):
+        listed("old/model")
+
+
+def test_no_network_and_offline_mode_say_different_things(hub, monkeypatch):
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+    asked = len(hub.asked)
+    with pytest.raises(ModelError, match="HF_HUB_OFFLINE=1 forbids"):
+        listed(NAME)
+    assert len(hub.asked) == asked
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
+    monkeypatch.setattr(constants, "ENDPOINT", "http://127.0.0.1:9")
+    with pytest.raises(ModelError, match="does not answer"):
+        listed(NAME)
+
+
+def test_a_full_disk(hub, monkeypatch):
+    plan = listed(NAME)
+    usage = SimpleNamespace(total=0, used=0, free=fetching._SPARE + plan.size - 1)
+    with monkeypatch.context() as patched:
+        patched.setattr(shutil, "disk_usage", lambda _: usage)
+        with pytest.raises(ModelError, match=r"GB are free: make room, or set HF_HOME"):
+            list(fetched(plan, threading.Event()))
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(fetching, "_read", full)
+    with pytest.raises(ModelError, match="The disk is full"):
+        list(fetched(plan, threading.Event()))
+
+
+def test_a_server_that_knows_no_parts_is_left_to_huggingface_hub(hub, monkeypatch):
+    plan = listed(NAME)
+    weights = plan.parts[-1]
+    plan.unfinished(weights).parent.mkdir(parents=True)
+    plan.unfinished(weights).write_bytes(b"some")
+    hub.repositories[NAME].no_parts = True
+    assert list(fetched(plan, threading.Event()))[-1] == plan.size
+    assert cached(NAME) == plan.folder
+
+
+def test_two_at_once_are_not_let(hub):
+    plan, stop = listed(NAME), threading.Event()
+    first = fetched(plan, stop)
+    next(first)
+    with pytest.raises(ModelError, match="is being downloaded already"):
+        next(fetched(plan, stop))
+    first.close()
+    assert list(fetched(plan, stop))[-1] == plan.size

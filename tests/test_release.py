@@ -1,0 +1,194 @@
+"""The wheel, a Space and an image start where nothing of the checkout is."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import sysconfig
+import time
+import tomllib
+import venv
+import zipfile
+from pathlib import Path
+
+import httpx
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8")
+MIB = 2**20
+LIMIT_S = 120
+FOLDERS = {"gleanvid": "gleanvid", "components": "gleanvid_app"}  # here -> installed
+
+
+def modules():
+    """Files of the library and the app as they are called once installed."""
+    for folder, package in FOLDERS.items():
+        for path in (ROOT / folder).rglob("*.py"):
+            yield f"{package}/{path.relative_to(ROOT / folder).as_posix()}"
+
+
+def run(*words, cwd, **how):
+    done = subprocess.run(words, cwd=cwd, capture_output=True, text=True, check=False, **how)
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    """Built of a copy: building leaves folders beside the source."""
+    folder = tmp_path_factory.mktemp("source")
+    for name in ("gleanvid", "components", "assets"):
+        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, folder)
+    build = "from setuptools import build_meta; print(build_meta.build_wheel('dist'))"
+    out = run(sys.executable, "-c", build, cwd=folder)
+    return folder / "dist" / out.splitlines()[-1]
+
+
+@pytest.fixture(scope="module")
+def installed(wheel, tmp_path_factory):
+    """A new environment with the wheel; packages of others are those that are here already."""
+    folder = tmp_path_factory.mktemp("empty") / ".venv"  # a hidden folder, as environments are
+    venv.create(folder, with_pip=False, symlinks=True)
+    paths = sysconfig.get_paths(vars={"base": str(folder), "platbase": str(folder)}, scheme="venv")
+    pip = [sys.executable, "-m", "pip", "--python", str(folder / "bin" / "python"), "install"]
+    run(*pip, "--quiet", "--no-deps", "--no-index", "--no-compile", str(wheel), cwd=folder)
+    beside = Path(paths["purelib"]) / "packages_of_others.pth"  # its own .pth files are not read
+    beside.write_text(sysconfig.get_paths()["purelib"], encoding="utf-8")
+    return folder
+
+
+def started(words, cwd, port, **env):
+    """A program that serves the page, in an environment without the checkout."""
+    names = {"PYTHONPATH", "GRADIO_TEMP_DIR"}
+    kept = {name: value for name, value in os.environ.items() if name not in names}
+    given = [*words, "--port", str(port), "--device", "cpu"]
+    ends = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    return subprocess.Popen(given, cwd=cwd, env=kept | env, text=True, **ends)
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def page_of(program, port, **headers):
+    """The page, once it is served."""
+    until = time.monotonic() + LIMIT_S
+    while time.monotonic() < until and program.poll() is None:
+        try:
+            return httpx.get(f"http://127.0.0.1:{port}/", headers=headers, timeout=30)
+        except httpx.TransportError:
+            time.sleep(0.1)
+    program.kill()
+    raise AssertionError(program.communicate()[0][-3000:])
+
+
+def test_every_package_is_named():
+    found = {str(Path(name).parent).replace("/", ".") for name in modules()}
+    listed = PROJECT["tool"]["setuptools"]["packages"]
+    assert set(listed) == found | {"gleanvid_app.assets"} and len(listed) == len(set(listed))
+
+
+def test_the_wheel_has_every_module_and_no_picture_or_curve(wheel):
+    names = zipfile.ZipFile(wheel).namelist()
+    assert set(modules()) == {name for name in names if name.endswith(".py")}
+    assert not [name for name in names if name.endswith((".png", ".webp", ".csv", ".pyi"))]
+    for folder in ("viewer", "results", "clips", "first"):
+        wanted = {p.name for p in (ROOT / "assets" / folder).rglob("*") if p.is_file()}
+        there = {Path(name).name for name in names if f"/assets/{folder}/" in name}
+        assert there == wanted - {"tsconfig.json"}
+    assert wheel.stat().st_size < 20 * MIB
+
+
+def test_the_version_stands_in_one_place_and_the_changelog_tells_of_it(wheel):
+    version = PROJECT["project"]["version"]
+    assert f"-{version}-" in wheel.name
+    assert f"\n## {version}" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def served(installed, tmp_path_factory):
+    """The page of the installed command and that of a Space which it wrote, started at once."""
+    home, command = tmp_path_factory.mktemp("home"), str(installed / "bin" / "gleanvid")
+    space = home / "space"
+    run(command, "space", "--out", str(space), cwd=home, env=os.environ | {"PYTHONPATH": ""})
+    words = json.loads(re.search(r"ENTRYPOINT (.*)", DOCKERFILE)[1])
+    ports = free_port(), free_port()
+    python = str(installed / "bin" / "python")
+    hub = {"SPACE_ID": "someone/gleanvid", "SPACE_HOST": "someone-gleanvid.hf.space"}
+    programs = (
+        started([command, *words[1:]], home, ports[0]),
+        started([python, "app.py"], space, ports[1], **hub),
+    )
+    yield space, *zip(programs, ports, strict=True)
+    for program in programs:
+        program.terminate()
+        program.communicate()
+
+
+def test_the_installed_command_serves_the_page_and_its_scripts(served, installed):
+    program, port = served[1]
+    page = page_of(program, port)
+    assert page.status_code == 200 and "GleanVID" in page.text
+    (script,) = installed.rglob("gleanvid_app/assets/viewer/mount.js")
+    found = httpx.get(f"http://127.0.0.1:{port}/gradio_api/file={script}", timeout=30)
+    assert found.status_code == 200 and "export" in found.text
+    code = script.parents[2] / "launch.py"
+    assert httpx.get(f"http://127.0.0.1:{port}/gradio_api/file={code}").status_code in (403, 404)
+
+
+def test_a_space_starts_from_what_was_written(served):
+    space, _, (program, port) = served
+    page = page_of(program, port, Host="someone-gleanvid.hf.space")
+    assert page.status_code == 200 and "GleanVID" in page.text
+    facts = (space / "README.md").read_text(encoding="utf-8").split("---\n")[1]
+    named = dict(line.split(": ", 1) for line in facts.splitlines())
+    assert named["sdk"] == "gradio" and (space / named["app_file"]).is_file()
+    needs = (space / "requirements.txt").read_text(encoding="utf-8")
+    assert all(
+        f"\n{name}" in f"\n{needs}" for name in ("torch", "transformers", "gradio", "spaces")
+    )
+    kinds = re.findall(r"^\*\.(\w+) filter=lfs", (space / ".gitattributes").read_text(), re.M)
+    large = {p.suffix[1:] for p in space.rglob("*") if p.is_file() and _is_binary(p)}
+    assert large == set(kinds)
+
+
+def _is_binary(path):
+    return b"\0" in path.read_bytes()[:8000] and "__pycache__" not in path.parts
+
+
+def test_a_space_is_written_into_a_new_folder_alone(tmp_path, capsys):
+    from gleanvid.cli import main
+
+    (tmp_path / "mine.txt").write_text("kept")
+    assert main(["space", "--out", str(tmp_path)]) == 2
+    assert "is there already" in capsys.readouterr().err
+
+
+def test_every_step_of_the_dockerfile_is_there():
+    """Docker is not run here: its commands are those of the tests above."""
+    from components import launch
+
+    stages = re.findall(r"^FROM \S+ AS (\w+)$", DOCKERFILE, re.M)
+    assert stages == ["source", "cpu", "cuda"]
+    copied = re.findall(r"^COPY (.*) \S+$", DOCKERFILE, re.M)
+    ignored = (ROOT / ".dockerignore").read_text(encoding="utf-8")
+    for name in " ".join(copied).split():
+        assert (ROOT / name).exists() and f"!{name}\n" in ignored
+    extras = PROJECT["project"]["optional-dependencies"]
+    for names in re.findall(r"'\.\[(.*)\]'", DOCKERFILE):
+        assert set(names.split(",")) <= set(extras)
+    for line in re.findall(r"^ENTRYPOINT (.*)$", DOCKERFILE, re.M):
+        command, app, *words = json.loads(line)
+        assert PROJECT["project"]["scripts"][command] and app == "app"
+        assert launch.parse(words).host == "0.0.0.0"
