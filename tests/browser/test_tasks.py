@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 
 from tests.browser.conftest import listen
-from tests.browser.steps import answered, name, named, notice, reply, says, slider, upload
+from tests.browser.steps import answered, name, named, notice, reply, says, slider, until, upload
 from tests.components.fake import COLUMNS, ROWS
 
 DESK, PHONE = {"width": 1400, "height": 900}, {"width": 390, "height": 844}
