@@ -85,6 +85,13 @@ def names(options: argparse.Namespace) -> list[str]:
     return list(dict.fromkeys([options.model, *options.offer, loading.BUILT_IN]))
 
 
+def offered(options: argparse.Namespace) -> list[str] | None:
+    """What may be chosen on the page: on a public server what its operator named; None for any."""
+    from .server import serving
+
+    return names(options) if serving.is_public(options) else None
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Serve the page until the program is ended."""
     serve(parse(arguments))
@@ -100,6 +107,7 @@ def serve(options: argparse.Namespace) -> None:
     from .panels.page import BUILT_IN_MODEL, build_app
     from .server import leaving, serving, zero
     from .session import examples
+    from .session.choosing import Choosing
     from .session.engine import Engine
     from .session.line import Line
 
@@ -112,7 +120,9 @@ def serve(options: argparse.Namespace) -> None:
     models = [(labels.get(name, name), name) for name in names(options)]
     with leaving.orderly(), leaving.own_folder() as folder:
         os.environ.setdefault("GRADIO_TEMP_DIR", folder)
-        page = build_app(engine, models, examples.examples(), limits)
+        choosing = Choosing(engine, offered(options), options.device)
+        allowed = None if choosing.offered is not None and len(choosing.offered) < 2 else choosing
+        page = build_app(engine, models, examples.examples(), limits, allowed)
         reached, proxies = options.allow_host, options.trusted_proxy
         where = options.host, options.port, options.share
         launch = serving.options(*where, limits, reached, proxies, options.mcp)

@@ -110,4 +110,4 @@ def wire(
         return {panel.remember: gr.update(visible=able, value=False)} | on_remember(False)
 
     model = shared.settings["model"]
-    model.input(on_model, model, [panel.remember, *parts], **AT_ONCE)
+    model.change(on_model, model, [panel.remember, *parts], **AT_ONCE)

@@ -12,6 +12,7 @@ from gleanvid.compressors import COMPRESSORS
 from ..server import api
 from ..server.serving import LOCAL, Limits
 from ..session import display, first
+from ..session.choosing import Choosing
 from ..session.engine import Engine
 from ..session.examples import Example, files
 from ..session.examples import ready as ready_questions
@@ -25,6 +26,7 @@ from . import (
     export,
     habits,
     link,
+    picker,
     settings,
     sides,
     status,
@@ -41,17 +43,21 @@ def build_app(
     models: Sequence[tuple[str, str]] = (BUILT_IN_MODEL,),
     examples: Sequence[Example] = (),
     limits: Limits = LOCAL,
+    choosing: Choosing | None = None,
 ) -> gr.Blocks:
-    """The page with its endpoints. ``models`` are (label, name) pairs, the first one chosen."""
+    """The page with its endpoints. ``models`` are (label, name) pairs, the first one chosen.
+
+    ``choosing``: how further models are loaded; None where nobody may choose one.
+    """
     gr.set_static_paths([first.FOLDER, *files(examples)])
     opening = first.load(clip=examples[0].path if examples else None)
     question = opening.question or (examples[0].question if examples else "")
     if examples:
         first.offer(engine, examples[0], opening.runs)
     with gr.Blocks(title="GleanVID", fill_width=True, delete_cache=limits.delete_cache) as blocks:
-        parts = _panels(engine, models, examples, limits, opening, question)
+        parts = _panels(engine, models, examples, limits, opening, question, choosing)
         shared = _shared(parts, examples, opening)
-        _wire(engine, shared, parts, examples, blocks)
+        _wire(engine, shared, parts, examples, blocks, choosing)
         api.publish(engine, [name for _, name in models], limits.max_frames)
 
         def on_unload(user: gr.Request) -> None:
@@ -82,6 +88,7 @@ class Parts(NamedTuple):
     settings: settings.Settings
     habits: habits.Habits
     status: gr.HTML
+    picker: picker.Picker | None
 
 
 def _panels(
@@ -91,10 +98,13 @@ def _panels(
     limits: Limits,
     opening: first.First,
     question: str,
+    choosing: Choosing | None,
 ) -> Parts:
     with gr.Row(elem_id="gv-top"):
         gr.HTML(HEADER, elem_id="gv-header")
         model = settings.model(models)
+        opener = picker.button() if choosing else None
+    more = picker.panel(opener, choosing) if opener and choosing else None
     with gr.Row(elem_id="gv-asking"):
         source = clip.panel(examples)
         words = talk.panel(question)
@@ -108,7 +118,7 @@ def _panels(
             sliders, asks = settings.panel(COMPRESSORS, "gleanvid", first.RATIO, model, limits)
             link.button()
             facts = status.panel(display.status(engine))
-    return Parts(source, words, ready, line, results, sliders, asks, facts)
+    return Parts(source, words, ready, line, results, sliders, asks, facts, more)
 
 
 def _results(opening: first.First) -> Results:
@@ -156,7 +166,12 @@ def _shared(parts: Parts, examples: Sequence[Example], opening: first.First) -> 
 
 
 def _wire(
-    engine: Engine, shared: Shared, parts: Parts, examples: Sequence[Example], blocks: gr.Blocks
+    engine: Engine,
+    shared: Shared,
+    parts: Parts,
+    examples: Sequence[Example],
+    blocks: gr.Blocks,
+    choosing: Choosing | None,
 ) -> None:
     results, own = parts.results, parts.settings.controls
     preview = Previews(engine, shared, parts.talk.stop, own.problem)
@@ -171,5 +186,7 @@ def _wire(
     ]
     habits.wire(engine, shared, parts.habits, tuned, preview)
     talk.wire(engine, shared, parts.talk)
+    if choosing and parts.picker:
+        picker.wire(choosing, shared, parts.picker, preview)
     curves.wire(engine, shared, results.curves)
     export.wire(engine, shared, results.export)

@@ -1,0 +1,169 @@
+"""Another model: what it takes, then downloaded and loaded while the one in use goes on answering."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import gradio as gr
+
+from gleanvid.models.loading.precision import AUTO, PRECISIONS
+
+from ..session.choosing import Choosing, Progress
+from ..session.display import message
+from ..session.updates import explain
+from . import notice
+from .shared import AT_ONCE, IN_LINE, Changes, Previews, Shared, Values, owner
+
+WORDS = {  # for the precisions
+    AUTO: "Automatic",
+    "bf16": "bfloat16",
+    "fp16": "float16",
+    "fp32": "float32",
+    "8bit": "8-bit",
+    "4bit": "4-bit",
+}
+OWN = "Or type the id of a model on the hub, or a local folder."
+OFFERED = "What this server offers."
+BAR_HTML = """<div class="gv-loading" hidden><progress max="1" aria-label="Loading a model"></progress>
+<p role="status"></p></div>"""
+BAR_JS = """
+const [box, bar, line] = [".gv-loading", "progress", "p"].map((name) => element.querySelector(name));
+const show = () => {
+  const { text = "", done = 0, total = 0, over = true, failed = false } = props.value || {};
+  box.hidden = !text;
+  bar.hidden = over;
+  if (total) bar.value = done / total; else bar.removeAttribute("value");
+  line.textContent = text;
+  line.dataset.kind = failed ? "problem" : "quiet";
+};
+watch("value", show);
+show();
+"""
+
+
+class Picker(NamedTuple):
+    open: gr.Button
+    fold: gr.Column
+    name: gr.Dropdown
+    precision: gr.Dropdown
+    load: gr.Button
+    cancel: gr.Button
+    close: gr.Button
+    outlook: gr.HTML
+    bar: gr.HTML
+
+
+def button() -> gr.Button:
+    """Opens the fold."""
+    return gr.Button("Load a real model", size="sm", min_width=56, elem_id="gv-load-open")
+
+
+def panel(opener: gr.Button, choosing: Choosing) -> Picker:
+    """``opener``: the widget of :func:`button`."""
+    free = choosing.offered is None
+    with gr.Column(visible=False, elem_id="gv-load") as fold:
+        with gr.Row(elem_classes="gv-load-row"):
+            name = gr.Dropdown(
+                [],
+                label="Checkpoint",
+                info=OWN if free else OFFERED,
+                allow_custom_value=True,  # its rows come later; every name is checked
+                filterable=free,
+                interactive=True,
+                scale=4,
+                min_width=240,
+            )
+            precision = gr.Dropdown(
+                [(WORDS.get(key, key), key) for key in PRECISIONS],
+                value=AUTO,
+                label="Precision",
+                info="bfloat16 on a GPU, else float32",
+                interactive=True,
+                scale=1,
+                min_width=140,
+            )
+        outlook = notice.text("gv-outlook")
+        with gr.Row(elem_classes="gv-load-row"):
+            load = gr.Button("Load", variant="primary", size="sm", scale=0, min_width=90)
+            cancel = gr.Button("Cancel", size="sm", scale=0, min_width=90, interactive=False)
+            close = gr.Button("Close", size="sm", scale=0, min_width=90)
+        bar: Any = gr.HTML(None, apply_default_css=False, html_template=BAR_HTML, js_on_load=BAR_JS)
+    return Picker(opener, fold, name, precision, load, cancel, close, outlook, bar)
+
+
+def wire(choosing: Choosing, shared: Shared, panel: Picker, preview: Previews) -> None:
+    menu, frames = shared.settings["model"], shared.settings["frames"]
+
+    def on_open(count: int) -> Changes:
+        rows = choosing.offers(frames=int(count))
+        best = next((row.name for row in rows if row.first), rows[0].name if rows else None)
+        named = gr.update(choices=[(row.label, row.name) for row in rows], value=best)
+        return {panel.fold: gr.update(visible=True), panel.name: named}
+
+    def on_look(values: Values) -> str:
+        if not (name := str(values[panel.name] or "").strip()):
+            return ""
+        try:
+            return choosing.look(name, values[panel.precision], int(values[frames])).text
+        except Exception as error:
+            return explain(error)
+
+    def on_load(user: gr.Request, values: Values) -> Iterator[Changes]:
+        name = str(values[panel.name] or "").strip()
+        try:
+            choosing.begin(name, values[panel.precision], int(values[frames]), owner(user))
+        except Exception as error:
+            yield {panel.bar: {"text": explain(error), "failed": True}}
+            return
+        yield from on_watch()
+
+    def on_watch() -> Iterator[Changes]:
+        """What goes on, whoever began it."""
+        now = Progress()
+        for now in choosing.progress():
+            going = {panel.load: now.over, panel.cancel: not now.over}
+            able = {widget: gr.update(interactive=on) for widget, on in going.items()}
+            yield {panel.bar: shown(now)} | able
+        if now.stage == "ready":
+            yield {menu: chosen(menu, now.name), shared.notice: message(now.text)}
+        else:
+            yield gr.skip()  # what comes last is sent twice
+
+    def on_cancel(user: gr.Request) -> None:
+        choosing.cancel(None if choosing.offered is None else owner(user))
+
+    looked = {panel.name, panel.precision, frames}
+    outputs = [panel.bar, panel.load, panel.cancel, menu, shared.notice]
+    opened = panel.open.click(on_open, frames, [panel.fold, panel.name], **AT_ONCE)
+    opened.success(on_watch, None, outputs, **IN_LINE)
+    gr.on(
+        [opened.success, panel.name.input, panel.precision.input],
+        on_look,
+        looked,
+        panel.outlook,
+        trigger_mode="always_last",
+        **IN_LINE,
+    )
+    loaded = panel.load.click(on_load, looked, outputs, **IN_LINE)
+    preview(loaded.success, live=False)
+    panel.cancel.click(on_cancel, None, None, **AT_ONCE)
+    panel.close.click(lambda: gr.update(visible=False), None, panel.fold, **AT_ONCE)
+
+
+def shown(now: Progress) -> dict[str, Any]:
+    """What the bar shows of a choice."""
+    return {
+        "text": now.text,
+        "done": now.done,
+        "total": now.total,
+        "over": now.over,
+        "failed": now.stage == "failed",
+    }
+
+
+def chosen(menu: gr.Dropdown, name: str) -> Changes:
+    """The menu with this model chosen; every page may ask for it from now on."""
+    if name not in [value for _, value in menu.choices]:
+        menu.choices.append((name, name))
+    return gr.update(choices=list(menu.choices), value=name)
