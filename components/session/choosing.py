@@ -6,6 +6,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -33,7 +34,7 @@ TOO_LARGE = (
 )
 NOT_OFFERED = "This server offers {names} alone."
 UNDER_WAY = "{name} is being loaded. Wait for it, or cancel it."
-POLL_S = 0.5
+PACE_S = 0.1
 
 
 class Choosing:
@@ -107,21 +108,27 @@ class Choosing:
         return replace(self._state, usable=self.engine.name or "")
 
     def progress(self) -> Iterator[Progress]:
-        """Where the choice stands, now and again whenever that changes, until it is over."""
-        shown = None
-        while shown is None or not shown.over:
+        """Where the choice stands, now and as that changes, until it is over.
+
+        New stages come at once, steps of one as often as a person can follow.
+        """
+        shown = self.now
+        yield shown
+        while not shown.over:
+            before = shown
             with self._changed:
-                if shown == self.now:
-                    self._changed.wait(POLL_S)
-                found = self.now
-            if found != shown:
-                shown = found
-                yield found
+                self._changed.wait_for(partial(self._is_past, before.stage), PACE_S)
+                shown = self.now
+            if shown != before:
+                yield shown
 
     def _check(self, name: str, precision: str) -> None:
         check_precision(precision)
         if self.strict and name not in self.names:
             raise ValueError(NOT_OFFERED.format(names=", ".join(self.names)))
+
+    def _is_past(self, stage: str) -> bool:
+        return self._state.stage != stage
 
     def _tell(self, stage: str, text: str, done: float = 0.0, total: float = 0.0) -> None:
         with self._changed:

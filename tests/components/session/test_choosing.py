@@ -60,7 +60,9 @@ def test_a_model_is_downloaded_loaded_tried_and_then_answers(choice, engine, hub
     told = followed(choice, NAME)
     assert stages(told) == ["looking", "downloading", "loading", "warming", "ready"]
     bytes_ = [step.done for step in told if step.stage == "downloading"]
-    assert len(bytes_) > 5 and bytes_ == sorted(bytes_) and told[-1].text == f"{NAME} is ready."
+    assert (
+        2 < len(bytes_) < 50 and bytes_ == sorted(bytes_) and told[-1].text == f"{NAME} is ready."
+    )
     assert {step.usable for step in told if not step.over} == {BUILT_IN}
     assert engine.name == NAME and told[-1].usable == NAME
     assert asked(engine, NAME).model == NAME

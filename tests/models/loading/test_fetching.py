@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -111,6 +112,21 @@ def test_damaged_files_are_deleted_and_named(hub):
     assert cached(NAME) is None
     hub.repositories[NAME].corrupt = False
     assert download()[0].missing == 0
+
+
+def test_a_mirror_can_name_no_file_outside_and_send_no_more_than_it_said(hub, monkeypatch):
+    entry = local_hub.entry
+    with monkeypatch.context() as patched:
+        evil = {"oid": "../../evil"}
+        patched.setattr(local_hub, "entry", lambda *file: entry(*file) | evil)
+        with pytest.raises(ModelError, match="is no hub"):
+            listed(NAME)
+    plan = listed(NAME)
+    weights = replace(plan.parts[-1], size=local_hub.PIECE)
+    shorter = replace(plan, parts=(weights,))
+    with pytest.raises(ModelError, match="came damaged"):
+        list(fetched(shorter, threading.Event()))
+    assert not list(plan.store.rglob("*.safetensors")) and plan.here(weights) == 0
 
 
 @pytest.mark.parametrize(
