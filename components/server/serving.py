@@ -69,10 +69,15 @@ def on_space() -> bool:
     return bool(os.environ.get("SPACE_ID"))
 
 
+def is_public(options: argparse.Namespace) -> bool:
+    """Whether strangers reach what this launch serves."""
+    return bool(options.public or options.share or on_space())
+
+
 def limits(options: argparse.Namespace) -> Limits:
     """The limits of a launch: those of its kind, changed by what was given."""
     given = {"max_frames": options.max_frames, "deadline_s": options.deadline}
-    chosen = PUBLIC if options.public or options.share or on_space() else LOCAL
+    chosen = PUBLIC if is_public(options) else LOCAL
     return replace(chosen, **{name: value for name, value in given.items() if value is not None})
 
 

@@ -29,6 +29,7 @@ from ..session.library import EncodedClip, Library
 
 SECONDS = 90
 _KEPT_CLIPS = 4
+_KEPT_MODELS = 2  # the one that answers, and one that is being chosen
 
 
 def on_zero_gpu(library: Library, seconds: int = SECONDS) -> Library:
@@ -43,7 +44,7 @@ class ZeroGpuLibrary:
 
     def __init__(self, library: Library, gpu: Callable[[Any], Any]) -> None:
         self.library, self.MAX_SIDE, self.read_video = library, library.MAX_SIDE, library.read_video
-        self._models: dict[str, Any] = {}
+        self._models: LRUCache[str, Any] = LRUCache(_KEPT_MODELS)
         self._clips: LRUCache[ClipKey, EncodedClip] = LRUCache(_KEPT_CLIPS)
         self._encode, self._score = gpu(self._remote_encode), gpu(self._remote_score)
         self._stream = gpu(self._remote_stream)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,46 +15,26 @@ from gleanvid.compressors import COMPRESSORS
 from gleanvid.models.encoded import ClipKey
 from gleanvid.models.generation.sampling import Sampling
 from gleanvid.models.loading.precision import AUTO, check_precision, keyed
+from gleanvid.models.loading.registry import CHECKPOINTS
 from gleanvid.types import ModelError, StoppedError, Video
 
 from .engine import Engine
 from .line import BusyError, Work
+from .loading import BUILT_IN
 from .offers import Offer, offers
+from .progress import Progress
 from .updates import explain
 
 if TYPE_CHECKING:
     from gleanvid.models.loading.outlook import Outlook
 
-OVER = ("nothing", "ready", "failed", "cancelled")  # stages in which nothing goes on
 TOO_LARGE = (
     "{name} takes about {needed:.1f} GB and {free:.1f} are free. Choose {smaller}a smaller model "
     "or fewer frames, or close what else uses the memory."
 )
 NOT_OFFERED = "This server offers {names} alone."
 UNDER_WAY = "{name} is being loaded. Wait for it, or cancel it."
-POLL_S = 0.5
-
-
-@dataclass(frozen=True)
-class Progress:
-    """Where a choice stands.
-
-    ``stage``: "looking", "downloading" (``done`` of ``total`` bytes), "waiting" (for the turn at
-    the model), "loading" (``done`` of 1), "warming", and those of :data:`OVER`. ``text`` is a
-    sentence for people; ``name`` is what requests call the model once it is ready; ``usable`` the
-    model that answers now, empty while there is none.
-    """
-
-    stage: str = "nothing"
-    name: str = ""
-    text: str = ""
-    done: float = 0.0
-    total: float = 0.0
-    usable: str = ""
-
-    @property
-    def over(self) -> bool:
-        return self.stage in OVER
+PACE_S = 0.1
 
 
 class Choosing:
@@ -60,20 +42,27 @@ class Choosing:
 
     A page calls :meth:`offers` for its menu, :meth:`look` for the sentence below it,
     :meth:`begin` on a click, and shows what :meth:`progress` yields until it ends. The choice goes
-    on when the page is left. ``offered``: names that may be chosen, None for any.
+    on when the page is left. ``names`` come first in the menu; where ``strict``, nothing else may
+    be chosen, else also the registry's, any at the hub and any folder.
     """
 
     def __init__(
-        self, engine: Engine, offered: Sequence[str] | None = None, device: str | None = None
+        self,
+        engine: Engine,
+        names: Sequence[str] = (BUILT_IN,),
+        strict: bool = False,
+        device: str | None = None,
     ) -> None:
-        self.engine, self.offered, self.device = engine, offered, device
+        self.engine, self.names, self.strict, self.device = engine, list(names), strict, device
         self._state, self._changed = Progress(), threading.Condition()
         self._work, self._page = Work(), ""
 
     def offers(self, precision: str = AUTO, frames: int = 32) -> list[Offer]:
         """Rows of the menu. Raises ``ValueError`` for a precision that is none."""
         check_precision(precision)
-        return list(offers(self.offered, precision, frames, self.device))
+        more = () if self.strict else (row.name for row in CHECKPOINTS)
+        names = dict.fromkeys([*self.names, *more])
+        return list(offers(names, precision, frames, self.device))
 
     def look(self, name: str, precision: str = AUTO, frames: int = 32) -> Outlook:
         """What choosing would do; asks the hub for what is not here. Raises ``ModelError``."""
@@ -101,7 +90,7 @@ class Choosing:
                 raise BusyError(UNDER_WAY.format(name=self._state.name))
             self._work, self._page = Work(), page
             text = f"Looking at {name} …"
-            self._state = Progress("looking", keyed(name, precision), text, usable=self._usable())
+            self._state = Progress("looking", keyed(name, precision), text)
         job = (self._work, name, precision, frames, anyway)
         threading.Thread(target=self._run, args=job, daemon=True).start()
 
@@ -116,27 +105,30 @@ class Choosing:
     @property
     def now(self) -> Progress:
         """Where the choice stands."""
-        return replace(self._state, usable=self._usable())
+        return replace(self._state, usable=self.engine.name or "")
 
     def progress(self) -> Iterator[Progress]:
-        """Where the choice stands, now and again whenever that changes, until it is over."""
-        shown = None
-        while shown is None or not shown.over:
+        """Where the choice stands, now and as that changes, until it is over.
+
+        New stages come at once, steps of one as often as a person can follow.
+        """
+        shown = self.now
+        yield shown
+        while not shown.over:
+            before = shown
             with self._changed:
-                if shown == self.now:
-                    self._changed.wait(POLL_S)
-                found = self.now
-            if found != shown:
-                shown = found
-                yield found
+                self._changed.wait_for(partial(self._is_past, before.stage), PACE_S)
+                shown = self.now
+            if shown != before:
+                yield shown
 
     def _check(self, name: str, precision: str) -> None:
         check_precision(precision)
-        if self.offered is not None and name not in self.offered:
-            raise ValueError(NOT_OFFERED.format(names=", ".join(self.offered)))
+        if self.strict and name not in self.names:
+            raise ValueError(NOT_OFFERED.format(names=", ".join(self.names)))
 
-    def _usable(self) -> str:
-        return self.engine.name or ""
+    def _is_past(self, stage: str) -> bool:
+        return self._state.stage != stage
 
     def _tell(self, stage: str, text: str, done: float = 0.0, total: float = 0.0) -> None:
         with self._changed:
@@ -147,23 +139,24 @@ class Choosing:
         key, before = keyed(name, precision), self.engine.name
         try:
             outlook = self.look(name, precision, frames)
-            beside = self._room(outlook, precision, anyway)
+            beside = self._room(outlook, anyway)
             self._download(outlook, work)
             if beside:
                 self.engine.put(key, self._loaded(key, work))
             else:
                 self._in_place(key, work)
-            self._tell("ready", f"{key} is ready.")
+            end = "ready", f"{key} is ready."
         except StoppedError:
-            self._tell("cancelled", f"Cancelled. What was downloaded of {name} is kept.")
+            end = "cancelled", f"Cancelled. What was downloaded of {name} is kept."
         except Exception as error:  # whatever it is, the page has to hear of it
-            self._tell("failed", explain(error))
-        finally:
-            self.engine.line.leave(work)
-            if before and not self.engine.name:
-                self.engine.warm_up(before)
+            end = "failed", explain(error)
+        if before and not self.engine.name:  # the memory of what failed is free by now
+            with suppress(Exception):  # the next who asks is told
+                self.engine.model(before)
+        self.engine.line.leave(work)
+        self._tell(*end)
 
-    def _room(self, outlook: Outlook, precision: str, anyway: bool) -> bool:
+    def _room(self, outlook: Outlook, anyway: bool) -> bool:
         """Whether the new model has room beside the old one. Raises ``ModelError`` for no room."""
         fit = outlook.fit
         if fit.ok is not False:
@@ -215,4 +208,6 @@ class Choosing:
         stream = self.engine.library.stream_answer
         for _ in stream(clip, "What?", model, method, short, stop=work.stop):
             pass
+        if work.stop.is_set():
+            raise StoppedError
         return model

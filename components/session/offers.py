@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from gleanvid.models.loading.registry import CHECKPOINTS, checkpoint, first_choice
+from gleanvid.models.loading.registry import checkpoint, first_choice
 
 from .loading import BUILT_IN
 
@@ -36,9 +36,9 @@ class Offer:
 
 
 def offers(
-    names: Sequence[str] | None, precision: str, frames: int, device: str | None = None
+    names: Iterable[str], precision: str, frames: int, device: str | None = None
 ) -> Iterator[Offer]:
-    """Rows for these names, or for the whole registry if None; asks no other host.
+    """Rows for these names; asks no other host.
 
     Looks at memory and disk, so it takes milliseconds and, for the first time, loads torch.
     """
@@ -48,7 +48,7 @@ def offers(
 
     there = memory(device)
     best = first_choice(there.gpu_gb)
-    for name in [row.name for row in CHECKPOINTS] if names is None else names:
+    for name in names:
         row, here = checkpoint(name), name == BUILT_IN or cached(name) is not None
         if row is None:
             yield Offer(name, None, None, HERE if here else "", None, here, False, "", False)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import shutil
 import threading
 from collections.abc import Iterator
@@ -32,6 +33,7 @@ _TRIES = 5  # without a byte more
 _PAUSE_S = 0.5  # times the number of tries, before the next
 _READ_S = 15.0  # silence that counts as a broken connection
 _ODD = (400, 405, 406, 416, 501)  # what a server says that does not know requests for parts
+_DIGEST = re.compile("[0-9a-f]{40}|[0-9a-f]{64}")  # they become names of files
 _SPARE = 256 * 2**20  # bytes of the disk that stay free
 
 
@@ -100,6 +102,8 @@ def listed(repo: str) -> Download:
         revision = str(api.model_info(repo, timeout=_READ_S).sha)
         tree = [item for item in api.list_repo_tree(repo, revision=revision) if _is_wanted(item)]
     parts = [_part(item) for item in tree if isinstance(item, RepoFile)]
+    if not all(_DIGEST.fullmatch(name) for name in (revision, *(part.digest for part in parts))):
+        raise ModelError(f"{constants.ENDPOINT} is no hub: what it calls digests are none.")
     if not any(part.name.endswith(".safetensors") for part in parts):
         raise ModelError(f"{repo} has no weights as safetensors, the one format that is read.")
     return Download(repo, revision, tuple(sorted(parts, key=_weights_last)))
@@ -161,7 +165,7 @@ def _by_huggingface_hub(download: Download) -> None:
 
 
 def _is_wanted(item: object) -> bool:
-    if not isinstance(item, RepoFile) or "/" in item.path:
+    if not isinstance(item, RepoFile) or re.search(r"[/\\]", item.path):
         return False
     return item.path.endswith(_KINDS) and not item.path.startswith("consolidated")
 
@@ -207,6 +211,8 @@ def _streamed(download: Download, part: Part, stop: threading.Event) -> Iterator
     file, tries = download.unfinished(part), 0
     file.touch()
     while (have := file.stat().st_size) < part.size:
+        if stop.is_set():
+            raise StoppedError
         broke: HTTPError = HTTPError("nothing came")
         try:
             yield from _read(download, part, have, stop)
@@ -233,6 +239,8 @@ def _read(download: Download, part: Part, have: int, stop: threading.Event) -> I
                     raise StoppedError
                 file.write(piece)
                 yield file.tell()
+                if file.tell() > part.size:
+                    return  # nothing that was announced
 
 
 def _check(download: Download, part: Part) -> None:

@@ -94,8 +94,8 @@ def explaining(name: str) -> Iterator[None]:
                 "HF_HOME to a folder on another disk; then choose it again to go on."
             ) from error
         raise ModelError(
-            f"{name} could not be written to the folder for downloads ({error.strerror}). Set "
-            "HF_HOME to a folder that you may write to."
+            f"{name} could not be written to the folder for downloads "
+            f"({error.strerror or error}). Set HF_HOME to a folder that you may write to."
         ) from error
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from huggingface_hub.errors import StrictDataclassError
+from huggingface_hub.errors import HTTPError, StrictDataclassError
 from safetensors import SafetensorError
 from transformers import AutoConfig, AutoModelForImageTextToText, AutoProcessor
 from transformers.utils import is_flash_attn_2_available
@@ -180,7 +180,7 @@ def _fetched(loader: Any, source: str, name: str, **options: Any) -> Any:
         ) from error
     except SafetensorError as error:
         raise ModelError(f"{name} is damaged: {error}. Download it again.") from error
-    except OSError as error:
+    except (OSError, HTTPError) as error:  # the latter where a connection breaks
         if Path(source).is_dir():
             raise ModelError(f"{name} is incomplete or damaged: {error}") from error
         raise ModelError(

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import signal
+import subprocess
+import sys
 import threading
+import time
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -108,6 +114,21 @@ def test_damaged_files_are_deleted_and_named(hub):
     assert download()[0].missing == 0
 
 
+def test_a_mirror_can_name_no_file_outside_and_send_no_more_than_it_said(hub, monkeypatch):
+    entry = local_hub.entry
+    with monkeypatch.context() as patched:
+        evil = {"oid": "../../evil"}
+        patched.setattr(local_hub, "entry", lambda *file: entry(*file) | evil)
+        with pytest.raises(ModelError, match="is no hub"):
+            listed(NAME)
+    plan = listed(NAME)
+    weights = replace(plan.parts[-1], size=local_hub.PIECE)
+    shorter = replace(plan, parts=(weights,))
+    with pytest.raises(ModelError, match="came damaged"):
+        list(fetched(shorter, threading.Event()))
+    assert not list(plan.store.rglob("*.safetensors")) and plan.here(weights) == 0
+
+
 @pytest.mark.parametrize(
     ("token", "sentence"),
     [
@@ -188,3 +209,44 @@ def test_two_at_once_are_not_let(hub):
         next(fetched(plan, stop))
     first.close()
     assert list(fetched(plan, stop))[-1] == plan.size
+
+
+PROGRAM = """
+import sys, threading
+from gleanvid.models.loading.fetching import fetched, listed
+for count in fetched(listed("tiny/model"), threading.Event()):
+    print(count, flush=True)
+print(sorted({"torch", "transformers"} & set(sys.modules)))
+"""
+
+
+def other_process(hub, cache, **env):
+    """The same download by a process of its own, which knows the hub from its environment."""
+    given = os.environ | {"HF_ENDPOINT": hub.address, "HF_HUB_CACHE": str(cache)} | env
+    ends = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    return subprocess.Popen([sys.executable, "-c", PROGRAM], env=given, **ends)
+
+
+def test_a_process_that_was_killed_leaves_what_the_next_one_goes_on_with(hub):
+    hub.repositories[NAME].pause_s = 0.05
+    plan = listed(NAME)
+    killed = other_process(hub, constants.HF_HUB_CACHE)
+    while not any(int(line) > plan.size - plan.weights for line in killed.stdout):
+        time.sleep(0.01)
+    killed.send_signal(signal.SIGKILL)
+    killed.communicate()
+    here = plan.size - plan.missing
+    assert plan.size - plan.weights <= here < plan.size
+    hub.repositories[NAME].pause_s = 0
+    last = other_process(hub, constants.HF_HUB_CACHE)
+    told, problems = last.communicate(timeout=60)
+    assert last.returncode == 0, problems
+    assert told.splitlines()[-2:] == [str(plan.size), "[]"]  # neither torch nor transformers
+    assert plan.missing == 0 and cached(NAME) == plan.folder
+
+
+def test_offline_mode_of_the_environment_asks_nobody(hub):
+    asked = len(hub.asked)
+    offline = other_process(hub, constants.HF_HUB_CACHE, HF_HUB_OFFLINE="1")
+    assert "HF_HUB_OFFLINE=1 forbids downloads" in offline.communicate(timeout=60)[1]
+    assert offline.returncode and len(hub.asked) == asked

@@ -6,6 +6,7 @@ import json
 
 import pytest
 import torch
+from huggingface_hub.errors import HTTPError
 from transformers import Qwen2Config, Qwen2ForCausalLM
 
 from gleanvid.models import MODELS, compressing, load_model
@@ -80,9 +81,10 @@ def test_missing_and_damaged_weights(directory, tmp_path):
         load_model(tmp_path)
 
 
-def test_a_hub_id_without_a_network_says_how_to_download(monkeypatch):
+@pytest.mark.parametrize("kind", [OSError, HTTPError])
+def test_a_hub_id_without_a_network_says_how_to_download(monkeypatch, kind):
     def offline(*args, **options):
-        raise OSError("cannot reach the hub\nand more")
+        raise kind("cannot reach the hub\nand more")
 
     monkeypatch.setattr(load_module.AutoConfig, "from_pretrained", offline)
     with pytest.raises(ModelError, match="hf download Qwen/Qwen3-VL-2B-Instruct") as caught:
