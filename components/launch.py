@@ -85,13 +85,6 @@ def names(options: argparse.Namespace) -> list[str]:
     return list(dict.fromkeys([options.model, *options.offer, loading.BUILT_IN]))
 
 
-def offered(options: argparse.Namespace) -> list[str] | None:
-    """What may be chosen on the page: on a public server what its operator named; None for any."""
-    from .server import serving
-
-    return names(options) if serving.is_public(options) else None
-
-
 def main(arguments: Sequence[str] | None = None) -> None:
     """Serve the page until the program is ended."""
     serve(parse(arguments))
@@ -120,9 +113,10 @@ def serve(options: argparse.Namespace) -> None:
     models = [(labels.get(name, name), name) for name in names(options)]
     with leaving.orderly(), leaving.own_folder() as folder:
         os.environ.setdefault("GRADIO_TEMP_DIR", folder)
-        choosing = Choosing(engine, offered(options), options.device)
-        allowed = None if choosing.offered is not None and len(choosing.offered) < 2 else choosing
-        page = build_app(engine, models, examples.examples(), limits, allowed)
+        strict = serving.is_public(options)
+        choosing = Choosing(engine, names(options), strict, options.device)
+        choice = choosing if options.offer or not strict else None
+        page = build_app(engine, models, examples.examples(), limits, choice)
         reached, proxies = options.allow_host, options.trusted_proxy
         where = options.host, options.port, options.share
         launch = serving.options(*where, limits, reached, proxies, options.mcp)

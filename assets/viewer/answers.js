@@ -49,7 +49,7 @@ export function showAnswer(place, { answer, stale }, reference, again) {
 }
 
 function verdict({ right, expected, caveat }, found) {
-  if (caveat) return [Object.assign(make("span", "gv-verdict gv-caveat", "knows only Glimpse"), { title: caveat })];
+  if (caveat) return [Object.assign(make("span", "gv-verdict gv-caveat", "knows only Glimpse"), { title: caveat }), ...another()];
   if (right === true) return [make("span", "gv-verdict gv-right", "✓ right")];
   if (right === false) {
     const mark = make("span", "gv-verdict gv-wrong", "✗ wrong");
@@ -59,6 +59,15 @@ function verdict({ right, expected, caveat }, found) {
   if (!found) return [];
   const text = found.agreement === 1 ? "same as A" : `${Math.round(100 * found.agreement)} % of words as A`;
   return [make("span", "gv-verdict gv-agrees", text)];
+}
+
+// The way to a model whose words are worth reading, where the server offers one.
+function another() {
+  const opener = document.querySelector("#gv-load-open");
+  if (!(opener instanceof HTMLElement)) return [];
+  const button = Object.assign(make("button", "gv-again", "Load a real model"), { type: "button" });
+  button.addEventListener("click", () => { opener.click(); scrollTo({ top: 0 }); });
+  return [button];
 }
 
 function costLine(answer) {

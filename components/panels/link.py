@@ -81,6 +81,8 @@ def wire(
     def on_load(user: gr.Request, text: str | None) -> Changes:
         query = dict(user.query_params)
         changes = linked(query, named, examples, controls)
+        if (model := named["model"]) in changes:  # loaded since this server started, maybe
+            changes[model] = gr.update(value=changes[model], choices=list(model.choices))
         back, first = restore.restored(engine, text), None
         if back is not None:
             changes[shared.notice] = message(back.text)

@@ -1,4 +1,4 @@
-"""Another model: what it takes, then downloaded and loaded while the one in use goes on answering."""
+"""Another model: what it takes, then its download and loading, while the one in use answers."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ import gradio as gr
 
 from gleanvid.models.loading.precision import AUTO, PRECISIONS
 
-from ..session.choosing import Choosing, Progress
+from ..session.choosing import Choosing
 from ..session.display import message
+from ..session.offers import Offer
+from ..session.progress import Progress
 from ..session.updates import explain
 from . import notice
 from .shared import AT_ONCE, IN_LINE, Changes, Previews, Shared, Values, owner
@@ -25,10 +27,10 @@ WORDS = {  # for the precisions
 }
 OWN = "Or type the id of a model on the hub, or a local folder."
 OFFERED = "What this server offers."
-BAR_HTML = """<div class="gv-loading" hidden><progress max="1" aria-label="Loading a model"></progress>
-<p role="status"></p></div>"""
+BAR_HTML = """<div class="gv-loading" hidden>
+<progress max="1" aria-label="Loading a model"></progress><p role="status"></p></div>"""
 BAR_JS = """
-const [box, bar, line] = [".gv-loading", "progress", "p"].map((name) => element.querySelector(name));
+const box = element.querySelector(".gv-loading"), [bar, line] = box.children;
 const show = () => {
   const { text = "", done = 0, total = 0, over = true, failed = false } = props.value || {};
   box.hidden = !text;
@@ -61,7 +63,7 @@ def button() -> gr.Button:
 
 def panel(opener: gr.Button, choosing: Choosing) -> Picker:
     """``opener``: the widget of :func:`button`."""
-    free = choosing.offered is None
+    free = not choosing.strict
     with gr.Column(visible=False, elem_id="gv-load") as fold:
         with gr.Row(elem_classes="gv-load-row"):
             name = gr.Dropdown(
@@ -96,9 +98,9 @@ def wire(choosing: Choosing, shared: Shared, panel: Picker, preview: Previews) -
     menu, frames = shared.settings["model"], shared.settings["frames"]
 
     def on_open(count: int) -> Changes:
-        rows = choosing.offers(frames=int(count))
-        best = next((row.name for row in rows if row.first), rows[0].name if rows else None)
-        named = gr.update(choices=[(row.label, row.name) for row in rows], value=best)
+        rows = sorted(choosing.offers(frames=int(count)), key=rank)
+        choices = [(row.label, row.name) for row in rows]
+        named = gr.update(choices=choices, value=rows[0].name if rows else None)
         return {panel.fold: gr.update(visible=True), panel.name: named}
 
     def on_look(values: Values) -> str:
@@ -123,7 +125,7 @@ def wire(choosing: Choosing, shared: Shared, panel: Picker, preview: Previews) -
         now = Progress()
         for now in choosing.progress():
             going = {panel.load: now.over, panel.cancel: not now.over}
-            able = {widget: gr.update(interactive=on) for widget, on in going.items()}
+            able: Changes = {widget: gr.update(interactive=on) for widget, on in going.items()}
             yield {panel.bar: shown(now)} | able
         if now.stage == "ready":
             yield {menu: chosen(menu, now.name), shared.notice: message(now.text)}
@@ -131,24 +133,23 @@ def wire(choosing: Choosing, shared: Shared, panel: Picker, preview: Previews) -
             yield gr.skip()  # what comes last is sent twice
 
     def on_cancel(user: gr.Request) -> None:
-        choosing.cancel(None if choosing.offered is None else owner(user))
+        choosing.cancel(owner(user) if choosing.strict else None)
 
     looked = {panel.name, panel.precision, frames}
     outputs = [panel.bar, panel.load, panel.cancel, menu, shared.notice]
     opened = panel.open.click(on_open, frames, [panel.fold, panel.name], **AT_ONCE)
     opened.success(on_watch, None, outputs, **IN_LINE)
-    gr.on(
-        [opened.success, panel.name.input, panel.precision.input],
-        on_look,
-        looked,
-        panel.outlook,
-        trigger_mode="always_last",
-        **IN_LINE,
-    )
+    for event in (opened.success, panel.name.input, panel.precision.input):
+        event(on_look, looked, panel.outlook, trigger_mode="always_last", **IN_LINE)
     loaded = panel.load.click(on_load, looked, outputs, **IN_LINE)
     preview(loaded.success, live=False)
     panel.cancel.click(on_cancel, None, None, **AT_ONCE)
     panel.close.click(lambda: gr.update(visible=False), None, panel.fold, **AT_ONCE)
+
+
+def rank(row: Offer) -> tuple[bool, bool]:
+    """The one to begin with comes first, what is too large last."""
+    return not row.first, row.fits is False
 
 
 def shown(now: Progress) -> dict[str, Any]:

@@ -74,12 +74,12 @@ def address(browser, clips, library):
 
 
 @contextmanager
-def served(engine, examples, models=None, **launch):
+def served(engine, examples, models=None, choosing=None, **launch):
     """The address of the app, while it runs."""
     from components.panels.page import BUILT_IN_MODEL, build_app
     from components.server import serving
 
-    page = build_app(engine, models or [BUILT_IN_MODEL], examples)
+    page = build_app(engine, models or [BUILT_IN_MODEL], examples, choosing=choosing)
     options = serving.options("127.0.0.1", None, False) | launch
     serving.start(page, options | {"quiet": True})
     try:
@@ -111,6 +111,14 @@ def fresh(window):
     yield page
     assert page.errors == []
     page.close()
+
+
+def opened_at(browser, address):
+    """A page as it first is."""
+    page = listen(browser)
+    page.goto(address)
+    page.wait_for_selector(".gv-viewer[data-state=ready]")
+    return page
 
 
 def opened(browser, address):

@@ -1,0 +1,71 @@
+"""A model is chosen on the page, from a hub on this machine: refused, cancelled, loaded, asked."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.browser.conftest import opened_at, served
+from tests.browser.steps import notice, until
+from tests.hub_fixtures import hub, published  # noqa: F401  (fixtures)
+from tests.local_hub import Repository
+
+NAME = "tiny/model"
+
+
+@pytest.fixture
+def page(window, hub, published):  # noqa: F811
+    from components.panels.page import BUILT_IN_MODEL
+    from components.session.choosing import Choosing
+    from components.session.engine import Engine
+    from components.session.examples import examples
+    from components.session.loading import BUILT_IN, Library
+
+    hub.repositories["tiny/gated"] = Repository(published, gated=True)
+    hub.repositories[NAME].pause_s = 0.02
+    engine = Engine(Library({BUILT_IN: {"device": "cpu"}}, {"device": "cpu"}))
+    choosing = Choosing(engine, device="cpu")
+    with served(engine, examples(), [BUILT_IN_MODEL], choosing=choosing) as url:
+        page = opened_at(window, url)
+        page.get_by_role("button", name="Load a real model").click()
+        until(page, lambda: page.locator(".gv-outlook").inner_text())
+        yield page
+        assert page.errors == []
+        page.close()
+
+
+def choose(page, name):
+    """The sentence on what choosing a model would do."""
+    before = page.locator(".gv-outlook").inner_text()
+    page.get_by_label("Checkpoint").fill(name)
+    page.get_by_label("Checkpoint").press("Enter")
+    until(page, lambda: page.locator(".gv-outlook").inner_text() != before)
+    return page.locator(".gv-outlook").inner_text()
+
+
+def press(page, name):
+    page.get_by_role("button", name=name, exact=True).click()
+
+
+def says(page, text):
+    until(page, lambda: text in page.locator(".gv-loading").inner_text())
+
+
+def test_a_model_is_refused_cancelled_loaded_and_asked(page):
+    assert "accept its terms" in choose(page, "tiny/gated")
+    press(page, "Load")
+    says(page, "accept its terms")
+    assert page.locator("#gv-model input").input_value() == "Built-in (tiny)"
+    assert "There is no model no/such" in choose(page, "no/such")
+    assert "0.9 MB to download" in choose(page, NAME)
+    press(page, "Load")
+    says(page, "Downloading")
+    press(page, "Cancel")
+    says(page, "Cancelled")
+    press(page, "Load")
+    says(page, f"{NAME} is ready")
+    until(page, lambda: page.locator("#gv-model input").input_value() == NAME)
+    notice(page, "Used 32")
+    assert "of 64 visual tokens" in page.locator(".gv-notice").first.inner_text()
+    page.reload()
+    page.wait_for_selector(".gv-viewer[data-state=ready]")
+    until(page, lambda: page.locator("#gv-model input").input_value() == NAME)
