@@ -25,12 +25,17 @@ export function mount({ element, props, watch, trigger }) {
   const offer = () => viewer.offer(props.choices);
   const answer = () => viewer.loadAnswers(props.answers);
   const wait = () => viewer.wait(props.pending);
-  for (const [name, act] of Object.entries({ choices: offer, answers: answer, pending: wait })) {
-    watch(name, act);
+  const load = () => viewer.load(props.value);
+  let newest = 0;
+  const inTurn = (act) => () => {
+    if (props.turn && props.turn < newest) return; // of settings before those on show
+    newest = props.turn || newest;
+    act();
+  };
+  for (const [name, act] of Object.entries({ choices: offer, answers: answer, pending: wait, value: load })) {
+    watch(name, inTurn(act));
     act();
   }
-  watch("value", () => viewer.load(props.value));
-  viewer.load(props.value);
 }
 
 // What the size of the frames follows from: the width of the viewer and the room that answers take.

@@ -40,6 +40,7 @@ export class Viewer {
   onDraw = () => {}; // a frame is on the glass
 
   #loads = 0;
+  #runs = ""; // ids of the runs on show
   #loading = false;
   #announced = -1; // the unit that the rest of the page heard of last
   #speech = 0;
@@ -70,8 +71,8 @@ export class Viewer {
   // --- a result comes ----------------------------------------------------------------------------
 
   async load(value) {
-    window["gvKeep"]?.(value?.runs ?? []);
     const turn = ++this.#loads;
+    this.#sayRuns(value?.runs ?? []);
     this.question = null;
     if (!value || !value.sheet) return this.#clear(EMPTY);
     const before = this.clip;
@@ -86,6 +87,13 @@ export class Viewer {
     } catch (error) {
       if (turn === this.#loads) this.#clear(GONE);
     }
+  }
+
+  #sayRuns(runs) {
+    window["gvKeep"]?.(runs);
+    const before = this.#runs;
+    this.#runs = runs.join(" ");
+    if (this.#loads > 1 && this.#runs !== before) this.tellServer("show", {});
   }
 
   // The same files under other words: only what was asked for changes.

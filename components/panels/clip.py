@@ -15,7 +15,7 @@ import gradio as gr
 
 from ..session.display import message
 from ..session.examples import Example, ready, thumbnail
-from .shared import AT_ONCE, UNSEEN, Changes, Preview, Shared
+from .shared import AT_ONCE, UNSEEN, Changes, Previews, Shared
 
 CHIPS_HTML = """<div class="gv-chips" role="group" aria-label="Ready questions"></div>"""
 CHIPS_JS = """
@@ -74,7 +74,7 @@ def chips(questions: Sequence[dict[str, Any]]) -> gr.HTML:
     )
 
 
-def wire(shared: Shared, panel: Clip, examples: Sequence[Example], preview: Preview) -> list[Any]:
+def wire(shared: Shared, panel: Clip, examples: Sequence[Example], preview: Previews) -> list[Any]:
     """The events that have shown the tokens of an example."""
     previews = []
 
@@ -82,7 +82,7 @@ def wire(shared: Shared, panel: Clip, examples: Sequence[Example], preview: Prev
         return {shared.ready: [], shared.notice: message()} | shared.cleared()
 
     changed = [shared.ready, shared.notice, *shared.results]
-    preview(panel.file.upload(on_clip, None, changed, **AT_ONCE).then)
+    preview(panel.file.upload(on_clip, None, changed, **AT_ONCE).then, live=False)
     panel.file.upload(None, panel.file, None, js=linking(), **UNSEEN)
     panel.record.click(None, None, None, js=RECORD, **UNSEEN)
     for button, example in zip(panel.examples, examples, strict=True):

@@ -162,6 +162,6 @@ def changes(
     elif update.rows is not None:
         changed[panel.table] = before
     if update.viewer is not None:
-        changed[shared.viewer] = gr.update(value=update.viewer, answers=update.answers)
+        changed[shared.viewer] = gr.update(turn=0, value=update.viewer, answers=update.answers)
         changed[shared.notice] = message()  # it was of what the viewer showed before
     return changed | (shared.working(False) if update.done else {})

@@ -19,7 +19,7 @@ from ..session.figures import OVER_UNITS, TITLES
 from ..session.runs import GONE, measured_runs
 from . import notice
 from .modules import mounting
-from .shared import AT_ONCE, UNSEEN, Changes, Shared, Values
+from .shared import UNSEEN, Changes, Shared, Values
 
 TITLE = "Curves"
 SOME_GONE = (
@@ -29,6 +29,10 @@ DRAWING = "Measuring {count}…"
 ABOUT = (
     "A unit is one step in time as the model sees it. Point at a curve to move the viewer there."
 )
+IF_OPEN = """() => {
+  const key = document.querySelector("#gv-key");
+  if (!key?.closest("[role=tabpanel]")?.checkVisibility()) throw new Error("its tab is closed");
+}"""
 KEY = '<div class="gv-key" tabindex="0" role="region" aria-label="Legend of the curves"></div>'
 
 
@@ -82,8 +86,8 @@ def _plot(name: str, figure: Any | None) -> gr.Plot:
 def wire(engine: Engine, shared: Shared, panel: Curves) -> None:
     def on_draw(values: Values) -> Iterator[Changes]:
         ids = values[shared.runs]
-        if values[shared.tab] != TITLE or not ids:
-            yield gr.skip()  # Gradio would empty what a generator says nothing of
+        if not ids:  # another clip leaves no curves of the one before
+            yield {panel.notice: message()} | panel.cleared()
             return
         count = "1 method" if len(ids) == 1 else f"{len(ids)} methods"
         yield {panel.notice: message(DRAWING.format(count=count))}
@@ -99,21 +103,10 @@ def wire(engine: Engine, shared: Shared, panel: Curves) -> None:
         notice = message(SOME_GONE, "problem") if lost else message()
         yield {panel.notice: notice, panel.legend: figures.legend(runs)} | drawn
 
-    def on_runs(values: Values) -> Iterator[Changes]:
-        """Another clip leaves no curves of the one before."""
-        if values[shared.runs]:
-            yield from on_draw(values)
-        else:
-            yield {panel.notice: message()} | panel.cleared()
-
     model, pixels = shared.settings["model"], shared.settings["pixels"]
-    inputs = {shared.runs, shared.tab, model, pixels}
-    outputs = [panel.notice, *panel.shown]
-    opened = shared.tabs.select(on_tab, None, shared.tab, **AT_ONCE)
-    opened.then(on_draw, inputs, outputs, **UNSEEN)
-    shared.runs.change(on_runs, inputs, outputs, trigger_mode="always_last", **UNSEEN)
-
-
-def on_tab(event: gr.SelectData) -> str:
-    """The name of the tab that was opened."""
-    return str(event.value)
+    inputs, outputs = {shared.runs, model, pixels}, [panel.notice, *panel.shown]
+    viewer: Any = shared.viewer
+    own = next(tab for tab in shared.tabs.children if isinstance(tab, gr.Tab) and tab.id == TITLE)
+    own.select(on_draw, inputs, outputs, **UNSEEN)
+    shown = viewer.show(None, None, None, js=IF_OPEN, **UNSEEN)
+    shown.success(on_draw, inputs, outputs, trigger_mode="always_last", **UNSEEN)

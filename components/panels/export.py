@@ -106,7 +106,7 @@ def wire(engine: Engine, shared: Shared, panel: Export) -> None:
         given = answers(engine.runs, Sides([run_id], question=run.question))
         return {
             panel.notice: message(OPENED),
-            shared.viewer: gr.update(value=view | {"runs": [run_id]}, answers=given),
+            shared.viewer: gr.update(turn=0, value=view | {"runs": [run_id]}, answers=given),
             shared.runs: [run_id],
         }
 

@@ -11,7 +11,17 @@ from ..session import asking
 from ..session.display import caveat, message
 from ..session.engine import Engine
 from ..session.loading import BUILT_IN
-from .shared import AT_ONCE, IN_LINE, Changes, Shared, Values, owner
+from ..session.sides import is_at_hand
+from .shared import (
+    AT_ONCE,
+    IN_LINE,
+    LIVE,
+    Changes,
+    Previews,
+    Shared,
+    Values,
+    owner,
+)
 
 SLOW = "Answers take a while with this model: press Ask when the tokens look right."
 LOG_HTML = """<div class="gv-log" role="log" aria-label="Conversation" tabindex="0"></div>"""
@@ -52,28 +62,36 @@ def panel(switch: gr.Checkbox, model: str) -> Habits:
     return Habits(switch, both, remember, forget, log)
 
 
-def wire(engine: Engine, shared: Shared, panel: Habits, tuned: list[Any]) -> None:
-    """``tuned``: the events that have shown the tokens under moved settings."""
+def wire(
+    engine: Engine, shared: Shared, panel: Habits, tuned: list[Any], preview: Previews
+) -> None:
+    """``tuned``: the events of ``preview`` that have shown the tokens under moved settings."""
 
     def on_tuned(user: gr.Request, values: Values) -> Iterator[Changes]:
         yield from filter(None, changes(owner(user), shared.unpacked(values)))
         yield gr.skip()  # what comes last is sent again at the end, and may come late
 
+    def on_seen(user: gr.Request, values: Values) -> Iterator[Changes]:
+        yield from on_tuned(user, values) if LIVE in values[preview.late] else [gr.skip()]
+
     def changes(page: str, values: Values) -> Iterator[Changes]:
-        request = shared.request(values)
+        request, both = shared.request(values), shared.sides(values)
         if not values[panel.live] or caveat(request.example, request.model):
             return  # words that mean nothing are given on demand only
+        if not is_at_hand(engine, request, both):
+            return  # its preview has just begun
         if asking.is_slow(engine, request.model):
             yield {panel.live: False, shared.notice: message(SLOW)}
             return
-        given = shared.sides(values), shared.habits_of(values)
-        yield from map(shared.changes, asking.ask_live(engine, page, request, *given))
+        for update in asking.ask_live(engine, page, request, both, shared.habits_of(values)):
+            yield shared.changes(update, both.turn)
 
-    outputs = [panel.live, *shared.previewed]
+    outputs, also = [panel.live, *shared.previewed], [panel.live, preview.late]
+    # The one before may not be over yet; it ends by itself.
+    how: Any = {"trigger_mode": "always_last", **IN_LINE}
     for event in tuned:
-        # The one before may not be over yet; it ends by itself.
-        how: Any = {"trigger_mode": "always_last", **IN_LINE}
-        shared.when(event.success, on_tuned, outputs, [panel.live], **how)
+        shared.when(event.success, on_tuned, outputs, also, **how)
+    shared.when(preview.lasting.success, on_seen, outputs, also, **how)
 
     def on_remember(on: bool) -> Changes:
         return {

@@ -21,7 +21,7 @@ from ..session.request import AUTO, LONGEST
 from ..session.sides import View
 from .controls import Controls, chosen_method
 from .curves import Curves
-from .shared import AT_ONCE, UNSEEN, Changes, Preview, Shared
+from .shared import AT_ONCE, UNSEEN, Changes, Previews, Shared
 
 COPY = """async () => {
   await new Promise((done) => setTimeout(done, 400));  // what was set last is in the address then
@@ -69,7 +69,7 @@ def wire(
     curves: Curves,
     examples: Sequence[Example],
     blocks: gr.Blocks,
-    preview: Preview,
+    preview: Previews,
 ) -> Any:
     """The event that shows what a link says. ``named``: every widget with a key in a link."""
     for name, widget in named.items():  # each by itself: all values at once take the page long
@@ -93,12 +93,12 @@ def wire(
             changes |= shared.cleared() | curves.cleared()
             changes[shared.ready] = ready(example_of(examples, path))
         if (tab := query.get("tab", "")) in titles:
-            changes |= {shared.tabs: gr.update(selected=tab), shared.tab: tab}
+            changes |= {shared.tabs: gr.update(selected=tab)}
         return changes | {shared.status: status(engine, engine.runs.get(first))}
 
     kept = gr.Textbox(visible=False)
     widgets = [*named.values(), *(column for _, column in controls.groups), *curves.shown]
-    places = [shared.notice, shared.ready, shared.tabs, shared.tab, shared.status]
+    places = [shared.notice, shared.ready, shared.tabs, shared.status]
     outputs = [kept, *places, *widgets, *shared.results]
     loaded = blocks.load(on_load, kept, outputs, js=KEPT, **AT_ONCE)
     loaded.then(None, kept, None, js=OPEN, **UNSEEN)
@@ -107,7 +107,7 @@ def wire(
 
 
 def returned(shared: Shared, view: View) -> Changes:
-    viewer = gr.update(value=view.value, answers=view.answers)
+    viewer = gr.update(turn=0, value=view.value, answers=view.answers)
     return {shared.viewer: viewer, shared.runs: view.runs}
 
 

@@ -30,7 +30,7 @@ from . import (
     status,
     talk,
 )
-from .shared import Packed, Shared, owner, previewing
+from .shared import Packed, Previews, Shared, owner
 
 BUILT_IN_MODEL = ("Built-in (tiny)", BUILT_IN)
 HEADER = "<h1>GleanVID</h1>"
@@ -135,9 +135,9 @@ def _shared(parts: Parts, examples: Sequence[Example], opening: first.First) -> 
     """What the panels share; made within the page, as some of it is kept by the browser alone."""
     words, methods, pinned = parts.talk, parts.results.compare, sides.panel()
     ways = {"both": parts.habits.both, "remember": parts.habits.remember}
-    settings = parts.settings.named()
+    named = parts.settings.named()
     return Shared(
-        settings={"clip": parts.clip.file} | settings,
+        settings={"clip": parts.clip.file} | named,
         question=words.question,
         notice=parts.notice,
         ready=parts.ready,
@@ -149,8 +149,7 @@ def _shared(parts: Parts, examples: Sequence[Example], opening: first.First) -> 
         exchanges=gr.State([]),
         habits=ways,
         examples={str(example.path): example for example in examples},
-        packed=Packed([*settings.values(), *ways.values(), words.question, pinned]),
-        tab=gr.State("Tokens"),
+        packed=Packed([*named.values(), *ways.values(), words.question, pinned]),
         starters=(words.ask, methods.start, methods.sweep),
         stoppers=(words.stop, methods.stop),
     )
@@ -160,17 +159,17 @@ def _wire(
     engine: Engine, shared: Shared, parts: Parts, examples: Sequence[Example], blocks: gr.Blocks
 ) -> None:
     results, own = parts.results, parts.settings.controls
-    preview = previewing(engine, shared, parts.talk.stop, own.problem)
+    preview = Previews(engine, shared, parts.talk.stop, own.problem)
     compared = compare.wire(engine, shared, results.compare)
     keys = {"question": shared.question, "a": shared.pinned} | results.compare.named()
     named = {**shared.settings, **keys}
     tuned = [
-        *settings.wire(engine, shared.runs, parts.settings, preview),
+        *settings.wire(engine, shared, parts.settings, preview),
         *sides.wire(engine, shared, own, preview, compared),
         *clip.wire(shared, parts.clip, examples, preview),
         link.wire(engine, shared, named, own, results.curves, examples, blocks, preview),
     ]
-    habits.wire(engine, shared, parts.habits, tuned)
+    habits.wire(engine, shared, parts.habits, tuned, preview)
     talk.wire(engine, shared, parts.talk)
     curves.wire(engine, shared, results.curves)
     export.wire(engine, shared, results.export)

@@ -17,7 +17,7 @@ from ..server.serving import Limits
 from ..session.engine import Engine
 from ..session.request import NEW_TOKENS, SEEDS
 from . import controls, habits
-from .shared import AT_ONCE, UNSEEN, Changes, Preview
+from .shared import AT_ONCE, UNSEEN, Changes, Previews, Shared
 
 FRAMES = (4, 32)  # least and default number of sampled frames
 PIXELS = {  # most pixels of a frame, as the model sees it
@@ -142,8 +142,8 @@ def sampling() -> tuple[gr.Slider, gr.Slider, gr.Slider]:
     return temperature, top_p, new_tokens
 
 
-def wire(engine: Engine, runs: gr.State, panel: Settings, preview: Preview) -> list[Any]:
-    """The events after which the tokens of other settings are shown; ``runs``: ids on show."""
+def wire(engine: Engine, shared: Shared, panel: Settings, preview: Previews) -> list[Any]:
+    """The events after which the tokens of other settings are shown."""
     own = panel.controls
 
     def on_method(name: str) -> Changes:
@@ -168,7 +168,8 @@ def wire(engine: Engine, runs: gr.State, panel: Settings, preview: Preview) -> l
         previews += [last(raised.then), last(lowered.then)]
     for shown in previews:  # a number out of range is refused, and clamped once typing ends
         last(shown.failure)
-    runs.change(_reading(engine, own), runs, list(own.readouts.values()), **AT_ONCE)
+    viewer: Any = shared.viewer
+    viewer.show(_reading(engine, own), shared.runs, list(own.readouts.values()), **AT_ONCE)
     return previews
 
 

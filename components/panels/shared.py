@@ -43,9 +43,9 @@ Changes = dict[Any, Any]  # by widget: what it changes; the others stay
 class Packed:
     """The values of ``widgets`` as one value of :attr:`box`, in this order, and how often so far.
 
-    Gradio tells each input of an event how far the event is, and again at every later event: with
-    70 widgets that takes longer than choosing the tokens. So a script gathers the values within
-    the page, and the event that follows has a single input.
+    Gradio tells each input of an event how far the event is, and again at every later event: of
+    70 widgets a person would feel it. So a script gathers the values within the page, and the
+    event that follows has a single input.
     """
 
     def __init__(self, widgets: Sequence[Any]) -> None:
@@ -97,7 +97,6 @@ class Shared:
     habits: Mapping[str, gr.Checkbox]  # by field of Habits
     examples: Mapping[str, Example]  # by path
     packed: Packed  # the values of all settings, of the question and of A
-    tab: gr.State  # name of the open tab
     starters: tuple[gr.Button, ...]  # buttons that begin work at the model
     stoppers: tuple[gr.Button, ...]
 
@@ -165,7 +164,8 @@ class Shared:
 
         return make
 
-    def changes(self, update: PageUpdate) -> Changes:
+    def changes(self, update: PageUpdate, turn: int = 0) -> Changes:
+        """``turn``: of the settings that the update is of; the viewer takes none of before."""
         parts = {
             self.notice: update.notice,
             self.runs: update.runs,
@@ -177,7 +177,7 @@ class Shared:
         viewer = {"value": update.viewer, "answers": update.answers, "pending": pending}
         props: dict[str, Any] = {name: prop for name, prop in viewer.items() if prop is not None}
         if props:
-            changed[self.viewer] = gr.update(**props)
+            changed[self.viewer] = gr.update(turn=turn, **props)
         return changed | (self.working(False) if update.done else {})
 
     @property
@@ -196,7 +196,7 @@ class Shared:
         return [self.exchanges, self.viewer, self.runs]
 
     def cleared(self) -> Changes:
-        nothing = gr.update(value=None, answers=[], pending="")
+        nothing = gr.update(turn=0, value=None, answers=[], pending="")
         return {self.exchanges: [], self.viewer: nothing, self.runs: []}
 
     @property
@@ -214,31 +214,55 @@ def owner(user: gr.Request) -> str:
     return str(user.session_hash)
 
 
-Preview = Callable[..., Any]
+LIVE = "live"  # of a preview that takes longer: it is to be answered afterwards
 
 
-def previewing(engine: Engine, shared: Shared, stop: gr.Button, problem: gr.HTML) -> Preview:
-    """Makes the event that shows the tokens of the clip under the settings as they are.
+class Previews:
+    """Makes the events that show the tokens of the clip under the settings as they are.
 
-    ``problem`` says why they are refused, where they are.
+    Gradio's queue may hand a page what came of two of its events in the wrong order, so the queue
+    takes only those that last: the others are answered like any request. ``problem`` says why
+    settings are refused, where they are.
     """
 
-    def on_preview(user: gr.Request, values: Values) -> Iterator[Changes]:
-        values = shared.unpacked(values)
-        page, request = owner(user), shared.request(values)
-        refused = {problem: refusal(request)}
-        for update in sides.preview(engine, request, shared.sides(values), page):
-            stoppable = update.stoppable or engine.pages.busy(page)
-            stopping = {stop: gr.update(interactive=stoppable)}
-            yield refused | stopping | shared.changes(update)
+    def __init__(self, engine: Engine, shared: Shared, stop: gr.Button, problem: gr.HTML) -> None:
+        self.engine, self.shared, self.stop, self.problem = engine, shared, stop, problem
+        self.late = gr.Textbox(visible="hidden", show_label=False, container=False)
+        self.outputs = [*shared.previewed, stop, problem]
+        self.lasting = shared.when(
+            self.late.change, self.on_late, self.outputs, trigger_mode="multiple", **IN_LINE
+        )
+
+    def __call__(self, event: Callable[..., Any], live: bool = True, **how: Any) -> Any:
+        """``live``: whether it may be answered, too; ``how``: as for :meth:`Shared.when`."""
+
+        def on_preview(user: gr.Request, values: Values) -> Changes:
+            return self.at_once(owner(user), self.shared.unpacked(values), live)
+
+        outputs = [*self.outputs, self.late]
+        return self.shared.when(event, on_preview, outputs, **AT_ONCE, **how)
+
+    def at_once(self, page: str, values: Values, live: bool) -> Changes:
+        """The tokens, or word to :attr:`late` that they take longer."""
+        request, both = self.shared.request(values), self.shared.sides(values)
+        if not sides.is_at_hand(self.engine, request, both):
+            return {self.late: f"{both.turn} {LIVE if live else ''}"}
+        changes: Changes = {}
+        for change in self.changes(page, request, both):
+            changes |= change
+        return changes or gr.skip()
+
+    def on_late(self, user: gr.Request, values: Values) -> Iterator[Changes]:
+        values = self.shared.unpacked(values)
+        yield from self.changes(owner(user), self.shared.request(values), self.shared.sides(values))
         yield gr.skip()  # at the end Gradio sends the last one again, late where a newer one came
 
-    outputs = [*shared.previewed, stop, problem]
-
-    def preview(event: Callable[..., Any], **how: Any) -> Any:
-        return shared.when(event, on_preview, outputs, **IN_LINE, **how)
-
-    return preview
+    def changes(self, page: str, request: Request, both: Sides) -> Iterator[Changes]:
+        refused = {self.problem: refusal(request)}
+        for update in sides.preview(self.engine, request, both, page):
+            stoppable = update.stoppable or self.engine.pages.busy(page)
+            stopping = {self.stop: gr.update(interactive=stoppable)}
+            yield refused | stopping | self.shared.changes(update, both.turn)
 
 
 def refusal(request: Request) -> str:

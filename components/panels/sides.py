@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import gradio as gr
@@ -17,7 +18,7 @@ from ..session.engine import Engine
 from ..session.request import RATIO
 from ..session.sides import ALL_TOKENS
 from .controls import Controls, chosen_method, given_settings
-from .shared import AT_ONCE, Changes, Preview, Shared, Values
+from .shared import AT_ONCE, Changes, Previews, Shared, Values
 
 
 def choices() -> list[tuple[str, str]]:
@@ -34,74 +35,91 @@ def panel() -> gr.Textbox:
     return gr.Textbox("", visible="hidden", show_label=False, container=False, elem_id="gv-a")
 
 
+@dataclass(frozen=True)
+class Chosen:
+    """What becomes of a choice made in the viewer: :attr:`pinned` and the settings follow it."""
+
+    engine: Engine
+    shared: Shared
+    controls: Controls
+    wanted: gr.State  # the method that was picked in the title of A
+
+    @property
+    def widgets(self) -> list[Any]:
+        """The settings of B."""
+        groups = [group for _, group in self.controls.groups]
+        return list(dict.fromkeys([*self.controls.widgets, *groups]))
+
+    def settings_of(self, run_id: Any) -> Mapping[str, Any] | None:
+        run = self.engine.runs.get(str(run_id)) if run_id else None
+        known = run is not None and run.compressor.get("name") in COMPRESSORS
+        return run.compressor if run is not None and known else None
+
+    def stand(self, a: Mapping[str, Any] | None, b: Mapping[str, Any] | None) -> Changes:
+        """The settings of both sides where the page holds them."""
+        changes = {} if a is None else {self.shared.pinned: pinned(a)}
+        return changes if b is None else changes | given_settings(self.controls, b)
+
+    def on_pair(self, event: gr.EventData, values: Values) -> Changes:
+        """A keeps what stands there now; the settings of the page become those of B."""
+        ids = [getattr(event, side, None) for side in ("a", "b")]
+        a, b = map(self.settings_of, ids)
+        changes = self.stand(a, b)
+        others = [run_id for run_id in values[self.shared.runs] if run_id not in ids]
+        if a is not None and b is not None:
+            order = list(dict.fromkeys(str(run_id) for run_id in reversed(ids)))
+            changes[self.shared.runs] = [*order, *others]
+        return changes
+
+    def on_method(self, event: gr.EventData) -> Changes:
+        name = str(getattr(event, "name", ""))
+        if name not in COMPRESSORS:
+            return gr.skip()
+        if getattr(event, "side", "") == "b":
+            changes = {self.controls.method: name, self.wanted: ""}
+            return changes | chosen_method(self.controls, name)
+        return {self.wanted: name}
+
+    def on_wanted(self, values: Values) -> Changes:
+        """A becomes a method with the settings that the page has for it."""
+        if not values[self.wanted]:
+            return gr.skip()
+        values = self.shared.unpacked(values)
+        ratio = values[self.shared.settings[RATIO]]
+        compressor = self.shared.maker(values)(values[self.wanted], ratio)
+        return {self.shared.pinned: pinned(compressor.settings())}
+
+    def on_compared(self, ids: list[str]) -> Changes:
+        b, a = map(self.settings_of, [*ids, None, None][:2])
+        return self.stand(a, b) or gr.skip()
+
+    def on_clear(self, values: Values) -> Changes:
+        return {self.shared.runs: list(values[self.shared.runs])[:2]}
+
+
 def wire(
     engine: Engine,
     shared: Shared,
     controls: Controls,
-    preview: Preview,
+    preview: Previews,
     compared: list[Any],
 ) -> list[Any]:
     """The events that have shown the tokens of what was chosen.
 
     ``compared``: the events that leave other methods on both sides.
     """
-
-    def settings_of(run_id: Any) -> Mapping[str, Any] | None:
-        run = engine.runs.get(str(run_id)) if run_id else None
-        known = run is not None and run.compressor.get("name") in COMPRESSORS
-        return run.compressor if run is not None and known else None
-
-    def stand(a: Mapping[str, Any] | None, b: Mapping[str, Any] | None) -> Changes:
-        """The settings of both sides where the page holds them."""
-        changes = {} if a is None else {shared.pinned: pinned(a)}
-        return changes if b is None else changes | given_settings(controls, b)
-
-    def on_pair(event: gr.EventData, values: Values) -> Changes:
-        """A keeps what stands there now; the settings of the page become those of B."""
-        ids = [getattr(event, side, None) for side in ("a", "b")]
-        a, b = map(settings_of, ids)
-        changes = stand(a, b)
-        others = [run_id for run_id in values[shared.runs] if run_id not in ids]
-        if a is not None and b is not None:
-            order = list(dict.fromkeys(str(run_id) for run_id in reversed(ids)))
-            changes[shared.runs] = [*order, *others]
-        return changes
-
-    def on_method(event: gr.EventData) -> Changes:
-        name = str(getattr(event, "name", ""))
-        if name not in COMPRESSORS:
-            return gr.skip()
-        if getattr(event, "side", "") == "b":
-            return {controls.method: name, wanted: ""} | chosen_method(controls, name)
-        return {wanted: name}
-
-    def on_wanted(values: Values) -> Changes:
-        """A becomes a method with the settings that the page has for it."""
-        if not values[wanted]:
-            return gr.skip()
-        values = shared.unpacked(values)
-        compressor = shared.maker(values)(values[wanted], values[shared.settings[RATIO]])
-        return {shared.pinned: pinned(compressor.settings())}
-
-    def on_compared(ids: list[str]) -> Changes:
-        b, a = map(settings_of, [*ids, None, None][:2])
-        return stand(a, b) or gr.skip()
-
-    def on_clear(values: Values) -> Changes:
-        return {shared.runs: list(values[shared.runs])[:2]}
-
-    widgets = list(dict.fromkeys([*controls.widgets, *(group for _, group in controls.groups)]))
     viewer: Any = shared.viewer
-    wanted = gr.State("")  # the method that was picked in the title of A
-    inputs, outputs = {shared.runs}, [shared.pinned, shared.runs, *widgets]
+    chosen = Chosen(engine, shared, controls, wanted=gr.State(""))
+    wanted, widgets, inputs = chosen.wanted, chosen.widgets, {shared.runs}
+    outputs = [shared.pinned, shared.runs, *widgets]
     moved = [
-        event(on_pair, inputs, outputs, **AT_ONCE)
+        event(chosen.on_pair, inputs, outputs, **AT_ONCE)
         for event in (viewer.pair, viewer.swap, viewer.pin)
     ]
-    named = viewer.method(on_method, None, [wanted, *widgets], **AT_ONCE)
-    moved.append(shared.when(named.success, on_wanted, [shared.pinned], [wanted], **AT_ONCE))
-    forgotten = viewer.clear(on_clear, inputs, [shared.runs], **AT_ONCE)
+    named = viewer.method(chosen.on_method, None, [wanted, *widgets], **AT_ONCE)
+    to_a = shared.when(named.success, chosen.on_wanted, [shared.pinned], [wanted], **AT_ONCE)
+    forgotten = viewer.clear(chosen.on_clear, inputs, [shared.runs], **AT_ONCE)
     preview(forgotten.success)
     for event in compared:
-        event.then(on_compared, shared.runs, [shared.pinned, *widgets], **AT_ONCE)
-    return [preview(event.success) for event in moved]
+        event.then(chosen.on_compared, shared.runs, [shared.pinned, *widgets], **AT_ONCE)
+    return [preview(event.success) for event in (*moved, to_a)]

@@ -102,6 +102,22 @@ def preview(
         engine.pages.leave(session, work)
 
 
+def is_at_hand(engine: Engine, request: Request, sides: Sides) -> bool:
+    """Whether a preview is one update: nothing has to be read or encoded first."""
+    try:
+        compressor = request.compressor()
+        request.check()
+    except ValueError:
+        return True  # the update says why
+    if not request.path or not decides_early(compressor):
+        return True
+    if not engine.has_clip(request.path, request.frames):
+        return False
+    video = engine.clip(request.path, request.frames)
+    clip = request.clip(video, compressor.needs | sides.reference.needs)
+    return engine.encoded(clip) is not None
+
+
 def _preview(engine: Engine, request: Request, sides: Sides, work: Work) -> Iterator[PageUpdate]:
     """A clip that is encoded already needs no place in the line: only the choice is made again."""
     if not request.path:

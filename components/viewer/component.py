@@ -7,6 +7,8 @@ What goes in
     with every word of a streamed answer. A side shows the answer of its run, else, greyed, the
     last one that names the side.
     ``pending``: what is under way while the picture is still of the settings before; else empty.
+    ``turn``: how often the settings had changed that the others are of; what comes after them with
+    a smaller one is not shown. 0: of no settings, always shown.
     ``choices``: ``[(name, title)]`` of compressors that the titles of A and B offer to run.
 
 Change one without the others by ``gr.update(answers=[...])``; masks are then not sent again.
@@ -18,6 +20,7 @@ page, so check it.
     ``pin`` (``a``, ``b``): the same; both are what was B.
     ``method`` (``side``, ``name``): a compressor of ``choices``, to be run for a side.
     ``clear``: what was tried before is to be forgotten; A and B stay.
+    ``show``: other runs are on show than before, whoever brought them.
     ``ask`` (``side``): "Ask again" under an answer that belongs to other settings.
 
 On the page: ``gleanvid:unit``, ``gleanvid:pair`` and ``gleanvid:view`` events of the document; see
@@ -41,7 +44,15 @@ MODULES = ASSETS / "viewer"  # ES modules; mount.js is their entry
 gr.set_static_paths(MODULES)
 # Gradio runs a component's script as a function: it can import modules, but cannot be one. All are
 # asked for at once, so that they arrive in one round trip; Gradio knows the path behind a proxy.
-EVENTS = ("pair", "swap", "pin", "method", "ask", "clear")  # Gradio looks for them in the script
+EVENTS = (
+    "pair",
+    "swap",
+    "pin",
+    "method",
+    "ask",
+    "clear",
+    "show",
+)  # Gradio looks for them in the script
 SCRIPT = """
 const base = `${window.gradio_config?.root ?? ""}/gradio_api/file=${FOLDER}/`;
 Promise.all(NAMES.map((name) => import(base + name))).then(
@@ -73,6 +84,7 @@ class MaskViewer(gr.HTML):
         answers: Sequence[Mapping[str, Any]] = (),
         choices: Sequence[tuple[str, str]] = (),
         pending: str = "",
+        turn: int = 0,
         **options: Any,
     ) -> None:
         super().__init__(
@@ -82,6 +94,7 @@ class MaskViewer(gr.HTML):
             apply_default_css=False,
             answers=list(answers),
             pending=pending,
+            turn=turn,
             choices=list(choices),
             **options,
         )

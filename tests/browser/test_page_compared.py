@@ -15,7 +15,7 @@ from PIL import Image
 from components.panels import modules
 from components.session.figures import OVER_UNITS, TITLES
 from tests.browser.conftest import opened
-from tests.browser.steps import name, named, tab, until
+from tests.browser.steps import named, settle, slider, tab, until
 from tests.components.fake import COLUMNS, ROWS
 
 ROW = ".gv-table tbody tr"
@@ -289,13 +289,18 @@ def is_picture(content: bytes) -> bool:
         return picture.format == "PNG" and min(picture.size) > 50
 
 
+def pixels(content: bytes):
+    """Grey levels [H, W] of a picture."""
+    with Image.open(io.BytesIO(content)) as picture:
+        return np.asarray(picture.convert("L")).astype(int)
+
+
 def has_both_sides(content: bytes) -> bool:
     """Two frames, wide as the clip is, and a gap between them."""
-    with Image.open(io.BytesIO(content)) as picture:
-        pixels = np.asarray(picture.convert("L")).astype(int)
-    height, width = pixels.shape
-    gap = pixels[32:, width // 2 - 3 : width // 2 + 3]
-    left, right = pixels[32:, : width // 2 - 8], pixels[32:, width // 2 + 8 :]
+    grey = pixels(content)
+    height, width = grey.shape
+    gap = grey[32:, width // 2 - 3 : width // 2 + 3]
+    left, right = grey[32:, : width // 2 - 8], grey[32:, width // 2 + 8 :]
     return width > 3 * (height - 30) and gap.std() < 3 and min(left.std(), right.std()) > 3
 
 
@@ -349,9 +354,14 @@ def test_a_row_beyond_those_that_the_viewer_has_is_put_there_by_its_button(page,
     named(page, "a", label)
 
 
-def test_the_settings_are_those_of_b_once_methods_were_compared(page):
-    tab(page, "Compare")
-    until(page, lambda: name(page, "b").startswith(chosen(page)))
+def test_the_settings_become_those_of_b_once_other_methods_were_compared(visit):
+    assert chosen(visit) == "GleanVID"
+    tab(visit, "Compare")
+    for method in ("GleanVID", "VisionZip", "V-CAST"):
+        visit.locator("#gv-methods").get_by_label(method, exact=True).uncheck()
+    visit.click("#gv-compare-start")
+    named(visit, "b", "VidCom2 10 %")
+    until(visit, lambda: chosen(visit) == "VidCom2")
 
 
 def chosen(page) -> str:
@@ -368,3 +378,20 @@ def test_one_click_compares_the_method_of_b_at_every_ratio(page, library):
     library.words = 8
     shares = [f"{chosen(page)} {share} %" for share in (5, 10, 15, 25, 50, 75)]
     assert rows(page) == ["All tokens", *shares]
+
+
+def test_both_frames_are_those_of_now_also_while_another_tab_is_open(visit):
+    def saved() -> bytes:
+        with visit.expect_download() as waiting:
+            visit.get_by_role("button", name="Both frames (PNG)").click()
+        return Path(waiting.value.path()).read_bytes()
+
+    tab(visit, "Export and API")
+    before = pixels(saved())
+    slider(visit, "Retention").fill("0.5")
+    named(visit, "b", "GleanVID 50 %")
+    settle(visit)
+    after = pixels(saved())
+    left, right = (slice(0, after.shape[1] // 2 - 8), slice(after.shape[1] // 2 + 8, None))
+    assert (before[30:, left] == after[30:, left]).all()  # all tokens
+    assert (before[30:, right] != after[30:, right]).mean() > 0.05

@@ -72,6 +72,16 @@ def test_a_number_beyond_the_range_is_clamped_and_the_picture_follows(visit):
     assert slider(visit, "Retention").input_value() == "1"
 
 
+def test_the_picture_ends_with_the_last_of_many_quick_moves(visit):
+    share = slider(visit, "Retention")
+    for key in ("ArrowRight", "ArrowLeft", "ArrowRight"):
+        share.focus()
+        for _ in range(25):
+            visit.keyboard.press(key)
+        percent = f"{100 * float(share.input_value()):.4g}"
+        named(visit, "b", f"GleanVID {percent} %")
+
+
 def test_changed_and_changed_back_asks_the_very_same_method(visit, asked):
     first = answered(visit, asked)
     for name in ("alpha min", "tau", "Retention"):

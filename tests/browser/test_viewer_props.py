@@ -33,10 +33,16 @@ def address(browser, case, heard):
         both = [answer("a red circle", "r0"), answer("a red circle and a star", "r3")]
         yield gr.update(answers=both)
 
+    def in_turn(turn, words):
+        return lambda: gr.update(turn=turn, answers=[answer(words, "r3")])
+
     with gr.Blocks() as page:
         viewer = MaskViewer(value, choices=[("vcast", "V-CAST")])
         gr.Button("Stream").click(stream, None, viewer, show_progress="hidden")
         gr.Button("Masks").click(lambda: value | {"b": 1}, None, viewer)
+        gr.Button("Third").click(in_turn(3, "the third"), None, viewer)
+        gr.Button("Second").click(in_turn(2, "the second"), None, viewer)
+        gr.Button("Free").click(in_turn(0, "of no turn"), None, viewer)
         for name in EVENTS:
             getattr(viewer, name)(listener(heard, name), None, None)
     page.launch(prevent_thread_lock=True, quiet=True, ssr_mode=False)
@@ -72,6 +78,18 @@ def test_answers_stream_into_their_side_and_no_mask_is_sent_again(page):
     page.get_by_role("button", name="Masks").click()
     page.wait_for_selector("[data-pick=b] option:checked >> text=PruneVid", state="attached")
     assert page.locator("[data-side=a] .gv-reply").inner_text() == "a red circle"
+
+
+def test_what_comes_late_of_settings_before_is_not_shown(page):
+    def said(button):
+        with page.expect_response(lambda response: "queue/data" in response.url) as answered:
+            page.get_by_role("button", name=button).click()
+        answered.value.finished()
+        page.wait_for_timeout(100)
+        return page.locator("[data-side=b] .gv-reply").inner_text()
+
+    shown = {button: said(button) for button in ("Third", "Second", "Free")}
+    assert shown == {"Third": "the third", "Second": "the third", "Free": "of no turn"}
 
 
 def test_python_hears_what_a_person_chose(page, heard):

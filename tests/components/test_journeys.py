@@ -73,7 +73,7 @@ def listed(title):
     [("A question is asked", ["on_start", "on_ask"], 14), ("Tau is moved", ["on_preview"], 8)],
 )
 def test_a_journey_passes_the_files_that_are_listed(page, title, handlers, most):
-    page["on_preview"]()  # the clip is encoded and the page shows it
+    page["on_late"]()  # the clip is encoded and the page shows it
     files = passed(lambda: [page[handler]() for handler in handlers])
     assert files == listed(title)
     assert len(files) <= most

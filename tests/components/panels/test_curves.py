@@ -21,9 +21,9 @@ def test_runs_that_are_gone_are_said():
     kept = engine.runs.add(a_run(video, record, GleanVID(0.25)))
 
     def drawn(*ids):
-        state, tab, *_ = [block for block in event.inputs if block.get_block_name() == "state"]
+        [state] = [block for block in event.inputs if block.get_block_name() == "state"]
         values = {block: block.value for block in event.inputs}
-        return list(event.fn(values | {state: [*ids], tab: "Curves"}))
+        return list(event.fn(values | {state: [*ids]}))
 
     (begun, whole), (_, some), (_, gone) = drawn(kept), drawn(kept, "gone"), drawn("gone")
     assert begun == {notice: {"text": "Measuring 1 method…", "kind": "quiet"}}
