@@ -161,9 +161,11 @@ def serving():
     hub.address = f"http://127.0.0.1:{server.server_port}"
     thread = threading.Thread(target=server.serve_forever, args=[0.05], daemon=True)
     thread.start()
-    yield hub
-    server.shutdown()
-    server.server_close()
+    try:
+        yield hub
+    finally:
+        server.shutdown()
+        server.server_close()
 
 
 def in_shards(source, target):
