@@ -23,6 +23,7 @@ COMMANDS = {  # name -> its line in the help
     "eval": "accuracy of compressors on a benchmark",
     "lmms-eval": "LMMs-Eval on compressed models; fails where one of its questions did",
     "tables": "the paper's numbers, and yours beside them",
+    "check": "whether compression is right and fast on this machine, with a report",
     "bench": "measure",
     "methods": "the compressors side by side: where they act, what they need, what they cost",
     "models": "known checkpoints: size, memory, licence, tests",

@@ -1,0 +1,331 @@
+"""The laws that compression keeps, tested on the model, device and precision at hand.
+
+Each is a :class:`Finding` with a figure and its bound. Differences of logits are taken relative to
+the spread of the reference's logits over the vocabulary (root mean squares). What rounding alone
+does on this machine is measured without any compression: decoding step by step beside reading
+everything at once. The bound is four times that, or a floor for the precision where it is less.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext, suppress
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import torch
+from torch import Tensor, nn
+
+from gleanvid.compressors.base import Compressor
+from gleanvid.compressors.full_tokens import FullTokens
+from gleanvid.evaluation.check.reference import (
+    compact_positions,
+    hook_count,
+    kept_columns,
+    language_model_calls,
+    masked_pass,
+    recomputed,
+)
+from gleanvid.evaluation.check.report import Finding
+from gleanvid.models import boundary
+from gleanvid.models.base import ModelAdapter
+from gleanvid.models.boundary.prompt import original_positions
+from gleanvid.models.encoded import Encoded
+from gleanvid.models.generation.sampling import Sampling
+from gleanvid.types import Compression, VideoTokens
+
+QUESTIONS = ("What happens in this video?", "Describe the scene and what changes in it.")
+STEPS = 6  # decoded and read again
+ROWS = 64  # columns of the prompt whose logits are compared
+FLOOR = {torch.float32: 1e-5, torch.float16: 2e-3, torch.bfloat16: 2e-2}
+MOST = 0.3  # no bound is higher: faults look like this
+SPREAD, COLUMNS = "of the spread", "columns"
+
+
+@dataclass(frozen=True)
+class Generated:
+    """``logits`` [S+1, V] of every token, those ``steps`` [1, S] that were read again, and what
+    the language model was called with."""
+
+    logits: Tensor
+    steps: Tensor
+    calls: list[dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class _Failing(Compressor):
+    name: ClassVar[str] = "failing"
+    title: ClassVar[str] = "Failing"
+    paper: ClassVar[str] = "none"
+
+    def compress(self, tokens: VideoTokens) -> Compression:
+        raise _FailedError
+
+
+class _FailedError(Exception):
+    """A compressor failed, on purpose."""
+
+
+class Case:
+    """One clip under one compressor, which prunes ahead of the model, and its references."""
+
+    def __init__(self, model: ModelAdapter, encoded: Encoded, method: Compressor) -> None:
+        self.model, self.encoded, self.method = model, encoded, method
+        self.hf_model: Any = model.hf_model
+        self.hooks = hook_count(model.hf_model)
+        self.inputs = model.prompt(encoded, QUESTIONS[0], ())
+        self.record: Compression | None = None
+
+    def generated(self, method: Compressor | None) -> Generated:
+        """What the model's own generate() says under ``method``."""
+        length = self.inputs["input_ids"].shape[1]
+        with (
+            self.compressing(method) as record,
+            boundary.last_logits_only(self.hf_model),
+            language_model_calls(self.model) as calls,
+        ):
+            made = self.hf_model.generate(
+                **self.inputs,
+                do_sample=False,
+                min_new_tokens=STEPS + 1,
+                max_new_tokens=STEPS + 1,
+                return_dict_in_generate=True,
+                output_logits=True,
+            )
+        if method is self.method:
+            self.record = record.stages[0][0][0]
+        return Generated(torch.cat(made.logits), made.sequences[:, length:-1], calls)
+
+    @contextmanager
+    def compressing(self, method: Compressor | None) -> Iterator[boundary.Prefill]:
+        layout, signals = self.model.layout, self.encoded.signals
+        with (
+            boundary.remembered_vision(layout, self.encoded.vision),
+            boundary.compressing(self.hf_model, layout, method, signals) as record,
+        ):
+            yield record
+
+    plain = cached_property(lambda self: self.generated(None))
+    again = cached_property(lambda self: self.generated(None))
+    whole = cached_property(lambda self: self.generated(FullTokens()))
+    short = cached_property(lambda self: self.generated(self.method))
+
+    @cached_property
+    def kept(self) -> Tensor:
+        """bool [L]: columns of the prompt that the record leaves."""
+        _ = self.short
+        assert self.record is not None
+        return kept_columns(self.model, self.inputs, [self.record])[0]
+
+    @cached_property
+    def rows(self) -> Tensor:
+        """int64 [R]: which of the kept columns are compared, the last of them always."""
+        count = int(self.kept.sum())
+        return torch.linspace(0, count - 1, min(ROWS, count)).round().long().to(self.kept.device)
+
+    @cached_property
+    def rounding(self) -> float:
+        every = torch.ones_like(self.kept)
+        logits = self.reference(every, self.plain.steps, len(every) - 1 + self._steps)
+        return apart(self.plain.logits, logits)
+
+    @property
+    def bound(self) -> float:
+        return min(MOST, max(FLOOR.get(self.hf_model.dtype, 1e-5), 4 * self.rounding))
+
+    @property
+    def _steps(self) -> Tensor:
+        return torch.arange(STEPS + 1, device=self.kept.device)
+
+    @cached_property
+    def expected(self) -> Tensor:
+        """[R + S+1, V] of the reference: the compared columns, then the last one and the steps."""
+        last = int(self.kept.sum()) - 1
+        rows = torch.cat([self.rows, last + self._steps])
+        return self.reference(self.kept, self.short.steps, rows)
+
+    def reference(self, kept: Tensor, steps: Tensor, rows: Tensor) -> Tensor:
+        """Logits of ``rows`` among the kept columns and the steps."""
+        with self.compressing(None):
+            if self.model.layout.recurrent:
+                with logits_at(self.hf_model, rows):
+                    return recomputed(self.model, self.inputs, kept, steps[0])
+            behind = len(kept) + torch.arange(steps.shape[1], device=kept.device)
+            columns = torch.cat([torch.nonzero(kept).squeeze(1), behind])[rows]
+            with logits_at(self.hf_model, columns):
+                return masked_pass(self.hf_model, self.inputs, kept[None], steps)[0]
+
+    def prefill(self, compact: bool = False) -> Tensor:
+        """[R, V]: logits of the compared columns in the compressed prompt."""
+        wrong = compact_positions(self.model) if compact else nullcontext()
+        with self.compressing(self.method), wrong, logits_at(self.hf_model, self.rows):
+            return self.hf_model(**self.inputs).logits[0]
+
+
+@contextmanager
+def logits_at(hf_model: Any, rows: Tensor) -> Iterator[None]:
+    """While open, the output head reads these rows alone."""
+
+    def cut(module: nn.Module, args: tuple[Any, ...]) -> tuple[Any, ...]:
+        return (args[0][..., rows.to(args[0].device), :], *args[1:])
+
+    handle = hf_model.get_output_embeddings().register_forward_pre_hook(cut)
+    try:
+        yield
+    finally:
+        handle.remove()
+
+
+def apart(ours: Tensor, theirs: Tensor) -> float:
+    """Root mean square of the difference over that of the reference's spread; rows are logits."""
+    theirs = theirs.float().to(ours.device)
+    spread = theirs - theirs.mean(-1, keepdim=True)
+    difference = ours.float() - theirs
+    difference = difference - difference.mean(-1, keepdim=True)  # which softmax does not see
+    return float(difference.norm() / spread.norm().clamp_min(torch.finfo(torch.float32).tiny))
+
+
+def _largest(ours: Generated, theirs: Generated) -> float:
+    """Of logits, up to the first token that the two choose differently."""
+    differ = torch.nonzero((ours.steps != theirs.steps)[0])
+    count = int(differ[0]) + 1 if len(differ) else len(ours.logits)
+    return float((ours.logits[:count].float() - theirs.logits[:count].float()).abs().max())
+
+
+def keep_all(case: Case) -> Finding:
+    figure, bound = _largest(case.whole, case.plain), _largest(case.again, case.plain)
+    title = "with all tokens kept the model says what it says without GleanVID"
+    return Finding("keep_all", title, figure, bound, "logits")
+
+
+def positions(case: Case) -> Finding:
+    wrong = 0
+    for number, (plain, short) in enumerate(zip(case.plain.calls, case.short.calls, strict=True)):
+        past = len(case.kept) + number - 1 if number else 0
+        ours, theirs = _placed(short, 0), _placed(plain, past)
+        theirs = theirs[..., case.kept] if number == 0 else theirs
+        same = ours.shape == theirs.shape and (ours == theirs).flatten(0, -2).all(0)
+        wrong += theirs.shape[-1] if isinstance(same, bool) else int((~same).sum())
+    title = "kept tokens and every decoded one stand at their positions of the whole prompt"
+    return Finding("positions", title, wrong, 0, COLUMNS)
+
+
+def _placed(call: Mapping[str, Any], past: int) -> Tensor:
+    """[B, q] or [3, B, q]: where a call of the language model puts its columns."""
+    embeds = call["inputs_embeds"]
+    if call.get("position_ids") is None:
+        return past + torch.arange(embeds.shape[1], device=embeds.device)[None]
+    rows, length = embeds.shape[:2]
+    return original_positions(call["position_ids"], rows, length, embeds.device)
+
+
+def rows_of_tokens(case: Case) -> Finding:
+    plain, short = case.plain.calls[0], case.short.calls[0]
+    wrong = 0
+    for name in ("inputs_embeds", "per_layer_inputs"):
+        if plain.get(name) is not None:
+            wrong += _unequal(short.get(name), plain[name][:, case.kept])
+    return Finding("rows", "every kept column brings its own features", wrong, 0, COLUMNS)
+
+
+def deepstack(case: Case) -> Finding:
+    plain, short = case.plain.calls[0], case.short.calls[0]
+    levels, visual = plain.get("deepstack_visual_embeds"), plain.get("visual_pos_masks")
+    title = "deep visual levels follow their tokens"
+    if not levels or visual is None:
+        return Finding("deepstack", title, 0, 0, "rows", note="this model has none")
+    staying = case.kept.to(visual.device)[visual[0]]
+    found = short.get("deepstack_visual_embeds") or [None] * len(levels)
+    wrong = sum(_unequal(ours, level[staying]) for ours, level in zip(found, levels, strict=True))
+    return Finding("deepstack", title, wrong, 0, "rows")
+
+
+def _unequal(ours: Tensor | None, theirs: Tensor) -> int:
+    """Rows [..., C] that differ; all of them where the shapes do."""
+    if ours is None or ours.shape != theirs.shape:
+        return math.prod(theirs.shape[:-1])
+    return int((ours != theirs).any(-1).sum())
+
+
+def prefill(case: Case) -> Finding:
+    expected = case.expected[: len(case.rows)]
+    figure, control = apart(case.prefill(), expected), apart(case.prefill(compact=True), expected)
+    note = "" if control > case.bound else "wrong positions could not be told on this clip"
+    title = f"{case.method.retention_ratio:.0%} of the tokens equal the prompt with the rest hidden"
+    return Finding("prefill", title, figure, case.bound, SPREAD, control, note)
+
+
+def decode(case: Case) -> Finding:
+    figure = apart(case.short.logits, case.expected[len(case.rows) :])
+    title = f"so do {STEPS} tokens decoded behind it"
+    return Finding("decode", title, figure, case.bound, SPREAD)
+
+
+def cache(case: Case) -> Finding:
+    """Every question goes on from the video alone, not from what was asked before."""
+    talk, worst = case.model.conversation(case.encoded, case.method), 0.0
+    for question in (*QUESTIONS, QUESTIONS[0]):
+        ours = _first_logits(case, lambda q=question: talk.ask(q, Sampling(2)))  # type: ignore[misc]
+        fresh = _first_logits(
+            case,
+            lambda q=question: case.model.generate(case.encoded, q, case.method, Sampling(1)),  # type: ignore[misc]
+        )
+        worst = max(worst, apart(ours, fresh)) if ours.isfinite().all() else math.nan
+    title = "questions on the kept cache are answered as on a new one, whatever was asked before"
+    return Finding("cache", title, worst, case.bound, SPREAD)
+
+
+def _first_logits(case: Case, call: Callable[[], Any]) -> Tensor:
+    found: list[Tensor] = []
+
+    def look(module: nn.Module, args: Any, output: Tensor) -> None:
+        if not found:
+            found.append(output[0, -1:].clone())
+
+    handle = case.hf_model.get_output_embeddings().register_forward_hook(look)
+    try:
+        call()
+    finally:
+        handle.remove()
+    return found[0]
+
+
+def hooks(case: Case) -> Finding:
+    with suppress(_FailedError), case.compressing(_Failing()):
+        case.hf_model(**case.inputs)
+    left = abs(hook_count(case.hf_model) - case.hooks)
+    title = "every hook is gone, also after an error"
+    return Finding("hooks", title, left, 0, "hooks")
+
+
+LAWS = (keep_all, positions, rows_of_tokens, deepstack, prefill, decode, cache, hooks)
+NAMES = ("keep_all", "positions", "rows", "deepstack", "prefill", "decode", "cache", "hooks")
+
+
+@torch.no_grad()
+def examine(
+    model: ModelAdapter,
+    encoded: Encoded,
+    method: Compressor,
+    on_law: Callable[[str], None] | None = None,
+) -> tuple[Finding, ...]:
+    """Every law on one clip; ``method`` prunes ahead of the model. One that raises has failed."""
+    found = []
+    with model.lock:
+        case = Case(model, encoded, method)
+        for name, law in zip(NAMES, LAWS, strict=True):
+            if on_law:
+                on_law(name)
+            try:
+                found.append(law(case))
+            except Exception as error:
+                note = _without_paths(f"{type(error).__name__}: {error}")
+                found.append(Finding(name, "could not be tested", math.nan, 0, "", note=note))
+    return tuple(found)
+
+
+def _without_paths(text: str) -> str:
+    return re.sub(r"(?:[A-Za-z]:)?[\\/][^\s'\":,]*", "…", text)[:300]
