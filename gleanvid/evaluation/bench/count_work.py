@@ -21,9 +21,10 @@ from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_mod
 from torch.utils._pytree import tree_leaves
 
 from gleanvid.compressors.base import Compressor
-from gleanvid.evaluation.bench.bench_compress import made_up_tokens, run_stages
+from gleanvid.evaluation.bench.bench_compress import run_stages
 from gleanvid.evaluation.bench.device_time import device_times
 from gleanvid.evaluation.markdown import markdown_table
+from gleanvid.types import VideoTokens
 
 _READS = {Tensor.cpu, Tensor.tolist, Tensor.numpy}
 _SYNCHRONISING = {"aten::_local_scalar_dense", "aten::nonzero", "aten::masked_select"}
@@ -133,15 +134,11 @@ def count(call: Callable[[], Any]) -> Work:
     return work
 
 
-def count_all(
-    methods: Sequence[Compressor], grid: tuple[int, ...], width: int, device: str | None = None
-) -> dict[str, Any]:
+def count_all(methods: Sequence[Compressor], tokens: VideoTokens) -> dict[str, Any]:
     """A row for every method, on the tokens that ``bench compress`` measures with.
 
     On a GPU a row also holds ``device_s`` and ``launch_gap_s`` (:func:`device_times`).
     """
-    where = device or ("cuda" if torch.cuda.is_available() else "cpu")
-    tokens = made_up_tokens((grid[0], grid[1], grid[2]), width, where)
     size = tokens.features.numel() * tokens.features.element_size()
     rows, out_of_reach = [], {}
     for method in methods:
@@ -156,7 +153,11 @@ def count_all(
             facts |= device_times(call, tokens.features.device)
         rows.append({"compressor": method.name} | facts | {"by_name": dict(work.by_name)})
     shares = sorted({method.retention_ratio for method in methods} - {1.0})
-    facts = {"grid": list(grid), "width": width, "retention_ratio": shares}
+    facts = {
+        "grid": list(tokens.grid),
+        "width": tokens.features.shape[1],
+        "retention_ratio": shares,
+    }
     return facts | {"torch": torch.__version__, "rows": rows, "out_of_reach": out_of_reach}
 
 
