@@ -86,13 +86,14 @@ def answer(
         by_layer=answer.by_layer,
         answer=answer.text,
         cost=cost_of(answer, encoded, model.text_config, decode_s, encode_s),
-        seconds=_placed(encoded.tokens.seconds),
-        rectangles=_placed(encoded.tokens.rectangles),
+        seconds=placed(encoded.tokens.seconds),
+        rectangles=placed(encoded.tokens.rectangles),
         made_with=made_with(model.hf_model, asdict(sampling), clip.max_pixels, len(history)),
     )
 
 
-def _placed(geometry: Tensor | None) -> Tensor:
+def placed(geometry: Tensor | None) -> Tensor:
+    """Where tokens lie, on the CPU. Raises ``ValueError`` where an adapter did not say."""
     if geometry is None:
         raise ValueError("the model adapter did not place its tokens in the source video")
     return geometry.cpu()
