@@ -1,8 +1,9 @@
 """Counts what one ``compress`` makes a device do: kernels, factorizations, read-backs, bytes.
 Needs no GPU.
 
-An operation on values that were read back runs on the host and is counted apart. On a machine
-without a GPU, what ``Tensor.cpu`` returns stands for such values.
+An operation on values that were read back, or made on the host, runs there and is counted apart.
+On a machine without a GPU, what ``Tensor.cpu`` returns and what is made without naming a device
+stand for such values.
 """
 
 from __future__ import annotations
@@ -30,6 +31,9 @@ _READS = {Tensor.cpu, Tensor.tolist, Tensor.numpy}
 _SYNCHRONISING = {"aten::_local_scalar_dense", "aten::nonzero", "aten::masked_select"}
 _SYNCHRONISING |= {"aten::_unique2", "aten::unique_dim", "aten::unique_consecutive"}
 _SYNCHRONISING |= {"aten::repeat_interleave.Tensor"}
+_MAKERS = {torch.tensor, torch.as_tensor, torch.arange, torch.zeros, torch.ones, torch.empty}
+_MAKERS |= {torch.full, torch.eye, torch.linspace, torch.from_numpy, torch.rand, torch.randn}
+_FROM_LISTS = {torch.tensor, torch.as_tensor}
 _DENSE = {"aten::_linalg_eigh", "aten::_linalg_svd", "aten::linalg_eig"}
 _QR = "aten::linalg_qr"
 
@@ -39,13 +43,14 @@ class Work:
     """Counts of one call. ``kernels``: ATen operations on the device that are no views.
 
     ``qr``: Householder factorizations; ``dense``: eigenproblems and singular values on the device;
-    ``bytes_moved``: of the inputs and outputs of all kernels.
+    ``bytes_moved``: of the inputs and outputs of all kernels; ``copies``: from the host.
     """
 
     kernels: int = 0
     qr: int = 0
     dense: int = 0
     read_backs: int = 0
+    copies: int = 0
     bytes_moved: int = 0
     host_operations: int = 0
     by_name: Counter[str] = field(default_factory=Counter)
@@ -91,6 +96,7 @@ class _Operations(TorchDispatchMode):
         work = self._work
         selects = name.startswith("aten::index") and any(t.dtype == torch.bool for t in inputs[1:])
         work.read_backs += name in _SYNCHRONISING or selects
+        work.copies += name.startswith("aten::index") and any(t in self._host for t in inputs[1:])
         if name == "aten::_local_scalar_dense":
             return
         work.kernels += 1
@@ -101,13 +107,19 @@ class _Operations(TorchDispatchMode):
 
 
 class _Reads(TorchFunctionMode):
-    """Counts the calls that copy values to the host, and marks what they return."""
+    """Counts the calls that copy values to the host or from it, and marks what lies there."""
 
     def __init__(self, work: Work, host: _Host) -> None:
         super().__init__()
         self._work, self._host = work, host
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if func in _MAKERS:
+            return self._made(func, args, kwargs or {})
+        if self._sends(func, args, kwargs or {}):
+            self._work.copies += 1
+            with _disable_current_modes():
+                return func(*args, **(kwargs or {})).clone()
         if not self._reads(func, args, kwargs or {}):
             return func(*args, **(kwargs or {}))
         self._work.read_backs += 1
@@ -117,6 +129,32 @@ class _Reads(TorchFunctionMode):
             copy = func(*args, **(kwargs or {})).clone()
         self._host.add(copy)
         return copy
+
+    def _made(self, func: Any, args: Any, kwargs: Any) -> Any:
+        """On the host where no device is named; a list that goes to one is copied."""
+        if kwargs.get("device") is not None:
+            self._work.copies += func in _FROM_LISTS
+            return func(*args, **kwargs)
+        given = args[0] if args else None
+        if isinstance(given, Tensor):  # as_tensor hands it on
+            return func(*args, **kwargs)
+        with _disable_current_modes():
+            made = func(*args, **kwargs)
+        if made.device.type == "cpu":
+            self._host.add(made)
+        return made
+
+    def _sends(self, func: Any, args: Any, kwargs: Any) -> bool:
+        """Whether a call copies values of the host to the device."""
+        if func is Tensor.new_tensor:
+            return args[0] not in self._host
+        if func is not Tensor.to or args[0] not in self._host:
+            return False
+        words = (*args[1:], *kwargs.values())
+        return any(
+            isinstance(word, torch.device) or (isinstance(word, Tensor) and word not in self._host)
+            for word in words
+        )
 
     def _reads(self, func: Any, args: Any, kwargs: Any) -> bool:
         if not args or not isinstance(args[0], Tensor) or args[0] in self._host:
