@@ -11,6 +11,7 @@ from __future__ import annotations
 import weakref
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -63,15 +64,15 @@ class _Host:
         self._places: set[int] = set()
 
     def add(self, tensor: Tensor) -> None:
-        if tensor.layout != torch.strided:
+        storage = _storage(tensor)
+        if storage is None:
             return
-        storage = tensor.untyped_storage()
         self._places.add(storage._cdata)
         weakref.finalize(storage, self._places.discard, storage._cdata)
 
     def __contains__(self, tensor: Tensor) -> bool:
-        dense = tensor.layout == torch.strided
-        return dense and tensor.untyped_storage()._cdata in self._places
+        storage = _storage(tensor)
+        return storage is not None and storage._cdata in self._places
 
 
 class _Operations(TorchDispatchMode):
@@ -224,6 +225,15 @@ def table(report: dict[str, Any]) -> str:
     lines = [first, "", markdown_table([*heads, *times.values()], rows)]
     lines += [f"`{name}`: {reason}\n" for name, reason in report["out_of_reach"].items()]
     return "\n".join(lines).rstrip()
+
+
+def _storage(tensor: Tensor) -> torch.UntypedStorage | None:
+    """None for sparse tensors and those inside vmap, which have none of their own."""
+    if tensor.layout != torch.strided:
+        return None
+    with suppress(NotImplementedError):
+        return tensor.untyped_storage()
+    return None
 
 
 def _tensors(tree: Any) -> list[Tensor]:
