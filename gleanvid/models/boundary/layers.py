@@ -129,13 +129,14 @@ class LayerHooks:
         span = self._spans[row][number]
         text = None
         if "text" in stage.needs:
-            text = hidden[row, text_columns(self._present[row], self._spans[row], span)]
+            columns = text_columns(self._present[row], self._spans[row], span)
+            text = hidden[row, columns.to(hidden.device)]
         tokens = VideoTokens(
-            hidden[row, span.columns],
+            hidden[row, span.columns.to(hidden.device)],
             span.grid,
             text=text,
             attention=self._attention.get((row, number)),
-            positions=span.positions,
+            positions=None if span.positions is None else span.positions.to(hidden.device),
             previous=self._previous[row][number] if self._previous else None,
         )
         return stage.compress(tokens)
@@ -145,12 +146,12 @@ class LayerHooks:
         if not self.prefilling:
             return
         for row, videos in enumerate(self._spans):
-            present = self._present[row]
+            present = self._present[row].to(query.device)  # which may not be the prompt's
             for number, span in enumerate(videos):
-                asking = text_columns(present, videos, span)
+                asking = text_columns(self._present[row], videos, span).to(query.device)
                 asking = asking[-1:] if queries == "last" else asking
                 rows = attention_rows(query[row], key[row], kwargs.get("scaling"), asking, present)
-                self._attention[row, number] = rows[..., span.columns]
+                self._attention[row, number] = rows[..., span.columns.to(rows.device)]
 
     def _deepstack(
         self, original: Callable[..., Tensor], hidden: Tensor, visual: Tensor, level: Tensor

@@ -183,7 +183,8 @@ def reduce_rows(
     for row, (old, new, by_video) in enumerate(zip(spans, plan.spans, records, strict=True)):
         for before, after, record in zip(old, new, by_video, strict=True):
             if record.merges:
-                reduced[row, after.columns] = record.apply(stream[row, before.columns])
+                merged = record.apply(stream[row, before.columns.to(stream.device)])
+                reduced[row, after.columns.to(stream.device)] = merged
     return reduced
 
 
