@@ -120,7 +120,7 @@ def prompt(method):
 
 
 def test_streams_of_another_device_stay_there():
-    """As with device_map over several: "meta" refuses to work with any other."""
+    """As with device_map over several. "meta" takes indices of the CPU, and no other tensor."""
     spans, records, plan = prompt(QUARTER)
     stream = torch.zeros(1, 20, 8, device="meta")
     width = plan.index.shape[1]
