@@ -14,7 +14,7 @@ import torch
 import transformers
 
 from gleanvid.evaluation.check.check import check
-from gleanvid.evaluation.check.laws import NAMES
+from gleanvid.evaluation.check.laws import LAWS
 from gleanvid.evaluation.markdown import markdown_table
 from gleanvid.models import load_model
 from tests.models.conftest import EVERY
@@ -34,7 +34,7 @@ def row(family: str, dtype: str, report) -> list[str]:
     found = {one.name: one for one in report.findings}
     cells = [
         f"{found[name].figure:.1e}" if name in RELATIVE else f"{found[name].figure:g}"
-        for name in NAMES
+        for name in LAWS
     ]
     prefill = found["prefill"]
     last = [f"{prefill.bound:.1e}", f"{prefill.control:.1e}", ", ".join(report.failed) or "none"]
@@ -55,7 +55,7 @@ def main() -> None:
                 report = check(model, noise_video(8), quick=True)
                 rows.append(row(family, dtype, report))
                 whole.append({"tiny_model": family} | report.as_dict())
-    heads = ["family", "precision", *(f"`{name}`" for name in NAMES)]
+    heads = ["family", "precision", *(f"`{name}`" for name in LAWS)]
     table = markdown_table([*heads, "allowed", "with a fault", "failed"], rows)
     stack = f"transformers {transformers.__version__}, torch {torch.__version__}, CPU."
     (out / "families.md").write_text(f"{TEXT}\n{stack}\n\n{table}")

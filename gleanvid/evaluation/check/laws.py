@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, ClassVar
 
 import torch
@@ -268,11 +268,9 @@ def cache(case: Case) -> Finding:
     """Every question goes on from the video alone, not from what was asked before."""
     talk, worst = case.model.conversation(case.encoded, case.method), 0.0
     for question in (*QUESTIONS, QUESTIONS[0]):
-        ours = _first_logits(case, lambda q=question: talk.ask(q, Sampling(2)))  # type: ignore[misc]
-        fresh = _first_logits(
-            case,
-            lambda q=question: case.model.generate(case.encoded, q, case.method, Sampling(1)),  # type: ignore[misc]
-        )
+        alone = partial(case.model.generate, case.encoded, question, case.method, Sampling(1))
+        ours = _first_logits(case, partial(talk.ask, question, Sampling(2)))
+        fresh = _first_logits(case, alone)
         worst = max(worst, apart(ours, fresh)) if ours.isfinite().all() else math.nan
     title = "questions on the kept cache are answered as on a new one, whatever was asked before"
     return Finding("cache", title, worst, case.bound, SPREAD)
@@ -301,8 +299,16 @@ def hooks(case: Case) -> Finding:
     return Finding("hooks", title, left, 0, "hooks")
 
 
-LAWS = (keep_all, positions, rows_of_tokens, deepstack, prefill, decode, cache, hooks)
-NAMES = ("keep_all", "positions", "rows", "deepstack", "prefill", "decode", "cache", "hooks")
+LAWS: dict[str, Callable[[Case], Finding]] = {
+    "keep_all": keep_all,
+    "positions": positions,
+    "rows": rows_of_tokens,
+    "deepstack": deepstack,
+    "prefill": prefill,
+    "decode": decode,
+    "cache": cache,
+    "hooks": hooks,
+}
 
 
 @torch.no_grad()
@@ -316,7 +322,7 @@ def examine(
     found = []
     with model.lock:
         case = Case(model, encoded, method)
-        for name, law in zip(NAMES, LAWS, strict=True):
+        for name, law in LAWS.items():
             if on_law:
                 on_law(name)
             try:

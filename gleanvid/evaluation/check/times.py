@@ -6,6 +6,7 @@ import gc
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import fields, replace
+from functools import partial
 from statistics import median
 from typing import Any, ClassVar
 
@@ -86,7 +87,7 @@ def timings(model: ModelAdapter, video: Video) -> tuple[float, tuple[Timing, ...
         rounds.append([once(model, encoded, method, clock) for method in methods])
     rows = []
     for place, method in enumerate(methods):
-        work = count(lambda method=method: answer(model, encoded, method, 1))  # type: ignore[misc]
+        work = count(partial(answer, model, encoded, method, 1))
         row = _median([turn[place] for turn in rounds[1:]])
         rows.append(replace(row, kernels=work.kernels, read_backs=work.read_backs))
     return median(encode_s[1:]), tuple(rows)
