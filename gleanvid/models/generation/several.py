@@ -52,8 +52,8 @@ def answer_about(
 ) -> tuple[Answer, list[Part]]:
     """The answer of the :class:`ModelAdapter` ``model``, and a part for every video.
 
-    Nothing is kept for another question; ``prefill_s`` includes the vision tower. ``max_pixels`` bounds
-    each video. Raises ``ModelError``, also for families that read several videos as one.
+    Nothing is kept for another question; ``prefill_s`` includes the vision tower. ``max_pixels``
+    bounds each video. Raises ``ModelError``, also for families that read several videos as one.
     """
     layout = model.layout
     with (
