@@ -36,6 +36,10 @@ def ask(video: Clip, question: str, *args: Any, **kwargs: Any) -> Run: ...
 def ask(video: Clip, question: Sequence[str], *args: Any, **kwargs: Any) -> list[Run]: ...
 
 
+@overload
+def ask(video: Sequence[Clip], question: str, *args: Any, **kwargs: Any) -> list[Run]: ...
+
+
 def ask(
     video: Clip | Sequence[Clip],
     question: str | Sequence[str],

@@ -4,17 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
+
+import numpy as np
 
 from gleanvid.pipeline import MAX_SIDE
 from gleanvid.types import Video
 from gleanvid.video import read_video
 from gleanvid.video.still import as_video, is_picture, read_picture
 
-Clip = Any  # a file, a Video, frames or a picture: see ``gleanvid.ask``
+
+class Picture(Protocol):
+    """A picture of Pillow."""
+
+    def convert(self, mode: str) -> Any: ...
 
 
-def as_clip(given: Clip, num_frames: int) -> Video:
+Clip = str | Path | Video | np.ndarray | Picture  # see ``gleanvid.ask``
+
+
+def as_clip(given: Any, num_frames: int) -> Video:
     """Raises ``VideoError`` for a file that cannot be used, ``TypeError`` for what is no clip."""
     if not isinstance(given, (str, Path)):
         return as_video(given)

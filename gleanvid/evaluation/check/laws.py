@@ -97,7 +97,10 @@ def deepstack(case: Case) -> Finding:
         return Finding("deepstack", title, 0, 0, "rows", note="this model has none")
     staying = case.kept.to(visual.device)[visual[0]]
     found = short.get("deepstack_visual_embeds") or [None] * len(levels)
-    wrong = sum(_unequal(ours, level[staying]) for ours, level in zip(found, levels, strict=True))
+    wrong = sum(
+        _unequal(ours, level[staying.to(level.device)])
+        for ours, level in zip(found, levels, strict=True)
+    )
     return Finding("deepstack", title, wrong, 0, "rows")
 
 
@@ -124,13 +127,14 @@ def decode(case: Case) -> Finding:
 
 def cache(case: Case) -> Finding:
     """Every question goes on from the video alone, not from what was asked before."""
-    talk, worst = case.model.conversation(case.encoded, case.method), 0.0
+    talk, found = case.model.conversation(case.encoded, case.method), []
     for question in (*QUESTIONS, QUESTIONS[0]):
         alone = partial(case.model.generate, case.encoded, question, case.method, Sampling(1))
         ours = _first_logits(case, partial(talk.ask, question, Sampling(2)))
         fresh = _first_logits(case, alone)
-        worst = max(worst, apart(ours, fresh)) if ours.isfinite().all() else math.nan
+        found.append(apart(ours, fresh))
     title = "questions on the kept cache are answered as on a new one, whatever was asked before"
+    worst = float(torch.tensor(found).max())  # NaN where one is
     return Finding("cache", title, worst, case.bound, SPREAD)
 
 

@@ -18,6 +18,10 @@ from gleanvid.models.base import ModelAdapter
 from gleanvid.types import Compression
 
 Inputs = Mapping[str, Any]
+_SEEN = (
+    *("inputs_embeds", "position_ids", "per_layer_inputs"),
+    *("visual_pos_masks", "deepstack_visual_embeds"),
+)
 _REPLACED = ("generate", "get_video_features", "get_image_features", "_deepstack_process")
 
 
@@ -108,7 +112,7 @@ def recomputed(
 
 
 def called_with(model: ModelAdapter, inputs: Inputs) -> dict[str, Any]:
-    """The keywords that the untouched language model gets for ``inputs``."""
+    """What the untouched language model gets for ``inputs``, see :func:`language_model_calls`."""
     with language_model_calls(model) as calls:
         model.layout.core(**inputs, use_cache=False)
     return calls[0]
@@ -116,11 +120,12 @@ def called_with(model: ModelAdapter, inputs: Inputs) -> dict[str, Any]:
 
 @contextmanager
 def language_model_calls(model: ModelAdapter) -> Iterator[list[dict[str, Any]]]:
-    """The keywords of every call of the language model while open, behind hooks from before."""
+    """What every call of the language model brings while open, behind hooks from before: rows,
+    positions and deep levels. Caches are not held."""
     calls: list[dict[str, Any]] = []
 
     def look(module: nn.Module, args: Any, kwargs: dict[str, Any]) -> None:
-        calls.append(dict(kwargs))
+        calls.append({name: kwargs[name] for name in _SEEN if name in kwargs})
 
     handle = model.layout.language_model.register_forward_pre_hook(look, with_kwargs=True)
     try:

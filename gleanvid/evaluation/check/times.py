@@ -1,4 +1,4 @@
-"""What compression costs and saves on this device: by its own events on CUDA, else wall clock."""
+"""What compression costs and saves on this device."""
 
 from __future__ import annotations
 
@@ -32,13 +32,23 @@ SHARES = (0.25, 0.15)
 
 
 class Clock:
-    """Marks on the time line of one device. Marking does not wait for the device on CUDA."""
+    """Marks on the time line of a model's device, by its own events on CUDA.
 
-    def __init__(self, device: torch.device) -> None:
-        self.device = device
+    Layers on several GPUs have no time line in common: there the clock on the wall is read, when
+    all of them are done.
+    """
+
+    def __init__(self, model: ModelAdapter) -> None:
+        self.device = model.device
+        parts = getattr(model.hf_model, "hf_device_map", {}).values()
+        self.several = len(set(map(str, parts))) > 1
+        self.by_events = self.device.type == "cuda" and not self.several
 
     def mark(self) -> Any:
-        if self.device.type != "cuda":
+        if self.several:
+            for number in range(torch.cuda.device_count()):
+                torch.cuda.synchronize(number)
+        if not self.by_events:
             return now(self.device)
         event = torch.cuda.Event(enable_timing=True)
         event.record(torch.cuda.current_stream(self.device))
@@ -46,7 +56,7 @@ class Clock:
 
     def between(self, first: Any, second: Any) -> float:
         """Seconds."""
-        if self.device.type != "cuda":
+        if not self.by_events:
             return second - first
         second.synchronize()
         return first.elapsed_time(second) / 1e3
@@ -77,7 +87,7 @@ def timings(model: ModelAdapter, video: Video) -> tuple[float, tuple[Timing, ...
 
     Medians of :data:`REPEATS` after one to warm up; shares take turns.
     """
-    clock = Clock(model.device)
+    clock = Clock(model)
     methods = [FullTokens(), *(GleanVID(share) for share in SHARES)]
     encode_s, rounds = [], []
     for _ in range(REPEATS + 1):
@@ -160,7 +170,7 @@ def pays_from(model: ModelAdapter, video: Video) -> int | None:
 
     Up to :data:`LONGER` times the clip's, which is shown over and over; None where none is.
     """
-    clock, frames = Clock(model.device), 2
+    clock, frames = Clock(model), 2
     while frames <= LONGER * len(video):
         encoded = model.encode(repeated(video, frames))
         turns = [
