@@ -9,27 +9,40 @@ from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
 from gleanvid import models
 from gleanvid.compressors import as_compressor
 from gleanvid.compressors.gleanvid import GleanVID
 from gleanvid.following import followed
+from gleanvid.given import Clip, as_clip, as_questions
 from gleanvid.models import load_model
 from gleanvid.models.base import ModelAdapter
 from gleanvid.models.boundary.prefill import Prefill
 from gleanvid.models.encoded import ClipKey, History
 from gleanvid.models.generation.context import checked_max_pixels
 from gleanvid.models.generation.sampling import Sampling
-from gleanvid.pipeline import MAX_SIDE, Method, answer, encode
+from gleanvid.pipeline import Method, answer, encode
 from gleanvid.run import Run
+from gleanvid.several import answer_questions, answer_videos
 from gleanvid.types import StoppedError, Video
-from gleanvid.video import read_video
+
+
+@overload
+def ask(video: Clip, question: str, *args: Any, **kwargs: Any) -> Run: ...
+
+
+@overload
+def ask(video: Clip, question: Sequence[str], *args: Any, **kwargs: Any) -> list[Run]: ...
+
+
+@overload
+def ask(video: Sequence[Clip], question: str, *args: Any, **kwargs: Any) -> list[Run]: ...
 
 
 def ask(
-    video: str | Path | Video,
-    question: str,
+    video: Clip | Sequence[Clip],
+    question: str | Sequence[str],
     model: str | ModelAdapter = "builtin",
     compressor: Method | str | None = None,
     max_new_tokens: int = 64,
@@ -42,12 +55,17 @@ def ask(
     history: History = (),
     on_text: Callable[[str], None] | None = None,
     stop: threading.Event | None = None,
-) -> Run:
+) -> Run | list[Run]:
     """Answer ``question`` about ``video`` with compressed visual tokens (GleanVID at 25 %).
 
+    A list of questions gives a list of runs, each asked as if alone: the video is encoded once,
+    and read once where the compressor does not look at the question. A list of videos goes into
+    one prompt, each compressed by itself, and gives a run a video, which share the answer.
+
     Args:
-        video: a file, or frames that were read before.
-        question: about the video.
+        video: a file, frames that were read before, frames uint8 [T, H, W, 3], or a picture (a
+            file, uint8 [H, W, 3], or one of Pillow), which is a video of one frame; or a list.
+        question: about the video; or a list.
         model: a loaded model, or a name for :func:`load_model`.
         compressor: or the name of one that shall have its defaults; GleanVID if None.
         max_new_tokens: as ``temperature``, ``top_p`` and ``seed``, a setting of :class:`Sampling`.
@@ -63,34 +81,36 @@ def ask(
     Raises:
         ValueError: an empty question, or a setting out of its range.
         VideoError: a file that cannot be used.
-        ModelError: a model that cannot be loaded or run.
+        ModelError: a model that cannot be loaded or run, or takes one video alone.
         StoppedError: ``stop`` was set ahead of the first token.
 
     >>> run = ask("assets/clips/glimpse_1.mp4", "What moves?", max_new_tokens=8, num_frames=8)
     >>> run.cost.visual_tokens, run.cost.visual_tokens_kept
     (400, 100)
+    >>> run, other = ask(run.video, ["What moves?", "Where?"], max_new_tokens=8)
+    >>> run.compression.keep.equal(other.compression.keep)
+    True
     """
     sampling = Sampling(max_new_tokens, temperature, top_p, seed)
     checked_max_pixels(max_pixels)
-    if not isinstance(question, str):
-        raise TypeError(f"question={question!r} must be text")
-    if not question.strip():
-        raise ValueError("question must not be empty")
+    questions = as_questions(question)
+    clips = video if isinstance(video, (list, tuple)) else None
+    if clips is not None and (not isinstance(question, str) or history or not clips):
+        raise ValueError("a list of videos takes one question, without history")
     method = as_compressor(compressor) or GleanVID()
     adapter = load_model(model) if isinstance(model, str) else model
     started = time.perf_counter()
-    loaded = video if isinstance(video, Video) else read_video(video, num_frames, max_side=MAX_SIDE)
-    return answer(
-        ClipKey(loaded, adapter.name, max_pixels),
-        question,
-        adapter,
-        method,
-        sampling,
-        history=history,
-        on_text=on_text,
-        stop=stop,
-        decode_s=time.perf_counter() - started,
-    )
+    videos = [as_clip(each, num_frames) for each in ([video] if clips is None else clips)]
+    given: dict[str, Any] = {"on_text": on_text, "stop": stop}
+    given["decode_s"] = time.perf_counter() - started
+    if clips is not None:
+        given["max_pixels"] = max_pixels
+        return answer_videos(videos, questions[0], adapter, method, sampling, **given)
+    clip = ClipKey(videos[0], adapter.name, max_pixels)
+    given["history"] = history
+    if isinstance(question, str):
+        return answer(clip, question, adapter, method, sampling, **given)
+    return answer_questions(clip, questions, adapter, method, sampling, **given)
 
 
 def stream(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -85,7 +86,7 @@ class Compression:
         per_unit = self.grid[1] * self.grid[2]
         return torch.bincount(self.keep // per_unit, minlength=self.grid[0])
 
-    @property
+    @cached_property
     def merges(self) -> bool:
         """True where a kept row is anything else than the kept token itself."""
         if self.mixing is not None or int((self.group >= 0).sum()) != self.num_kept:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, replace
 from functools import partial
+from typing import Any
 
 from torch import Tensor
 
@@ -79,20 +80,35 @@ def answer(
     )
     encode_s = 0.0 if cached else encoded.encode_s
     return Run(
-        video=clip.video,
-        question=question,
-        model=model.name,
-        compressor=compressor.settings(),
+        **described(clip, question, model, compressor, sampling, len(history)),
         by_layer=answer.by_layer,
         answer=answer.text,
         cost=cost_of(answer, encoded, model.text_config, decode_s, encode_s),
-        seconds=_placed(encoded.tokens.seconds),
-        rectangles=_placed(encoded.tokens.rectangles),
-        made_with=made_with(model.hf_model, asdict(sampling), clip.max_pixels, len(history)),
+        seconds=placed(encoded.tokens.seconds),
+        rectangles=placed(encoded.tokens.rectangles),
     )
 
 
-def _placed(geometry: Tensor | None) -> Tensor:
+def described(
+    clip: ClipKey,
+    question: str,
+    model: ModelAdapter,
+    compressor: Method,
+    sampling: Sampling,
+    earlier_turns: int = 0,
+) -> dict[str, Any]:
+    """What a :class:`Run` says of how it was asked for."""
+    return {
+        "video": clip.video,
+        "question": question,
+        "model": model.name,
+        "compressor": compressor.settings(),
+        "made_with": made_with(model.hf_model, asdict(sampling), clip.max_pixels, earlier_turns),
+    }
+
+
+def placed(geometry: Tensor | None) -> Tensor:
+    """Where tokens lie, on the CPU. Raises ``ValueError`` where an adapter did not say."""
     if geometry is None:
         raise ValueError("the model adapter did not place its tokens in the source video")
     return geometry.cpu()

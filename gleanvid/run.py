@@ -133,7 +133,7 @@ class Run:
             "rectangles": self.rectangles.numpy(),
         }
         for layer, record in self.by_layer.items():
-            arrays |= {f"{layer}/{name}": value for name, value in _record_arrays(record).items()}
+            arrays |= {f"{layer}/{name}": value for name, value in record_arrays(record).items()}
         np.savez_compressed(folder / "run.npz", **arrays)
         text = json.dumps(self.summary(), indent=2, ensure_ascii=False)
         (folder / "run.json").write_text(text + "\n", encoding="utf-8")
@@ -185,7 +185,8 @@ def mask_arrays(record: Compression) -> dict[str, np.ndarray]:
     return arrays | {f"score/{name}": score for name, score in scores.items()}
 
 
-def _record_arrays(record: Compression) -> dict[str, np.ndarray]:
+def record_arrays(record: Compression) -> dict[str, np.ndarray]:
+    """All of a record by name, as :meth:`Run.save` writes it."""
     arrays = {name: getattr(record, name).numpy() for name in ("keep", "group", "weight")}
     for part in ("scores", "trace", "state"):
         arrays |= {f"{part}/{name}": value.numpy() for name, value in getattr(record, part).items()}

@@ -163,7 +163,7 @@ def test_a_key_serves_what_has_all_its_signals(video, wanted):
 )
 @pytest.mark.parametrize("door", ["ask", "stream", "compare"])
 def test_a_wrong_setting_fails_before_a_file_is_opened(model, monkeypatch, door, setting, error):
-    monkeypatch.setattr("gleanvid.api.read_video", lambda *_, **__: 1 / 0)
+    monkeypatch.setattr("gleanvid.given.read_video", lambda *_, **__: 1 / 0)
     monkeypatch.setattr("gleanvid.api.load_model", lambda *_: 1 / 0)
     monkeypatch.setattr("gleanvid.api.encode", lambda *_: 1 / 0)
     method = [gleanvid.Uniform()] if door == "compare" else gleanvid.Uniform()

@@ -31,7 +31,7 @@ def test_features_hold_numbers_to_compute_with():
         gleanvid.VideoTokens(torch.zeros(8, 4).to(torch.float8_e4m3fn), grid=(2, 2, 2))
 
 
-@pytest.mark.parametrize("question", [None, 3, ["what?"], b"what?"])
+@pytest.mark.parametrize("question", [None, 3, ["what?", 3], b"what?"])
 def test_a_question_is_text(question):
     with pytest.raises(TypeError, match="must be text"):
         gleanvid.ask("nowhere.mp4", question)

@@ -14,6 +14,7 @@ def add(commands: Any, given: Sequence[str]) -> None:
     """Add the parser of ``bench compress``."""
     parser = commands.add_parser("compress", help="time and memory of compress()")
     parser.add_argument("--grid", default="32x14x14", help="units x rows x columns")
+    parser.add_argument("--recording", help="tokens of a recorded clip in place of made-up ones")
     parser.add_argument("--width", type=int, default=3584, help="feature width D")
     parser.add_argument("--retention-ratio", type=float, default=0.25)
     parser.add_argument("--compressor", default="gleanvid", help="names, comma-separated")
@@ -31,18 +32,24 @@ def add(commands: Any, given: Sequence[str]) -> None:
 
 
 def _bench_compress(options: argparse.Namespace) -> int:
+    import torch
+
     from gleanvid.evaluation.bench import bench_compress, count_work
 
     grid = tuple(int(part) for part in options.grid.split("x"))
     if len(grid) != 3 or min(grid) < 1:
         raise ValueError(f"grid={options.grid!r} must be units x rows x columns, e.g. 32x14x14")
+    device = options.device or ("cuda" if torch.cuda.is_available() else "cpu")
+    if options.recording:
+        tokens = bench_compress.recorded_tokens(options.recording, device)
+    else:
+        tokens = bench_compress.made_up_tokens(grid, options.width, device)
     methods = shared.methods("all" if options.all else options.compressor, options.retention_ratio)
     if options.count:
-        report = count_work.count_all(methods, grid, options.width, options.device)
+        report = count_work.count_all(methods, tokens)
         text = count_work.table(report)
     else:
-        where = options.repeats, options.device
-        report = bench_compress.measure(methods, grid, options.width, *where)
+        report = bench_compress.measure(methods, tokens, options.repeats)
         text = bench_compress.table(report)
     print(json.dumps(report, indent=2) if options.json else text)
     return 0

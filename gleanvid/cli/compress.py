@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def add(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:
     """The options of the command."""
-    parser.add_argument("clips", nargs="+", help="folders of videos, or video files")
+    parser.add_argument("clips", nargs="+", help="videos or recordings, or folders of them")
     shared.add_compressor(parser, given)
     parser.add_argument(
         "--num-frames", "--frames", type=int, default=32, help="frames sampled from each video"
@@ -30,6 +30,7 @@ def add(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:
 
 
 def _compress(options: argparse.Namespace) -> int:
+    from gleanvid.evaluation.recording.model import recorded_model
     from gleanvid.evaluation.run.journal import Journal, writable_folder
     from gleanvid.evaluation.run.kept_tokens import (
         Job,
@@ -42,7 +43,8 @@ def _compress(options: argparse.Namespace) -> int:
     job = Job(method, options.num_frames, options.backend, options.max_pixels)
     clips = named_clips(options.clips)
     folder = writable_folder(options.out)
-    with workers(options, compress_clips, compress_on_workers) as (model, compress):
+    recorded = recorded_model(clips.values())
+    with workers(options, compress_clips, compress_on_workers, recorded) as (model, compress):
         settings = {"model_weights": model["model_weights"]} | job.settings()
         settings |= {"model_settings": shared.model_settings(options)}
         with Journal(folder / "journal.jsonl", settings) as journal, telling_what_is_kept(folder):

@@ -17,7 +17,7 @@ _RATIOS = "0.4,0.3,0.25,0.2,0.15,0.1,0.05"
 
 def add(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:
     """The options of the command."""
-    parser.add_argument("clips", nargs="*", help="video files, or folders of them")
+    parser.add_argument("clips", nargs="*", help="videos or recordings, or folders of them")
     parser.add_argument("--preset", help="clips as the paper's, not your own: longvideobench-100")
     parser.add_argument("--data", default="", help="folder of its benchmark (default: the hub)")
     parser.add_argument("--compressor", default=_NAMES, help="names, comma-separated, or all")
@@ -74,6 +74,7 @@ def _diagnose(options: argparse.Namespace) -> int:
     """1 where a clip failed; a ratio that a compressor cannot reach is no failure."""
     from gleanvid.compressors import COMPRESSORS
     from gleanvid.evaluation.diagnostics import diagnose, diagnosis
+    from gleanvid.evaluation.recording.model import recorded_model
     from gleanvid.evaluation.run.setups import names_in
 
     clips, num_frames = _clips(options)
@@ -81,7 +82,7 @@ def _diagnose(options: argparse.Namespace) -> int:
     everything = [name for name in COMPRESSORS if name != "ablation"]
     names = everything if options.compressor == "all" else names_in(options.compressor)
     out = writable(options.out)
-    model = shared.load(options)
+    model: Any = recorded_model(clips) or shared.load(options)
     rows: list[Any] = []
     skipped: list[Any] = []
     found = diagnose.diagnose_clips(

@@ -22,18 +22,19 @@ def add_workers(parser: argparse.ArgumentParser) -> None:
 
 @contextmanager
 def workers(
-    options: argparse.Namespace, alone: Act, together: Act
+    options: argparse.Namespace, alone: Act, together: Act, recorded: Any = None
 ) -> Iterator[tuple[dict[str, Any], Act]]:
     """Name and fingerprint of the model with its processor, and the function that does the work.
 
     ``alone`` takes the model first; ``together`` what loads it, the number of workers and the GPUs
-    of each: one where the cluster has any.
+    of each: one where the cluster has any. ``recorded`` stands for the model of recorded clips,
+    for which this process is enough.
     """
     load = loader(options)
-    if options.num_workers is None and options.address is None:
+    if recorded is not None or (options.num_workers is None and options.address is None):
         from gleanvid.evaluation.run.fingerprint import describe_model
 
-        model = load()
+        model = recorded or load()
         yield describe_model(model), partial(alone, model)
         return
     from gleanvid.evaluation.run.ray_cluster import cluster, describe

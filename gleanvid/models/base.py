@@ -8,7 +8,7 @@ from __future__ import annotations
 import threading
 from abc import ABC, abstractmethod
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
 import torch
@@ -24,9 +24,8 @@ from gleanvid.models.generation.context import Context, check_context, checked_m
 from gleanvid.models.generation.conversation import Conversation
 from gleanvid.models.generation.prompt import literal, split_after
 from gleanvid.models.generation.sampling import GREEDY, Sampling
+from gleanvid.models.generation.several import PER_COLUMN
 from gleanvid.types import ModelError, Video, VideoTokens
-
-_PER_COLUMN = frozenset({"input_ids", "attention_mask", "mm_token_type_ids"})
 
 
 class ModelAdapter(ABC):
@@ -165,7 +164,7 @@ class ModelAdapter(ABC):
         inputs = dict(inputs)
         if self.outro:
             ids = self.processor.tokenizer(self.outro, add_special_tokens=False)["input_ids"]
-            for name in _PER_COLUMN & inputs.keys():
+            for name in PER_COLUMN & inputs.keys():
                 inputs[name] = inputs[name][:, : -len(ids)]
         return inputs
 
@@ -195,9 +194,14 @@ class ModelAdapter(ABC):
         return encoding["input_ids"][0].to(self.device)
 
     def _render(
-        self, video: Video, question: str, history: History, answer: str | None = None
+        self,
+        video: Video | Sequence[Video],
+        question: str,
+        history: History,
+        answer: str | None = None,
     ) -> str:
-        """The chat prompt as text, the video in its first turn; with ``answer`` where given."""
+        """The chat prompt as text, videos in its first turn; with ``answer`` where given."""
+        videos = [video] if isinstance(video, Video) else video
         turns: list[tuple[str, str | None]] = [*history, (question, answer)]
         messages = []
         if self.system_message:
@@ -205,8 +209,9 @@ class ModelAdapter(ABC):
         for number, (asked, answered) in enumerate(turns):
             content = [self._words(asked)]
             if number == 0:
-                content[0]["text"] = self.introduction(video) + content[0]["text"]
-                content.insert(0, {"type": "video"})
+                said = "".join(self.introduction(each) for each in videos)
+                content[0]["text"] = said + content[0]["text"]
+                content[:0] = [{"type": "video"} for _ in videos]
             messages.append({"role": "user", "content": content})
             if answered is not None:
                 messages.append({"role": "assistant", "content": [self._words(answered)]})

@@ -15,19 +15,21 @@ import transformers
 
 from gleanvid.compressors.base import Chain
 from gleanvid.compressors.full_tokens import FullTokens
+from gleanvid.evaluation.check.reference import (
+    compact_positions,
+    kept_columns,
+    masked_logits,
+    recomputed,
+)
 from gleanvid.models import compressing, load_model
 from tests.models.conftest import EVERY, RECURRENT
-from tests.models.families.test_qwen35 import recomputed
 from tests.models.oracle import (
     DECODED,
     QUESTIONS,
     EveryNth,
     Tilted,
-    compact_positions,
     generate,
-    kept_columns,
     left_by_layer,
-    masked_logits,
     model_inputs,
     read_while_decoding,
     unlike_videos,
@@ -118,8 +120,9 @@ def recurrent_figures(adapter) -> list[float | str]:
         output = generate(adapter, inputs)
     kept = kept_columns(adapter, inputs, [record.compression])[0]
     steps = read_while_decoding(output, inputs)[0]
-    right, ours = recomputed(adapter, inputs, kept, steps), torch.cat(output.logits)
-    wrong = recomputed(adapter, inputs, kept, steps, compact=True)
+    ours = torch.cat(output.logits)
+    right = recomputed(adapter, inputs, kept, steps)[-len(ours) :]
+    wrong = recomputed(adapter, inputs, kept, steps, compact=True)[-len(ours) :]
     ahead = [largest(ours[:1], right[:1]), largest(ours[1:], right[1:])]
     everything = max(keeping_all(adapter, rows) for rows in (1, 2))
     with pytest.raises(ValueError, match="recurrent"):

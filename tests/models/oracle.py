@@ -1,8 +1,7 @@
-"""The reference for compression by pruning: the whole prompt with the dropped columns masked."""
+"""Compressors and inputs for the comparison with ``gleanvid.evaluation.check.reference``."""
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -11,6 +10,7 @@ import torch
 from torch import Tensor
 
 from gleanvid.compressors.base import Compressor
+from gleanvid.evaluation.check.reference import kept_columns
 from gleanvid.models.families.llava_onevision import LlavaOnevision
 from gleanvid.types import Compression, Video, VideoTokens
 from tests.models.tiny import noise_video
@@ -155,26 +155,6 @@ def repeats_mix(adapter, inputs) -> bool:
     return not torch.allclose(logits[::2], logits[1::2], atol=1e-5)
 
 
-def kept_columns(adapter, inputs, records) -> Tensor:
-    """bool [B, L] of the prompt: what records of the whole grid leave, one per row."""
-    kept = inputs["attention_mask"].bool().clone()
-    for row, record in enumerate(records):
-        tokens = record.mask.tolist()
-        kept[row, token_columns(adapter, inputs, row, record.grid)] = record.mask
-        placeholders = torch.nonzero(inputs["input_ids"][row] == adapter.layout.video_token_id)
-        for place, first, stop in adapter.layout.sides(record.grid).tolist():
-            kept[row, placeholders[place]] = any(tokens[first:stop]) or all(tokens)
-    return kept
-
-
-def token_columns(adapter, inputs, row, grid) -> list[int]:
-    """Columns of the grid's tokens in a row of the prompt with one video."""
-    placeholders = torch.nonzero(inputs["input_ids"][row] == adapter.layout.video_token_id)
-    beside = set(adapter.layout.sides(grid)[:, 0].tolist())
-    columns = placeholders.squeeze(1).tolist()
-    return [column for place, column in enumerate(columns) if place not in beside]
-
-
 def left_by_layer(adapter, inputs, record, depth) -> list[Tensor]:
     """Per layer, bool [B, L] of the prompt columns that are still there."""
     layers: list[Tensor] = []
@@ -185,64 +165,3 @@ def left_by_layer(adapter, inputs, record, depth) -> list[Tensor]:
         rows = [whole[row] for row in sorted(whole)]
         layers.append(kept_columns(adapter, inputs, rows))
     return layers
-
-
-def original_positions(hf_model, inputs) -> Tensor:
-    """Positions of the whole prompt as generate() makes them."""
-    if not hasattr(hf_model.model, "get_rope_index"):
-        return (inputs["attention_mask"].cumsum(1) - 1).clamp(min=0)
-    if "mm_token_type_ids" not in inputs:
-        return hf_model._prepare_position_ids_for_generation(inputs["input_ids"], inputs)[1:]
-    grids = {k: v for k, v in inputs.items() if k in ("video_grid_thw", "second_per_grid_ts")}
-    kinds, mask = inputs["mm_token_type_ids"], inputs["attention_mask"]
-    return hf_model.model.get_rope_index(inputs["input_ids"], kinds, attention_mask=mask, **grids)[
-        0
-    ]
-
-
-@torch.no_grad()
-def masked_logits(hf_model, inputs, kept, steps: Tensor) -> tuple[Tensor, Tensor]:
-    """Logits of the whole prompt [B, L, vocabulary] and of each teacher-forced step [B, S, ...]."""
-    ids = torch.cat([inputs["input_ids"], steps], 1)
-    full = inputs | {
-        "input_ids": ids,
-        "attention_mask": torch.cat([inputs["attention_mask"], torch.ones_like(steps)], 1),
-    }
-    if "mm_token_type_ids" in inputs:
-        kinds = inputs["mm_token_type_ids"]
-        text = torch.zeros_like(steps, dtype=kinds.dtype)
-        full["mm_token_type_ids"] = torch.cat([kinds, text], 1)
-    positions = original_positions(hf_model, full)
-    full["attention_mask"] = torch.cat([kept.long(), torch.ones_like(steps)], 1)
-    logits = hf_model(**full, position_ids=positions, use_cache=False).logits
-    length = inputs["input_ids"].shape[1]
-    return logits[:, :length], logits[:, length - 1 :]
-
-
-@contextmanager
-def compact_positions(adapter):
-    """The negative control: what was kept stands where a shorter prompt would have it."""
-
-    def compact(module, args, kwargs):
-        length = kwargs["inputs_embeds"].shape[1]
-        positions = torch.arange(length).expand_as(kwargs["position_ids"])
-        return args, kwargs | {"position_ids": positions}
-
-    handle = adapter.layout.language_model.register_forward_pre_hook(compact, with_kwargs=True)
-    yield
-    handle.remove()
-
-
-def hook_count(hf_model) -> int:
-    """Hooks on any module, and methods replaced on an instance."""
-    hooks = sum(
-        len(module._forward_pre_hooks) + len(module._forward_hooks) for module in hf_model.modules()
-    )
-    replaced = (
-        "generate",
-        "get_video_features",
-        "get_image_features",
-        "_deepstack_process",
-        "forward",
-    )
-    return hooks + sum(name in vars(m) for m in hf_model.modules() for name in replaced)

@@ -11,9 +11,10 @@ import torch
 
 from gleanvid.compressors.base import Chain
 from gleanvid.compressors.full_tokens import FullTokens
+from gleanvid.evaluation.check.reference import hook_count
 from gleanvid.models.generation.sampling import Sampling
 from gleanvid.types import ModelError
-from tests.models.oracle import EveryNth, hook_count
+from tests.models.oracle import EveryNth
 from tests.models.tiny import noise_video
 
 QUARTER = EveryNth(retention_ratio=0.25)

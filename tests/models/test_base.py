@@ -9,10 +9,11 @@ import pytest
 import torch
 
 from gleanvid.compressors.full_tokens import FullTokens
+from gleanvid.evaluation.check.reference import hook_count, kept_columns, token_columns
 from gleanvid.models import compressing
 from gleanvid.models.generation.sampling import Sampling
 from gleanvid.types import StoppedError, Video
-from tests.models.oracle import EveryNth, hook_count, kept_columns, model_inputs, token_columns
+from tests.models.oracle import EveryNth, model_inputs
 from tests.models.tiny import noise_video
 
 QUARTER = EveryNth(retention_ratio=0.25)

@@ -7,6 +7,7 @@ import torch
 
 from gleanvid.compressors.base import Chain
 from gleanvid.compressors.full_tokens import FullTokens
+from gleanvid.evaluation.check.reference import compact_positions, kept_columns, masked_logits
 from gleanvid.models import compressing
 from gleanvid.models.boundary.sequence import find_videos
 from tests.models.oracle import (
@@ -14,10 +15,7 @@ from tests.models.oracle import (
     IdentityMerge,
     PairMean,
     Tilted,
-    compact_positions,
     generate,
-    kept_columns,
-    masked_logits,
     model_inputs,
     read_while_decoding,
     unlike_videos,

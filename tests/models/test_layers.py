@@ -11,6 +11,7 @@ import torch
 
 from gleanvid.compressors.base import Chain
 from gleanvid.compressors.full_tokens import FullTokens
+from gleanvid.evaluation.check.reference import masked_logits
 from gleanvid.models import compressing
 from gleanvid.types import Compression
 from tests.models.conftest import DENSE, INSIDE
@@ -22,7 +23,6 @@ from tests.models.oracle import (
     Tilted,
     generate,
     left_by_layer,
-    masked_logits,
     model_inputs,
     read_while_decoding,
     skip_if_repeats_mix,

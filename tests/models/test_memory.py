@@ -11,12 +11,13 @@ import torch
 from transformers.utils import output_capturing
 
 from gleanvid.compressors.full_tokens import FullTokens
+from gleanvid.evaluation.check.reference import hook_count
 from gleanvid.models import compressing
 from gleanvid.models.boundary import chunks
 from gleanvid.models.generation.sampling import Sampling
 from tests.models.conftest import EVERY, VARIANTS
 from tests.models.live import LiveBytes
-from tests.models.oracle import EveryNth, hook_count, model_inputs
+from tests.models.oracle import EveryNth, model_inputs
 from tests.models.tiny import noise_video
 
 QUARTER = EveryNth(retention_ratio=0.25)

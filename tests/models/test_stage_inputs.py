@@ -10,18 +10,11 @@ import pytest
 import torch
 
 from gleanvid.compressors.base import Chain, Compressor
+from gleanvid.evaluation.check.reference import hook_count, token_columns
 from gleanvid.models import compressing, load_model
 from gleanvid.types import Compression
 from tests.models.conftest import DENSE, INSIDE
-from tests.models.oracle import (
-    QUESTIONS,
-    EveryNth,
-    Failing,
-    generate,
-    hook_count,
-    model_inputs,
-    token_columns,
-)
+from tests.models.oracle import QUESTIONS, EveryNth, Failing, generate, model_inputs
 
 HALF = EveryNth(retention_ratio=0.5)
 SEEN: list = []

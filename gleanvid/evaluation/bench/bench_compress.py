@@ -15,6 +15,7 @@ import torch
 from gleanvid.compressors import Compressor, title_of
 from gleanvid.evaluation.bench.machine import describe_machine, in_words
 from gleanvid.evaluation.markdown import markdown_table
+from gleanvid.evaluation.recording.reading import open_recording
 from gleanvid.models.cost.measure import now, peak_memory_mib, reset_peak_memory
 from gleanvid.types import Compression, VideoTokens
 
@@ -36,15 +37,27 @@ def made_up_tokens(grid: tuple[int, int, int], width: int, device: str) -> Video
         + 0.3 * torch.randn(rows * columns, width, generator=generator)
         for unit in range(units)
     ]
-    count = units * rows * columns
-    return VideoTokens(
-        torch.cat(frames).to(device),
-        grid,
-        saliency=torch.rand(count, generator=generator).to(device),
-        keys=torch.randn(count, _KEY_WIDTH, generator=generator).to(device),
-        text=torch.randn(_TEXT_TOKENS, width, generator=generator).to(device),
-        attention=torch.rand(_HEADS, _TEXT_TOKENS, count, generator=generator).to(device),
-    )
+    return _with_signals(VideoTokens(torch.cat(frames), grid), generator, device)
+
+
+def recorded_tokens(path: str, device: str) -> VideoTokens:
+    """Those of a recording; signals that it does not hold are made up. Raises ``ValueError``."""
+    return _with_signals(open_recording(path).tokens, torch.Generator().manual_seed(0), device)
+
+
+def _with_signals(tokens: VideoTokens, generator: torch.Generator, device: str) -> VideoTokens:
+    count, width = tokens.features.shape
+    made: dict[str, Any] = {
+        "saliency": torch.rand(count, generator=generator),
+        "keys": torch.randn(count, _KEY_WIDTH, generator=generator),
+        "text": torch.randn(_TEXT_TOKENS, width, generator=generator),
+        "attention": torch.rand(_HEADS, _TEXT_TOKENS, count, generator=generator),
+    }
+    known: dict[str, Any] = {name: getattr(tokens, name) for name in made}
+    signals: dict[str, Any] = {
+        name: (made[name] if own is None else own).to(device) for name, own in known.items()
+    }
+    return VideoTokens(tokens.features.to(device), tokens.grid, **signals)
 
 
 def run_stages(method: Compressor, tokens: VideoTokens) -> Compression:
@@ -70,18 +83,11 @@ def run_stages(method: Compressor, tokens: VideoTokens) -> Compression:
     return whole
 
 
-def measure(
-    methods: Sequence[Compressor],
-    grid: tuple[int, ...],
-    width: int,
-    repeats: int = 5,
-    device: str | None = None,
-) -> dict[str, Any]:
+def measure(methods: Sequence[Compressor], tokens: VideoTokens, repeats: int = 5) -> dict[str, Any]:
     """Median seconds of each method and of X @ X^T, in turns, and peak extra memory."""
-    where = device or ("cuda" if torch.cuda.is_available() else "cpu")
-    machine = describe_machine(torch.device(where))
-    tokens = made_up_tokens((grid[0], grid[1], grid[2]), width, where)
     features = tokens.features
+    where, (grid, width) = features.device, (tokens.grid, features.shape[1])
+    machine = describe_machine(where)
     work: dict[str, Callable[[], Any]] = {"X @ X.T": lambda: features @ features.T}
     work |= {method.name: partial(run_stages, method, tokens) for method in methods}
     out_of_reach = {name: error for name, call in work.items() if (error := _refusal(call))}
@@ -115,16 +121,14 @@ def _refusal(call: Callable[[], Any]) -> str:
     return ""
 
 
-def _timed(call: Callable[[], Any], device: str) -> float:
-    where = torch.device(device)
+def _timed(call: Callable[[], Any], where: torch.device) -> float:
     started = now(where)
     call()
     return now(where) - started
 
 
-def _extra_bytes(call: Callable[[], Any], device: str) -> float:
+def _extra_bytes(call: Callable[[], Any], where: torch.device) -> float:
     """Peak memory of one call beyond what was held before it."""
-    where = torch.device(device)
     gc.collect()
     with suppress(OSError, AttributeError):  # hand freed memory back first (glibc)
         ctypes.CDLL("libc.so.6").malloc_trim(0)

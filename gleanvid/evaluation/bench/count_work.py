@@ -1,8 +1,9 @@
 """Counts what one ``compress`` makes a device do: kernels, factorizations, read-backs, bytes.
 Needs no GPU.
 
-An operation on values that were read back runs on the host and is counted apart. On a machine
-without a GPU, what ``Tensor.cpu`` returns stands for such values.
+An operation on values that were read back, or made on the host, runs there and is counted apart.
+On a machine without a GPU, what ``Tensor.cpu`` returns and what is made without naming a device
+stand for such values.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import weakref
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -21,14 +23,18 @@ from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_mod
 from torch.utils._pytree import tree_leaves
 
 from gleanvid.compressors.base import Compressor
-from gleanvid.evaluation.bench.bench_compress import made_up_tokens, run_stages
+from gleanvid.evaluation.bench.bench_compress import run_stages
 from gleanvid.evaluation.bench.device_time import device_times
 from gleanvid.evaluation.markdown import markdown_table
+from gleanvid.types import VideoTokens
 
 _READS = {Tensor.cpu, Tensor.tolist, Tensor.numpy}
 _SYNCHRONISING = {"aten::_local_scalar_dense", "aten::nonzero", "aten::masked_select"}
 _SYNCHRONISING |= {"aten::_unique2", "aten::unique_dim", "aten::unique_consecutive"}
 _SYNCHRONISING |= {"aten::repeat_interleave.Tensor"}
+_MAKERS = {torch.tensor, torch.as_tensor, torch.arange, torch.zeros, torch.ones, torch.empty}
+_MAKERS |= {torch.full, torch.eye, torch.linspace, torch.from_numpy, torch.rand, torch.randn}
+_FROM_LISTS = {torch.tensor, torch.as_tensor}
 _DENSE = {"aten::_linalg_eigh", "aten::_linalg_svd", "aten::linalg_eig"}
 _QR = "aten::linalg_qr"
 
@@ -38,13 +44,14 @@ class Work:
     """Counts of one call. ``kernels``: ATen operations on the device that are no views.
 
     ``qr``: Householder factorizations; ``dense``: eigenproblems and singular values on the device;
-    ``bytes_moved``: of the inputs and outputs of all kernels.
+    ``bytes_moved``: of the inputs and outputs of all kernels; ``copies``: from the host.
     """
 
     kernels: int = 0
     qr: int = 0
     dense: int = 0
     read_backs: int = 0
+    copies: int = 0
     bytes_moved: int = 0
     host_operations: int = 0
     by_name: Counter[str] = field(default_factory=Counter)
@@ -57,15 +64,15 @@ class _Host:
         self._places: set[int] = set()
 
     def add(self, tensor: Tensor) -> None:
-        if tensor.layout != torch.strided:
+        storage = _storage(tensor)
+        if storage is None:
             return
-        storage = tensor.untyped_storage()
         self._places.add(storage._cdata)
         weakref.finalize(storage, self._places.discard, storage._cdata)
 
     def __contains__(self, tensor: Tensor) -> bool:
-        dense = tensor.layout == torch.strided
-        return dense and tensor.untyped_storage()._cdata in self._places
+        storage = _storage(tensor)
+        return storage is not None and storage._cdata in self._places
 
 
 class _Operations(TorchDispatchMode):
@@ -90,6 +97,7 @@ class _Operations(TorchDispatchMode):
         work = self._work
         selects = name.startswith("aten::index") and any(t.dtype == torch.bool for t in inputs[1:])
         work.read_backs += name in _SYNCHRONISING or selects
+        work.copies += name.startswith("aten::index") and any(t in self._host for t in inputs[1:])
         if name == "aten::_local_scalar_dense":
             return
         work.kernels += 1
@@ -100,13 +108,19 @@ class _Operations(TorchDispatchMode):
 
 
 class _Reads(TorchFunctionMode):
-    """Counts the calls that copy values to the host, and marks what they return."""
+    """Counts the calls that copy values to the host or from it, and marks what lies there."""
 
     def __init__(self, work: Work, host: _Host) -> None:
         super().__init__()
         self._work, self._host = work, host
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if func in _MAKERS:
+            return self._made(func, args, kwargs or {})
+        if self._sends(func, args, kwargs or {}):
+            self._work.copies += 1
+            with _disable_current_modes():
+                return func(*args, **(kwargs or {})).clone()
         if not self._reads(func, args, kwargs or {}):
             return func(*args, **(kwargs or {}))
         self._work.read_backs += 1
@@ -116,6 +130,32 @@ class _Reads(TorchFunctionMode):
             copy = func(*args, **(kwargs or {})).clone()
         self._host.add(copy)
         return copy
+
+    def _made(self, func: Any, args: Any, kwargs: Any) -> Any:
+        """On the host where no device is named; a list that goes to one is copied."""
+        if kwargs.get("device") is not None:
+            self._work.copies += func in _FROM_LISTS
+            return func(*args, **kwargs)
+        given = args[0] if args else None
+        if isinstance(given, Tensor):  # as_tensor hands it on
+            return func(*args, **kwargs)
+        with _disable_current_modes():
+            made = func(*args, **kwargs)
+        if made.device.type == "cpu":
+            self._host.add(made)
+        return made
+
+    def _sends(self, func: Any, args: Any, kwargs: Any) -> bool:
+        """Whether a call copies values of the host to the device."""
+        if func is Tensor.new_tensor:
+            return args[0] not in self._host
+        if func is not Tensor.to or args[0] not in self._host:
+            return False
+        words = (*args[1:], *kwargs.values())
+        return any(
+            isinstance(word, torch.device) or (isinstance(word, Tensor) and word not in self._host)
+            for word in words
+        )
 
     def _reads(self, func: Any, args: Any, kwargs: Any) -> bool:
         if not args or not isinstance(args[0], Tensor) or args[0] in self._host:
@@ -133,15 +173,11 @@ def count(call: Callable[[], Any]) -> Work:
     return work
 
 
-def count_all(
-    methods: Sequence[Compressor], grid: tuple[int, ...], width: int, device: str | None = None
-) -> dict[str, Any]:
+def count_all(methods: Sequence[Compressor], tokens: VideoTokens) -> dict[str, Any]:
     """A row for every method, on the tokens that ``bench compress`` measures with.
 
     On a GPU a row also holds ``device_s`` and ``launch_gap_s`` (:func:`device_times`).
     """
-    where = device or ("cuda" if torch.cuda.is_available() else "cpu")
-    tokens = made_up_tokens((grid[0], grid[1], grid[2]), width, where)
     size = tokens.features.numel() * tokens.features.element_size()
     rows, out_of_reach = [], {}
     for method in methods:
@@ -156,7 +192,11 @@ def count_all(
             facts |= device_times(call, tokens.features.device)
         rows.append({"compressor": method.name} | facts | {"by_name": dict(work.by_name)})
     shares = sorted({method.retention_ratio for method in methods} - {1.0})
-    facts = {"grid": list(grid), "width": width, "retention_ratio": shares}
+    facts = {
+        "grid": list(tokens.grid),
+        "width": tokens.features.shape[1],
+        "retention_ratio": shares,
+    }
     return facts | {"torch": torch.__version__, "rows": rows, "out_of_reach": out_of_reach}
 
 
@@ -185,6 +225,15 @@ def table(report: dict[str, Any]) -> str:
     lines = [first, "", markdown_table([*heads, *times.values()], rows)]
     lines += [f"`{name}`: {reason}\n" for name, reason in report["out_of_reach"].items()]
     return "\n".join(lines).rstrip()
+
+
+def _storage(tensor: Tensor) -> torch.UntypedStorage | None:
+    """None for sparse tensors and those inside vmap, which have none of their own."""
+    if tensor.layout != torch.strided:
+        return None
+    with suppress(NotImplementedError):
+        return tensor.untyped_storage()
+    return None
 
 
 def _tensors(tree: Any) -> list[Tensor]:

@@ -20,14 +20,14 @@ from gleanvid.compressors.ablation import Ablation
 from gleanvid.evaluation.benchmarks import BenchmarkError, open_benchmark
 from gleanvid.evaluation.benchmarks.published import split
 from gleanvid.evaluation.paper.presets import ClipSample
+from gleanvid.evaluation.recording.layout import is_recording
+from gleanvid.evaluation.recording.model import read_clip
 from gleanvid.evaluation.run.fingerprint import describe_model
 from gleanvid.evaluation.run.setups import method_from
 from gleanvid.models.base import ModelAdapter
 from gleanvid.models.encoded import Encoded
 from gleanvid.models.generation.sampling import Sampling
-from gleanvid.pipeline import MAX_SIDE
 from gleanvid.types import Compression, ModelError, VideoError
-from gleanvid.video import read_video
 from gleanvid.video.reader import Backend
 
 SUFFIXES = (".mp4", ".mkv", ".webm", ".mov", ".avi", ".m4v", ".mpg", ".mpeg", ".ts", ".wmv", ".flv")
@@ -69,17 +69,24 @@ class Skipped:
 
 
 def find_clips(places: Sequence[str | Path]) -> list[Path]:
-    """Files as named, folders searched for videos. Raises ``ValueError`` where there is none."""
+    """Files as named, folders searched for videos and recordings.
+
+    Raises ``ValueError`` where there is none.
+    """
     found: list[Path] = []
     for place in map(Path, places):
         if place.is_dir():
-            inside = (path for path in place.rglob("*") if path.suffix.lower() in SUFFIXES)
+            inside = (path for path in place.rglob("*") if _is_clip(path))
             found += sorted(path for path in inside if path.is_file())
         else:
             found.append(place)
     if not found:
         raise ValueError(f"no video in {', '.join(map(str, places))} ({', '.join(SUFFIXES)})")
     return found
+
+
+def _is_clip(path: Path) -> bool:
+    return path.suffix.lower() in SUFFIXES or is_recording(path)
 
 
 def sampled_clips(sample: ClipSample, data: str = "") -> list[Path]:
@@ -120,9 +127,9 @@ def diagnose_clips(
         if on_clip:
             on_clip(number, path)
         try:
-            video = read_video(path, num_frames, backend=backend, max_side=MAX_SIDE)
+            video = read_clip(path, num_frames, backend)
             encoded = model.encode(video, needs)
-        except (VideoError, ModelError, OSError) as error:
+        except (VideoError, ModelError, ValueError, OSError) as error:
             yield Skipped(path.name, str(error))
             continue
         debiased = metrics.debiased(encoded.tokens.features)

@@ -15,6 +15,8 @@ def describe_model(model: Any) -> dict[str, Any]:
 
     "processor": class and "size" of what prepares videos, as its checkpoint says.
     """
+    if known := getattr(model, "described", None):  # recorded clips stand for it
+        return dict(known)
     processor = getattr(model, "processor", None)
     videos = getattr(processor, "video_processor", processor)
     size = getattr(videos, "size", None) or {}

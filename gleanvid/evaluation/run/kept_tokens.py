@@ -17,6 +17,7 @@ import numpy as np
 
 from gleanvid.compressors.base import Compressor
 from gleanvid.evaluation.diagnostics.diagnose import find_clips
+from gleanvid.evaluation.recording.model import read_clip
 from gleanvid.evaluation.run.journal import Journal
 from gleanvid.evaluation.run.ray_cluster import Load, on_workers
 from gleanvid.evaluation.run.rows import ClipRow
@@ -25,10 +26,8 @@ from gleanvid.evaluation.run.setups import Setup
 from gleanvid.metrics.saturation import saturation
 from gleanvid.models.base import ModelAdapter
 from gleanvid.models.cost.measure import now
-from gleanvid.pipeline import MAX_SIDE
 from gleanvid.run import mask_arrays
 from gleanvid.types import Video
-from gleanvid.video import read_video
 from gleanvid.video.reader import Backend
 
 Arrays = dict[str, np.ndarray]
@@ -168,7 +167,7 @@ def _left(clips: Clips, job: Job, folder: Path, journal: Journal) -> list[tuple[
 
 
 def _read(job: Job, part: tuple[str, Path]) -> Video:
-    return read_video(part[1], job.num_frames, backend=job.backend, max_side=MAX_SIDE)
+    return read_clip(part[1], job.num_frames, job.backend)
 
 
 def _keep(

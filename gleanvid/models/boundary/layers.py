@@ -46,6 +46,7 @@ class LayerHooks:
         """No prompt with a video is in work."""
         self.prefilling = False
         self._plans, self._steps, self._attention = {}, [], {}
+        self._cut: tuple[Any, ...] = ()  # what the layer before got, and what it was cut from
 
     def begin(self, spans: list[list[Span]], present: Tensor, previous: Rows | None) -> None:
         """A prompt enters layer 0; ``present`` bool [B, P] is False on padding."""
@@ -84,19 +85,26 @@ class LayerHooks:
         plan = self._plans.get(stage)
         if plan is None:
             return None
-        changed = dict(kwargs)
-        changed["position_ids"] = None  # only packed sequences look at it, with gaps as borders
-        changed["attention_mask"] = narrowed_mask(
-            kwargs.get("attention_mask"),
-            plan,
-            self._entered.index.shape[1],
-            self.prefilling,
-            getattr(kwargs.get("past_key_values"), "is_compileable", False),
-        )
-        if self.prefilling:
-            tables = kwargs["position_embeddings"]
-            changed["position_embeddings"] = tuple(_cut_table(table, plan) for table in tables)
+        # position_ids: only packed sequences look at them, with gaps as borders
+        changed = kwargs | {"position_ids": None} | self._shorter(plan, kwargs)
         return (hidden, *args[1:]), changed
+
+    def _shorter(self, plan: Plan, kwargs: dict[str, Any]) -> dict[str, Any]:
+        """Mask and rotary tables of the plan's columns, cut once for all layers that share them."""
+        mask, tables = kwargs.get("attention_mask"), kwargs.get("position_embeddings")
+        if self._cut:
+            made_for, made = self._cut[:-1], self._cut[-1]
+            if all(a is b for a, b in zip(made_for, (plan, mask, tables), strict=True)):
+                return made
+        static = getattr(kwargs.get("past_key_values"), "is_compileable", False)
+        entered = self._entered.index.shape[1]
+        shorter: dict[str, Any] = {
+            "attention_mask": narrowed_mask(mask, plan, entered, self.prefilling, static)
+        }
+        if self.prefilling and tables is not None:
+            shorter["position_embeddings"] = tuple(_cut_table(table, plan) for table in tables)
+        self._cut = (plan, mask, tables, shorter)
+        return shorter
 
     def _reduce(self, layer: int, hidden: Tensor) -> Tensor:
         start = now(hidden.device)
@@ -109,7 +117,7 @@ class LayerHooks:
         hidden = reduce_rows(hidden, plan, self._spans, records)
         before = list(self._plans.values())[-1] if self._plans else self._entered
         index = before.index.gather(1, plan.index)
-        self._plans[layer] = Plan(index, plan.mask, plan.spans)
+        self._plans[layer] = Plan(index, plan.mask, plan.spans, plan.lengths)
         self._steps.append((plan, self._spans, records))
         self._spans, self._present, self._previous = plan.spans, plan.mask, records
         self._attention.clear()
@@ -121,13 +129,14 @@ class LayerHooks:
         span = self._spans[row][number]
         text = None
         if "text" in stage.needs:
-            text = hidden[row, text_columns(self._present[row], self._spans[row], span)]
+            columns = text_columns(self._present[row], self._spans[row], span)
+            text = hidden[row, columns.to(hidden.device)]
         tokens = VideoTokens(
-            hidden[row, span.columns],
+            hidden[row, span.columns.to(hidden.device)],
             span.grid,
             text=text,
             attention=self._attention.get((row, number)),
-            positions=span.positions,
+            positions=None if span.positions is None else span.positions.to(hidden.device),
             previous=self._previous[row][number] if self._previous else None,
         )
         return stage.compress(tokens)
@@ -137,19 +146,20 @@ class LayerHooks:
         if not self.prefilling:
             return
         for row, videos in enumerate(self._spans):
-            present = self._present[row]
+            present = self._present[row].to(query.device)  # which may not be the prompt's
             for number, span in enumerate(videos):
-                asking = text_columns(present, videos, span)
+                asking = text_columns(self._present[row], videos, span).to(query.device)
                 asking = asking[-1:] if queries == "last" else asking
                 rows = attention_rows(query[row], key[row], kwargs.get("scaling"), asking, present)
-                self._attention[row, number] = rows[..., span.columns]
+                self._attention[row, number] = rows[..., span.columns.to(rows.device)]
 
     def _deepstack(
         self, original: Callable[..., Tensor], hidden: Tensor, visual: Tensor, level: Tensor
     ) -> Tensor:
         """A deep visual level, added to rows that a stage may have taken out or merged."""
         for plan, spans, records in self._steps:
-            level, visual = reduce_packed(level, visual.to(plan.index.device), plan, spans, records)
+            visual = visual.to(plan.index.device)
+            (level,), visual = reduce_packed([level], visual, plan, spans, records)
         return original(hidden, visual, level)
 
 

@@ -107,7 +107,7 @@ class PromptHook:
         records = self._compress(embeds, present, spans)
         plan = plan_prompt(present, spans, records)
         self.prefill.prompt_tokens = present.sum(1).tolist()
-        self.prefill.prompt_tokens_kept = plan.mask.sum(1).tolist()
+        self.prefill.prompt_tokens_kept = list(plan.lengths or ())
         whole = all(r.num_kept == r.num_tokens and not r.merges for row in records for r in row)
         entering = (spans, present) if whole else (plan.spans, plan.mask)
         self.layers.begin(*entering, self.prefill.stages.get(0))
@@ -229,7 +229,6 @@ def shortened(
         visual = visual.to(plan.index.device)
         shorter["visual_pos_masks"] = plan.gather(visual) & plan.mask
         if levels is not None:
-            shorter["deepstack_visual_embeds"] = [
-                reduce_packed(level, visual, plan, spans, records)[0] for level in levels
-            ]
+            reduced, _ = reduce_packed(levels, visual, plan, spans, records)
+            shorter["deepstack_visual_embeds"] = reduced
     return shorter

@@ -7,7 +7,7 @@ on the left. Side tokens are placeholders that are not in the video's grid, such
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -53,15 +53,19 @@ class Plan:
     """The shorter prompt.
 
     ``index`` int64 [B, P]: original column of each new one; ``mask`` bool [B, P]: False on left
-    padding; ``spans``: the videos in the new columns.
+    padding; ``spans``: the videos in the new columns; ``lengths``: columns of each row that are
+    no padding, where they are known without asking the device.
     """
 
     index: Tensor
     mask: Tensor
     spans: list[list[Span]]
+    lengths: tuple[int, ...] | None = None
 
     @cached_property
     def padded(self) -> bool:
+        if self.lengths is not None:
+            return min(self.lengths) < self.index.shape[1]
         return not bool(self.mask.all())
 
     def gather(self, stream: Tensor) -> Tensor:
@@ -108,6 +112,8 @@ def find_videos(
 
 
 def _span(columns: Tensor, grid: Grid, offset: int, beside: Tensor) -> Span:
+    if not len(beside):
+        return Span(columns, grid, offset=offset, sides=beside)
     in_grid = torch.ones_like(columns, dtype=torch.bool)
     in_grid[beside[:, 0]] = False
     sides = torch.cat([columns[beside[:, :1]], beside[:, 1:]], 1)
@@ -166,7 +172,7 @@ def plan_prompt(present: Tensor, spans: list[list[Span]], records: list[list[Com
             sides[:, 0] = torch.searchsorted(order, sides[:, 0].contiguous()) + pad
             now_at = torch.nonzero(owned == number).squeeze(1) + pad
             shorter[-1].append(Span(now_at, span.grid, span.kept(record), sides=sides))
-    return Plan(index, mask, shorter)
+    return Plan(index, mask, shorter, tuple(map(len, orders)))
 
 
 def reduce_rows(
@@ -177,28 +183,33 @@ def reduce_rows(
     for row, (old, new, by_video) in enumerate(zip(spans, plan.spans, records, strict=True)):
         for before, after, record in zip(old, new, by_video, strict=True):
             if record.merges:
-                reduced[row, after.columns] = record.apply(stream[row, before.columns])
+                merged = record.apply(stream[row, before.columns.to(stream.device)])
+                reduced[row, after.columns.to(stream.device)] = merged
     return reduced
 
 
 def reduce_packed(
-    packed: Tensor,
+    levels: Sequence[Tensor],
     visual: Tensor,
     plan: Plan,
     spans: list[list[Span]],
     records: list[list[Compression]],
-) -> tuple[Tensor, Tensor]:
-    """The same for rows stored only at visual columns (one DeepStack level).
+) -> tuple[list[Tensor], Tensor]:
+    """The same for rows stored only at visual columns (DeepStack levels).
 
-    ``packed`` [n, C], row-major over ``visual`` bool [B, L]; returns the shorter pair.
+    Each of ``levels`` [n, C] is row-major over ``visual`` bool [B, L]; returns the shorter ones
+    and their shorter ``visual``. One read-back, however many levels there are.
     """
     rank = (visual.flatten().cumsum(0) - 1).view_as(visual)
     shorter = plan.gather(visual) & plan.mask
-    reduced = packed[plan.gather(rank)[shorter].to(packed.device)]
+    taken = plan.gather(rank)[shorter]
+    reduced = [level[taken.to(level.device)] for level in levels]
     place = (shorter.flatten().cumsum(0) - 1).view_as(shorter)
     for row, (old, new, by_video) in enumerate(zip(spans, plan.spans, records, strict=True)):
         for before, after, record in zip(old, new, by_video, strict=True):
-            if record.merges:
-                rows = record.apply(packed[rank[row, before.columns].to(packed.device)])
-                reduced[place[row, after.columns].to(packed.device)] = rows
+            if not record.merges:
+                continue
+            for level, shorter_level in zip(levels, reduced, strict=True):
+                rows = record.apply(level[rank[row, before.columns].to(level.device)])
+                shorter_level[place[row, after.columns].to(level.device)] = rows
     return reduced, shorter

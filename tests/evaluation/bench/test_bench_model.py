@@ -83,9 +83,9 @@ def test_a_row_holds_medians_and_how_they_relate_to_full_tokens(measured):
 def test_seconds_wait_for_the_device(monkeypatch):
     done = []
     monkeypatch.setattr(torch.cuda, "synchronize", done.append)
-    bench_compress._timed(lambda: done.append("work"), "cuda:1")
+    bench_compress._timed(lambda: done.append("work"), torch.device("cuda:1"))
     assert done == [torch.device("cuda:1"), "work", torch.device("cuda:1")]
-    bench_compress._timed(lambda: done.append("work"), "cpu")
+    bench_compress._timed(lambda: done.append("work"), torch.device("cpu"))
     assert done[3:] == ["work"]
 
 

@@ -10,6 +10,7 @@ from torch.autograd import DeviceType
 
 from gleanvid.cli import main
 from gleanvid.compressors.gleanvid import GleanVID
+from gleanvid.evaluation.bench.bench_compress import made_up_tokens
 from gleanvid.evaluation.bench.count_work import count, count_all, table
 from gleanvid.evaluation.bench.device_time import kernel_seconds
 
@@ -55,7 +56,7 @@ def test_factorizations_are_told_apart():
 
 
 def test_gleanvid_stays_within_its_aims_on_32_units():
-    (row,) = count_all([GleanVID()], (32, 14, 14), 3584, "cpu")["rows"]
+    (row,) = count_all([GleanVID()], made_up_tokens((32, 14, 14), 3584, "cpu"))["rows"]
     assert row["kernels"] <= 1100 and row["read_backs"] <= 8
     assert row["qr"] == row["dense"] == 0
 
@@ -69,7 +70,7 @@ def test_a_gpu_is_busy_while_its_own_kernels_run():
 
 
 def test_times_of_a_gpu_stand_in_the_table_where_there_are_any():
-    report = count_all([GleanVID()], (4, 4, 4), 64, "cpu")
+    report = count_all([GleanVID()], made_up_tokens((4, 4, 4), 64, "cpu"))
     assert "launch gap" not in table(report)
     report["rows"][0] |= {"device_s": 0.0021, "launch_gap_s": 0.0123}
     assert table(report).splitlines()[-1].endswith("| 2.10 | 12.30 |")
@@ -77,7 +78,7 @@ def test_times_of_a_gpu_stand_in_the_table_where_there_are_any():
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs CUDA")
 def test_a_gpu_is_timed():
-    (row,) = count_all([GleanVID()], (8, 8, 8), 256, "cuda")["rows"]
+    (row,) = count_all([GleanVID()], made_up_tokens((8, 8, 8), 256, "cuda"))["rows"]
     assert row["device_s"] > 0 and row["launch_gap_s"] >= 0
 
 

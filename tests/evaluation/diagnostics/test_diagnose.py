@@ -134,14 +134,14 @@ def test_a_ratio_out_of_reach_is_no_failure(folder, tmp_path, capsys):
 
 
 def test_what_was_measured_before_ctrl_c_is_kept(folder, tmp_path, capsys, monkeypatch):
-    real = diagnose.read_video
+    real = diagnose.read_clip
 
     def read(path, *given, **more):
         if path.name == "b.mp4":
             raise KeyboardInterrupt
         return real(path, *given, **more)
 
-    monkeypatch.setattr(diagnose, "read_video", read)
+    monkeypatch.setattr(diagnose, "read_clip", read)
     asked = ["--compressor", "uniform", "--retention-ratio", "0.25", "--num-frames", "4"]
     given = ["diagnose", str(folder / "a.mp4"), str(folder / "b.mp4"), *asked]
     assert main([*given, "--out", str(tmp_path)]) == 130

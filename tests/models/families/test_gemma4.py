@@ -6,11 +6,12 @@ import pytest
 import torch
 
 from gleanvid.compressors.base import Chain
+from gleanvid.evaluation.check.reference import hook_count
 from gleanvid.models import compressing, load_model
 from gleanvid.models.boundary import prompt
 from gleanvid.models.generation.sampling import Sampling
 from gleanvid.types import ModelError
-from tests.models.oracle import QUESTIONS, EveryNth, generate, hook_count, model_inputs
+from tests.models.oracle import QUESTIONS, EveryNth, generate, model_inputs
 from tests.models.tiny import noise_video
 
 QUARTER = EveryNth(retention_ratio=0.25)

@@ -11,6 +11,7 @@ import torch
 
 from gleanvid.compressors.base import Chain
 from gleanvid.compressors.full_tokens import FullTokens
+from gleanvid.evaluation.check.reference import hook_count, kept_columns, recomputed
 from gleanvid.models import compressing
 from gleanvid.models.generation.sampling import Sampling
 from gleanvid.types import Video
@@ -22,8 +23,6 @@ from tests.models.oracle import (
     EveryNth,
     PairMean,
     generate,
-    hook_count,
-    kept_columns,
     model_inputs,
     read_while_decoding,
 )
@@ -47,38 +46,6 @@ def test_keeping_all_is_bit_identical(model, rows):
     assert all(torch.equal(a, b) for a, b in zip(plain.logits, same.logits, strict=True))
 
 
-@torch.no_grad()
-def recomputed(model, inputs, kept, steps, compact=False):
-    """Logits of every step [S, vocabulary]: the language model on the kept columns and the steps
-    so far, at their original positions (or ``compact`` ones), without any cache."""
-    core = model.layout.core
-    seen = {}
-
-    def look(module, args, kwargs):
-        seen.update(kwargs)
-
-    handle = model.layout.language_model.register_forward_pre_hook(look, with_kwargs=True)
-    core(**inputs, use_cache=False)
-    handle.remove()
-    whole = seen.get("position_ids")
-    if whole is None:
-        whole = torch.arange(len(kept)).expand(3, 1, -1)
-    positions = whole[-3:, :, kept]
-    embed = model.layout.language_model.get_input_embeddings()
-    later = whole.max() + 1 + torch.arange(len(steps))
-    positions = torch.cat([positions, later.expand(3, 1, -1)], 2)
-    if compact:
-        positions = torch.arange(positions.shape[2]).expand_as(positions)
-    embeds = torch.cat([seen["inputs_embeds"][:, kept], embed(steps)[None]], 1)
-    output = model.layout.language_model(
-        inputs_embeds=embeds,
-        position_ids=positions,
-        attention_mask=torch.ones(embeds.shape[:2], dtype=torch.long),
-        use_cache=False,
-    )
-    return model.hf_model.lm_head(output.last_hidden_state[0, int(kept.sum()) - 1 :])
-
-
 def test_a_quarter_equals_the_shorter_prompt_recomputed_at_every_step(model):
     inputs = model_inputs(model, QUESTIONS[:1])
     with compressing(model.hf_model, QUARTER) as record:
@@ -86,9 +53,9 @@ def test_a_quarter_equals_the_shorter_prompt_recomputed_at_every_step(model):
     kept = kept_columns(model, inputs, [record.compression])[0]
     assert int(kept.sum()) == record.prompt_tokens_kept[0] < inputs["input_ids"].shape[1]
     steps = read_while_decoding(output, inputs)[0]
-    expected = recomputed(model, inputs, kept, steps)
+    expected = recomputed(model, inputs, kept, steps)[-len(steps) - 1 :]
     torch.testing.assert_close(torch.cat(output.logits), expected, atol=1e-5, rtol=0)
-    wrong = recomputed(model, inputs, kept, steps, compact=True)
+    wrong = recomputed(model, inputs, kept, steps, compact=True)[-len(steps) - 1 :]
     assert (wrong - expected).abs().max() > 0.01  # positions matter, so the check can fail
 
 

@@ -12,10 +12,11 @@ import torch
 
 from gleanvid.compressors.base import Chain
 from gleanvid.compressors.full_tokens import FullTokens
+from gleanvid.evaluation.check.reference import hook_count
 from gleanvid.models import compressing
 from gleanvid.models.generation.conversation import reads_the_question
 from gleanvid.models.generation.sampling import Sampling
-from tests.models.oracle import DECODED, EveryNth, Failing, PairMean, hook_count, model_inputs
+from tests.models.oracle import DECODED, EveryNth, Failing, PairMean, model_inputs
 from tests.models.tiny import noise_video
 
 QUARTER, HALF = EveryNth(retention_ratio=0.25), EveryNth(retention_ratio=0.5)

@@ -1,0 +1,55 @@
+"""``gleanvid check``: proves on this machine, with this model, that compression is right."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from gleanvid.cli import options as shared
+
+
+def add(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:
+    """The options of the command."""
+    parser.add_argument("video", nargs="?", help="path of a video file (default: made-up frames)")
+    parser.add_argument(
+        "--num-frames", "--frames", type=int, default=32, help="frames sampled from the video"
+    )
+    parser.add_argument("--backend", default="pyav", help="pyav, decord or opencv")
+    parser.add_argument("--quick", action="store_true", help="the laws alone, no times")
+    parser.add_argument("--out", metavar="DIR", help="folder for the report (Markdown and JSON)")
+    parser.add_argument("--json", action="store_true", help="print JSON instead of Markdown")
+    shared.add_model(parser)
+    parser.set_defaults(run=_check)
+
+
+def _check(options: argparse.Namespace) -> int:
+    """1 where a law does not hold."""
+    from pathlib import Path
+
+    from gleanvid.evaluation.check.check import check
+
+    video = _video(options)
+    report = check(shared.load(options), video, quick=options.quick, on_progress=_tell)
+    print(json.dumps(report.as_dict(), indent=1) if options.json else report.text())
+    if options.out:
+        report.write(Path(options.out))
+    return int(bool(report.failed))
+
+
+def _tell(text: str) -> None:
+    sys.stderr.write(f"{text} ...\n")
+
+
+def _video(options: argparse.Namespace) -> Any:
+    from gleanvid.evaluation.bench.bench_model import made_up_video
+    from gleanvid.pipeline import MAX_SIDE
+    from gleanvid.video import read_video
+
+    if options.num_frames < 1:
+        raise ValueError(f"num_frames={options.num_frames} must be at least 1")
+    if options.video is None:
+        return made_up_video(options.num_frames, 360, 640)
+    return read_video(options.video, options.num_frames, backend=options.backend, max_side=MAX_SIDE)

@@ -1,0 +1,91 @@
+"""``gleanvid record CLIPS``: what clips are to a model, as files that need no model to study."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gleanvid.cli import options as shared
+from gleanvid.cli.diagnose import ratios, tell, writable
+
+if TYPE_CHECKING:
+    from gleanvid.evaluation.recording.writing import Wanted
+
+
+def add(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:
+    """The options of the command."""
+    parser.add_argument("clips", nargs="+", help="folders of videos, or video files")
+    parser.add_argument("--question", action="append", default=[], help="asked; more than one goes")
+    parser.add_argument("--compressor", default="full,gleanvid", help="names, comma-separated")
+    parser.add_argument("--retention-ratio", default="0.25", help="comma-separated")
+    parser.add_argument("--max-new-tokens", type=int, default=64)
+    parser.add_argument(
+        "--features",
+        default="exact",
+        help="exact (as the model has them), bfloat16 or int8 (half as large as bfloat16)",
+    )
+    parser.add_argument(
+        "--signals", default="", help="recorded for methods not named: saliency, keys or both"
+    )
+    parser.add_argument("--clip-licence", default="", help="kept with the clips, as given")
+    parser.add_argument("--weights-licence", default="", help="likewise (default: as registered)")
+    parser.add_argument(
+        "--num-frames", "--frames", type=int, default=32, help="frames sampled from each video"
+    )
+    parser.add_argument("--backend", default="pyav", help="pyav, decord or opencv")
+    parser.add_argument("--out", required=True, metavar="DIR", help="folder of the recordings")
+    shared.add_model(parser)
+    parser.set_defaults(run=_record)
+
+
+def _record(options: argparse.Namespace) -> int:
+    """1 where a clip failed."""
+    from gleanvid.evaluation.recording.layout import SUFFIX
+    from gleanvid.evaluation.recording.writing import record
+    from gleanvid.evaluation.run.kept_tokens import named_clips
+    from gleanvid.pipeline import MAX_SIDE
+    from gleanvid.types import ModelError, VideoError
+    from gleanvid.video import read_video
+
+    clips, wanted, folder = named_clips(options.clips), _wanted(options), writable(options.out)
+    model: Any = shared.load(options)
+    failed = 0
+    for name, clip in clips.items():
+        path = folder / (name + SUFFIX)
+
+        def told(size: int, path: Path = path) -> None:
+            tell(f"{path.name}: {size / 1e6:.1f} MB, and what is asked")
+
+        try:
+            frames = options.num_frames
+            video = read_video(clip, frames, backend=options.backend, max_side=MAX_SIDE)
+            changed = record(model, video, wanted, path, told)
+        except (VideoError, ModelError) as error:
+            failed += 1
+            sys.stderr.write(f"gleanvid: {name}: {error}\n")
+            continue
+        print(f"{path.name}: {path.stat().st_size / 1e6:.1f} MB")
+        for method, share in changed.items():
+            print(f"  {method}: {share:.2%} of the kept tokens are others as they are stored")
+    return int(bool(failed))
+
+
+def _wanted(options: argparse.Namespace) -> Wanted:
+    from gleanvid.evaluation.recording.writing import Wanted
+    from gleanvid.models.loading.registry import CHECKPOINTS
+
+    shares = ratios(options.retention_ratio)
+    every = [one for share in shares for one in shared.methods(options.compressor, share)]
+    known = {one.name: one.licence for one in CHECKPOINTS}
+    return Wanted(
+        tuple(options.question),
+        tuple(dict.fromkeys(every)),  # all tokens once
+        frozenset(filter(None, options.signals.split(","))),
+        options.features,
+        options.max_new_tokens,
+        options.clip_licence,
+        options.weights_licence or known.get(options.model, ""),
+    )

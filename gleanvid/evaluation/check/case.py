@@ -1,0 +1,162 @@
+"""One clip under one compressor on a model, and the references that it must equal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from gleanvid.compressors.base import Compressor
+from gleanvid.compressors.full_tokens import FullTokens
+from gleanvid.evaluation.check.reference import (
+    compact_positions,
+    hook_count,
+    kept_columns,
+    language_model_calls,
+    masked_pass,
+    recomputed,
+)
+from gleanvid.models import boundary
+from gleanvid.models.base import ModelAdapter
+from gleanvid.models.encoded import Encoded
+from gleanvid.types import Compression
+
+QUESTIONS = ("What happens in this video?", "Describe the scene and what changes in it.")
+STEPS = 6  # decoded and read again
+ROWS = 64  # columns of the prompt whose logits are compared
+FLOOR = {torch.float32: 1e-5, torch.float16: 2e-3, torch.bfloat16: 2e-2}
+MOST = 0.3  # no bound is higher: faults look like this
+
+
+@dataclass(frozen=True)
+class Generated:
+    """``logits`` [S+1, V] of every token, those ``steps`` [1, S] that were read again, and what
+    the language model was called with."""
+
+    logits: Tensor
+    steps: Tensor
+    calls: list[dict[str, Any]]
+
+
+class Case:
+    """One clip under one compressor, which prunes ahead of the model, and its references."""
+
+    def __init__(self, model: ModelAdapter, encoded: Encoded, method: Compressor) -> None:
+        self.model, self.encoded, self.method = model, encoded, method
+        self.hf_model: Any = model.hf_model
+        self.hooks = hook_count(model.hf_model)
+        self.inputs = model.prompt(encoded, QUESTIONS[0], ())
+        self.record: Compression | None = None
+
+    def generated(self, method: Compressor | None) -> Generated:
+        """What the model's own generate() says under ``method``."""
+        length = self.inputs["input_ids"].shape[1]
+        with (
+            self.compressing(method) as record,
+            boundary.last_logits_only(self.hf_model),
+            language_model_calls(self.model) as calls,
+        ):
+            made = self.hf_model.generate(
+                **self.inputs,
+                do_sample=False,
+                min_new_tokens=STEPS + 1,
+                max_new_tokens=STEPS + 1,
+                return_dict_in_generate=True,
+                output_logits=True,
+            )
+        if method is self.method:
+            self.record = record.stages[0][0][0]
+        return Generated(torch.cat(made.logits), made.sequences[:, length:-1], calls)
+
+    @contextmanager
+    def compressing(self, method: Compressor | None) -> Iterator[boundary.Prefill]:
+        layout, signals = self.model.layout, self.encoded.signals
+        with (
+            boundary.remembered_vision(layout, self.encoded.vision),
+            boundary.compressing(self.hf_model, layout, method, signals) as record,
+        ):
+            yield record
+
+    plain = cached_property(lambda self: self.generated(None))
+    again = cached_property(lambda self: self.generated(None))
+    whole = cached_property(lambda self: self.generated(FullTokens()))
+    short = cached_property(lambda self: self.generated(self.method))
+
+    @cached_property
+    def kept(self) -> Tensor:
+        """bool [L]: columns of the prompt that the record leaves."""
+        _ = self.short
+        assert self.record is not None
+        return kept_columns(self.model, self.inputs, [self.record])[0]
+
+    @cached_property
+    def rows(self) -> Tensor:
+        """int64 [R]: which of the kept columns are compared, the last of them always."""
+        count = int(self.kept.sum())
+        return torch.linspace(0, count - 1, min(ROWS, count)).round().long().to(self.kept.device)
+
+    @cached_property
+    def rounding(self) -> float:
+        every = torch.ones_like(self.kept)
+        logits = self.reference(every, self.plain.steps, len(every) - 1 + self._steps)
+        return apart(self.plain.logits, logits)
+
+    @property
+    def bound(self) -> float:
+        return min(MOST, max(FLOOR.get(self.hf_model.dtype, 1e-5), 4 * self.rounding))
+
+    @property
+    def _steps(self) -> Tensor:
+        return torch.arange(STEPS + 1, device=self.kept.device)
+
+    @cached_property
+    def expected(self) -> Tensor:
+        """[R + S+1, V] of the reference: the compared columns, then the last one and the steps."""
+        last = int(self.kept.sum()) - 1
+        rows = torch.cat([self.rows, last + self._steps])
+        return self.reference(self.kept, self.short.steps, rows)
+
+    def reference(self, kept: Tensor, steps: Tensor, rows: Tensor) -> Tensor:
+        """Logits of ``rows`` among the kept columns and the steps."""
+        with self.compressing(None):
+            if self.model.layout.recurrent:
+                with logits_at(self.hf_model, rows):
+                    return recomputed(self.model, self.inputs, kept, steps[0])
+            behind = len(kept) + torch.arange(steps.shape[1], device=kept.device)
+            columns = torch.cat([torch.nonzero(kept).squeeze(1), behind])[rows]
+            with logits_at(self.hf_model, columns):
+                return masked_pass(self.hf_model, self.inputs, kept[None], steps)[0]
+
+    def prefill(self, compact: bool = False) -> Tensor:
+        """[R, V]: logits of the compared columns in the compressed prompt."""
+        wrong = compact_positions(self.model) if compact else nullcontext()
+        with self.compressing(self.method), wrong, logits_at(self.hf_model, self.rows):
+            return self.hf_model(**self.inputs).logits[0]
+
+
+@contextmanager
+def logits_at(hf_model: Any, rows: Tensor) -> Iterator[None]:
+    """While open, the output head reads these rows alone."""
+
+    def cut(module: nn.Module, args: tuple[Any, ...]) -> tuple[Any, ...]:
+        return (args[0][..., rows.to(args[0].device), :], *args[1:])
+
+    handle = hf_model.get_output_embeddings().register_forward_pre_hook(cut)
+    try:
+        yield
+    finally:
+        handle.remove()
+
+
+def apart(ours: Tensor, theirs: Tensor) -> float:
+    """Root mean square of the difference over that of the reference's spread; rows are logits."""
+    theirs = theirs.float().to(ours.device)
+    spread = theirs - theirs.mean(-1, keepdim=True)
+    difference = ours.float() - theirs
+    difference = difference - difference.mean(-1, keepdim=True)  # which softmax does not see
+    return float(difference.norm() / spread.norm().clamp_min(torch.finfo(torch.float32).tiny))

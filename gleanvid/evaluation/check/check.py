@@ -1,0 +1,79 @@
+"""Checks a model on the machine at hand: the laws of compression, then time and memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gleanvid.compressors.gleanvid import GleanVID
+from gleanvid.evaluation.bench.machine import describe_machine
+from gleanvid.evaluation.check import times
+from gleanvid.evaluation.check.laws import examine
+from gleanvid.evaluation.check.report import Report
+from gleanvid.models.base import ModelAdapter
+from gleanvid.types import Video
+
+TESTED_FRAMES = 8  # of the clip, for the laws: their reference reads a mask of all columns
+
+
+def check(
+    model: ModelAdapter,
+    video: Video,
+    *,
+    quick: bool = False,
+    on_progress: Callable[[str], None] | None = None,
+) -> Report:
+    """Test GleanVID at 25 % on ``model`` and ``video``, and time it unless ``quick``.
+
+    ``on_progress`` hears a few words about each step. A law that does not hold is in
+    ``Report.failed``; ``ModelError`` is raised where the model cannot run at all.
+    """
+    tell = on_progress or (lambda text: None)
+    machine = describe_machine(model.device)
+    tell("encoding")
+    few = _spread(video, TESTED_FRAMES)
+    encoded = model.encode(few)
+    findings = examine(model, encoded, GleanVID(0.25), tell)
+    clip = {
+        "frames": len(video),
+        "frame_size": list(video.frames.shape[1:3]),
+        "decoder": video.backend,
+        "frames_tested": len(few),
+        "tokens_tested": len(encoded.tokens),
+    }
+    facts = {"machine": machine, "model": _model_facts(model), "clip": clip}
+    if quick:
+        return Report(facts, findings)
+    del encoded
+    tell("timing")
+    encode_s, timed = times.timings(model, video)
+    tell("from how many frames on it pays")
+    said = times.advice(timed, times.pays_from(model, video), len(video))
+    return Report(facts, findings, timed, encode_s, said)
+
+
+def _spread(video: Video, frames: int) -> Video:
+    """At most ``frames`` frames, spread evenly over the clip."""
+    if len(video) <= frames:
+        return video
+    rows = np.linspace(0, len(video) - 1, frames).round().astype(int)
+    return Video.from_frames(video.frames[rows], fps=1.0)
+
+
+def _model_facts(model: ModelAdapter) -> dict[str, Any]:
+    config: Any = model.hf_model.config
+    name = model.name
+    local = Path(name).is_absolute() or Path(name).exists()
+    processor = getattr(model.processor, "video_processor", model.processor)
+    return {
+        "name": "a local folder" if local else name,
+        "family": config.model_type,
+        "class": type(model.hf_model).__name__,
+        "processor": type(processor).__name__,
+        "parameters": sum(weight.numel() for weight in model.hf_model.parameters()),
+        "dtype": str(model.hf_model.dtype).removeprefix("torch."),
+        "attention": config._attn_implementation,
+    }

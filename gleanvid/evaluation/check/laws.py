@@ -1,0 +1,199 @@
+"""The laws that compression keeps, tested on the model, device and precision at hand.
+
+Each is a :class:`Finding` with a figure and its bound. Differences of logits are taken relative to
+the spread of the reference's logits over the vocabulary (root mean squares). What rounding alone
+does on this machine is measured without any compression: decoding step by step beside reading
+everything at once. The bound is four times that, or a floor for the precision where it is less.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, ClassVar
+
+import torch
+from torch import Tensor, nn
+
+from gleanvid.compressors.base import Compressor
+from gleanvid.evaluation.check.case import QUESTIONS, STEPS, Case, Generated, apart
+from gleanvid.evaluation.check.reference import hook_count
+from gleanvid.evaluation.check.report import Finding
+from gleanvid.models.base import ModelAdapter
+from gleanvid.models.boundary.prompt import original_positions
+from gleanvid.models.encoded import Encoded
+from gleanvid.models.generation.sampling import Sampling
+from gleanvid.types import Compression, VideoTokens
+
+SPREAD, COLUMNS = "of the spread", "columns"
+
+
+@dataclass(frozen=True)
+class _Failing(Compressor):
+    name: ClassVar[str] = "failing"
+    title: ClassVar[str] = "Failing"
+    paper: ClassVar[str] = "none"
+
+    def compress(self, tokens: VideoTokens) -> Compression:
+        raise _FailedError
+
+
+class _FailedError(Exception):
+    """A compressor failed, on purpose."""
+
+
+def _largest(ours: Generated, theirs: Generated) -> float:
+    """Of logits, up to the first token that the two choose differently."""
+    differ = torch.nonzero((ours.steps != theirs.steps)[0])
+    count = int(differ[0]) + 1 if len(differ) else len(ours.logits)
+    return float((ours.logits[:count].float() - theirs.logits[:count].float()).abs().max())
+
+
+def keep_all(case: Case) -> Finding:
+    figure, bound = _largest(case.whole, case.plain), _largest(case.again, case.plain)
+    title = "with all tokens kept the model says what it says without GleanVID"
+    return Finding("keep_all", title, figure, bound, "logits")
+
+
+def positions(case: Case) -> Finding:
+    wrong = 0
+    for number, (plain, short) in enumerate(zip(case.plain.calls, case.short.calls, strict=True)):
+        past = len(case.kept) + number - 1 if number else 0
+        ours, theirs = _placed(short, 0), _placed(plain, past)
+        theirs = theirs[..., case.kept] if number == 0 else theirs
+        same = ours.shape == theirs.shape and (ours == theirs).flatten(0, -2).all(0)
+        wrong += theirs.shape[-1] if isinstance(same, bool) else int((~same).sum())
+    title = "kept tokens and every decoded one stand at their positions of the whole prompt"
+    return Finding("positions", title, wrong, 0, COLUMNS)
+
+
+def _placed(call: Mapping[str, Any], past: int) -> Tensor:
+    """[B, q] or [3, B, q]: where a call of the language model puts its columns."""
+    embeds = call["inputs_embeds"]
+    if call.get("position_ids") is None:
+        return past + torch.arange(embeds.shape[1], device=embeds.device)[None]
+    rows, length = embeds.shape[:2]
+    return original_positions(call["position_ids"], rows, length, embeds.device)
+
+
+def rows_of_tokens(case: Case) -> Finding:
+    plain, short = case.plain.calls[0], case.short.calls[0]
+    wrong = 0
+    for name in ("inputs_embeds", "per_layer_inputs"):
+        if plain.get(name) is not None:
+            wrong += _unequal(short.get(name), plain[name][:, case.kept])
+    return Finding("rows", "every kept column brings its own features", wrong, 0, COLUMNS)
+
+
+def deepstack(case: Case) -> Finding:
+    plain, short = case.plain.calls[0], case.short.calls[0]
+    levels, visual = plain.get("deepstack_visual_embeds"), plain.get("visual_pos_masks")
+    title = "deep visual levels follow their tokens"
+    if not levels or visual is None:
+        return Finding("deepstack", title, 0, 0, "rows", note="this model has none")
+    staying = case.kept.to(visual.device)[visual[0]]
+    found = short.get("deepstack_visual_embeds") or [None] * len(levels)
+    wrong = sum(
+        _unequal(ours, level[staying.to(level.device)])
+        for ours, level in zip(found, levels, strict=True)
+    )
+    return Finding("deepstack", title, wrong, 0, "rows")
+
+
+def _unequal(ours: Tensor | None, theirs: Tensor) -> int:
+    """Rows [..., C] that differ; all of them where the shapes do."""
+    if ours is None or ours.shape != theirs.shape:
+        return math.prod(theirs.shape[:-1])
+    return int((ours != theirs).any(-1).sum())
+
+
+def prefill(case: Case) -> Finding:
+    expected = case.expected[: len(case.rows)]
+    figure, control = apart(case.prefill(), expected), apart(case.prefill(compact=True), expected)
+    note = "" if control > case.bound else "wrong positions could not be told on this clip"
+    title = f"{case.method.retention_ratio:.0%} of the tokens equal the prompt with the rest hidden"
+    return Finding("prefill", title, figure, case.bound, SPREAD, control, note)
+
+
+def decode(case: Case) -> Finding:
+    figure = apart(case.short.logits, case.expected[len(case.rows) :])
+    title = f"so do {STEPS} tokens decoded behind it"
+    return Finding("decode", title, figure, case.bound, SPREAD)
+
+
+def cache(case: Case) -> Finding:
+    """Every question goes on from the video alone, not from what was asked before."""
+    talk, found = case.model.conversation(case.encoded, case.method), []
+    for question in (*QUESTIONS, QUESTIONS[0]):
+        alone = partial(case.model.generate, case.encoded, question, case.method, Sampling(1))
+        ours = _first_logits(case, partial(talk.ask, question, Sampling(2)))
+        fresh = _first_logits(case, alone)
+        found.append(apart(ours, fresh))
+    title = "questions on the kept cache are answered as on a new one, whatever was asked before"
+    worst = float(torch.tensor(found).max())  # NaN where one is
+    return Finding("cache", title, worst, case.bound, SPREAD)
+
+
+def _first_logits(case: Case, call: Callable[[], Any]) -> Tensor:
+    found: list[Tensor] = []
+
+    def look(module: nn.Module, args: Any, output: Tensor) -> None:
+        if not found:
+            found.append(output[0, -1:].clone())
+
+    handle = case.hf_model.get_output_embeddings().register_forward_hook(look)
+    try:
+        call()
+    finally:
+        handle.remove()
+    return found[0]
+
+
+def hooks(case: Case) -> Finding:
+    with suppress(_FailedError), case.compressing(_Failing()):
+        case.hf_model(**case.inputs)
+    left = abs(hook_count(case.hf_model) - case.hooks)
+    title = "every hook is gone, also after an error"
+    return Finding("hooks", title, left, 0, "hooks")
+
+
+LAWS: dict[str, Callable[[Case], Finding]] = {
+    "keep_all": keep_all,
+    "positions": positions,
+    "rows": rows_of_tokens,
+    "deepstack": deepstack,
+    "prefill": prefill,
+    "decode": decode,
+    "cache": cache,
+    "hooks": hooks,
+}
+
+
+@torch.no_grad()
+def examine(
+    model: ModelAdapter,
+    encoded: Encoded,
+    method: Compressor,
+    on_law: Callable[[str], None] | None = None,
+) -> tuple[Finding, ...]:
+    """Every law on one clip; ``method`` prunes ahead of the model. One that raises has failed."""
+    found = []
+    with model.lock:
+        case = Case(model, encoded, method)
+        for name, law in LAWS.items():
+            if on_law:
+                on_law(name)
+            try:
+                found.append(law(case))
+            except Exception as error:
+                note = _without_paths(f"{type(error).__name__}: {error}")
+                found.append(Finding(name, "could not be tested", math.nan, 0, "", note=note))
+    return tuple(found)
+
+
+def _without_paths(text: str) -> str:
+    return re.sub(r"(?:[A-Za-z]:)?[\\/][^\s'\":,]*", "…", text)[:300]

@@ -1,0 +1,157 @@
+"""What compression must equal: the whole prompt, in which attention does not see what was dropped.
+
+``inputs`` are the keywords of one call of the model, as its processor or ``ModelAdapter.prompt``
+makes them; letters for shapes are those of :mod:`gleanvid.models.boundary.sequence`, S decoded
+tokens that are read again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from gleanvid.models.base import ModelAdapter
+from gleanvid.types import Compression
+
+Inputs = Mapping[str, Any]
+_SEEN = (
+    *("inputs_embeds", "position_ids", "per_layer_inputs"),
+    *("visual_pos_masks", "deepstack_visual_embeds"),
+)
+_REPLACED = ("generate", "get_video_features", "get_image_features", "_deepstack_process")
+
+
+def token_columns(model: ModelAdapter, inputs: Inputs, row: int, grid: Any) -> list[int]:
+    """Columns of the grid's tokens in a row of the prompt with one video."""
+    placeholders = torch.nonzero(inputs["input_ids"][row] == model.layout.video_token_id)
+    beside = set(model.layout.sides(grid)[:, 0].tolist())
+    columns = placeholders.squeeze(1).tolist()
+    return [column for place, column in enumerate(columns) if place not in beside]
+
+
+def kept_columns(model: ModelAdapter, inputs: Inputs, records: Sequence[Compression]) -> Tensor:
+    """bool [B, L] of the prompt: what records of the whole grid leave, one per row."""
+    kept = inputs["attention_mask"].bool().clone()
+    for row, record in enumerate(records):
+        mask = record.mask.to(kept.device)
+        kept[row, token_columns(model, inputs, row, record.grid)] = mask
+        placeholders = torch.nonzero(inputs["input_ids"][row] == model.layout.video_token_id)
+        tokens = mask.tolist()
+        for place, first, stop in model.layout.sides(record.grid).tolist():
+            kept[row, placeholders[place]] = any(tokens[first:stop]) or all(tokens)
+    return kept
+
+
+def original_positions(hf_model: Any, inputs: Inputs) -> Tensor:
+    """Positions of the whole prompt as generate() makes them."""
+    if not hasattr(hf_model.model, "get_rope_index"):
+        return (inputs["attention_mask"].cumsum(1) - 1).clamp(min=0)
+    if "mm_token_type_ids" not in inputs:
+        return hf_model._prepare_position_ids_for_generation(inputs["input_ids"], inputs)[1:]
+    grids = {k: v for k, v in inputs.items() if k in ("video_grid_thw", "second_per_grid_ts")}
+    kinds, mask = inputs["mm_token_type_ids"], inputs["attention_mask"]
+    return hf_model.model.get_rope_index(inputs["input_ids"], kinds, attention_mask=mask, **grids)[
+        0
+    ]
+
+
+@torch.no_grad()
+def masked_logits(
+    hf_model: Any, inputs: Inputs, kept: Tensor, steps: Tensor
+) -> tuple[Tensor, Tensor]:
+    """Logits of the whole prompt [B, L, vocabulary] and of each teacher-forced step [B, S, ...]."""
+    logits = masked_pass(hf_model, inputs, kept, steps)
+    length = inputs["input_ids"].shape[1]
+    return logits[:, :length], logits[:, length - 1 :]
+
+
+@torch.no_grad()
+def masked_pass(hf_model: Any, inputs: Inputs, kept: Tensor, steps: Tensor) -> Tensor:
+    """Logits of prompt and ``steps`` [B, S], in which only the ``kept`` columns are seen."""
+    full = dict(inputs)
+    full["input_ids"] = torch.cat([inputs["input_ids"], steps], 1)
+    full["attention_mask"] = torch.cat([inputs["attention_mask"], torch.ones_like(steps)], 1)
+    if "mm_token_type_ids" in inputs:
+        kinds = inputs["mm_token_type_ids"]
+        text = torch.zeros_like(steps, dtype=kinds.dtype)
+        full["mm_token_type_ids"] = torch.cat([kinds, text], 1)
+    positions = original_positions(hf_model, full)
+    full["attention_mask"] = torch.cat([kept.long(), torch.ones_like(steps)], 1)
+    return hf_model(**full, position_ids=positions, use_cache=False).logits
+
+
+@torch.no_grad()
+def recomputed(
+    model: ModelAdapter, inputs: Inputs, kept: Tensor, steps: Tensor, compact: bool = False
+) -> Tensor:
+    """For layers that know no masks: logits [K+S, vocabulary] of the kept columns and ``steps`` [S]
+    at their original positions (or ``compact`` ones), read without any cache. ``kept`` bool [L]."""
+    seen = called_with(model, inputs)
+    whole = seen.get("position_ids")
+    if whole is None:
+        whole = torch.arange(len(kept), device=kept.device).expand(3, 1, -1)
+    positions = whole[-3:, :, kept]
+    language_model: Any = model.layout.language_model
+    later = whole.max() + 1 + torch.arange(len(steps), device=kept.device)
+    positions = torch.cat([positions, later.expand(3, 1, -1)], 2)
+    if compact:
+        positions = torch.arange(positions.shape[2], device=kept.device).expand_as(positions)
+    said = language_model.get_input_embeddings()(steps)[None]
+    embeds = torch.cat([seen["inputs_embeds"][:, kept], said], 1)
+    output = language_model(
+        inputs_embeds=embeds,
+        position_ids=positions,
+        attention_mask=torch.ones(embeds.shape[:2], dtype=torch.long, device=kept.device),
+        use_cache=False,
+    )
+    return model.hf_model.get_output_embeddings()(output.last_hidden_state[0])
+
+
+def called_with(model: ModelAdapter, inputs: Inputs) -> dict[str, Any]:
+    """What the untouched language model gets for ``inputs``, see :func:`language_model_calls`."""
+    with language_model_calls(model) as calls:
+        model.layout.core(**inputs, use_cache=False)
+    return calls[0]
+
+
+@contextmanager
+def language_model_calls(model: ModelAdapter) -> Iterator[list[dict[str, Any]]]:
+    """What every call of the language model brings while open, behind hooks from before: rows,
+    positions and deep levels. Caches are not held."""
+    calls: list[dict[str, Any]] = []
+
+    def look(module: nn.Module, args: Any, kwargs: dict[str, Any]) -> None:
+        calls.append({name: kwargs[name] for name in _SEEN if name in kwargs})
+
+    handle = model.layout.language_model.register_forward_pre_hook(look, with_kwargs=True)
+    try:
+        yield calls
+    finally:
+        handle.remove()
+
+
+@contextmanager
+def compact_positions(model: ModelAdapter) -> Iterator[None]:
+    """The negative control: what was kept stands where a shorter prompt would have it."""
+
+    def compact(module: nn.Module, args: Any, kwargs: dict[str, Any]) -> Any:
+        given, length = kwargs["position_ids"], kwargs["inputs_embeds"].shape[1]
+        positions = torch.arange(length, device=given.device).expand_as(given)
+        return args, kwargs | {"position_ids": positions}
+
+    handle = model.layout.language_model.register_forward_pre_hook(compact, with_kwargs=True)
+    try:
+        yield
+    finally:
+        handle.remove()
+
+
+def hook_count(hf_model: nn.Module) -> int:
+    """Hooks on any module, and methods replaced on an instance."""
+    modules = list(hf_model.modules())
+    hooks = sum(len(one._forward_pre_hooks) + len(one._forward_hooks) for one in modules)
+    return hooks + sum(name in vars(one) for one in modules for name in (*_REPLACED, "forward"))

@@ -1,0 +1,141 @@
+"""What a check of a machine found: plain values, for the command, a page, and a report to share.
+
+Nothing in here holds a path or a name of the user's: clips are told by their size, a model in a
+folder by its class.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from gleanvid.evaluation.bench.machine import in_words
+from gleanvid.evaluation.markdown import markdown_table
+from gleanvid.evaluation.results.report import write_whole
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One law that was tested: ``figure`` may be ``bound`` at most. NaN is a failure."""
+
+    name: str
+    title: str
+    figure: float
+    bound: float
+    unit: str
+    control: float | None = None  # the same figure where a fault was made on purpose
+    note: str = ""  # why it could not be tested or does not apply
+
+    @property
+    def passed(self) -> bool:
+        return self.figure <= self.bound
+
+    @property
+    def verdict(self) -> str:
+        return "ok" if self.passed else "FAILED"
+
+
+@dataclass(frozen=True)
+class Timing:
+    """One share of the tokens on the whole clip. Medians of the repeats, in seconds."""
+
+    retention_ratio: float
+    visual_tokens_kept: int
+    compress_s: float
+    prefill_s: float  # prompt to first token, without ``compress_s``
+    decode_s: float  # of a token behind the first
+    peak_memory_mib: float
+    kernels: int  # from the question to the first token, all that the device is made to do
+    read_backs: int
+
+
+@dataclass(frozen=True)
+class Report:
+    """All that a check found. ``failed`` names the laws that do not hold on this machine."""
+
+    facts: Mapping[str, Any]  # machine, model, clip
+    findings: tuple[Finding, ...]
+    timings: tuple[Timing, ...] = ()  # all tokens first
+    encode_s: float | None = None
+    advice: tuple[str, ...] = field(default=())  # what the times say, in sentences
+
+    @property
+    def failed(self) -> tuple[str, ...]:
+        return tuple(one.name for one in self.findings if not one.passed)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Ready for JSON."""
+        rows = [asdict(one) | {"passed": one.passed} for one in self.findings]
+        for row in rows:
+            row["figure"] = None if row["figure"] != row["figure"] else row["figure"]
+        return {
+            "passed": not self.failed,
+            **self.facts,
+            "findings": rows,
+            "encode_s": self.encode_s,
+            "timings": [asdict(one) for one in self.timings],
+            "advice": list(self.advice),
+        }
+
+    def text(self) -> str:
+        """The report as Markdown."""
+        model, clip = self.facts["model"], self.facts["clip"]
+        size = "x".join(map(str, clip["frame_size"]))
+        result = f"FAILED: {', '.join(self.failed)}" if self.failed else "everything holds"
+        parts = [
+            f"# GleanVID on this machine: {result}",
+            f"{model['name']} ({model['class']}), {model['dtype']}, {model['attention']}; "
+            f"{in_words(self.facts['machine'])}",
+            f"{clip['frames']} frames of {size} pixels, decoder {clip['decoder']}, processor "
+            f"{model['processor']}; laws tested on {clip['frames_tested']} of them, "
+            f"{clip['tokens_tested']:,} visual tokens",
+            markdown_table(
+                ["law", "", "found", "allowed", "with a fault", ""],
+                [_cells(one) for one in self.findings],
+                numbers=False,
+            ),
+        ]
+        if self.timings:
+            parts += [f"## Time and memory\n\nEncoding: {self.encode_s:.3f} s.", self._times()]
+        parts.append("\n".join(f"- {sentence}" for sentence in self.advice))
+        return "\n\n".join(part.strip() for part in parts) + "\n"
+
+    def _times(self) -> str:
+        heads = ["kept", "tokens", "compress ms", "prefill ms", "ms a token", "peak MiB"]
+        heads += ["kernels", "read-backs"]
+        rows = [
+            [
+                f"{one.retention_ratio:.0%}",
+                f"{one.visual_tokens_kept:,}",
+                f"{one.compress_s * 1e3:.1f}",
+                f"{one.prefill_s * 1e3:.1f}",
+                f"{one.decode_s * 1e3:.1f}",
+                f"{one.peak_memory_mib:.0f}",
+                f"{one.kernels:,}",
+                str(one.read_backs),
+            ]
+            for one in self.timings
+        ]
+        return markdown_table(heads, rows)
+
+    def write(self, folder: Path, stem: str = "check") -> None:
+        """``check.md`` and ``check.json``. Raises ``ValueError`` where that cannot be."""
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            write_whole(folder / f"{stem}.json", json.dumps(self.as_dict(), indent=1) + "\n")
+            write_whole(folder / f"{stem}.md", self.text())
+        except OSError as error:
+            raise ValueError(f"cannot write to {folder}: {error}") from error
+
+
+def _cells(one: Finding) -> list[str]:
+    whole = one.unit != "of the spread"
+    shown = [f"{value:.0f}" if whole else f"{value:.1e}" for value in (one.figure, one.bound)]
+    if one.unit == "logits":
+        shown = [f"{value:.1e}" if value else "0" for value in (one.figure, one.bound)]
+    control = "" if one.control is None else f"{one.control:.1e}"
+    told = one.title + (f" ({one.note})" if one.note else "")
+    return [f"`{one.name}`", told, f"{shown[0]} {one.unit}", shown[1], control, one.verdict]

@@ -1,0 +1,215 @@
+"""What compression costs and saves on this device."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import fields, replace
+from functools import partial
+from statistics import median
+from typing import Any, ClassVar
+
+import torch
+from torch import nn
+
+from gleanvid.compressors.base import Compressor
+from gleanvid.compressors.full_tokens import FullTokens
+from gleanvid.compressors.gleanvid import GleanVID
+from gleanvid.evaluation.bench.count_work import count
+from gleanvid.evaluation.check.report import Timing
+from gleanvid.models import boundary
+from gleanvid.models.base import ModelAdapter
+from gleanvid.models.cost.measure import now, peak_memory_mib, reset_peak_memory
+from gleanvid.models.encoded import Encoded
+from gleanvid.types import Compression, Video, VideoTokens
+
+QUESTION = "What happens in this video?"
+DECODED = 8  # tokens behind the first
+REPEATS = 3
+LONGER = 4  # times the clip's frames: no longer clip is tried for where compression pays
+SHARES = (0.25, 0.15)
+
+
+class Clock:
+    """Marks on the time line of a model's device, by its own events on CUDA.
+
+    Layers on several GPUs have no time line in common: there the clock on the wall is read, when
+    all of them are done.
+    """
+
+    def __init__(self, model: ModelAdapter) -> None:
+        self.device = model.device
+        parts = getattr(model.hf_model, "hf_device_map", {}).values()
+        self.several = len(set(map(str, parts))) > 1
+        self.by_events = self.device.type == "cuda" and not self.several
+
+    def mark(self) -> Any:
+        if self.several:
+            for number in range(torch.cuda.device_count()):
+                torch.cuda.synchronize(number)
+        if not self.by_events:
+            return now(self.device)
+        event = torch.cuda.Event(enable_timing=True)
+        event.record(torch.cuda.current_stream(self.device))
+        return event
+
+    def between(self, first: Any, second: Any) -> float:
+        """Seconds."""
+        if not self.by_events:
+            return second - first
+        second.synchronize()
+        return first.elapsed_time(second) / 1e3
+
+
+class _Timed(Compressor):
+    """The same choice as ``inner``, with marks ahead of it and behind it."""
+
+    name: ClassVar[str] = "timed"
+    title: ClassVar[str] = "Timed"
+    paper: ClassVar[str] = "none"
+
+    def __init__(self, inner: Compressor, clock: Clock) -> None:
+        super().__init__(inner.retention_ratio)
+        self.inner, self.clock = inner, clock
+        self.marks: list[Any] = []
+
+    def compress(self, tokens: VideoTokens) -> Compression:
+        self.marks.append(self.clock.mark())
+        record = self.inner.compress(tokens)
+        self.marks.append(self.clock.mark())
+        return record
+
+
+@torch.no_grad()
+def timings(model: ModelAdapter, video: Video) -> tuple[float, tuple[Timing, ...]]:
+    """Seconds of encoding, and a row for all tokens and for each of :data:`SHARES`.
+
+    Medians of :data:`REPEATS` after one to warm up; shares take turns.
+    """
+    clock = Clock(model)
+    methods = [FullTokens(), *(GleanVID(share) for share in SHARES)]
+    encode_s, rounds = [], []
+    for _ in range(REPEATS + 1):
+        first = clock.mark()
+        encoded = model.encode(video)
+        encode_s.append(clock.between(first, clock.mark()))
+        rounds.append([once(model, encoded, method, clock) for method in methods])
+    rows = []
+    for place, method in enumerate(methods):
+        work = count(partial(answer, model, encoded, method, 1))
+        row = _median([turn[place] for turn in rounds[1:]])
+        rows.append(replace(row, kernels=work.kernels, read_backs=work.read_backs))
+    return median(encode_s[1:]), tuple(rows)
+
+
+def once(
+    model: ModelAdapter, encoded: Encoded, method: Compressor, clock: Clock, decoded: int = DECODED
+) -> Timing:
+    """One question to the last of its ``decoded`` + 1 tokens; nothing is counted."""
+    gc.collect()
+    reset_peak_memory(model.device)
+    timed = _Timed(method, clock)
+    with _each_token(model, clock) as tokens:
+        start = clock.mark()
+        answer(model, encoded, timed, decoded + 1)
+    compress_s = clock.between(*timed.marks)
+    return Timing(
+        method.retention_ratio,
+        method.budget(encoded.tokens),
+        compress_s,
+        clock.between(start, tokens[0]) - compress_s,
+        clock.between(tokens[0], tokens[-1]) / max(1, decoded),
+        peak_memory_mib(model.device),
+        kernels=0,
+        read_backs=0,
+    )
+
+
+def answer(model: ModelAdapter, encoded: Encoded, method: Compressor, length: int) -> None:
+    """``length`` tokens by the model's own generate()."""
+    hf_model: Any = model.hf_model
+    inputs = model.prompt(encoded, QUESTION, ())
+    with (
+        model.lock,
+        boundary.remembered_vision(model.layout, encoded.vision),
+        boundary.compressing(hf_model, model.layout, method, encoded.signals),
+        boundary.last_logits_only(hf_model),
+    ):
+        hf_model.generate(**inputs, do_sample=False, min_new_tokens=length, max_new_tokens=length)
+
+
+@contextmanager
+def _each_token(model: ModelAdapter, clock: Clock) -> Iterator[list[Any]]:
+    """A mark when the logits of each token are made."""
+    marks: list[Any] = []
+
+    def mark(module: nn.Module, args: Any, output: Any) -> None:
+        marks.append(clock.mark())
+
+    handle = model.hf_model.get_output_embeddings().register_forward_hook(mark)
+    try:
+        yield marks
+    finally:
+        handle.remove()
+
+
+def _median(rows: Sequence[Timing]) -> Timing:
+    names = [one.name for one in fields(Timing) if one.name.endswith(("_s", "_mib"))]
+    return replace(rows[0], **{n: median(getattr(row, n) for row in rows) for n in names})
+
+
+def saved_s(full: Timing, short: Timing) -> float:
+    """What compression leaves of the prefill's seconds that it saves."""
+    return full.prefill_s - short.prefill_s - short.compress_s
+
+
+@torch.no_grad()
+def pays_from(model: ModelAdapter, video: Video) -> int | None:
+    """The least number of frames, doubled from two on, at which a quarter of the tokens is faster.
+
+    Up to :data:`LONGER` times the clip's, which is shown over and over; None where none is.
+    """
+    clock, frames = Clock(model), 2
+    while frames <= LONGER * len(video):
+        encoded = model.encode(repeated(video, frames))
+        turns = [
+            [once(model, encoded, method, clock, 0) for method in (FullTokens(), GleanVID(0.25))]
+            for _ in range(REPEATS)
+        ]
+        full, short = (_median([turn[place] for turn in turns]) for place in (0, 1))
+        if saved_s(full, short) > 0:
+            return frames
+        frames *= 2
+    return None
+
+
+def repeated(video: Video, frames: int) -> Video:
+    """``frames`` frames of the clip, spread over it or, beyond its own, from the start again."""
+    every = max(1, len(video) // frames)
+    rows = [number * every % len(video) for number in range(frames)]
+    return Video.from_frames(video.frames[rows], fps=1.0)
+
+
+def advice(timed: Sequence[Timing], pays: int | None, frames: int) -> tuple[str, ...]:
+    """What the times say, in sentences."""
+    full, *shorter = timed
+    said = []
+    for short in shorter:
+        gained, cost = full.prefill_s - short.prefill_s, short.compress_s
+        sentence = (
+            f"At {short.retention_ratio:.0%}, GleanVID saves {gained * 1e3:.1f} ms of prefill and "
+            f"costs {cost * 1e3:.1f} ms"
+        )
+        share = f" ({cost / gained:.0%} of what it saves)" if gained > 0 else ""
+        said.append(sentence + share + ".")
+    if pays is None:
+        said.append(
+            f"Compression does not make the first token faster here, up to {LONGER * frames} "
+            "frames: it is for memory, longer clips and a faster answer behind the first token."
+        )
+    elif saved_s(full, shorter[0]) <= 0 or pays > frames:
+        said.append(f"On {frames} frames it does not pay here; it does from {pays} frames on.")
+    else:
+        said.append(f"It pays from {pays} frames on (clips of 2, 4, 8 ... frames were tried).")
+    return tuple(said)

@@ -1,0 +1,55 @@
+"""The file of a recording: what one clip was to one model, in one safetensors file.
+
+Version 1. T frames, U temporal units, N tokens per unit, L = U*N, D features; all tensors:
+
+- ``features`` [L, D], float32, float16 or bfloat16; or int8, with ``features_scale``
+  and ``features_mean`` float32 [D]: a channel is its numbers times its scale plus its mean;
+- ``saliency`` [L] and ``keys`` [L, Dk] of the vision tower, where they were asked for;
+- ``seconds`` [U, 2] and ``rectangles`` [N, 4]: see :class:`gleanvid.types.VideoTokens`;
+- ``frames`` uint8: JPEG files one behind the other, ``frame_ends`` int64 [T] where each ends;
+  ``timestamps`` float64 [T], ``indices`` int64 [T];
+- ``run/I/LAYER/NAME``: the records of run I, as ``Run.save`` names them.
+
+The metadata of the file has one entry, :data:`KEY`, with JSON: ``version``, ``grid`` [U, rows,
+columns], ``model`` (name, family, class, precision, fingerprint of the weights, layers, versions),
+``machine``, ``video`` (what ``Run.summary`` says of it), ``encode_s``, ``features`` (how they are
+stored and which share of the kept tokens that changes), ``licence`` (of clip and weights, as
+given), and ``runs``: what ``Run.summary`` says of each, with its ``log_probability``,
+and ``refused``: which were out of reach.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+SUFFIX = ".recording.safetensors"
+KEY = "gleanvid_recording"
+VERSION = 1
+STORED = ("exact", "bfloat16", "int8")  # how features can be stored; exact: as the model has them
+
+
+def is_recording(path: str | Path) -> bool:
+    """By its name alone."""
+    return str(path).endswith(SUFFIX)
+
+
+def stored_features(features: Tensor, how: str) -> dict[str, Tensor]:
+    """The tensors of ``features`` [L, D] under one of :data:`STORED`."""
+    if how == "int8":
+        mean = features.float().mean(0)
+        centred = features.float() - mean
+        scale = centred.abs().amax(0).clamp_min(torch.finfo(torch.float32).tiny) / 127
+        numbers = (centred / scale).round().to(torch.int8)
+        return {"features": numbers, "features_scale": scale, "features_mean": mean}
+    return {"features": features.to(torch.bfloat16) if how == "bfloat16" else features}
+
+
+def read_features(tensors: dict[str, Tensor], dtype: torch.dtype) -> Tensor:
+    """[L, D] in the model's precision; as they lie in the file where that is theirs."""
+    features = tensors["features"]
+    if "features_scale" in tensors:
+        features = features.float() * tensors["features_scale"] + tensors["features_mean"]
+    return features.to(dtype)

@@ -1,0 +1,47 @@
+"""Pictures as videos of one frame."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gleanvid.types import Video, VideoError
+
+ENDINGS = (".bmp", ".gif", ".jpeg", ".jpg", ".png", ".tif", ".tiff", ".webp")
+
+
+def is_picture(path: str | Path) -> bool:
+    """By its ending alone."""
+    return Path(path).suffix.lower() in ENDINGS
+
+
+def as_video(given: Any) -> Video:
+    """One frame from uint8 [H, W, 3], frames from uint8 [T, H, W, 3] at one a second, or a picture
+    of Pillow. Raises ``TypeError`` for anything else and ``ValueError`` for another shape."""
+    if isinstance(given, Video):
+        return given
+    if not isinstance(given, np.ndarray):
+        if not hasattr(given, "convert"):  # a picture of Pillow
+            kind = type(given).__name__
+            raise TypeError(f"video must be a file, a Video, frames or a picture, not {kind}")
+        given = np.asarray(given.convert("RGB"))
+    return Video.from_frames(given[None] if given.ndim == 3 else given)
+
+
+def read_picture(path: str | Path, max_side: int | None = None) -> Video:
+    """One frame, turned as its camera was held. Raises ``VideoError``."""
+    from PIL import Image, ImageOps
+
+    try:
+        with Image.open(path) as image:
+            whole = ImageOps.exif_transpose(image).convert("RGB")
+    except (OSError, Image.DecompressionBombError) as error:
+        raise VideoError(f"{Path(path).name} cannot be read as a picture.") from error
+    size = whole.height, whole.width
+    if max_side is not None:
+        whole.thumbnail((max_side, max_side))
+    video = Video.from_frames(np.asarray(whole)[None], name=Path(path).name)
+    return replace(video, source_size=size)

@@ -1,0 +1,184 @@
+"""``gleanvid check``: everything holds on an intact model, and every fault is caught by name."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+
+import pytest
+import torch
+
+from gleanvid.cli import main
+from gleanvid.evaluation.check import times
+from gleanvid.evaluation.check.check import check
+from gleanvid.evaluation.check.report import Finding, Timing
+from gleanvid.models import load_model
+from gleanvid.models.boundary import hooks, prompt
+from gleanvid.models.boundary.decoding import Prefilled
+from gleanvid.models.generation.prefix import Prefix
+from tests.models import tiny_qwen
+from tests.models.tiny import noise_video
+
+VIDEO = noise_video(8)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    directory = tmp_path_factory.mktemp("a-person's-name")
+    tiny_qwen.qwen3_vl(directory)
+    return directory
+
+
+@pytest.fixture(scope="module")
+def model(folder):
+    return load_model(str(folder), device="cpu")
+
+
+def test_an_intact_model_passes_and_a_wrong_position_would_not(model):
+    report = check(model, VIDEO, quick=True)
+    assert not report.failed
+    found = {one.name: one for one in report.findings}
+    assert found["deepstack"].note == ""  # tested, not skipped
+    assert found["keep_all"].figure == found["keep_all"].bound == 0
+    assert found["prefill"].control > 100 * found["prefill"].bound
+
+
+def shifted(change):
+    """The shortened prompt with a fault in it."""
+    whole = prompt.shortened
+
+    def faulty(*args):
+        made = whole(*args)
+        return made | change(made)
+
+    return faulty
+
+
+def wrong_position(made):
+    moved = made["position_ids"].clone()
+    moved[..., 10] += 1  # one of many
+    return {"position_ids": moved}
+
+
+def other_rows(made):
+    return {"inputs_embeds": made["inputs_embeds"].roll(1, 1)}
+
+
+def other_levels(made):
+    return {"deepstack_visual_embeds": [one.roll(1, 0) for one in made["deepstack_visual_embeds"]]}
+
+
+@pytest.mark.parametrize(
+    ("change", "name"),
+    [
+        (wrong_position, "positions"),
+        (other_rows, "rows"),
+        (lambda made: {"deepstack_visual_embeds": None}, "deepstack"),
+        (other_levels, "deepstack"),
+    ],
+    ids=["position", "rows", "no deep levels", "other deep levels"],
+)
+def test_a_broken_prompt_is_caught_by_name(model, monkeypatch, change, name):
+    monkeypatch.setattr(prompt, "shortened", shifted(change))
+    failed = check(model, VIDEO, quick=True).failed
+    named = {"positions", "rows", "deepstack"} & set(failed)
+    assert named == {name} and "prefill" in failed
+
+
+def test_a_step_at_the_wrong_position_is_caught(model, monkeypatch):
+    right = Prefilled.positions_from
+    monkeypatch.setattr(Prefilled, "positions_from", lambda *args: right(*args) + 1)
+    failed = check(model, VIDEO, quick=True).failed
+    assert {"positions", "decode"} <= set(failed) and "prefill" not in failed
+
+
+def test_a_stale_cache_is_caught(model, monkeypatch):
+    monkeypatch.setattr(Prefix, "fork", lambda self: self.cache)
+    assert check(model, VIDEO, quick=True).failed == ("cache",)
+
+
+def test_a_hook_that_stays_is_caught(model, monkeypatch):
+    left = []
+
+    def staying(hf_model, layout, compressor, signals=None):
+        left.append(hf_model.register_forward_pre_hook(lambda module, args: None))
+        return hooks.compressing(hf_model, layout, compressor, signals)
+
+    monkeypatch.setattr("gleanvid.models.boundary.compressing", staying)
+    failed = check(model, VIDEO, quick=True).failed
+    for handle in left:
+        handle.remove()
+    assert failed == ("hooks",)
+
+
+def test_a_compressed_answer_that_is_none_fails_without_a_path(model, monkeypatch):
+    def broken(*args):
+        raise RuntimeError("cannot read /home/somebody/weights.bin: gone")
+
+    monkeypatch.setattr(prompt, "shortened", broken)
+    report = check(model, VIDEO, quick=True)
+    assert {"positions", "prefill", "decode", "cache"} <= set(report.failed)
+    assert "somebody" not in report.text() + json.dumps(report.as_dict())
+
+
+def test_the_command_writes_a_report_without_names_of_the_user(folder, tmp_path, capsys):
+    clip = "assets/clips/glimpse_1.mp4"
+    options = ["--model", str(folder), "--device", "cpu", "--frames", "4", "--out", str(tmp_path)]
+    assert main(["check", clip, "--dtype", "bfloat16", *options]) == 0
+    text = (tmp_path / "check.md").read_text()
+    assert text.strip() == capsys.readouterr().out.strip()
+    found = json.loads((tmp_path / "check.json").read_text())
+    assert found["passed"] and [row["retention_ratio"] for row in found["timings"]] == [
+        1,
+        0.25,
+        0.15,
+    ]
+    assert found["model"]["dtype"] == "bfloat16" and "transformers" in found["machine"]["versions"]
+    for written in (text, json.dumps(found)):
+        assert "person" not in written and "glimpse" not in written
+        assert not re.search(r"(?<!\w)/\w+/", written)
+
+
+def test_the_command_fails_where_a_law_does(folder, monkeypatch, capsys):
+    monkeypatch.setattr(prompt, "shortened", shifted(wrong_position))
+    options = ["--model", str(folder), "--device", "cpu", "--frames", "4", "--quick", "--json"]
+    assert main(["check", *options]) == 1
+    assert not json.loads(capsys.readouterr().out)["passed"]
+
+
+FULL = Timing(1.0, 1600, 0.0, 0.3, 0.01, 900.0, 700, 5)
+SHORT = replace(FULL, retention_ratio=0.25, visual_tokens_kept=400, prefill_s=0.1, compress_s=0.02)
+
+
+def test_advice_says_what_is_saved_and_from_where_on():
+    first, second = times.advice([FULL, SHORT], 4, 32)
+    assert "saves 200.0 ms of prefill and costs 20.0 ms (10%" in first
+    assert "pays from 4 frames" in second
+    slow = replace(SHORT, compress_s=0.3)
+    assert "does not pay here; it does from 64 frames" in times.advice([FULL, slow], 64, 32)[1]
+    assert "up to 128 frames" in times.advice([FULL, slow], None, 32)[1]
+
+
+def test_where_it_pays_is_the_first_length_that_saves(model, monkeypatch):
+    tried = []
+
+    def once(model, encoded, method, clock, decoded):
+        frames = len(encoded.video)
+        tried.append(frames)
+        gain = 0.0 if method.retention_ratio == 1 else 0.001 * (frames - 5)
+        return replace(FULL, prefill_s=0.3 - gain, compress_s=0.0)
+
+    monkeypatch.setattr(times, "once", once)
+    assert times.pays_from(model, VIDEO) == 8
+    assert sorted(set(tried)) == [2, 4, 8]
+    assert times.pays_from(model, times.repeated(VIDEO, 1)) is None
+
+
+def test_a_figure_that_is_no_number_has_failed():
+    assert not Finding("x", "", float("nan"), 1.0, "").passed
+
+
+def test_frames_beyond_the_clip_start_again():
+    assert len(times.repeated(VIDEO, 20)) == 20
+    assert torch.equal(*(torch.from_numpy(times.repeated(VIDEO, 20).frames[n]) for n in (1, 9)))

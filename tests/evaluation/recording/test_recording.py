@@ -1,0 +1,217 @@
+"""A clip recorded once: the same masks anywhere, and nothing else is taken for a recording."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import torch
+from safetensors import safe_open
+from safetensors.torch import save_file
+
+import gleanvid
+from gleanvid.cli import main
+from gleanvid.compressors import COMPRESSORS
+from gleanvid.evaluation.recording.layout import KEY, SUFFIX, read_features, stored_features
+from gleanvid.evaluation.recording.model import RecordedModel, recorded_model
+from gleanvid.evaluation.recording.reading import open_recording
+from gleanvid.evaluation.recording.writing import Wanted, record
+from gleanvid.types import ModelError
+
+CLIP, QUESTION = "assets/clips/glimpse_1.mp4", "What moves?"
+METHODS = (gleanvid.FullTokens(), gleanvid.GleanVID(0.25), COMPRESSORS["visionzip"](0.25))
+
+
+@pytest.fixture(scope="module")
+def model():
+    return gleanvid.load_model(device="cpu")
+
+
+@pytest.fixture(scope="module")
+def video():
+    return gleanvid.read_video(CLIP, 8)
+
+
+@pytest.fixture(scope="module")
+def recorded(model, video, tmp_path_factory):
+    path = tmp_path_factory.mktemp("recordings") / ("clip" + SUFFIX)
+    wanted = Wanted((QUESTION,), METHODS, max_new_tokens=8, clip_licence="CC0-1.0")
+    sizes = []
+    changed = record(model, video, wanted, path, sizes.append)
+    assert set(changed.values()) == {0.0}
+    assert 0 < path.stat().st_size - sizes[0] < 2**20  # told before: all but the runs
+    return path
+
+
+def test_a_fresh_process_without_the_model_makes_the_same_masks(recorded, model, video):
+    program = (
+        "import sys; sys.modules['gleanvid.models.loading.load'] = None\n"
+        "from gleanvid.compressors.gleanvid import GleanVID\n"
+        "from gleanvid.evaluation.recording.reading import open_recording\n"
+        f"tokens = open_recording({str(recorded)!r}).tokens\n"
+        "print([GleanVID(share).compress(tokens).keep.tolist() for share in (0.25, 0.1)])\n"
+        "record = GleanVID(0.25).compress(tokens)\n"
+        "print({name: score.double().tolist() for name, score in record.scores.items()})\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    tokens = model.encode(video).tokens
+    live = [gleanvid.GleanVID(share).compress(tokens) for share in (0.25, 0.1)]
+    masks, scores = map(json.loads, done.stdout.replace("'", '"').splitlines())
+    assert masks == [one.keep.tolist() for one in live]
+    assert scores == {name: rows.double().tolist() for name, rows in live[0].scores.items()}
+
+
+def test_all_of_the_clip_is_there(recorded, model, video):
+    found, encoded = open_recording(recorded), model.encode(video, frozenset({"saliency", "keys"}))
+    for name in ("features", "saliency", "keys", "seconds", "rectangles"):
+        assert torch.equal(getattr(found.tokens, name), getattr(encoded.tokens, name)), name
+    assert found.tokens.grid == encoded.tokens.grid
+    assert np.abs(found.video.frames.astype(int) - video.frames.astype(int)).mean() < 4  # JPEG
+    assert np.array_equal(found.video.timestamps, video.timestamps)
+    assert found.facts["licence"]["clip"] == "CC0-1.0"
+    assert found.facts["model"]["model"] == "builtin" and found.facts["machine"]["versions"]
+
+
+def test_answers_stand_as_they_were_given(recorded, model, video):
+    found = open_recording(recorded)
+    assert [dict(run.compressor) for run in found.runs] == [one.settings() for one in METHODS]
+    run = gleanvid.ask(video, QUESTION, model, METHODS[1], 8)
+    kept = found.answered(QUESTION, METHODS[1].settings())
+    assert kept.answer == run.answer and kept.video is found.video
+    assert torch.equal(kept.compression.keep, run.compression.keep)
+    assert kept.cost.prefill_s > 0 and found.log_probability[1] < 0
+    assert found.answered("Anything else?", METHODS[1].settings()) is None
+    assert found.answered(QUESTION, gleanvid.GleanVID(0.1).settings()) is None
+
+
+def test_int8_is_half_of_bfloat16_and_says_what_it_changes(model, video, tmp_path):
+    path, features = tmp_path / ("clip" + SUFFIX), model.encode(video).tokens.features
+    changed = record(model, video, Wanted(methods=METHODS[1:2], features="int8"), path)
+    kept = [set(METHODS[1].compress(t).keep.tolist()) for t in (
+        model.encode(video).tokens, open_recording(path).tokens)]  # fmt: skip
+    assert changed == {"gleanvid at 0.25": 1 - len(kept[0] & kept[1]) / len(kept[0])}
+    assert open_recording(path).facts["features"] == {"stored": "int8", "changed": changed}
+    eight, half = (stored_features(features, how) for how in ("int8", "bfloat16"))
+    assert eight["features"].nbytes * 2 == half["features"].nbytes
+    error = (read_features(eight, torch.float32) - features).norm() / features.std(0).norm()
+    assert error < 0.02 * len(features) ** 0.5
+
+
+def test_the_model_that_is_not_there_refuses_with_the_reason(recorded):
+    stand_in = recorded_model([recorded])
+    video = open_recording(recorded).video
+    assert stand_in.encode(video, frozenset({"saliency"})).tokens is video.tokens
+    with pytest.raises(ModelError, match="its model is not here"):
+        stand_in.generate(None, QUESTION, None)
+    with pytest.raises(ModelError, match="Only recorded clips"):
+        stand_in.encode(gleanvid.Video.from_frames(np.zeros((2, 9, 9, 3), np.uint8)))
+
+
+def test_videos_and_recordings_do_not_mix(recorded, tmp_path):
+    with pytest.raises(ValueError, match="not both"):
+        recorded_model([recorded, tmp_path / "clip.mp4"])
+    assert recorded_model([tmp_path / "clip.mp4"]) is None
+
+
+def test_the_commands_open_a_recording_in_place_of_clip_and_model(
+    recorded, model, video, tmp_path, capsys, monkeypatch
+):
+    def load_model(*_, **__):
+        raise AssertionError("nobody may ask for the model")
+
+    monkeypatch.setattr("gleanvid.models.loading.load.load_model", load_model)
+    assert main(["compress", str(recorded), "--out", str(tmp_path / "kept")]) == 0
+    arrays = np.load(tmp_path / "kept" / (recorded.name + ".npz"))
+    live = gleanvid.GleanVID().compress(model.encode(video).tokens)
+    assert arrays["keep"].tolist() == live.keep.tolist()
+    wanted = ["--retention-ratio", "0.25", "--out", str(tmp_path / "diagnosis")]
+    names = ["--compressor", "gleanvid,fastv"]
+    assert main(["diagnose", str(recorded.parent), *names, *wanted]) == 0
+    found = json.loads((tmp_path / "diagnosis" / "diagnosis.json").read_text())
+    assert found["model"] == "builtin" and found["clips_measured"] == 1
+    assert [one["name"] for one in found["skipped"]] == ["fastv"]
+    capsys.readouterr()
+    assert main(["bench", "compress", "--recording", str(recorded), "--count", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["grid"] == list(live.grid)
+
+
+def test_the_command_records(tmp_path, capsys):
+    options = ["--question", QUESTION, "--frames", "4", "--max-new-tokens", "2", "--out"]
+    assert main(["record", CLIP, *options, str(tmp_path), "--compressor", "gleanvid"]) == 0
+    (path,) = tmp_path.iterdir()
+    assert "gleanvid at 0.25: 0.00%" in capsys.readouterr().out
+    found = open_recording(path)
+    assert found.facts["licence"]["weights"] == "Apache-2.0" and len(found.runs) == 1
+    assert str(tmp_path) not in json.dumps(found.facts)
+
+
+def edited(path, folder, change):
+    """The recording with its tensors and facts changed."""
+    with safe_open(path, "pt") as file:
+        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        facts = json.loads(file.metadata()[KEY])
+    change(tensors, facts)
+    made = folder / ("changed" + SUFFIX)
+    save_file(tensors, made, metadata={KEY: json.dumps(facts)})
+    return made
+
+
+def _set(part, name, value):
+    part[name] = value
+
+
+FORGED = {
+    "another version": lambda t, f: _set(f, "version", 2),
+    "a wider grid": lambda t, f: _set(f, "grid", [4, 100, 5]),
+    "a grid of words": lambda t, f: _set(f, "grid", "abc"),
+    "no facts": lambda t, f: f.clear(),
+    "NaN": lambda t, f: t["features"][3].fill_(torch.nan),
+    "infinite keys": lambda t, f: t["keys"][0].fill_(torch.inf),
+    "features of integers": lambda t, f: _set(t, "features", t["features"].long()),
+    "int8 without a scale": lambda t, f: _set(t, "features", t["features"].to(torch.int8)),
+    "a row less": lambda t, f: _set(t, "saliency", t["saliency"][1:].clone()),
+    "a tensor more": lambda t, f: _set(t, "more", torch.zeros(2)),
+    "frames that end elsewhere": lambda t, f: t["frame_ends"].add_(5),
+    "frames that are none": lambda t, f: t["frames"].zero_(),
+    "huge frames": lambda t, f: _set(f["video"], "frame_size", [4000, 4000]),
+    "an unknown precision": lambda t, f: _set(f["model"], "dtype", "float8"),
+    "a run that keeps what is not there": lambda t, f: t["run/1/0/keep"].add_(10**6),
+    "a run without records": lambda t, f: t.pop("run/1/0/keep"),
+    "a run without cost": lambda t, f: f["runs"][0].pop("cost"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("change", FORGED.values(), ids=FORGED)
+def test_what_is_no_whole_recording_is_refused(recorded, tmp_path, change):
+    with pytest.raises(ValueError, match="not a recording"):
+        open_recording(edited(recorded, tmp_path, change))
+
+
+@pytest.mark.parametrize("content", [b"", b"PK\3\4", b"\xff" * 64, b"\0" * 8])
+def test_other_files_are_refused(tmp_path, content):
+    path = tmp_path / ("clip" + SUFFIX)
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match="not a recording"):
+        open_recording(path)
+    with pytest.raises(ValueError, match="not a recording"):
+        recorded_model([path])
+
+
+def test_half_a_file_is_refused(recorded, tmp_path):
+    path = tmp_path / ("clip" + SUFFIX)
+    path.write_bytes(recorded.read_bytes()[:-100])
+    with pytest.raises(ValueError, match="not a recording"):
+        open_recording(path)
+
+
+def test_signals_that_were_not_recorded_are_named(model, video, tmp_path):
+    path = tmp_path / ("clip" + SUFFIX)
+    model.clips.clear()  # of which others asked for them
+    record(model, video, Wanted(), path)
+    found = open_recording(path)
+    with pytest.raises(ModelError, match="holds no saliency"):
+        RecordedModel(dict(found.facts)).encode(found.video, frozenset({"saliency"}))

@@ -1,0 +1,137 @@
+"""Compiled models, FlashAttention's way of masking, and parts of a model on other devices."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+
+import pytest
+import torch
+from torch.nn.functional import scaled_dot_product_attention
+from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
+
+from gleanvid.compressors.base import Chain
+from gleanvid.models import compressing, load_model
+from gleanvid.models.boundary.decoding import Prefilled
+from gleanvid.models.boundary.layers import _cut_table
+from gleanvid.models.boundary.masks import narrowed_mask
+from gleanvid.models.boundary.sequence import Span, plan_prompt, reduce_packed, reduce_rows
+from gleanvid.types import Compression
+from tests.models.oracle import QUESTIONS, EveryNth, generate, model_inputs
+from tests.models.tiny import noise_video
+from tests.models.work import fewer_layers
+
+QUARTER = EveryNth(0.25)
+INSIDE = Chain("inside", ((0, EveryNth(0.5)), (2, EveryNth(0.5))))
+
+
+@torch.no_grad()
+def logits(model, inputs, method):
+    with compressing(model.hf_model, method):
+        return model.hf_model(**inputs).logits
+
+
+@pytest.fixture
+def own(adapters):
+    """A model that this test alone changes."""
+    return load_model(adapters["qwen3_vl"].name, device="cpu")
+
+
+def test_hooks_act_on_a_layer_that_was_compiled_before(own):
+    """Compiled code may take hooks that come later for none: these are seen."""
+    inputs = model_inputs(own, QUESTIONS[:1])
+    with fewer_layers(own, 3):
+        plain, expected = (logits(own, inputs, one) for one in (None, INSIDE))
+        own.layout.language_model.layers[2].compile(backend="eager")
+        assert torch.equal(logits(own, inputs, None), plain)  # compiled without any hook
+        assert torch.equal(logits(own, inputs, INSIDE), expected)
+        assert torch.equal(logits(own, inputs, None), plain)
+    assert expected.shape[1] < plain.shape[1]
+
+
+def flash(module, query, key, value, attention_mask, scaling=None, **options):
+    """What FlashAttention-2 is told: a mask of columns [B, S] or none, and borders of sequences."""
+    assert attention_mask is None or attention_mask.ndim == 2
+    rows, columns = query.shape[2], key.shape[2]
+    seen = torch.ones(rows, columns, dtype=torch.bool)
+    if options.get("cu_seq_lens_q") is not None:
+        number = torch.bucketize(torch.arange(rows), options["cu_seq_lens_q"], right=True)
+        seen = number[:, None] == number
+    elif options.get("is_causal", getattr(module, "is_causal", True)):
+        seen = seen.tril(columns - rows)
+    if attention_mask is not None:
+        assert attention_mask.shape[1] == columns
+        seen = seen & attention_mask[:, None, None].bool()
+        if rows == columns:  # a padded row sees itself
+            seen = seen | torch.eye(rows, dtype=torch.bool)
+    groups = query.shape[1] // key.shape[1]
+    key, value = (part.repeat_interleave(groups, 1) for part in (key, value))
+    made = scaled_dot_product_attention(query, key, value, attn_mask=seen, scale=scaling)
+    return made.transpose(1, 2), None
+
+
+@contextmanager
+def flash_attention(hf_model):
+    """The model calls ``flash`` as it would call FlashAttention-2."""
+    configs = {id(m.config): m.config for m in hf_model.modules() if hasattr(m, "config")}
+    before = {name: config._attn_implementation for name, config in configs.items()}
+    kernel = ALL_ATTENTION_FUNCTIONS["flash_attention_2"]
+    ALL_ATTENTION_FUNCTIONS["flash_attention_2"] = flash
+    for config in configs.values():
+        config._attn_implementation = "flash_attention_2"
+    try:
+        yield
+    finally:
+        ALL_ATTENTION_FUNCTIONS["flash_attention_2"] = kernel
+        for name, config in configs.items():
+            config._attn_implementation = before[name]
+
+
+@pytest.mark.parametrize("family", ["qwen3_vl", "llava_onevision"])
+@pytest.mark.parametrize("method", [None, QUARTER, INSIDE], ids=["all", "ahead", "inside"])
+@pytest.mark.parametrize("rows", [1, 2])
+def test_flash_attention_s_masks_give_the_same_answer(adapters, family, method, rows):
+    model = adapters[family]
+    inputs = model_inputs(model, QUESTIONS[:rows])
+    with compressing(model.hf_model, method):
+        expected = generate(model, inputs)
+    with flash_attention(model.hf_model), compressing(model.hf_model, method):
+        found = generate(model, inputs)
+    for ours, theirs in zip(found.logits, expected.logits, strict=True):
+        torch.testing.assert_close(ours, theirs, atol=1e-5, rtol=0)
+
+
+@pytest.mark.parametrize("family", ["qwen3_vl", "qwen2_5_vl"])
+def test_signals_are_the_same_with_borders_in_place_of_batches(adapters, family):
+    model, needs = adapters[family], frozenset({"saliency", "keys"})
+    expected = model.encode(noise_video(8), needs).tokens
+    with flash_attention(model.hf_model):
+        found = model.encode(noise_video(8), needs).tokens
+    for name in needs:
+        torch.testing.assert_close(getattr(found, name), getattr(expected, name))
+
+
+def prompt(method):
+    """A prompt of 20 columns with a video of 12, and how it is shortened."""
+    present, columns = torch.ones(1, 20, dtype=torch.bool), torch.arange(3, 15)
+    spans = [[Span(columns, (3, 2, 2))]]
+    tokens = type("Tokens", (), {"grid": (3, 2, 2), "__len__": lambda self: 12})()
+    records: list[list[Compression]] = [[method.compress(tokens)]]
+    return spans, records, plan_prompt(present, spans, records)
+
+
+def test_streams_of_another_device_stay_there():
+    """As with device_map over several. "meta" takes indices of the CPU, and no other tensor."""
+    spans, records, plan = prompt(QUARTER)
+    stream = torch.zeros(1, 20, 8, device="meta")
+    width = plan.index.shape[1]
+    assert reduce_rows(stream, plan, spans, records).shape == (1, width, 8)
+    assert _cut_table(torch.zeros(1, 20, 4, device="meta"), plan).shape == (1, width, 4)
+    visual = torch.zeros(1, 20, dtype=torch.bool)
+    visual[0, 3:15] = True
+    (level,), _ = reduce_packed([torch.zeros(12, 8, device="meta")], visual, plan, spans, records)
+    assert level.is_meta and len(level) == records[0][0].num_kept
+    mask = torch.zeros(1, 1, 20, 20, dtype=torch.bool, device="meta")
+    cut = narrowed_mask(mask, plan, 20, prefilling=True, static=False)
+    assert cut.is_meta and cut.shape[2:] == (width, width)
+    prefilled = Prefilled(plan.mask, False, torch.tensor([20]), 0)
+    assert prefilled.positions_from(width, 2, torch.device("meta")).is_meta

@@ -1,0 +1,147 @@
+"""Several questions or videos in one call, and pictures as videos of one frame."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+
+import gleanvid
+from gleanvid.compressors import COMPRESSORS
+from gleanvid.models.generation.several import answer_about
+from tests.models import tiny, tiny_frames, tiny_llava, tiny_qwen
+from tests.models.oracle import EveryNth
+
+QUESTIONS = ["What moves?", "Which colour is it?", "What moves?"]
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    path = tmp_path_factory.mktemp("model")
+    tiny_qwen.qwen3_vl(path)
+    return gleanvid.load_model(path, device="cpu")
+
+
+@pytest.mark.parametrize(
+    "compressor",
+    ["gleanvid", "full", COMPRESSORS["sparsevlm"](0.5)],
+    ids=["text-free", "all", "text"],
+)
+def test_questions_share_one_encoding_and_reading(model, compressor):
+    video = tiny.noise_video(6)
+    runs = gleanvid.ask(video, QUESTIONS, model, compressor, 6)
+    assert [run.question for run in runs] == QUESTIONS
+    assert runs[0].cost.encode_s > 0 == runs[1].cost.encode_s == runs[2].cost.encode_s
+    for run in runs:
+        alone = gleanvid.ask(video, run.question, model, compressor, 6)
+        assert run.answer == alone.answer
+        for layer, record in alone.by_layer.items():
+            assert torch.equal(record.keep, run.by_layer[layer].keep)
+        assert run.cost.prompt_tokens == alone.cost.prompt_tokens
+        assert run.cost.prefill_flops == alone.cost.prefill_flops
+
+
+def test_the_video_is_read_once_for_all_questions(model):
+    lengths = []
+
+    def look(module, args, kwargs):
+        lengths.append(kwargs["inputs_embeds"].shape[1])
+
+    handle = model.layout.language_model.register_forward_pre_hook(look, with_kwargs=True)
+    gleanvid.ask(tiny.noise_video(6), QUESTIONS, model, gleanvid.FullTokens(), 1)
+    handle.remove()
+    once, questions = lengths[:-3], lengths[-3:]
+    assert len(once) == 3  # encoded, positions looked up, read
+    assert max(questions) < min(once)
+
+
+def test_nothing_to_ask_is_refused(model):
+    with pytest.raises(ValueError, match="must not be empty"):
+        gleanvid.ask(tiny.noise_video(), [], model)
+    with pytest.raises(ValueError, match="must not be empty"):
+        gleanvid.ask(tiny.noise_video(), ["what?", " "], model)
+    with pytest.raises(ValueError, match="one question"):
+        gleanvid.ask([tiny.noise_video()], QUESTIONS, model)
+    with pytest.raises(TypeError, match="a file, a Video"):
+        gleanvid.ask(3, "What?", model)
+
+
+@pytest.mark.parametrize(
+    ("make", "frames"),
+    [(tiny_qwen.qwen3_vl, (4, 6)), (tiny_qwen.qwen25_vl, (4, 6)), (tiny_llava.onevision, (4, 4))],
+    ids=["qwen3_vl", "qwen2_5_vl", "llava_onevision"],
+)
+def test_videos_of_one_prompt_are_compressed_each_by_itself(make, frames, tmp_path):
+    make(tmp_path)
+    model = gleanvid.load_model(tmp_path, device="cpu")
+    videos = [tiny.noise_video(count, seed=seed) for seed, count in enumerate(frames)]
+    quarter = EveryNth(0.25)
+    runs = gleanvid.ask(videos, "What moves?", model, quarter, 6)
+    assert [run.video for run in runs] == videos and runs[0].answer == runs[1].answer
+    for run, video in zip(runs, videos, strict=True):
+        alone = gleanvid.ask(video, "What moves?", model, quarter, 6)
+        assert torch.equal(run.compression.keep, alone.compression.keep)
+        assert torch.equal(run.rectangles, alone.rectangles)
+        assert run.cost.visual_tokens == alone.cost.visual_tokens
+    swapped = gleanvid.ask(videos[::-1], "What moves?", model, quarter, 6)
+    assert [run.cost.visual_tokens for run in swapped[::-1]] == [
+        run.cost.visual_tokens for run in runs
+    ]
+
+
+def test_the_prompt_of_several_videos_is_the_processor_s_own(model):
+    videos, seen = [tiny.noise_video(4), tiny.noise_video(6, seed=1)], []
+    handle = model.hf_model.register_forward_pre_hook(
+        lambda module, args, kwargs: seen.append(kwargs["input_ids"]), with_kwargs=True
+    )
+    answer_about(model, videos, "What moves?", gleanvid.GleanVID(), gleanvid.Sampling(1))
+    handle.remove()
+    text = model._render(videos, "What moves?", ())
+    expected = model.processor(
+        text=[text],
+        videos=[video.frames for video in videos],
+        video_metadata=[model._times(video)["video_metadata"][0] for video in videos],
+        do_sample_frames=False,
+        return_tensors="pt",
+    )
+    assert torch.equal(seen[0], expected["input_ids"])
+
+
+def test_one_video_in_a_list_is_that_video(model):
+    video = tiny.noise_video(6)
+    (run,) = gleanvid.ask([video], "What moves?", model, "gleanvid", 6)
+    alone = gleanvid.ask(video, "What moves?", model, "gleanvid", 6)
+    assert run.answer == alone.answer
+    assert torch.equal(run.compression.keep, alone.compression.keep)
+    assert run.cost.prompt_tokens_kept == alone.cost.prompt_tokens_kept
+
+
+def test_a_family_that_sees_one_video_alone_says_so(tmp_path):
+    tiny_frames.internvl(tmp_path)
+    model = gleanvid.load_model(tmp_path, device="cpu")
+    with pytest.raises(gleanvid.ModelError, match="as one video"):
+        gleanvid.ask([tiny.noise_video(2), tiny.noise_video(2)], "What?", model)
+
+
+def test_a_picture_is_a_video_of_one_frame(model, tmp_path):
+    frame = tiny.noise_video(1, 80, 120).frames[0]
+    Image.fromarray(frame).save(tmp_path / "picture.png")
+    given = [frame, frame[None], Image.fromarray(frame), tmp_path / "picture.png"]
+    runs = [gleanvid.ask(one, "What?", model, "gleanvid", 4) for one in given]
+    assert len({run.answer for run in runs}) == 1
+    for run in runs:
+        assert len(run.video) == 1 and run.video.source_size == (80, 120)
+        assert np.array_equal(run.video.frames[0], frame)
+    (tmp_path / "none.png").write_bytes(b"nothing")
+    with pytest.raises(gleanvid.VideoError, match="as a picture"):
+        gleanvid.ask(tmp_path / "none.png", "What?", model)
+
+
+def test_a_large_picture_is_made_smaller_and_turned(model, tmp_path):
+    image = Image.fromarray(np.zeros((100, 2000, 3), np.uint8))
+    exif = image.getexif()
+    exif[0x0112] = 6  # the camera was held upright
+    image.save(tmp_path / "large.jpg", exif=exif)
+    run = gleanvid.ask(tmp_path / "large.jpg", "What?", model, "gleanvid", 1)
+    assert run.video.source_size == (2000, 100) and run.video.frames.shape[1:3] == (1280, 64)
