@@ -24,6 +24,7 @@ ALLOWED = {
     "pipeline": CORE | {"following"},
     "api": CORE | {"following", "pipeline"},
     "glimpse": CORE | {"glimpse"},
+    "serving": TYPES | {"compressors", "serving"},
     "metrics": TYPES | {"ops", "metrics"},
     "plots": TYPES | {"compressors", "ops", "metrics", "plots"},
 }

@@ -1,1 +1,1 @@
-"""Plug-ins for engines that other people run. Nothing here is imported by the rest of the library."""
+"""Plug-ins for engines that other people run. The rest of the library imports none."""

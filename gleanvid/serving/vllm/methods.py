@@ -84,8 +84,8 @@ def kept_count(grid: tuple[int, int, int], pruning_rate: float, *, whole_unit: b
     unit stays (``--video-pruning-method vidcom2``), or with ``whole_unit`` as many as one unit has
     (``evs``, and Qwen2.5-VL always).
 
-    >>> kept_count((8, 10, 10), 0.75, whole_unit=False), kept_count((2, 10, 10), 0.75, whole_unit=True)
-    (200, 100)
+    >>> kept_count((8, 10, 10), 0.75, whole_unit=False)
+    200
     """
     units, rows, columns = grid
     total = units * rows * columns

@@ -70,7 +70,7 @@ def frame_extent(num_text: int, grid: Grid) -> int:
 
 
 def grid_rows(keep: Tensor, grid: Grid, per_unit: float = 1.0) -> Tensor:
-    """[K, 3]: tokens of an image, or of a video of Qwen2.5-VL; a unit takes ``per_unit`` of time."""
+    """[K, 3]: tokens of an image, or of a video of Qwen2.5-VL; ``per_unit`` is a unit's time."""
     _, rows, columns = grid
     unit = keep // (rows * columns)
     time = (unit.double() * per_unit).long()
@@ -96,10 +96,14 @@ def to_columns(positions: Tensor, lead: int = 0) -> Tensor:
 def from_columns(columns: Tensor) -> Tensor:
     """int64 [n, 5] on the CPU: time, height, width, row of the medium, lead."""
     digits = columns.cpu().long().unflatten(1, (5, len(_DIGITS)))
-    return sum((digits[..., place] << shift for place, shift in enumerate(_DIGITS)), digits.new_zeros(()))
+    return sum(
+        (digits[..., place] << shift for place, shift in enumerate(_DIGITS)), digits.new_zeros(())
+    )
 
 
-def place(positions: Tensor, placeholders: Tensor, chunk: Sequence[Tensor], computed: int) -> Tensor:
+def place(
+    positions: Tensor, placeholders: Tensor, chunk: Sequence[Tensor], computed: int
+) -> Tensor:
     """Positions [3, N] with those of the rows that a chunk of the prompt brings.
 
     ``placeholders`` bool [N]: columns that stand for tokens of an image or a video; ``chunk``: what
