@@ -36,7 +36,7 @@ def test_exactly_the_count_of_the_prompt_is_kept(name, grid, rate, whole_unit):
     features = torch.randn(total, 16, generator=torch.Generator().manual_seed(total))
     keep = choose(COMPRESSORS[name](), features, grid, count)
     assert len(keep) == count and (keep.diff() > 0).all()
-    assert 0 <= keep[0] and keep[-1] < total
+    assert keep[0] >= 0 and keep[-1] < total
 
 
 def test_the_count_is_rounded_down_as_vllm_does():
