@@ -8,10 +8,12 @@ CORE := tests/test_types.py tests/test_run.py tests/test_layers.py tests/test_ro
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest
 SHARED := -n 2 --dist loadfile --no-loadscope-reorder
 
+VLLM := tests/serving/vllm/test_engine.py tests/serving/vllm/test_server.py
+
 # Some images forbid kept bytecode; then every process compiles torch and transformers anew.
 export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: app quick test static lock audit clean
+.PHONY: app quick test test-vllm static lock audit clean
 
 app: .venv/app
 	$(BIN)/python app.py $(ARGS)
@@ -27,6 +29,13 @@ else
 	$(PYTEST) tests/browser
 	$(PYTEST) $(SHARED) --ignore tests/browser
 endif
+
+# vLLM pins a torch of its own, so it has an environment of its own. Where that cannot be had, the
+# script says why and ends with 75.
+test-vllm:
+	@nice $(PYTHON) tests/serving/vllm/environment.py .venv-vllm; code=$$?; \
+	[ $$code = 75 ] && exit 0; [ $$code = 0 ] || exit $$code; \
+	PYTHONPATH=. OMP_NUM_THREADS=1 .venv-vllm/bin/python -m pytest $(or $(ARGS),$(VLLM))
 
 static: .venv/dev
 	$(BIN)/ruff format --check .
@@ -66,4 +75,4 @@ audit: .venv/app
 	touch $@
 
 clean:
-	rm -rf .venv build *.egg-info
+	rm -rf .venv .venv-vllm build *.egg-info

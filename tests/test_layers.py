@@ -24,7 +24,7 @@ ALLOWED = {
     "pipeline": CORE | {"following"},
     "api": CORE | {"following", "pipeline"},
     "glimpse": CORE | {"glimpse"},
-    "serving": TYPES | {"compressors", "serving"},
+    "serving": TYPES | {"compressors", "models", "serving"},
     "metrics": TYPES | {"ops", "metrics"},
     "plots": TYPES | {"compressors", "ops", "metrics", "plots"},
 }

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from gleanvid.serving.vllm import SCHEME
+
 BUILT_IN = "builtin"  # name of the model that comes with the library
 
 
@@ -18,10 +20,15 @@ class Library:
         self._models = models
 
     def load_model(self, name: str) -> Any:
-        """The named model. Raises ``ModelError``."""
+        """The named model, or that of a server (``vllm:http://...``). Raises ``ModelError``."""
         from gleanvid import pipeline
 
-        return pipeline.load_model(name, **self._models.get(name, {}))
+        options = self._models.get(name, {})
+        if name.startswith(SCHEME):
+            from gleanvid.serving.vllm.remote import load_served
+
+            return load_served(name, **options)
+        return pipeline.load_model(name, **options)
 
     def __getattr__(self, name: str) -> Any:
         from gleanvid import pipeline  # transformers with it, which takes seconds

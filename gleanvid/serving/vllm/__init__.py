@@ -8,6 +8,8 @@ vLLM's own methods stay in charge.
 
 from __future__ import annotations
 
+SCHEME = "vllm:"  # ahead of a server's address where a model's name is asked for
+
 MODELS = {  # architecture in a checkpoint -> the class in ``gleanvid.serving.vllm.models``
     "Qwen3VLForConditionalGeneration": "Qwen3VL",
     "Qwen3VLMoeForConditionalGeneration": "Qwen3VLMoe",

@@ -6,7 +6,7 @@ import base64
 import json
 import urllib.error
 import urllib.request
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from io import BytesIO
 from time import perf_counter
@@ -37,7 +37,14 @@ class Server:
 
     def model(self) -> str:
         """The name of the model that it serves. Raises ``ModelError`` where nothing answers."""
-        return str(self._json("/v1/models")["data"][0]["id"])
+        return str(self._served()["id"])
+
+    def checkpoint(self) -> str:
+        """Hub id or directory of that model's weights, as the server knows it."""
+        return str(self._served().get("root") or self.model())
+
+    def _served(self) -> dict[str, Any]:
+        return dict(self._json("/v1/models")["data"][0])
 
     def records(self, since: int = 0) -> dict[str, Any] | None:
         """The method, the rate, and the records behind number ``since``.
@@ -55,19 +62,20 @@ class Server:
         self,
         content: list[dict[str, Any]],
         max_new_tokens: int = 64,
+        later: Sequence[dict[str, Any]] = (),
         *,
         model: str | None = None,
         on_text: Callable[[str], None] | None = None,
         **more: Any,
     ) -> Reply:
-        """The streamed answer to one turn of a person, greedy unless ``more`` says otherwise.
+        """The streamed answer to what a person says, greedy unless ``more`` says otherwise.
 
-        ``more`` are further fields of the request. Raises ``ModelError`` with what the
-        server says is wrong.
+        ``content`` is the first turn, ``later`` are the messages behind it, ``more`` further fields
+        of the request. Raises ``ModelError`` with what the server says is wrong.
         """
         request = {
             "model": model or self.model(),
-            "messages": [{"role": "user", "content": content}],
+            "messages": [{"role": "user", "content": content}, *later],
             "max_tokens": max_new_tokens,
             "temperature": 0.0,
             "stream": True,
@@ -131,7 +139,8 @@ def _sentence(error: urllib.error.HTTPError) -> str:
 def frames_part(video: Video) -> tuple[dict[str, Any], dict[str, Any]]:
     """The very frames of a video as a part of a turn, and the field that tells their times.
 
-    They are sent without loss: the server takes any image in a list that it calls JPEG.
+    They are sent without loss: the server takes any image in a list that it calls JPEG. It must
+    have been started with ``--trust-request-mm-kwargs``.
     """
     from PIL import Image
 

@@ -20,30 +20,33 @@ from gleanvid.serving.vllm.processors import FrameProcessor, GridProcessor
 from gleanvid.serving.vllm.records import Records
 from gleanvid.serving.vllm.start import method_of
 
+_MixedIn: Any = object  # a class of vLLM stands behind it
 
-class _Choosing:
+
+class _Choosing(_MixedIn):
     """Mixed into a model class of vLLM: the choice and the positions of every family."""
 
     whole_unit: bool  # see kept_count
 
-    def __init__(self: Any, *, vllm_config: Any, prefix: str = "") -> None:
+    def __init__(self, *, vllm_config: Any, prefix: str = "") -> None:
         super().__init__(vllm_config=vllm_config, prefix=prefix)
         self.method = method_of(self.config)
         self.records = Records()
 
-    def _token_grid(self: Any, patches: Sequence[int]) -> Grid:
+    def _token_grid(self, patches: Sequence[int]) -> Grid:
         merge = self.config.vision_config.spatial_merge_size
         return int(patches[0]), int(patches[1]) // merge, int(patches[2]) // merge
 
-    def _keep(self: Any, rows: Tensor, grid: Grid) -> Tensor:
+    def _keep(self, rows: Tensor, grid: Grid) -> Tensor:
         """int64 [K]: tokens that stay of a video's rows; DeepStack's stand behind its features."""
+        assert self.method is not None
         count = kept_count(grid, self.video_pruning_rate, whole_unit=self.whole_unit)
         features = rows[:, : self.config.vision_config.out_hidden_size]
         keep = choose(self.method, features, grid, count)
         self.records.add(grid, keep)
         return keep
 
-    def _postprocess_image_embeds_evs(self: Any, image_embeds_split: Any, image_input: Any) -> Any:
+    def _postprocess_image_embeds_evs(self, image_embeds_split: Any, image_input: Any) -> Any:
         if self.method is None:
             return super()._postprocess_image_embeds_evs(image_embeds_split, image_input)
         grids = image_input["image_grid_thw"].tolist()
@@ -52,7 +55,7 @@ class _Choosing:
             for rows, patches in zip(image_embeds_split, grids, strict=True)
         )
 
-    def _media(self: Any, tokens: list[int], features: Any) -> Iterator[Medium]:
+    def _media(self, tokens: list[int], features: Any) -> Iterator[Medium]:
         """The images and videos of a prompt in order."""
         for feature in sorted(features, key=lambda feature: feature.mm_position.offset):
             start, length = feature.mm_position.offset, feature.mm_position.length
@@ -62,7 +65,7 @@ class _Choosing:
                 extent = self._video_extent(grid, tokens[start : start + length], feature.data)
             yield Medium(start, length, extent)
 
-    def get_mrope_input_positions(self: Any, input_tokens: Any, mm_features: Any) -> Any:
+    def get_mrope_input_positions(self, input_tokens: Any, mm_features: Any) -> Any:
         if self.method is None:
             return super().get_mrope_input_positions(input_tokens, mm_features)
         length, media = len(input_tokens), list(self._media(input_tokens, mm_features))
@@ -70,7 +73,7 @@ class _Choosing:
         return positions, following - length
 
     def recompute_mrope_positions(
-        self: Any,
+        self,
         input_ids: Any,
         multimodal_embeddings: Any,
         mrope_positions: Tensor,
@@ -96,14 +99,14 @@ class _ByFrame(_Choosing):
 
     whole_unit = False
 
-    def _postprocess_video_embeds_evs(self: Any, video_embeds_split: Any, video_input: Any) -> Any:
+    def _postprocess_video_embeds_evs(self, video_embeds_split: Any, video_input: Any) -> Any:
         if self.method is None:
             return super()._postprocess_video_embeds_evs(video_embeds_split, video_input)
         patches = video_input["video_grid_thw"].tolist()
         parts = zip(video_embeds_split, patches, video_input.timestamps, strict=True)
         return tuple(self._shortened(*part) for part in parts)
 
-    def _shortened(self: Any, rows: Tensor, patches: list[int], timestamps: Any) -> Tensor:
+    def _shortened(self, rows: Tensor, patches: list[int], timestamps: Any) -> Tensor:
         grid = self._token_grid(patches)
         keep = self._keep(rows, grid)
         kept = torch.zeros(len(rows), dtype=torch.bool, device=rows.device)
@@ -116,7 +119,7 @@ class _ByFrame(_Choosing):
             retention_mask=kept,
         )
 
-    def _get_expanded_positions(self: Any, *args: Any, **kwargs: Any) -> Tensor:
+    def _get_expanded_positions(self, *args: Any, **kwargs: Any) -> Tensor:
         if self.method is None:
             return super()._get_expanded_positions(*args, **kwargs)
         starts, visual = kwargs["is_vision_start"], kwargs["is_video_embed"]
@@ -124,7 +127,7 @@ class _ByFrame(_Choosing):
         rows = mrope.frame_rows(visual, starts, keep, self._token_grid(kwargs["video_grid_thw"]))
         return mrope.to_columns(rows, lead=int(starts.nonzero()[0]) + 1)
 
-    def _video_extent(self: Any, grid: Grid, tokens: list[int], data: Any) -> int:
+    def _video_extent(self, grid: Grid, tokens: list[int], data: Any) -> int:
         return mrope.frame_extent(len(tokens) - tokens.count(self.config.video_token_id), grid)
 
 
@@ -184,7 +187,7 @@ class Qwen25VL(_Choosing, qwen2_5_vl.Qwen2_5_VLForConditionalGeneration):
 
     whole_unit = True
 
-    def _postprocess_video_embeds_evs(self: Any, video_embeds_split: Any, video_input: Any) -> Any:
+    def _postprocess_video_embeds_evs(self, video_embeds_split: Any, video_input: Any) -> Any:
         if self.method is None:
             return super()._postprocess_video_embeds_evs(video_embeds_split, video_input)
         shortened = []
@@ -198,6 +201,6 @@ class Qwen25VL(_Choosing, qwen2_5_vl.Qwen2_5_VLForConditionalGeneration):
             shortened.append(with_positions(rows[keep], mrope.grid_rows(keep, grid, per_unit)))
         return tuple(shortened)
 
-    def _video_extent(self: Any, grid: Grid, tokens: list[int], data: Any) -> int:
+    def _video_extent(self, grid: Grid, tokens: list[int], data: Any) -> int:
         second = data["second_per_grid_ts"].data.item()
         return mrope.grid_extent(grid, second * self.config.vision_config.tokens_per_second)

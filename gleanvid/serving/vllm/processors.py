@@ -17,10 +17,13 @@ VIDEOS = Counter("gleanvid_videos", "Videos in requests")
 KEPT = Counter("gleanvid_visual_tokens_kept", "Tokens of videos that went to the language model")
 
 
-class _Telling:
+_MixedIn: Any = object  # a class of vLLM stands behind it
+
+
+class _Telling(_MixedIn):
     """Mixed into a processor of vLLM."""
 
-    def _get_mm_hashes(self: Any, inputs: Any) -> Any:
+    def _get_mm_hashes(self, inputs: Any) -> Any:
         """A video's name in every cache holds the method, its settings and the rate."""
         hashes = dict(super()._get_mm_hashes(inputs))
         method = getattr(self.info.get_hf_config(), "gleanvid", None)
@@ -33,7 +36,7 @@ class _Telling:
             ]
         return hashes
 
-    def apply(self: Any, *args: Any, **kwargs: Any) -> Any:
+    def apply(self, *args: Any, **kwargs: Any) -> Any:
         """vLLM's own; the videos of the prompt are counted."""
         made = super().apply(*args, **kwargs)
         config = self.info.get_hf_config()

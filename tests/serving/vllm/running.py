@@ -29,7 +29,8 @@ def command(method, rate: float | None, *more: str) -> list[str]:
     """``method`` None: vLLM alone, all tokens."""
     given = [sys.executable, "-m", "vllm.entrypoints.openai.api_server", "--model", str(MODEL)]
     given += ["--served-model-name", "builtin", "--dtype", "float32", "--enforce-eager"]
-    given += ["--max-model-len", "4096", "--allowed-local-media-path", str(CLIPS)]
+    given += ["--max-model-len", "4096", "--trust-request-mm-kwargs"]
+    given += ["--allowed-local-media-path", str(CLIPS)]
     if method is not None:
         given += ["--video-pruning-method", "vidcom2", "--additional-config"]
         given += [json.dumps({"gleanvid": method})]
