@@ -14,6 +14,7 @@ from weakref import WeakKeyDictionary
 
 import torch
 
+from gleanvid.compressors import COMPRESSORS, declared_settings
 from gleanvid.compressors.base import Chain, Compressor
 from gleanvid.models import load_model
 from gleanvid.models.base import ModelAdapter
@@ -133,10 +134,15 @@ def _check(told: dict[str, Any], compressor: Compressor | Chain | None) -> None:
     ratio = asked.get("retention_ratio", 1.0)
     same = {**told["method"], "retention_ratio": ratio} == asked
     if not same or abs(ratio - kept) > 1e-6:
-        own = {n: v for n, v in told["method"].items() if n not in ("name", "retention_ratio")}
-        settings = ", ".join(f"{name}={value}" for name, value in own.items())
+        name = told["method"]["name"]
+        declared = declared_settings(COMPRESSORS[name]) if name in COMPRESSORS else {}
+        own = [
+            f"{setting}={told['method'][setting]}"
+            for setting, (default, _, _) in declared.items()
+            if setting != "retention_ratio" and told["method"].get(setting) != default
+        ]
         raise ModelError(
-            f"this server keeps {kept:.0%} by {told['method']['name']}"
-            + (f" ({settings})" if settings else "")
+            f"This server keeps {kept:.0%} by {name}"
+            + (f" with {', '.join(own)}" if own else "")
             + ", for every request: choose that, or start another server."
         )
