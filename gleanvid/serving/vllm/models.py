@@ -26,10 +26,9 @@ _MixedIn: Any = object  # a class of vLLM stands behind it
 class _Choosing(_MixedIn):
     """Mixed into a model class of vLLM: the choice and the positions of every family."""
 
-    whole_unit: bool  # see kept_count
-
     def __init__(self, *, vllm_config: Any, prefix: str = "") -> None:
         super().__init__(vllm_config=vllm_config, prefix=prefix)
+        self.whole_unit = self.multimodal_config.video_pruning_method == "evs"  # see kept_count
         self.method = method_of(self.config)
         self.records = Records()
 
@@ -96,8 +95,6 @@ class _Choosing(_MixedIn):
 
 class _ByFrame(_Choosing):
     """Qwen3-VL and later: every frame has its time stamp and marks, which are rows of the video."""
-
-    whole_unit = False
 
     def _postprocess_video_embeds_evs(self, video_embeds_split: Any, video_input: Any) -> Any:
         if self.method is None:
@@ -185,7 +182,9 @@ class Qwen35Moe(_ByFrame, qwen3_5.Qwen3_5MoeForConditionalGeneration):
 class Qwen25VL(_Choosing, qwen2_5_vl.Qwen2_5_VLForConditionalGeneration):
     """Qwen2.5-VL: a video is one run of tokens, whose time is counted in seconds."""
 
-    whole_unit = True
+    def __init__(self, *, vllm_config: Any, prefix: str = "") -> None:
+        super().__init__(vllm_config=vllm_config, prefix=prefix)
+        self.whole_unit = True  # vLLM counts so whatever --video-pruning-method says
 
     def _postprocess_video_embeds_evs(self, video_embeds_split: Any, video_input: Any) -> Any:
         if self.method is None:
