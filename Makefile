@@ -9,10 +9,12 @@ CORE := tests/test_types.py tests/test_run.py tests/test_layers.py tests/test_ro
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest
 SHARED := -n 2 --dist loadfile --no-loadscope-reorder
 
+VLLM := $(addprefix tests/serving/vllm/test_,engine.py families.py server.py)
+
 # Some images forbid kept bytecode; then every process compiles torch and transformers anew.
 export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: app quick test static lock audit release clean
+.PHONY: app quick test test-vllm static lock audit release clean
 
 app: .venv/app
 	@$(BIN)/python app.py $(ARGS)
@@ -28,6 +30,15 @@ else
 	$(PYTEST) tests/browser
 	$(PYTEST) $(SHARED) --ignore tests/browser
 endif
+
+# vLLM pins a torch of its own, so it has an environment of its own; and an engine has a process of
+# its own. Where the environment cannot be had, the script says why and ends with 75.
+test-vllm:
+	@nice $(PYTHON) tests/serving/vllm/environment.py .venv-vllm; code=$$?; \
+	[ $$code = 75 ] && exit 0; [ $$code = 0 ] || exit $$code; \
+	for file in $(or $(ARGS),$(VLLM)); do \
+		PYTHONPATH=. OMP_NUM_THREADS=1 .venv-vllm/bin/python -m pytest -W ignore $$file || exit 1; \
+	done
 
 static: .venv/dev
 	$(BIN)/ruff format --check .
@@ -76,4 +87,4 @@ release: .venv/dev
 	$(PYTEST) tests/test_release.py
 
 clean:
-	rm -rf .venv build dist *.egg-info
+	rm -rf .venv .venv-vllm build dist *.egg-info

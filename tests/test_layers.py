@@ -26,6 +26,7 @@ ALLOWED = {
     "given": CORE | {"pipeline"},
     "api": CORE | {"following", "given", "pipeline", "several"},
     "glimpse": CORE | {"glimpse"},
+    "serving": TYPES | {"compressors", "models", "serving"},
     "metrics": TYPES | {"ops", "metrics"},
     "plots": TYPES | {"compressors", "ops", "metrics", "plots"},
 }

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from gleanvid.models.loading.precision import parted
+from gleanvid.serving.vllm import SCHEME
 
 BUILT_IN = "builtin"  # name of the model that comes with the library
 
@@ -23,10 +24,17 @@ class Library:
         self._models, self._others = models, others or {}
 
     def load_model(self, name: str) -> Any:
-        """The named model, from this machine alone once it is all there. Raises ``ModelError``."""
+        """The named model, from this machine alone once it is all there. Raises ``ModelError``.
+
+        ``vllm:http://...`` is the model of a server.
+        """
         from gleanvid import pipeline
         from gleanvid.models.loading.hub import cached
 
+        if name.startswith(SCHEME):
+            from gleanvid.serving.vllm.remote import load_served
+
+            return load_served(name, **self._models.get(name, {}))
         plain, precision = parted(name)
         how = dict(self._models.get(name, {**self._others, **precision}))
         if cached(plain) is not None:

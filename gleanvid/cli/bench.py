@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from gleanvid.cli import bench_compress, bench_memory, bench_model
+from gleanvid.cli import bench_compress, bench_memory, bench_model, bench_serve
 
-BENCHES = (bench_compress, bench_model, bench_memory)
+BENCHES = (bench_compress, bench_model, bench_memory, bench_serve)
 
 
 def add(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:

@@ -46,7 +46,11 @@ def sampling(options: argparse.Namespace) -> dict[str, Any]:
 def add_model(parser: argparse.ArgumentParser) -> None:
     """The model and how it is loaded; ``load`` and ``loading`` make use of it."""
     add = parser.add_argument_group("model").add_argument
-    add("--model", default="builtin", help="builtin, a hub id or a local directory")
+    add(
+        "--model",
+        default="builtin",
+        help="builtin, a hub id, a local directory, or vllm:http://host:port",
+    )
     add("--device", default=None, help="cpu, cuda, cuda:1 ... (default: best there)")
     add("--dtype", default=None, help="float32, bfloat16 or float16")
     add("--attn-implementation", default=None, help="sdpa, eager or flash_attention_2")
@@ -70,7 +74,12 @@ def load(options: argparse.Namespace) -> Any:
 def loader(options: argparse.Namespace) -> Callable[[], Any]:
     """What loads it, for this process or another."""
     from gleanvid.models import load_model
+    from gleanvid.serving.vllm import SCHEME
 
+    if options.model.startswith(SCHEME):
+        from gleanvid.serving.vllm.remote import load_served
+
+        return partial(load_served, options.model, **loading(options))
     return partial(load_model, options.model, **loading(options))
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from gleanvid.compressors import COMPRESSORS, Compressor
 from gleanvid.evaluation.markdown import markdown_table
+from gleanvid.serving.vllm.methods import refusal
 
 WORK = Path(__file__).parents[3] / "results" / "compress_work.json"
 _ROWS = {"last": "attention (last token)", "text": "attention (question)"}
@@ -127,15 +128,6 @@ def _budget(method: Compressor) -> str:
 
 
 def _vllm(method: Compressor) -> str:
-    """Whether an engine can cut the tokens before it makes room for them, or why not.
-
-    It must know their number beforehand, keep whole tokens only, and has neither the question nor
-    attention when the frames are encoded.
-    """
-    if _layers(method) != [0]:
-        return "no: acts inside"
-    if method.merges:
-        return "no: merges"
-    if "text" in method.needs:
-        return "no: asks for the question"
-    return f"no: needs {', '.join(sorted(method.needs))}" if method.needs else "yes"
+    """Whether :mod:`gleanvid.serving.vllm` serves it, or in short why not."""
+    reason = refusal(method)
+    return "yes" if reason is None else "no: " + reason.partition(",")[0].partition(":")[0]

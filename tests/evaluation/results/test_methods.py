@@ -42,11 +42,11 @@ def test_kernels_are_those_on_file():
 @pytest.mark.parametrize(
     ("name", "reason"),
     [
-        ("sttm", "no: merges"),
-        ("aot", "no: merges"),
-        ("fastv", "no: acts inside"),
-        ("sparsevlm", "no: acts inside"),
-        ("evs", "yes"),
+        ("sttm", "no: it merges tokens"),
+        ("aot", "no: it merges tokens"),
+        ("fastv", "no: it acts inside the language model"),
+        ("sparsevlm", "no: it merges tokens"),
+        ("evs", "no: it keeps one unit whatever the ratio"),
         ("divprune", "yes"),
         ("floc", "yes"),
         ("gleanvid", "yes"),
@@ -56,7 +56,7 @@ def test_why_an_engine_can_use_a_method_or_not(name, reason):
     assert FACTS[name].vllm == reason
 
 
-@pytest.mark.parametrize("name", [name for name in SERVED if name != "full"])
+@pytest.mark.parametrize("name", SERVED)
 def test_what_works_with_an_engine_keeps_a_known_number_of_whole_tokens_of_features_alone(name):
     features = torch.randn(8 * 12, 16, generator=torch.Generator().manual_seed(0))
     compressor = COMPRESSORS[name](retention_ratio=0.6)

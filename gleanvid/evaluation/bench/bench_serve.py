@@ -1,0 +1,159 @@
+"""What a running server of vLLM does under load: requests, first tokens, tokens a second.
+
+Every request brings a video that is new to the server's caches, so that none is answered from them.
+"""
+
+from __future__ import annotations
+
+import csv
+import itertools
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from statistics import median
+from time import perf_counter, time_ns
+from typing import Any
+
+from gleanvid.evaluation.markdown import markdown_table
+from gleanvid.serving.vllm.client import Reply, Server, file_part
+
+QUESTION = "Describe what happens in this video."
+NAME = "serve.csv"
+
+
+@dataclass(frozen=True)
+class Load:
+    """One server under one number of requests at a time. Seconds are medians over requests."""
+
+    label: str  # method and share kept
+    kept: float  # share of the visual tokens
+    concurrency: int
+    requests: int
+    prompt_tokens: float  # mean of a request, visual tokens included
+    requests_per_s: float
+    first_token_s: float
+    first_token_p95_s: float
+    tokens_per_s: float  # new ones, of all requests together
+
+
+def measure(
+    server: Server,
+    clips: Sequence[Path],
+    concurrency: Sequence[int],
+    requests: int,
+    new_tokens: int,
+) -> Iterator[Load]:
+    """One :class:`Load` for each number of requests at a time, after one request to warm up."""
+    label, kept = label_of(server)
+    files = [clip.read_bytes() for clip in clips]
+    work = _Work(server, server.model(), files, new_tokens)
+    work.ask(0)
+    for at_once in concurrency:
+        count = max(requests, at_once)
+        started = perf_counter()
+        with ThreadPoolExecutor(at_once) as pool:
+            replies = list(pool.map(work.ask, range(count)))
+        yield _load(label, kept, at_once, replies, perf_counter() - started)
+
+
+def label_of(server: Server) -> tuple[str, float]:
+    """Method and share kept, as the server tells; all tokens where it has no method of ours."""
+    told = server.records()
+    if told is None:
+        return "all tokens", 1.0
+    kept = round(1.0 - told["pruning_rate"], 6)
+    return f"{told['method']['name']} {kept:.0%}", kept
+
+
+class _Work:
+    """Requests of one kind; every one under a name that the server has not heard before."""
+
+    def __init__(self, server: Server, model: str, files: list[bytes], new_tokens: int) -> None:
+        self.server, self.model, self.files, self.new_tokens = server, model, files, new_tokens
+        self._names, self._lock, self._run = itertools.count(), threading.Lock(), time_ns()
+
+    def ask(self, number: int) -> Reply:
+        with self._lock:
+            name = f"{self._run}-{next(self._names)}"
+        video = file_part(self.files[number % len(self.files)], uuid=name)
+        content = [video, {"type": "text", "text": QUESTION}]
+        return self.server.ask(content, self.new_tokens, model=self.model, ignore_eos=True)
+
+
+def _load(label: str, kept: float, at_once: int, replies: Sequence[Reply], wall_s: float) -> Load:
+    first = sorted(reply.first_token_s for reply in replies)
+    return Load(
+        label,
+        kept,
+        at_once,
+        len(replies),
+        sum(reply.prompt_tokens for reply in replies) / len(replies),
+        len(replies) / wall_s,
+        median(first),
+        first[min(len(first) - 1, int(0.95 * len(first)))],
+        sum(reply.new_tokens for reply in replies) / wall_s,
+    )
+
+
+def save(loads: Sequence[Load], folder: Path) -> list[Load]:
+    """All that the folder's CSV holds now: what was there, and these in place of the same ones."""
+    known = {(load.label, load.concurrency): load for load in [*read(folder), *loads]}
+    every = sorted(known.values(), key=lambda load: (-load.kept, load.label, load.concurrency))
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / NAME).open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, [part.name for part in fields(Load)], lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(_rounded(asdict(load)) for load in every)
+    return every
+
+
+def read(folder: Path) -> list[Load]:
+    """What :func:`save` wrote; nothing where there is no such file."""
+    if not (folder / NAME).exists():
+        return []
+    kinds = {
+        part.name: {"str": str, "int": int, "float": float}[str(part.type)] for part in fields(Load)
+    }
+    with (folder / NAME).open(newline="", encoding="utf-8") as file:
+        return [
+            Load(**{n: kinds[n](value) for n, value in row.items()}) for row in csv.DictReader(file)
+        ]
+
+
+def _rounded(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: round(v, 4) if isinstance(v, float) else v for name, v in row.items()}
+
+
+def table(loads: Sequence[Load]) -> str:
+    """Markdown, every row with its ratios to all tokens at the same concurrency where measured."""
+    whole = {load.concurrency: load for load in loads if load.kept == 1.0}
+    header = (
+        "kept",
+        "at once",
+        "prompt tokens",
+        "requests/s",
+        "first token s",
+        "p95 s",
+        "new tokens/s",
+    )
+    rows = []
+    for load in loads:
+        base = whole.get(load.concurrency)
+        rows.append(
+            (
+                load.label,
+                str(load.concurrency),
+                f"{load.prompt_tokens:.0f}",
+                _with_ratio(load.requests_per_s, base.requests_per_s if base else None),
+                _with_ratio(load.first_token_s, base.first_token_s if base else None),
+                f"{load.first_token_p95_s:.3g}",
+                _with_ratio(load.tokens_per_s, base.tokens_per_s if base else None),
+            )
+        )
+    return markdown_table(header, rows)
+
+
+def _with_ratio(value: float, base: float | None) -> str:
+    return f"{value:.3g} ({value / base:.2f}x)" if base else f"{value:.3g}"

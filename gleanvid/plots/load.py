@@ -1,0 +1,32 @@
+"""A server under load: what fewer tokens change at each number of requests at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+Point = tuple[float, float, float]  # share of tokens kept, requests a second, first token (s)
+
+_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00")
+_MARKERS = "osD^v"
+
+
+def load_figure(loads: Mapping[int, Sequence[Point]], title: str = "") -> Any:
+    """A matplotlib ``Figure`` of two panels; ``loads`` maps requests at a time to its points."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(8.4, 3.6), layout="constrained")
+    panels = figure.subplots(1, 2)
+    for place, (at_once, points) in enumerate(sorted(loads.items())):
+        shares, *columns = zip(*sorted(points), strict=True)
+        look = {"color": _COLOURS[place % 5], "marker": _MARKERS[place % 5], "lw": 1.8}
+        for axes, values in zip(panels, columns, strict=True):
+            axes.plot([100 * share for share in shares], values, label=f"{at_once} at once", **look)
+    for axes, name in zip(panels, ("requests a second", "first token (s)"), strict=True):
+        axes.set(xlabel="visual tokens kept (%)", ylabel=name, xlim=(0, 104), ylim=(0, None))
+        axes.grid(alpha=0.25)
+        axes.spines[["top", "right"]].set_visible(False)
+    panels[0].legend(fontsize=9, frameon=False)
+    if title:
+        figure.suptitle(title, fontsize=10)
+    return figure

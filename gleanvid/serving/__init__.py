@@ -1,0 +1,1 @@
+"""Plug-ins for engines that other people run. The rest of the library imports none."""

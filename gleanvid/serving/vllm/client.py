@@ -1,0 +1,172 @@
+"""Asks a running server of vLLM about a video, and what it kept. Standard library alone."""
+
+from __future__ import annotations
+
+import base64
+import json
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from io import BytesIO
+from time import perf_counter
+from typing import Any
+
+from gleanvid.types import ModelError, Video
+
+TIMEOUT_S = 600.0
+
+
+@dataclass(frozen=True)
+class Reply:
+    """An answer and its cost as the client saw it; seconds from the moment the request was sent."""
+
+    text: str
+    prompt_tokens: int
+    new_tokens: int
+    first_token_s: float
+    total_s: float
+
+
+@dataclass(frozen=True)
+class Server:
+    """A server of vLLM by its address, e.g. ``http://127.0.0.1:8000``."""
+
+    url: str
+    key: str = field(default="", repr=False)
+
+    def model(self) -> str:
+        """The name of the model that it serves. Raises ``ModelError`` where nothing answers."""
+        return str(self._served()["id"])
+
+    def checkpoint(self) -> str:
+        """Hub id or directory of that model's weights, as the server knows it."""
+        return str(self._served().get("root") or self.model())
+
+    def _served(self) -> dict[str, Any]:
+        return dict(self._json("/v1/models")["data"][0])
+
+    def records(self, since: int = 0) -> dict[str, Any] | None:
+        """The method, the rate, and the records behind number ``since``.
+
+        None where the server has no method of ours, or does not tell (``VLLM_PLUGINS=gleanvid``).
+        """
+        try:
+            return dict(self._json(f"/gleanvid/records?since={since}"))
+        except ModelError as error:
+            if isinstance(error.__cause__, urllib.error.HTTPError) and error.__cause__.code == 404:
+                return None
+            raise
+
+    def ask(
+        self,
+        content: list[dict[str, Any]],
+        max_new_tokens: int = 64,
+        later: Sequence[dict[str, Any]] = (),
+        *,
+        model: str | None = None,
+        on_text: Callable[[str], None] | None = None,
+        **more: Any,
+    ) -> Reply:
+        """The streamed answer to what a person says, greedy unless ``more`` says otherwise.
+
+        ``content`` is the first turn, ``later`` are the messages behind it, ``more`` further fields
+        of the request. Raises ``ModelError`` with what the server says is wrong.
+        """
+        request = {
+            "model": model or self.model(),
+            "messages": [{"role": "user", "content": content}, *later],
+            "max_tokens": max_new_tokens,
+            "temperature": 0.0,
+            "stream": True,
+            "stream_options": {"include_usage": True},
+        } | more
+        pieces: list[str] = []
+        usage: dict[str, Any] = {}
+        started = perf_counter()
+        first_s = 0.0
+        for event in self._events("/v1/chat/completions", request):
+            usage = event.get("usage") or usage
+            text = "".join(one["delta"].get("content") or "" for one in event["choices"])
+            if not text:
+                continue
+            first_s = first_s or perf_counter() - started
+            pieces.append(text)
+            if on_text:
+                on_text(text)
+        return Reply(
+            "".join(pieces),
+            usage.get("prompt_tokens", 0),
+            usage.get("completion_tokens", 0),
+            first_s,
+            perf_counter() - started,
+        )
+
+    def _events(self, path: str, body: dict[str, Any]) -> Any:
+        with self._open(path, json.dumps(body).encode()) as lines:
+            for line in lines:
+                if line.startswith(b"data: {"):
+                    event = json.loads(line.removeprefix(b"data: "))
+                    if "error" in event:
+                        raise ModelError(f"{self.url}: {event['error']['message']}")
+                    yield event
+
+    def _json(self, path: str) -> Any:
+        with self._open(path) as answer:
+            return json.load(answer)
+
+    def _open(self, path: str, body: bytes | None = None) -> Any:
+        headers = {"Content-Type": "application/json"}
+        if self.key:
+            headers["Authorization"] = f"Bearer {self.key}"
+        request = urllib.request.Request(self.url.rstrip("/") + path, body, headers)
+        try:
+            return urllib.request.urlopen(request, timeout=TIMEOUT_S)
+        except urllib.error.HTTPError as error:
+            raise ModelError(f"{self.url}: {_sentence(error)}") from error
+        except (OSError, ValueError) as error:
+            raise ModelError(f"no server of vLLM answers at {self.url} ({error})") from error
+
+
+def _sentence(error: urllib.error.HTTPError) -> str:
+    """What the server says is wrong, else the code."""
+    try:
+        return str(json.loads(error.read())["error"]["message"])
+    except (ValueError, KeyError, TypeError):
+        return str(error)
+
+
+def frames_part(video: Video) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The very frames of a video as a part of a turn, and the field that tells their times.
+
+    They are sent without loss: the server takes any image in a list that it calls JPEG. It must
+    have been started with ``--trust-request-mm-kwargs``.
+    """
+    from PIL import Image
+
+    encoded = []
+    for frame in video.frames:
+        file = BytesIO()
+        Image.fromarray(frame).save(file, "PNG", compress_level=1)
+        encoded.append(base64.b64encode(file.getvalue()).decode())
+    told = {
+        "num_frames": -1,
+        "fps": float(video.fps or 1.0),
+        "frames_indices": [int(index) for index in video.indices],
+        "total_num_frames": max(int(video.total_frames), len(video)),
+        "duration": float(video.duration),
+    }
+    part = {
+        "type": "video_url",
+        "video_url": {"url": "data:video/jpeg;base64," + ",".join(encoded)},
+    }
+    return part, {"media_io_kwargs": {"video": told}}
+
+
+def file_part(data: bytes, uuid: str | None = None) -> dict[str, Any]:
+    """A video file as a part of a turn; the server samples its frames.
+
+    ``uuid`` names it in the server's caches in place of its content.
+    """
+    url = "data:video/mp4;base64," + base64.b64encode(data).decode()
+    return {"type": "video_url", "video_url": {"url": url}} | ({"uuid": uuid} if uuid else {})

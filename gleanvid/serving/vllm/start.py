@@ -1,0 +1,82 @@
+"""What happens when vLLM starts, before any model is built."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+from gleanvid.compressors import Compressor, from_settings
+from gleanvid.serving.vllm.methods import chosen_method
+
+WORKER = "gleanvid.serving.vllm.records.WorkerRecords"
+
+
+def check_at_start(architecture: str) -> None:
+    """Have vLLM call :func:`take_settings` when it checks the options for this architecture."""
+    from vllm.model_executor.models.config import MODELS_CONFIG_MAP, VerifyAndUpdateConfig
+
+    known = MODELS_CONFIG_MAP.get(architecture, VerifyAndUpdateConfig)
+    if getattr(known, "takes_gleanvid", False):
+        return  # vLLM may call its plug-ins more than once
+
+    class Checked(known):  # type: ignore[misc, valid-type]
+        takes_gleanvid = True
+
+        @staticmethod
+        def verify_and_update_config(vllm_config: Any) -> None:
+            known.verify_and_update_config(vllm_config)
+            take_settings(vllm_config)
+
+    MODELS_CONFIG_MAP[architecture] = Checked
+
+
+def take_settings(vllm_config: Any) -> None:
+    """Check the method in ``--additional-config`` and write it on the model's configuration.
+
+    That configuration reaches every process of vLLM: the one that sizes prompts and names videos in
+    caches, and those that run the model. Raises ``ValueError`` for what cannot be served.
+    """
+    rate = vllm_config.model_config.multimodal_config.video_pruning_rate
+    given = vllm_config.additional_config
+    method = chosen_method(given.get("gleanvid") if isinstance(given, dict) else None, rate)
+    if method is None:
+        return
+    if vllm_config.speculative_config is not None:
+        raise ValueError(
+            f"{method.name} is not served together with speculative decoding, whose draft model "
+            "asks for positions one token ahead: leave out --speculative-config"
+        )
+    vllm_config.model_config.hf_config.gleanvid = method.settings()
+    if not vllm_config.parallel_config.worker_extension_cls:
+        vllm_config.parallel_config.worker_extension_cls = WORKER
+
+
+def method_of(hf_config: Any) -> Compressor | None:
+    """The method that :func:`take_settings` wrote down, if any."""
+    settings = getattr(hf_config, "gleanvid", None)
+    return None if settings is None else from_settings(settings)
+
+
+def prune_on_cpu() -> None:
+    """Let vLLM's model runner for CPUs know that videos are pruned.
+
+    The one of vLLM 0.32 loads its model without asking, so that positions stay behind the rows.
+    """
+    from vllm.platforms import current_platform
+
+    if not current_platform.is_cpu():
+        return
+    from vllm.v1.worker.cpu_model_runner import CPUModelRunner
+
+    original = CPUModelRunner.load_model
+    if getattr(original, "asks_for_pruning", False):
+        return
+
+    @functools.wraps(original)
+    def load_model(self: Any, *args: Any, **kwargs: Any) -> None:
+        original(self, *args, **kwargs)
+        config = self.model_config.multimodal_config
+        self.is_multimodal_pruning_enabled = bool(config and config.is_multimodal_pruning_enabled())
+
+    load_model.asks_for_pruning = True  # type: ignore[attr-defined]
+    CPUModelRunner.load_model = load_model

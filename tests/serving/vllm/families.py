@@ -1,0 +1,102 @@
+"""Random models of the families that are served, of sizes for which vLLM has kernels on a CPU."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from safetensors.torch import load_file, save_file
+from transformers import (
+    Qwen2_5_VLConfig,
+    Qwen2_5_VLForConditionalGeneration,
+    Qwen2_5_VLProcessor,
+    Qwen3_5Config,
+    Qwen3_5ForConditionalGeneration,
+    Qwen3VLMoeConfig,
+    Qwen3VLMoeForConditionalGeneration,
+)
+
+from tests.models.tiny import ids_of, save, text_numbers, tiny_tokenizer
+from tests.models.tiny_qwen import parts2, processor3
+
+TEXT = {"hidden_size": 128, "intermediate_size": 128, "num_key_value_heads": 2}  # heads of 32
+TOWER = {
+    "depth": 3,
+    "hidden_size": 128,
+    "intermediate_size": 128,
+    "num_heads": 4,
+    "out_hidden_size": 128,
+}
+ROPE = {"rope_type": "default", "rope_theta": 10000.0, "mrope_section": [4, 6, 6]}
+LINEAR = {
+    "linear_key_head_dim": 128,
+    "linear_value_head_dim": 128,
+    "linear_num_key_heads": 2,
+    "linear_num_value_heads": 4,
+    "layer_types": ["linear_attention", "full_attention"] * 2 + ["linear_attention"],
+}
+EXPERTS = {
+    "head_dim": 32,
+    "num_experts": 4,
+    "num_experts_per_tok": 2,
+    "moe_intermediate_size": 96,
+    "norm_topk_prob": True,
+}
+
+
+def frames3(tokenizer: Any) -> Any:
+    """Of Qwen3-VL, images normalised as in its checkpoints: vLLM takes their numbers for videos."""
+    processor = processor3(tokenizer)
+    images = processor.image_processor
+    images.image_mean = images.image_std = processor.video_processor.image_mean
+    return processor
+
+
+def qwen25_vl(directory: Path) -> None:
+    tokenizer = tiny_tokenizer()
+    windows = {"patch_size": 14, "window_size": 56, "fullatt_block_indexes": [2]}
+    windows["tokens_per_second"] = 1  # a longer video's text is placed elsewhere by transformers 5
+    config = Qwen2_5_VLConfig(
+        text_config=text_numbers(tokenizer) | TEXT | {"rope_parameters": ROPE},
+        vision_config=TOWER | windows,
+        **ids_of(tokenizer),
+    )
+    processor = Qwen2_5_VLProcessor(**parts2(tokenizer, 28 * 28))
+    save(Qwen2_5_VLForConditionalGeneration(config), processor, directory)
+
+
+def qwen3_vl_moe(directory: Path) -> None:
+    tokenizer = tiny_tokenizer()
+    rope = {"rope_parameters": ROPE | {"mrope_interleaved": True}}
+    tower = {"patch_size": 16, "num_position_embeddings": 100, "deepstack_visual_indexes": [0, 1]}
+    config = Qwen3VLMoeConfig(
+        text_config=text_numbers(tokenizer) | TEXT | EXPERTS | rope,
+        vision_config=TOWER | tower,
+        **ids_of(tokenizer),
+    )
+    save(Qwen3VLMoeForConditionalGeneration(config), frames3(tokenizer), directory)
+
+
+def as_published(directory: Path) -> None:
+    """Experts the other way round, as they stand in checkpoints and as vLLM expects them."""
+    file = directory / "model.safetensors"
+    weights = load_file(file)
+    for name in weights:
+        if ".experts." in name:
+            weights[name] = weights[name].transpose(1, 2).contiguous()
+    save_file(weights, file, {"format": "pt"})
+
+
+def qwen35(directory: Path) -> None:
+    tokenizer = tiny_tokenizer()
+    rope = {"rope_parameters": ROPE | {"mrope_interleaved": True, "partial_rotary_factor": 1.0}}
+    config = Qwen3_5Config(
+        text_config=text_numbers(tokenizer) | TEXT | {"head_dim": 32} | LINEAR | rope,
+        vision_config=TOWER | {"patch_size": 16, "num_position_embeddings": 100},
+        **ids_of(tokenizer),
+    )
+    save(Qwen3_5ForConditionalGeneration(config), frames3(tokenizer), directory)
+
+
+# With experts first: vLLM makes their groups with the first engine of a process.
+FAMILIES = {"qwen3_vl_moe": qwen3_vl_moe, "qwen2_5_vl": qwen25_vl, "qwen3_5": qwen35}

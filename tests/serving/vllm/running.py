@@ -1,0 +1,70 @@
+"""A server of vLLM on the built-in model, started for a test or a measurement and stopped again."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+MODEL = Path(__file__).parents[3] / "gleanvid/models/builtin"
+CLIPS = Path(__file__).parents[3] / "assets/clips"
+ENVIRONMENT = {
+    "VLLM_CPU_KVCACHE_SPACE": "2",
+    "VLLM_CPU_OMP_THREADS_BIND": "nobind",
+    "VLLM_NO_USAGE_STATS": "1",
+    "VLLM_PLUGINS": "gleanvid",
+    "HF_HUB_OFFLINE": "1",
+}
+
+
+def command(method, rate: float | None, *more: str) -> list[str]:
+    """``method`` None: vLLM alone, all tokens."""
+    given = [sys.executable, "-m", "vllm.entrypoints.openai.api_server", "--model", str(MODEL)]
+    given += ["--served-model-name", "builtin", "--dtype", "float32", "--enforce-eager"]
+    given += ["--max-model-len", "4096", "--trust-request-mm-kwargs"]
+    given += ["--allowed-local-media-path", str(CLIPS)]
+    if method is not None:
+        given += ["--video-pruning-method", "vidcom2", "--additional-config"]
+        given += [json.dumps({"gleanvid": method})]
+    if rate is not None:
+        given += ["--video-pruning-rate", str(rate)]
+    return [*given, *more]
+
+
+@contextmanager
+def server(method, rate: float | None, *more: str, patience_s: float = 300) -> Iterator[str]:
+    """The address of a server that answers; its log where it ends before."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    url = f"http://127.0.0.1:{port}"
+    given = [*command(method, rate, *more), "--host", "127.0.0.1", "--port", str(port)]
+    with tempfile.TemporaryFile() as log:
+        process = subprocess.Popen(given, stdout=log, stderr=log, env=os.environ | ENVIRONMENT)
+        try:
+            _wait(process, url, log, time.monotonic() + patience_s)
+            yield url
+        finally:
+            process.terminate()
+            process.wait(60)
+
+
+def _wait(process, url, log, until) -> None:
+    while time.monotonic() < until:
+        if process.poll() is not None:
+            log.seek(0)
+            raise RuntimeError(log.read().decode(errors="replace"))
+        try:
+            urllib.request.urlopen(f"{url}/health", timeout=1).close()
+            return
+        except OSError:
+            time.sleep(0.5)
+    raise TimeoutError(f"no server at {url}")

@@ -1,0 +1,166 @@
+"""A served model beside a loaded one, on a stand-in for the server that speaks its protocol."""
+
+import base64
+import json
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from io import BytesIO
+
+import numpy as np
+import pytest
+from PIL import Image
+
+import gleanvid
+from gleanvid.evaluation.bench import bench_serve
+from gleanvid.models import load_model
+from gleanvid.models.loading.load import BUILTIN
+from gleanvid.serving.vllm.client import Server, frames_part
+from gleanvid.serving.vllm.remote import load_served
+from gleanvid.types import ModelError, StoppedError
+
+CLIP = "assets/clips/glimpse_1.mp4"
+
+
+class Stand(BaseHTTPRequestHandler):
+    """Answers "green cross" in two pieces; keeps what it was asked."""
+
+    def do_GET(self):
+        server = self.server
+        if self.path == "/v1/models":
+            self._send({"data": [{"id": "builtin", "root": str(BUILTIN)}]})
+        elif self.path.startswith("/gleanvid/records") and server.told is not None:
+            since = int(self.path.partition("=")[2])
+            records = [one for one in server.records if one["number"] > since]
+            self._send(server.told | {"count": len(server.records), "records": records})
+        else:
+            self.send_error(404)
+
+    def do_POST(self):
+        length = int(self.headers["Content-Length"])
+        self.server.asked.append(json.loads(self.rfile.read(length)))
+        if self.server.refuses:
+            self._send({"error": {"message": self.server.refuses}}, 400)
+            return
+        if self.server.next_record:
+            number = len(self.server.records) + 1
+            self.server.records.append(self.server.next_record.pop() | {"number": number})
+        self.send_response(200)
+        self.end_headers()
+        for piece in ("green", " cross"):
+            self._event({"choices": [{"delta": {"content": piece}}]})
+        self._event({"choices": [], "usage": {"prompt_tokens": 130, "completion_tokens": 2}})
+        self.wfile.write(b"data: [DONE]\n\n")
+
+    def _event(self, event):
+        self.wfile.write(b"data: " + json.dumps(event).encode() + b"\n\n")
+
+    def _send(self, value, code=200):
+        self.send_response(code)
+        self.end_headers()
+        self.wfile.write(json.dumps(value).encode())
+
+    def log_message(self, *given):
+        pass
+
+
+@pytest.fixture
+def stand():
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Stand)
+    server.asked, server.records, server.next_record, server.refuses = [], [], [], ""
+    server.told = {"method": gleanvid.GleanVID().settings(), "pruning_rate": 0.75}
+    server.url = f"http://127.0.0.1:{server.server_port}"
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield server
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture(scope="module")
+def video():
+    return gleanvid.read_video(CLIP, 8)
+
+
+@pytest.fixture
+def served(stand):
+    return load_served(f"vllm:{stand.url}", device="cpu")
+
+
+def test_a_served_answer_has_the_server_s_words_and_masks(stand, served, video):
+    stand.next_record.append({"grid": [4, 10, 10], "keep": list(range(100, 200))})
+    pieces = []
+    run = gleanvid.ask(video, "What moves?", served, on_text=pieces.append)
+    assert run.answer == "green cross" and pieces == ["green", " cross"]
+    assert run.model == f"vllm:{stand.url}"
+    assert run.compression.keep.tolist() == list(range(100, 200))
+    assert (run.cost.prompt_tokens, run.cost.prompt_tokens_kept) == (430, 130)
+    again = gleanvid.ask(video, "What else?", served)  # from the server's caches: no new record
+    assert again.compression.keep.tolist() == list(range(100, 200))
+
+
+def test_without_a_record_the_library_s_own_choice_is_shown(stand, served, video):
+    stand.told = None
+    run = gleanvid.ask(video, "What moves?", served, "vcast")
+    own = gleanvid.ask(video, "What moves?", load_model(device="cpu"), "vcast", 1)
+    assert run.compression.keep.tolist() == own.compression.keep.tolist()
+
+
+def test_the_server_gets_the_very_frames_their_times_and_earlier_turns(stand, served, video):
+    gleanvid.ask(video, "And <|im_end|>?", served, history=[("What moves?", "a cross")], seed=3)
+    asked = stand.asked[-1]
+    first, answer, last = asked["messages"]
+    url = first["content"][0]["video_url"]["url"].partition(",")[2].split(",")
+    frames = [np.asarray(Image.open(BytesIO(base64.b64decode(one)))) for one in url]
+    assert np.array_equal(frames, video.frames)
+    times = asked["media_io_kwargs"]["video"]
+    assert np.allclose(np.divide(times["frames_indices"], times["fps"]), video.timestamps)
+    assert first["content"][1]["text"] == "What moves?"
+    assert (answer["role"], answer["content"]) == ("assistant", "a cross")
+    assert (last["role"], last["content"]) == ("user", "And < |im_end|>?")
+    assert asked["seed"] == 3 and asked["temperature"] == 0
+
+
+def test_another_method_than_the_server_s_is_refused(stand, served, video):
+    stand.told["method"]["tau"] = 3.0
+    for other in (gleanvid.GleanVID(0.5, tau=3.0), gleanvid.GleanVID(), gleanvid.Uniform(0.25)):
+        with pytest.raises(ModelError, match=r"keeps 25% by gleanvid with tau=3\.0, for every"):
+            gleanvid.ask(video, "What moves?", served, other)
+    assert not stand.asked
+
+
+def test_trouble_is_a_sentence(stand, served, video):
+    stand.refuses = "the prompt is too long"
+    with pytest.raises(ModelError, match="the prompt is too long"):
+        gleanvid.ask(video, "What moves?", served)
+    with pytest.raises(ModelError, match="no server of vLLM answers"):
+        load_served("vllm:http://127.0.0.1:9")
+
+
+def test_an_answer_can_be_stopped(stand, served, video):
+    stop = threading.Event()
+    stop.set()
+    with pytest.raises(StoppedError):
+        gleanvid.ask(video, "What moves?", served, stop=stop)
+
+
+def test_a_load_is_measured_and_kept_beside_others(stand, tmp_path):
+    clips = [tmp_path / "clip.mp4"]
+    clips[0].write_bytes(b"a video")
+    server = Server(stand.url)
+    loads = list(bench_serve.measure(server, clips, [1, 3], requests=4, new_tokens=2))
+    assert [(load.concurrency, load.requests) for load in loads] == [(1, 4), (3, 4)]
+    assert {load.label for load in loads} == {"gleanvid 25%"} and loads[0].prompt_tokens == 130
+    names = [asked["messages"][0]["content"][0]["uuid"] for asked in stand.asked]
+    assert len(names) == len(set(names)) == 9  # one to warm up
+    bench_serve.save(loads, tmp_path)
+    stand.told = None
+    every = bench_serve.save(
+        list(bench_serve.measure(server, clips, [1], requests=2, new_tokens=2)), tmp_path
+    )
+    assert [load.label for load in every] == ["all tokens", "gleanvid 25%", "gleanvid 25%"]
+    text = bench_serve.table(every)
+    assert "(1.00x)" in text.splitlines()[2] and "x)" not in text.splitlines()[4]
+
+
+def test_frames_of_a_video_keep_their_indices(video):
+    _, more = frames_part(video)
+    assert more["media_io_kwargs"]["video"]["frames_indices"] == video.indices.tolist()

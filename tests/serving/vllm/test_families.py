@@ -1,0 +1,65 @@
+"""Other families than the built-in model's, with random weights, beside transformers.
+
+Needs an environment of its own: ``make test-vllm``.
+"""
+
+import itertools
+import os
+
+import pytest
+import torch
+
+pytest.importorskip("vllm", reason="vLLM is not installed here: make test-vllm")
+
+os.environ |= {
+    "VLLM_CPU_KVCACHE_SPACE": "1",
+    "VLLM_CPU_OMP_THREADS_BIND": "nobind",
+    "VLLM_ENABLE_V1_MULTIPROCESSING": "0",
+    "VLLM_NO_USAGE_STATS": "1",
+    "HF_HUB_OFFLINE": "1",
+}
+
+from gleanvid.compressors import COMPRESSORS
+from gleanvid.models import load_model
+from tests.serving.vllm import beside
+from tests.serving.vllm.families import FAMILIES, as_published
+
+QUESTION = "What moves?"
+# Of log-probabilities. vLLM's linear attention for a CPU takes bfloat16 alone.
+NOISE = {"float32": 5e-5, "bfloat16": 0.2}
+DTYPES = {"qwen3_5": "bfloat16"}
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_kept_tokens_positions_and_words_are_those_of_compressing(family, tmp_path):
+    from vllm import LLM
+
+    FAMILIES[family](tmp_path)
+    dtype = DTYPES.get(family, "float32")
+    model = load_model(tmp_path, device="cpu", dtype=dtype)
+    as_published(tmp_path)
+    llm = LLM(
+        str(tmp_path),
+        dtype=dtype,
+        enforce_eager=True,
+        max_model_len=4096,
+        max_num_batched_tokens=4096,
+        video_pruning_rate=0.9,  # by vLLM's default method, which leaves a unit of four
+        additional_config={"gleanvid": "gleanvid"},
+    )
+    served = beside.Served(llm)
+    clip = beside.video("glimpse_1", 8)
+    method = COMPRESSORS["gleanvid"](0.25)
+    expected = beside.by_transformers(model, method, QUESTION, [clip])
+    for chunk in (4096, 48):
+        (told,) = served.answers([served.asked(model, QUESTION, [clip])], chunk)
+        if dtype == "float32":
+            assert told.kept == expected.kept and told.tokens == expected.tokens
+        same = beside.Given(keep=tuple(told.kept[0]))  # where rounding chose otherwise
+        expected = beside.by_transformers(model, same, QUESTION, [clip])
+        assert torch.equal(told.positions, expected.positions)
+        pairs = zip(told.tokens, expected.tokens, told.logprobs, expected.logprobs, strict=True)
+        alike = list(itertools.takewhile(lambda pair: pair[0] == pair[1], pairs))
+        largest = max((abs(one - other) for _, _, one, other in alike), default=0.0)
+        print(f"\n{family}, {dtype}, chunks of {chunk}: {len(alike)} words alike, {largest:.1e}")
+        assert largest < NOISE[dtype]

@@ -1,0 +1,105 @@
+"""The OpenAI-compatible server in a process of its own: answers, counts, records, wrong options.
+
+Needs an environment of its own: ``make test-vllm``.
+"""
+
+import json
+import re
+import urllib.request
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+pytest.importorskip("vllm", reason="vLLM is not installed here: make test-vllm")
+
+import gleanvid
+from gleanvid.models import load_model
+from gleanvid.serving.vllm.client import Server, file_part, frames_part
+from gleanvid.types import ModelError
+from tests.serving.vllm import running
+
+QUESTION = {"type": "text", "text": "What colour is the triangle?"}
+CLIP = running.CLIPS / "glimpse_1.mp4"
+
+
+@pytest.fixture(scope="module")
+def served():
+    with running.server({"name": "gleanvid", "tau": 3.0}, 0.75) as url:
+        yield Server(url)
+
+
+@pytest.fixture(scope="module")
+def run():
+    """The same question to the library."""
+    model = load_model("builtin", device="cpu", dtype="float32")
+    method = gleanvid.GleanVID(0.25, tau=3.0)
+    return gleanvid.ask(CLIP, QUESTION["text"], model, method, 16, num_frames=16)
+
+
+def counted(server, name):
+    text = urllib.request.urlopen(f"{server.url}/metrics").read().decode()
+    found = re.search(rf"^{name}(?:{{.*}})? ([0-9.e+]+)$", text, re.MULTILINE)
+    return float(found[1]) if found else 0.0
+
+
+def test_the_very_frames_are_answered_as_by_the_library_and_recorded(served, run):
+    part, more = frames_part(run.video)
+    before, pieces = served.records()["count"], []
+    kept, videos = (
+        counted(served, "gleanvid_visual_tokens_kept_total"),
+        counted(served, "gleanvid_videos_total"),
+    )
+    reply = served.ask([part, QUESTION], 16, on_text=pieces.append, **more)
+    assert reply.text.strip() == run.answer and "".join(pieces) == reply.text
+    assert reply.prompt_tokens == run.cost.prompt_tokens_kept
+    told = served.records(before)
+    assert told["method"] == run.compressor | {"retention_ratio": 0.25}
+    assert told["pruning_rate"] == 0.75
+    (record,) = told["records"]
+    assert record["grid"] == [*run.compression.grid]
+    assert record["keep"] == run.compression.keep.tolist()
+    assert counted(served, "gleanvid_visual_tokens_kept_total") - kept == len(record["keep"])
+    assert counted(served, "gleanvid_videos_total") - videos == 1
+
+
+def test_a_video_comes_as_a_file_or_in_the_request_and_is_read_once(served):
+    before = served.records()["count"]
+    address = {"type": "video_url", "video_url": {"url": CLIP.as_uri()}}
+    replies = [served.ask([p, QUESTION], 8) for p in (address, file_part(CLIP.read_bytes()))]
+    assert replies[0].text == replies[1].text
+    assert len(served.records(before)["records"]) == 1  # the same bytes: caches know them
+    served.ask([file_part(CLIP.read_bytes(), uuid="another name"), QUESTION], 8)
+    assert len(served.records(before)["records"]) == 2
+
+
+def test_a_request_that_is_left_costs_the_others_nothing(served):
+    body = {"model": "builtin", "stream": True, "max_tokens": 900, "ignore_eos": True}
+    body["messages"] = [{"role": "user", "content": [file_part(CLIP.read_bytes()), QUESTION]}]
+    request = urllib.request.Request(
+        f"{served.url}/v1/chat/completions",
+        json.dumps(body).encode(),
+        {"Content-Type": "application/json"},
+    )
+    alone = served.ask([file_part(CLIP.read_bytes()), QUESTION], 8).text
+    with ThreadPoolExecutor(3) as pool:
+        left = urllib.request.urlopen(request)
+        left.readline()
+        asked = [
+            pool.submit(served.ask, [file_part(CLIP.read_bytes(), uuid=f"left-{n}"), QUESTION], 8)
+            for n in range(3)
+        ]
+        left.close()
+        assert {one.result().text for one in asked} == {alone}
+
+
+def test_what_the_server_refuses_is_its_sentence(served):
+    with pytest.raises(ModelError, match="does not exist"):
+        served.ask([QUESTION], 8, model="another")
+    with pytest.raises(ModelError, match=r"no server of vLLM answers at http://127\.0\.0\.1:9"):
+        Server("http://127.0.0.1:9").model()
+
+
+def test_wrong_options_end_the_start_with_our_sentence():
+    sentence = "holitom cannot be served by vLLM: it merges tokens"
+    with pytest.raises(RuntimeError, match=sentence), running.server("holitom", 0.75):
+        pass
