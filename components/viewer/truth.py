@@ -12,8 +12,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from gleanvid.glimpse.casting import sample_scene
 from gleanvid.glimpse.render import boxes
+from gleanvid.glimpse.scenes import sample_scene
 from gleanvid.glimpse.world import ClipSettings, Scene
 from gleanvid.types import Video
 

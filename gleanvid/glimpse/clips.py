@@ -6,9 +6,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from gleanvid.glimpse.casting import sample_scene
 from gleanvid.glimpse.questions import Question, questions
 from gleanvid.glimpse.render import coverage, render
+from gleanvid.glimpse.scenes import sample_scene
 from gleanvid.glimpse.world import ClipSettings, stream
 from gleanvid.types import Video
 
@@ -31,8 +31,9 @@ def ask_about(
     seed: int, split: str, index: int, settings: ClipSettings | None = None
 ) -> list[Question]:
     """The questions of one clip, in the wordings that belong to it."""
+    settings = settings or ClipSettings()
     scene = sample_scene(seed, split, index, settings)
-    return questions(scene, stream(seed, split, index, purpose=1))
+    return questions(scene, stream(seed, split, index, purpose=1, version=settings.version))
 
 
 def evidence_mask(

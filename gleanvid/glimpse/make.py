@@ -16,11 +16,11 @@ from typing import Any
 
 import numpy as np
 
-from gleanvid.glimpse.casting import sample_scene
 from gleanvid.glimpse.clips import FPS, ask_about, clip_name
 from gleanvid.glimpse.lmms_eval_task import write_tasks
 from gleanvid.glimpse.questions import Question, caption
 from gleanvid.glimpse.render import boxes, render
+from gleanvid.glimpse.scenes import sample_scene
 from gleanvid.glimpse.world import ClipSettings, Scene
 
 

@@ -17,11 +17,11 @@ from transformers import PreTrainedTokenizerFast
 
 from gleanvid.glimpse import tokenizer as words
 from gleanvid.glimpse.augment import augment
-from gleanvid.glimpse.casting import sample_scene
 from gleanvid.glimpse.facts import IGNORED, evidence_tokens, token_facts
 from gleanvid.glimpse.model import CELL, MERGE, PATCH, TEMPORAL
 from gleanvid.glimpse.questions import Question, caption, questions
 from gleanvid.glimpse.render import render
+from gleanvid.glimpse.scenes import sample_scene
 from gleanvid.glimpse.world import ClipSettings, Scene, stream
 
 _CAPTIONED = 0.4  # share of clips that also get a caption
@@ -93,7 +93,7 @@ def make_clip(
     """The clip of (seed, split, index), with at most ``limit`` of its questions."""
     scene = sample_scene(seed, split, index, settings)
     frames, shares = render(scene, CELL)
-    rng = stream(seed, split, index, purpose=1)
+    rng = stream(seed, split, index, purpose=1, version=settings.version)
     if worse:
         frames = augment(frames, rng)
     step = float(np.exp(rng.uniform(np.log(0.03), np.log(1.2))))

@@ -20,8 +20,8 @@ from tokenizers import (
 )
 from transformers import PreTrainedTokenizerFast
 
-from gleanvid.glimpse.casting import sample_scene
 from gleanvid.glimpse.questions import questions, vocabulary
+from gleanvid.glimpse.scenes import sample_scene
 from gleanvid.glimpse.world import ClipSettings
 
 PAD, START, END = "<|endoftext|>", "<|im_start|>", "<|im_end|>"
