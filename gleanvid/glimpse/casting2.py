@@ -17,6 +17,8 @@ from gleanvid.glimpse.casting import LEAST_UNITS, THEMES, THEMES_OF_ONE_UNIT, ca
 from gleanvid.glimpse.stories import STORIES, fits
 from gleanvid.glimpse.world import ALWAYS, Change, ClipSettings, Post, Scene, Shot, Thing, stream
 
+_PLAIN = (*THEMES, "still")  # no story
+_HARD = ("cut", "repeats", "comparison")  # drawn twice as often as the others
 _TOLD = 0.6  # share of scenes with a story that needs time
 _PAN = 0.09  # of the picture's sides, standard deviation
 _DRIFT = 0.2
@@ -37,10 +39,15 @@ def second_scene(seed: int, split: str, index: int, settings: ClipSettings) -> S
         things, cut, change, cuts = told.things, told.cut, None, told.cut > 0
     else:
         short = settings.num_units < LEAST_UNITS
-        theme = str(rng.choice(THEMES_OF_ONE_UNIT if short else THEMES))
+        theme = _plain_theme(rng) if not short else str(rng.choice(THEMES_OF_ONE_UNIT))
         things, cut, change = cast(rng, theme, settings)
         cuts = theme == "cut" or (not short and rng.random() < 0.25)
     return _filmed(rng, settings, theme, things, [cut] if cuts else [], change)
+
+
+def _plain_theme(rng: Rng) -> str:
+    odds = np.array([2.0 if theme in _HARD else 1.0 for theme in _PLAIN])
+    return str(rng.choice(_PLAIN, p=odds / odds.sum()))
 
 
 def _filmed(

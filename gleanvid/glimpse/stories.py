@@ -15,14 +15,15 @@ import numpy as np
 from gleanvid.glimpse.acting import Rng, on_border, placed
 from gleanvid.glimpse.casting import draw_appearances
 from gleanvid.glimpse.touching import set_in_motion, undisturbed
-from gleanvid.glimpse.travel import there_and_back, turning
+from gleanvid.glimpse.travel import overlap, there_and_back, turning
 from gleanvid.glimpse.world import ALWAYS, ClipSettings, Thing
 
 MOST_IN_ALL = 5
 _APART = 0.75  # least distance between two centres, in sums of radii
-_STAYS = (0.15, 0.27, 0.42, 0.65)  # of the clip, where it is asked for how long
+_STAYS = (0.14, 0.25, 0.38, 0.56)  # of the clip, where it is asked for how long
 _VISITS = 6  # where it is asked how many there are in all
 _PACES = (1.0, 1.9, 3.6)  # of the slowest, where it is asked how fast
+_LINES = 10  # tries at a line that does not cross the others
 _TRIES = 40
 _SLOWEST = (0.8, 1.2)  # px a frame
 
@@ -118,10 +119,12 @@ def _speed(rng: Rng, settings: ClipSettings) -> Told:
     things: list[Thing] = []
     slowest = float(rng.uniform(*_SLOWEST))
     paces = [slowest * pace for pace in _PACES] + [0.0]
-    for pace, appearance in zip(paces, draw_appearances(rng), strict=False):
-        thing = placed(rng, settings, appearance, "stands", things, _APART)
-        moving = there_and_back(rng, settings, thing, pace) if pace else thing
-        things.append(moving)
+    for pace, (shape, colour, size) in zip(paces, draw_appearances(rng), strict=False):
+        look = (shape, colour, "medium" if size == "large" else size)
+        tries = [placed(rng, settings, look, "stands", things, _APART) for _ in range(_LINES)]
+        if pace:
+            tries = [there_and_back(rng, settings, thing, pace) for thing in tries]
+        things.append(min(tries, key=lambda thing: overlap(thing, things)))
     return Told(tuple(things))
 
 

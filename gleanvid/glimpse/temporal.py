@@ -23,49 +23,35 @@ _MOVERS = 3  # things that go to and fro
 def _sequence(scene: Scene, rng: np.random.Generator) -> Iterator[Found]:
     if scene.theme != "sequence":
         return
-    place = int(rng.integers(_SEQUENCE - 1))
-    if rng.random() < 0.5:
-        asked, answer = place, place + 1
-        text = say(rng, "Which object comes right after the {0}?", "What comes next after the {0}?")
-    else:
-        asked, answer = place + 1, place
-        text = say(
-            rng, "Which object comes right before the {0}?", "What comes just before the {0}?"
-        )
-    options = [name(thing) for k, thing in enumerate(scene.things) if k != asked]
-    text = text.format(refer(rng, scene.things[asked]))
-    yield text, name(scene.things[answer]), options, _lives(scene, (asked, answer))
+    after = ("Which object comes right after the {0}?", "What comes next after the {0}?")
+    before = ("Which object comes right before the {0}?", "What comes just before the {0}?")
+    for place in range(_SEQUENCE - 1):
+        for asked, answer, words in ((place, place + 1, after), (place + 1, place, before)):
+            options = [name(thing) for k, thing in enumerate(scene.things) if k != asked]
+            text = say(rng, *words).format(refer(rng, scene.things[asked]))
+            yield text, name(scene.things[answer]), options, _lives(scene, (asked, answer))
 
 
 def _duration(scene: Scene, rng: np.random.Generator) -> Iterator[Found]:
     if scene.theme != "duration":
         return
     stays = [thing.ends - thing.appears for thing in scene.things]
-    if rng.random() < 0.5:
-        answer = int(np.argmax(stays))
-        text = say(rng, "Which object is there the longest?", "Which object stays the longest?")
-    else:
-        answer = int(np.argmin(stays))
-        text = say(rng, "Which object is there the shortest?", "Which object stays the shortest?")
     options = [name(thing) for thing in scene.things]
-    yield text, options[answer], options, everything(scene)
+    for word, answer in (("longest", np.argmax(stays)), ("shortest", np.argmin(stays))):
+        text = say(rng, f"Which object is there the {word}?", f"Which object stays the {word}?")
+        yield text, options[answer], options, everything(scene)
 
 
 def _replaced(scene: Scene, rng: np.random.Generator) -> Iterator[Found]:
     if scene.theme != "replaced":
         return
-    gone, new = scene.things[:2]
+    gone, new, stays = scene.things[:3]
     span = 1 / scene.settings.num_units
-    if rng.random() < 0.5:
-        thing, k, start = gone, 0, gone.ends - span
-        text = say(
-            rng, "Which object is gone after the cut?", "What was there before the cut only?"
-        )
-    else:
-        thing, k, start = new, 1, new.appears
-        text = say(rng, "Which object is new after the cut?", "What is there after the cut only?")
-    known = [name(other) for other in (gone, new, scene.things[2])]
-    yield text, name(thing), [*known, invented(scene, rng)[0]], (Evidence(k, start, start + span),)
+    options = [name(gone), name(new), name(stays), invented(scene, rng)[0]]
+    text = say(rng, "Which object is gone after the cut?", "What is there before the cut only?")
+    yield text, name(gone), options, (Evidence(0, gone.ends - span, gone.ends),)
+    text = say(rng, "Which object is new after the cut?", "What is there after the cut only?")
+    yield text, name(new), options, (Evidence(1, new.appears, new.appears + span),)
 
 
 def _total(scene: Scene, rng: np.random.Generator) -> Iterator[Found]:
@@ -86,35 +72,29 @@ def _returns(scene: Scene, rng: np.random.Generator) -> Iterator[Found]:
 
 
 def _speed(scene: Scene, rng: np.random.Generator) -> Iterator[Found]:
-    if scene.theme != "speed":
-        return
-    if rng.random() < 0.5:
-        answer = _MOVERS - 1
-        text = say(rng, "Which object is the fastest?", "Which object moves the fastest?")
-    else:
-        answer = int(rng.integers(_MOVERS - 1))
-        word = ("slowest", "second fastest")[answer]
-        text = f"Which of the moving objects is the {word}?"
-    options = [name(thing) for thing in scene.things]
-    yield text, options[answer], options, _lives(scene, range(_MOVERS))
+    if scene.theme == "speed":
+        options = [name(thing) for thing in scene.things]
+        for answer, word in enumerate(("slowest", "second fastest", "fastest")):
+            text = say(
+                rng,
+                f"Which of the moving objects is the {word}?",
+                f"Which object that moves is the {word}?",
+            )
+            yield text, options[answer], options, _lives(scene, range(_MOVERS))
 
 
 def _turn(scene: Scene, rng: np.random.Generator) -> Iterator[Found]:
     if scene.theme != "turn":
         return
-    thing, first = scene.things[0], rng.random() < 0.5
-    start, corner, end = thing.path
-    here, there = (start, corner) if first else (corner, end)
-    dx, dy = there[1] - here[1], there[2] - here[2]
-    way = STRAIGHT[int(dx > 0)] if abs(dx) > abs(dy) else STRAIGHT[2 + int(dy > 0)]
-    text = (
-        say(rng, "Which way does the {0} go first?", "In which direction does the {0} move first?")
-        if first
-        else say(
-            rng, "Which way does the {0} go last?", "In which direction does the {0} move last?"
+    thing = scene.things[0]
+    for word, here, there in zip(("first", "last"), thing.path, thing.path[1:], strict=False):
+        dx, dy = there[1] - here[1], there[2] - here[2]
+        way = STRAIGHT[int(dx > 0)] if abs(dx) > abs(dy) else STRAIGHT[2 + int(dy > 0)]
+        text = say(
+            rng, "Which way does the {0} go {1}?", "In which direction does the {0} move {1}?"
         )
-    )
-    yield text.format(refer(rng, thing)), way, STRAIGHT, (Evidence(0, here[0], there[0]),)
+        text = text.format(refer(rng, thing), word)
+        yield text, way, STRAIGHT, (Evidence(0, here[0], there[0]),)
 
 
 def _cause(scene: Scene, rng: np.random.Generator) -> Iterator[Found]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -12,6 +14,7 @@ from gleanvid.glimpse.world import DIRECTIONS, ClipSettings, Thing
 STRAIGHT = ("left", "right", "up", "down")
 _LEG = (0.3, 0.45)  # of the picture's side, one way of a thing that turns
 _WAY = (0.35, 0.6)  # of the picture's side, of a thing that goes to and fro
+_MOMENTS = 20  # at which paths are looked at
 _MARGIN = 1.25  # radii that a path keeps from the edges: the camera moves
 
 
@@ -50,6 +53,16 @@ def turning(rng: Rng, settings: ClipSettings, thing: Thing) -> Thing:
     times = (0.0, turn / settings.num_units, 1.0)
     path = tuple((t, float(x), float(y)) for t, (x, y) in zip(times, knots, strict=True))
     return replace(thing, behaviour="turns off", path=path)
+
+
+def overlap(thing: Thing, others: Sequence[Thing]) -> float:
+    """How much of the clip a thing spends upon others, and how closely."""
+    times = np.linspace(0, 1, _MOMENTS)
+    return sum(
+        max(0.0, 1 - math.dist(thing.centre(t), o.centre(t)) / (thing.radius(t) + o.radius(t)))
+        for o in others
+        for t in times
+    )
 
 
 def _room(settings: ClipSettings, thing: Thing) -> tuple[np.ndarray, np.ndarray]:
