@@ -41,11 +41,11 @@ PHASES = (
     ),
 )
 
-PHASES2 = (  # of version 2: stories need 8 units, the one about cause 112 px
+PHASES2 = (  # of version 2: stories need 8 units, the one about cause 128 px
     Phase("encoder", 0, ((96, 96), (128, 128), (160, 160)), (1,)),
     Phase("pairs", 600, ((96, 96), (112, 112)), (1, 1, 2), asked=6, first_asked=True),
     Phase("short", 900, ((96, 96), (96, 96), (96, 112)), (1, 4, 6, 8, 8, 8), asked=10),
-    Phase("long", 2200, ((96, 96), (112, 112), (112, 112)), (8, 10, 12, 16, 16), asked=10),
+    Phase("long", 2200, ((96, 96), (112, 112), (128, 128)), (8, 10, 12, 16, 16), asked=10),
     Phase("full", 9000, ((112, 112), (128, 128), (160, 160)), (8, 12, 16, 16), asked=10),
 )
 

@@ -177,7 +177,9 @@ def _collision(scene: Scene, rng: np.random.Generator) -> Iterator[Found]:
 def _action(scene: Scene, rng: np.random.Generator) -> Iterator[Found]:
     for k, thing in _cast(scene, "action"):
         if thing.behaviour in ACTIONS and thing.shape not in ROUND:
-            text = f"What does the {refer(rng, thing)} do?"
+            named = refer(rng, thing)  # which in version 1 tells what turns from the rest
+            named = named if scene.settings.version == 1 else f"{thing.colour} object"
+            text = f"What does the {named} do?"
             yield text, ACTIONS[thing.behaviour], tuple(ACTIONS.values()), _all(thing, k)
 
 

@@ -24,7 +24,7 @@ _STAYS = (0.14, 0.25, 0.38, 0.56)  # of the clip, where it is asked for how long
 _VISITS = 6  # where it is asked how many there are in all
 _PACES = (1.0, 1.9, 3.6)  # of the slowest, where it is asked how fast
 _LINES = 10  # tries at a line that does not cross the others
-_TRIES = 40
+_TRIES = 120
 _SLOWEST = (0.8, 1.2)  # px a frame
 
 
@@ -170,5 +170,5 @@ STORIES: dict[str, Story] = {
     "returns": Story(_returns, 8),
     "speed": Story(_speed, 6),
     "turn": Story(_turn, 6),
-    "cause": Story(_cause, 10, least_side=112),
+    "cause": Story(_cause, 10, least_side=128),
 }
