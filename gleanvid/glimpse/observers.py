@@ -4,7 +4,8 @@ A small network learns on clips of the train split to choose among the options, 
 eyes see (``glances``); it is then asked about other clips. The **blind** one sees the question and
 the options; the **still** one a single frame, any that it likes: it answers from the frame it is
 surest of; the **shuffled** one all frames at once, out of order. All frames in order give 100 %.
-``python -m gleanvid.glimpse.observers`` prints the table.
+``python -m gleanvid.glimpse.observers --out gleanvid/glimpse/baselines.json`` measures anew what
+the benchmark prints.
 """
 
 from __future__ import annotations
@@ -12,41 +13,24 @@ from __future__ import annotations
 import argparse
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
+from gleanvid.glimpse.baselines import KEPT, VIEWS, Baseline, read, table, write
 from gleanvid.glimpse.glances import glances
 from gleanvid.glimpse.naming import name
 from gleanvid.glimpse.questions import FAMILIES2, Question, questions
 from gleanvid.glimpse.scenes import sample_scene
 from gleanvid.glimpse.world import ClipSettings, Scene, stream
 
-TEMPORAL = 0.25  # least distance of the best still from all frames, for a family that needs time
-VIEWS = ("blind", "still", "shuffled")
 _HIDDEN = 64
 _STEPS = 600
 _BATCH = 256
 _MOST = 6  # different things that are counted over all frames
 _PATIENCE = 6000  # clips looked through for questions of a family, at most
-
-
-@dataclass(frozen=True)
-class Baseline:
-    """Shares of ``count`` questions of a family that the three observers get right."""
-
-    family: str
-    count: int
-    blind: float
-    still: float
-    shuffled: float
-
-    @property
-    def temporal(self) -> bool:
-        """Whether the best still picture is at least 25 points below all frames."""
-        return 1 - self.still >= TEMPORAL
 
 
 def baselines(
@@ -156,30 +140,21 @@ def _asked(net: nn.Module, views: list[Tensor], right: Tensor) -> float:
     return sum(hits) / len(hits)
 
 
-def table(found: list[Baseline]) -> str:
-    """Markdown: a row a family."""
-    lines = [
-        "| family | questions | blind | best still | shuffled | needs time |",
-        "|---|---|---|---|---|---|",
-    ]
-    for one in found:
-        shares = " | ".join(f"{100 * getattr(one, view):.1f}" for view in VIEWS)
-        lines.append(f"| {one.family} | {one.count} | {shares} | {'yes' if one.temporal else ''} |")
-    return "\n".join(lines)
-
-
 def main() -> None:
-    """Print the table."""
+    """Measure, write and print."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--num-frames", type=int, default=32)
     parser.add_argument("--learn", type=int, default=600)
     parser.add_argument("--ask", type=int, default=300)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--families", type=lambda text: tuple(text.split(",")), default=FAMILIES2)
-    options = parser.parse_args()
+    parser.add_argument("--out", type=Path, default=KEPT)
+    options = vars(parser.parse_args())
     torch.set_num_threads(1)
-    settings = ClipSettings(num_frames=options.num_frames, version=2)
-    print(table(baselines(settings, options.learn, options.ask, options.seed, options.families)))
+    settings = ClipSettings(num_frames=options["num_frames"], version=2)
+    how = {name: options[name] for name in ("learn", "ask", "seed", "families")}
+    write(options["out"], baselines(settings, **how), options["num_frames"], options["learn"])
+    print(table(read(options["out"])[1]))
 
 
 if __name__ == "__main__":

@@ -29,6 +29,7 @@ from transformers import PreTrainedTokenizerFast
 
 from gleanvid.glimpse.batches import Batches, phase_of
 from gleanvid.glimpse.curve import append_row
+from gleanvid.glimpse.exam import exam
 from gleanvid.glimpse.facts import HAPPENED, SEEN
 from gleanvid.glimpse.learner import Learner
 from gleanvid.glimpse.model import build_model, export
@@ -71,6 +72,7 @@ class Pace:
     device: str = "cpu"
     validate_every: int = 500  # steps
     save_every: int = 100
+    examined: int = 50  # validation questions of each family, in version 2
 
 
 class Trainer:
@@ -168,12 +170,11 @@ class Trainer:
         return loss, dict(zip(_COLUMNS, values, strict=True))
 
     @torch.no_grad()
-    def validate(self, batches: int = 8) -> dict[str, float]:
+    def validate(self) -> dict[str, float]:
         """Share of validation answers whose every token is the likeliest one, by family."""
         right: dict[str, list[float]] = defaultdict(list)
         self.learner.eval()
-        first = phase_of(self.step, self.settings.version)[0].begins
-        for batch in self.batches("validation", range(first, first + batches), 0):
+        for batch in self._examined():
             batch = batch.to(self.device)
             with self._autocast():
                 reading = self.learner.read(batch, self.learner.encode(batch))
@@ -184,6 +185,13 @@ class Trainer:
         self.learner.train()
         shares = {family: sum(hits) / len(hits) for family, hits in sorted(right.items())}
         return {"mean of families": sum(shares.values()) / len(shares)} | shares
+
+    def _examined(self) -> Iterator[Batch]:
+        """Eight batches of the phase; in version 2 as many questions of each family."""
+        if self.settings.version == 2:
+            return exam(self.settings.seed, self.pace.examined, self.tokenizer)
+        first = phase_of(self.step)[0].begins
+        return self.batches("validation", range(first, first + 8), 0)
 
     def _autocast(self) -> torch.autocast:
         return torch.autocast(self.device.type, torch.bfloat16, enabled=self.settings.bfloat16)
