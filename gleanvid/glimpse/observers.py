@@ -81,7 +81,9 @@ def _baseline(family: str, train: Asked, test: Asked, seed: int) -> Baseline:
     shares = {}
     for view in VIEWS:
         views = {
-            key: [_view(view, one, scene) for one, (scene, _) in zip(seen[key], part, strict=True)]
+            key: torch.stack(
+                [_view(view, one, scene) for one, (scene, _) in zip(seen[key], part, strict=True)]
+            )
             for key, part in _both(train, test)
         }
         net = _learn(views["train"], right["train"], seed)
@@ -105,12 +107,12 @@ def _view(view: str, seen: np.ndarray, scene: Scene) -> Tensor:
     return torch.from_numpy(np.concatenate(every, -1)[None])
 
 
-def _learn(views: list[Tensor], right: Tensor, seed: int) -> nn.Module:
-    """A network that scores options; it draws a look at random every time."""
+def _learn(views: Tensor, right: Tensor, seed: int) -> nn.Module:
+    """A network that scores options [Q, looks, 4, numbers]; it draws a look at random each time."""
     torch.manual_seed(seed)
     rng = np.random.default_rng(seed)
     net = nn.Sequential(
-        nn.Linear(views[0].shape[-1], _HIDDEN),
+        nn.Linear(views.shape[-1], _HIDDEN),
         nn.ReLU(),
         nn.Linear(_HIDDEN, _HIDDEN),
         nn.ReLU(),
@@ -120,7 +122,7 @@ def _learn(views: list[Tensor], right: Tensor, seed: int) -> nn.Module:
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, _STEPS)
     for _ in range(_STEPS):
         chosen = rng.integers(len(views), size=_BATCH)
-        looks = torch.stack([views[k][rng.integers(len(views[k]))] for k in chosen])
+        looks = views[chosen, rng.integers(views.shape[1], size=_BATCH)]
         loss = nn.functional.cross_entropy(net(looks)[..., 0], right[chosen])
         optimiser.zero_grad()
         loss.backward()
@@ -130,7 +132,7 @@ def _learn(views: list[Tensor], right: Tensor, seed: int) -> nn.Module:
 
 
 @torch.no_grad()
-def _asked(net: nn.Module, views: list[Tensor], right: Tensor) -> float:
+def _asked(net: nn.Module, views: Tensor, right: Tensor) -> float:
     """The share of right answers, each from the look that is surest."""
     hits = []
     for looks, answer in zip(views, right, strict=True):
