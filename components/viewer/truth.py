@@ -42,7 +42,7 @@ def _truth(facts: Path, question: str, seconds: tuple[float, ...]) -> dict[str, 
     if found is None or not found["evidence"]:
         return None
     width, height = known["size"]
-    settings = ClipSettings(height, width, known["num_frames"])
+    settings = ClipSettings(height, width, known["num_frames"], known.get("world", 1))
     scene = _scene(known["seed"], known["split"], known["index"], settings)
     length = known["num_frames"] / known["fps"]
     return {

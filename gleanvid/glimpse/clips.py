@@ -18,13 +18,15 @@ _VISIBLE = 0.12  # share of a token's rectangle that an object must cover
 
 def make_video(seed: int, split: str, index: int, settings: ClipSettings | None = None) -> Video:
     """One clip of the world as if it had been read from a file of 8 frames a second."""
+    settings = settings or ClipSettings()
     frames, _ = render(sample_scene(seed, split, index, settings))
-    return Video.from_frames(frames, FPS, clip_name(seed, split, index))
+    return Video.from_frames(frames, FPS, clip_name(seed, split, index, settings.version))
 
 
-def clip_name(seed: int, split: str, index: int) -> str:
-    """ "glimpse-0-test-00012"."""
-    return f"glimpse-{seed}-{split}-{index:05d}"
+def clip_name(seed: int, split: str, index: int, version: int = 1) -> str:
+    """ "glimpse-0-test-00012"; of version 2 "glimpse2-0-test-00012"."""
+    world = "glimpse" if version == 1 else f"glimpse{version}"
+    return f"{world}-{seed}-{split}-{index:05d}"
 
 
 def ask_about(

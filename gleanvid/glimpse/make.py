@@ -42,7 +42,7 @@ def write_split(
         raise ValueError(f"out={folder} is not empty; choose another folder")
     clips, asked = [], []
     for index in range(count):
-        file = folder / f"{clip_name(seed, split, index)}.mp4"
+        file = folder / f"{clip_name(seed, split, index, settings.version)}.mp4"
         scene = write_clip(seed, split, index, settings, file)
         clips.append(clip_facts(scene, file.name) | {"seed": seed, "split": split, "index": index})
         for number, question in enumerate(ask_about(seed, split, index, settings)):
@@ -122,6 +122,7 @@ def clip_facts(scene: Scene, file: str) -> dict[str, Any]:
         "num_frames": settings.num_frames,
         "size": [settings.height, settings.width],
         "theme": scene.theme,
+        "world": settings.version,
         "things": things,
         "cuts_s": [shot.start * seconds for shot in scene.shots[1:]],
         "boxes": [
