@@ -12,8 +12,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from gleanvid.glimpse.casting import sample_scene
 from gleanvid.glimpse.render import boxes
+from gleanvid.glimpse.scenes import sample_scene
 from gleanvid.glimpse.world import ClipSettings, Scene
 from gleanvid.types import Video
 
@@ -42,7 +42,7 @@ def _truth(facts: Path, question: str, seconds: tuple[float, ...]) -> dict[str, 
     if found is None or not found["evidence"]:
         return None
     width, height = known["size"]
-    settings = ClipSettings(height, width, known["num_frames"])
+    settings = ClipSettings(height, width, known["num_frames"], known.get("world", 1))
     scene = _scene(known["seed"], known["split"], known["index"], settings)
     length = known["num_frames"] / known["fps"]
     return {

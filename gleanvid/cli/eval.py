@@ -142,6 +142,7 @@ def true_or_false(text: str) -> bool:
 _READERS: dict[str, Any] = {  # type of a benchmark's setting -> reader, where not text
     "int | None": int,
     "bool": true_or_false,
+    "float": float,
     "tuple[str, ...]": lambda text: tuple(text.split(",")),
 }
 

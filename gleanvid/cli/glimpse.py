@@ -19,12 +19,14 @@ def add(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:
     make.add_argument("--num-frames", type=int, default=32)
     make.add_argument("--height", type=int, default=160, help="px, a multiple of 16")
     make.add_argument("--width", type=int, default=160, help="px, a multiple of 16")
+    make.add_argument("--world", type=int, default=1, help="version of the world: 1 or 2")
     make.set_defaults(run=_make)
     example = kinds.add_parser("example", help="write one clip with its questions")
     example.add_argument("--split", default="validation", help="train, validation or test")
     example.add_argument("--index", type=int, required=True)
     example.add_argument("--seed", type=int, default=0)
     example.add_argument("--num-frames", type=int, default=32)
+    example.add_argument("--world", type=int, default=1, help="version of the world: 1 or 2")
     example.add_argument("--out", type=Path, required=True, metavar="CLIP.mp4")
     example.set_defaults(run=_example)
 
@@ -33,7 +35,7 @@ def _example(options: argparse.Namespace) -> int:
     from gleanvid.glimpse.make import write_example
     from gleanvid.glimpse.world import ClipSettings
 
-    settings = ClipSettings(num_frames=options.num_frames)
+    settings = ClipSettings(num_frames=options.num_frames, version=options.world)
     write_example(options.seed, options.split, options.index, settings, options.out)
     return 0
 
@@ -45,7 +47,7 @@ def _make(options: argparse.Namespace) -> int:
     def show(done: int) -> None:
         sys.stderr.write(f"\r{done} of {options.n} clips")
 
-    settings = ClipSettings(options.height, options.width, options.num_frames)
+    settings = ClipSettings(options.height, options.width, options.num_frames, options.world)
     write_split(
         options.split, options.n, options.out, seed=options.seed, settings=settings, progress=show
     )

@@ -57,13 +57,30 @@ _RUN_UP = 2.0  # the same for two that are going to collide
 _CROSSING = 0.15  # share of scenes in which things may pass over each other
 
 
-def sample_scene(seed: int, split: str, index: int, settings: ClipSettings | None = None) -> Scene:
-    """The scene of (seed, split, index). Raises ``ValueError`` on an unknown split."""
-    settings = settings or ClipSettings()
+def first_scene(seed: int, split: str, index: int, settings: ClipSettings) -> Scene:
+    """The scene of (seed, split, index) in version 1 of the world."""
     rng = stream(seed, split, index)
     short = settings.num_units < LEAST_UNITS
     theme = str(rng.choice(THEMES_OF_ONE_UNIT if short else THEMES))
-    appearances = _appearances(rng)
+    things, cut, change = cast(rng, theme, settings)
+    cuts = theme == "cut" or (not short and rng.random() < 0.25)
+    return Scene(
+        settings,
+        theme,
+        things,
+        _shots(rng, [cut] if cuts else []),
+        change,
+        flicker=float(rng.uniform(0, 0.2) * (rng.random() < 0.5)),
+        noise=float(rng.uniform(1, 6) * (rng.random() < 0.6)),
+        paint_seed=int(rng.integers(2**31)),
+    )
+
+
+def cast(
+    rng: Rng, theme: str, settings: ClipSettings
+) -> tuple[tuple[Thing, ...], float, Change | None]:
+    """The things of a theme, the time of a cut, and what changes at it."""
+    appearances = draw_appearances(rng)
     behaviours = _behaviours(rng, theme, settings.num_units)
     crossing = rng.random() < _CROSSING and theme != "collision"
     clearance = 0.0 if crossing else _CLEARANCE
@@ -80,20 +97,10 @@ def sample_scene(seed: int, split: str, index: int, settings: ClipSettings | Non
     if theme == "cut":
         change = Change(CHANGES[rng.integers(len(CHANGES))], 0, 1)
         things = changed(rng, settings, things, change.what, cut, appearances[-1])
-    cuts = theme == "cut" or (not short and rng.random() < 0.25)
-    return Scene(
-        settings,
-        theme,
-        tuple(things),
-        _shots(rng, [cut] if cuts else []),
-        change,
-        flicker=float(rng.uniform(0, 0.2) * (rng.random() < 0.5)),
-        noise=float(rng.uniform(1, 6) * (rng.random() < 0.6)),
-        paint_seed=int(rng.integers(2**31)),
-    )
+    return tuple(things), cut, change
 
 
-def _appearances(rng: Rng) -> list[Appearance]:
+def draw_appearances(rng: Rng) -> list[Appearance]:
     """The appearances of as many things as there are shapes; no two share a name."""
     sizes = rng.integers(len(SIZES), size=len(SHAPES))
     names = zip(rng.permutation(SHAPES), rng.permutation(list(COLOURS)), sizes, strict=True)

@@ -6,9 +6,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from gleanvid.glimpse.casting import sample_scene
 from gleanvid.glimpse.questions import Question, questions
 from gleanvid.glimpse.render import coverage, render
+from gleanvid.glimpse.scenes import sample_scene
 from gleanvid.glimpse.world import ClipSettings, stream
 from gleanvid.types import Video
 
@@ -18,21 +18,24 @@ _VISIBLE = 0.12  # share of a token's rectangle that an object must cover
 
 def make_video(seed: int, split: str, index: int, settings: ClipSettings | None = None) -> Video:
     """One clip of the world as if it had been read from a file of 8 frames a second."""
+    settings = settings or ClipSettings()
     frames, _ = render(sample_scene(seed, split, index, settings))
-    return Video.from_frames(frames, FPS, clip_name(seed, split, index))
+    return Video.from_frames(frames, FPS, clip_name(seed, split, index, settings.version))
 
 
-def clip_name(seed: int, split: str, index: int) -> str:
-    """ "glimpse-0-test-00012"."""
-    return f"glimpse-{seed}-{split}-{index:05d}"
+def clip_name(seed: int, split: str, index: int, version: int = 1) -> str:
+    """ "glimpse-0-test-00012"; of version 2 "glimpse2-0-test-00012"."""
+    world = "glimpse" if version == 1 else f"glimpse{version}"
+    return f"{world}-{seed}-{split}-{index:05d}"
 
 
 def ask_about(
     seed: int, split: str, index: int, settings: ClipSettings | None = None
 ) -> list[Question]:
     """The questions of one clip, in the wordings that belong to it."""
+    settings = settings or ClipSettings()
     scene = sample_scene(seed, split, index, settings)
-    return questions(scene, stream(seed, split, index, purpose=1))
+    return questions(scene, stream(seed, split, index, purpose=1, version=settings.version))
 
 
 def evidence_mask(

@@ -9,10 +9,13 @@ F frames, K things, U units of two frames, N tokens per unit.
 
 from __future__ import annotations
 
+import math
+from bisect import bisect
 from collections.abc import Sequence
 
 import numpy as np
 
+from gleanvid.glimpse.camera import centre
 from gleanvid.glimpse.families import Evidence
 from gleanvid.glimpse.world import (
     BEHAVIOURS,
@@ -28,11 +31,20 @@ from gleanvid.glimpse.world import (
 IGNORED = -100
 VISIBLE = 0.12  # share of a cell an object must cover to own the token
 _BINS = 8  # along each side of the picture, for the middle of a thing
-_DOINGS = (*BEHAVIOURS, "collides")
+_DOINGS = (*BEHAVIOURS, "collides", "patrols", "turns off", "is moved", "touches")
 _EVENTS = ("goes on", "appears", "has just gone")
 _MOST_SPANS = 5
+_AGES = (0, 1.5, 2.5, 4.5, 6.5, 9.5, 12.5)  # units for which a thing has been seen
+_SPEEDS = (0, 0.5, 1.5, 3.0)  # px a frame
+_STILL = 0.5  # px in a unit: what moves less stands
+_ON_COURSE = 0.3  # radians around a direction that has its name
 _KNOWN_BY = 0.75  # of the clip: by then it shows what a thing does
-_HIDDEN = ("leaves", "flashes", "arrives")  # what happens to them is an event, not a way to be
+_HIDDEN = (
+    "leaves",
+    "flashes",
+    "arrives",
+    "visits",
+)  # what happens to them is an event, not a way to be
 
 SEEN: dict[str, int] = {  # numbers of classes, 0 included
     "shape": len(SHAPES) + 1,
@@ -48,6 +60,9 @@ HAPPENED: dict[str, int] = {
     "change": len(CHANGES) + 1,
     "gone shape": len(SHAPES) + 1,
     "gone colour": len(COLOURS) + 1,
+    "age": len(_AGES) + 1,
+    "rank": _MOST_SPANS + 1,
+    "speed": len(_SPEEDS) + 1,
     "column": _BINS + 1,
     "row": _BINS + 1,
 }
@@ -103,13 +118,11 @@ def _mark_gone(scene: Scene, covered: np.ndarray, there: np.ndarray, happened: n
 
 def _seen(scene: Scene, thing: Thing, time: float) -> tuple[int, int, int, int, int]:
     """What turns has no shape for one unit, what bounces no direction."""
-    motions = [None, *DIRECTIONS]
-    moving_both_ways = thing.behaviour in ("bounces", "collides")
-    x, y = thing.centre(time)
+    x, y = centre(scene, thing, time)
     return (
         IGNORED if thing.behaviour == "turns" else _shape(thing),
         _colour(thing),
-        IGNORED if moving_both_ways else motions.index(thing.direction) + 1,
+        _motion(scene, thing, time),
         _bin(x / scene.settings.width),
         _bin(y / scene.settings.height),
     )
@@ -122,13 +135,40 @@ def _past(scene: Scene, k: int, time: float) -> tuple[int, ...]:
     changed = change is not None and k in (change.before, change.after)
     known = time >= _KNOWN_BY and thing.behaviour not in _HIDDEN and not changed
     spans = sum(start < time for start, _ in thing.spans)
+    come_again = thing.behaviour in ("blinks", "visits")
+    units = scene.settings.num_units
+    age = sum(min(time, end) - start for start, end in thing.spans if start < time) * units
+    ranks = sorted(other.appears for other in scene.things)
+    speed = math.dist(thing.centre(time), thing.centre(before)) / FRAMES_PER_UNIT
     return (
         int(before > 0 and not thing.visible(before)),
         _DOINGS.index(thing.behaviour) + 1 if known else IGNORED,
-        min(spans, _MOST_SPANS) if thing.behaviour == "blinks" else IGNORED,
+        min(spans, _MOST_SPANS) if come_again else IGNORED,
         CHANGES.index(change.what) + 1 if change is not None and k == change.after else 0,
-        *[0] * 4,
+        *[0] * 2,
+        bisect(_AGES, age),
+        min(1 + ranks.index(thing.appears), _MOST_SPANS),
+        bisect(_SPEEDS, speed),
+        *[0] * 2,
     )
+
+
+def _motion(scene: Scene, thing: Thing, time: float) -> int:
+    """1 for a thing that stands, a number a direction; what bounces has none, nor has a curve."""
+    if thing.behaviour in ("bounces", "collides"):
+        return IGNORED
+    if thing.direction is not None:
+        return 2 + list(DIRECTIONS).index(thing.direction)
+    half = 0.5 / scene.settings.num_units
+    dx, dy = np.subtract(thing.centre(time + half), thing.centre(time - half))
+    if math.hypot(dx, dy) < _STILL:
+        return 1
+    towards = [
+        math.acos(np.clip((dx * x + dy * y) / math.hypot(dx, dy), -1, 1))
+        for x, y in DIRECTIONS.values()
+    ]
+    best = int(np.argmin(towards))
+    return 2 + best if towards[best] < _ON_COURSE else IGNORED
 
 
 def _shape(thing: Thing) -> int:

@@ -6,11 +6,13 @@ nothing: without the clip each of the four is equally likely.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from gleanvid.glimpse.camera import centre, off_course
 from gleanvid.glimpse.casting import UNITS_TO_COUNT
 from gleanvid.glimpse.naming import name, names_and, others_and, refer, say
 from gleanvid.glimpse.world import CHANGES, COLOURS, DIRECTIONS, ROUND, SHAPES, Scene, Thing
@@ -21,6 +23,7 @@ OUTCOMES = {"grows": "larger", "shrinks": "smaller", "stands": "the same", "leav
 PLACES = ("top left", "top right", "bottom left", "bottom right")
 SIDES = ("left", "right", "above", "below")
 _CLEAR = 0.08  # how far from the middle line, in picture sides, a place must be to be named
+_COURSE = 0.25  # radians by which the camera may turn a path that has a name
 _TOUCH = 0.07  # of the clip, on both sides of a collision
 _COUNTED = ("medley", "flash", "action", "repeats", "comparison", "still", "motion")
 
@@ -61,6 +64,8 @@ def _direction(scene: Scene, rng: np.random.Generator) -> Iterator[Found]:
     for k, thing in _stable(scene):
         if thing.direction is not None:
             text = say(rng, "Which way does the {0} move?", "In which direction does the {0} go?")
+            if off_course(scene, thing) > _COURSE:
+                continue
             straight = "-" in thing.direction
             same = [name for name in DIRECTIONS if ("-" in name) == straight]
             yield text.format(refer(rng, thing)), thing.direction, same, _all(thing, k)
@@ -75,6 +80,8 @@ def _place(scene: Scene, rng: np.random.Generator) -> Iterator[Found]:
             moments = [("", thing.appears)]
         word, time = moments[rng.integers(len(moments))]
         place = _place_at(scene, thing, time)
+        if not word and place != _place_at(scene, thing, thing.ends):
+            continue  # the camera moves it
         if place is None or thing.behaviour in ("bounces", "collides"):
             continue
         text = f"Where is the {refer(rng, thing)} {word}".rstrip() + "?"
@@ -89,7 +96,7 @@ def _relation(scene: Scene, rng: np.random.Generator) -> Iterator[Found]:
         return
     chosen = rng.permutation(len(still))[:2]
     (a, one), (b, other) = (still[i] for i in chosen)
-    dx, dy = np.subtract(one.centre(0), other.centre(0))
+    dx, dy = np.subtract(centre(scene, one, 0), centre(scene, other, 0))
     if max(abs(dx), abs(dy)) < 1.5 * min(abs(dx), abs(dy)) or max(abs(dx), abs(dy)) < 12:
         return
     side = SIDES[int(dx > 0)] if abs(dx) > abs(dy) else SIDES[2 + int(dy > 0)]
@@ -162,13 +169,17 @@ def _collision(scene: Scene, rng: np.random.Generator) -> Iterator[Found]:
         text = say(rng, "Which object does the {0} hit?", "What does the {0} bump into?")
         hitting, other = scene.things[hit], scene.things[thing]
         options = names_and(scene, rng, other, but=hitting)
+        if scene.settings.version > 1 and _touches_another(scene, (0, 1)):
+            return
         yield text.format(refer(rng, hitting)), name(other), options, evidence
 
 
 def _action(scene: Scene, rng: np.random.Generator) -> Iterator[Found]:
     for k, thing in _cast(scene, "action"):
         if thing.behaviour in ACTIONS and thing.shape not in ROUND:
-            text = f"What does the {refer(rng, thing)} do?"
+            named = refer(rng, thing)  # which in version 1 tells what turns from the rest
+            named = named if scene.settings.version == 1 else f"{thing.colour} object"
+            text = f"What does the {named} do?"
             yield text, ACTIONS[thing.behaviour], tuple(ACTIONS.values()), _all(thing, k)
 
 
@@ -201,6 +212,17 @@ def _comparison(scene: Scene, rng: np.random.Generator) -> Iterator[Found]:
             yield text.format(refer(rng, thing)), OUTCOMES[thing.behaviour], options, evidence
 
 
+def _touches_another(scene: Scene, asked: Sequence[int]) -> bool:
+    """Whether a thing that is asked about ever overlaps one that is not."""
+    things = scene.things
+    pairs = [(things[k], other) for k in asked for other in things[len(asked) :]]
+    return any(
+        math.dist(one.centre(time), other.centre(time)) < one.radius(time) + other.radius(time)
+        for time in scene.times()
+        for one, other in pairs
+    )
+
+
 def _stable(scene: Scene) -> list[tuple[int, Thing]]:
     """Things that no cut changes, with their numbers."""
     change = scene.change
@@ -227,7 +249,7 @@ def everything(scene: Scene) -> tuple[Evidence, ...]:
 
 def _place_at(scene: Scene, thing: Thing, time: float) -> str | None:
     """The quarter of the picture the thing is in; None where it is too near a middle line."""
-    x, y = thing.centre(time)
+    x, y = centre(scene, thing, time)
     x, y = x / scene.settings.width - 0.5, y / scene.settings.height - 0.5
     return None if min(abs(x), abs(y)) < _CLEAR else PLACES[int(x > 0) + 2 * int(y > 0)]
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from gleanvid.glimpse.camera import view
 from gleanvid.glimpse.world import Shot
 
 _LAYERS = ((4, 25.0), (10, 14.0), (40, 9.0))  # knots over the span, strength in grey levels
@@ -32,8 +33,9 @@ class Ground:
 
     def at(self, time: float) -> np.ndarray:
         """Grey levels [H, W, 3] at ``time``."""
-        zoom = self.shot.zoom ** (time - 0.5)
-        shift = np.array(self.shot.pan[::-1]) * (time - 0.5)  # (y, x) px
+        (right, down), zoom = view(self.shot, time)
+        drift = self.shot.drift
+        shift = np.array((down + drift[1] * time, right + drift[0] * time))  # (y, x) px
         rows, columns = (
             ((np.arange(side) + 0.5 - side / 2) / zoom + move) / (side * _SPAN) + 0.5
             for side, move in zip(self.size, shift, strict=True)

@@ -7,6 +7,7 @@ of the language model predicts what has happened at each token (``facts``).
 
 from __future__ import annotations
 
+import math
 import types
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,7 +27,6 @@ _EMPTY_WEIGHT = 0.1  # most tokens show no object,
 _STILL_WEIGHT = 0.02  # and to most nothing happens
 _LEVEL_WEIGHT = 0.3  # of a DeepStack level beside the tokens themselves
 _POINTER = 64  # width in which a question finds its tokens
-_HALF_WAY = 3  # layers of the language model below its heads
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Reading:
     scores: Tensor  # [A, V]
     labels: Tensor  # [A]
     weights: Tensor  # [A]
-    half_way: Tensor  # [M, D], the visual tokens after ``_HALF_WAY`` layers
+    half_way: Tensor  # [M, D], the visual tokens after half the layers
     asking: Tensor  # [Q, D], the last token of every prompt there
 
     def loss(self) -> Tensor:
@@ -86,6 +86,15 @@ class Learner(nn.Module):
             hits = hits if level else right
         return loss, hits
 
+    def crowding(self, tokens: Tensor) -> Tensor:
+        """How far tokens [M, D] are from using all directions alike: the log of the dimensions
+        there are over those in use (participation ratio of the energies, the mean's among them)."""
+        with torch.autocast(tokens.device.type, enabled=False):
+            own = tokens.float()
+            gram = own @ own.T if own.shape[0] < own.shape[1] else own.T @ own
+        used = 2 * gram.trace().log() - gram.square().sum().log()
+        return math.log(len(gram)) - used
+
     def past_loss(self, half_way: Tensor, happened: Tensor) -> tuple[Tensor, Tensor]:
         """The same for what has happened at each of the visual tokens [M, D]; accuracies [8]."""
         parts = self.past(half_way).float().split(_PASTS, dim=-1)
@@ -123,7 +132,8 @@ class Learner(nn.Module):
         embeds = core.get_input_embeddings()(batch.ids)
         embeds = embeds.masked_scatter(visual[..., None], streams[0].to(embeds.dtype))
         passed: list[Tensor] = []
-        layer = core.language_model.layers[_HALF_WAY - 1]
+        layers = core.language_model.layers
+        layer = layers[(len(layers) - 1) // 2]
         hook = layer.register_forward_hook(lambda _, __, out: passed.append(out))
         hidden = core.language_model(
             inputs_embeds=embeds,

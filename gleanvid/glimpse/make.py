@@ -16,11 +16,11 @@ from typing import Any
 
 import numpy as np
 
-from gleanvid.glimpse.casting import sample_scene
 from gleanvid.glimpse.clips import FPS, ask_about, clip_name
 from gleanvid.glimpse.lmms_eval_task import write_tasks
 from gleanvid.glimpse.questions import Question, caption
 from gleanvid.glimpse.render import boxes, render
+from gleanvid.glimpse.scenes import sample_scene
 from gleanvid.glimpse.world import ClipSettings, Scene
 
 
@@ -42,7 +42,7 @@ def write_split(
         raise ValueError(f"out={folder} is not empty; choose another folder")
     clips, asked = [], []
     for index in range(count):
-        file = folder / f"{clip_name(seed, split, index)}.mp4"
+        file = folder / f"{clip_name(seed, split, index, settings.version)}.mp4"
         scene = write_clip(seed, split, index, settings, file)
         clips.append(clip_facts(scene, file.name) | {"seed": seed, "split": split, "index": index})
         for number, question in enumerate(ask_about(seed, split, index, settings)):
@@ -122,6 +122,7 @@ def clip_facts(scene: Scene, file: str) -> dict[str, Any]:
         "num_frames": settings.num_frames,
         "size": [settings.height, settings.width],
         "theme": scene.theme,
+        "world": settings.version,
         "things": things,
         "cuts_s": [shot.start * seconds for shot in scene.shots[1:]],
         "boxes": [

@@ -40,9 +40,13 @@ def names_and(
 ) -> list[str]:
     """The thing's name and three others, those of the scene first; no two share a word."""
     others = [name(other) for other in scene.things if other is not thing and other is not but]
+    return [name(thing), *[*others, *invented(scene, rng)][:3]]
+
+
+def invented(scene: Scene, rng: np.random.Generator) -> list[str]:
+    """Names of things that are not in the scene; no two share a word, nor one with the scene."""
     shapes = [s for s in rng.permutation(SHAPES) if s not in {t.shape for t in scene.things}]
     colours = [
         c for c in rng.permutation(list(COLOURS)) if c not in {t.colour for t in scene.things}
     ]
-    invented = [f"{colour} {shape}" for colour, shape in zip(colours, shapes, strict=False)]
-    return [name(thing), *[*others, *invented][:3]]
+    return [f"{colour} {shape}" for colour, shape in zip(colours, shapes, strict=False)]

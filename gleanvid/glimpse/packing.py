@@ -17,11 +17,12 @@ from transformers import PreTrainedTokenizerFast
 
 from gleanvid.glimpse import tokenizer as words
 from gleanvid.glimpse.augment import augment
-from gleanvid.glimpse.casting import sample_scene
 from gleanvid.glimpse.facts import IGNORED, evidence_tokens, token_facts
 from gleanvid.glimpse.model import CELL, MERGE, PATCH, TEMPORAL
-from gleanvid.glimpse.questions import Question, caption, questions
+from gleanvid.glimpse.questions import PLAIN, Question, caption, questions
 from gleanvid.glimpse.render import render
+from gleanvid.glimpse.scenes import sample_scene
+from gleanvid.glimpse.stories import STORIES
 from gleanvid.glimpse.world import ClipSettings, Scene, stream
 
 _CAPTIONED = 0.4  # share of clips that also get a caption
@@ -40,6 +41,7 @@ WEIGHTS = {  # of an answer of these families beside one of another: the hard on
     "repeats": 2.0,
     "comparison": 2.0,
     "relation": 3.0,
+    **dict.fromkeys(STORIES, 2.0),
 }
 
 
@@ -88,19 +90,26 @@ class Batch:
 
 
 def make_clip(
-    seed: int, split: str, index: int, settings: ClipSettings, worse: bool, limit: int
+    seed: int,
+    split: str,
+    index: int,
+    settings: ClipSettings,
+    worse: bool,
+    limit: int,
+    families: tuple[str, ...] = (),
 ) -> Clip:
-    """The clip of (seed, split, index), with at most ``limit`` of its questions."""
+    """The clip of (seed, split, index), with at most ``limit`` of its questions; with
+    ``families``, one of each of these instead."""
     scene = sample_scene(seed, split, index, settings)
     frames, shares = render(scene, CELL)
-    rng = stream(seed, split, index, purpose=1)
+    rng = stream(seed, split, index, purpose=1, version=settings.version)
     if worse:
         frames = augment(frames, rng)
     step = float(np.exp(rng.uniform(np.log(0.03), np.log(1.2))))
     units = settings.num_units
     seconds = step * (np.arange(units) * TEMPORAL + (TEMPORAL - 1) / 2)
     grid = (units, settings.height // PATCH, settings.width // PATCH)
-    asked = choose(scene, rng, limit)
+    asked = one_of_each(scene, rng, families) if families else choose(scene, rng, limit)
     facts = token_facts(scene, shares)
     evidence = np.zeros((len(asked), len(facts[0])), dtype=bool)
     for row, question in zip(evidence, asked, strict=True):
@@ -111,6 +120,8 @@ def make_clip(
 def choose(scene: Scene, rng: np.random.Generator, limit: int) -> list[Question]:
     """At most ``limit`` questions, of as many families as there are, and sometimes a caption."""
     waiting = questions(scene, rng)
+    if scene.theme in STORIES:
+        waiting = _story_first(waiting)
     chosen: list[Question] = []
     if limit and rng.random() < _CAPTIONED:
         chosen.append(caption(scene))
@@ -120,6 +131,20 @@ def choose(scene: Scene, rng: np.random.Generator, limit: int) -> list[Question]
         rarest = [k for k, question in enumerate(waiting) if counts[question.family] == least]
         chosen.append(waiting.pop(rarest[rng.integers(len(rarest))]))
     return chosen
+
+
+def one_of_each(
+    scene: Scene, rng: np.random.Generator, families: tuple[str, ...]
+) -> list[Question]:
+    """The first question of each family."""
+    waiting = questions(scene, rng)
+    return [next(q for q in waiting if q.family == family) for family in families]
+
+
+def _story_first(waiting: list[Question]) -> list[Question]:
+    """All that is asked about the story, and one question of every other family."""
+    plain = {q.family: q for q in waiting if q.family in PLAIN}
+    return [q for q in waiting if q.family not in PLAIN] + list(plain.values())
 
 
 def patchify(frames: np.ndarray) -> np.ndarray:

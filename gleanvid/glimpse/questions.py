@@ -9,12 +9,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gleanvid.glimpse import families
-from gleanvid.glimpse.families import Evidence
+from gleanvid.glimpse import families, temporal
+from gleanvid.glimpse.families import Evidence, Family
 from gleanvid.glimpse.naming import name
+from gleanvid.glimpse.stories import STORIES
 from gleanvid.glimpse.world import CHANGES, COLOURS, DIRECTIONS, SHAPES, Scene
 
-FAMILIES = tuple(families.FAMILIES)
+FAMILIES = tuple(families.FAMILIES)  # of version 1
+FAMILIES2 = (*FAMILIES, *temporal.FAMILIES)
+
+
+PLAIN = ("colour", "shape")  # also asked about the stories of version 2
 
 
 @dataclass(frozen=True)
@@ -31,11 +36,18 @@ class Question:
 def questions(scene: Scene, rng: np.random.Generator) -> list[Question]:
     """Every question that the scene allows, each in one wording drawn from ``rng``."""
     asked = []
-    for family, find in families.FAMILIES.items():
+    for family, find in _asking(scene).items():
         for text, answer, options, evidence in find(scene, rng):
             order = tuple(str(option) for option in rng.permutation(list(options)))
             asked.append(Question(family, text, answer, order, evidence))
     return asked
+
+
+def _asking(scene: Scene) -> dict[str, Family]:
+    """The families that are asked about a scene; a story has those of its own and the plainest."""
+    if scene.theme in STORIES:
+        return {**{plain: families.FAMILIES[plain] for plain in PLAIN}, **temporal.FAMILIES}
+    return families.FAMILIES
 
 
 def describe(scene: Scene) -> str:

@@ -9,9 +9,10 @@ import math
 
 import numpy as np
 
+from gleanvid.glimpse.camera import centre, light, radius
 from gleanvid.glimpse.ground import Ground
 from gleanvid.glimpse.shapes import DISTANCES
-from gleanvid.glimpse.world import COLOURS, Scene, Thing
+from gleanvid.glimpse.world import COLOURS, Post, Scene, Thing
 
 _REACH = 1.45  # of the radius: no shape goes further, however it is turned
 Box = tuple[slice, slice]
@@ -38,6 +39,7 @@ def render(scene: Scene, cell: int = 16) -> tuple[np.ndarray, np.ndarray]:
         covers = _paint(scene, time, picture, colours)
         shares[f] = covers.reshape(-1, *cells).mean(axis=(2, 4))
         picture *= 1 + scene.flicker * math.sin(2 * math.pi * time + phase)
+        picture *= light(scene, time)
         if scene.noise:
             picture += np.roll(grain, rng.integers(height * width * 3))
         frames[f] = np.clip(picture, 0, 255)
@@ -50,11 +52,22 @@ def _paint(scene: Scene, time: float, picture: np.ndarray, colours: list[np.ndar
     covers = np.zeros((len(scene.things), height, width), dtype=np.float32)
     for k in reversed(range(len(scene.things))):  # the first one is on top
         if scene.things[k].visible(time):
-            box, alpha = _stamp(scene.things[k], time, height, width)
+            box, alpha = _stamp(scene, scene.things[k], time, height, width)
             picture[box] += alpha[..., None] * (colours[k] - picture[box])
             covers[(slice(k, None), *box)] *= 1 - alpha
             covers[(k, *box)] = alpha
+    for post in scene.posts:
+        box = _bar(post, time)
+        picture[box] = post.shade
+        covers[(slice(None), *box)] = 0
     return covers
+
+
+def _bar(post: Post, time: float) -> Box:
+    """The pixels of a post."""
+    begin = round(post.middle(time) - post.thickness / 2)
+    across = slice(max(0, begin), max(0, begin + round(post.thickness)))
+    return (slice(None), across) if post.upright else (across, slice(None))
 
 
 def coverage(scene: Scene, rows: int, columns: int) -> np.ndarray:
@@ -87,7 +100,7 @@ def boxes(scene: Scene, time: float) -> dict[int, tuple[float, float, float, flo
     found = {}
     for k, thing in enumerate(scene.things):
         if thing.visible(time):
-            (x, y), reach = thing.centre(time), thing.radius(time)
+            (x, y), reach = centre(scene, thing, time), radius(scene, thing, time)
             sides = (x - reach, y - reach, x + reach, y + reach)
             limits = (width, height, width, height)
             found[k] = tuple(float(np.clip(s, 0, m)) for s, m in zip(sides, limits, strict=True))
@@ -101,17 +114,20 @@ def _tints(rng: np.random.Generator, scene: Scene) -> list[np.ndarray]:
     return [np.clip(tint, 0, 255).astype(np.float32) for tint in tints]
 
 
-def _stamp(thing: Thing, time: float, height: int, width: int) -> tuple[Box, np.ndarray]:
+def _stamp(
+    scene: Scene, thing: Thing, time: float, height: int, width: int
+) -> tuple[Box, np.ndarray]:
     """The rectangle an object touches and its coverage alpha there."""
-    (x, y), radius, angle = thing.centre(time), thing.radius(time), thing.angle(time)
-    reach = _REACH * radius + 1
-    top, bottom = max(0, int(y - reach)), min(height, int(y + reach) + 2)
-    left, right = max(0, int(x - reach)), min(width, int(x + reach) + 2)
-    rows = (np.arange(top, bottom, dtype=np.float32)[:, None] + 0.5 - y) / radius
-    columns = (np.arange(left, right, dtype=np.float32)[None, :] + 0.5 - x) / radius
+    (x, y), size, angle = centre(scene, thing, time), radius(scene, thing, time), thing.angle(time)
+    reach = _REACH * size + 1
+    top, bottom = max(0, int(y - reach)), max(0, min(height, int(y + reach) + 2))
+    left, right = max(0, int(x - reach)), max(0, min(width, int(x + reach) + 2))
+    top, left = min(top, bottom), min(left, right)  # nothing of what is outside
+    rows = (np.arange(top, bottom, dtype=np.float32)[:, None] + 0.5 - y) / size
+    columns = (np.arange(left, right, dtype=np.float32)[None, :] + 0.5 - x) / size
     columns, rows = np.broadcast_arrays(columns, rows)
     if angle:
         cos, sin = math.cos(angle), math.sin(angle)
         columns, rows = columns * cos + rows * sin, rows * cos - columns * sin
-    alpha = np.clip(0.5 - DISTANCES[thing.shape](columns, rows) * radius, 0, 1)
+    alpha = np.clip(0.5 - DISTANCES[thing.shape](columns, rows) * size, 0, 1)
     return (slice(top, bottom), slice(left, right)), alpha.astype(np.float32)

@@ -20,8 +20,8 @@ from tokenizers import (
 )
 from transformers import PreTrainedTokenizerFast
 
-from gleanvid.glimpse.casting import sample_scene
 from gleanvid.glimpse.questions import questions, vocabulary
+from gleanvid.glimpse.scenes import sample_scene
 from gleanvid.glimpse.world import ClipSettings
 
 PAD, START, END = "<|endoftext|>", "<|im_start|>", "<|im_end|>"
@@ -33,8 +33,9 @@ _SCENES = 400  # of the train split, read for their sentences
 _MORE_TEXT = ("system", "user", "assistant", "you are a helpful assistant.", "which is it? answer:")
 
 
-def build_tokenizer() -> PreTrainedTokenizerFast:
-    """Train the tokenizer on the world's own sentences; deterministic, about a second."""
+def build_tokenizer(version: int = 1) -> PreTrainedTokenizerFast:
+    """Train the tokenizer on the sentences of a version of the world; deterministic, about a
+    second."""
     tokenizer = Tokenizer(models.BPE())
     tokenizer.normalizer = normalizers.Lowercase()
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=True)
@@ -45,7 +46,7 @@ def build_tokenizer() -> PreTrainedTokenizerFast:
         initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
         show_progress=False,
     )
-    tokenizer.train_from_iterator(_sentences(), trainer)
+    tokenizer.train_from_iterator(_sentences(version), trainer)
     return PreTrainedTokenizerFast(
         tokenizer_object=tokenizer,
         padding_side="left",
@@ -56,9 +57,9 @@ def build_tokenizer() -> PreTrainedTokenizerFast:
     )
 
 
-def _sentences() -> Iterator[str]:
+def _sentences(version: int) -> Iterator[str]:
     for index in range(_SCENES):
-        scene = sample_scene(0, "train", index, ClipSettings())
+        scene = sample_scene(0, "train", index, ClipSettings(version=version))
         for question in questions(scene, np.random.default_rng(index)):
             yield from (question.text, *question.options)
     for tenth in range(0, 400, 3):

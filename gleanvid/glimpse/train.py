@@ -25,9 +25,11 @@ import torch
 from safetensors.torch import load_file
 from torch import Tensor
 from torch.utils.data import DataLoader
+from transformers import PreTrainedTokenizerFast
 
 from gleanvid.glimpse.batches import Batches, phase_of
 from gleanvid.glimpse.curve import append_row
+from gleanvid.glimpse.exam import exam
 from gleanvid.glimpse.facts import HAPPENED, SEEN
 from gleanvid.glimpse.learner import Learner
 from gleanvid.glimpse.model import build_model, export
@@ -36,13 +38,15 @@ from gleanvid.glimpse.tokenizer import build_tokenizer
 
 log = logging.getLogger(__name__)
 _COLUMNS = ("minute", "step", "phase", "loss", "seen_loss", "past_loss", *SEEN)
-_COLUMNS += (*(f"past_{fact}" for fact in HAPPENED), "pointing_loss", "pointed")
+_COLUMNS += (*(f"past_{fact}" for fact in HAPPENED), "pointing_loss", "pointed", "crowding")
 
 
 @dataclass(frozen=True)
 class TrainSettings:
-    """All that decides a run, except its length in steps."""
+    """All that decides a run, except its length in steps. ``version`` of the world, and of the
+    model's shape."""
 
+    version: int = 1
     seed: int = 0
     learning_rate: float = 1e-3
     weight_decay: float = 0.02
@@ -51,6 +55,7 @@ class TrainSettings:
     seen_weight: float = 1.0  # of what stands at the tokens, beside the answers
     past_weight: float = 0.5  # of what has happened there
     pointing_weight: float = 0.3  # of questions that find their evidence
+    crowding_weight: float = 0.0  # of visual tokens that leave directions unused
     look_every: int = 1  # steps; in between the vision tower is left as it is, which saves time
     bfloat16: bool = True
     start_from: str = ""  # model directory a run begins with
@@ -67,6 +72,7 @@ class Pace:
     device: str = "cpu"
     validate_every: int = 500  # steps
     save_every: int = 100
+    examined: int = 50  # validation questions of each family, in version 2
 
 
 class Trainer:
@@ -76,8 +82,8 @@ class Trainer:
         self.settings, self.pace, self.folder = settings, pace, folder
         self.device = torch.device(pace.device)
         folder.mkdir(parents=True, exist_ok=True)
-        self.tokenizer = build_tokenizer()
-        model = build_model(self.tokenizer, settings.seed)
+        self.tokenizer = _tokenizer(folder, settings.version)
+        model = build_model(self.tokenizer, settings.seed, settings.version)
         self.learner = Learner(model, self.tokenizer).to(self.device)
         self.optimiser = torch.optim.AdamW(
             self.learner.parameters(),
@@ -95,7 +101,7 @@ class Trainer:
 
     def rate(self) -> float:
         """Learning rate: warm-up where a loss sets in, then flat, then down in a line."""
-        phase, since = phase_of(self.step)
+        phase, since = phase_of(self.step, self.settings.version)
         if phase.asked and not phase.first_asked:  # no loss is new
             since = self.step - self.settings.first_step
         warm = min(1.0, (since + 1) / self.settings.warm_up)
@@ -104,7 +110,8 @@ class Trainer:
 
     def batches(self, split: str, numbers: range, workers: int) -> Iterator[Batch]:
         """The batches of ``split`` with these numbers, rendered ahead by ``workers``."""
-        data = Batches(self.settings.seed, split, self.settings.token_budget, self.tokenizer)
+        own = self.settings
+        data = Batches(own.seed, split, own.token_budget, self.tokenizer, own.version)
         loader: DataLoader[Any] = DataLoader(
             data,  # type: ignore[arg-type]
             batch_size=None,
@@ -130,7 +137,7 @@ class Trainer:
 
     def _losses(self, batch: Batch) -> tuple[Tensor, dict[str, Any]]:
         """What is minimised, and a row of ``loss.csv``."""
-        phase, settings = phase_of(self.step)[0], self.settings
+        phase, settings = phase_of(self.step, self.settings.version)[0], self.settings
         training_tower = phase.asked == 0 or self.step % settings.look_every == 0
         with torch.set_grad_enabled(training_tower):
             streams = self.learner.encode(batch)
@@ -138,26 +145,36 @@ class Trainer:
         answer_loss = past_loss = pointing_loss = pointed = torch.full((), torch.nan)
         past = torch.full((len(HAPPENED),), torch.nan)
         loss = seen_loss
+        crowding = torch.zeros(())
+        if settings.crowding_weight and training_tower:
+            crowding = self.learner.crowding(streams[0])
+            loss = loss + settings.crowding_weight * crowding
         if phase.asked:
             reading = self.learner.read(batch, streams)
             past_loss, past = self.learner.past_loss(reading.half_way, batch.happened)
             pointing_loss, pointed = self.learner.pointing_loss(reading, batch)
             answer_loss = reading.loss()
             loss = answer_loss + settings.seen_weight * seen_loss
+            loss = loss + settings.crowding_weight * crowding
             loss = loss + settings.past_weight * past_loss
             loss = loss + settings.pointing_weight * pointing_loss
         losses = (part.item() for part in (answer_loss, seen_loss, past_loss))
-        facts = (*seen.tolist(), *past.tolist(), pointing_loss.item(), pointed.item())
+        facts = (
+            *seen.tolist(),
+            *past.tolist(),
+            pointing_loss.item(),
+            pointed.item(),
+            crowding.item(),
+        )
         values = (self.minutes, self.step + 1, phase.name, *losses, *facts)
         return loss, dict(zip(_COLUMNS, values, strict=True))
 
     @torch.no_grad()
-    def validate(self, batches: int = 8) -> dict[str, float]:
+    def validate(self) -> dict[str, float]:
         """Share of validation answers whose every token is the likeliest one, by family."""
         right: dict[str, list[float]] = defaultdict(list)
         self.learner.eval()
-        first = phase_of(self.step)[0].begins
-        for batch in self.batches("validation", range(first, first + batches), 0):
+        for batch in self._examined():
             batch = batch.to(self.device)
             with self._autocast():
                 reading = self.learner.read(batch, self.learner.encode(batch))
@@ -168,6 +185,13 @@ class Trainer:
         self.learner.train()
         shares = {family: sum(hits) / len(hits) for family, hits in sorted(right.items())}
         return {"mean of families": sum(shares.values()) / len(shares)} | shares
+
+    def _examined(self) -> Iterator[Batch]:
+        """Eight batches of the phase; in version 2 as many questions of each family."""
+        if self.settings.version == 2:
+            return exam(self.settings.seed, self.pace.examined, self.tokenizer)
+        first = phase_of(self.step)[0].begins
+        return self.batches("validation", range(first, first + 8), 0)
 
     def _autocast(self) -> torch.autocast:
         return torch.autocast(self.device.type, torch.bfloat16, enabled=self.settings.bfloat16)
@@ -205,7 +229,10 @@ class Trainer:
             row = self.advance(batch.to(self.device))
             if self.step % 10 == 0:
                 append_row(self.folder / "loss.csv", row)
-            if phase_of(self.step)[0].asked and self.step % self.pace.validate_every == 0:
+            if (
+                phase_of(self.step, self.settings.version)[0].asked
+                and self.step % self.pace.validate_every == 0
+            ):
                 self._note_accuracy()
             if self.step % self.pace.save_every == 0:
                 self.save()
@@ -218,6 +245,13 @@ class Trainer:
             row |= {"family": family, "accuracy": accuracy}
             append_row(self.folder / "accuracy.csv", row)
             log.info("step %d: %s %.3f", self.step, family, accuracy)
+
+
+def _tokenizer(folder: Path, version: int) -> PreTrainedTokenizerFast:
+    """That of the run where it has begun, whatever the world's sentences have become since."""
+    if (folder / "checkpoint.pt").exists():
+        return PreTrainedTokenizerFast.from_pretrained(folder / "model")
+    return build_tokenizer(version)
 
 
 def main() -> None:

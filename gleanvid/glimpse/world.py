@@ -1,9 +1,10 @@
 """The Glimpse world: what a clip shows, as data. Nothing is drawn here.
 
-A scene is a function of (seed, split, index) and of :class:`ClipSettings` alone; splits use
-disjoint random streams. Time runs from 0 to 1. Whatever happens at a moment happens on the border
-of a temporal unit (two frames), so that an event of one unit is one unit of a model, no more and
-no less. This module knows no pixels and no questions; ``casting`` draws scenes by lot.
+A scene is a function of (seed, split, index) and of :class:`ClipSettings` alone; splits and
+versions use disjoint random streams. Time runs from 0 to 1. What happens at a moment happens on
+the border of a temporal unit (two frames), so that an event of one unit is one unit of a model, no
+more and no less. This module knows no pixels and no questions; ``casting`` draws scenes by lot,
+``casting2`` those of version 2.
 """
 
 from __future__ import annotations
@@ -50,6 +51,7 @@ BEHAVIOURS = (
     "flashes",
 )  # and "collides", which takes two
 CHANGES = ("colour", "shape", "size", "place")  # what a cut can change about one object
+MOST_FRAMES = {1: 64, 2: 128}  # by version of the world
 SPLITS = ("train", "validation", "test")
 FRAMES_PER_UNIT = 2
 ALWAYS = ((0.0, 1.0),)
@@ -57,18 +59,27 @@ ALWAYS = ((0.0, 1.0),)
 
 @dataclass(frozen=True)
 class ClipSettings:
-    """Size and length of a clip: ``height`` and ``width`` in px, ``num_frames`` sampled frames."""
+    """Size and length of a clip: ``height`` and ``width`` in px, ``num_frames`` sampled frames.
+
+    ``version`` of the world: 1, or 2, whose stories need time. Raises ``ValueError``.
+    """
 
     height: int = 160
     width: int = 160
     num_frames: int = 32
+    version: int = 1
 
     def __post_init__(self) -> None:
         for label in ("height", "width"):
             if getattr(self, label) < 80:
                 raise ValueError(f"{label}={getattr(self, label)} must be at least 80 pixels")
-        if not 2 <= self.num_frames <= 64 or self.num_frames % FRAMES_PER_UNIT:
-            raise ValueError(f"num_frames={self.num_frames} must be an even number from 2 to 64")
+        if self.version not in MOST_FRAMES:
+            raise ValueError(f"version={self.version} must be 1 or 2")
+        most = MOST_FRAMES[self.version]
+        if not 2 <= self.num_frames <= most or self.num_frames % FRAMES_PER_UNIT:
+            raise ValueError(
+                f"num_frames={self.num_frames} must be an even number from 2 to {most}"
+            )
 
     @property
     def num_units(self) -> int:
@@ -123,6 +134,9 @@ class Shot:
     """From one cut to the next: a ground under a camera that pans and zooms.
 
     ``pan`` in px from time 0 to 1; ``zoom`` is the magnification at time 1 over that at time 0.
+    Of version 2: ``shake`` of the camera in px; whether it ``carries`` the things along with the
+    ground (in version 1 they stay where they are in the picture); ``drift`` of the ground alone,
+    px from time 0 to 1; ``light`` at times 0 and 1, a factor.
     """
 
     start: float
@@ -130,6 +144,28 @@ class Shot:
     ground_seed: int
     pan: tuple[float, float]
     zoom: float
+    shake: float = 0.0
+    carries: bool = False
+    drift: tuple[float, float] = (0.0, 0.0)
+    light: tuple[float, float] = (1.0, 1.0)
+
+
+@dataclass(frozen=True)
+class Post:
+    """A grey bar in front of everything, from edge to edge of the picture; of no interest itself.
+
+    ``upright`` or lying; its middle goes from ``begins`` to ``ends`` (px) over the clip.
+    """
+
+    upright: bool
+    begins: float
+    ends: float
+    thickness: float
+    shade: float
+
+    def middle(self, time: float) -> float:
+        """px from the left (of an upright one) or from the top."""
+        return self.begins + (self.ends - self.begins) * time
 
 
 @dataclass(frozen=True)
@@ -157,6 +193,7 @@ class Scene:
     flicker: float
     noise: float
     paint_seed: int
+    posts: tuple[Post, ...] = ()
 
     def times(self) -> np.ndarray:
         """float64 [F]: the middle of every frame."""
@@ -164,11 +201,14 @@ class Scene:
         return (np.arange(count) + 0.5) / count
 
 
-def stream(seed: int, split: str, index: int, purpose: int = 0) -> np.random.Generator:
+def stream(
+    seed: int, split: str, index: int, purpose: int = 0, version: int = 1
+) -> np.random.Generator:
     """The random stream of one clip: purpose 0 draws the scene, 1 the questions, 2 a batch's shape.
 
     Raises ``ValueError`` on an unknown split.
     """
     if split not in SPLITS:
         raise ValueError(f"split={split!r} must be one of {', '.join(SPLITS)}")
-    return np.random.default_rng([seed, SPLITS.index(split), index, purpose])
+    key = [seed, SPLITS.index(split), index, purpose]
+    return np.random.default_rng(key if version == 1 else [*key, version])

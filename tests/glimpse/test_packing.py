@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 import torch
 
-from gleanvid.glimpse.casting import sample_scene
 from gleanvid.glimpse.facts import IGNORED
 from gleanvid.glimpse.learner import Learner
 from gleanvid.glimpse.model import build_model, build_processor
 from gleanvid.glimpse.packing import WEIGHTS, choose, make_clip, pack
 from gleanvid.glimpse.questions import questions
 from gleanvid.glimpse.render import render
+from gleanvid.glimpse.scenes import sample_scene
 from gleanvid.glimpse.tokenizer import build_tokenizer
 from gleanvid.glimpse.world import ClipSettings
 

@@ -5,9 +5,9 @@ from collections import Counter, defaultdict
 import numpy as np
 import pytest
 
-from gleanvid.glimpse.casting import sample_scene
 from gleanvid.glimpse.clips import ask_about, evidence_mask
 from gleanvid.glimpse.questions import FAMILIES, Evidence, describe, normalise, questions
+from gleanvid.glimpse.scenes import sample_scene
 from gleanvid.glimpse.world import ClipSettings, stream
 
 

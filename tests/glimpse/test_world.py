@@ -6,8 +6,9 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from gleanvid.glimpse.casting import THEMES, sample_scene
+from gleanvid.glimpse.casting import THEMES
 from gleanvid.glimpse.render import boxes, coverage, render
+from gleanvid.glimpse.scenes import sample_scene
 from gleanvid.glimpse.shapes import DISTANCES
 from gleanvid.glimpse.world import (
     BEHAVIOURS,

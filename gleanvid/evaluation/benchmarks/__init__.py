@@ -10,6 +10,7 @@ from gleanvid.evaluation.benchmarks.base import Benchmark, BenchmarkError, Item
 
 BENCHMARKS = {  # name -> module and class, imported when asked for
     "glimpse": "glimpse:Glimpse",
+    "glimpse2": "glimpse2:Glimpse2",
     "mvbench": "mvbench:MVBench",
     "longvideobench": "longvideobench:LongVideoBench",
     "mlvu": "mlvu:MLVU",

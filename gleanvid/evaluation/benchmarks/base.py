@@ -100,6 +100,10 @@ class Benchmark(ABC):
         """What stands ahead of the first turn for a type of model ("": nothing)."""
         return ""
 
+    def notes(self) -> str:
+        """Markdown that stands below the tables: what is known of the benchmark itself."""
+        return ""
+
     def for_frames(self, most: int) -> Self:
         """The same benchmark where no setup samples more than ``most`` frames of a clip."""
         return self

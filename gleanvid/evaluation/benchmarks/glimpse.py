@@ -44,6 +44,8 @@ class Glimpse(Benchmark):
     columns: ClassVar[tuple[str, ...]] = tuple(FAMILIES)
     macro_without: ClassVar[str] = "count"  # needs every object once, and so decides many a lead
     num_frames: ClassVar[int] = 32
+    version: ClassVar[int] = 1  # of the world
+    per_family: ClassVar[int] = _PER_CLIP  # most questions of one family about one clip
 
     split: str = "test"
     families: tuple[str, ...] = ()
@@ -54,8 +56,8 @@ class Glimpse(Benchmark):
         if self.split not in SPLITS:
             raise BenchmarkError(f"split={self.split!r} must be one of {', '.join(SPLITS)}")
         for family in self.families:
-            if family not in FAMILIES:
-                raise BenchmarkError(f"family={family!r} must be one of {', '.join(FAMILIES)}")
+            if family not in self.columns:
+                raise BenchmarkError(f"family={family!r} must be one of {', '.join(self.columns)}")
         try:
             self._clip  # noqa: B018 (looked at for its error)
         except ValueError as error:
@@ -74,7 +76,7 @@ class Glimpse(Benchmark):
     @property
     def _clip(self) -> ClipSettings:
         frames = self.num_frames if self.clip_frames is None else self.clip_frames
-        return ClipSettings(num_frames=frames)
+        return ClipSettings(num_frames=frames, version=self.version)
 
     def items(self, limit: int | None = None, seed: int = 0) -> list[Item]:
         """The first ``limit`` questions (default 2,000) about the clips 0, 1, ... of ``seed``."""
@@ -82,14 +84,14 @@ class Glimpse(Benchmark):
         if wanted < 1:
             raise BenchmarkError(f"limit={limit} must be at least 1")
         found: list[Item] = []
-        asked = dict.fromkeys(self.families or FAMILIES, 0)
+        asked = dict.fromkeys(self.families or self.columns, 0)
         number = fruitful = 0
         while len(found) < wanted:
             if number - fruitful > _PATIENCE:
                 kinds = ", ".join(self.families) or "any family"
                 raise BenchmarkError(f"clips of {self._clip.num_frames} frames have no {kinds}")
             clip = f"{seed}/{self.split}/{number}"
-            more = _balanced(_questions(clip, self._clip), asked)
+            more = _balanced(_questions(clip, self._clip), asked, self.per_family)
             found += [_item(clip, place, question) for place, question in more]
             number += 1
             fruitful = number if more else fruitful
@@ -124,7 +126,9 @@ class Glimpse(Benchmark):
         return evidence_by_thing(*_address(clip), self._clip, question, tokens.grid)
 
 
-def _balanced(questions: tuple[Question, ...], asked: dict[str, int]) -> list[tuple[int, Question]]:
+def _balanced(
+    questions: tuple[Question, ...], asked: dict[str, int], per_family: int
+) -> list[tuple[int, Question]]:
     """Up to four (place, question) of the families ``asked`` least so far, which is counted on."""
     most = 1 + _LEAD * sum(asked.values()) / len(asked)
     left = [
@@ -136,6 +140,8 @@ def _balanced(questions: tuple[Question, ...], asked: dict[str, int]) -> list[tu
         left.remove(best)
         chosen.append(best)
         asked[best[1].family] += 1
+        if sum(q.family == best[1].family for _, q in chosen) == per_family:
+            left = [pair for pair in left if pair[1].family != best[1].family]
     return chosen
 
 

@@ -67,7 +67,7 @@ def publish(
             whole = evidence_of_all(benchmark, items, setups, rows, ways.index(how))
             parts += [main_table(those), paired_table(those), evidence_table(those, whole)]
             parts.append(group_table(those))
-    parts.append(NOTES)
+    parts += [benchmark.notes(), NOTES]
     write(folder, facts, found, "\n".join(part.rstrip() + "\n" for part in parts if part))
     if not presets:
         draw(folder, [result for result in found if result.how == ways[0]], facts)

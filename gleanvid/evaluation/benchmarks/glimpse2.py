@@ -1,0 +1,65 @@
+"""Glimpse 2: the procedural world whose stories need time, with the families of version 1 beside.
+
+Its table says what can be known of each family without the clip, from the best single frame and
+from frames out of order.
+"""
+
+from __future__ import annotations
+
+import zlib
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+
+from gleanvid.evaluation.benchmarks.base import BenchmarkError
+from gleanvid.evaluation.benchmarks.glimpse import Glimpse
+from gleanvid.glimpse.baselines import read, table
+from gleanvid.glimpse.questions import FAMILIES2
+from gleanvid.glimpse.world import FRAMES_PER_UNIT
+from gleanvid.types import Video
+
+VIEWS = ("all", "still", "shuffled")
+_ABOUT = """\
+### What each family gives away
+
+Ideal observers, from the truth: {num_frames} frames, learnt from at most {learnt} questions a
+family of the train split, asked about the test split; % right, with all frames in order 100. A
+family needs time where the best still picture is at least 25 points below that.
+"""
+
+
+@dataclass(frozen=True)
+class Glimpse2(Glimpse):
+    """As ``glimpse``. ``view``: "all" frames in order, one "still" unit all through the clip (the
+    one at ``moment`` in [0, 1]), or the units "shuffled"."""
+
+    name: ClassVar[str] = "glimpse2"
+    columns: ClassVar[tuple[str, ...]] = FAMILIES2
+    version: ClassVar[int] = 2
+    per_family: ClassVar[int] = 1
+
+    view: str = "all"
+    moment: float = 0.5
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.view not in VIEWS:
+            raise BenchmarkError(f"view={self.view!r} must be one of {', '.join(VIEWS)}")
+        if not 0 <= self.moment <= 1:
+            raise BenchmarkError(f"moment={self.moment} must be from 0 to 1")
+
+    def video(self, clip: str, num_frames: int) -> Video:
+        video = super().video(clip, num_frames)
+        units = len(video) // FRAMES_PER_UNIT
+        if self.view == "all" or len(video) % FRAMES_PER_UNIT:
+            return video
+        order = np.full(units, min(units - 1, int(self.moment * units)))
+        if self.view == "shuffled":
+            order = np.random.default_rng(zlib.crc32(clip.encode())).permutation(units)
+        pairs = video.frames.reshape(units, FRAMES_PER_UNIT, *video.frames.shape[1:])
+        return replace(video, frames=pairs[order].reshape(video.frames.shape))
+
+    def notes(self) -> str:
+        facts, found = read()
+        return f"{_ABOUT.format(**facts)}\n{table(found)}\n"

@@ -1,0 +1,55 @@
+"""Observers that see one frame, or all out of order; and the figures of theirs that are kept."""
+
+import numpy as np
+import pytest
+
+from gleanvid.glimpse.baselines import Baseline, read, table, write
+from gleanvid.glimpse.glances import glances
+from gleanvid.glimpse.observers import baselines
+from gleanvid.glimpse.questions import FAMILIES2, questions
+from gleanvid.glimpse.scenes import sample_scene
+from gleanvid.glimpse.world import ClipSettings, stream
+
+SETTINGS = ClipSettings(num_frames=16, version=2)
+
+
+@pytest.fixture(scope="module")
+def found():
+    learnt = baselines(SETTINGS, learn=40, ask=24, families=("colour", "total"))
+    return {one.family: one for one in learnt}
+
+
+def test_one_frame_tells_a_colour_but_not_how_many_there_are_in_all(found):
+    assert found["colour"].still > 0.9
+    assert found["total"].still < 0.25 + 4 * np.sqrt(0.25 * 0.75 / 24)
+    assert found["total"].shuffled > 0.9  # what needs no order is known without
+    assert all(one.blind < 0.25 + 4 * np.sqrt(0.25 * 0.75 / 24) for one in found.values())
+
+
+def test_a_glance_shows_nothing_of_what_is_not_there():
+    scenes = (sample_scene(0, "train", index, SETTINGS) for index in range(400))
+    scene, index = next((s, k) for k, s in enumerate(scenes) if s.theme == "sequence")
+    asked = questions(scene, stream(0, "train", index, purpose=1, version=2))
+    question = next(q for q in asked if q.family == "sequence")
+    seen = glances(scene, question, [])
+    units = (np.arange(8) + 0.5) / 8
+    empty = [u for u in range(8) if sum(t.visible(units[u]) for t in scene.things) == 1]
+    for u in empty:  # the one that is always there is an option; all others look alike
+        rows = {tuple(row) for row in seen[u]}
+        assert len(rows) == 2
+
+
+def test_the_kept_figures_cover_every_family_and_half_of_them_need_time():
+    facts, kept = read()
+    assert [one.family for one in kept] == list(FAMILIES2) and facts["num_frames"] == 32
+    assert 2 * sum(one.temporal for one in kept) >= len(kept)
+    for one in kept:
+        assert abs(one.blind - 0.25) < 4 * np.sqrt(0.25 * 0.75 / one.count), one.family
+
+
+def test_figures_are_read_as_they_were_written(tmp_path):
+    one = Baseline("turn", 8, 0.25, 0.75, 0.5)
+    write(tmp_path / "kept.json", [one], 16, 120)
+    assert read(tmp_path / "kept.json") == ({"num_frames": 16, "learnt": 120}, [one])
+    assert one.temporal and "| turn | 8 | 25.0 | 75.0 | 50.0 | yes |" in table([one])
+    assert not Baseline("turn", 8, 0.25, 0.76, 0.5).temporal
