@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 from gleanvid.cli import options as shared
@@ -47,6 +48,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         metavar="ID",
         help="further models in the menu; on a public server there are no others",
     )
+    add(
+        "--recordings", type=Path, metavar="FOLDER", help="what `gleanvid record` wrote, to look at"
+    )
     shared.add_model(parser)  # offered beside the built-in one
 
 
@@ -54,6 +58,8 @@ def check(options: argparse.Namespace) -> None:
     """Raises ``ValueError`` for options that cannot be."""
     if options.mcp and find_spec("mcp") is None:
         raise ValueError("--mcp needs one more package: pip install 'gleanvid[mcp]'")
+    if options.recordings is not None and not options.recordings.is_dir():
+        raise ValueError(f"--recordings={options.recordings} is not a folder")
     if options.decoders < 1:
         raise ValueError(f"--decoders={options.decoders} must be at least 1")
     try:
@@ -103,20 +109,25 @@ def serve(options: argparse.Namespace) -> None:
     from .session.choosing import Choosing
     from .session.engine import Engine
     from .session.line import Line
+    from .session.recorded import Shelf, WithRecordings
 
     limits = serving.limits(options)
     others = {"device": options.device, "device_map": options.device_map}
     library = zero.on_zero_gpu(loading.Library(how_to_load(options), others))
     line = Line(limits.deadline_s, limits.places)
-    engine = Engine(library, line=line, decoders=options.decoders)
+    shelf = Shelf(options.recordings) if options.recordings else None
+    engine = Engine(
+        WithRecordings(library, shelf) if shelf else library, line=line, decoders=options.decoders
+    )
     labels = dict([BUILT_IN_MODEL[::-1]])
     models = [(labels.get(name, name), name) for name in names(options)]
     with leaving.orderly(), leaving.own_folder() as folder:
         os.environ.setdefault("GRADIO_TEMP_DIR", folder)
         strict = serving.is_public(options)
         choosing = Choosing(engine, names(options), strict, options.device)
+        recordings = shelf.entries() if shelf else []
         choice = choosing if options.offer or not strict else None
-        page = build_app(engine, models, examples.examples(), limits, choice)
+        page = build_app(engine, models, examples.examples(), limits, choice, recordings)
         reached, proxies = options.allow_host, options.trusted_proxy
         where = options.host, options.port, options.share
         launch = serving.options(*where, limits, reached, proxies, options.mcp)

@@ -15,7 +15,7 @@ import gradio as gr
 
 from ..session.display import message
 from ..session.examples import Example, ready, thumbnail
-from .shared import AT_ONCE, UNSEEN, Changes, Previews, Shared
+from .shared import AT_ONCE, UNSEEN, Changes, Previews, Shared, Values
 
 CHIPS_HTML = """<div class="gv-chips" role="group" aria-label="Ready questions"></div>"""
 CHIPS_JS = """
@@ -95,6 +95,18 @@ def wire(shared: Shared, panel: Clip, examples: Sequence[Example], preview: Prev
         button.click(None, None, None, js=script, **UNSEEN)
         outputs = [panel.file, shared.question, *changed]
         previews.append(preview(button.click(on_example, None, outputs, **AT_ONCE).then))
+    model = shared.settings["model"]
+
+    def on_model(values: Values) -> Changes:
+        """A recording comes with the questions that were asked."""
+        recording = shared.recordings.get(values[model])
+        if recording is None:
+            return {shared.ready: ready(shared.examples.get(values[panel.file]))}
+        asked = [{"text": text, "fails": False} for text in recording.questions]
+        return {shared.ready: asked, shared.question: next(iter(recording.questions), "")}
+
+    if shared.recordings:
+        model.input(on_model, {model, panel.file}, [shared.question, shared.ready], **AT_ONCE)
     return previews
 
 

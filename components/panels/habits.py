@@ -20,6 +20,7 @@ from .shared import (
     Previews,
     Shared,
     Values,
+    or_nothing,
     owner,
 )
 
@@ -68,18 +69,17 @@ def wire(
     """``tuned``: the events of ``preview`` that have shown the tokens under moved settings."""
 
     def on_tuned(user: gr.Request, values: Values) -> Iterator[Changes]:
-        yield from filter(None, changes(owner(user), shared.unpacked(values)))
-        yield gr.skip()  # what comes last is sent again at the end, and may come late
+        yield from or_nothing(changes(owner(user), shared.unpacked(values)))
 
     def on_seen(user: gr.Request, values: Values) -> Iterator[Changes]:
-        yield from on_tuned(user, values) if LIVE in values[preview.late] else [gr.skip()]
+        yield from on_tuned(user, values) if LIVE in values[preview.late] else or_nothing(())
 
     def changes(page: str, values: Values) -> Iterator[Changes]:
         request, both = shared.request(values), shared.sides(values)
         if not values[panel.live] or caveat(request.example, request.model):
             return  # words that mean nothing are given on demand only
-        if not is_at_hand(engine, request, both):
-            return  # its preview has just begun
+        if not is_at_hand(engine, request, both) or request.model in shared.recordings:
+            return  # its preview has just begun; there are no new words
         if asking.is_slow(engine, request.model):
             yield {panel.live: False, shared.notice: message(SLOW)}
             return

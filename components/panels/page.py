@@ -17,6 +17,7 @@ from ..session.engine import Engine
 from ..session.examples import Example, files
 from ..session.examples import ready as ready_questions
 from ..session.loading import BUILT_IN
+from ..session.recorded import Entry
 from ..viewer.component import MaskViewer
 from . import (
     about,
@@ -44,10 +45,12 @@ def build_app(
     examples: Sequence[Example] = (),
     limits: Limits = LOCAL,
     choosing: Choosing | None = None,
+    recordings: Sequence[Entry] = (),
 ) -> gr.Blocks:
     """The page with its endpoints. ``models`` are (label, name) pairs, the first one chosen.
 
     ``choosing``: how further models are loaded; None where nobody may choose one.
+    ``recordings``: offered among the models.
     """
     gr.set_static_paths([first.FOLDER, *files(examples)])
     opening = first.load(clip=examples[0].path if examples else None)
@@ -55,8 +58,10 @@ def build_app(
     if examples:
         first.offer(engine, examples[0], opening.runs)
     with gr.Blocks(title="GleanVID", fill_width=True, delete_cache=limits.delete_cache) as blocks:
-        parts = _panels(engine, models, examples, limits, opening, question, choosing)
-        shared = _shared(parts, examples, opening)
+        recorded = [(entry.label, entry.model) for entry in recordings]
+        menu = [*models, *recorded]
+        parts = _panels(engine, menu, examples, limits, opening, question, choosing)
+        shared = _shared(parts, examples, recordings, opening)
         _wire(engine, shared, parts, examples, blocks, choosing)
         api.publish(engine, [name for _, name in models], limits.max_frames)
 
@@ -141,7 +146,9 @@ def _results(opening: first.First) -> Results:
     return Results(tabs, viewer, plots, methods, downloads)
 
 
-def _shared(parts: Parts, examples: Sequence[Example], opening: first.First) -> Shared:
+def _shared(
+    parts: Parts, examples: Sequence[Example], recordings: Sequence[Entry], opening: first.First
+) -> Shared:
     """What the panels share; made within the page, as some of it is kept by the browser alone."""
     words, methods, pinned = parts.talk, parts.results.compare, sides.panel()
     ways = {"both": parts.habits.both, "remember": parts.habits.remember}
@@ -159,6 +166,7 @@ def _shared(parts: Parts, examples: Sequence[Example], opening: first.First) -> 
         exchanges=gr.State([]),
         habits=ways,
         examples={str(example.path): example for example in examples},
+        recordings={entry.model: entry for entry in recordings},
         packed=Packed([*named.values(), *ways.values(), words.question, pinned]),
         starters=(words.ask, methods.start, methods.sweep),
         stoppers=(words.stop, methods.stop),

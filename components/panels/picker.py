@@ -122,15 +122,14 @@ def wire(choosing: Choosing, shared: Shared, panel: Picker, preview: Previews) -
 
     def on_watch() -> Iterator[Changes]:
         """What goes on, whoever began it."""
-        now = Progress()
+        now, able = Progress(), {}
         for now in choosing.progress():
             going = {panel.load: now.over, panel.cancel: not now.over}
-            able: Changes = {widget: gr.update(interactive=on) for widget, on in going.items()}
+            able = {widget: gr.update(interactive=on) for widget, on in going.items()}
             yield {panel.bar: shown(now)} | able
         if now.stage == "ready":
-            yield {menu: chosen(menu, now.name), shared.notice: message(now.text)}
-        else:
-            yield gr.skip()  # what comes last is sent twice
+            done = {menu: chosen(menu, now.name), shared.notice: message(now.text)}
+            yield {panel.bar: shown(now)} | able | done
 
     def on_cancel(user: gr.Request) -> None:
         choosing.cancel(owner(user) if choosing.strict else None)

@@ -5,7 +5,7 @@ Handlers take and return dictionaries from widget to value, so no position stand
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +18,7 @@ from ..session import sides
 from ..session.asking import Habits
 from ..session.engine import Engine
 from ..session.examples import Example
+from ..session.recorded import Entry
 from ..session.request import RATIO, Request, chosen, pinned_settings, within
 from ..session.sides import Sides
 from ..session.updates import PageUpdate
@@ -96,6 +97,7 @@ class Shared:
     exchanges: gr.State  # what the model remembers
     habits: Mapping[str, gr.Checkbox]  # by field of Habits
     examples: Mapping[str, Example]  # by path
+    recordings: Mapping[str, Entry]  # by the name of their model: it comes with its clip
     packed: Packed  # the values of all settings, of the question and of A
     starters: tuple[gr.Button, ...]  # buttons that begin work at the model
     stoppers: tuple[gr.Button, ...]
@@ -125,8 +127,9 @@ class Shared:
     def request(self, values: Values) -> Request:
         named = {name: values[widget] for name, widget in self.settings.items()}
         make, method, ratio = self.maker(values), named["compressor"], named[RATIO]
+        recording = self.recordings.get(named["model"])
         return Request(
-            path=named["clip"],
+            path=recording.path if recording else named["clip"],
             frames=int(named["frames"] or 0),
             model=named["model"],
             compressor=lambda: make(method, ratio),
@@ -137,7 +140,7 @@ class Shared:
                 "top_p": named["top_p"],
                 "max_new_tokens": int(named["new_tokens"] or 0),
             },
-            example=self.examples.get(named["clip"]),
+            example=None if recording else self.examples.get(named["clip"]),
         )
 
     def sides(self, values: Values) -> Sides:
@@ -214,15 +217,25 @@ def owner(user: gr.Request) -> str:
     return str(user.session_hash)
 
 
+def or_nothing(changes: Iterable[Changes]) -> Iterator[Changes]:
+    """Without what is no change. Gradio empties the outputs of a generator that yields nothing."""
+    is_changed = False
+    for change in filter(None, changes):
+        is_changed = True
+        yield change
+    if not is_changed:
+        yield gr.skip()
+
+
 LIVE = "live"  # of a preview that takes longer: it is to be answered afterwards
 
 
 class Previews:
     """Makes the events that show the tokens of the clip under the settings as they are.
 
-    Gradio's queue may hand a page what came of two of its events in the wrong order, so the queue
-    takes only those that last: the others are answered like any request. ``problem`` says why
-    settings are refused, where they are.
+    Gradio's queue may hand a page what came of two of its events in the wrong order, and of updates
+    that come at once the last alone, so the queue takes only those that last: the others are
+    answered like any request. ``problem`` says why settings are refused, where they are.
     """
 
     def __init__(self, engine: Engine, shared: Shared, stop: gr.Button, problem: gr.HTML) -> None:
@@ -255,8 +268,8 @@ class Previews:
 
     def on_late(self, user: gr.Request, values: Values) -> Iterator[Changes]:
         values = self.shared.unpacked(values)
-        yield from self.changes(owner(user), self.shared.request(values), self.shared.sides(values))
-        yield gr.skip()  # at the end Gradio sends the last one again, late where a newer one came
+        given = self.shared.request(values), self.shared.sides(values)
+        yield from or_nothing(self.changes(owner(user), *given))
 
     def changes(self, page: str, request: Request, both: Sides) -> Iterator[Changes]:
         refused = {self.problem: refusal(request)}

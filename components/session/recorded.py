@@ -43,6 +43,11 @@ class Entry:
     questions: tuple[str, ...]
     licence: str  # of clip and weights, as given
 
+    @property
+    def label(self) -> str:
+        """The row of the menu of models."""
+        return f"{self.title}, recorded with {self.recorded_with}"
+
 
 class Shelf:
     """The recordings of one folder, by the names of their files."""
