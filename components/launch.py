@@ -12,6 +12,7 @@ from typing import Any
 
 from gleanvid.cli import options as shared
 from gleanvid.later import import_later
+from gleanvid.serving.vllm import SCHEME
 
 from .server.hosts import networks
 from .session import loading
@@ -91,6 +92,26 @@ def names(options: argparse.Namespace) -> list[str]:
     return list(dict.fromkeys([options.model, *options.offer, loading.BUILT_IN]))
 
 
+def at_once(options: argparse.Namespace, strict: bool) -> list[str]:
+    """Those of :func:`names` that may be asked at once.
+
+    On a public server one that has to be downloaded is chosen first: a question would fetch it
+    within its turn at the model, without a look at memory, disk and digests.
+    """
+    if not (strict and options.offer):
+        return names(options)
+    from gleanvid.models.loading.hub import cached
+    from gleanvid.models.loading.precision import parted
+
+    def is_here(name: str) -> bool:
+        plain, _ = parted(name)
+        own = (options.model, loading.BUILT_IN)
+        local = name.startswith(SCHEME) or Path(plain).expanduser().is_dir()
+        return name in own or local or cached(plain) is not None
+
+    return [name for name in names(options) if is_here(name)]
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Serve the page until the program is ended."""
     serve(parse(arguments))
@@ -120,10 +141,10 @@ def serve(options: argparse.Namespace) -> None:
         WithRecordings(library, shelf) if shelf else library, line=line, decoders=options.decoders
     )
     labels = dict([BUILT_IN_MODEL[::-1]])
-    models = [(labels.get(name, name), name) for name in names(options)]
+    strict = serving.is_public(options)
+    models = [(labels.get(name, name), name) for name in at_once(options, strict)]
     with leaving.orderly(), leaving.own_folder() as folder:
         os.environ.setdefault("GRADIO_TEMP_DIR", folder)
-        strict = serving.is_public(options)
         choosing = Choosing(engine, names(options), strict, options.device)
         recordings = shelf.entries() if shelf else []
         choice = choosing if options.offer or not strict else None

@@ -75,9 +75,13 @@ class Packed:
 
 
 def _typed(widget: Any, value: Any) -> Any:
-    """A number as its box puts it once typing ends."""
+    """A number as its box puts it once typing ends. Raises ``ValueError`` for what it cannot be."""
+    if isinstance(widget, gr.Dropdown) and value not in [row[1] for row in widget.choices]:
+        raise ValueError(f"{value!r} is not one of the choices")  # Gradio lets lists and None pass
     if not isinstance(widget, gr.Slider | gr.Number):
         return value
+    if value is not None and not isinstance(value, int | float):
+        raise TypeError(f"{value!r} is no number")
     return within(value, widget.minimum, widget.maximum, widget.value)
 
 

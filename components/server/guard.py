@@ -22,7 +22,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from . import bodies, forms
 from .disk import Uploads
-from .events import BEGUN_BY, TOO_MANY, Events
+from .events import AT_ONCE, BEGUN_BY, TOO_MANY, Events, Turns
 from .hosts import Hosts, neighbourhood
 from .rates import RateLimit
 from .routes import ALLOWED, GRADIO, matcher
@@ -74,6 +74,7 @@ class Guard:
         """
         self.app, self.uploads, self.hosts = app, uploads, hosts
         self.events = Events(events, under_way)
+        self.turns = Turns() if events else None
         self.allows = matcher(routes)
         self.pages = asyncio.Semaphore(PAGES_AT_ONCE)
         policy = (b"content-security-policy", (POLICY + framed_by).encode())
@@ -169,6 +170,10 @@ class Guard:
             return pending.pop() if pending else await receive()
 
         own = _with_headers(send, self.headers)
+        if self.turns and scope["path"] == AT_ONCE:
+            async with self.turns.taken(_visitor(scope)) as allowed:
+                await (self.app(scope, replay, own) if allowed else _refuse(send, *TOO_MANY))
+            return None
         if not BEGUN_BY.fullmatch(scope["path"]):
             return await self.app(scope, replay, own)
         with self.events.begun(_visitor(scope)) as allowed:

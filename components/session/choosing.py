@@ -172,6 +172,7 @@ class Choosing:
         if outlook.download is None:
             return
         from gleanvid.models.loading.fetching import fetched
+        from gleanvid.models.loading.hub import cached
 
         total = outlook.download.size
         for done in fetched(outlook.download, work.stop):
@@ -179,6 +180,8 @@ class Choosing:
                 raise StoppedError
             text = f"Downloading {outlook.name}: {done / 1e6:,.0f} of {total / 1e6:,.0f} MB"
             self._tell("downloading", text, done, total)
+        if cached(outlook.name) is None:  # transformers would ask the hub for files not announced
+            raise ModelError(f"{outlook.name} is incomplete: the hub did not list all its weights.")
 
     def _in_place(self, key: str, work: Work) -> None:
         """Load where the old model was, in a turn at the line: nobody is at work then."""

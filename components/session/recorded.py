@@ -63,12 +63,13 @@ class Shelf:
 
         found = []
         for path in sorted(self.folder.iterdir()):
-            if not is_recording(path) or not self.holds(path):
+            if not is_recording(path):
                 continue
             try:
-                found.append(_entry(path, read_facts(path)))
-            except (ValueError, KeyError, TypeError):
-                continue
+                if self.holds(path) and path.is_file():
+                    found.append(_entry(path, read_facts(path)))
+            except (ValueError, KeyError, TypeError, AttributeError, RuntimeError):
+                continue  # the last: links in a circle
         return found
 
     def holds(self, path: str | Path) -> bool:

@@ -104,7 +104,7 @@ def clamped(name: str, value: Any, low: float, high: float) -> float:
 
 def within(value: float | None, low: float | None, high: float | None, usual: float) -> float:
     """A number moved into its bounds, where it has any; ``usual`` if there is none."""
-    if value is None:
+    if value is None or value != value:  # NaN
         return usual
     least, most = (-math.inf if low is None else low), (math.inf if high is None else high)
     return min(max(value, least), most)

@@ -67,8 +67,11 @@ def _is_whole(folder: Path) -> bool:
     index = folder / "model.safetensors.index.json"
     if not index.is_file():
         return False
-    shards = set(json.loads(index.read_text(encoding="utf-8"))["weight_map"].values())
-    return all((folder / shard).is_file() for shard in shards)
+    try:
+        shards = set(json.loads(index.read_text(encoding="utf-8"))["weight_map"].values())
+        return all((folder / shard).is_file() for shard in shards)
+    except (KeyError, TypeError, AttributeError, RecursionError):  # it is no index
+        return False
 
 
 @contextmanager

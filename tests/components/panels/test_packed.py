@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import gradio as gr
 import pytest
 
@@ -34,6 +36,10 @@ def test_every_widget_has_its_value(packed):
         ["a", "builtin", "Why?", False, 1],
         [0.25, "other/model", "Why?", False, 1],
         [0.25, ["builtin", "other"], "Why?", False, 1],
+        [0.25, ["builtin"], "Why?", False, 1],
+        [0.25, [], "Why?", False, 1],
+        [0.25, None, "Why?", False, 1],
+        [[0.25], "builtin", "Why?", False, 1],
     ],
 )
 def test_what_no_widget_would_send_is_refused(packed, values):
@@ -41,6 +47,8 @@ def test_what_no_widget_would_send_is_refused(packed, values):
         packed.read(values)
 
 
-@pytest.mark.parametrize(("typed", "taken"), [(0, 0.05), (2.0, 1.0), (-1e300, 0.05), (None, 0.1)])
+@pytest.mark.parametrize(
+    ("typed", "taken"), [(0, 0.05), (2.0, 1.0), (-1e300, 0.05), (None, 0.1), (math.nan, 0.1)]
+)
 def test_a_number_is_taken_as_its_box_will_put_it(packed, typed, taken):
     assert next(iter(packed.read([typed, "builtin", "Why?", False, 1]).values())) == taken

@@ -20,6 +20,7 @@ from gleanvid.models.loading.machine import Memory
 from gleanvid.run import Run
 from gleanvid.types import ModelError
 from tests.components.fake import moving_square
+from tests.local_hub import Repository
 
 NAME = "tiny/model"
 GB = 10**9
@@ -273,3 +274,18 @@ def test_loading_that_takes_longer_than_a_turn_may_goes_on(hub, monkeypatch):
 
     monkeypatch.setattr(slow, "load_model", slowly, raising=False)
     assert followed(Choosing(engine, device="cpu"), NAME)[-1].stage == "ready"
+
+
+def test_weights_that_the_hub_did_not_list_are_not_fetched(
+    choice, engine, hub, published, tmp_path
+):
+    folder = tmp_path / "listed"
+    folder.mkdir()
+    for file in published.iterdir():
+        if "index" not in file.name:
+            (folder / file.name).write_bytes(file.read_bytes())
+    hub.repositories["odd/model"] = Repository(folder)
+    told = followed(choice, "odd/model")
+    assert told[-1].stage == "failed" and "did not list" in told[-1].text
+    assert engine.name == BUILT_IN
+    assert not [path for _, path, _ in hub.asked if path.endswith("/model.safetensors")]

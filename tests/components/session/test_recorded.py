@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import json
+import os
+
 import numpy as np
 import pytest
+import torch
+from safetensors.torch import save_file
 
 import gleanvid
 from components.session.engine import Engine
 from components.session.line import Work
 from components.session.loading import Library
 from components.session.recorded import Shelf, WithRecordings
-from gleanvid.evaluation.recording.layout import SUFFIX
+from gleanvid.evaluation.recording.layout import KEY, SUFFIX
+from gleanvid.evaluation.recording.reading import read_facts
 from gleanvid.evaluation.recording.writing import Wanted, record
 from gleanvid.models.encoded import ClipKey
 from gleanvid.models.generation.sampling import GREEDY
@@ -49,6 +55,22 @@ def entry(shelf):
 def test_an_entry_says_what_a_menu_needs(entry):
     assert entry.title == "clip" and entry.recorded_with == "builtin"
     assert entry.questions == (QUESTION,) and entry.licence == "clip: CC0-1.0"
+
+
+@pytest.mark.parametrize("licence", [[], "CC0", None, 1])
+def test_a_forged_header_leaves_the_others_in_the_menu(shelf, entry, licence):
+    facts = read_facts(entry.path) | {"licence": licence}
+    forged = shelf.folder / ("forged" + SUFFIX)
+    save_file({"features": torch.zeros(1)}, forged, metadata={KEY: json.dumps(facts)})
+    circle = shelf.folder / ("circle" + SUFFIX)
+    circle.symlink_to(circle.name)
+    pipe = shelf.folder / ("pipe" + SUFFIX)
+    os.mkfifo(pipe)  # reading it would wait for ever
+    try:
+        assert shelf.entries() == [entry]
+    finally:
+        for path in (forged, circle, pipe):
+            path.unlink()
 
 
 def test_masks_are_those_of_the_live_model(engine, entry, model):

@@ -10,6 +10,7 @@ import pytest
 from gleanvid.errors import ModelError, StoppedError
 from gleanvid.models import load_model
 from gleanvid.models.loading.fetching import fetched
+from gleanvid.models.loading.hub import cached
 from gleanvid.models.loading.machine import Memory, memory
 from gleanvid.models.loading.needs import fit, memory_gb
 from gleanvid.models.loading.outlook import outlook
@@ -35,6 +36,19 @@ def test_bytes_come_from_the_hub_and_memory_from_this_machine(hub):
     count = len(hub.asked)
     assert outlook("tiny/model", device="cpu").text.startswith("Nothing to download")
     assert len(hub.asked) == count
+
+
+@pytest.mark.parametrize(
+    "index", ["[]", "{}", '{"weight_map": 1}', '{"weight_map": {"a": 1}}', "[" * 10**5]
+)
+def test_an_index_that_is_none_keeps_nobody_from_the_menu(hub, index):
+    download = outlook("tiny/model", device="cpu").download
+    list(fetched(download, threading.Event()))
+    assert cached("tiny/model") == download.folder
+    place = download.folder / "model.safetensors.index.json"
+    place.unlink()
+    place.write_text(index)
+    assert cached("tiny/model") is None
 
 
 def test_folders_and_the_built_in_model_need_no_hub(hub, published):
