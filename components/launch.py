@@ -54,6 +54,8 @@ def check(options: argparse.Namespace) -> None:
     """Raises ``ValueError`` for options that cannot be."""
     if options.mcp and find_spec("mcp") is None:
         raise ValueError("--mcp needs one more package: pip install 'gleanvid[mcp]'")
+    if options.port is not None and not 0 <= options.port <= 65535:
+        raise ValueError(f"--port={options.port} must be 0 to 65535")
     if options.decoders < 1:
         raise ValueError(f"--decoders={options.decoders} must be at least 1")
     try:
