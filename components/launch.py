@@ -61,6 +61,8 @@ def check(options: argparse.Namespace) -> None:
         raise ValueError("--mcp needs one more package: pip install 'gleanvid[mcp]'")
     if options.recordings is not None and not options.recordings.is_dir():
         raise ValueError(f"--recordings={options.recordings} is not a folder")
+    if options.port is not None and not 0 <= options.port <= 65535:
+        raise ValueError(f"--port={options.port} must be 0 to 65535")
     if options.decoders < 1:
         raise ValueError(f"--decoders={options.decoders} must be at least 1")
     try:

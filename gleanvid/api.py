@@ -96,9 +96,10 @@ def ask(
     questions = as_questions(question)
     clips = video if isinstance(video, (list, tuple)) else None
     if clips is not None and (not isinstance(question, str) or history or not clips):
-        raise ValueError("a list of videos takes one question, without history")
+        said = "takes one question, without history" if clips else "must not be empty"
+        raise ValueError(f"a list of videos {said}")
     method = as_compressor(compressor) or GleanVID()
-    adapter = load_model(model) if isinstance(model, str) else model
+    adapter = _loaded(model)
     started = time.perf_counter()
     videos = [as_clip(each, num_frames) for each in ([video] if clips is None else clips)]
     given: dict[str, Any] = {"on_text": on_text, "stop": stop}
@@ -111,6 +112,17 @@ def ask(
     if isinstance(question, str):
         return answer(clip, question, adapter, method, sampling, **given)
     return answer_questions(clip, questions, adapter, method, sampling, **given)
+
+
+def _loaded(model: Any) -> ModelAdapter:
+    """The model, or the one of this name. Raises ``TypeError`` for anything else."""
+    if isinstance(model, (str, Path)):
+        return load_model(model)
+    if not (hasattr(model, "encode") and hasattr(model, "generate")):
+        kind = type(model).__name__
+        raise TypeError(f"model must be a name or what load_model returns, not {kind}")
+    adapter: ModelAdapter = model
+    return adapter
 
 
 def stream(
@@ -194,8 +206,8 @@ class Failure:
 def compare(
     video: Video,
     question: str,
-    model: ModelAdapter,
-    compressors: Iterable[Method | str],
+    model: str | ModelAdapter,
+    compressors: str | Iterable[Method | str],
     max_new_tokens: int = 64,
     *,
     max_pixels: int | None = None,
@@ -210,8 +222,8 @@ def compare(
     Args:
         video: from :func:`read_video`.
         question: about the video.
-        model: from :func:`load_model`.
-        compressors: one run each, in this order.
+        model: a loaded model or its name.
+        compressors: one run each, in this order; or one name.
         max_new_tokens: the longest answer, in tokens.
         max_pixels: bound on the pixels of all frames together as the model sees them.
         temperature: see :class:`Sampling`.
@@ -230,10 +242,12 @@ def compare(
     [200, 20]
     """
     sampling = Sampling(max_new_tokens, temperature, top_p, seed)
-    methods = [as_compressor(given) or GleanVID() for given in compressors]
+    listed = [compressors] if isinstance(compressors, str) else compressors
+    methods = [as_compressor(given) or GleanVID() for given in listed]
     signals = frozenset[str]().union(*(method.needs for method in methods))
-    clip = ClipKey(video, model.name, checked_max_pixels(max_pixels), signals)
-    return _compared(clip, question, model, methods, sampling, history, stop)
+    adapter = _loaded(model)
+    clip = ClipKey(video, adapter.name, checked_max_pixels(max_pixels), signals)
+    return _compared(clip, question, adapter, methods, sampling, history, stop)
 
 
 def _compared(

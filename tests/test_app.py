@@ -125,6 +125,13 @@ def loads(monkeypatch):
     return seen
 
 
+@pytest.mark.parametrize("port", ["99999", "-1"])
+def test_a_port_that_cannot_be_is_refused_with_a_sentence(port, capsys):
+    with pytest.raises(SystemExit):
+        launch.parse([f"--port={port}"])
+    assert f"--port={port} must be" in capsys.readouterr().err
+
+
 def test_a_model_is_loaded_as_the_command_line_says(loads):
     words = "--model a/b --device-map auto --quantization 4bit --dtype bfloat16 --max-pixels 999"
     more = "--attn-implementation sdpa --model-setting spatial_pool_mode=average"

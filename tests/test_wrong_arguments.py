@@ -54,6 +54,30 @@ def test_a_compressor_may_be_named(model):
         assert record is not None
 
 
+def test_one_name_to_compare_is_not_read_letter_by_letter(model):
+    [run] = gleanvid.compare(tiny.noise_video(), "what?", model, "uniform", 2)
+    assert run.compressor == gleanvid.Uniform().settings()
+
+
+@pytest.mark.parametrize("given", [None, torch.nn.Linear(1, 1)])
+def test_what_is_no_model_is_said(given):
+    video = tiny.noise_video()
+    with pytest.raises(TypeError, match="load_model"):
+        gleanvid.ask(video, "what?", given)
+    with pytest.raises(TypeError, match="load_model"):
+        gleanvid.compare(video, "what?", given, ["uniform"])
+
+
+def test_frames_without_colours_are_named(model):
+    with pytest.raises(ValueError, match=r"uint8 \[T, H, W, 3\], got \[8, 8\]"):
+        gleanvid.ask(np.zeros((8, 8), np.uint8), "what?", model)
+
+
+def test_no_videos_are_named(model):
+    with pytest.raises(ValueError, match="must not be empty"):
+        gleanvid.ask([], "what?", model)
+
+
 def test_one_model_is_compressed_once_at_a_time(model):
     with gleanvid.compressing(model.hf_model, gleanvid.Uniform()):
         inner = gleanvid.compressing(model.hf_model, gleanvid.Random())

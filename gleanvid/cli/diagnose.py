@@ -95,8 +95,8 @@ def _diagnose(options: argparse.Namespace) -> int:
         on_clip=lambda number, path: tell(f"{number + 1}/{len(clips)} {path.name}"),
     )
     stopped = _collect(found, rows, skipped)
-    if not rows:
-        tell("gleanvid: no clip could be measured")
+    if not any(row.part == "compressor" for row in rows):
+        tell(f"gleanvid: no {'compressor' if rows else 'clip'} could be measured")
         return 1
     facts = {"command": options.command} | diagnose.facts(model, clips, num_frames)
     print(diagnosis.text(facts | diagnosis.summary(rows, skipped)))

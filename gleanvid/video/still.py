@@ -28,6 +28,8 @@ def as_video(given: Any) -> Video:
             kind = type(given).__name__
             raise TypeError(f"video must be a file, a Video, frames or a picture, not {kind}")
         given = np.asarray(given.convert("RGB"))
+    if given.ndim not in (3, 4):
+        raise ValueError(f"frames must be uint8 [T, H, W, 3], got {list(given.shape)}")
     return Video.from_frames(given[None] if given.ndim == 3 else given)
 
 
