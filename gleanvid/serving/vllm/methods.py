@@ -9,13 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
-from torch import Tensor
 
 from gleanvid.compressors import COMPRESSORS, Compressor, declared_settings, from_settings
 from gleanvid.types import VideoTokens
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 
 def refusal(method: Compressor) -> str | None:
