@@ -204,7 +204,7 @@ class Failure:
 
 
 def compare(
-    video: Video,
+    video: Clip,
     question: str,
     model: str | ModelAdapter,
     compressors: str | Iterable[Method | str],
@@ -216,11 +216,12 @@ def compare(
     seed: int | None = None,
     history: History = (),
     stop: threading.Event | None = None,
+    num_frames: int = 32,
 ) -> Iterator[Run | Failure]:
     """The same question under every compressor, encoded once; a failing one is a Failure.
 
     Args:
-        video: from :func:`read_video`.
+        video: what :func:`ask` takes as one.
         question: about the video.
         model: a loaded model or its name.
         compressors: one run each, in this order; or one name.
@@ -231,8 +232,10 @@ def compare(
         seed: see :class:`Sampling`.
         history: (question, answer) pairs asked about the video before.
         stop: once set, ends the comparison.
+        num_frames: sampled from a file.
 
     Raises:
+        VideoError: the file cannot be used as a clip.
         ValueError: a setting out of its range.
         StoppedError: ``stop`` was set.
 
@@ -246,7 +249,8 @@ def compare(
     methods = [as_compressor(given) or GleanVID() for given in listed]
     signals = frozenset[str]().union(*(method.needs for method in methods))
     adapter = _loaded(model)
-    clip = ClipKey(video, adapter.name, checked_max_pixels(max_pixels), signals)
+    given = as_clip(video, num_frames)
+    clip = ClipKey(given, adapter.name, checked_max_pixels(max_pixels), signals)
     return _compared(clip, question, adapter, methods, sampling, history, stop)
 
 

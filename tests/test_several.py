@@ -145,3 +145,9 @@ def test_a_large_picture_is_made_smaller_and_turned(model, tmp_path):
     image.save(tmp_path / "large.jpg", exif=exif)
     run = gleanvid.ask(tmp_path / "large.jpg", "What?", model, "gleanvid", 1)
     assert run.video.source_size == (2000, 100) and run.video.frames.shape[1:3] == (1280, 64)
+
+
+def test_a_comparison_takes_a_file(model):
+    clip = "assets/clips/glimpse_1.mp4"
+    (run,) = gleanvid.compare(clip, "What moves?", model, "uniform", 2, num_frames=4)
+    assert len(run.video) == 4

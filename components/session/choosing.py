@@ -138,13 +138,8 @@ class Choosing:
     def _run(self, work: Work, name: str, precision: str, frames: int, anyway: bool) -> None:
         key, before = keyed(name, precision), self.engine.name
         try:
-            outlook = self.look(name, precision, frames)
-            beside = self._room(outlook, anyway)
-            self._download(outlook, work)
-            if beside:
-                self.engine.put(key, self._loaded(key, work))
-            else:
-                self._in_place(key, work)
+            if key != before:
+                self._bring(key, name, precision, frames, anyway, work)
             end = "ready", f"{key} is ready."
         except StoppedError:
             end = "cancelled", f"Cancelled. What was downloaded of {name} is kept."
@@ -155,6 +150,17 @@ class Choosing:
                 self.engine.model(before)
         self.engine.line.leave(work)
         self._tell(*end)
+
+    def _bring(
+        self, key: str, name: str, precision: str, frames: int, anyway: bool, work: Work
+    ) -> None:
+        outlook = self.look(name, precision, frames)
+        beside = self._room(outlook, anyway)
+        self._download(outlook, work)
+        if beside:
+            self.engine.put(key, self._loaded(key, work))
+        else:
+            self._in_place(key, work)
 
     def _room(self, outlook: Outlook, anyway: bool) -> bool:
         """Whether the new model has room beside the old one. Raises ``ModelError`` for no room."""

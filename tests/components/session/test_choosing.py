@@ -71,6 +71,12 @@ def test_a_model_is_downloaded_loaded_tried_and_then_answers(choice, engine, hub
     assert "downloading" not in stages(followed(choice, NAME)) and len(hub.asked) == count
 
 
+def test_the_model_in_use_is_not_loaded_again(choice, engine):
+    in_use = engine.model(BUILT_IN)
+    assert stages(followed(choice, BUILT_IN))[-1] == "ready"
+    assert engine.loaded() is in_use
+
+
 def test_an_answer_under_way_ends_on_the_model_it_began_with(choice, engine):
     clip, short = ClipKey(moving_square(4), BUILT_IN), Sampling(max_new_tokens=8)
     answer = engine.answer(clip, "What?", COMPRESSORS["uniform"](), short, Work())
