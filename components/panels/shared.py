@@ -30,7 +30,8 @@ UNSEEN: dict[str, Any] = {
     "show_progress_on": [],
     "api_visibility": "private",
 }
-AT_ONCE: dict[str, Any] = {"queue": False, **UNSEEN}
+# Gradio would skip an event that comes while the one before is on its way.
+AT_ONCE: dict[str, Any] = {"queue": False, "trigger_mode": "multiple", **UNSEEN}
 # The engine's line lets one at a time to the model and tells the others where they stand.
 IN_LINE: dict[str, Any] = {"concurrency_limit": None, **UNSEEN}
 GATHER = "(...values) => [[...values, (window.gvTurn = (window.gvTurn ?? 0) + 1)]]"
@@ -257,8 +258,7 @@ class Previews:
             return self.at_once(owner(user), self.shared.unpacked(values), live)
 
         outputs = [*self.outputs, self.late]
-        how = {"trigger_mode": "multiple", **AT_ONCE, **how}
-        return self.shared.when(event, on_preview, outputs, **how)
+        return self.shared.when(event, on_preview, outputs, **AT_ONCE, **how)
 
     def at_once(self, page: str, values: Values, live: bool) -> Changes:
         """The tokens, or word to :attr:`late` that they take longer."""

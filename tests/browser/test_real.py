@@ -61,7 +61,7 @@ def test_a_clip_that_the_browser_cannot_play_is_shown_all_the_same(page, tmp_pat
     says(page, f" of {FRAMES} · ")
     page.click("[data-act=video]")
     page.wait_for_selector("[data-act=video][title*='cannot play']")
-    assert page.locator(".gv-video >> nth=0").is_hidden()
+    page.locator(".gv-video").first.wait_for(state="hidden")
     assert page.locator(".gv-frame >> nth=0").evaluate("canvas => canvas.width") > 0
     page.get_by_role("button", name="A flash").click()
     notice(page, "Used 32")
