@@ -192,7 +192,7 @@ def test_an_unknown_benchmark_is_named_with_those_there_are(tmp_path, capsys):
     with pytest.raises(SystemExit) as stopped:
         main(["eval", "--benchmark", "glimps", "--out", str(tmp_path)])
     assert stopped.value.code == 2
-    assert "benchmark='glimps' must be one of glimpse, mvbench" in capsys.readouterr().err
+    assert "benchmark='glimps' must be one of glimpse, glimpse2, mvbench" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(("seconds", "text"), [(0, "0:00"), (65.4, "1:05"), (3725, "1:02:05")])
