@@ -245,7 +245,7 @@ class Previews:
 
     def __init__(self, engine: Engine, shared: Shared, stop: gr.Button, problem: gr.HTML) -> None:
         self.engine, self.shared, self.stop, self.problem = engine, shared, stop, problem
-        self.late = gr.Textbox(visible="hidden", show_label=False, container=False)
+        self.late = gr.Textbox(visible="hidden", show_label=False, elem_id="gv-late")
         self.outputs = [*shared.previewed, stop, problem]
         self.lasting = shared.when(
             self.late.change, self.on_late, self.outputs, trigger_mode="multiple", **IN_LINE

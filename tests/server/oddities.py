@@ -102,14 +102,14 @@ def pages() -> Listed:
 
         def look(target: Target, clip: str = clip) -> bool:
             file = {"path": clip, "meta": {"_type": "gradio.FileData"}}
-            told = target.page("gv-refresh", "click", {"gv-clip": file})
+            told = target.page("gv-late", "change", {"gv-clip": file})
             return "Used" not in told and quiet_text(told)
 
         yield "the page", f"clip: {name}", look
     for model in ("evil/model", "../../etc", "", None, ["builtin"], {"path": "/etc"}):
 
         def load(target: Target, model: Any = model) -> bool:
-            told = target.page("gv-refresh", "click", {"Model": model})
+            told = target.page("gv-late", "change", {"Model": model})
             return "evil" not in told or "choices" in told or '"success":false' in told
 
         yield "the page", f"model: {model}", load

@@ -23,7 +23,7 @@ def test_a_clip_is_read_no_longer_than_its_page_is_open(tmp_path):
         with httpx.stream("GET", f"{url}{G}/heartbeat/page1") as heartbeat:
             beats = heartbeat.iter_raw()
             assert next(beats)
-            event = "gv-refresh", "click", {"gv-clip": file}, "page1"
+            event = "gv-late", "change", {"gv-clip": file}, "page1"
             asking = threading.Thread(target=target.page, args=event)
             asking.start()
             assert engine.library.begun.acquire(timeout=20)
