@@ -23,6 +23,7 @@ from typing import Any
 
 import numpy as np
 
+from components.session.choosing import Choosing
 from components.session.engine import Engine
 from components.session.examples import examples
 from gleanvid import pipeline
@@ -75,7 +76,8 @@ def page_served() -> Iterator[tuple[Any, Engine, str]]:
 
     engine = Engine(pipeline)
     chromium = next(filter(None, map(shutil.which, NAMES)))
-    with served(engine, examples()) as url, sync_playwright() as driver:
+    choosing = Choosing(engine)
+    with served(engine, examples(), choosing=choosing) as url, sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=chromium, args=FLAGS)
         yield browser, engine, url
         browser.close()
