@@ -245,12 +245,12 @@ def compare(
     [200, 20]
     """
     sampling = Sampling(max_new_tokens, temperature, top_p, seed)
+    pixels = checked_max_pixels(max_pixels)
     listed = [compressors] if isinstance(compressors, str) else compressors
     methods = [as_compressor(given) or GleanVID() for given in listed]
     signals = frozenset[str]().union(*(method.needs for method in methods))
     adapter = _loaded(model)
-    given = as_clip(video, num_frames)
-    clip = ClipKey(given, adapter.name, checked_max_pixels(max_pixels), signals)
+    clip = ClipKey(as_clip(video, num_frames), adapter.name, pixels, signals)
     return _compared(clip, question, adapter, methods, sampling, history, stop)
 
 
