@@ -104,6 +104,15 @@ def visit(window, address):
     page.close()
 
 
+@pytest.fixture(scope="module")
+def page(window, address):
+    """The example, for tests of a file that each go on where the one before has left it."""
+    page = opened(window, address)
+    yield page
+    assert page.errors == []
+    page.close()
+
+
 @pytest.fixture
 def fresh(window):
     """An empty tab, for a link; its console stays clean."""
