@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypedDict
 
 from gleanvid.glimpse.world import Scene, Thing
 
@@ -16,6 +17,14 @@ class Evidence:
     thing: int
     start: float
     end: float
+
+
+class EvidenceFacts(TypedDict):
+    """:class:`Evidence` as files of clips hold it, in seconds."""
+
+    thing: int
+    start_s: float
+    end_s: float
 
 
 def stable(scene: Scene) -> list[tuple[int, Thing]]:

@@ -27,7 +27,7 @@ from torch.utils.data import DataLoader
 from transformers import PreTrainedTokenizerFast
 
 from gleanvid.glimpse.batches import Batches, phase_of
-from gleanvid.glimpse.curve import append_row
+from gleanvid.glimpse.curve import Row, append_row
 from gleanvid.glimpse.exam import exam
 from gleanvid.glimpse.facts import HAPPENED, SEEN
 from gleanvid.glimpse.learner import Learner
@@ -87,7 +87,7 @@ class Trainer:
         )
         yield from loader
 
-    def advance(self, batch: Batch) -> dict[str, Any]:
+    def advance(self, batch: Batch) -> Row:
         """One optimiser step; returns what the log shows."""
         for group in self.optimiser.param_groups:
             group["lr"] = self.rate()
@@ -101,7 +101,7 @@ class Trainer:
         self.clips += len(batch.questions)
         return row
 
-    def _losses(self, batch: Batch) -> tuple[Tensor, dict[str, Any]]:
+    def _losses(self, batch: Batch) -> tuple[Tensor, Row]:
         """What is minimised, and a row of ``loss.csv``."""
         phase, settings = phase_of(self.step, self.settings.version)[0], self.settings
         training_tower = phase.asked == 0 or self.step % settings.look_every == 0
@@ -207,7 +207,7 @@ class Trainer:
 
     def _note_accuracy(self) -> None:
         for family, accuracy in self.validate().items():
-            row: dict[str, Any] = {"minute": self.minutes, "step": self.step, "clips": self.clips}
+            row: Row = {"minute": self.minutes, "step": self.step, "clips": self.clips}
             row |= {"family": family, "accuracy": accuracy}
             append_row(self.folder / "accuracy.csv", row)
             log.info("step %d: %s %.3f", self.step, family, accuracy)
