@@ -82,7 +82,7 @@ class ModelFacts(TypedDict):
     attention: str
 
 
-class Protocol(TypedDict):
+class Conditions(TypedDict):
     """How each row was measured."""
 
     new_tokens: int
@@ -99,7 +99,7 @@ class Report(TypedDict):
 
     machine: Machine
     model: ModelFacts
-    settings: Protocol
+    settings: Conditions
     rows: list[dict[str, Any]]
 
 
