@@ -5,7 +5,7 @@ BIN := .venv/bin
 
 CORE := tests/test_types.py tests/test_run.py tests/test_layers.py tests/test_rooms.py \
 	tests/test_prose.py tests/ops tests/metrics tests/compressors tests/parity tests/models
-# The models of the tests are tiny: one thread each. A file stays with one worker, for its fixtures.
+# The models of the tests are tiny: one thread each. Two processes; tests/conftest.py says who gets what.
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest
 SHARED := -n 2 --dist loadfile --no-loadscope-reorder
 
@@ -22,14 +22,8 @@ app: .venv/app
 quick: static
 	$(PYTEST) $(SHARED) -m "not slow" --families qwen3_vl,llava_onevision $(CORE)
 
-# Two browsers at once on two cores wait for each other longer than a person would: one process.
 test: static
-ifdef ARGS
 	$(PYTEST) $(SHARED) $(ARGS)
-else
-	$(PYTEST) tests/browser
-	$(PYTEST) $(SHARED) --ignore tests/browser
-endif
 
 # vLLM pins a torch of its own, so it has an environment of its own; and an engine has a process of
 # its own. Where the environment cannot be had, the script says why and ends with 75.

@@ -1,4 +1,4 @@
-"""For all tests: options, who has the machine to himself, garbage collection, a Ray cluster."""
+"""For all tests: options, which process runs them, who has the machine to himself, memory, Ray."""
 
 import gc
 import os
@@ -11,6 +11,7 @@ import pytest
 from tests.sharing import Machine
 
 TESTS = Path(__file__).parent
+PAGES = "tests/browser/"
 CLOCKED = ("server/test_slow_clients.py",)  # tenths of a second decide
 
 
@@ -36,6 +37,18 @@ def pytest_configure(config):
     if worker := getattr(config, "workerinput", None):  # one of several processes of pytest-xdist
         config.machine = Machine(f"tests-{worker['testrunuid']}")
         config.add_cleanup(config.machine.close)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """A file stays with one process, for its fixtures; so do all tests with a browser."""
+    from xdist.scheduler import LoadFileScheduling
+
+    class Scheduling(LoadFileScheduling):
+        def _split_scope(self, nodeid):
+            return PAGES if nodeid.startswith(PAGES) else super()._split_scope(nodeid)
+
+    return Scheduling(config, log)
 
 
 @pytest.hookimpl(wrapper=True)

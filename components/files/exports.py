@@ -57,10 +57,10 @@ def units_csv(runs: Sequence[Run], folder: Path) -> Path:
     return path
 
 
-def unit_rows(run: Run, label: str) -> list[dict[str, Any]]:
+def unit_rows(run: Run, label: str) -> list[dict[str, str | float]]:
     record, diagnostics = run.compression, diagnostics_of(run)
     novelty = record.trace.get("novelty")
-    rows = []
+    rows: list[dict[str, str | float]] = []
     for unit, kept in enumerate(record.budgets.tolist()):
         start, end = run.seconds[unit].tolist()
         rows.append(

@@ -10,15 +10,17 @@ import json
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
+from gleanvid.glimpse.evidence import EvidenceFacts
 from gleanvid.glimpse.render import boxes
 from gleanvid.glimpse.scenes import sample_scene
 from gleanvid.glimpse.world import ClipSettings, Scene
 from gleanvid.types import Video
 
+from .values import Truth
 
-def truth(facts: Path, question: str, video: Video) -> dict[str, Any] | None:
+
+def truth(facts: Path, question: str, video: Video) -> Truth | None:
     """The field ``truth`` of the viewer's value; None where clip or question are not known.
 
     Args:
@@ -35,7 +37,7 @@ def truth(facts: Path, question: str, video: Video) -> dict[str, Any] | None:
 
 
 @lru_cache(maxsize=32)
-def _truth(facts: Path, question: str, seconds: tuple[float, ...]) -> dict[str, Any] | None:
+def _truth(facts: Path, question: str, seconds: tuple[float, ...]) -> Truth | None:
     known = json.loads(facts.read_text(encoding="utf-8"))
     asked = (item for item in known.get("questions", []) if item["text"] == question)
     found = next(asked, None)
@@ -57,7 +59,7 @@ def _scene(seed: int, split: str, index: int, settings: ClipSettings) -> Scene:
 
 
 def _boxes(
-    scene: Scene, second: float, length: float, evidence: Sequence[dict[str, Any]]
+    scene: Scene, second: float, length: float, evidence: Sequence[EvidenceFacts]
 ) -> list[list[float]]:
     """Boxes in shares of the picture of what the evidence names at this second."""
     places = boxes(scene, min(second / length, 1 - 1e-9))

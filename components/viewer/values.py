@@ -81,6 +81,13 @@ class Sketch(TypedDict):
     place: int  # of L x width int8
 
 
+class Truth(TypedDict):
+    """The right answer, and where the objects that it rests on are to be seen."""
+
+    label: str
+    boxes: list[list[list[float]]]  # of every frame: left, top, right, bottom in shares
+
+
 class Clip(Sheet, Geometry):
     """All of it."""
 
@@ -96,5 +103,5 @@ class Clip(Sheet, Geometry):
     sheet: NotRequired[File]
     data: NotRequired[File]
     video: NotRequired[File]  # the clip's own
-    truth: NotRequired[dict[str, Any]]  # see truth.py
+    truth: NotRequired[Truth]
     runs: NotRequired[list[str]]  # ids

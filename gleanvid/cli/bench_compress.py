@@ -46,10 +46,10 @@ def _bench_compress(options: argparse.Namespace) -> int:
         tokens = bench_compress.made_up_tokens(grid, options.width, device)
     methods = shared.methods("all" if options.all else options.compressor, options.retention_ratio)
     if options.count:
-        report = count_work.count_all(methods, tokens)
-        text = count_work.table(report)
+        work = count_work.count_all(methods, tokens)
+        text = json.dumps(work, indent=2) if options.json else count_work.table(work)
     else:
-        report = bench_compress.measure(methods, tokens, options.repeats)
-        text = bench_compress.table(report)
-    print(json.dumps(report, indent=2) if options.json else text)
+        cost = bench_compress.measure(methods, tokens, options.repeats)
+        text = json.dumps(cost, indent=2) if options.json else bench_compress.table(cost)
+    print(text)
     return 0

@@ -6,7 +6,7 @@ import argparse
 import json
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -53,10 +53,11 @@ def _bench_model(options: argparse.Namespace) -> int:
     methods = [one for ratio in ratios for one in shared.methods(options.compressor, ratio)]
     videos = [_video(options, count) for count in frames]
     out = writable(options.out) if options.out else None
-    model, report = _model(options), {}
+    model = _model(options)
+    report: dict[str, Any] = {}
     times = {name: getattr(options, name) for name in ("new_tokens", "repeats", "warmup")}
     for count, so_far in zip(frames, measure(model, videos, methods, **times), strict=True):
-        report = {"command": options.command} | so_far
+        report = {"command": options.command, **so_far}
         print(f"{count} frames measured", file=sys.stderr)
         if out:
             _save(report, table(report), out, options.config or options.model)
@@ -91,7 +92,7 @@ def _video(options: argparse.Namespace, num_frames: int) -> Any:
     return made_up_video(num_frames, *size)
 
 
-def _save(report: dict[str, Any], text: str, folder: Path, name: str) -> None:
+def _save(report: Mapping[str, Any], text: str, folder: Path, name: str) -> None:
     from gleanvid.evaluation.results.report import write_whole
 
     stem = f"model_{name.rstrip('/').rsplit('/', 1)[-1].lower()}"

@@ -7,11 +7,14 @@ import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gleanvid.cli import options as shared
 from gleanvid.cli.progress import drawer, telling_what_is_kept
 from gleanvid.cli.workers import add_workers, workers
+
+if TYPE_CHECKING:
+    from gleanvid.evaluation.bench.machine import Machine
 
 
 def add(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:
@@ -82,7 +85,7 @@ def _eval(options: argparse.Namespace) -> int:
     return _exit_code(found, folder)
 
 
-def _machine(device: str | None) -> dict[str, Any]:
+def _machine(device: str | None) -> dict[str, Machine]:
     """What seconds are measured on, where the model is in this process."""
     import torch
 

@@ -7,7 +7,6 @@ import csv
 from collections import defaultdict
 from itertools import cycle
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -21,7 +20,10 @@ _FACTS = {  # columns of loss.csv that are drawn
 }
 
 
-def append_row(path: Path, row: dict[str, Any]) -> None:
+Row = dict[str, float | str]  # column -> value
+
+
+def append_row(path: Path, row: Row) -> None:
     """One more line of a CSV, with the header first where the file is new."""
     new = not path.exists()
     with path.open("a", newline="") as file:

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from gleanvid.glimpse.camera import centre
-from gleanvid.glimpse.families import Evidence
+from gleanvid.glimpse.evidence import Evidence
 from gleanvid.glimpse.world import (
     BEHAVIOURS,
     CHANGES,

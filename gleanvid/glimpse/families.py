@@ -6,14 +6,20 @@ nothing: without the clip each of the four is equally likely.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from gleanvid.glimpse.camera import centre, off_course
 from gleanvid.glimpse.casting import UNITS_TO_COUNT
+from gleanvid.glimpse.evidence import (
+    Evidence,
+    evenly_cast,
+    everything,
+    stable,
+    touches_another,
+    whole,
+)
 from gleanvid.glimpse.naming import name, names_and, others_and, refer, say
 from gleanvid.glimpse.world import CHANGES, COLOURS, DIRECTIONS, ROUND, SHAPES, Scene, Thing
 
@@ -28,51 +34,42 @@ _TOUCH = 0.07  # of the clip, on both sides of a collision
 _COUNTED = ("medley", "flash", "action", "repeats", "comparison", "still", "motion")
 
 
-@dataclass(frozen=True)
-class Evidence:
-    """Where the answer is to be seen: a thing of the scene, from ``start`` to ``end`` in [0, 1]."""
-
-    thing: int
-    start: float
-    end: float
-
-
 Found = tuple[str, str, Sequence[str], tuple[Evidence, ...]]  # text, answer, options, evidence
 Family = Callable[[Scene, np.random.Generator], Iterator[Found]]
 
 
 def _colour(scene: Scene, rng: np.random.Generator) -> Iterator[Found]:
-    for k, thing in _stable(scene):
+    for k, thing in stable(scene):
         text = say(rng, "What colour is the {0}?", "Which colour does the {0} have?")
         yield (
             text.format(thing.shape),
             thing.colour,
             others_and(rng, COLOURS, thing.colour),
-            _all(thing, k),
+            whole(thing, k),
         )
 
 
 def _shape(scene: Scene, rng: np.random.Generator) -> Iterator[Found]:
-    for k, thing in _stable(scene):
+    for k, thing in stable(scene):
         if thing.behaviour != "turns":
             text = say(rng, "What shape is the {0} object?", "Which shape is {0}?")
             shapes = others_and(rng, SHAPES, thing.shape)
-            yield text.format(thing.colour), thing.shape, shapes, _all(thing, k)
+            yield text.format(thing.colour), thing.shape, shapes, whole(thing, k)
 
 
 def _direction(scene: Scene, rng: np.random.Generator) -> Iterator[Found]:
-    for k, thing in _stable(scene):
+    for k, thing in stable(scene):
         if thing.direction is not None:
             text = say(rng, "Which way does the {0} move?", "In which direction does the {0} go?")
             if off_course(scene, thing) > _COURSE:
                 continue
             straight = "-" in thing.direction
             same = [name for name in DIRECTIONS if ("-" in name) == straight]
-            yield text.format(refer(rng, thing)), thing.direction, same, _all(thing, k)
+            yield text.format(refer(rng, thing)), thing.direction, same, whole(thing, k)
 
 
 def _place(scene: Scene, rng: np.random.Generator) -> Iterator[Found]:
-    for k, thing in _stable(scene):
+    for k, thing in stable(scene):
         moments = [("at the start", 0.0), ("at the end", 1.0)]
         if thing.behaviour == "flashes":
             moments = [("when it flashes", (thing.appears + thing.ends) / 2)]
@@ -91,7 +88,7 @@ def _place(scene: Scene, rng: np.random.Generator) -> Iterator[Found]:
 
 
 def _relation(scene: Scene, rng: np.random.Generator) -> Iterator[Found]:
-    still = [(k, thing) for k, thing in _stable(scene) if thing.behaviour == "stands"]
+    still = [(k, thing) for k, thing in stable(scene) if thing.behaviour == "stands"]
     if len(still) < 2:
         return
     chosen = rng.permutation(len(still))[:2]
@@ -102,7 +99,7 @@ def _relation(scene: Scene, rng: np.random.Generator) -> Iterator[Found]:
     side = SIDES[int(dx > 0)] if abs(dx) > abs(dy) else SIDES[2 + int(dy > 0)]
     text = say(rng, "On which side of the {1} is the {0}?", "Where is the {0}, seen from the {1}?")
     names = (refer(rng, one), refer(rng, other))
-    yield text.format(*names), side, SIDES, (*_all(one, a), *_all(other, b))
+    yield text.format(*names), side, SIDES, (*whole(one, a), *whole(other, b))
 
 
 def _count(scene: Scene, rng: np.random.Generator) -> Iterator[Found]:
@@ -129,7 +126,7 @@ def _flash(scene: Scene, rng: np.random.Generator) -> Iterator[Found]:
     if len(flashing) == 1:
         k, thing = flashing[0]
         text = say(rng, "Which object flashes briefly?", "What is seen only for a moment?")
-        yield text, name(thing), names_and(scene, rng, thing), _all(thing, k)
+        yield text, name(thing), names_and(scene, rng, thing), whole(thing, k)
 
 
 def _order(scene: Scene, rng: np.random.Generator) -> Iterator[Found]:
@@ -169,37 +166,37 @@ def _collision(scene: Scene, rng: np.random.Generator) -> Iterator[Found]:
         text = say(rng, "Which object does the {0} hit?", "What does the {0} bump into?")
         hitting, other = scene.things[hit], scene.things[thing]
         options = names_and(scene, rng, other, but=hitting)
-        if scene.settings.version > 1 and _touches_another(scene, (0, 1)):
+        if scene.settings.version > 1 and touches_another(scene, (0, 1)):
             return
         yield text.format(refer(rng, hitting)), name(other), options, evidence
 
 
 def _action(scene: Scene, rng: np.random.Generator) -> Iterator[Found]:
-    for k, thing in _cast(scene, "action"):
+    for k, thing in evenly_cast(scene, "action"):
         if thing.behaviour in ACTIONS and thing.shape not in ROUND:
             named = refer(rng, thing)  # which in version 1 tells what turns from the rest
             named = named if scene.settings.version == 1 else f"{thing.colour} object"
             text = f"What does the {named} do?"
-            yield text, ACTIONS[thing.behaviour], tuple(ACTIONS.values()), _all(thing, k)
+            yield text, ACTIONS[thing.behaviour], tuple(ACTIONS.values()), whole(thing, k)
 
 
 def _repeats(scene: Scene, rng: np.random.Generator) -> Iterator[Found]:
     if scene.settings.num_units < UNITS_TO_COUNT:
         return
-    for k, thing in _cast(scene, "repeats"):
+    for k, thing in evenly_cast(scene, "repeats"):
         if thing.behaviour == "blinks":
             text = say(rng, "How many times does the {0} blink?", "How often does the {0} blink?")
             yield (
                 text.format(refer(rng, thing)),
                 NUMBERS[thing.repeats - 1],
                 NUMBERS,
-                _all(thing, k),
+                whole(thing, k),
             )
 
 
 def _comparison(scene: Scene, rng: np.random.Generator) -> Iterator[Found]:
     span = 2 / scene.settings.num_units
-    for k, thing in _cast(scene, "comparison"):
+    for k, thing in evenly_cast(scene, "comparison"):
         if thing.behaviour in OUTCOMES:
             text = say(
                 rng,
@@ -210,41 +207,6 @@ def _comparison(scene: Scene, rng: np.random.Generator) -> Iterator[Found]:
             evidence = both[: 1 + thing.visible(1 - span)]  # what is gone has no tokens
             options = tuple(OUTCOMES.values())
             yield text.format(refer(rng, thing)), OUTCOMES[thing.behaviour], options, evidence
-
-
-def _touches_another(scene: Scene, asked: Sequence[int]) -> bool:
-    """Whether a thing that is asked about ever overlaps one that is not."""
-    things = scene.things
-    pairs = [(things[k], other) for k in asked for other in things[len(asked) :]]
-    return any(
-        math.dist(one.centre(time), other.centre(time)) < one.radius(time) + other.radius(time)
-        for time in scene.times()
-        for one, other in pairs
-    )
-
-
-def _stable(scene: Scene) -> list[tuple[int, Thing]]:
-    """Things that no cut changes, with their numbers."""
-    change = scene.change
-    changed = () if change is None else (change.before, change.after)
-    return [(k, thing) for k, thing in enumerate(scene.things) if k not in changed]
-
-
-def _cast(scene: Scene, theme: str) -> list[tuple[int, Thing]]:
-    """Things whose behaviour was drawn evenly: the first of the theme, and all of a medley."""
-    if scene.theme == "medley":
-        return list(enumerate(scene.things))
-    return [(0, scene.things[0])] if scene.theme == theme else []
-
-
-def _all(thing: Thing, k: int) -> tuple[Evidence, ...]:
-    """The thing for as long as it is there."""
-    return (Evidence(k, thing.appears, thing.ends),)
-
-
-def everything(scene: Scene) -> tuple[Evidence, ...]:
-    """All things for as long as they are there."""
-    return tuple(Evidence(k, t.appears, t.ends) for k, t in enumerate(scene.things))
 
 
 def _place_at(scene: Scene, thing: Thing, time: float) -> str | None:

@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 
 from gleanvid.glimpse.clips import FPS, ask_about, clip_name
+from gleanvid.glimpse.evidence import EvidenceFacts
 from gleanvid.glimpse.lmms_eval_task import write_tasks
 from gleanvid.glimpse.questions import Question, caption
 from gleanvid.glimpse.render import boxes, render
@@ -100,11 +101,37 @@ def write_mp4(
     part.replace(path)
 
 
-def clip_facts(scene: Scene, file: str) -> dict[str, Any]:
+class ThingFacts(TypedDict):
+    """``shown_s``: from when to when, in seconds."""
+
+    shape: str
+    colour: str
+    size: str
+    behaviour: str
+    direction: str | None
+    repeats: int
+    shown_s: list[list[float]]
+
+
+class ClipFacts(TypedDict):
+    """``boxes``: of every frame, by the number of the thing."""
+
+    clip: str
+    fps: float
+    num_frames: int
+    size: list[int]  # height, width
+    theme: str
+    world: int
+    things: list[ThingFacts]
+    cuts_s: list[float]
+    boxes: list[dict[str, list[float]]]
+
+
+def clip_facts(scene: Scene, file: str) -> ClipFacts:
     """What is true in a clip: times in seconds, boxes (left, top, right, bottom) in px."""
     settings = scene.settings
     seconds = settings.num_frames / FPS
-    things = [
+    things: list[ThingFacts] = [
         {
             "shape": thing.shape,
             "colour": thing.colour,
@@ -135,14 +162,14 @@ def clip_facts(scene: Scene, file: str) -> dict[str, Any]:
 def question_facts(question: Question, settings: ClipSettings) -> dict[str, Any]:
     """A question with its evidence in seconds."""
     seconds = settings.num_frames / FPS
-    evidence = [
+    evidence: list[EvidenceFacts] = [
         {"thing": part.thing, "start_s": part.start * seconds, "end_s": part.end * seconds}
         for part in question.evidence
     ]
     return dataclasses.asdict(question) | {"evidence": evidence}
 
 
-def _write_lines(path: Path, rows: Iterable[dict[str, Any]]) -> None:
+def _write_lines(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
     part = path.with_suffix(".part")
     part.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     part.replace(path)

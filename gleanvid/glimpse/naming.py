@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -28,7 +27,7 @@ def say(rng: np.random.Generator, *wordings: str) -> str:
 
 
 def others_and(
-    rng: np.random.Generator, names: Sequence[str] | dict[str, Any], answer: str
+    rng: np.random.Generator, names: Sequence[str] | Mapping[str, object], answer: str
 ) -> list[str]:
     """The answer and three of the other names."""
     rest = [item for item in names if item != answer]

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from gleanvid.glimpse import families, temporal
-from gleanvid.glimpse.families import Evidence, Family
+from gleanvid.glimpse.evidence import Evidence, everything
+from gleanvid.glimpse.families import Family
 from gleanvid.glimpse.naming import name
 from gleanvid.glimpse.stories import STORIES
 from gleanvid.glimpse.world import CHANGES, COLOURS, DIRECTIONS, SHAPES, Scene
@@ -59,7 +60,7 @@ def describe(scene: Scene) -> str:
 
 def caption(scene: Scene) -> Question:
     """The one question that is only asked freely; it belongs to no family."""
-    return Question("caption", "What is there?", describe(scene), (), families.everything(scene))
+    return Question("caption", "What is there?", describe(scene), (), everything(scene))
 
 
 def normalise(text: str) -> str:

@@ -10,7 +10,8 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from gleanvid.glimpse.families import Evidence, Family, Found, everything
+from gleanvid.glimpse.evidence import Evidence, everything
+from gleanvid.glimpse.families import Family, Found
 from gleanvid.glimpse.naming import invented, name, refer, say
 from gleanvid.glimpse.travel import STRAIGHT
 from gleanvid.glimpse.world import Scene

@@ -16,7 +16,6 @@ import logging
 import time
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -28,51 +27,18 @@ from torch.utils.data import DataLoader
 from transformers import PreTrainedTokenizerFast
 
 from gleanvid.glimpse.batches import Batches, phase_of
-from gleanvid.glimpse.curve import append_row
+from gleanvid.glimpse.curve import Row, append_row
 from gleanvid.glimpse.exam import exam
 from gleanvid.glimpse.facts import HAPPENED, SEEN
 from gleanvid.glimpse.learner import Learner
 from gleanvid.glimpse.model import build_model, export
 from gleanvid.glimpse.packing import Batch
 from gleanvid.glimpse.tokenizer import build_tokenizer
+from gleanvid.glimpse.train_settings import Pace, TrainSettings
 
 log = logging.getLogger(__name__)
 _COLUMNS = ("minute", "step", "phase", "loss", "seen_loss", "past_loss", *SEEN)
 _COLUMNS += (*(f"past_{fact}" for fact in HAPPENED), "pointing_loss", "pointed", "crowding")
-
-
-@dataclass(frozen=True)
-class TrainSettings:
-    """All that decides a run, except its length in steps. ``version`` of the world, and of the
-    model's shape."""
-
-    version: int = 1
-    seed: int = 0
-    learning_rate: float = 1e-3
-    weight_decay: float = 0.02
-    warm_up: int = 100  # steps, at the start and where the language loss sets in
-    token_budget: int = 1600  # visual and question tokens per batch
-    seen_weight: float = 1.0  # of what stands at the tokens, beside the answers
-    past_weight: float = 0.5  # of what has happened there
-    pointing_weight: float = 0.3  # of questions that find their evidence
-    crowding_weight: float = 0.0  # of visual tokens that leave directions unused
-    look_every: int = 1  # steps; in between the vision tower is left as it is, which saves time
-    bfloat16: bool = True
-    start_from: str = ""  # model directory a run begins with
-    first_step: int = 0  # of the curriculum, for a run that begins with trained weights
-
-
-@dataclass(frozen=True)
-class Pace:
-    """How a run is driven; changes none of its numbers but ``steps``."""
-
-    steps: int = 6000
-    cooling: float = 0.25  # share of the steps in which the rate falls to nothing
-    workers: int = 1
-    device: str = "cpu"
-    validate_every: int = 500  # steps
-    save_every: int = 100
-    examined: int = 50  # validation questions of each family, in version 2
 
 
 class Trainer:
@@ -121,7 +87,7 @@ class Trainer:
         )
         yield from loader
 
-    def advance(self, batch: Batch) -> dict[str, Any]:
+    def advance(self, batch: Batch) -> Row:
         """One optimiser step; returns what the log shows."""
         for group in self.optimiser.param_groups:
             group["lr"] = self.rate()
@@ -135,7 +101,7 @@ class Trainer:
         self.clips += len(batch.questions)
         return row
 
-    def _losses(self, batch: Batch) -> tuple[Tensor, dict[str, Any]]:
+    def _losses(self, batch: Batch) -> tuple[Tensor, Row]:
         """What is minimised, and a row of ``loss.csv``."""
         phase, settings = phase_of(self.step, self.settings.version)[0], self.settings
         training_tower = phase.asked == 0 or self.step % settings.look_every == 0
@@ -241,7 +207,7 @@ class Trainer:
 
     def _note_accuracy(self) -> None:
         for family, accuracy in self.validate().items():
-            row: dict[str, Any] = {"minute": self.minutes, "step": self.step, "clips": self.clips}
+            row: Row = {"minute": self.minutes, "step": self.step, "clips": self.clips}
             row |= {"family": family, "accuracy": accuracy}
             append_row(self.folder / "accuracy.csv", row)
             log.info("step %d: %s %.3f", self.step, family, accuracy)

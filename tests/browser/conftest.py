@@ -14,7 +14,7 @@ from tests.components.fake import COLUMNS, ROWS, Library, write_clip
 
 WINDOW = {"width": 1400, "height": 900}
 PATIENCE_S = float(os.environ.get("PATIENCE_S", "40"))  # a machine may be busy with other things
-RERUNS = int(os.environ.get("RERUNS", "2"))
+RERUNS = int(os.environ.get("RERUNS", "1"))
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 FLAGS = [
     "--no-sandbox",
@@ -101,6 +101,15 @@ def visit(window, address):
     """A fresh tab that shows the example."""
     page = opened(window, address)
     yield page
+    page.close()
+
+
+@pytest.fixture(scope="module")
+def page(window, address):
+    """The example, for tests of a file that each go on where the one before has left it."""
+    page = opened(window, address)
+    yield page
+    assert page.errors == []
     page.close()
 
 

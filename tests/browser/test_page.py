@@ -47,68 +47,39 @@ def test_a_saved_run_opens_again(visit, tmp_path):
     assert reply(visit, "a").inner_text() == words
 
 
-def test_moving_the_ratio_changes_masks_and_address_and_encodes_nothing(visit, library):
-    encodes, before = library.encodes, caption(visit)
-    slider(visit, "Retention").focus()
-    visit.keyboard.press("PageUp")
-    visit.wait_for_function(
-        "old => document.querySelector('.gv-caption').textContent !== old", arg=before
-    )
-    answered(visit)  # both sides, under the new settings
-    visit.wait_for_function("location.search.includes('retention_ratio=')")
-    assert library.encodes == encodes
-    assert visit.errors == []
-
-
-def test_an_answer_is_out_of_date_as_soon_as_its_settings_or_its_question_change(visit, library):
-    stale = ".gv-pane[data-side={}] .gv-answered[data-stale]"
-    visit.get_by_label("Ask again while tuning").uncheck()
-    slider(visit, "tau").focus()
-    visit.keyboard.press("PageUp")
-    visit.wait_for_selector(stale.format("b"))
-    assert visit.locator(stale.format("a")).count() == 0  # all tokens have no tau
-    visit.get_by_label("Question", exact=True).fill("Another one?")
-    visit.wait_for_selector(stale.format("a"))
-    visit.locator(stale.format("b")).get_by_role("button", name="Ask again").click()
-    answered(visit)
-    assert library.asked is not None and visit.errors == []
-
-
-def test_settings_that_were_answered_before_bring_the_answer_back_unasked(visit, library):
-    slider(visit, "tau").focus()
-    visit.keyboard.press("ArrowRight")
-    visit.wait_for_selector("[data-pick=b] option:checked >> text=tau", state="attached")
-    answered(visit)
+def test_settings_that_were_answered_before_bring_the_answer_back_unasked(page, library):
+    slider(page, "tau").focus()
+    page.keyboard.press("ArrowRight")
+    page.wait_for_selector("[data-pick=b] option:checked >> text=tau", state="attached")
+    answered(page)
     library.asked = None
-    visit.keyboard.press("ArrowLeft")
-    visit.wait_for_selector("[data-pick=b] option:checked >> text=/%$/", state="attached")
-    answered(visit)
+    page.keyboard.press("ArrowLeft")
+    page.wait_for_selector("[data-pick=b] option:checked >> text=/%$/", state="attached")
+    answered(page)
     assert library.asked is None
 
 
-def test_pointing_at_a_curve_moves_the_viewer(visit):
-    tab(visit, "Curves")
-    plot = visit.locator("#gv-budget .js-plotly-plot .nsewdrag").first
-    plot.wait_for()
-    visit.wait_for_selector("#gv-budget .gv-cursor", state="attached")
-    box = plot.bounding_box()
-    visit.mouse.move(box["x"] + box["width"] * 0.5, box["y"] + 40)
-    visit.mouse.move(box["x"] + box["width"] * 0.97, box["y"] + 40, steps=3)
-    visit.wait_for_timeout(500)  # Plotly tells of the pointer a moment after it has come to rest
-    tab(visit, "Tokens")
-    visit.wait_for_function(
-        "document.querySelector('.gv-caption').textContent.includes('unit 16 of 16')"
+def test_moving_the_ratio_changes_masks_and_address_and_encodes_nothing(page, library):
+    encodes, before = library.encodes, caption(page)
+    slider(page, "Retention").focus()
+    page.keyboard.press("PageUp")
+    page.wait_for_function(
+        "old => document.querySelector('.gv-caption').textContent !== old", arg=before
     )
+    answered(page)  # both sides, under the new settings
+    page.wait_for_function("location.search.includes('retention_ratio=')")
+    assert library.encodes == encodes
 
 
-def test_the_keyboard_reaches_everything_of_a_comparison(visit):
-    tab(visit, "Compare")
-    visit.focus("#gv-compare-start")
-    visit.keyboard.press("Enter")
-    visit.wait_for_selector(".gv-table tr:nth-child(5).gv-done")
-    visit.wait_for_selector("#gv-compare-start:not([disabled])")
-    visit.focus(".gv-table tr:nth-child(3) [data-side=a]")
-    visit.keyboard.press("Space")
-    visit.wait_for_selector(".gv-table tr:nth-child(3) [data-side=a][aria-pressed=true]")
-    visit.keyboard.press("Tab")
-    assert visit.evaluate("document.activeElement.dataset.side") == "b"
+def test_an_answer_is_out_of_date_as_soon_as_its_settings_or_its_question_change(page, library):
+    stale = ".gv-pane[data-side={}] .gv-answered[data-stale]"
+    page.get_by_label("Ask again while tuning").uncheck()
+    slider(page, "tau").focus()
+    page.keyboard.press("PageUp")
+    page.wait_for_selector(stale.format("b"))
+    assert page.locator(stale.format("a")).count() == 0  # all tokens have no tau
+    page.get_by_label("Question", exact=True).fill("Another one?")
+    page.wait_for_selector(stale.format("a"))
+    page.locator(stale.format("b")).get_by_role("button", name="Ask again").click()
+    answered(page)
+    assert library.asked is not None

@@ -42,7 +42,8 @@ def page(browser, address, library):
     page = opened(browser, address)
     tab(page, "Compare")
     library.words_of = {"gleanvid": 10, "vidcom2": 10, "vcast": 6, "uniform": 6}
-    page.click("#gv-compare-start")
+    page.focus("#gv-compare-start")
+    page.keyboard.press("Enter")
     page.wait_for_selector(f"{ROW}.gv-done")
     page.at_first = page.locator(ROW).evaluate_all("rows => rows.map((row) => row.className)")
     page.wait_for_selector("#gv-compare-start:not([disabled])")
@@ -112,6 +113,16 @@ def test_a_table_of_other_settings_is_greyed_and_names_them(page):
     assert "tau 4, now 4.5" in old.inner_text()
     page.keyboard.press("ArrowLeft")
     page.wait_for_selector(".gv-compare:not([data-stale])")
+
+
+def test_the_keyboard_reaches_every_button_of_a_comparison(page):
+    """It was started by it, too."""
+    tab(page, "Compare")
+    page.focus(f"{ROW}:nth-child(3) [data-side=a]")
+    page.keyboard.press("Space")
+    page.wait_for_selector(f"{ROW}:nth-child(3) [data-side=a][aria-pressed=true]")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.dataset.side") == "b"
 
 
 def test_buttons_of_a_row_set_the_sides_of_the_viewer(page):

@@ -30,17 +30,22 @@ def address(browser, library, tmp_path_factory):
         yield url
 
 
-@pytest.fixture
-def visit(browser, address):
-    page = listen(browser)
+@pytest.fixture(scope="module")
+def page(window, address):
+    page = listen(window)
     page.goto(address)
     page.get_by_role("button", name="Marked").click()
     notice(page, "Used 32")
     answered(page)
     yield page
+    page.close()
+
+
+@pytest.fixture
+def visit(page):
+    yield page
     assert page.locator("img[src=x]").count() == 0
     assert page.evaluate("window.caught") is None
-    page.close()
 
 
 def test_of_the_model_and_of_ready_questions(visit, library):

@@ -6,7 +6,8 @@ from safetensors.torch import load_file
 from transformers import AutoProcessor
 
 from gleanvid.glimpse.batches import Phase
-from gleanvid.glimpse.train import Pace, Trainer, TrainSettings
+from gleanvid.glimpse.train import Trainer
+from gleanvid.glimpse.train_settings import Pace, TrainSettings
 
 
 def small_curriculum(monkeypatch):

@@ -20,7 +20,7 @@ from transformers import (
 from transformers.models.glm4v.video_processing_glm4v import Glm4vVideoProcessor
 from transformers.models.glm46v.video_processing_glm46v import Glm46VVideoProcessor
 
-from tests.models.tiny import CHAT, save, text_numbers, tiny_tokenizer
+from tests.models.tiny import CHAT, ROPE, TOWER, save, text_numbers, tiny_tokenizer
 
 NAMES = {
     "image_token_id": "<|image|>",
@@ -31,15 +31,6 @@ NAMES = {
     "video_end_token_id": "<|end_of_video|>",
 }
 VIDEO = "<|begin_of_video|><|video|><|end_of_video|>"
-TOWER = {
-    "depth": 3,
-    "hidden_size": 32,
-    "intermediate_size": 48,
-    "num_heads": 4,
-    "out_hidden_size": 32,
-    "image_size": 112,
-}
-ROPE = {"rope_type": "default", "rope_theta": 10000.0, "mrope_section": [2, 1, 1]}
 EXPERTS = {
     "n_routed_experts": 4,
     "num_experts_per_tok": 2,
@@ -70,7 +61,7 @@ def _glm(model: Any, config: Any, parts: Any, more: dict[str, Any], directory: P
         text_config=text_numbers(tokenizer)
         | {"rope_parameters": ROPE, "pad_token_id": tokenizer.pad_token_id}
         | more,
-        vision_config=TOWER,
+        vision_config=TOWER | {"image_size": 112},
         **{name: tokenizer.convert_tokens_to_ids(token) for name, token in NAMES.items()},
     )
     processor, images, videos = parts

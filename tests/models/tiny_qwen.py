@@ -26,22 +26,14 @@ from transformers import (
 from transformers.models.qwen2_vl.video_processing_qwen2_vl import Qwen2VLVideoProcessor
 from transformers.models.qwen3_vl.video_processing_qwen3_vl import Qwen3VLVideoProcessor
 
-from tests.models.tiny import CHAT, ids_of, save, text_numbers, tiny_tokenizer
+from tests.models.tiny import CHAT, ROPE, TOWER, ids_of, save, text_numbers, tiny_tokenizer
 
-TOWER = {
-    "depth": 3,
-    "hidden_size": 32,
-    "intermediate_size": 48,
-    "num_heads": 4,
-    "out_hidden_size": 32,
-}
 TOWER3 = TOWER | {"patch_size": 16, "num_position_embeddings": 64}
 EXPERTS = {  # hidden size unlike the experts' width: checkpoints may hold experts transposed
     "num_experts": 4,
     "num_experts_per_tok": 2,
     "moe_intermediate_size": 24,
 }
-ROPE = {"rope_type": "default", "rope_theta": 10000.0, "mrope_section": [2, 1, 1]}
 LINEAR = {
     "linear_key_head_dim": 8,
     "linear_value_head_dim": 8,

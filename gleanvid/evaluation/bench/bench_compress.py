@@ -8,12 +8,12 @@ import statistics
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import Any
+from typing import Any, TypedDict
 
 import torch
 
 from gleanvid.compressors import Compressor, title_of
-from gleanvid.evaluation.bench.machine import describe_machine, in_words
+from gleanvid.evaluation.bench.machine import Machine, describe_machine, in_words
 from gleanvid.evaluation.markdown import markdown_table
 from gleanvid.evaluation.recording.reading import open_recording
 from gleanvid.models.cost.measure import now, peak_memory_mib, reset_peak_memory
@@ -83,7 +83,28 @@ def run_stages(method: Compressor, tokens: VideoTokens) -> Compression:
     return whole
 
 
-def measure(methods: Sequence[Compressor], tokens: VideoTokens, repeats: int = 5) -> dict[str, Any]:
+class Row(TypedDict):
+    """The cost of one method."""
+
+    compressor: str
+    median_s: float
+    ratio_to_xxt: float
+    ratio_to_vidcom2: float | None
+    extra_memory_over_features: float
+
+
+class Report(TypedDict):
+    """``out_of_reach``: why a method could not be measured at this ratio."""
+
+    machine: Machine
+    grid: list[int]
+    width: int
+    repeats: int
+    rows: list[Row]
+    out_of_reach: dict[str, str]
+
+
+def measure(methods: Sequence[Compressor], tokens: VideoTokens, repeats: int = 5) -> Report:
     """Median seconds of each method and of X @ X^T, in turns, and peak extra memory."""
     features = tokens.features
     where, (grid, width) = features.device, (tokens.grid, features.shape[1])
@@ -98,7 +119,7 @@ def measure(methods: Sequence[Compressor], tokens: VideoTokens, repeats: int = 5
     medians = {name: statistics.median(values) for name, values in seconds.items()}
     rival = medians.get("vidcom2")
     size = features.numel() * features.element_size()
-    rows = [
+    rows: list[Row] = [
         {
             "compressor": name,
             "median_s": taken,
@@ -108,8 +129,14 @@ def measure(methods: Sequence[Compressor], tokens: VideoTokens, repeats: int = 5
         }
         for name, taken in medians.items()
     ]
-    facts = {"machine": machine, "grid": list(grid), "width": width, "repeats": repeats}
-    return facts | {"rows": rows, "out_of_reach": out_of_reach}
+    return {
+        "machine": machine,
+        "grid": list(grid),
+        "width": width,
+        "repeats": repeats,
+        "rows": rows,
+        "out_of_reach": out_of_reach,
+    }
 
 
 def _refusal(call: Callable[[], Any]) -> str:
@@ -138,7 +165,7 @@ def _extra_bytes(call: Callable[[], Any], where: torch.device) -> float:
     return (peak_memory_mib(where) - before) * 2**20
 
 
-def table(report: dict[str, Any]) -> str:
+def table(report: Report) -> str:
     """The report as Markdown."""
     grid = "x".join(map(str, report["grid"]))
     about = f"T x rows x columns = {grid}, D = {report['width']}, median of {report['repeats']}; "
@@ -148,7 +175,7 @@ def table(report: dict[str, Any]) -> str:
     return "\n".join([about + in_words(report["machine"]), "", rows.rstrip(), *refused])
 
 
-def _cells(row: dict[str, Any]) -> list[str]:
+def _cells(row: Row) -> list[str]:
     rival = row["ratio_to_vidcom2"]
     return [
         title_of(row["compressor"]),

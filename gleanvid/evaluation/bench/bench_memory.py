@@ -6,13 +6,13 @@ import ctypes
 import gc
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 import torch
 
 from gleanvid.compressors import Compressor, title_of
-from gleanvid.evaluation.bench.machine import describe_machine, in_words
+from gleanvid.evaluation.bench.machine import Machine, describe_machine, in_words
 from gleanvid.evaluation.markdown import markdown_table
 from gleanvid.models import ModelAdapter
 from gleanvid.models.boundary import chunks
@@ -22,14 +22,32 @@ from gleanvid.types import Video
 
 QUESTION = "What moves?"
 _SIZE = (160, 160)
-_COLUMNS = (
-    "pixels_mib",
-    "encode_mib",
-    "encode_at_once_mib",
-    "held_mib",
-    "answer_all_mib",
-    "answer_compressed_mib",
-)
+
+
+class Row(TypedDict):
+    """What one number of frames takes."""
+
+    frames: int
+    visual_tokens: int
+    pixels_mib: float
+    encode_mib: float
+    encode_at_once_mib: float
+    held_mib: float
+    answer_all_mib: float
+    answer_compressed_mib: float
+
+
+class Report(TypedDict):
+    """``compressor``: its settings by name."""
+
+    machine: Machine
+    model: str
+    compressor: dict[str, Any]
+    new_tokens: int
+    height: int
+    width: int
+    dtype: str
+    rows: list[Row]
 
 
 def noise(num_frames: int, seed: int = 0) -> Video:
@@ -41,7 +59,7 @@ def noise(num_frames: int, seed: int = 0) -> Video:
 
 def measure(
     model: ModelAdapter, compressor: Compressor, frames: Sequence[int], new_tokens: int = 4
-) -> dict[str, Any]:
+) -> Report:
     """Per number of frames, in MiB above what was held before: the peaks of encoding (vision in
     parts, and at once) and of answering (all tokens, and compressed), what an encoding holds, and
     what the pixels take that the processor makes of the frames.
@@ -52,14 +70,19 @@ def measure(
     machine = describe_machine(model.device)
     _once(model, noise(2), compressor, new_tokens)  # libraries take their workspace
     rows = [_row(model, noise(count), compressor, new_tokens) for count in frames]
-    facts = {"model": model.name, "compressor": compressor.settings(), "new_tokens": new_tokens}
-    facts |= {"height": _SIZE[0], "width": _SIZE[1], "dtype": str(model.hf_model.dtype)}
-    return {"machine": machine} | facts | {"rows": rows}
+    return {
+        "machine": machine,
+        "model": model.name,
+        "compressor": compressor.settings(),
+        "new_tokens": new_tokens,
+        "height": _SIZE[0],
+        "width": _SIZE[1],
+        "dtype": str(model.hf_model.dtype),
+        "rows": rows,
+    }
 
 
-def _row(
-    model: ModelAdapter, video: Video, compressor: Compressor, new_tokens: int
-) -> dict[str, Any]:
+def _row(model: ModelAdapter, video: Video, compressor: Compressor, new_tokens: int) -> Row:
     parts, encoded = peak_above(model.device, lambda: model.encode(video, compressor.needs))
     tokens = encoded.tokens
     tokens_bytes = _nbytes([tokens.features, encoded.vision])
@@ -126,7 +149,7 @@ def _nbytes(output: Any) -> int:
     return sum(found.values())
 
 
-def table(report: dict[str, Any]) -> str:
+def table(report: Report) -> str:
     """The report as Markdown."""
     share = report["compressor"].get("retention_ratio", 1.0)
     about = f"{report['model']}, {report['dtype']}, MiB above what was held before; "
@@ -136,7 +159,7 @@ def table(report: dict[str, Any]) -> str:
         f"answer, {title_of(report['compressor']['name'])} at {share:.0%}",
     ]
     rows = [
-        [str(row["frames"]), str(row["visual_tokens"]), *(f"{row[key]:.1f}" for key in _COLUMNS)]
+        [f"{value:.1f}" if name.endswith("_mib") else str(value) for name, value in row.items()]
         for row in report["rows"]
     ]
     return f"{about}{in_words(report['machine'])}\n\n{markdown_table(heads, rows)}".rstrip()

@@ -12,14 +12,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from statistics import median
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 import torch
 
 from gleanvid.compressors.base import Compressor
 from gleanvid.compressors.full_tokens import FullTokens
-from gleanvid.evaluation.bench.machine import describe_machine
+from gleanvid.evaluation.bench.machine import Machine, describe_machine
 from gleanvid.evaluation.results.summary import REFUSAL
 from gleanvid.models.base import ModelAdapter
 from gleanvid.models.cost.flops import prefill_flops
@@ -74,6 +74,35 @@ def made_up_video(num_frames: int, height: int = 720, width: int = 1280) -> Vide
     return Video.from_frames(frames, fps=0.5, name="made up")
 
 
+class ModelFacts(TypedDict):
+    name: str
+    parameters: int
+    weights_mib: float
+    dtype: str
+    attention: str
+
+
+class Conditions(TypedDict):
+    """How each row was measured."""
+
+    new_tokens: int
+    repeats: int
+    warmup: int
+    batch_size: int
+    question: str
+    frame_size: list[int]
+
+
+class Report(TypedDict):
+    """A row holds ``num_frames``, ``compressor`` (its settings), and either ``error`` or medians
+    of an :class:`Item`, their ``samples`` and, over those of full tokens, ``relative``."""
+
+    machine: Machine
+    model: ModelFacts
+    settings: Conditions
+    rows: list[dict[str, Any]]
+
+
 def measure(
     model: ModelAdapter,
     videos: Sequence[Video],
@@ -83,14 +112,14 @@ def measure(
     repeats: int = 5,
     warmup: int = 2,
     question: str = QUESTION,
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[Report]:
     """The report so far, after every video; the last one is whole.
 
     It holds machine, model, settings and a row a video and method, full tokens first. A method that
     fails is a row with its ``error``.
     """
     rows: list[dict[str, Any]] = []
-    report = {
+    report: Report = {
         "machine": describe_machine(model.device),
         "model": _facts(model),
         "settings": {
@@ -122,7 +151,7 @@ def failed(row: Mapping[str, Any]) -> bool:
     return "error" in row and (full or not row["error"].startswith(REFUSAL))
 
 
-def _facts(model: ModelAdapter) -> dict[str, Any]:
+def _facts(model: ModelAdapter) -> ModelFacts:
     weights = list(model.hf_model.parameters())
     return {
         "name": model.name,

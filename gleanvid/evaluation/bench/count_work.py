@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, TypedDict
 
 import torch
 from torch import Tensor
@@ -173,7 +173,19 @@ def count(call: Callable[[], Any]) -> Work:
     return work
 
 
-def count_all(methods: Sequence[Compressor], tokens: VideoTokens) -> dict[str, Any]:
+class Report(TypedDict):
+    """A row holds ``compressor``, the fields of :class:`Work` and ``bytes_over_features``; from a
+    GPU also ``device_s`` and ``launch_gap_s``."""
+
+    grid: list[int]
+    width: int
+    retention_ratio: list[float]
+    torch: str
+    rows: list[dict[str, Any]]
+    out_of_reach: dict[str, str]
+
+
+def count_all(methods: Sequence[Compressor], tokens: VideoTokens) -> Report:
     """A row for every method, on the tokens that ``bench compress`` measures with.
 
     On a GPU a row also holds ``device_s`` and ``launch_gap_s`` (:func:`device_times`).
@@ -192,15 +204,17 @@ def count_all(methods: Sequence[Compressor], tokens: VideoTokens) -> dict[str, A
             facts |= device_times(call, tokens.features.device)
         rows.append({"compressor": method.name} | facts | {"by_name": dict(work.by_name)})
     shares = sorted({method.retention_ratio for method in methods} - {1.0})
-    facts = {
+    return {
         "grid": list(tokens.grid),
         "width": tokens.features.shape[1],
         "retention_ratio": shares,
+        "torch": torch.__version__,
+        "rows": rows,
+        "out_of_reach": out_of_reach,
     }
-    return facts | {"torch": torch.__version__, "rows": rows, "out_of_reach": out_of_reach}
 
 
-def table(report: dict[str, Any]) -> str:
+def table(report: Report) -> str:
     """The report as Markdown."""
     grid = " x ".join(map(str, report["grid"]))
     shares = ", ".join(f"{share:.0%}" for share in report["retention_ratio"])

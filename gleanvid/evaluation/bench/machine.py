@@ -5,25 +5,40 @@ from __future__ import annotations
 import os
 import platform
 import re
-from collections.abc import Mapping
 from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
+from typing import NotRequired, TypedDict
 
 import torch
 
 _PACKAGES = ("torch", "transformers", "numpy", "flash-attn")
 
 
-def describe_machine(device: torch.device) -> dict[str, Any]:
+class Machine(TypedDict):
+    """The last three are of a CUDA device."""
+
+    device: str
+    cpu: str
+    cpu_cores: int | None
+    threads: int
+    load_average: float | None  # of the last minute: what else the machine was doing
+    system: str
+    python: str
+    versions: dict[str, str]
+    device_memory_mib: NotRequired[int]
+    multiprocessors: NotRequired[int]
+    cuda: NotRequired[str | None]
+
+
+def describe_machine(device: torch.device) -> Machine:
     """Device, processor, memory, load and versions. Take it before measuring."""
-    facts: dict[str, Any] = {
+    facts: Machine = {
         "device": _device_name(device),
         "cpu": _cpu_name(),
         "cpu_cores": os.cpu_count(),
         "threads": torch.get_num_threads(),
-        "load_average": _load(),  # of the last minute: what else the machine was doing
+        "load_average": _load(),
         "system": platform.system(),
         "python": platform.python_version(),
         "versions": _versions(),
@@ -36,7 +51,7 @@ def describe_machine(device: torch.device) -> dict[str, Any]:
     return facts
 
 
-def in_words(machine: Mapping[str, Any]) -> str:
+def in_words(machine: Machine) -> str:
     """The facts of :func:`describe_machine` as a line of text."""
     versions = ", ".join(f"{name} {number}" for name, number in machine["versions"].items())
     return (

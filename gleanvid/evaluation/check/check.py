@@ -61,7 +61,7 @@ def _spread(video: Video, frames: int) -> Video:
     return Video.from_frames(video.frames[rows], fps=1.0)
 
 
-def _model_facts(model: ModelAdapter) -> dict[str, Any]:
+def _model_facts(model: ModelAdapter) -> dict[str, str | int]:
     config: Any = model.hf_model.config
     name = model.name
     local = Path(name).is_absolute() or Path(name).exists()

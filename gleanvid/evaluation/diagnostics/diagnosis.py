@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from statistics import fmean
-from typing import Any
+from typing import Any, TypedDict
 
 from gleanvid.evaluation.diagnostics.diagnose import POSITION_RATIO, SELECTION_RATIO, Row, Skipped
 from gleanvid.evaluation.markdown import markdown_table
@@ -40,12 +40,30 @@ _MISSED = {
 }
 
 
-def summary(rows: Sequence[Row], skipped: Sequence[Skipped]) -> dict[str, Any]:
-    """Means over clips, ready for JSON.
+class Positions(TypedDict):
+    """Spatial IoU over gaps of 1 to 20 units, and by gap; None where no clip is long enough."""
 
-    ``effective_dimension``: compressor -> {ratio asked: effective rank}; ``positions``: spatial IoU
-    at ``POSITION_RATIO``; ``selections``: the complementarity analysis at ``SELECTION_RATIO``.
+    spatial_iou: float | None
+    random_iou: float | None
+    by_gap: list[float | None]
+    random_by_gap: list[float | None]
+
+
+class Summary(TypedDict):
+    """``effective_dimension``: compressor -> {ratio asked: effective rank}; ``positions``: at
+    ``POSITION_RATIO``; ``selections``: the complementarity analysis at ``SELECTION_RATIO``.
     """
+
+    clips_measured: int
+    effective_dimension: dict[str, dict[str, float]]
+    positions: dict[str, Positions]
+    selections: dict[str, dict[str, float]]
+    means: list[dict[str, Any]]
+    skipped: list[dict[str, Any]]
+
+
+def summary(rows: Sequence[Row], skipped: Sequence[Skipped]) -> Summary:
+    """Means over clips, ready for JSON."""
     measured = _by_setting(rows, "compressor")
     selections = _by_setting(rows, "selection")
     dimension: dict[str, dict[str, float]] = {}
@@ -81,7 +99,7 @@ def _means(rows: Sequence[Row]) -> dict[str, float]:
     return {name: _mean(rows, name) for name in _METRICS}
 
 
-def _positions(rows: Sequence[Row]) -> dict[str, Any]:
+def _positions(rows: Sequence[Row]) -> Positions:
     """IoU by gap and over gaps 1 to 20; gaps beyond a clip count for the others alone."""
     curve = _over_clips([row.spatial_iou for row in rows])
     random = _over_clips([row.random_iou for row in rows])

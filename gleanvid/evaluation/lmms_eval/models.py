@@ -21,9 +21,9 @@ from lmms_eval.api.model import lmms
 from lmms_eval.models.model_utils.gen_metrics import log_metrics
 from loguru import logger
 
-from gleanvid.compressors import COMPRESSORS, Compressor, declared_settings
 from gleanvid.evaluation.benchmarks.frames import read_frames
 from gleanvid.evaluation.benchmarks.published import LMMS_EVAL_SYSTEM_MESSAGES
+from gleanvid.evaluation.lmms_eval.arguments import journal_path, named_compressor
 from gleanvid.evaluation.lmms_eval.chat import Clip, digest, video_and_text
 from gleanvid.evaluation.run.fingerprint import fingerprint
 from gleanvid.evaluation.run.journal import Journal
@@ -78,7 +78,7 @@ class GleanVIDModel(lmms):
         loading = {name: others.pop(name) for name in load if name in others}
         own = {name: others.pop(name) for name in CHOICES if name in others}
         own = {**self.model_settings, **own}
-        self.setup = Setup(_compressor(compressor, others), num_frames or self.frames)
+        self.setup = Setup(named_compressor(compressor, others), num_frames or self.frames)
         self.reading = {"rounding": rounding or self.frame_rounding, "backend": backend}
         self.accelerator = _accelerator()
         self._rank = self.accelerator.process_index
@@ -97,7 +97,7 @@ class GleanVIDModel(lmms):
             "model_settings": own,
             **self.reading,
         }
-        self.journal_path = _journal_path(journal, self._rank, self._world_size)
+        self.journal_path = journal_path(journal, self._rank, self._world_size)
         self._open: tuple[Clip, Conversation] | None = None  # the latest clip
 
     def generate_until(self, requests: Sequence[Any]) -> list[GenerationResult]:
@@ -219,33 +219,7 @@ class GleanVIDLlavaVideo(GleanVIDLlavaOneVision):
     }
 
 
-def _compressor(name: str, given: Mapping[str, Any]) -> Compressor:
-    """The method of that name with ``given`` settings. Raises ``ValueError``."""
-    if name not in COMPRESSORS:
-        raise ValueError(f"compressor={name!r} must be one of {', '.join(COMPRESSORS)}")
-    declared = declared_settings(COMPRESSORS[name])
-    values: dict[str, Any] = {}
-    for setting, value in COMPRESSORS[name].with_current_names(given).items():
-        if setting not in declared:
-            raise ValueError(f"{name} has no setting {setting}; it has {', '.join(declared)}")
-        kind = declared[setting][1]
-        none = isinstance(value, str) and value.lower() in ("none", "all")
-        values[setting] = None if none else float(value) if kind is float else value
-    if name == "full":
-        values.pop("retention_ratio", None)  # so that one line serves all methods
-    return COMPRESSORS[name](**values)
-
-
 def _accelerator() -> Any:
     from accelerate import Accelerator
 
     return Accelerator()
-
-
-def _journal_path(given: str | None, rank: int, world_size: int) -> Path | None:
-    """The file, one a process."""
-    if given is None:
-        return None
-    path = Path(given).expanduser()
-    path = path if path.suffix == ".jsonl" else path / "journal.jsonl"
-    return path if world_size == 1 else path.with_suffix(f".{rank}-of-{world_size}.jsonl")

@@ -13,10 +13,12 @@ from typing import Any
 from gleanvid.evaluation.results.statistics import Estimate
 from gleanvid.evaluation.results.summary import Result
 
+Cell = str | float | None
 
-def flat(result: Result) -> dict[str, Any]:
+
+def flat(result: Result) -> dict[str, Cell]:
     """One line of the CSV: plain numbers, a column for every group."""
-    row: dict[str, Any] = {
+    row: dict[str, Cell] = {
         "label": result.setup.title,
         "compressor": result.setup.method.name,
         "setup": result.setup.key,
@@ -74,7 +76,7 @@ def _three(name: str, estimate: Estimate) -> dict[str, float]:
     return {name: estimate.value, f"{name}_low": estimate.low, f"{name}_high": estimate.high}
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: Cell) -> Cell:
     """Rounded for people; what is not a number has no place in JSON."""
     if not isinstance(value, float):
         return value

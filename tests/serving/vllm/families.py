@@ -16,32 +16,15 @@ from transformers import (
     Qwen3VLMoeForConditionalGeneration,
 )
 
+from tests.models import tiny, tiny_qwen
 from tests.models.tiny import ids_of, save, text_numbers, tiny_tokenizer
 from tests.models.tiny_qwen import parts2, processor3
 
 TEXT = {"hidden_size": 128, "intermediate_size": 128, "num_key_value_heads": 2}  # heads of 32
-TOWER = {
-    "depth": 3,
-    "hidden_size": 128,
-    "intermediate_size": 128,
-    "num_heads": 4,
-    "out_hidden_size": 128,
-}
-ROPE = {"rope_type": "default", "rope_theta": 10000.0, "mrope_section": [4, 6, 6]}
-LINEAR = {
-    "linear_key_head_dim": 128,
-    "linear_value_head_dim": 128,
-    "linear_num_key_heads": 2,
-    "linear_num_value_heads": 4,
-    "layer_types": ["linear_attention", "full_attention"] * 2 + ["linear_attention"],
-}
-EXPERTS = {
-    "head_dim": 32,
-    "num_experts": 4,
-    "num_experts_per_tok": 2,
-    "moe_intermediate_size": 96,
-    "norm_topk_prob": True,
-}
+TOWER = tiny.TOWER | {"hidden_size": 128, "intermediate_size": 128, "out_hidden_size": 128}
+ROPE = tiny.ROPE | {"mrope_section": [4, 6, 6]}
+LINEAR = tiny_qwen.LINEAR | {"linear_key_head_dim": 128, "linear_value_head_dim": 128}
+EXPERTS = tiny_qwen.EXPERTS | {"head_dim": 32, "moe_intermediate_size": 96, "norm_topk_prob": True}
 
 
 def frames3(tokenizer: Any) -> Any:

@@ -16,13 +16,13 @@ from pathlib import Path
 
 MODEL = Path(__file__).parents[3] / "gleanvid/models/builtin"
 CLIPS = Path(__file__).parents[3] / "assets/clips"
-ENVIRONMENT = {
-    "VLLM_CPU_KVCACHE_SPACE": "2",
+QUIET = {
     "VLLM_CPU_OMP_THREADS_BIND": "nobind",
     "VLLM_NO_USAGE_STATS": "1",
-    "VLLM_PLUGINS": "gleanvid",
     "HF_HUB_OFFLINE": "1",
 }
+HERE = QUIET | {"VLLM_CPU_KVCACHE_SPACE": "1", "VLLM_ENABLE_V1_MULTIPROCESSING": "0"}
+ENVIRONMENT = QUIET | {"VLLM_CPU_KVCACHE_SPACE": "2", "VLLM_PLUGINS": "gleanvid"}
 
 
 def command(method, rate: float | None, *more: str) -> list[str]:

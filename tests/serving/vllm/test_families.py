@@ -9,15 +9,11 @@ import os
 import pytest
 import torch
 
+from tests.serving.vllm import running
+
 pytest.importorskip("vllm", reason="vLLM is not installed here: make test-vllm")
 
-os.environ |= {
-    "VLLM_CPU_KVCACHE_SPACE": "1",
-    "VLLM_CPU_OMP_THREADS_BIND": "nobind",
-    "VLLM_ENABLE_V1_MULTIPROCESSING": "0",
-    "VLLM_NO_USAGE_STATS": "1",
-    "HF_HUB_OFFLINE": "1",
-}
+os.environ |= running.HERE
 
 from gleanvid.compressors import COMPRESSORS
 from gleanvid.models import load_model
