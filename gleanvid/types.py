@@ -133,6 +133,18 @@ class VideoTokens:
         if not torch.isfinite(high - low if low.dtype == torch.float64 else high.float() - low):
             raise ValueError("features hold NaN or infinite values")
 
+    @classmethod
+    def from_grid(cls, features: Tensor) -> VideoTokens:
+        """Tokens of features [T, rows, columns, D]. Raises ``ValueError`` for another shape.
+
+        >>> len(VideoTokens.from_grid(torch.rand(2, 3, 4, 8)))
+        24
+        """
+        if features.ndim != 4:
+            raise ValueError(f"features must be [T, rows, columns, D], got {list(features.shape)}")
+        units, rows, columns, _ = features.shape
+        return cls(features.flatten(0, 2), (units, rows, columns))
+
     @property
     def num_units(self) -> int:
         return self.grid[0]

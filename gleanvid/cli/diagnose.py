@@ -72,10 +72,9 @@ def _clips(options: argparse.Namespace) -> tuple[list[Path], int]:
 
 def _diagnose(options: argparse.Namespace) -> int:
     """1 where a clip failed; a ratio that a compressor cannot reach is no failure."""
-    from gleanvid.compressors import COMPRESSORS
+    from gleanvid.compressors import COMPRESSORS, names_in
     from gleanvid.evaluation.diagnostics import diagnose, diagnosis
     from gleanvid.evaluation.recording.model import recorded_model
-    from gleanvid.evaluation.run.setups import names_in
 
     clips, num_frames = _clips(options)
     shares = ratios(options.retention_ratio)

@@ -15,7 +15,7 @@ from typing import Any
 from torch import Tensor
 
 from gleanvid import metrics
-from gleanvid.compressors import Compressor
+from gleanvid.compressors import Compressor, method_from
 from gleanvid.compressors.ablation import Ablation
 from gleanvid.evaluation.benchmarks import BenchmarkError, open_benchmark
 from gleanvid.evaluation.benchmarks.published import split
@@ -23,7 +23,6 @@ from gleanvid.evaluation.paper.presets import ClipSample
 from gleanvid.evaluation.recording.layout import is_recording
 from gleanvid.evaluation.recording.model import read_clip
 from gleanvid.evaluation.run.fingerprint import describe_model
-from gleanvid.evaluation.run.setups import method_from
 from gleanvid.models.base import ModelAdapter
 from gleanvid.models.encoded import Encoded
 from gleanvid.models.generation.sampling import Sampling
