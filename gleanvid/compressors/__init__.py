@@ -28,8 +28,16 @@ from gleanvid.compressors.vcast import VCast
 from gleanvid.compressors.vidcom2 import VidCom2
 from gleanvid.compressors.visionzip import VisionZip
 
-COMPRESSORS: dict[str, type[Compressor]] = {
-    method.name: method
+
+class Catalogue(dict[str, type[Compressor]]):
+    """Methods by name; it prints their names alone."""
+
+    def __repr__(self) -> str:
+        return f"Catalogue({', '.join(self)})"
+
+
+COMPRESSORS = Catalogue(
+    (method.name, method)
     for method in (
         FullTokens,
         GleanVID,
@@ -54,7 +62,7 @@ COMPRESSORS: dict[str, type[Compressor]] = {
         Uniform,
         Random,
     )
-}
+)
 
 
 def from_settings(settings: Mapping[str, Any]) -> Compressor:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
+from unittest.mock import patch
 
 import pytest
 import torch
@@ -74,14 +75,12 @@ def flash_attention(hf_model):
     """The model calls ``flash`` as it would call FlashAttention-2."""
     configs = {id(m.config): m.config for m in hf_model.modules() if hasattr(m, "config")}
     before = {name: config._attn_implementation for name, config in configs.items()}
-    kernel = ALL_ATTENTION_FUNCTIONS["flash_attention_2"]
-    ALL_ATTENTION_FUNCTIONS["flash_attention_2"] = flash
     for config in configs.values():
         config._attn_implementation = "flash_attention_2"
     try:
-        yield
+        with patch.dict(ALL_ATTENTION_FUNCTIONS._local_mapping, flash_attention_2=flash):
+            yield
     finally:
-        ALL_ATTENTION_FUNCTIONS["flash_attention_2"] = kernel
         for name, config in configs.items():
             config._attn_implementation = before[name]
 
