@@ -73,7 +73,7 @@ def _of_tokens(compress: _Compress) -> _Compress:
 
     @wraps(compress)
     def checked(self: Compressor, tokens: VideoTokens) -> Compression:
-        if not hasattr(tokens, "features"):
+        if not isinstance(tokens, VideoTokens):
             shape = list(getattr(tokens, "shape", ()))
             raise TypeError(
                 f"compress takes VideoTokens, not {type(tokens).__name__} {shape or ''}".rstrip()
