@@ -47,7 +47,8 @@ def as_questions(given: str | Sequence[str]) -> list[str]:
 
 def as_history(given: Any) -> History:
     """Earlier turns. Raises ``TypeError`` for what are no pairs of text."""
-    turns: list[Any] = list(given) if isinstance(given, (list, tuple)) else [given]
+    several = isinstance(given, Sequence) and not isinstance(given, str)
+    turns: list[Any] = list(given) if several else [given]
     pairs = [turn for turn in turns if isinstance(turn, (list, tuple)) and len(turn) == 2]
     if len(pairs) < len(turns) or not all(isinstance(part, str) for pair in pairs for part in pair):
         raise TypeError(

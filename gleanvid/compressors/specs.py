@@ -32,7 +32,7 @@ def settings_in(text: str) -> dict[str, Any]:
     settings: dict[str, Any] = {"name": name.strip()}
     for part in re.split(_COMMA, listed.strip()):
         setting, given, value = part.partition("=")
-        if not given and isinstance(_value(part), float):
+        if not given and type(_value(part)) in (int, float):
             setting, value = "retention_ratio", part
         if part:
             settings[setting.strip()] = _value(value.strip())

@@ -164,8 +164,7 @@ def frames_part(video: Video) -> tuple[dict[str, Any], dict[str, Any]]:
         "type": "video_url",
         "video_url": {"url": "data:video/jpeg;base64," + ",".join(encoded)},
     }
-    content = sha256(video.frames.tobytes() + json.dumps(told, sort_keys=True).encode())
-    part["uuid"] = f"gleanvid-{content.hexdigest()}"
+    part["uuid"] = "gleanvid-" + sha256(json.dumps([encoded, told]).encode()).hexdigest()
     return part, {"media_io_kwargs": {"video": told}}
 
 
