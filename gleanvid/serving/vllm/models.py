@@ -46,7 +46,7 @@ class _Choosing(_MixedIn):
 
     def _digests(self, video_input: Any) -> list[list[int]]:
         """Of every video."""
-        known = video_input.gleanvid_digests
+        known = getattr(video_input, "gleanvid_digests", None)
         return [[]] * len(video_input["video_grid_thw"]) if known is None else known.tolist()
 
     def _keep(self, rows: Tensor, grid: Grid, digest: Sequence[int]) -> Tensor:

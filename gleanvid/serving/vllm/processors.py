@@ -59,7 +59,8 @@ def _name(videos: Sequence[Any], uuids: Sequence[str | None] | None) -> None:
     for video, uuid in zip(videos, uuids or [None] * len(videos), strict=True):
         if video is not None:
             data = torch.tensor(digest(uuid), dtype=torch.uint8)
-            video[FIELD] = MultiModalFieldElem(data=data, field=MultiModalBatchedField())
+            field = MultiModalBatchedField(keep_on_cpu=True)
+            video[FIELD] = MultiModalFieldElem(data=data, field=field)
 
 
 class FrameProcessor(_Telling, Qwen3VLMultiModalProcessor):
