@@ -143,7 +143,7 @@ def test_from_a_script_without_a_main_guard_in_another_folder(clip, tmp_path):
     assert done.stdout.strip() == "[0, 13, 26, 39]", done.stderr
 
 
-@pytest.mark.parametrize("name", ["random.py", "re.py", "numpy/__init__.py"])
+@pytest.mark.parametrize("name", ["random.py", "numpy/__init__.py"])
 def test_modules_beside_the_caller_s_script_are_not_the_decoder_s(clip, tmp_path, name):
     beside = tmp_path / "beside" / name
     beside.parent.mkdir(parents=True)
