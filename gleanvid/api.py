@@ -15,7 +15,7 @@ from gleanvid import models
 from gleanvid.compressors import as_compressor
 from gleanvid.compressors.gleanvid import GleanVID
 from gleanvid.following import followed
-from gleanvid.given import Clip, as_clip, as_questions
+from gleanvid.given import Clip, as_clip, as_history, as_questions
 from gleanvid.models import load_model
 from gleanvid.models.base import ModelAdapter
 from gleanvid.models.boundary.prefill import Prefill
@@ -79,6 +79,7 @@ def ask(
         stop: once set, ends the answer within one layer of the model.
 
     Raises:
+        TypeError: what is no clip, question, model, compressor or history.
         ValueError: an empty question, or a setting out of its range.
         VideoError: a file that cannot be used.
         ModelError: a model that cannot be loaded or run, or takes one video alone.
@@ -93,7 +94,7 @@ def ask(
     """
     sampling = Sampling(max_new_tokens, temperature, top_p, seed)
     checked_max_pixels(max_pixels)
-    questions = as_questions(question)
+    questions, history = as_questions(question), as_history(history)
     clips = video if isinstance(video, (list, tuple)) else None
     if clips is not None and (not isinstance(question, str) or history or not clips):
         said = "takes one question, without history" if clips else "must not be empty"
@@ -251,7 +252,7 @@ def compare(
     signals = frozenset[str]().union(*(method.needs for method in methods))
     adapter = _loaded(model)
     clip = ClipKey(as_clip(video, num_frames), adapter.name, pixels, signals)
-    return _compared(clip, question, adapter, methods, sampling, history, stop)
+    return _compared(clip, question, adapter, methods, sampling, as_history(history), stop)
 
 
 def _compared(

@@ -50,6 +50,11 @@ class Compression:
         parts = [getattr(self, part.name) for part in fields(self)]  # read-only views stay behind
         return type(self), tuple(dict(p) if isinstance(p, Mapping) else p for p in parts)
 
+    def __repr__(self) -> str:
+        merged = ", merged" if self.merges else ""
+        counts = f"{self.num_kept} of {self.num_tokens} tokens kept{merged}"
+        return f"Compression({counts}, grid={tuple(self.grid)})"
+
     @classmethod
     def pruned(
         cls,

@@ -99,6 +99,12 @@ class Run:
     rectangles: Tensor
     made_with: Mapping[str, Any] = field(default_factory=dict)  # ready for JSON
 
+    def __repr__(self) -> str:
+        said = f"{_short(self.question)!r} -> {_short(self.answer)!r}"
+        kept = f"{self.cost.visual_tokens_kept} of {self.cost.visual_tokens} tokens kept"
+        how = f"{self.compressor['name']}, {kept}, {_short(self.model)}"
+        return f"Run({_short(self.video.name)!r}, {said}, {how})"
+
     @property
     def compression(self) -> Compression:
         """The record of the stage ahead of the language model."""
@@ -169,6 +175,10 @@ class Run:
             torch.from_numpy(arrays["rectangles"]),
             facts.get("made_with", {}),
         )
+
+
+def _short(text: str, most: int = 50) -> str:
+    return text if len(text) <= most else text[: most - 3] + "..."
 
 
 def mask_arrays(record: Compression) -> dict[str, np.ndarray]:

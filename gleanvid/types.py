@@ -60,6 +60,11 @@ class Video:
     def __len__(self) -> int:
         return len(self.frames)
 
+    def __repr__(self) -> str:
+        height, width = self.frames.shape[1:3]
+        size = f"{len(self)} frames of {width}x{height}"
+        return f"{type(self).__name__}({self.name!r}, {size}, {self.duration:.1f} s)"
+
     @classmethod
     def from_frames(cls, frames: np.ndarray, fps: float = 1.0, name: str = "video") -> Video:
         """A video from frames that are already in memory, evenly spaced at ``fps``."""
@@ -77,6 +82,9 @@ def _check_features(features: Any) -> None:
         raise ValueError("features are on the device 'meta', which holds no numbers")
     if features.is_floating_point() and features.element_size() < 2:
         raise ValueError(f"features must be float16, bfloat16 or wider, got {features.dtype}")
+
+
+_SIGNALS = ("saliency", "keys", "text", "attention")  # that VideoTokens may come with
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,6 +141,18 @@ class VideoTokens:
         if not torch.isfinite(high - low if low.dtype == torch.float64 else high.float() - low):
             raise ValueError("features hold NaN or infinite values")
 
+    @classmethod
+    def from_grid(cls, features: Tensor) -> VideoTokens:
+        """Tokens of features [T, rows, columns, D]. Raises ``ValueError`` for another shape.
+
+        >>> len(VideoTokens.from_grid(torch.rand(2, 3, 4, 8)))
+        24
+        """
+        if features.ndim != 4:
+            raise ValueError(f"features must be [T, rows, columns, D], got {list(features.shape)}")
+        units, rows, columns, _ = features.shape
+        return cls(features.flatten(0, 2), (units, rows, columns))
+
     @property
     def num_units(self) -> int:
         return self.grid[0]
@@ -143,3 +163,10 @@ class VideoTokens:
 
     def __len__(self) -> int:
         return len(self.features)
+
+    def __repr__(self) -> str:
+        kind = str(self.features.dtype).removeprefix("torch.")
+        signals = [name for name in _SIGNALS if getattr(self, name) is not None]
+        more = f", with {', '.join(signals)}" if signals else ""
+        shape = f"{list(self.features.shape)} {kind}"
+        return f"VideoTokens({shape}, grid={tuple(self.grid)}{more})"

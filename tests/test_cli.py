@@ -2,7 +2,9 @@
 
 import json
 
+import numpy as np
 import pytest
+from PIL import Image
 
 from gleanvid import models
 from gleanvid.cli import main, parse
@@ -34,6 +36,25 @@ def test_ask_prints_the_answer_and_its_cost(clip, model, capsys):
     assert "(50.0%)" in out
     for name in ("decode", "encode", "compress", "prefill", "generate", "peak memory", "MAC"):
         assert name in out
+
+
+def test_ask_takes_a_picture_as_a_video_of_one_frame(model, tmp_path, capsys):
+    picture = tmp_path / "picture.png"
+    Image.fromarray(np.full((40, 60, 3), 90, np.uint8)).save(picture)
+    assert call("ask", str(picture), "What?", "--model", model, "--json") == 0
+    told = json.loads(capsys.readouterr().out)["video"]
+    assert told["num_frames"] == 1 and told["source_size"] == [40, 60]
+    assert call("ask", str(tmp_path / "none.png"), "What?", "--model", model) == 2
+    assert "no file called none.png" in capsys.readouterr().err
+
+
+def test_settings_in_brackets_are_those_of_the_options(clip, model, capsys):
+    words = ("ask", clip, "What?", "--model", model, "--json", "--compressor")
+    assert call(*words, "GleanVID(0.4, tau=2)", "--alpha-max", "0.8") == 0
+    told = json.loads(capsys.readouterr().out)["compressor"]
+    assert (told["retention_ratio"], told["tau"], told["alpha_max"]) == (0.4, 2, 0.8)
+    assert call(*words, "glean-vd") == 2
+    assert "did you mean 'gleanvid'" in capsys.readouterr().err
 
 
 def test_ask_and_compare_tell_of_units_with_nothing_new(clip, model, capsys):

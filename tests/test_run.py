@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 
+import gleanvid
 from gleanvid.compressors import COMPRESSORS
 from gleanvid.run import Cost, Run
 from gleanvid.types import Compression, Video, VideoTokens
@@ -87,6 +88,27 @@ def test_records_and_runs_can_be_pickled(run):
             copy.by_layer[layer].state["more"] = torch.zeros(1)
     rows = torch.randn(12, 5)
     assert torch.equal(copy.by_layer[2].apply(rows), run.by_layer[2].apply(rows))
+
+
+def test_a_run_prints_what_it_is_in_a_line(run):
+    said = replace(run, question="What? " * 99, answer="All of it. " * 99, model="/models/" * 99)
+    for one in (run, said):
+        assert len(repr(one)) <= 300
+    for part in ("'clip'", "Was bewegt sich?", "ein Kreis", "gleanvid", "6 of 12 tokens kept"):
+        assert part in repr(run)
+    assert repr(run.by_layer[0]) == "Compression(6 of 12 tokens kept, grid=(3, 2, 2))"
+    assert repr(run.by_layer[2]) == "Compression(2 of 12 tokens kept, merged, grid=(3, 2, 2))"
+    assert repr(run.video) == "Video('clip', 6 frames of 4x4, 3.0 s)"
+
+
+def test_tokens_print_their_shape_and_signals():
+    tokens = VideoTokens(torch.zeros(12, 16), (3, 2, 2), saliency=torch.zeros(12))
+    assert repr(tokens) == "VideoTokens([12, 16] float32, grid=(3, 2, 2), with saliency)"
+
+
+@pytest.mark.parametrize("name", gleanvid.__all__)
+def test_every_public_value_prints_in_a_few_lines(name):
+    assert len(repr(getattr(gleanvid, name))) <= 500
 
 
 def test_a_broken_folder_is_refused(run, tmp_path):

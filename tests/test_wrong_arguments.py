@@ -7,7 +7,7 @@ import pytest
 import torch
 
 import gleanvid
-from gleanvid.compressors import as_compressor
+from gleanvid.compressors import COMPRESSORS, as_compressor, from_settings, key_of, method_from
 from tests.models import tiny, tiny_qwen
 
 
@@ -31,6 +31,32 @@ def test_features_hold_numbers_to_compute_with():
         gleanvid.VideoTokens(torch.zeros(8, 4).to(torch.float8_e4m3fn), grid=(2, 2, 2))
 
 
+@pytest.mark.parametrize("method", COMPRESSORS.values(), ids=str)
+def test_what_are_no_tokens_is_said_with_what_makes_them(method):
+    with pytest.raises(TypeError, match=r"not Tensor \[2, 4, 4, 8\]: .*VideoTokens\.from_grid"):
+        method().compress(torch.rand(2, 4, 4, 8))
+    with pytest.raises(TypeError, match=r"not NoneType: VideoTokens\(features, grid="):
+        method().compress(None)
+
+
+def test_tokens_on_a_grid_are_those_of_the_flat_rows():
+    features = torch.rand(4, 3, 5, 8)
+    flat = gleanvid.VideoTokens(features.reshape(60, 8), (4, 3, 5))
+    kept = [
+        gleanvid.GleanVID().compress(t).keep
+        for t in (gleanvid.VideoTokens.from_grid(features), flat)
+    ]
+    assert torch.equal(*kept)
+    with pytest.raises(ValueError, match=r"\[T, rows, columns, D\], got \[60, 8\]"):
+        gleanvid.VideoTokens.from_grid(flat.features)
+
+
+@pytest.mark.parametrize("history", [["a"], ["ab"], [("a", 3)], "ab", [("a", "b", "c")], 3])
+def test_history_is_pairs_of_text(history):
+    with pytest.raises(TypeError, match=r"\(question, answer\) pairs of text"):
+        gleanvid.ask("nowhere.mp4", "What?", history=history)
+
+
 @pytest.mark.parametrize("question", [None, 3, ["what?", 3], b"what?"])
 def test_a_question_is_text(question):
     with pytest.raises(TypeError, match="must be text"):
@@ -52,6 +78,39 @@ def test_a_compressor_may_be_named(model):
     assert as_compressor(None) is None
     with gleanvid.compressing(model.hf_model, "uniform") as record:
         assert record is not None
+
+
+@pytest.mark.parametrize(
+    ("written", "settings"),
+    [
+        ("GleanVID", {"name": "gleanvid"}),
+        ("V-CAST(temperature=2)", {"name": "vcast", "temperature": 2}),
+        (" gleanvid( 0.1, tau = 2 ) ", {"name": "gleanvid", "retention_ratio": 0.1, "tau": 2}),
+        ("Pairwise_Gain", {"name": "pairwise_gain"}),
+        ("fastvid(variant=llava_video)", {"name": "fastvid", "variant": "llava_video"}),
+    ],
+)
+def test_a_compressor_is_named_as_people_write_it(written, settings):
+    assert as_compressor(written) == method_from(written) == from_settings(settings)
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [("gleanvd", "gleanvid"), ("v-cats", "vcast"), ("DivPrun(0.1)", "divprune")],
+)
+def test_a_name_that_is_none_tells_the_likeliest(written, meant):
+    with pytest.raises(ValueError, match=f"did you mean '{meant}'"):
+        as_compressor(written)
+
+
+def test_a_name_far_from_all_is_not_guessed():
+    with pytest.raises(ValueError, match=r"must be one of full.* random$"):
+        as_compressor("h264")
+
+
+@pytest.mark.parametrize("method", COMPRESSORS.values(), ids=str)
+def test_every_key_and_title_names_its_method(method):
+    assert key_of(method.name) == key_of(method.title) == method.name
 
 
 def test_one_name_to_compare_is_not_read_letter_by_letter(model):

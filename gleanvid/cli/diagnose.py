@@ -72,10 +72,9 @@ def _clips(options: argparse.Namespace) -> tuple[list[Path], int]:
 
 def _diagnose(options: argparse.Namespace) -> int:
     """1 where a clip failed; a ratio that a compressor cannot reach is no failure."""
-    from gleanvid.compressors import COMPRESSORS
+    from gleanvid.compressors import COMPRESSORS, names_in
     from gleanvid.evaluation.diagnostics import diagnose, diagnosis
     from gleanvid.evaluation.recording.model import recorded_model
-    from gleanvid.evaluation.run.setups import names_in
 
     clips, num_frames = _clips(options)
     shares = ratios(options.retention_ratio)
@@ -110,14 +109,22 @@ def _diagnose(options: argparse.Namespace) -> int:
 
 def _collect(found: Iterable[Any], rows: list[Any], skipped: list[Any]) -> bool:
     """Sort what was measured from what was not; True where the person stopped it in between."""
+    refused: set[tuple[str, str]] = set()  # told of one clip, and not of each
     try:
         for item in found:
             if not hasattr(item, "reason"):
                 rows.append(item)
                 continue
             skipped.append(item)
-            what = f" ({item.name} at {item.retention_ratio:g})" if item.name else ""
-            tell(f"skipped: {item.clip}{what}: {item.reason}")
+            if item.retention_ratio:
+                tell(
+                    f"skipped: {item.clip} ({item.name} at {item.retention_ratio:g}): {item.reason}"
+                )
+            elif not item.name:
+                tell(f"skipped: {item.clip}: {item.reason}")
+            elif (item.name, item.reason) not in refused:
+                refused.add((item.name, item.reason))
+                tell(f"skipped: {item.name}: {item.reason}")
     except KeyboardInterrupt:
         return True
     return False

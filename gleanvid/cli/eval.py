@@ -201,8 +201,7 @@ def _named(option: str, names: str, known: dict[str, Any], others: Sequence[str]
 
 def _names(text: str) -> list[str]:
     """``all`` leaves out "ablation", which is GleanVID unless a part is replaced."""
-    from gleanvid.compressors import COMPRESSORS
-    from gleanvid.evaluation.run.setups import names_in
+    from gleanvid.compressors import COMPRESSORS, names_in
 
     return [name for name in COMPRESSORS if name != "ablation"] if text == "all" else names_in(text)
 

@@ -7,10 +7,13 @@ import dataclasses
 import json
 from collections.abc import Sequence
 
+from gleanvid.cli.screen import add_markdown, show
+
 
 def add(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:
     """The options of the command."""
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    add_markdown(parser)
     parser.set_defaults(run=_models)
 
 
@@ -22,5 +25,5 @@ def _models(options: argparse.Namespace) -> int:
         rows = [dataclasses.asdict(row) | {"weights_gb": row.weights_gb} for row in CHECKPOINTS]
         print(json.dumps(rows, indent=2))
     else:
-        print(model_table())
+        show(model_table(), options.markdown)
     return 0

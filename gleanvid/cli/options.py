@@ -23,7 +23,7 @@ LOADING = {  # keyword of load_model -> its type
 
 def add_question(parser: argparse.ArgumentParser) -> None:
     """The video, the question, and how both are read."""
-    parser.add_argument("video", help="path of a video file")
+    parser.add_argument("video", help="path of a video, or of a picture")
     parser.add_argument("question")
     parser.add_argument(
         "--num-frames", "--frames", type=int, default=32, help="frames sampled from the video"
@@ -100,26 +100,31 @@ def _setting(text: str) -> tuple[str, str | bool]:
 
 
 def add_compressor(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:
-    """``--compressor`` and the options of the method that the command line names."""
-    from gleanvid.compressors import COMPRESSORS, declared_settings
+    """``--compressor`` and the options of the method that the command line names.
 
+    Settings in brackets behind the name are their defaults: ``gleanvid(tau=2)``.
+    """
+    from gleanvid.compressors import COMPRESSORS, declared_settings, method_from
+
+    names = f"one of {', '.join(COMPRESSORS)}; settings may follow in brackets (default: gleanvid)"
     first = argparse.ArgumentParser(add_help=False)
-    first.add_argument("--compressor", default="gleanvid")
-    named = first.parse_known_args(given)[0].compressor
-    chosen = COMPRESSORS.get(named, COMPRESSORS["gleanvid"])
-    parser.add_argument("--compressor", choices=COMPRESSORS, default="gleanvid")
+    for each in (first, parser):
+        each.add_argument("--compressor", default="gleanvid", metavar="NAME", help=names)
+    chosen = method_from(first.parse_known_args(given)[0].compressor)
+    declared = declared_settings(type(chosen))
     earlier = {now: before for before, now in chosen.renamed.items()}
-    for name, (default, kind, declared) in declared_settings(chosen).items():
-        help_text = f"{declared.help}; {declared.describe_range()} (default {default})"
-        names = [name, earlier[name]] if name in earlier else [name]
+    for name, (_, kind, about) in declared.items():
+        default = getattr(chosen, name)
+        help_text = f"{about.help}; {about.describe_range()} (default {default})"
+        options = [name, earlier[name]] if name in earlier else [name]
         parser.add_argument(
-            *("--" + name.replace("_", "-") for name in names),
+            *("--" + option.replace("_", "-") for option in options),
             dest=name,
             type=_reader(kind),
             default=default,
             help=help_text.replace("%", "%%"),
         )
-    parser.set_defaults(method=chosen, settings=tuple(declared_settings(chosen)))
+    parser.set_defaults(method=type(chosen), settings=tuple(declared))
 
 
 def _reader(kind: type) -> Any:
@@ -138,13 +143,10 @@ def read_and_load(options: argparse.Namespace) -> tuple[Any, Any, float]:
     """The video, the model, and the seconds that reading the file took."""
     import time
 
-    from gleanvid.pipeline import MAX_SIDE
-    from gleanvid.video import read_video
+    from gleanvid.given import as_clip
 
     started = time.perf_counter()
-    video = read_video(
-        options.video, options.num_frames, backend=options.backend, max_side=MAX_SIDE
-    )
+    video = as_clip(options.video, options.num_frames, options.backend)
     decode_s = time.perf_counter() - started
     for note in video.notes:
         sys.stderr.write(f"note: {note}\n")
@@ -156,8 +158,7 @@ def methods(names: str, retention_ratio: float) -> list[Any]:
 
     Raises ``ValueError`` on an unknown name or setting.
     """
-    from gleanvid.compressors import COMPRESSORS
-    from gleanvid.evaluation.run.setups import method_from, names_in
+    from gleanvid.compressors import COMPRESSORS, method_from, names_in
 
     chosen = list(COMPRESSORS) if names == "all" else names_in(names)
     return [method_from(name, retention_ratio) for name in chosen]

@@ -21,14 +21,23 @@ from gleanvid.compressors.pairwise_gain import PairwiseGain
 from gleanvid.compressors.prunevid import PruneVid
 from gleanvid.compressors.random import Random
 from gleanvid.compressors.sparsevlm import SparseVLM
+from gleanvid.compressors.specs import key_in, names_in, settings_in
 from gleanvid.compressors.sttm import STTM
 from gleanvid.compressors.uniform import Uniform
 from gleanvid.compressors.vcast import VCast
 from gleanvid.compressors.vidcom2 import VidCom2
 from gleanvid.compressors.visionzip import VisionZip
 
-COMPRESSORS: dict[str, type[Compressor]] = {
-    method.name: method
+
+class Catalogue(dict[str, type[Compressor]]):
+    """Methods by name; it prints their names alone."""
+
+    def __repr__(self) -> str:
+        return f"Catalogue({', '.join(self)})"
+
+
+COMPRESSORS = Catalogue(
+    (method.name, method)
     for method in (
         FullTokens,
         GleanVID,
@@ -53,7 +62,7 @@ COMPRESSORS: dict[str, type[Compressor]] = {
         Uniform,
         Random,
     )
-}
+)
 
 
 def from_settings(settings: Mapping[str, Any]) -> Compressor:
@@ -62,9 +71,7 @@ def from_settings(settings: Mapping[str, Any]) -> Compressor:
     Raises ``ValueError`` for an unknown method or setting, and for a value out of its range.
     """
     given = dict(settings)
-    name = given.pop("name", None)
-    if name not in COMPRESSORS:
-        raise ValueError(f"compressor={name!r} must be one of {', '.join(COMPRESSORS)}")
+    name = key_of(given.pop("name", None))
     method, declared = COMPRESSORS[name], declared_settings(COMPRESSORS[name])
     given = method.with_current_names(given)
     if unknown := given.keys() - declared:
@@ -72,13 +79,33 @@ def from_settings(settings: Mapping[str, Any]) -> Compressor:
     return method(**given)
 
 
+def key_of(name: Any) -> str:
+    """The key in ``COMPRESSORS`` of a method named by it or by its title, in any case.
+
+    Raises ``ValueError`` for an unknown name.
+    """
+    return key_in({key: method.title for key, method in COMPRESSORS.items()}, name)
+
+
+def method_from(text: str, retention_ratio: float | None = None) -> Compressor:
+    """A method by name, with settings in brackets: ``holitom(tau=0.65)``; see :mod:`.specs`.
+
+    ``retention_ratio`` takes the place of the method's own, if it has a choice. Raises
+    ``ValueError`` for an unknown method or setting and for a value out of its range.
+    """
+    settings = settings_in(text)
+    if retention_ratio is not None and key_of(settings["name"]) != FullTokens.name:
+        settings["retention_ratio"] = retention_ratio
+    return from_settings(settings)
+
+
 def as_compressor(given: Compressor | Chain | str | None) -> Compressor | Chain | None:
-    """The compressor itself, or the one of this name with its defaults.
+    """The compressor itself, or the one written as :func:`method_from` reads it.
 
     Raises ``ValueError`` for an unknown name and ``TypeError`` for anything else.
     """
     if isinstance(given, str):
-        return from_settings({"name": given})
+        return method_from(given)
     if given is None or isinstance(given, Compressor | Chain):
         return given
     raise TypeError(
@@ -99,6 +126,10 @@ __all__ = [
     "as_compressor",
     "declared_settings",
     "from_settings",
+    "key_of",
+    "method_from",
+    "names_in",
     "setting",
+    "settings_in",
     "title_of",
 ]

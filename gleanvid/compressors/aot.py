@@ -55,7 +55,10 @@ class AOT(Compressor):
         "MVBench 58.7, 57.8, 57.0 and Video-MME 57.5, 56.6, 56.1 at 25, 15, 10 %: "
         "LLaVA-OneVision-7B (authors' logs)"
     )
-    not_ported: ClassVar[str] = "attention of an early layer, choice before pooling"
+    not_ported: ClassVar[str] = (
+        "the second saliency, of an early layer, by which authors choose anchors window by window "
+        "(here the last layer's, as for the others); choice before pooling; clips cut by likeness"
+    )
     merges: ClassVar[bool] = True
     needs: ClassVar[frozenset[str]] = frozenset({"saliency"})
 

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
+from functools import wraps
 from types import MappingProxyType
 from typing import Any, ClassVar
 
 from gleanvid.types import Compression, VideoTokens
+
+_Compress = Callable[[Any, VideoTokens], Compression]
 
 
 @dataclass(frozen=True)
@@ -63,6 +66,23 @@ def setting(default: Any, help: str, *, kind: type | None = None, **limits: Any)
     """Declare a compressor setting: default, help and the limits of :class:`Setting`."""
     kind = kind or type(default)
     return field(default=default, metadata={"setting": Setting(help, **limits), "kind": kind})
+
+
+def _of_tokens(compress: _Compress) -> _Compress:
+    """The same method, which says in words what it wants where it is given something else."""
+
+    @wraps(compress)
+    def checked(self: Compressor, tokens: VideoTokens) -> Compression:
+        if not isinstance(tokens, VideoTokens):
+            shape = list(getattr(tokens, "shape", ()))
+            raise TypeError(
+                f"compress takes VideoTokens, not {type(tokens).__name__} {shape or ''}".rstrip()
+                + ": VideoTokens(features, grid=(T, rows, columns)) of features [T*rows*columns, D]"
+                ", or VideoTokens.from_grid(features) of [T, rows, columns, D]"
+            )
+        return compress(self, tokens)
+
+    return checked
 
 
 @dataclass(frozen=True)
@@ -115,6 +135,11 @@ class Compressor(ABC):
                 raise ValueError(
                     f"{item.name}={value!r} must be at most {declared.at_most}={bound!r}"
                 )
+
+    def __init_subclass__(cls, **given: Any) -> None:
+        super().__init_subclass__(**given)
+        if "compress" in vars(cls):
+            cls.compress = _of_tokens(cls.compress)  # type: ignore[assignment, method-assign]
 
     @abstractmethod
     def compress(self, tokens: VideoTokens) -> Compression:

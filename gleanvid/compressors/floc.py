@@ -28,8 +28,9 @@ class FLoC(Compressor):
 
     Greedy maximisation of sum_i max_{j kept} cos(x_i, x_j) over all tokens i of the video: every
     token chosen is the one that raises the sum most, ties to the lower index. The paper's lazy
-    greedy chooses the same: it takes gains anew when they are asked for, while here all gains are
-    corrected at the tokens whose best stand-in changed.
+    greedy chooses the same: it takes a gain anew where its earlier value could still be the
+    largest. Gains of a video lie so close that dozens are asked for a choice, each over all tokens;
+    here all are corrected at the few tokens whose best stand-in changed, which takes less time.
 
     >>> FLoC(0.25).compress(VideoTokens(torch.eye(4).repeat(4, 1), (4, 2, 2))).keep.tolist()
     [0, 1, 2, 3]

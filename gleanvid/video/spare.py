@@ -13,13 +13,32 @@ import sys
 import tempfile
 import threading
 from contextlib import suppress
+from importlib.util import find_spec
 from pathlib import Path
 from typing import IO
 
 PASSED_ON = ("PATH", "LD_LIBRARY_PATH", "SYSTEMROOT", "TEMP", "TMP")  # no tokens, no keys
 FEW_THREADS = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}  # numpy here only copies
-_START = "import sys; sys.path[:] = sys.argv[1:]; from gleanvid.video.worker import main; main()"
-_HOME = str(Path(__file__).resolve().parents[2])  # where this very gleanvid is imported from
+_START = "import sys; sys.path += sys.argv[1:]; from gleanvid.video.worker import main; main()"
+_HOME = Path(__file__).resolve().parents[2]  # where this very gleanvid is imported from
+_PACKAGES = ("numpy", "av", "decord", "cv2")  # that decoding imports
+
+
+def places() -> list[str]:
+    """Folders to import from, behind Python's own: of the decoders' packages and of this one.
+
+    Not all of ``sys.path``: the folder of the caller's script is there too, and a ``random.py`` in
+    it would come before Python's.
+    """
+    found = [_HOME]
+    for name in _PACKAGES:
+        with suppress(ImportError, ValueError):  # a package that is there, but has no spec
+            spec = find_spec(name)
+            inside = spec.submodule_search_locations if spec else None
+            found += [Path(folder).resolve().parent for folder in inside or ()]
+    order = [Path(entry).resolve() for entry in sys.path]  # the first to have a name has it
+    ordered = [folder for folder in order if folder in found] + found
+    return [str(folder) for folder in dict.fromkeys(ordered)]
 
 
 class Decoder:
@@ -29,7 +48,7 @@ class Decoder:
         environment = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
         # -B: under its limit on file size Python would leave cut-off .pyc files behind.
         command = [sys.executable, "-I", "-S", "-B", "-c", _START]
-        command += [str(Path(entry).resolve()) for entry in sys.path] + [_HOME]
+        command += places()
         self.errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  # closed by end
         try:
             self.process = subprocess.Popen(

@@ -40,6 +40,8 @@ def read_picture(path: str | Path, max_side: int | None = None) -> Video:
     try:
         with Image.open(path) as image:
             whole = ImageOps.exif_transpose(image).convert("RGB")
+    except FileNotFoundError as error:
+        raise VideoError(f"There is no file called {Path(path).name}.") from error
     except (OSError, Image.DecompressionBombError) as error:
         raise VideoError(f"{Path(path).name} cannot be read as a picture.") from error
     size = whole.height, whole.width

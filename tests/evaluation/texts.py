@@ -104,6 +104,11 @@ def _readme() -> Iterator[str]:
     more = [_moments("vidcom2", ratio) > _moments("gleanvid", ratio) for ratio in _RATIOS]
     yield f"VidCom2 keeps more of it {'below 50 %' if more == [False, *[True] * 4] else '?'}"
     yield f"VidCom2 is {behind} points ahead of it at 15 % (95 % by clip: {low} to {high})"
+    card, ablations = (result(folder, "full(") for folder in ("glimpse-full", "glimpse-ablations"))
+    yield (
+        f"reaches {_percent(card['accuracy'])} % of the card's {card['questions']:,} and "
+        f"{_percent(ablations['accuracy'])} % of the ablations' {ablations['questions']}"
+    )
     yield from _rivals()
 
 
@@ -178,10 +183,30 @@ def _ablations() -> Iterator[str]:
     ours = result("glimpse-ablations", "gleanvid(retention_ratio=0.15)")["accuracy"]
     without = result("glimpse-ablations", "ablation(retention_ratio=0.15, selection='random')")
     vcast = result("glimpse-ablations", "vcast(retention_ratio=0.15)")["accuracy"]
-    yield f"On the built-in model at 15 % {SELECTION}"
+    yield f"On the built-in model at 15 % and those 300 questions {SELECTION}"
+    yield from _sets()
     yield f"falls from {_percent(ours)} % to {_percent(without['accuracy'])} %"
     yield f"V-CAST ({_percent(vcast)} %)"
     yield from _first_unit()
+
+
+def _sets() -> Iterator[str]:
+    """Which questions the tables ask, and what is right with all tokens and at 15 %."""
+    folders = ("glimpse", "glimpse-ablations", "glimpse-all", "glimpse-full")
+    full = {folder: result(folder, "full(") for folder in folders}
+    share = {folder: _percent(row["accuracy"]) for folder, row in full.items()}
+    count = {folder: f"{row['questions']:,}" for folder, row in full.items()}
+    at15 = {
+        folder: _percent(result(folder, "gleanvid(retention_ratio=0.15")["accuracy"])
+        for folder in folders[:3]
+    }
+    yield (
+        f"the same {count['glimpse']} (all tokens {share['glimpse']} %, GleanVID at 15 % "
+        f"{at15['glimpse']} %)"
+    )
+    for folder in folders[1:3]:
+        yield f"`{folder}/` {count[folder]} ({share[folder]} % and {at15[folder]} %)"
+    yield f"`glimpse-full/` {count['glimpse-full']} ({share['glimpse-full']} %)"
 
 
 def _first_unit() -> Iterator[str]:
@@ -193,7 +218,7 @@ def _first_unit() -> Iterator[str]:
         [_percent(rows[name][measure]) for name in ("ablation", "gleanvid")]
         for measure in ("accuracy", "evidence_moments")
     )
-    yield f"accuracy at 15 % is {accuracy[0]} % for the paper's rule's {accuracy[1]} %"
+    yield f"accuracy at 15 %, on the 240, is {accuracy[0]} % for the paper's rule's {accuracy[1]} %"
     yield f"{moments[0]} % of the moments of evidence keep a token for {moments[1]} %"
     report = _bench("glimpse-first-unit/results.json")["results"]
     differ = holm([row["p_gleanvid_clips"] for row in report if "p_gleanvid_clips" in row])

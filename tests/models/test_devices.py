@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
+from unittest.mock import patch
 
 import pytest
 import torch
@@ -15,7 +16,7 @@ from gleanvid.models.boundary.decoding import Prefilled
 from gleanvid.models.boundary.layers import _cut_table
 from gleanvid.models.boundary.masks import narrowed_mask
 from gleanvid.models.boundary.sequence import Span, plan_prompt, reduce_packed, reduce_rows
-from gleanvid.types import Compression
+from gleanvid.types import Compression, VideoTokens
 from tests.models.oracle import QUESTIONS, EveryNth, generate, model_inputs
 from tests.models.tiny import noise_video
 from tests.models.work import fewer_layers
@@ -74,14 +75,12 @@ def flash_attention(hf_model):
     """The model calls ``flash`` as it would call FlashAttention-2."""
     configs = {id(m.config): m.config for m in hf_model.modules() if hasattr(m, "config")}
     before = {name: config._attn_implementation for name, config in configs.items()}
-    kernel = ALL_ATTENTION_FUNCTIONS["flash_attention_2"]
-    ALL_ATTENTION_FUNCTIONS["flash_attention_2"] = flash
     for config in configs.values():
         config._attn_implementation = "flash_attention_2"
     try:
-        yield
+        with patch.dict(ALL_ATTENTION_FUNCTIONS._local_mapping, flash_attention_2=flash):
+            yield
     finally:
-        ALL_ATTENTION_FUNCTIONS["flash_attention_2"] = kernel
         for name, config in configs.items():
             config._attn_implementation = before[name]
 
@@ -114,7 +113,7 @@ def prompt(method):
     """A prompt of 20 columns with a video of 12, and how it is shortened."""
     present, columns = torch.ones(1, 20, dtype=torch.bool), torch.arange(3, 15)
     spans = [[Span(columns, (3, 2, 2))]]
-    tokens = type("Tokens", (), {"grid": (3, 2, 2), "__len__": lambda self: 12})()
+    tokens = VideoTokens(torch.zeros(12, 1), (3, 2, 2))
     records: list[list[Compression]] = [[method.compress(tokens)]]
     return spans, records, plan_prompt(present, spans, records)
 

@@ -4,6 +4,7 @@ import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -46,10 +47,11 @@ def started(monkeypatch):
 
 
 def pretend(monkeypatch, tmp_path, source):
-    """Have the decoding process import a fake PyAV; it sees this process's ``sys.path``."""
+    """Have the decoding process import a fake PyAV, which this process would import, too."""
     (tmp_path / "fake" / "av").mkdir(parents=True)
     (tmp_path / "fake" / "av" / "__init__.py").write_text(source)
     monkeypatch.syspath_prepend(tmp_path / "fake")
+    monkeypatch.delitem(sys.modules, "av", raising=False)
 
 
 def test_a_hanging_decoder_is_stopped_in_time(clip, monkeypatch, tmp_path, started):
@@ -139,6 +141,29 @@ def test_from_a_script_without_a_main_guard_in_another_folder(clip, tmp_path):
         [sys.executable, "-"], input=script, capture_output=True, text=True, cwd=tmp_path
     )
     assert done.stdout.strip() == "[0, 13, 26, 39]", done.stderr
+
+
+@pytest.mark.parametrize("name", ["random.py", "numpy/__init__.py"])
+def test_modules_beside_the_caller_s_script_are_not_the_decoder_s(clip, tmp_path, name):
+    beside = tmp_path / "beside" / name
+    beside.parent.mkdir(parents=True)
+    script = tmp_path / "beside" / "script.py"
+    script.write_text(
+        f"import sys; own = sys.path.pop(0); sys.path[:0] = {sys.path!r}\n"
+        "from gleanvid.video import read_video\n"
+        "sys.path.insert(0, own)\n"  # those of this process are imported by now
+        f"open({str(beside)!r}, 'w').write('raise SystemExit(3)')\n"
+        f"print(read_video({str(clip)!r}, 4).indices.tolist())\n"
+    )
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True)
+    assert done.stdout.strip() == "[0, 13, 26, 39]", done.stderr
+
+
+def test_the_decoder_finds_its_packages_by_their_folders_alone():
+    """Of an installation, and of a checkout on the caller's path."""
+    folders = [Path(folder) for folder in spare.places()]
+    assert Path(worker.__file__).parents[2] in folders
+    assert all(any((folder / name).is_dir() for folder in folders) for name in ("numpy", "av"))
 
 
 def test_the_decoding_process_does_not_import_torch():

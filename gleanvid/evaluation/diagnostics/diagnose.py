@@ -15,19 +15,19 @@ from typing import Any
 from torch import Tensor
 
 from gleanvid import metrics
-from gleanvid.compressors import Compressor
+from gleanvid.compressors import Compressor, method_from
 from gleanvid.compressors.ablation import Ablation
+from gleanvid.compressors.full_tokens import FullTokens
 from gleanvid.evaluation.benchmarks import BenchmarkError, open_benchmark
 from gleanvid.evaluation.benchmarks.published import split
 from gleanvid.evaluation.paper.presets import ClipSample
 from gleanvid.evaluation.recording.layout import is_recording
 from gleanvid.evaluation.recording.model import read_clip
 from gleanvid.evaluation.run.fingerprint import describe_model
-from gleanvid.evaluation.run.setups import method_from
 from gleanvid.models.base import ModelAdapter
 from gleanvid.models.encoded import Encoded
 from gleanvid.models.generation.sampling import Sampling
-from gleanvid.types import Compression, ModelError, VideoError
+from gleanvid.types import Compression, ModelError, Video, VideoError
 from gleanvid.video.reader import Backend
 
 SUFFIXES = (".mp4", ".mkv", ".webm", ".mov", ".avi", ".m4v", ".mpg", ".mpeg", ".ts", ".wmv", ".flv")
@@ -60,12 +60,12 @@ class Row:
 
 @dataclass(frozen=True)
 class Skipped:
-    """A clip, or one compressor at one ratio on a clip, that could not be measured."""
+    """A clip, or a compressor on a clip, that could not be measured."""
 
     clip: str
     reason: str
     name: str = ""
-    retention_ratio: float = 0.0
+    retention_ratio: float = 0.0  # 0: at none, because a signal is missing
 
 
 def find_clips(places: Sequence[str | Path]) -> list[Path]:
@@ -128,12 +128,18 @@ def diagnose_clips(
             on_clip(number, path)
         try:
             video = read_clip(path, num_frames, backend)
-            encoded = model.encode(video, needs)
+            encoded, missing = _encoded(model, video, needs)
         except (VideoError, ModelError, ValueError, OSError) as error:
             yield Skipped(path.name, str(error))
             continue
         debiased = metrics.debiased(encoded.tokens.features)
+        refused = {name: method.needs & missing.keys() for _, name, method in methods}
+        for name, signals in refused.items():
+            if signals:
+                yield Skipped(path.name, missing[min(signals)], name)
         for part, name, method in methods:
+            if refused[name]:
+                continue
             try:
                 record = whole_record(model, encoded, method)
             except (ValueError, ModelError) as error:
@@ -142,12 +148,28 @@ def diagnose_clips(
             yield _measured(path.name, part, name, method, debiased, record)
 
 
+def _encoded(
+    model: ModelAdapter, video: Video, needs: frozenset[str]
+) -> tuple[Encoded, dict[str, str]]:
+    """The clip with the signals that can be had, and why not the others."""
+    missing: dict[str, str] = {}
+    try:
+        return model.encode(video, needs), missing
+    except ModelError:
+        for signal in needs:
+            try:
+                model.encode(video, frozenset({signal}))
+            except ModelError as error:
+                missing[signal] = str(error)
+        return model.encode(video, needs - missing.keys()), missing
+
+
 def _methods(names: Sequence[str], ratios: Sequence[float]) -> list[tuple[str, str, Compressor]]:
     """Part, name and method of every row."""
     asked = sorted({*ratios, POSITION_RATIO}, reverse=True)
     methods: list[tuple[str, str, Compressor]] = []
     for name in dict.fromkeys(names):
-        own = [1.0] if name == "full" else asked
+        own = [1.0] if isinstance(method_from(name), FullTokens) else asked
         methods += [("compressor", name, method_from(name, ratio)) for ratio in own]
     for selection in SELECTIONS:
         methods.append(("selection", selection, Ablation(SELECTION_RATIO, selection=selection)))

@@ -196,14 +196,14 @@ def _number(value: float | None) -> str:
 
 
 def _reasons(skipped: Sequence[Mapping[str, Any]]) -> list[str]:
-    """A line a clip that failed, or a compressor at a ratio with the number of its clips."""
-    lines = Counter(
-        f"{item['name']} at {item['retention_ratio']:g}: {item['reason']}"
-        if item["name"]
-        else f"{item['clip']}: {item['reason']}"
-        for item in skipped
-    )
+    """A line a clip that failed, or a compressor with the number of its clips."""
+    lines = Counter(f"{_what(item)}: {item['reason']}" for item in skipped)
     return [f"- {line}" + (f" ({n} clips)" if n > 1 else "") for line, n in lines.items()]
+
+
+def _what(item: Mapping[str, Any]) -> str:
+    ratio = f" at {item['retention_ratio']:g}" if item["retention_ratio"] else ""
+    return item["name"] + ratio if item["name"] else item["clip"]
 
 
 def draw(folder: Path, found: Mapping[str, Any]) -> None:

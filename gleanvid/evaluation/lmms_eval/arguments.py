@@ -6,24 +6,30 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from gleanvid.compressors import COMPRESSORS, Compressor, declared_settings
+from gleanvid.compressors import (
+    COMPRESSORS,
+    Compressor,
+    declared_settings,
+    from_settings,
+    key_of,
+    settings_in,
+)
+from gleanvid.compressors.full_tokens import FullTokens
 
 
-def named_compressor(name: str, given: Mapping[str, Any]) -> Compressor:
-    """The method of that name with ``given`` settings. Raises ``ValueError``."""
-    if name not in COMPRESSORS:
-        raise ValueError(f"compressor={name!r} must be one of {', '.join(COMPRESSORS)}")
+def named_compressor(text: str, given: Mapping[str, Any]) -> Compressor:
+    """The method written as ``text`` with ``given`` settings. Raises ``ValueError``."""
+    written = settings_in(text)
+    name = key_of(written.pop("name"))
     declared = declared_settings(COMPRESSORS[name])
     values: dict[str, Any] = {}
-    for setting, value in COMPRESSORS[name].with_current_names(given).items():
-        if setting not in declared:
-            raise ValueError(f"{name} has no setting {setting}; it has {', '.join(declared)}")
-        kind = declared[setting][1]
-        none = isinstance(value, str) and value.lower() in ("none", "all")
+    for setting, value in COMPRESSORS[name].with_current_names(written | dict(given)).items():
+        kind = declared[setting][1] if setting in declared else type(value)
+        none = value is None or (isinstance(value, str) and value.lower() in ("none", "all"))
         values[setting] = None if none else float(value) if kind is float else value
-    if name == "full":
+    if name == FullTokens.name:
         values.pop("retention_ratio", None)  # so that one line serves all methods
-    return COMPRESSORS[name](**values)
+    return from_settings({"name": name} | values)
 
 
 def journal_path(given: str | None, rank: int, world_size: int) -> Path | None:

@@ -36,7 +36,7 @@ _DAMAGED = (
 )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class RecordedVideo(Video):
     """Frames of a recording, with the tokens that they became."""
 
@@ -53,6 +53,10 @@ class Recording:
     video: RecordedVideo
     runs: tuple[Run, ...]
     log_probability: tuple[float, ...]
+
+    def __repr__(self) -> str:
+        model = self.facts["model"]["model"]
+        return f"Recording({self.video}, {self.tokens}, {model}, {len(self.runs)} runs)"
 
     @property
     def tokens(self) -> VideoTokens:

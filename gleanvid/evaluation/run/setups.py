@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
 
-from gleanvid.compressors import COMPRESSORS, from_settings
+from gleanvid.compressors import COMPRESSORS, method_from
 from gleanvid.compressors.base import Chain, Compressor
 from gleanvid.compressors.full_tokens import FullTokens
 
@@ -86,35 +85,6 @@ def _with_current_names(call: re.Match[str]) -> str:
     renamed = COMPRESSORS[name].renamed if name in COMPRESSORS else {}
     current = _NAME.sub(lambda found: renamed.get(found[0], found[0]), settings)
     return f"{name}({current})"
-
-
-def names_in(text: str) -> list[str]:
-    """Methods of a list such as ``gleanvid,fastvid(variant=llava_video, beta=0.5)``."""
-    return re.split(r",\s*(?![^()]*\))", text)
-
-
-def method_from(text: str, retention_ratio: float | None = None) -> Compressor:
-    """A method by name, with settings in brackets: ``holitom(tau=0.65)``; :func:`described` undone.
-
-    Values are written as in Python; words need no quotes. Raises ``ValueError`` for an unknown
-    method or setting and for a value out of its range.
-    """
-    name, _, listed = text.removesuffix(")").partition("(")
-    pairs = [part.partition("=") for part in re.split(r",\s*", listed) if part]
-    settings = {setting: _value(value) for setting, _, value in pairs}
-    if retention_ratio is not None and name != FullTokens.name:
-        settings["retention_ratio"] = retention_ratio
-    return from_settings({"name": name, **settings})
-
-
-def _value(text: str) -> Any:
-    words = {"true": True, "false": False, "none": None}
-    if text.lower() in words:
-        return words[text.lower()]
-    try:
-        return ast.literal_eval(text)
-    except (ValueError, SyntaxError):
-        return text
 
 
 def setup_from(key: str, label: str = "") -> Setup:

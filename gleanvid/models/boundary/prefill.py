@@ -24,6 +24,10 @@ class Prefill:
     prompt_tokens_kept: list[int] = field(default_factory=list)
     compress_s: float = 0.0
 
+    def __repr__(self) -> str:
+        stages = {layer: _unwrapped(rows) for layer, rows in self.stages.items()}
+        return f"Prefill({stages or 'no prompt with a video yet'})"
+
     @property
     def by_layer(self) -> dict[int, Records]:
         """Layer -> record: a list per row for batches, a list per video where there are several."""

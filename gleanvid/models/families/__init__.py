@@ -23,23 +23,35 @@ from gleanvid.models.families.smolvlm import SmolVLM
 from gleanvid.models.families.video_llama3 import VideoLlama3
 from gleanvid.types import ModelError
 
-MODELS: tuple[type[ModelAdapter], ...] = (
-    Qwen3VL,
-    Qwen25VL,
-    Qwen2VL,
-    Qwen3Omni,
-    Glm4V,
-    Gemma4,
-    Molmo2,
-    LlavaOnevision,
-    LlavaVideo,
-    LlavaNextVideo,
-    PerceptionLM,
-    SmolVLM,
-    InternVL,
-    VideoLlama3,
-    Qwen35,
-    MiniCPMV,
+
+class Families(tuple[type[ModelAdapter], ...]):
+    """Adapters, the first that fits being taken; it prints their names alone."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return f"Families({', '.join(family.__name__ for family in self)})"
+
+
+MODELS = Families(
+    (
+        Qwen3VL,
+        Qwen25VL,
+        Qwen2VL,
+        Qwen3Omni,
+        Glm4V,
+        Gemma4,
+        Molmo2,
+        LlavaOnevision,
+        LlavaVideo,
+        LlavaNextVideo,
+        PerceptionLM,
+        SmolVLM,
+        InternVL,
+        VideoLlama3,
+        Qwen35,
+        MiniCPMV,
+    )
 )
 
 REFUSED = {  # types that see videos and cannot be compressed, with the reason

@@ -4,8 +4,9 @@ Gemma team, "Gemma 4", 2026. A token is the mean of a block of patches (3x3). Th
 give every layer inputs of its own by token, which follow the tokens that stay; in the larger ones
 the tokens of a frame see each other within a window. Windows are counted in the whole prompt, so a
 token that stays sees what it would have seen; transformers makes masks of all pairs of tokens where
-a prompt is longer than a window. The last layers of the smaller models read keys of earlier ones.
-So nothing can be taken out inside. Sound is refused.
+a prompt is longer than a window, ahead of where tokens are taken out (``results/mask_memory.md``).
+The last layers of the smaller models read keys of earlier ones. So nothing can be taken out inside.
+Sound is refused.
 
 The unified model has no vision tower: a token is a block of pixels, and there is no saliency.
 """

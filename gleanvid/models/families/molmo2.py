@@ -3,7 +3,8 @@
 Clark et al., "Molmo2", 2026, arXiv:2601.10611. A token is a block of patches (3x3) pooled by
 attention and added to the row of its placeholder, which is that of images. All visual tokens and
 the marks around frames are one block in which the mask is not causal; it is cut to the tokens that
-stay. transformers makes it of all pairs of tokens, and pools the patches of all frames at once.
+stay. transformers makes it of all pairs of tokens ahead of that (``results/mask_memory.md``), and
+pools the patches of all frames at once.
 """
 
 from __future__ import annotations

@@ -8,9 +8,11 @@ import urllib.error
 import urllib.request
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from hashlib import sha256
 from io import BytesIO
 from time import perf_counter
 from typing import Any
+from urllib.parse import urlencode
 
 from gleanvid.types import ModelError, Video
 
@@ -46,13 +48,14 @@ class Server:
     def _served(self) -> dict[str, Any]:
         return dict(self._json("/v1/models")["data"][0])
 
-    def records(self, since: int = 0) -> dict[str, Any] | None:
-        """The method, the rate, and the records behind number ``since``.
+    def records(self, since: int = 0, uuid: str | None = None) -> dict[str, Any] | None:
+        """The method, the rate, and the records behind number ``since``: all, or of a ``uuid``.
 
         None where the server has no method of ours, or does not tell (``VLLM_PLUGINS=gleanvid``).
         """
         try:
-            return dict(self._json(f"/gleanvid/records?since={since}"))
+            asked = {"since": since} | ({} if uuid is None else {"uuid": uuid})
+            return dict(self._json(f"/gleanvid/records?{urlencode(asked)}"))
         except ModelError as error:
             if isinstance(error.__cause__, urllib.error.HTTPError) and error.__cause__.code == 404:
                 return None
@@ -139,6 +142,7 @@ def _sentence(error: urllib.error.HTTPError) -> str:
 def frames_part(video: Video) -> tuple[dict[str, Any], dict[str, Any]]:
     """The very frames of a video as a part of a turn, and the field that tells their times.
 
+    The part's ``uuid`` is made of both, so that the server's record of it can be found again.
     They are sent without loss: the server takes any image in a list that it calls JPEG. It must
     have been started with ``--trust-request-mm-kwargs``.
     """
@@ -156,10 +160,11 @@ def frames_part(video: Video) -> tuple[dict[str, Any], dict[str, Any]]:
         "total_num_frames": max(int(video.total_frames), len(video)),
         "duration": float(video.duration),
     }
-    part = {
+    part: dict[str, Any] = {
         "type": "video_url",
         "video_url": {"url": "data:video/jpeg;base64," + ",".join(encoded)},
     }
+    part["uuid"] = "gleanvid-" + sha256(json.dumps([encoded, told]).encode()).hexdigest()
     return part, {"media_io_kwargs": {"video": told}}
 
 

@@ -18,13 +18,16 @@ class RecordsEndpoint:
         """Add the route."""
         from fastapi import HTTPException
 
-        async def records(since: int = 0) -> Any:
-            """The method, the rate, the number of records so far, and those behind ``since``."""
+        async def records(since: int = 0, uuid: str | None = None) -> Any:
+            """The method, the rate, the number of records so far, and those behind ``since``.
+
+            With ``uuid``: those of the videos to which requests gave it.
+            """
             engine = app.state.gleanvid_engine
             config = engine.vllm_config.model_config
             if getattr(config.hf_config, "gleanvid", None) is None:
                 raise HTTPException(404, "this server was started without a method of GleanVID")
-            found = await engine.collective_rpc("gleanvid_records", args=(since,))
+            found = await engine.collective_rpc("gleanvid_records", args=(since, uuid))
             return found[0] | {"pruning_rate": config.multimodal_config.video_pruning_rate}
 
         app.add_api_route("/gleanvid/records", records, methods=["GET"])

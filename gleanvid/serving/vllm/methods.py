@@ -13,7 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from gleanvid.compressors import COMPRESSORS, Compressor, declared_settings, from_settings
+from gleanvid.compressors import (
+    COMPRESSORS,
+    Compressor,
+    declared_settings,
+    from_settings,
+    settings_in,
+)
 from gleanvid.types import VideoTokens
 
 if TYPE_CHECKING:
@@ -45,7 +51,7 @@ def servable() -> list[str]:
 
 
 def chosen_method(given: Any, pruning_rate: float | None) -> Compressor | None:
-    """The method of ``--additional-config '{"gleanvid": ...}'``: a name, or settings with "name".
+    """The method of ``--additional-config '{"gleanvid": ...}'``: as people write it, or settings.
 
     None where ``given`` is None. Raises ``ValueError`` with one sentence for anything that cannot
     be served.
@@ -55,7 +61,7 @@ def chosen_method(given: Any, pruning_rate: float | None) -> Compressor | None:
     """
     if given is None:
         return None
-    settings = {"name": given} if isinstance(given, str) else given
+    settings = settings_in(given) if isinstance(given, str) else given
     if not isinstance(settings, Mapping) or "name" not in settings:
         raise ValueError(
             f"gleanvid={given!r} in --additional-config must be the name of a method, or its "

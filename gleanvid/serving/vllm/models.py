@@ -17,7 +17,7 @@ from gleanvid.serving.vllm import positions as mrope
 from gleanvid.serving.vllm.methods import choose, kept_count
 from gleanvid.serving.vllm.positions import Grid, Medium
 from gleanvid.serving.vllm.processors import FrameProcessor, GridProcessor
-from gleanvid.serving.vllm.records import Records
+from gleanvid.serving.vllm.records import FIELD, Records
 from gleanvid.serving.vllm.start import method_of
 
 _MixedIn: Any = object  # a class of vLLM stands behind it
@@ -36,13 +36,26 @@ class _Choosing(_MixedIn):
         merge = self.config.vision_config.spatial_merge_size
         return int(patches[0]), int(patches[1]) // merge, int(patches[2]) // merge
 
-    def _keep(self, rows: Tensor, grid: Grid) -> Tensor:
+    def _parse_and_validate_video_input(self, **kwargs: Any) -> Any:
+        """vLLM's own, with the digests of the videos' uuids where the processor sent them."""
+        digests = kwargs.pop(FIELD, None)
+        made = super()._parse_and_validate_video_input(**kwargs)
+        if made is not None:
+            made.gleanvid_digests = digests
+        return made
+
+    def _digests(self, video_input: Any) -> list[list[int]]:
+        """Of every video."""
+        known = getattr(video_input, "gleanvid_digests", None)
+        return [[]] * len(video_input["video_grid_thw"]) if known is None else known.tolist()
+
+    def _keep(self, rows: Tensor, grid: Grid, digest: Sequence[int]) -> Tensor:
         """int64 [K]: tokens that stay of a video's rows; DeepStack's stand behind its features."""
         assert self.method is not None
         count = kept_count(grid, self.video_pruning_rate, whole_unit=self.whole_unit)
         features = rows[:, : self.config.vision_config.out_hidden_size]
         keep = choose(self.method, features, grid, count)
-        self.records.add(grid, keep)
+        self.records.add(grid, keep, digest)
         return keep
 
     def _postprocess_image_embeds_evs(self, image_embeds_split: Any, image_input: Any) -> Any:
@@ -100,12 +113,15 @@ class _ByFrame(_Choosing):
         if self.method is None:
             return super()._postprocess_video_embeds_evs(video_embeds_split, video_input)
         patches = video_input["video_grid_thw"].tolist()
-        parts = zip(video_embeds_split, patches, video_input.timestamps, strict=True)
+        told = (patches, video_input.timestamps, self._digests(video_input))
+        parts = zip(video_embeds_split, *told, strict=True)
         return tuple(self._shortened(*part) for part in parts)
 
-    def _shortened(self, rows: Tensor, patches: list[int], timestamps: Any) -> Tensor:
+    def _shortened(
+        self, rows: Tensor, patches: list[int], timestamps: Any, digest: Sequence[int]
+    ) -> Tensor:
         grid = self._token_grid(patches)
-        keep = self._keep(rows, grid)
+        keep = self._keep(rows, grid, digest)
         kept = torch.zeros(len(rows), dtype=torch.bool, device=rows.device)
         kept[keep] = True
         return self._create_final_video_embeddings(
@@ -191,11 +207,10 @@ class Qwen25VL(_Choosing, qwen2_5_vl.Qwen2_5_VLForConditionalGeneration):
             return super()._postprocess_video_embeds_evs(video_embeds_split, video_input)
         shortened = []
         seconds = video_input["second_per_grid_ts"].tolist()
-        for rows, patches, second in zip(
-            video_embeds_split, video_input["video_grid_thw"].tolist(), seconds, strict=True
-        ):
+        told = (video_input["video_grid_thw"].tolist(), seconds, self._digests(video_input))
+        for rows, patches, second, digest in zip(video_embeds_split, *told, strict=True):
             grid = self._token_grid(patches)
-            keep = self._keep(rows, grid)
+            keep = self._keep(rows, grid, digest)
             per_unit = second * self.config.vision_config.tokens_per_second
             shortened.append(with_positions(rows[keep], mrope.grid_rows(keep, grid, per_unit)))
         return tuple(shortened)

@@ -1,8 +1,15 @@
-"""The latest records of a running engine: which tokens of which grid its videos kept."""
+"""The latest records of a running engine: which tokens of which grid its videos kept.
+
+An engine knows no client. A video is told from others of its grid by the ``uuid`` that its request
+gives it (a field of vLLM's own), which reaches the model as :func:`digest`.
+"""
 
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+from hashlib import sha256
 from typing import Any
 
 from torch import Tensor
@@ -12,24 +19,43 @@ from gleanvid.serving.vllm.positions import Grid
 KEPT = 64  # records that are remembered; one of 8000 kept tokens takes 64 kB
 
 
+FIELD = "gleanvid_digest"  # of a video's inputs
+DIGEST = 32  # bytes of a digest
+
+
+def digest(uuid: str | None) -> list[int]:
+    """What a video of this uuid is called in the model: 32 bytes, zeros for none."""
+    return list(bytes(DIGEST) if uuid is None else sha256(uuid.encode()).digest())
+
+
+@dataclass(frozen=True, eq=False)
+class _Record:
+    number: int
+    grid: Grid
+    keep: Tensor
+    digest: Sequence[int]
+
+
 class Records:
     """Records in the order in which the engine made them, numbered from 1."""
 
     def __init__(self) -> None:
-        self._latest: deque[tuple[int, Grid, Tensor]] = deque(maxlen=KEPT)
+        self._latest: deque[_Record] = deque(maxlen=KEPT)
         self._count = 0
 
-    def add(self, grid: Grid, keep: Tensor) -> None:
-        """``keep`` int64 [K] stays on its device until somebody asks."""
+    def add(self, grid: Grid, keep: Tensor, name: Sequence[int] = ()) -> None:
+        """``keep`` int64 [K] stays on its device until somebody asks; ``name``: a digest."""
         self._count += 1
-        self._latest.append((self._count, grid, keep))
+        self._latest.append(_Record(self._count, grid, keep, tuple(name)))
 
-    def since(self, number: int) -> list[dict[str, Any]]:
-        """Those behind ``number`` that are still remembered, ready for JSON."""
+    def since(self, number: int, uuid: str | None = None) -> list[dict[str, Any]]:
+        """Those behind ``number`` that are still remembered, ready for JSON; all, or of a uuid."""
+        name = tuple(digest(uuid))
         return [
-            {"number": count, "grid": list(grid), "keep": keep.tolist()}
-            for count, grid, keep in self._latest
-            if count > number
+            {"number": one.number, "grid": list(one.grid), "keep": one.keep.tolist()}
+            | ({} if uuid is None else {"uuid": uuid})
+            for one in self._latest
+            if one.number > number and (uuid is None or one.digest == name)
         ]
 
     @property
@@ -43,12 +69,12 @@ class WorkerRecords:
 
     model_runner: Any
 
-    def gleanvid_records(self, since: int) -> dict[str, Any]:
-        """The method, how many records there are, and those behind number ``since``."""
+    def gleanvid_records(self, since: int, uuid: str | None = None) -> dict[str, Any]:
+        """The method, how many records there are, and :meth:`Records.since`."""
         model = self.model_runner.get_model()
         records: Records = model.records
         return {
             "method": model.config.gleanvid,
             "count": records.count,
-            "records": records.since(since),
+            "records": records.since(since, uuid),
         }

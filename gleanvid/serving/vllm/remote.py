@@ -23,7 +23,7 @@ from gleanvid.models.generation.prompt import literal
 from gleanvid.models.generation.sampling import GREEDY, Sampling
 from gleanvid.serving.vllm import SCHEME
 from gleanvid.serving.vllm.client import Reply, Server, frames_part
-from gleanvid.types import Compression, ModelError, StoppedError, VideoTokens
+from gleanvid.types import Compression, ModelError, StoppedError
 
 
 def load_served(name: str, **loading: Any) -> ModelAdapter:
@@ -62,8 +62,10 @@ class _Served:
             told = self.server.records()
             if told is not None:
                 _check(told, compressor)
-            reply = self._ask(encoded, question, sampling, history, on_text, stop)
-            record = self._record(encoded.tokens, encoded, compressor, told)
+            part, more = frames_part(encoded.video)
+            reply = self._ask(part, more, question, sampling, history, on_text, stop)
+            uuid = None if told is None else part["uuid"]
+            record = self._record(encoded, compressor, uuid)
         dropped = record.num_tokens - record.num_kept
         return Answer(
             text=reply.text.strip(),
@@ -79,7 +81,8 @@ class _Served:
 
     def _ask(
         self,
-        encoded: Encoded,
+        part: dict[str, Any],
+        more: dict[str, Any],
         question: str,
         sampling: Sampling,
         history: History,
@@ -98,7 +101,6 @@ class _Served:
             {"role": ("assistant", "user")[place % 2], "content": words}
             for place, words in enumerate(rest)
         ]
-        part, more = frames_part(encoded.video)
         content = [part, {"type": "text", "text": first}]
         drawn: dict[str, Any] = {"temperature": sampling.temperature, "top_p": sampling.top_p}
         if sampling.seed is not None:
@@ -108,19 +110,18 @@ class _Served:
         )
 
     def _record(
-        self,
-        tokens: VideoTokens,
-        encoded: Encoded,
-        compressor: Compressor | Chain | None,
-        before: dict[str, Any] | None,
+        self, encoded: Encoded, compressor: Compressor | Chain | None, uuid: str | None
     ) -> Compression:
-        """What the server kept; where it does not tell, what the method keeps here."""
-        told = None if before is None else self.server.records(before["count"])
+        """What the server kept of the video of this uuid; what the method keeps here without one.
+
+        The server remembers the latest videos of all its clients, and this object its own.
+        """
+        tokens = encoded.tokens
+        told = None if uuid is None else self.server.records(uuid=uuid)
         for one in told["records"] if told else ():
-            if tuple(one["grid"]) == tokens.grid:
-                record = Compression.pruned(torch.tensor(one["keep"]), tokens.grid)
-                self._records[encoded] = record
-        if told and encoded in self._records:  # of an earlier question, from the server's caches
+            if one.get("uuid") == uuid and tuple(one["grid"]) == tokens.grid:
+                self._records[encoded] = Compression.pruned(torch.tensor(one["keep"]), tokens.grid)
+        if told and encoded in self._records:
             return self._records[encoded]
         if compressor is None:
             return Compression.pruned(torch.arange(len(tokens)), tokens.grid)

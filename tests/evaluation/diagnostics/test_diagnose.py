@@ -106,6 +106,31 @@ def test_the_command_fails_if_nothing_can_be_measured(folder, tmp_path, capsys):
     assert "uniform" in capsys.readouterr().out
 
 
+@pytest.fixture(scope="module")
+def recordings(folder, tmp_path_factory):
+    """Both clips, without saliency and keys."""
+    place = tmp_path_factory.mktemp("recordings")
+    asked = ["--compressor", "full", "--num-frames", "4", "--device", "cpu", "--out", str(place)]
+    assert main(["record", str(folder / "a.mp4"), str(folder / "b.mp4"), *asked]) == 0
+    return place
+
+
+def test_a_signal_that_was_not_recorded_keeps_back_only_its_methods(recordings, tmp_path, capsys):
+    asked = ["--compressor", "full,uniform,holitom,visionzip", "--retention-ratio", "0.5,0.25"]
+    assert main(["diagnose", str(recordings), *asked, "--out", str(tmp_path)]) == 0
+    told = capsys.readouterr().err
+    for name in ("holitom", "visionzip"):
+        assert told.count(f"skipped: {name}: This recording holds no ") == 1
+    with (tmp_path / "diagnosis.csv").open() as sheet:
+        rows = [row["name"] for row in csv.DictReader(sheet) if row["part"] == "compressor"]
+    assert rows == ["full", "uniform", "uniform"] * 2
+    page = (tmp_path / "diagnosis.md").read_text()
+    assert "- holitom: This recording holds no saliency" in page and "(2 clips)" in page
+    alone = ["--compressor", "holitom", "--out", str(tmp_path / "none")]
+    assert main(["diagnose", str(recordings), *alone]) == 1
+    assert "no compressor could be measured" in capsys.readouterr().err
+
+
 def test_names_may_hold_settings(folder, tmp_path, capsys):
     names = "gleanvid,ablation(first_unit=centred)"
     asked = ["--compressor", names, "--retention-ratio", "0.25", "--num-frames", "4"]

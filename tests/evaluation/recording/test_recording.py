@@ -70,6 +70,7 @@ def test_all_of_the_clip_is_there(recorded, model, video):
     for name in ("features", "saliency", "keys", "seconds", "rectangles"):
         assert torch.equal(getattr(found.tokens, name), getattr(encoded.tokens, name)), name
     assert found.tokens.grid == encoded.tokens.grid
+    assert len(repr(found)) <= 300 and len(repr(encoded)) <= 300
     assert np.abs(found.video.frames.astype(int) - video.frames.astype(int)).mean() < 4  # JPEG
     assert np.array_equal(found.video.timestamps, video.timestamps)
     assert found.facts["licence"]["clip"] == "CC0-1.0"

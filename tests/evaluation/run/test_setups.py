@@ -2,6 +2,7 @@
 
 import pytest
 
+from gleanvid.compressors import method_from, names_in
 from gleanvid.compressors.ablation import Ablation
 from gleanvid.compressors.base import Chain
 from gleanvid.compressors.flashvid import FlashVID
@@ -9,7 +10,7 @@ from gleanvid.compressors.full_tokens import FullTokens
 from gleanvid.compressors.gleanvid import GleanVID
 from gleanvid.compressors.holitom import HoliTom
 from gleanvid.compressors.vcast import VCast
-from gleanvid.evaluation.run.setups import Setup, current_key, method_from, names_in, setup_from
+from gleanvid.evaluation.run.setups import Setup, current_key, setup_from
 
 
 @pytest.mark.parametrize(

@@ -3,11 +3,14 @@
 import base64
 import json
 import threading
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from io import BytesIO
+from urllib.parse import parse_qsl
 
 import numpy as np
 import pytest
+import torch
 from PIL import Image
 
 import gleanvid
@@ -15,6 +18,7 @@ from gleanvid.evaluation.bench import bench_serve
 from gleanvid.models import load_model
 from gleanvid.models.loading.load import BUILTIN
 from gleanvid.serving.vllm.client import Server, frames_part
+from gleanvid.serving.vllm.records import Records, digest
 from gleanvid.serving.vllm.remote import load_served
 from gleanvid.types import ModelError, StoppedError
 
@@ -29,8 +33,10 @@ class Stand(BaseHTTPRequestHandler):
         if self.path == "/v1/models":
             self._send({"data": [{"id": "builtin", "root": str(BUILTIN)}]})
         elif self.path.startswith("/gleanvid/records") and server.told is not None:
-            since = int(self.path.partition("=")[2])
-            records = [one for one in server.records if one["number"] > since]
+            asked = dict(parse_qsl(self.path.partition("?")[2]))
+            records = [one for one in server.records if one["number"] > int(asked["since"])]
+            if "uuid" in asked:
+                records = [one for one in records if one["uuid"] == asked["uuid"]]
             self._send(server.told | {"count": len(server.records), "records": records})
         else:
             self.send_error(404)
@@ -43,7 +49,9 @@ class Stand(BaseHTTPRequestHandler):
             return
         if self.server.next_record:
             number = len(self.server.records) + 1
-            self.server.records.append(self.server.next_record.pop() | {"number": number})
+            (uuid,) = [part["uuid"] for part in self.server.asked[-1]["messages"][0]["content"][:1]]
+            made = {"uuid": uuid, "number": number} | self.server.next_record.pop()
+            self.server.records.append(made)
         self.send_response(200)
         self.end_headers()
         for piece in ("green", " cross"):
@@ -95,6 +103,30 @@ def test_a_served_answer_has_the_server_s_words_and_masks(stand, served, video):
     assert (run.cost.prompt_tokens, run.cost.prompt_tokens_kept) == (430, 130)
     again = gleanvid.ask(video, "What else?", served)  # from the server's caches: no new record
     assert again.compression.keep.tolist() == list(range(100, 200))
+
+
+def test_records_of_other_clients_with_the_same_grid_are_not_taken(stand, served, video):
+    other = {"grid": [4, 10, 10], "keep": list(range(100)), "uuid": "another client's"}
+    stand.records += [other | {"number": 1}, other | {"number": 2}]
+    stand.next_record.append({"grid": [4, 10, 10], "keep": list(range(100, 200))})
+    answers = gleanvid.stream(video, "What moves?", served)
+    next(answers)
+    stand.records.append(other | {"number": 4})  # while ours is answered
+    *_, run = answers
+    assert run.compression.keep.tolist() == list(range(100, 200))
+    darker = replace(video, frames=video.frames // 2)
+    uuids = [frames_part(one)[0]["uuid"] for one in (video, replace(video, name="b"), darker)]
+    assert uuids[0] == uuids[1] != uuids[2]
+
+
+def test_an_engine_s_records_are_told_apart_by_uuid():
+    records, keeps = Records(), [torch.tensor([0]), torch.tensor([1]), torch.tensor([2])]
+    for uuid, keep in zip(("ours", "theirs", None), keeps, strict=True):
+        records.add((1, 2, 2), keep, digest(uuid))
+    (ours,) = records.since(0, "ours")
+    assert (ours["keep"], ours["uuid"], ours["number"]) == ([0], "ours", 1)
+    assert [one["keep"] for one in records.since(1)] == [[1], [2]]
+    assert records.since(1, "ours") == records.since(0, "nobody's") == []
 
 
 def test_without_a_record_the_library_s_own_choice_is_shown(stand, served, video):

@@ -7,7 +7,9 @@ import json
 import re
 import urllib.request
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
+import numpy as np
 import pytest
 
 pytest.importorskip("vllm", reason="vLLM is not installed here: make test-vllm")
@@ -58,6 +60,7 @@ def test_the_very_frames_are_answered_as_by_the_library_and_recorded(served, run
     (record,) = told["records"]
     assert record["grid"] == [*run.compression.grid]
     assert record["keep"] == run.compression.keep.tolist()
+    assert served.records(0, part["uuid"])["records"] == [record | {"uuid": part["uuid"]}]
     assert counted(served, "gleanvid_visual_tokens_kept_total") - kept == len(record["keep"])
     assert counted(served, "gleanvid_videos_total") - videos == 1
 
@@ -70,6 +73,27 @@ def test_a_video_comes_as_a_file_or_in_the_request_and_is_read_once(served):
     assert len(served.records(before)["records"]) == 1  # the same bytes: caches know them
     served.ask([file_part(CLIP.read_bytes(), uuid="another name"), QUESTION], 8)
     assert len(served.records(before)["records"]) == 2
+    assert len(served.records(before, "another name")["records"]) == 1
+
+
+def test_two_clients_at_once_with_the_same_grid_find_their_own_records(served, run):
+    """Every request finds the record of its own frames, though all are of one grid."""
+    videos = [replace(run.video, frames=np.roll(run.video.frames, 9 * n, 1)) for n in (1, 2, 3)]
+
+    def asked(video):
+        part, more = frames_part(video)
+        served.ask([part, QUESTION], 4, **more)
+        (record,) = served.records(uuid=part["uuid"])["records"]
+        return record["keep"]
+
+    model = load_model("builtin", device="cpu", dtype="float32")
+    with ThreadPoolExecutor(3) as pool:
+        found = list(pool.map(asked, videos))
+    method = gleanvid.GleanVID(0.25, tau=3.0)
+    for video, keep in zip(videos, found, strict=True):
+        ours = method.compress(model.encode(video).tokens).keep.tolist()
+        assert len(set(ours) & set(keep)) >= 0.98 * len(ours)  # rounding decides near-ties
+    assert len({tuple(keep) for keep in found}) == 3
 
 
 def test_a_request_that_is_left_costs_the_others_nothing(served):

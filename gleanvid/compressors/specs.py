@@ -1,0 +1,68 @@
+"""Methods as people write them: ``gleanvid``, ``V-CAST``, ``fastvid(variant=llava_video)``.
+
+This module knows no method; :func:`gleanvid.compressors.method_from` makes one of what is read.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Mapping
+from difflib import get_close_matches
+from typing import Any
+
+_COMMA = r",\s*"
+
+
+def names_in(text: str) -> list[str]:
+    """Methods of a list such as ``gleanvid,fastvid(variant=llava_video, beta=0.5)``."""
+    return re.split(_COMMA + r"(?![^()]*\))", text.strip())
+
+
+def settings_in(text: str) -> dict[str, Any]:
+    """The "name" and the settings behind it, both as they were written.
+
+    Values are as in Python; words need no quotes. A number alone is the share that is kept.
+
+    >>> from gleanvid.compressors.specs import settings_in
+    >>> settings_in("V-CAST(0.1, temperature=2)")
+    {'name': 'V-CAST', 'retention_ratio': 0.1, 'temperature': 2}
+    """
+    name, _, listed = text.strip().removesuffix(")").partition("(")
+    settings: dict[str, Any] = {"name": name.strip()}
+    for part in re.split(_COMMA, listed.strip()):
+        setting, given, value = part.partition("=")
+        if not given and type(_value(part)) in (int, float):
+            setting, value = "retention_ratio", part
+        if part:
+            settings[setting.strip()] = _value(value.strip())
+    return settings
+
+
+def _value(text: str) -> Any:
+    words = {"true": True, "false": False, "none": None}
+    if text.lower() in words:
+        return words[text.lower()]
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return text
+
+
+def key_in(known: Mapping[str, str], name: Any) -> str:
+    """The key of the method of this name; ``known``: key -> title, either of which is a name.
+
+    Case, spaces and hyphens are passed over. Raises ``ValueError`` that names the likeliest key.
+    """
+    plain = {_plain(title): key for key, title in known.items()}
+    plain |= {_plain(key): key for key in known}
+    asked = _plain(name) if isinstance(name, str) else ""
+    if asked in plain:
+        return plain[asked]
+    near = get_close_matches(asked, plain, 1)
+    hint = f"; did you mean {plain[near[0]]!r}?" if near else ""
+    raise ValueError(f"compressor={name!r} must be one of {', '.join(known)}{hint}")
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[\W_]", "", name).lower()
