@@ -14,7 +14,7 @@ from huggingface_hub import constants, hf_hub_url
 from huggingface_hub.file_download import repo_folder_name
 from huggingface_hub.utils import validate_repo_id
 
-from gleanvid.errors import ModelError
+from gleanvid.errors import ModelError, StoppedError
 from gleanvid.models.loading.hub import explaining, is_reachable, unreachable
 from gleanvid.models.loading.wire import no_hub, told
 
@@ -87,6 +87,8 @@ def listed(repo: str, stop: threading.Event | None = None) -> Download:
     """
     stop = stop or threading.Event()
     if not is_reachable():
+        if stop.is_set():
+            raise StoppedError
         raise unreachable(repo)
     api, end = f"{constants.ENDPOINT}/api/models/{repo}", time.monotonic() + _LISTED_S
     with explaining(repo):
