@@ -89,12 +89,15 @@ class Target:
     def page(self, name: str, happens: str, changes: dict[str, Any], session: str = "") -> str:
         """What the page is told on an event of a widget, some values other than at its start.
 
-        Widgets are known by their id or their label. Where a script gathers values for the event,
+        Widgets are known by their id or their label, buttons by their words, too. Where a script gathers values for the event,
         this does; "gathered" is all of them together.
         """
         config = self.send("GET", "/config").json()
         props = {part["id"]: part["props"] for part in config["components"]}
         named = {number: {own.get("elem_id"), own.get("label")} for number, own in props.items()}
+        for part in config["components"]:
+            if part["type"] == "button":
+                named[part["id"]].add(part["props"]["value"])
         events = config["dependencies"]
         event = next(
             event
