@@ -87,7 +87,15 @@ class Target:
         return self.page("gv-open", "upload", {"gv-open": file})
 
     def page(self, name: str, happens: str, changes: dict[str, Any], session: str = "") -> str:
-        """What the page is told on an event of a widget, some values other than at its start.
+        """What the page is told on an event of a widget; see :meth:`event`."""
+        body = self.event(name, happens, changes, session)
+        sent = self.send("POST", f"{G}/queue/join", json=body)
+        if sent.status_code != 200:
+            return sent.text
+        return self.events(f"{G}/queue/data", params={"session_hash": body["session_hash"]})
+
+    def event(self, name: str, happens: str, changes: dict[str, Any], session: str = "") -> Any:
+        """What a page sends on an event of a widget, some values other than at its start.
 
         Widgets are known by their id or their label, buttons by their words, too. Where a script gathers values for the event,
         this does; "gathered" is all of them together.
@@ -119,11 +127,7 @@ class Target:
             event = next(later for later in events if later["trigger_after"] == event["id"])
         data = values(event)
         session = session or secrets.token_hex(8)
-        body = {"data": data, "fn_index": event["id"], "session_hash": session}
-        sent = self.send("POST", f"{G}/queue/join", json=body)
-        if sent.status_code != 200:
-            return sent.text
-        return self.events(f"{G}/queue/data", params={"session_hash": session})
+        return {"data": data, "fn_index": event["id"], "session_hash": session}
 
     def line(self, begun: bytes) -> socket.socket:
         """A connection that has sent so much."""
