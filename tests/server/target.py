@@ -97,8 +97,8 @@ class Target:
     def event(self, name: str, happens: str, changes: dict[str, Any], session: str = "") -> Any:
         """What a page sends on an event of a widget, some values other than at its start.
 
-        Widgets are known by their id or their label, buttons by their words, too. Where a script gathers values for the event,
-        this does; "gathered" is all of them together.
+        Widgets are known by their id or their label, buttons by their words, too. Where a script
+        gathers values for the event, this does; "gathered" is all of them together.
         """
         config = self.send("GET", "/config").json()
         props = {part["id"]: part["props"] for part in config["components"]}
