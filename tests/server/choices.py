@@ -34,5 +34,5 @@ def looks(target: Target) -> bool:
     """Whether an address that looks again and again is told to wait."""
     if not offers(target):
         return True
-    told = (target.page("Checkpoint", "input", {"Checkpoint": "builtin"}) for _ in range(LOOKS + 5))
-    return any("much was looked at" in text for text in told)
+    body = target.event("Checkpoint", "input", {"Checkpoint": "builtin"})
+    return any("much was looked at" in target.told(body) for _ in range(3 * LOOKS))

@@ -88,7 +88,10 @@ class Target:
 
     def page(self, name: str, happens: str, changes: dict[str, Any], session: str = "") -> str:
         """What the page is told on an event of a widget; see :meth:`event`."""
-        body = self.event(name, happens, changes, session)
+        return self.told(self.event(name, happens, changes, session))
+
+    def told(self, body: Any) -> str:
+        """What the page is told on an event that is sent in this way."""
         sent = self.send("POST", f"{G}/queue/join", json=body)
         if sent.status_code != 200:
             return sent.text
