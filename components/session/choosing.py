@@ -35,7 +35,7 @@ LOOKED = "From your address much was looked at already. Wait {time}."
 PACE_S = 0.1
 PAUSE_S = 60.0  # between two choices on a public server, whoever makes them
 CHOICES, HOUR_S = 6, 3600.0  # of one address on a public server
-LOOKS, MINUTE_S = 30, 60.0  # of one address
+LOOKS, MINUTE_S = 20, 60.0  # of one address
 IN_PLACE_S = 180.0  # for which loading may keep the visitors of a public server waiting
 KNOWN, KNOWN_S = 64, 300.0  # checkpoints of which the hub's facts are kept, and how long
 

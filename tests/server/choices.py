@@ -9,9 +9,8 @@ from tests.server.target import Listed, Target
 
 def everything() -> Listed:
     for name in (
-        "/etc", "/etc/passwd", "../../../etc", "~/.ssh", "~root", "/proc/self/root", "\0",
-        "file:///etc", "vllm:http://127.0.0.1:1", "vllm:file:///etc/passwd", "x" * 10_000, "a/b/c",
-        "", " ", ".", "builtin@2bit", "<script>alert(1)</script>",
+        "/etc", "/etc/passwd", "../../../etc", "~root", "/proc/self/root", "\0", "file:///etc",
+        "vllm:http://127.0.0.1:1", "vllm:file:///etc/passwd", "x" * 10_000, "", "builtin@2bit",
     ):  # fmt: skip
 
         def load(target: Target, name: str = name) -> bool:
@@ -26,8 +25,7 @@ def everything() -> Listed:
 
 def offers(target: Target) -> bool:
     """Whether there is a choice at all: a public server has one where its operator offers any."""
-    parts = target.send("GET", "/config").json()["components"]
-    return any(part["props"].get("label") == "Checkpoint" for part in parts)
+    return any(part["props"].get("label") == "Checkpoint" for part in target.config["components"])
 
 
 def looks(target: Target) -> bool:

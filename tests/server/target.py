@@ -9,6 +9,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -48,6 +49,11 @@ class Target:
         trace: TracebackType | None,
     ) -> None:
         self.client.close()
+
+    @cached_property
+    def config(self) -> Any:
+        """What the page is made of; the same at every look."""
+        return self.send("GET", "/config").json()
 
     def send(self, method: str, path: str, **options: Any) -> httpx.Response:
         for _ in range(20):
@@ -103,7 +109,7 @@ class Target:
         Widgets are known by their id or their label, buttons by their words, too. Where a script
         gathers values for the event, this does; "gathered" is all of them together.
         """
-        config = self.send("GET", "/config").json()
+        config = self.config
         props = {part["id"]: part["props"] for part in config["components"]}
         named = {number: {own.get("elem_id"), own.get("label")} for number, own in props.items()}
         for part in config["components"]:
