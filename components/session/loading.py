@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from gleanvid.errors import ModelError
 from gleanvid.models.loading.precision import PRECISIONS, parted
 from gleanvid.serving.vllm import SCHEME
-from gleanvid.types import ModelError
 
 BUILT_IN = "builtin"  # name of the model that comes with the library
 
