@@ -60,7 +60,8 @@ export class Side {
   describe({ method, stage, grid, evidence }, found, reference, again) {
     const count = this.#part(".gv-count");
     const share = stage.total === grid.total ? "" : ` (${short(100 * stage.total / grid.total)} %)`;
-    count.textContent = `${stage.total.toLocaleString("en")} tokens${share}`;
+    const from = stage.layer ? ` from layer ${stage.layer} on` : "";
+    count.textContent = `${stage.total.toLocaleString("en")} tokens${share}${from}`;
     this.pane.setAttribute("aria-label", `${this.key.toUpperCase()}: ${method.label}`);
     showAnswer(this.answer, found, reference, again);
     this.#part(".gv-evidence").textContent = evidence ? evidenceWords(evidenceKept(evidence, stage)) : "";

@@ -93,7 +93,8 @@ def wire(engine: Engine, shared: Shared, panel: Compare) -> list[Any]:
 
         question, request = values[shared.question] or "", shared.request(values)
         asked = asked_with(shared, values, names)
-        for update in comparing.compare(engine, owner(user), request, question, plan):
+        tried = values[shared.runs]
+        for update in comparing.compare(engine, owner(user), request, question, plan, tried):
             yield changes(shared, panel, update, asked, values[panel.before])
 
     def on_compare(user: gr.Request, values: Values) -> Iterator[Changes]:

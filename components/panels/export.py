@@ -31,7 +31,10 @@ API = (
 CODE_HTML = """<div class="gv-code"></div>"""
 NOTHING = "There is nothing to save yet: choose a clip first."
 WRITING = "Writing {title}…"
-OPENED = "A saved run, opened. Its clip is not here: ask about another, or look at its tokens."
+OPENED = (
+    "A saved run, opened as A with the settings in its name. Its clip is not here: choose one to "
+    "tune or ask."
+)
 SAVE_FRAMES = f"""async () => {{
   const {{ saveFrames }} = await import((window.gradio_config?.root ?? "") + {module("frame.js")});
   return {{ text: await saveFrames(), kind: "problem" }};

@@ -21,6 +21,7 @@ from ..session.recorded import Entry
 from ..viewer.component import MaskViewer
 from . import (
     about,
+    check,
     clip,
     compare,
     curves,
@@ -82,6 +83,7 @@ class Results(NamedTuple):
     curves: curves.Curves
     compare: compare.Compare
     export: export.Export
+    check: check.Check | None
 
 
 class Parts(NamedTuple):
@@ -120,7 +122,7 @@ def _panels(
         line = talk.line(bool(opening.runs))
     with gr.Row(elem_id="gv-columns"):
         with gr.Column(scale=1, min_width=320):
-            results = _results(opening)
+            results = _results(opening, limits.may_check)
         with gr.Column(scale=0, min_width=272, elem_id="gv-settings"):
             sliders, asks = settings.panel(COMPRESSORS, "gleanvid", first.RATIO, model, limits)
             link.button()
@@ -128,7 +130,7 @@ def _panels(
     return Parts(source, words, ready, line, results, sliders, asks, facts, more)
 
 
-def _results(opening: first.First) -> Results:
+def _results(opening: first.First, may_check: bool) -> Results:
     with gr.Tabs(elem_id="gv-tabs") as tabs:
         with gr.Tab("Tokens", id="Tokens"):
             viewer = MaskViewer(
@@ -143,9 +145,13 @@ def _results(opening: first.First) -> Results:
             methods = compare.panel(COMPRESSORS)
         with gr.Tab("Export and API", id="Export and API"):
             downloads = export.panel()
+        proof = None
+        if may_check:
+            with gr.Tab("Check", id="Check"):
+                proof = check.panel()
         with gr.Tab("About", id="About"):
             about.panel()
-    return Results(tabs, viewer, plots, methods, downloads)
+    return Results(tabs, viewer, plots, methods, downloads, proof)
 
 
 def _shared(
@@ -153,6 +159,7 @@ def _shared(
 ) -> Shared:
     """What the panels share; made within the page, as some of it is kept by the browser alone."""
     words, methods, pinned = parts.talk, parts.results.compare, sides.panel()
+    proof = parts.results.check
     ways = {"both": parts.habits.both, "remember": parts.habits.remember}
     named = parts.settings.named()
     return Shared(
@@ -170,8 +177,8 @@ def _shared(
         examples={str(example.path): example for example in examples},
         recordings={entry.model: entry for entry in recordings},
         packed=Packed([*named.values(), *ways.values(), words.question, pinned]),
-        starters=(words.ask, methods.start, methods.sweep),
-        stoppers=(words.stop, methods.stop),
+        starters=(words.ask, methods.start, methods.sweep, *([proof.start] if proof else [])),
+        stoppers=(words.stop, methods.stop, *([proof.stop] if proof else [])),
     )
 
 
@@ -200,3 +207,5 @@ def _wire(
         picker.wire(choosing, shared, parts.picker, preview)
     curves.wire(engine, shared, results.curves)
     export.wire(engine, shared, results.export)
+    if results.check:
+        check.wire(engine, shared, results.check)

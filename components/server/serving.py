@@ -53,6 +53,7 @@ class Limits:
     disk_gb: int  # all files of visitors together; 0: no limit
     visitor_mb: int  # that one address may bring at once, and again within ``keep_s``; 0: no limit
     keep_s: int  # age at which uploads and results are deleted
+    may_check: bool = False  # whether a visitor may have the model checked, which takes minutes
 
     @property
     def delete_cache(self) -> tuple[int, int]:
@@ -60,7 +61,7 @@ class Limits:
         return max(1, self.keep_s // 24), self.keep_s
 
 
-LOCAL = Limits(500, 64, 600.0, 16, 40, 0, 0, 0, 0, 24 * HOUR_S)
+LOCAL = Limits(500, 64, 600.0, 16, 40, 0, 0, 0, 0, 24 * HOUR_S, may_check=True)
 PUBLIC = Limits(200, 32, 90.0, 12, 40, 6, 600, 20, 1024, 2 * HOUR_S)
 
 

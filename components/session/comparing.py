@@ -21,7 +21,7 @@ from .engine import Engine
 from .line import Work
 from .request import Request, has_free_ratio
 from .rows import Row
-from .sides import Sides, answers, pair
+from .sides import Sides, answers, pair, with_earlier
 from .updates import explain, waiting
 
 RATIOS = (0.05, 0.1, 0.15, 0.25, 0.5, 0.75)
@@ -86,10 +86,12 @@ def compare(
     request: Request,
     question: str,
     make_plans: Callable[[], list[Plan]],
+    tried: Sequence[str] = (),
 ) -> Iterator[Compared]:
     """One row after another, each in a turn of its own; a failing method is a row with its error.
 
-    The clip is read and encoded once, with every signal that one of the methods needs.
+    The clip is read and encoded once, with every signal that one of the methods needs. ``tried``:
+    ids of the runs on show, which stay beside the compared ones.
     """
     done: list[Row] = []
     work = engine.pages.work(session)
@@ -121,7 +123,7 @@ def compare(
             finally:
                 engine.line.leave(work)
             yield Compared(rows=[*done], status=status(engine, done[index].run))
-        yield finished(engine, comparison, over(done), opening)
+        yield finished(engine, comparison, over(done), opening, tried)
     except Exception as error:
         left = over(done) if done else None
         yield Compared(message(explain(error), "problem"), left, done=True)
@@ -180,13 +182,16 @@ def needs_of(planned: list[Plan]) -> frozenset[str]:
     return needs
 
 
-def finished(engine: Engine, comparison: Comparison, rows: list[Row], opening: str) -> Compared:
+def finished(
+    engine: Engine, comparison: Comparison, rows: list[Row], opening: str, tried: Sequence[str]
+) -> Compared:
     """The last word: runs in the viewer, as many as it takes; curves and files have them all."""
     request, example = comparison.request, comparison.request.example
-    pairs = in_order([(row.run_id, row.run) for row in rows if row.run is not None], request)
-    if not pairs:
+    compared = {row.run_id: row.run for row in rows if row.run is not None}
+    if not compared:
         return Compared(message(opening, "problem" if rows else "quiet"), rows, done=True)
-    ids, runs = (list(part) for part in zip(*pairs, strict=True))
+    found = with_earlier(engine.runs, comparison.clip, compared, tried)
+    ids, runs = zip(*in_order(found, request, comparison.question), strict=True)
     in_viewer = runs[:MAX_METHODS]
     tokens = f"{in_viewer[0].compression.num_tokens:,} visual tokens before compression"
     view = payload(
@@ -197,21 +202,22 @@ def finished(engine: Engine, comparison: Comparison, rows: list[Row], opening: s
         facts=example and example.facts,
         question=comparison.question,
     )
-    view["runs"] = ids[: len(in_viewer)]
+    view["runs"] = [*ids[: len(in_viewer)]]
     given = answers(engine.runs, Sides(view["runs"], question=comparison.question))
     text = f"{opening} {sampled(comparison.video, tokens)}"
-    return Compared(message(text), rows, view, given, ids, status(engine, in_viewer[0]), done=True)
+    return Compared(message(text), rows, view, given, [*ids], status(engine, runs[0]), done=True)
 
 
-def in_order(runs: list[tuple[str, Run]], request: Request) -> list[tuple[str, Run]]:
+def in_order(runs: Mapping[str, Run], request: Request, question: str) -> list[tuple[str, Run]]:
     """As `Sides` has them: B, then A, then the others. A is the first one, all tokens.
 
-    B is what the page is set to, where that was compared, else the first method.
+    B is what the page is set to, where that has answered the question, else the first method.
     """
+    a, *others = runs.items()
     with suppress(ValueError):
         own = request.compressor().settings()
-        runs = [*runs[:1], *sorted(runs[1:], key=lambda one: one[1].compressor != own)]
-    return [*runs[1:2], *runs[:1], *runs[2:]]
+        others.sort(key=lambda one: (one[1].compressor, one[1].question) != (own, question))
+    return [*others[:1], a, *others[1:]]
 
 
 __all__ = ["Compared", "Plan", "compare", "plans", "table"]

@@ -162,10 +162,7 @@ def view(
         engine, request, clip, encoded, replace(sides, runs=[first, *sides.runs])
     )
     found = {first: run} | ({reference[0]: reference[1]} if reference else {})
-    for other_id, other in engine.runs.of_clip(clip, sides.runs).items():
-        same = any(other.compressor == chosen.compressor for chosen in found.values())
-        if other.question and not same and len(found) < MAX_METHODS:
-            found[other_id] = other
+    found = with_earlier(engine.runs, clip, found, sides.runs)
     ids = list(found)
     a, b = (ids.index(reference[0]), 0) if reference else (0, None)
     value = payload(
@@ -179,6 +176,27 @@ def view(
     )
     value["runs"] = ids
     return View(ids, value, answers(engine.runs, replace(sides, runs=ids)))
+
+
+def with_earlier(
+    store: RunStore, clip: ClipKey, runs: Mapping[str, Run], earlier: Sequence[str]
+) -> dict[str, Run]:
+    """``runs``, then what was asked of the clip before, as much as the viewer takes.
+
+    A run that says the same as one of them (settings, question and answer) is left out, and so is
+    one without a question.
+    """
+    found = dict(runs)
+    said = [_said(run) for run in runs.values()]
+    for run_id, run in store.of_clip(clip, earlier).items():
+        if run.question and len(found) < MAX_METHODS and _said(run) not in said:
+            found[run_id] = run
+            said.append(_said(run))
+    return found
+
+
+def _said(run: Run) -> tuple[Any, ...]:
+    return run.compressor, run.question, run.answer
 
 
 def update_of(engine: Engine, seen: View, run: Run) -> PageUpdate:

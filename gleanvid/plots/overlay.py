@@ -62,7 +62,7 @@ def contact_sheet(run: Run, columns: int = 4) -> np.ndarray:
     tiles = [
         captioned(
             _sized(overlay_frame(run, unit)),
-            f"{unit + 1} · {float(run.seconds[unit, 0]):.1f} s",
+            f"{unit + 1} · {float(run.seconds[unit, 0]):.2f} s",
             f"{kept} of {record.num_tokens // record.grid[0]}",
         )
         for unit, kept in enumerate(record.budgets.tolist())

@@ -23,7 +23,7 @@ PLACES = {"desk": (1400, 900), "phone": (390, 844)}
 README = {"Tokens": "screenshot.webp", "Compare": "compare.webp", "Curves": "curves.webp"}
 FIRST = "Tokens"
 WIDE = {"width": 1560, "height": 1000}  # room for three curves side by side
-TABS = (*README, "Export and API", "About")
+TABS = (*README, "Export and API", "Check", "About")
 
 
 @contextmanager

@@ -38,7 +38,8 @@ MAIN = {  # tab: what has to be seen of it
     "Curves": ("#gv-budget .main-svg >> nth=0", "#gv-mask_overlap .main-svg >> nth=0"),
     "Compare": ("#gv-methods", "#gv-compare-start"),
     "Export and API": (".gv-files button >> nth=0", "#gv-open"),
-    "About": (".gv-about >> nth=0", ".gv-models table"),
+    "Check": ("#gv-check",),
+    "About": (".gv-about h2 >> nth=0", ".gv-about table >> nth=0"),
 }
 
 

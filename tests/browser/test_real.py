@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -12,7 +14,7 @@ from components.session.examples import examples
 from components.session.first import RATIO
 from gleanvid import GleanVID, ask, pipeline
 from tests.browser.conftest import listen, served
-from tests.browser.steps import answered, notice, reply, says, upload
+from tests.browser.steps import answered, notice, reply, says, tab, upload
 
 UNPLAYABLE = {"hevc.mkv": "libx265", "old.avi": "mpeg4"}  # by browsers; file: encoder
 FRAMES = 8
@@ -42,6 +44,20 @@ def test_the_page_answers_as_the_library_does_and_shows_the_same_tokens(page):
     page.keyboard.press("Home")
     _, rows, columns = run.compression.grid
     says(page, f"B: {int(run.compression.budgets[0])} of {rows * columns} tokens kept")
+    assert page.errors == []
+
+
+def test_the_check_proves_the_model_on_the_clip_at_hand(page):
+    tab(page, "Check")
+    page.get_by_role("checkbox", name="Laws alone, no times").check()
+    page.get_by_role("button", name="Check this model").click()
+    page.locator(".gv-notice", has_text="Everything holds.").wait_for(timeout=60_000)
+    assert page.locator("#gv-report tbody tr").count() == 8
+    with page.expect_download() as waiting:
+        page.get_by_role("button", name="Report (JSON)").click()
+    assert json.loads(Path(waiting.value.path()).read_text())["passed"]
+    page.get_by_role("button", name="Check this model").wait_for()
+    tab(page, "Tokens")
     assert page.errors == []
 
 

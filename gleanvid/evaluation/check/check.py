@@ -28,7 +28,7 @@ def check(
 ) -> Report:
     """Test GleanVID at 25 % on ``model`` and ``video``, and time it unless ``quick``.
 
-    ``on_progress`` hears a few words about each step. A law that does not hold is in
+    ``on_progress`` hears a few words about each step; what it raises ends the check. A law that does not hold is in
     ``Report.failed``; ``ModelError`` is raised where the model cannot run at all.
     """
     tell = on_progress or (lambda text: None)
@@ -48,10 +48,8 @@ def check(
     if quick:
         return Report(facts, findings)
     del encoded
-    tell("timing")
-    encode_s, timed = times.timings(model, video)
-    tell("from how many frames on it pays")
-    said = times.advice(timed, times.pays_from(model, video), len(video))
+    encode_s, timed = times.timings(model, video, tell)
+    said = times.advice(timed, times.pays_from(model, video, tell), len(video))
     return Report(facts, findings, timed, encode_s, said)
 
 

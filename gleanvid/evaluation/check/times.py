@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import fields, replace
 from functools import partial
@@ -82,7 +82,9 @@ class _Timed(Compressor):
 
 
 @torch.no_grad()
-def timings(model: ModelAdapter, video: Video) -> tuple[float, tuple[Timing, ...]]:
+def timings(
+    model: ModelAdapter, video: Video, on_round: Callable[[str], None]
+) -> tuple[float, tuple[Timing, ...]]:
     """Seconds of encoding, and a row for all tokens and for each of :data:`SHARES`.
 
     Medians of :data:`REPEATS` after one to warm up; shares take turns.
@@ -90,7 +92,8 @@ def timings(model: ModelAdapter, video: Video) -> tuple[float, tuple[Timing, ...
     clock = Clock(model)
     methods = [FullTokens(), *(GleanVID(share) for share in SHARES)]
     encode_s, rounds = [], []
-    for _ in range(REPEATS + 1):
+    for number in range(REPEATS + 1):
+        on_round(f"times, round {number + 1} of {REPEATS + 1}")
         first = clock.mark()
         encoded = model.encode(video)
         encode_s.append(clock.between(first, clock.mark()))
@@ -165,13 +168,14 @@ def saved_s(full: Timing, short: Timing) -> float:
 
 
 @torch.no_grad()
-def pays_from(model: ModelAdapter, video: Video) -> int | None:
+def pays_from(model: ModelAdapter, video: Video, on_length: Callable[[str], None]) -> int | None:
     """The least number of frames, doubled from two on, at which a quarter of the tokens is faster.
 
     Up to :data:`LONGER` times the clip's, which is shown over and over; None where none is.
     """
     clock, frames = Clock(model), 2
     while frames <= LONGER * len(video):
+        on_length(f"whether it pays on {frames} frames")
         encoded = model.encode(repeated(video, frames))
         turns = [
             [once(model, encoded, method, clock, 0) for method in (FullTokens(), GleanVID(0.25))]

@@ -24,10 +24,14 @@ def make(name, ratio):
     return COMPRESSORS[name](retention_ratio=ratio)
 
 
-def compared(engine, clip, names, ratios=(0.25,), making=make, question="What moves?"):
+def compared(engine, clip, names, ratios=(0.25,), making=make, question="What moves?", tried=()):
     engine.pages.start("me")
     request = Request(clip, 8, "builtin", GleanVID)
-    return list(compare(engine, "me", request, question, lambda: plans(names, ratios, making)))
+
+    def planned():
+        return plans(names, ratios, making)
+
+    return list(compare(engine, "me", request, question, planned, tried))
 
 
 def test_full_tokens_come_first_then_every_method_at_every_ratio():
@@ -124,6 +128,18 @@ def test_b_is_what_the_page_is_set_to_where_that_was_compared(clip):
         methods = [engine.runs.get(run_id).compressor["name"] for run_id in last.run_ids]
         assert methods[:2] == [b, "full"]
         assert last.viewer["methods"][last.viewer["b"]]["name"] == b
+
+
+def test_what_was_tried_before_stays_behind_what_was_compared(clip):
+    engine = Engine(Library())
+    before = compared(engine, clip, ["uniform", "random"], question="What rests?")[-1]
+    again = compared(engine, clip, ["gleanvid"], tried=before.run_ids)[-1]
+    names = ["GleanVID 25 %", "All tokens", "Uniform 25 %", "All tokens (2)", "Random 25 %"]
+    assert [method["label"] for method in again.viewer["methods"]] == names
+    assert again.run_ids[2:] == before.run_ids == again.viewer["runs"][2:]
+    assert (again.viewer["a"], again.viewer["b"]) == (1, 0)
+    last = compared(engine, clip, ["gleanvid"], tried=again.run_ids)[-1]  # nothing twice
+    assert [method["label"] for method in last.viewer["methods"]] == names
 
 
 def test_every_row_has_the_id_of_its_run_also_beyond_those_that_the_viewer_takes(clip):

@@ -88,4 +88,4 @@ def test_more_than_a_page_shows_is_not_read():
 
 def test_ids_cannot_be_guessed(page):
     _, last = page
-    assert len(set(last.runs)) == 3 and all(len(run_id) >= 22 for run_id in last.runs)  # 128 bits
+    assert len(set(last.runs)) > 2 and all(len(run_id) >= 22 for run_id in last.runs)  # 128 bits

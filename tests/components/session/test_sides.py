@@ -76,6 +76,14 @@ def test_an_answer_to_another_question_is_out_of_date(engine, clip):
     assert answers(engine.runs, Sides([run_id], question="Why?"))[0]["stale"]
 
 
+def test_the_same_settings_asked_two_questions_are_two_runs_tried(engine, clip):
+    ids = [answered(engine, clip, GleanVID(), text) for text in ("What moves?", "Why?", "Why?")]
+    update = shown(engine, clip, Sides(ids, question="Why?"))
+    assert [engine.runs.get(run_id).question for run_id in update.runs] == [
+        "Why?", "", "What moves?",
+    ]  # fmt: skip
+
+
 def test_runs_of_another_clip_or_size_are_left_out(engine, clip):
     update = shown(engine, clip, Sides([answered(engine, clip, Uniform(0.5))]))
     assert names(engine, update.runs) == ["gleanvid", "full", "uniform"]

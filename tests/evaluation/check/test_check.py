@@ -170,9 +170,9 @@ def test_where_it_pays_is_the_first_length_that_saves(model, monkeypatch):
         return replace(FULL, prefill_s=0.3 - gain, compress_s=0.0)
 
     monkeypatch.setattr(times, "once", once)
-    assert times.pays_from(model, VIDEO) == 8
+    assert times.pays_from(model, VIDEO, print) == 8
     assert sorted(set(tried)) == [2, 4, 8]
-    assert times.pays_from(model, times.repeated(VIDEO, 1)) is None
+    assert times.pays_from(model, times.repeated(VIDEO, 1), print) is None
 
 
 def test_a_figure_that_is_no_number_has_failed():
