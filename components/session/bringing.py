@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -79,7 +80,7 @@ class Bringing:
         self.tell("waiting", "There is no room beside the model in use: waiting for its turn.")
         for ahead in line.wait(self.work):
             self.tell("waiting", f"Waiting for the model: {ahead} before this.")
-        line.take_time(self.work, limit_s, TOO_SLOW.format(limit=limit_s or 0.0))
+        line.take_time(self.work, limit_s, TOO_SLOW.format(limit=limit_s or math.inf))
         self.engine.empty()
         self.engine.put(key, self._loaded(key))
 
