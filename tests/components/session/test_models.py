@@ -62,6 +62,25 @@ def test_without_room_a_model_stays_for_a_while(load):
     assert load.loads == ["a", "b", "a"] and list(models.held) == ["a"]
 
 
+def test_three_in_turn_do_not_push_each_other_out_at_every_ask(load):
+    now = [0.0]
+    models = at(Models(load, room=lambda _: True, stay_s=60), now)
+    for name in "abc":
+        models.get(name)
+    with pytest.raises(BusyError, match="c is in use"):
+        models.get("a")
+    assert models.get("b") and models.get("c") and load.loads == ["a", "b", "c"]
+    now[0] = 60.0
+    assert models.get("a") and list(models.held) == ["c", "a"]
+
+
+def test_recordings_push_no_model_out(load):
+    models = Models(load, room=lambda _: False, stay_s=60)
+    for name in ("a", "recording:1", "recording:2", "recording:3", "a"):
+        models.get(name)
+    assert list(models.held) == ["recording:2", "recording:3", "a"] and load.loads.count("a") == 1
+
+
 def test_one_that_fails_makes_the_others_wait_no_more_than_once(load):
     now = [0.0]
     models = at(Models(load, room=lambda _: False, stay_s=60), now)
