@@ -6,6 +6,7 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -129,7 +130,7 @@ def serve(options: argparse.Namespace) -> None:
     from .panels.page import BUILT_IN_MODEL, build_app
     from .server import leaving, serving, zero
     from .session import examples
-    from .session.choosing import Choosing
+    from .session.choosing import PAUSE_S, Choosing
     from .session.engine import Engine
     from .session.line import Line
     from .session.recorded import Shelf, WithRecordings
@@ -139,11 +140,18 @@ def serve(options: argparse.Namespace) -> None:
     library = zero.on_zero_gpu(loading.Library(how_to_load(options), others))
     line = Line(limits.deadline_s, limits.places)
     shelf = Shelf(options.recordings) if options.recordings else None
+    strict = serving.is_public(options)
+    holding: dict[str, Any] = {
+        "room": partial(loading.has_room, device=options.device),
+        "stay_s": PAUSE_S,
+    }
     engine = Engine(
-        WithRecordings(library, shelf) if shelf else library, line=line, decoders=options.decoders
+        WithRecordings(library, shelf) if shelf else library,
+        line=line,
+        decoders=options.decoders,
+        **(holding if strict else {}),
     )
     labels = dict([BUILT_IN_MODEL[::-1]])
-    strict = serving.is_public(options)
     models = [(labels.get(name, name), name) for name in at_once(options, strict)]
     with leaving.orderly(), leaving.own_folder() as folder:
         os.environ.setdefault("GRADIO_TEMP_DIR", folder)

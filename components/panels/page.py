@@ -68,6 +68,8 @@ def build_app(
 
         def on_unload(user: gr.Request) -> None:
             engine.pages.stop(owner(user))
+            if choosing:
+                choosing.cancel(owner(user))
 
         blocks.unload(on_unload)
     return blocks

@@ -9,6 +9,7 @@ import gradio as gr
 
 from gleanvid.models.loading.precision import AUTO, PRECISIONS
 
+from ..server.hosts import neighbourhood
 from ..session.choosing import Choosing
 from ..session.display import message
 from ..session.offers import Offer
@@ -103,18 +104,20 @@ def wire(choosing: Choosing, shared: Shared, panel: Picker, preview: Previews) -
         named = gr.update(choices=choices, value=rows[0].name if rows else None)
         return {panel.fold: gr.update(visible=True), panel.name: named}
 
-    def on_look(values: Values) -> str:
+    def on_look(user: gr.Request, values: Values) -> str:
         if not (name := str(values[panel.name] or "").strip()):
             return ""
         try:
-            return choosing.look(name, values[panel.precision], int(values[frames])).text
+            how = values[panel.precision], int(values[frames])
+            return choosing.look(name, *how, visitor=address(user)).text
         except Exception as error:
             return explain(error)
 
     def on_load(user: gr.Request, values: Values) -> Iterator[Changes]:
         name = str(values[panel.name] or "").strip()
         try:
-            choosing.begin(name, values[panel.precision], int(values[frames]), owner(user))
+            how = values[panel.precision], int(values[frames])
+            choosing.begin(name, *how, page=owner(user), visitor=address(user))
         except Exception as error:
             yield {panel.bar: {"text": explain(error), "failed": True}}
             return
@@ -144,6 +147,11 @@ def wire(choosing: Choosing, shared: Shared, panel: Picker, preview: Previews) -
     preview(loaded.success, live=False)
     panel.cancel.click(on_cancel, None, None, **AT_ONCE)
     panel.close.click(lambda: gr.update(visible=False), None, panel.fold, **AT_ONCE)
+
+
+def address(user: gr.Request) -> str:
+    """Whom a choice counts for."""
+    return neighbourhood(user.client.host if user.client else "")
 
 
 def rank(row: Offer) -> tuple[bool, bool]:

@@ -201,7 +201,8 @@ class Calls:
         try:
             path = uploaded(video)
             known("compressor", compressor, COMPRESSORS)
-            if not model or model != self.engine.name:  # one that was chosen may be asked
+            is_chosen = isinstance(model, str) and self.engine.holds(model)
+            if not is_chosen:
                 known("model", model or self.models[0], self.models)
             if not isinstance(frames, int) or not 1 <= frames <= self.max_frames:
                 raise ValueError(f"frames={frames!r} must be in [1, {self.max_frames}]")

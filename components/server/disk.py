@@ -11,8 +11,8 @@ from pathlib import Path
 from gradio.utils import get_upload_folder
 
 from ..files.folder import bytes_in
+from ..session.rates import RateLimit
 from .leaving import LOCK
-from .rates import RateLimit
 
 MIB = 2**20
 SCAN_S = 5.0  # between two scans of the folder

@@ -18,6 +18,7 @@ from .routes import GRADIO
 BEGUN_BY = re.compile(rf"{GRADIO}/(queue/join|call/.*)")  # paths of the requests
 AT_ONCE = f"{GRADIO}/run/predict"  # the path of those that the queue does not hold
 TURNS, WAITING = 3, 60  # of one visitor: how many are answered beside each other, and may be sent
+TURNS_OF_ALL = 4  # more at once make nothing quicker, and everything else slower
 TOO_MANY = 429, "Much is under way from your address already. Try again in a minute."
 
 
@@ -47,11 +48,15 @@ class Events:
 class Turns:
     """Of each visitor few requests are answered beside each other, the others in turn.
 
-    They take threads and processors that every visitor needs.
+    They take threads and processors that every visitor needs: all visitors together have
+    ``of_all`` places, which they get one after another.
     """
 
-    def __init__(self, together: int = TURNS, most: int = WAITING) -> None:
+    def __init__(
+        self, together: int = TURNS, most: int = WAITING, of_all: int = TURNS_OF_ALL
+    ) -> None:
         self.together, self.most = together, most
+        self._all = asyncio.Semaphore(of_all)
         self._places: dict[str, asyncio.Semaphore] = {}
         self._sent: Counter[str] = Counter()
 
@@ -63,7 +68,8 @@ class Turns:
             return
         self._sent[visitor] += 1
         try:
-            async with self._places.setdefault(visitor, asyncio.Semaphore(self.together)):
+            own = self._places.setdefault(visitor, asyncio.Semaphore(self.together))
+            async with own, self._all:
                 yield True
         finally:
             self._sent[visitor] -= 1

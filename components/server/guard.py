@@ -20,11 +20,11 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from ..session.rates import RateLimit
 from . import bodies, forms
 from .disk import Uploads
 from .events import AT_ONCE, BEGUN_BY, TOO_MANY, Events, Turns
 from .hosts import Hosts, neighbourhood
-from .rates import RateLimit
 from .routes import ALLOWED, GRADIO, matcher
 
 READS = 10  # requests that only read a part, for each that may change something

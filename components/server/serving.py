@@ -24,13 +24,13 @@ from starlette.routing import Route
 from gleanvid.video import sandbox, spare
 
 from ..places import ASSETS, ROOT
+from ..session.rates import RateLimit
 from . import memory, sessions, theme
 from .connections import watch
 from .disk import MIB, Uploads
 from .guard import Guard
 from .hosts import PRIVATE, Hosts, networks
 from .leaving import LOCK
-from .rates import RateLimit
 from .routes import ALLOWED, MCP
 
 HOUR_S = 60 * 60

@@ -9,41 +9,45 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
+from cachetools import TTLCache
 
-from gleanvid.compressors import COMPRESSORS
-from gleanvid.models.encoded import ClipKey
-from gleanvid.models.generation.sampling import Sampling
 from gleanvid.models.loading.precision import AUTO, check_precision, keyed
 from gleanvid.models.loading.registry import CHECKPOINTS
-from gleanvid.types import ModelError, StoppedError, Video
+from gleanvid.types import StoppedError
 
+from .bringing import Bringing
 from .engine import Engine
 from .line import BusyError, Work
 from .loading import BUILT_IN
 from .offers import Offer, offers
 from .progress import Progress
+from .rates import Pause, RateLimit, in_words
 from .updates import explain
 
 if TYPE_CHECKING:
     from gleanvid.models.loading.outlook import Outlook
 
-TOO_LARGE = (
-    "{name} takes about {needed:.1f} GB and {free:.1f} are free. Choose {smaller}a smaller model "
-    "or fewer frames, or close what else uses the memory."
-)
 NOT_OFFERED = "This server offers {names} alone."
 UNDER_WAY = "{name} is being loaded. Wait for it, or cancel it."
+RESTING = "A model was loaded a moment ago. Another can be chosen in {time}."
+CHOSEN = "From your address {count} models were chosen already. Another can be chosen in {time}."
+LOOKED = "From your address much was looked at already. Wait {time}."
 PACE_S = 0.1
+PAUSE_S = 60.0  # between two choices on a public server, whoever makes them
+CHOICES, HOUR_S = 6, 3600.0  # of one address on a public server
+LOOKS, MINUTE_S = 20, 60.0  # of one address
+IN_PLACE_S = 180.0  # for which loading may keep the visitors of a public server waiting
+KNOWN, KNOWN_S = 64, 300.0  # checkpoints of which the hub's facts are kept, and how long
 
 
 class Choosing:
     """The one choice of a server that is under way, if any; every page may watch it.
 
     A page calls :meth:`offers` for its menu, :meth:`look` for the sentence below it,
-    :meth:`begin` on a click, and shows what :meth:`progress` yields until it ends. The choice goes
-    on when the page is left. ``names`` come first in the menu; where ``strict``, nothing else may
-    be chosen, else also the registry's, any at the hub and any folder.
+    :meth:`begin` on a click, and shows what :meth:`progress` yields until it ends; a page that is
+    left cancels its own. ``names`` come first in the menu; where ``strict``, for a server that
+    strangers reach, nothing else may be chosen, and not too often; else also the registry's, any at
+    the hub and any folder. ``visitor``: the address that a page is reached from.
     """
 
     def __init__(
@@ -56,6 +60,10 @@ class Choosing:
         self.engine, self.names, self.strict, self.device = engine, list(names), strict, device
         self._state, self._changed = Progress(), threading.Condition()
         self._work, self._page = Work(), ""
+        self._pause = Pause(PAUSE_S)
+        self._choices, self._looks = RateLimit(CHOICES, HOUR_S), RateLimit(LOOKS, MINUTE_S)
+        self._facts: TTLCache[str, Any] = TTLCache(KNOWN, KNOWN_S)
+        self._facts_lock = threading.Lock()
 
     def offers(self, precision: str = AUTO, frames: int = 32) -> list[Offer]:
         """Rows of the menu. Raises ``ValueError`` for a precision that is none."""
@@ -64,12 +72,17 @@ class Choosing:
         names = dict.fromkeys([*self.names, *more])
         return list(offers(names, precision, frames, self.device))
 
-    def look(self, name: str, precision: str = AUTO, frames: int = 32) -> Outlook:
-        """What choosing would do; asks the hub for what is not here. Raises ``ModelError``."""
-        self._check(name, precision)
-        from gleanvid.models.loading.outlook import outlook
+    def look(
+        self, name: str, precision: str = AUTO, frames: int = 32, visitor: str = ""
+    ) -> Outlook:
+        """What choosing would do; asks the hub for what is not here, once in a while.
 
-        return outlook(name, precision, frames, self.device)
+        Raises ``ModelError``, and ``BusyError`` where an address looks too often.
+        """
+        self._check(name, precision)
+        if not self._looks.allows(visitor):
+            raise BusyError(LOOKED.format(time=in_words(self._looks.wait_s(visitor))))
+        return self._look(name, precision, frames)
 
     def begin(
         self,
@@ -78,16 +91,19 @@ class Choosing:
         frames: int = 32,
         page: str = "",
         anyway: bool = False,
+        visitor: str = "",
     ) -> None:
         """Start; returns at once. ``anyway``: also where memory seems too small.
 
-        Raises ``BusyError`` while another choice is under way, and ``ValueError`` for a name that
-        is not offered or a precision that is none.
+        Raises ``BusyError`` while another choice is under way or too soon after it, and
+        ``ValueError`` for a name that is not offered or a precision that is none.
         """
         self._check(name, precision)
         with self._changed:
             if not self._state.over:
                 raise BusyError(UNDER_WAY.format(name=self._state.name))
+            if self.strict and not self.engine.holds(keyed(name, precision)):
+                self._check_pace(visitor)
             self._work, self._page = Work(), page
             text = f"Looking at {name} …"
             self._state = Progress("looking", keyed(name, precision), text)
@@ -127,6 +143,33 @@ class Choosing:
         if self.strict and name not in self.names:
             raise ValueError(NOT_OFFERED.format(names=", ".join(self.names)))
 
+    def _check_pace(self, visitor: str) -> None:
+        """Raises ``BusyError`` where everybody has to wait, or this address."""
+        if left_s := self._pause.left_s:
+            raise BusyError(RESTING.format(time=in_words(left_s)))
+        if not self._choices.allows(visitor):
+            left = in_words(self._choices.wait_s(visitor))
+            raise BusyError(CHOSEN.format(count=CHOICES, time=left))
+
+    def _look(
+        self, name: str, precision: str, frames: int, stop: threading.Event | None = None
+    ) -> Outlook:
+        from gleanvid.models.loading.outlook import outlook
+
+        return outlook(name, precision, frames, self.device, self._at_hub, stop)
+
+    def _at_hub(self, source: str, stop: threading.Event | None) -> Any:
+        """What the hub says of a checkpoint, or has said lately."""
+        from gleanvid.models.loading.outlook import at_hub
+
+        with self._facts_lock:
+            if source in self._facts:
+                return self._facts[source]
+        found = at_hub(source, stop)
+        with self._facts_lock:
+            self._facts[source] = found
+        return found
+
     def _is_past(self, stage: str) -> bool:
         return self._state.stage != stage
 
@@ -138,11 +181,14 @@ class Choosing:
     def _run(self, work: Work, name: str, precision: str, frames: int, anyway: bool) -> None:
         key, before = keyed(name, precision), self.engine.name
         try:
-            if key != before:
+            if self.engine.holds(key):
+                self.engine.model(key)  # the one in use from now on
+            else:
                 self._bring(key, name, precision, frames, anyway, work)
             end = "ready", f"{key} is ready."
         except StoppedError:
-            end = "cancelled", f"Cancelled. What was downloaded of {name} is kept."
+            cancelled = "cancelled", f"Cancelled. What was downloaded of {name} is kept."
+            end = cancelled if work.why == Work.BY_HAND else ("failed", work.why)
         except Exception as error:  # whatever it is, the page has to hear of it
             end = "failed", explain(error)
         if before and not self.engine.name:  # the memory of what failed is free by now
@@ -154,69 +200,9 @@ class Choosing:
     def _bring(
         self, key: str, name: str, precision: str, frames: int, anyway: bool, work: Work
     ) -> None:
-        outlook = self.look(name, precision, frames)
-        beside = self._room(outlook, anyway)
-        self._download(outlook, work)
-        if beside:
-            self.engine.put(key, self._loaded(key, work))
-        else:
-            self._in_place(key, work)
-
-    def _room(self, outlook: Outlook, anyway: bool) -> bool:
-        """Whether the new model has room beside the old one. Raises ``ModelError`` for no room."""
-        fit = outlook.fit
-        if fit.ok is not False:
-            return True
-        freed = self.engine.weights_gb()
-        if fit.needed_gb > (fit.free_gb or 0.0) + freed and not anyway:
-            smaller = "4-bit, " if fit.text.endswith("4-bit") else ""
-            facts = {"name": outlook.name, "needed": fit.needed_gb, "free": fit.free_gb}
-            raise ModelError(TOO_LARGE.format(smaller=smaller, **facts))
-        return self.engine.name is None
-
-    def _download(self, outlook: Outlook, work: Work) -> None:
-        if outlook.download is None:
-            return
-        from gleanvid.models.loading.fetching import fetched
-        from gleanvid.models.loading.hub import cached
-
-        total = outlook.download.size
-        for done in fetched(outlook.download, work.stop):
-            if work.stop.is_set():
-                raise StoppedError
-            text = f"Downloading {outlook.name}: {done / 1e6:,.0f} of {total / 1e6:,.0f} MB"
-            self._tell("downloading", text, done, total)
-        if cached(outlook.name) is None:  # transformers would ask the hub for files not announced
-            raise ModelError(f"{outlook.name} is incomplete: the hub did not list all its weights.")
-
-    def _in_place(self, key: str, work: Work) -> None:
-        """Load where the old model was, in a turn at the line: nobody is at work then."""
-        self._tell("waiting", "There is no room beside the model in use: waiting for its turn.")
-        for ahead in self.engine.line.wait(work):
-            self._tell("waiting", f"Waiting for the model: {ahead} before this.")
-        self.engine.line.take_time(work)
-        self.engine.empty()
-        self.engine.put(key, self._loaded(key, work))
-
-    def _loaded(self, key: str, work: Work) -> Any:
-        """The model, loaded and asked once."""
-        from gleanvid.models.loading.progress import weights_counted
-
-        def on_share(share: float) -> None:
-            self._tell("loading", f"Loading {key}: {share:.0%}", share, 1.0)
-
-        on_share(0.0)
-        with weights_counted(on_share, work.stop):
-            model = self.engine.library.load_model(key)
-        if work.stop.is_set():
-            raise StoppedError
-        self._tell("warming", f"Trying {key} on four frames …")
-        frames = np.zeros((4, 64, 64, 3), np.uint8)
-        clip = ClipKey(Video.from_frames(frames, fps=1.0, name="nothing"), key)
-        method, short = COMPRESSORS["gleanvid"](), Sampling(max_new_tokens=1)
-        stream = self.engine.library.stream_answer
-        for _ in stream(clip, "What?", model, method, short, stop=work.stop):
-            pass
-        if work.stop.is_set():
-            raise StoppedError
-        return model
+        outlook = self._look(name, precision, frames, work.stop)
+        bringing = Bringing(self.engine, work, self._tell, IN_PLACE_S if self.strict else None)
+        try:
+            bringing.bring(key, outlook, anyway)
+        finally:
+            self._pause.begin()

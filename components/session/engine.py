@@ -8,7 +8,7 @@ from __future__ import annotations
 import gc
 import math
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,6 +25,7 @@ from gleanvid.types import Compression, ModelError, Video
 
 from .library import EncodedClip, Library
 from .line import Line, Pages, Work
+from .models import Models
 from .reading import DECODERS, Readers
 from .store import RunStore
 
@@ -35,7 +36,7 @@ CLIPS_REMEMBERED = 3
 
 
 class Engine:
-    """One model at a time, and everything a page asks of it."""
+    """The model, and everything a page asks of it. ``room`` and ``stay_s``: see :class:`Models`."""
 
     def __init__(
         self,
@@ -43,59 +44,54 @@ class Engine:
         runs: RunStore | None = None,
         line: Line | None = None,
         decoders: int = DECODERS,
+        room: Callable[[str], bool] | None = None,
+        stay_s: float = 0.0,
     ) -> None:
         self.library = library
+        self.models = Models(lambda name: self.library.load_model(name), room, stay_s)
         self.readers = Readers(decoders)
         self.runs = RunStore() if runs is None else runs
         self.line = Line() if line is None else line
         self._lock = threading.Lock()
-        self._loading = threading.Lock()  # held for minutes; nothing else may wait for it
-        self._models: dict[str, Any] = {}
         self._clips: LRUCache[tuple[str, int, int], Video] = LRUCache(CLIPS_REMEMBERED)
         self.pages = Pages(self.line)
         self.answer_s: dict[str, float] = {}  # by model: what its last answer took
 
     def model(self, name: str) -> Any:
-        """The named model, loaded in place of the one before. Raises ``ModelError``."""
-        with self._loading:
-            if name not in self._models:
-                self._models = {}
-                self._models = {name: self.library.load_model(name)}
-            return self._models[name]
+        """The named model, loaded where it is not there. Raises ``ModelError``, ``BusyError``."""
+        return self.models.get(name)
 
     def put(self, name: str, model: Any) -> None:
-        """Have a model that was loaded beside it in place of the one before.
+        """Have a model that was loaded beside those in memory as the one asked last.
 
         An answer that is under way ends on the model it began with.
         """
-        with self._loading:
-            self._models = {name: model}
+        self.models.put(name, model)
 
     def empty(self) -> None:
-        """Let the model go, for another that has no room beside it; in a turn at the line."""
-        with self._loading:
-            self._models = {}
+        """Let the models go, for another that has no room beside them; in a turn at the line."""
+        self.models.empty()
         gc.collect()
         if torch.cuda.is_available():
             torch.cuda.empty_cache()
 
     def holds(self, name: str) -> bool:
         """Whether the named model is in memory; waits for nothing."""
-        return name in self._models
+        return name in self.models.held
 
     @property
     def name(self) -> str | None:
-        """Name of the model in memory; waits for nothing."""
-        return next(iter(self._models), None)
+        """Name of the model that was asked last, if any; waits for nothing."""
+        return next(reversed(self.models.held), None)
 
     def weights_gb(self) -> float:
         """10^9 bytes that the weights in memory take."""
-        hf_model: Any = getattr(self.loaded(), "hf_model", None)
-        return sum(weight.nbytes for weight in hf_model.parameters()) / 1e9 if hf_model else 0.0
+        models = [getattr(model, "hf_model", None) for model in list(self.models.held.values())]
+        return sum(w.nbytes for model in models if model for w in model.parameters()) / 1e9
 
     def loaded(self) -> Any | None:
-        """The model in memory, if there is one; waits for nothing."""
-        return next(iter(list(self._models.values())), None)
+        """The model that was asked last, if any; waits for nothing."""
+        return next(reversed(self.models.held.values()), None)
 
     def warm_up(self, name: str) -> None:
         """Load a model beside the start of the server; a failure waits for the first who asks."""
@@ -133,7 +129,7 @@ class Engine:
 
     def encoded(self, clip: ClipKey) -> EncodedClip | None:
         """The encoded clip where the loaded model holds it; no turn in the line is needed."""
-        adapter = self._models.get(clip.model)
+        adapter = self.models.held.get(clip.model)
         return None if adapter is None else self.library.remembered(clip, adapter)
 
     def encode(self, clip: ClipKey, work: Work) -> EncodedClip:

@@ -30,13 +30,15 @@ class Work:
     ``live``: it asks again what a preview has just shown.
     """
 
+    BY_HAND = "Stopped."
+
     def __init__(self, live: bool = False) -> None:
         self.live = live
         self.stop = threading.Event()
         self.over = threading.Event()  # no more updates will come of it
         self.why = ""
 
-    def end(self, why: str = "Stopped.") -> None:
+    def end(self, why: str = BY_HAND) -> None:
         """End the job: the model stops after its current layer. The first reason given counts."""
         if not self.stop.is_set():
             self.why = why
@@ -73,7 +75,7 @@ class Line:
                     raise StoppedError
                 ahead = self._waiting.index(work)
                 if not ahead:
-                    self._start(work)
+                    self._start(work, self.deadline_s, LATE.format(limit=self.deadline_s))
                     return
                 if ahead == announced:
                     self._changed.wait(POLL_S)
@@ -90,14 +92,16 @@ class Line:
                 self._waiting.remove(work)
             self._changed.notify_all()
 
-    def take_time(self, work: Work) -> None:
-        """No deadline for this job, which has its turn; it can still be ended."""
+    def take_time(self, work: Work, deadline_s: float | None = None, why: str = "") -> None:
+        """Another deadline for this job, which has its turn, or none; it can still be ended."""
         with self._changed:
             if timer := self._timers.pop(work, None):
                 timer.cancel()
+            if deadline_s is not None:
+                self._start(work, deadline_s, why)
 
-    def _start(self, work: Work) -> None:
-        timer = threading.Timer(self.deadline_s, work.end, [LATE.format(limit=self.deadline_s)])
+    def _start(self, work: Work, deadline_s: float, why: str) -> None:
+        timer = threading.Timer(deadline_s, work.end, [why])
         timer.daemon = True
         self._timers[work] = timer
         timer.start()

@@ -3,12 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
-from gleanvid.models.loading.precision import parted
+from gleanvid.errors import ModelError
+from gleanvid.models.loading.precision import PRECISIONS, parted
 from gleanvid.serving.vllm import SCHEME
 
 BUILT_IN = "builtin"  # name of the model that comes with the library
+
+
+def has_room(name: str, device: str | None = None) -> bool:
+    """Whether a model that is all on this machine has room beside what is in memory."""
+    from gleanvid.models.loading.hub import cached
+    from gleanvid.models.loading.outlook import outlook
+
+    plain, how = parted(name)
+    precision = next(key for key, known in PRECISIONS.items() if known == how)
+    if plain != BUILT_IN and not Path(plain).is_dir() and cached(plain) is None:
+        return False
+    try:
+        return outlook(plain, precision, device=device).fit.ok is True
+    except ModelError:  # loading will say it
+        return False
 
 
 class Library:

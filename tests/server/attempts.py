@@ -7,7 +7,7 @@ import math
 from pathlib import Path
 from typing import Any
 
-from tests.server import intrusions, slowness
+from tests.server import choices, intrusions, slowness
 from tests.server.oddities import believed, forms, pages, paths, saved_runs, strangers, wires
 from tests.server.target import JSON, REFUSALS, ROOT, Attempt, G, Listed, Target, quiet
 from tests.server.test_routes import REFUSED
@@ -207,6 +207,6 @@ def everything() -> Listed:
     for part in (
         routes, recordings, files, names, addresses, bodies, forms, wires, paths, pages, believed,
         uploads, clips, arguments, saved_runs, strangers, intrusions.everything,
-        slowness.everything,
+        choices.everything, slowness.everything,
     ):  # fmt: skip
         yield from part()

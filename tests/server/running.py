@@ -10,6 +10,7 @@ from typing import Any
 
 from components.panels.page import build_app
 from components.server import serving
+from components.session.choosing import Choosing
 from components.session.engine import Engine
 from components.session.line import Line
 from tests.components.fake import Library
@@ -20,11 +21,12 @@ def running(
     limits: serving.Limits = serving.LOCAL,
     engine: Engine | None = None,
     host: str = "127.0.0.1",
+    choosing: Choosing | None = None,
     **options: Any,
 ) -> Iterator[str]:
-    """The address of the app while it runs."""
+    """The address of the app while it runs; ``choosing`` is of this engine."""
     engine = engine or Engine(Library(), line=Line(limits.deadline_s, limits.places))
-    page = build_app(engine, limits=limits)
+    page = build_app(engine, limits=limits, choosing=choosing)
     launch = serving.options(host, None, False, limits, **options)
     serving.start(page, launch | {"quiet": True}, limits)
     try:

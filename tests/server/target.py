@@ -9,6 +9,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -49,6 +50,11 @@ class Target:
     ) -> None:
         self.client.close()
 
+    @cached_property
+    def config(self) -> Any:
+        """What the page is made of; the same at every look."""
+        return self.send("GET", "/config").json()
+
     def send(self, method: str, path: str, **options: Any) -> httpx.Response:
         for _ in range(20):
             reply = self.client.request(method, path, **options)
@@ -87,14 +93,28 @@ class Target:
         return self.page("gv-open", "upload", {"gv-open": file})
 
     def page(self, name: str, happens: str, changes: dict[str, Any], session: str = "") -> str:
-        """What the page is told on an event of a widget, some values other than at its start.
+        """What the page is told on an event of a widget; see :meth:`event`."""
+        return self.told(self.event(name, happens, changes, session))
 
-        Widgets are known by their id or their label. Where a script gathers values for the event,
-        this does; "gathered" is all of them together.
+    def told(self, body: Any) -> str:
+        """What the page is told on an event that is sent in this way."""
+        sent = self.send("POST", f"{G}/queue/join", json=body)
+        if sent.status_code != 200:
+            return sent.text
+        return self.events(f"{G}/queue/data", params={"session_hash": body["session_hash"]})
+
+    def event(self, name: str, happens: str, changes: dict[str, Any], session: str = "") -> Any:
+        """What a page sends on an event of a widget, some values other than at its start.
+
+        Widgets are known by their id or their label, buttons by their words, too. Where a script
+        gathers values for the event, this does; "gathered" is all of them together.
         """
-        config = self.send("GET", "/config").json()
+        config = self.config
         props = {part["id"]: part["props"] for part in config["components"]}
         named = {number: {own.get("elem_id"), own.get("label")} for number, own in props.items()}
+        for part in config["components"]:
+            if part["type"] == "button":
+                named[part["id"]].add(part["props"]["value"])
         events = config["dependencies"]
         event = next(
             event
@@ -116,11 +136,7 @@ class Target:
             event = next(later for later in events if later["trigger_after"] == event["id"])
         data = values(event)
         session = session or secrets.token_hex(8)
-        body = {"data": data, "fn_index": event["id"], "session_hash": session}
-        sent = self.send("POST", f"{G}/queue/join", json=body)
-        if sent.status_code != 200:
-            return sent.text
-        return self.events(f"{G}/queue/data", params={"session_hash": session})
+        return {"data": data, "fn_index": event["id"], "session_hash": session}
 
     def line(self, begun: bytes) -> socket.socket:
         """A connection that has sent so much."""

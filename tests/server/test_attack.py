@@ -7,6 +7,9 @@ from dataclasses import replace
 import pytest
 
 from components.server import connections, serving
+from components.session.choosing import Choosing
+from components.session.engine import Engine
+from tests.components.fake import Library
 from tests.server import attack
 from tests.server.attempts import everything
 from tests.server.running import running
@@ -28,9 +31,10 @@ def test_there_are_enough_attempts():
 PUBLIC = replace(serving.PUBLIC, requests_per_minute=6000)
 
 
-@pytest.mark.parametrize("limits", [PUBLIC, serving.LOCAL], ids=["public", "default"])
-def test_every_attempt_is_held(limits, capsys, monkeypatch):
+@pytest.mark.parametrize("strict", [True, False], ids=["public", "default"])
+def test_every_attempt_is_held(strict, capsys, monkeypatch):
     monkeypatch.setattr(connections, "HEAD_S", 3.0)
     monkeypatch.setattr(connections, "CHECK_S", 1.0)
-    with running(limits) as url:
+    choosing = Choosing(Engine(Library()), ["builtin", "tiny/model"], strict)
+    with running(PUBLIC if strict else serving.LOCAL, choosing.engine, choosing=choosing) as url:
         assert attack.main(["--url", url]) == 0, capsys.readouterr().out

@@ -28,8 +28,8 @@ def check(
 ) -> Report:
     """Test GleanVID at 25 % on ``model`` and ``video``, and time it unless ``quick``.
 
-    ``on_progress`` hears a few words about each step; what it raises ends the check. A law that does not hold is in
-    ``Report.failed``; ``ModelError`` is raised where the model cannot run at all.
+    ``on_progress`` hears a few words about each step; what it raises ends the check. A law that
+    does not hold is in ``Report.failed``; ``ModelError`` is raised where the model cannot run.
     """
     tell = on_progress or (lambda text: None)
     machine = describe_machine(model.device)
@@ -61,7 +61,7 @@ def _spread(video: Video, frames: int) -> Video:
     return Video.from_frames(video.frames[rows], fps=1.0)
 
 
-def _model_facts(model: ModelAdapter) -> dict[str, str | int]:
+def _model_facts(model: ModelAdapter) -> dict[str, Any]:
     config: Any = model.hf_model.config
     name = model.name
     local = Path(name).is_absolute() or Path(name).exists()

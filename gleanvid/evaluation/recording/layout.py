@@ -28,6 +28,7 @@ from torch import Tensor
 SUFFIX = ".recording.safetensors"
 KEY = "gleanvid_recording"
 VERSION = 1
+ROWS = 1024  # tokens that are unpacked at a time
 STORED = ("exact", "bfloat16", "int8")  # how features can be stored; exact: as the model has them
 
 
@@ -49,7 +50,11 @@ def stored_features(features: Tensor, how: str) -> dict[str, Tensor]:
 
 def read_features(tensors: dict[str, Tensor], dtype: torch.dtype) -> Tensor:
     """[L, D] in the model's precision; as they lie in the file where that is theirs."""
-    features = tensors["features"]
-    if "features_scale" in tensors:
-        features = features.float() * tensors["features_scale"] + tensors["features_mean"]
-    return features.to(dtype)
+    features, scale = tensors["features"], tensors.get("features_scale")
+    if scale is None:
+        return features.to(dtype)
+    made = torch.empty(features.shape, dtype=dtype)
+    for start in range(0, len(features), ROWS):  # no copy of all in float32
+        rows = slice(start, start + ROWS)
+        made[rows] = features[rows].float() * scale + tensors["features_mean"]
+    return made

@@ -26,9 +26,11 @@ from gleanvid.video.bounds import fits
 
 MAX_BYTES = 4 * 2**30
 MAX_FRAME_BYTES = 2 * 2**30  # of all frames, decoded
+MAX_FEATURE_BYTES = 2 * 2**30  # of features that are not used as they lie in the file
 MAX_HEADER = 8 * 2**20
 MAX_FRAMES, MAX_SIDE, MAX_TOKENS, MAX_WIDTH, MAX_RUNS = 1024, 4096, 2**20, 2**15, 256
 _FLOATS = {"F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16}
+_NAMED = {str(dtype).removeprefix("torch."): dtype for dtype in _FLOATS.values()}
 _ANY_FLOAT = (*_FLOATS, "F64")
 _DAMAGED = (
     *(ValueError, TypeError, RuntimeError, OverflowError, MemoryError, OSError),
@@ -98,6 +100,8 @@ def read_facts(path: str | Path) -> dict[str, Any]:
 
 
 def _check_size(path: Path) -> None:
+    if not path.is_file():
+        raise ValueError("it is no file")
     if path.stat().st_size > MAX_BYTES:
         raise ValueError(f"it is larger than {MAX_BYTES / 2**30:.0f} GiB")
     with path.open("rb") as file:
@@ -145,6 +149,7 @@ def _check_tensors(file: Any, facts: Mapping[str, Any]) -> None:
         expected["saliency"] = ((count,), _ANY_FLOAT)
     if "keys" in shapes:
         expected["keys"] = ((count, shapes["keys"][-1]), _ANY_FLOAT)
+    _check_room(facts, shapes, types)
     runs = {name for name in shapes if re.fullmatch(r"run/\d+/\d+/[\w/]+", name)}
     if strange := set(shapes) - set(expected) - runs:
         raise ValueError(f"it holds {min(strange)}")
@@ -153,15 +158,30 @@ def _check_tensors(file: Any, facts: Mapping[str, Any]) -> None:
             raise ValueError(f"{name} is {types[name]} {list(shapes[name])}, not {list(shape)}")
 
 
+def _check_room(
+    facts: Mapping[str, Any], shapes: Mapping[str, Any], types: Mapping[str, str]
+) -> None:
+    """How much memory it would take, before any is taken."""
+    kept = _NAMED[facts["model"]["dtype"]]
+    unpacked = 0 if _FLOATS.get(types["features"]) is kept else kept.itemsize
+    if math.prod(shapes["features"]) * unpacked > MAX_FEATURE_BYTES:
+        raise ValueError(f"its features take more than {MAX_FEATURE_BYTES / 2**30:.0f} GiB")
+    if "keys" in shapes and shapes["keys"][-1] > MAX_WIDTH:
+        raise ValueError(f"keys of width {shapes['keys'][-1]}")
+    height, width = facts["video"]["frame_size"]
+    if not all(type(side) is int and 1 <= side <= MAX_SIDE for side in (height, width)):
+        raise ValueError(f"frames of {height} x {width}")
+    if 3 * height * width * shapes["timestamps"][0] > MAX_FRAME_BYTES:
+        raise ValueError(f"its frames take more than {MAX_FRAME_BYTES / 2**30:.0f} GiB")
+
+
 def _recording(facts: Mapping[str, Any], tensors: dict[str, Tensor]) -> Recording:
-    floats = {name: rows for name, rows in tensors.items() if rows.is_floating_point()}
-    for name, rows in floats.items():
-        if not name.startswith("run/") and not bool(torch.isfinite(rows).all()):
-            raise ValueError(f"{name} holds NaN or infinite values")
-    dtypes = {str(dtype).removeprefix("torch."): dtype for dtype in _FLOATS.values()}
+    for name, rows in tensors.items():  # the tokens check their features
+        if rows.is_floating_point() and not name.startswith(("run/", "features")):
+            _check_finite(name, rows)
     grid = (facts["grid"][0], facts["grid"][1], facts["grid"][2])
     tokens = VideoTokens(
-        read_features(tensors, dtypes[facts["model"]["dtype"]]),
+        read_features(tensors, _NAMED[facts["model"]["dtype"]]),
         grid,
         tensors["seconds"],
         tensors["rectangles"],
@@ -173,6 +193,8 @@ def _recording(facts: Mapping[str, Any], tensors: dict[str, Tensor]) -> Recordin
         raise ValueError(f"{len(facts['runs'])} runs")
     runs = [_run(told, tensors, n, video) for n, told in enumerate(facts["runs"])]
     likely = tuple(float(told["log_probability"]) for told in facts["runs"])
+    if not all(map(math.isfinite, likely)):
+        raise ValueError("log_probability holds NaN or infinite values")
     return Recording(facts, video, tuple(runs), likely)
 
 
@@ -181,17 +203,25 @@ def _video(
 ) -> RecordedVideo:
     told = dict(facts["video"])
     height, width = told.pop("frame_size")
-    whole = 3 * height * width * len(tensors["frame_ends"])
-    if not (1 <= height <= MAX_SIDE and 1 <= width <= MAX_SIDE and whole <= MAX_FRAME_BYTES):
-        raise ValueError(f"frames of {height} x {width}")
     data, ends = tensors["frames"].numpy(), [0, *tensors["frame_ends"].tolist()]
     if ends != sorted(ends) or ends[-1] != len(data):
         raise ValueError("frame_ends")
-    files = [data[start:stop] for start, stop in pairwise(ends)]
-    frames = np.stack([_decoded(file, (width, height)) for file in files])
+    frames = np.empty((len(ends) - 1, height, width, 3), np.uint8)
+    for number, (start, stop) in enumerate(pairwise(ends)):
+        frames[number] = _decoded(data[start:stop], (width, height))
     told["source_size"], told["notes"] = tuple(told["source_size"]), tuple(told["notes"])
+    for name in ("fps", "duration", "total_frames"):
+        _check_finite(name, torch.tensor(told[name], dtype=torch.float64))
+    _check_finite("encode_s", torch.tensor(facts["encode_s"], dtype=torch.float64))
     times = tensors["timestamps"].numpy(), tensors["indices"].numpy()
     return RecordedVideo(frames, *times, **told, tokens=tokens, encode_s=float(facts["encode_s"]))
+
+
+def _check_finite(name: str, numbers: Tensor) -> None:
+    """Takes no memory, however many there are. Raises ``ValueError``."""
+    low, high = torch.aminmax(numbers)
+    if not (torch.isfinite(low) and torch.isfinite(high)):
+        raise ValueError(f"{name} holds NaN or infinite values")
 
 
 def _decoded(file: np.ndarray, size: tuple[int, int]) -> np.ndarray:
@@ -212,6 +242,8 @@ def _run(told: Mapping[str, Any], tensors: Mapping[str, Tensor], number: int, vi
         "rectangles": tensors["rectangles"].numpy(),
     }
     run = replace(Run.of(told, arrays), video=video)
+    for record in run.by_layer.values():
+        _check_finite("weight", record.weight)
     if not sound(run):
         raise ValueError(f"run {number} does not agree with itself")
     return run

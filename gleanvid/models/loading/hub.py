@@ -90,6 +90,10 @@ def explaining(name: str) -> Iterator[None]:
             f"The connection to {constants.ENDPOINT} broke while {name} was downloaded. What is "
             "here is kept: choose it again to go on."
         ) from error
+    except TimeoutError as error:
+        raise ModelError(
+            f"{constants.ENDPOINT} takes too long to say what {name} is. Try again in a minute."
+        ) from error
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise ModelError(

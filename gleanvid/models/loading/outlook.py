@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import threading
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
@@ -11,8 +12,8 @@ from typing import Any
 
 from gleanvid.errors import ModelError
 from gleanvid.models.families import family_of
-from gleanvid.models.loading.fetching import Download, config_of, listed
 from gleanvid.models.loading.hub import cached
+from gleanvid.models.loading.listing import Download, config_of, listed
 from gleanvid.models.loading.load import source_of
 from gleanvid.models.loading.machine import Memory, memory
 from gleanvid.models.loading.needs import Fit, fit
@@ -40,12 +41,24 @@ class Outlook:
         return f"{coming} {needed}" + ("." if free is None else f", where {free:.1f} are free.")
 
 
+def at_hub(source: str, stop: threading.Event | None = None) -> tuple[Download, dict[str, Any]]:
+    """The files of a checkpoint and its configuration. Raises ``ModelError``, ``StoppedError``."""
+    download = listed(source, stop)
+    return download, config_of(download, stop)
+
+
 def outlook(
-    name: str, precision: str = "auto", frames: int = 32, device: str | None = None
+    name: str,
+    precision: str = "auto",
+    frames: int = 32,
+    device: str | None = None,
+    hub: Callable[[str, threading.Event | None], tuple[Download, dict[str, Any]]] = at_hub,
+    stop: threading.Event | None = None,
 ) -> Outlook:
     """Look at a checkpoint by name or folder, where it has to be downloaded at the hub.
 
-    Raises ``ModelError``: it cannot be had or cannot be read, ``ValueError``: the precision.
+    ``hub`` may know already what :func:`at_hub` would ask. Raises ``ModelError``: it cannot be had
+    or cannot be read, ``ValueError``: the precision, and ``StoppedError`` soon after ``stop``.
     """
     source = source_of(name)
     folder = Path(source) if Path(source).is_dir() else cached(source)
@@ -53,8 +66,8 @@ def outlook(
         download, config = None, _config(folder, name)
         weights = sum(file.stat().st_size for file in folder.glob("*.safetensors"))
     else:
-        download = listed(source)
-        config, weights = config_of(download), download.weights
+        download, config = hub(source, stop)
+        weights = download.weights
     family_of(SimpleNamespace(**{"model_type": "", "vision_config": None, **config}), name)
     row, there = checkpoint(name), memory(device)
     billions = (row.parameters or row.size) if row is not None else weights / 2e9

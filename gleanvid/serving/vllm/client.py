@@ -1,12 +1,16 @@
-"""Asks a running server of vLLM about a video, and what it kept. Standard library alone."""
+"""Asks a running server of vLLM about a video, and what it kept.
+
+Whatever answers at the address, it leads nowhere else, and has an end in bytes and seconds.
+"""
 
 from __future__ import annotations
 
 import base64
 import json
+import threading
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from io import BytesIO
@@ -14,9 +18,12 @@ from time import perf_counter
 from typing import Any
 from urllib.parse import urlencode
 
+from gleanvid.models.loading.aside import aside
 from gleanvid.types import ModelError, Video
 
-TIMEOUT_S = 600.0
+TOLD_S, MOST_TOLD = 30.0, 32 * 2**20  # seconds and bytes of what it says of itself
+ANSWER_S, MOST_ANSWER = 600.0, 16 * 2**20  # of the events of an answer
+MOST_LINE, MOST_SENTENCE = 2**20, 2**16  # bytes of one event, and of a refusal
 
 
 @dataclass(frozen=True)
@@ -46,7 +53,10 @@ class Server:
         return str(self._served().get("root") or self.model())
 
     def _served(self) -> dict[str, Any]:
-        return dict(self._json("/v1/models")["data"][0])
+        try:
+            return dict(self._json("/v1/models")["data"][0])
+        except (TypeError, KeyError, ValueError, IndexError) as error:
+            raise ModelError(f"{self.url} is no server of vLLM: it names no model") from error
 
     def records(self, since: int = 0, uuid: str | None = None) -> dict[str, Any] | None:
         """The method, the rate, and the records behind number ``since``: all, or of a ``uuid``.
@@ -69,12 +79,14 @@ class Server:
         *,
         model: str | None = None,
         on_text: Callable[[str], None] | None = None,
+        stop: threading.Event | None = None,
         **more: Any,
     ) -> Reply:
         """The streamed answer to what a person says, greedy unless ``more`` says otherwise.
 
         ``content`` is the first turn, ``later`` are the messages behind it, ``more`` further fields
-        of the request. Raises ``ModelError`` with what the server says is wrong.
+        of the request. Raises ``ModelError`` with what the server says is wrong, and
+        ``StoppedError`` soon after ``stop`` is set.
         """
         request = {
             "model": model or self.model(),
@@ -88,7 +100,7 @@ class Server:
         usage: dict[str, Any] = {}
         started = perf_counter()
         first_s = 0.0
-        for event in self._events("/v1/chat/completions", request):
+        for event in self._events("/v1/chat/completions", request, stop):
             usage = event.get("usage") or usage
             text = "".join(one["delta"].get("content") or "" for one in event["choices"])
             if not text:
@@ -105,36 +117,94 @@ class Server:
             perf_counter() - started,
         )
 
-    def _events(self, path: str, body: dict[str, Any]) -> Any:
-        with self._open(path, json.dumps(body).encode()) as lines:
-            for line in lines:
-                if line.startswith(b"data: {"):
-                    event = json.loads(line.removeprefix(b"data: "))
-                    if "error" in event:
-                        raise ModelError(f"{self.url}: {event['error']['message']}")
-                    yield event
+    def _events(self, path: str, body: dict[str, Any], stop: threading.Event | None) -> Any:
+        given = json.dumps(body).encode()
+        for line in _lines(self._pieces(path, ANSWER_S, MOST_ANSWER, given, stop)):
+            if line.startswith(b"data: {"):
+                event = json.loads(line.removeprefix(b"data: "))
+                if "error" in event:
+                    raise ModelError(f"{self.url}: {event['error']['message']}")
+                yield event
 
     def _json(self, path: str) -> Any:
-        with self._open(path) as answer:
-            return json.load(answer)
+        try:
+            return json.loads(b"".join(self._pieces(path, TOLD_S, MOST_TOLD)))
+        except (ValueError, RecursionError) as error:
+            raise ModelError(f"{self.url} is no server of vLLM: it answers no JSON") from error
 
-    def _open(self, path: str, body: bytes | None = None) -> Any:
+    def _pieces(
+        self,
+        path: str,
+        within_s: float,
+        most: int,
+        body: bytes | None = None,
+        stop: threading.Event | None = None,
+    ) -> Iterator[bytes]:
+        def read() -> Generator[bytes, None, None]:
+            with self._open(path, body, within_s) as answer:
+                while piece := answer.read1(2**16):
+                    yield piece
+
+        count = 0
+        try:
+            for piece in aside(read, stop or threading.Event(), within_s):
+                count += len(piece)
+                if count > most:
+                    raise ModelError(f"{self.url} answers with more than {most / 2**20:.0f} MiB")
+                yield piece
+        except TimeoutError as error:
+            text = f"{self.url} did not answer whole within {within_s:.0f} seconds"
+            raise ModelError(text) from error
+
+    def _open(self, path: str, body: bytes | None, within_s: float) -> Any:
         headers = {"Content-Type": "application/json"}
         if self.key:
             headers["Authorization"] = f"Bearer {self.key}"
-        request = urllib.request.Request(self.url.rstrip("/") + path, body, headers)
         try:
-            return urllib.request.urlopen(request, timeout=TIMEOUT_S)
+            request = urllib.request.Request(self.url.rstrip("/") + path, body, headers)
+            return _OPENER.open(request, timeout=within_s)
         except urllib.error.HTTPError as error:
             raise ModelError(f"{self.url}: {_sentence(error)}") from error
+        except TimeoutError:
+            raise
         except (OSError, ValueError) as error:
             raise ModelError(f"no server of vLLM answers at {self.url} ({error})") from error
+
+
+def _opener() -> urllib.request.OpenerDirector:
+    """For HTTP alone: no redirects, no files."""
+    made = urllib.request.OpenerDirector()
+    for kind in (
+        urllib.request.ProxyHandler,
+        urllib.request.HTTPHandler,
+        urllib.request.HTTPSHandler,
+        urllib.request.HTTPErrorProcessor,
+        urllib.request.HTTPDefaultErrorHandler,
+        urllib.request.UnknownHandler,
+    ):
+        made.add_handler(kind())
+    return made
+
+
+_OPENER = _opener()
+
+
+def _lines(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    """Raises ``ModelError`` for a line that does not end."""
+    held = b""
+    for piece in pieces:
+        *lines, held = (held + piece).split(b"\n")
+        yield from lines
+        if len(held) > MOST_LINE:
+            raise ModelError("the server's answer has a line that does not end")
+    if held:
+        yield held
 
 
 def _sentence(error: urllib.error.HTTPError) -> str:
     """What the server says is wrong, else the code."""
     try:
-        return str(json.loads(error.read())["error"]["message"])
+        return str(json.loads(error.read(MOST_SENTENCE))["error"]["message"])
     except (ValueError, KeyError, TypeError):
         return str(error)
 

@@ -106,7 +106,7 @@ class _Served:
         if sampling.seed is not None:
             drawn["seed"] = sampling.seed
         return self.server.ask(
-            content, sampling.max_new_tokens, later, on_text=show, **more, **drawn
+            content, sampling.max_new_tokens, later, on_text=show, stop=stop, **more, **drawn
         )
 
     def _record(

@@ -75,3 +75,25 @@ def test_a_request_that_breaks_off_gives_its_turn_back():
 
     allowed, turns = crowd(requests)
     assert allowed and not turns._sent
+
+
+def test_crowds_of_many_visitors_leave_threads_to_everything_else():
+    async def requests():
+        turns, beside, most, order = Turns(together=3, most=60, of_all=4), 0, 0, []
+
+        async def request(visitor):
+            nonlocal beside, most
+            async with turns.taken(visitor):
+                beside += 1
+                most = max(most, beside)
+                await asyncio.sleep(0.01)
+                beside -= 1
+                order.append(visitor)
+
+        crowds = [f"visitor {number}" for number in range(14) for _ in range(3)]
+        await asyncio.gather(*map(request, [*crowds, "late"]))
+        return most, order, turns
+
+    most, order, turns = crowd(requests)
+    assert most == 4 and order[-1] == "late" and len(order) == 43
+    assert not turns._sent and not turns._places

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 
@@ -15,6 +16,7 @@ from safetensors.torch import save_file
 import gleanvid
 from gleanvid.cli import main
 from gleanvid.compressors import COMPRESSORS
+from gleanvid.evaluation.recording import layout, reading
 from gleanvid.evaluation.recording.layout import KEY, SUFFIX, read_features, stored_features
 from gleanvid.evaluation.recording.model import RecordedModel, recorded_model
 from gleanvid.evaluation.recording.reading import open_recording
@@ -179,6 +181,13 @@ FORGED = {
     "frames that end elsewhere": lambda t, f: t["frame_ends"].add_(5),
     "frames that are none": lambda t, f: t["frames"].zero_(),
     "huge frames": lambda t, f: _set(f["video"], "frame_size", [4000, 4000]),
+    "frames of half a pixel": lambda t, f: _set(f["video"], "frame_size", [80.5, 80]),
+    "NaN frames a second": lambda t, f: _set(f["video"], "fps", float("nan")),
+    "an endless clip": lambda t, f: _set(f["video"], "duration", float("inf")),
+    "an endless encoding": lambda t, f: _set(f, "encode_s", float("inf")),
+    "times that are none": lambda t, f: t["timestamps"][0].fill_(torch.nan),
+    "a likelihood that is none": lambda t, f: _set(f["runs"][0], "log_probability", float("nan")),
+    "a run with weights that are none": lambda t, f: t["run/1/0/weight"][0].fill_(torch.nan),
     "an unknown precision": lambda t, f: _set(f["model"], "dtype", "float8"),
     "a run that keeps what is not there": lambda t, f: t["run/1/0/keep"].add_(10**6),
     "a run without records": lambda t, f: t.pop("run/1/0/keep"),
@@ -206,6 +215,47 @@ def test_half_a_file_is_refused(recorded, tmp_path):
     path = tmp_path / ("clip" + SUFFIX)
     path.write_bytes(recorded.read_bytes()[:-100])
     with pytest.raises(ValueError, match="not a recording"):
+        open_recording(path)
+
+
+def test_what_takes_too_much_memory_is_refused_before_it_is_taken(
+    recorded, model, video, tmp_path, monkeypatch
+):
+    path = tmp_path / ("packed" + SUFFIX)
+    record(model, video, Wanted(features="int8"), path)
+    open_recording(path)
+
+    def touched(*_):
+        raise AssertionError("it was unpacked")
+
+    monkeypatch.setattr(reading, "read_features", touched)
+    monkeypatch.setattr(reading, "_decoded", touched)
+    with monkeypatch.context() as patched:
+        patched.setattr(reading, "MAX_FEATURE_BYTES", 10_000)
+        with pytest.raises(ValueError, match="features take more than"):
+            open_recording(path)
+    with monkeypatch.context() as patched:
+        patched.setattr(reading, "MAX_FRAME_BYTES", 10_000)
+        with pytest.raises(ValueError, match="frames take more than"):
+            open_recording(recorded)
+    monkeypatch.setattr(reading, "MAX_WIDTH", 8)
+    with pytest.raises(ValueError, match="of width"):
+        open_recording(recorded)
+
+
+def test_features_are_unpacked_a_few_rows_at_a_time(monkeypatch):
+    features = torch.randn(50, 6, generator=torch.manual_seed(0))
+    stored = stored_features(features, "int8")
+    whole = stored["features"].float() * stored["features_scale"] + stored["features_mean"]
+    monkeypatch.setattr(layout, "ROWS", 7)
+    for dtype in (torch.float32, torch.bfloat16):
+        assert torch.equal(read_features(stored, dtype), whole.to(dtype))
+
+
+def test_a_pipe_is_no_recording(tmp_path):
+    path = tmp_path / ("clip" + SUFFIX)
+    os.mkfifo(path)
+    with pytest.raises(ValueError, match="no file"):
         open_recording(path)
 
 

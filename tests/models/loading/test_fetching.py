@@ -18,8 +18,9 @@ from huggingface_hub import constants, snapshot_download
 from gleanvid.errors import ModelError, StoppedError
 from gleanvid.models import load_model
 from gleanvid.models.loading import fetching
-from gleanvid.models.loading.fetching import fetched, listed
+from gleanvid.models.loading.fetching import fetched
 from gleanvid.models.loading.hub import cached
+from gleanvid.models.loading.listing import listed
 from tests import local_hub
 
 NAME = "tiny/model"
@@ -191,7 +192,7 @@ def test_a_full_disk(hub, monkeypatch):
         list(fetched(plan, threading.Event()))
 
 
-def test_a_server_that_knows_no_parts_is_left_to_huggingface_hub(hub, monkeypatch):
+def test_a_server_that_knows_no_parts_sends_the_file_anew(hub):
     plan = listed(NAME)
     weights = plan.parts[-1]
     plan.unfinished(weights).parent.mkdir(parents=True)
@@ -213,7 +214,9 @@ def test_two_at_once_are_not_let(hub):
 
 PROGRAM = """
 import sys, threading
-from gleanvid.models.loading.fetching import fetched, listed
+from gleanvid.models.loading.fetching import fetched
+from gleanvid.models.loading.listing import listed
+from gleanvid.models.loading.listing import listed
 for count in fetched(listed("tiny/model"), threading.Event()):
     print(count, flush=True)
 print(sorted({"torch", "transformers"} & set(sys.modules)))

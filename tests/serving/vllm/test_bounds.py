@@ -1,0 +1,200 @@
+"""Whatever answers in the place of a server of vLLM has an end; and who may look at its records."""
+
+import json
+import threading
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import SimpleNamespace
+
+import pytest
+from fastapi import FastAPI
+from starlette.testclient import TestClient
+
+from gleanvid.serving.vllm import client, endpoint
+from gleanvid.serving.vllm.client import Server
+from gleanvid.serving.vllm.endpoint import RecordsEndpoint
+from gleanvid.types import ModelError, StoppedError
+
+QUESTION = [{"type": "text", "text": "What?"}]
+
+
+class Evil(BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.server.asked.append((self.path, self.headers["Authorization"]))
+        self.server.answer(self)
+
+    do_POST = do_GET  # noqa: N815
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture
+def evil():
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Evil)
+    server.daemon_threads, server.asked, server.over = True, [], threading.Event()
+    server.url = f"http://127.0.0.1:{server.server_port}"
+    threading.Thread(target=server.serve_forever, args=[0.05], daemon=True).start()
+    yield server
+    server.over.set()
+    server.shutdown()
+    server.server_close()
+
+
+def begin(request, status=200, **headers):
+    request.send_response(status)
+    for name, value in headers.items():
+        request.send_header(name, value)
+    request.end_headers()
+
+
+def endless(piece):
+    def answer(request):
+        begin(request)
+        try:
+            while True:
+                request.wfile.write(piece)
+        except OSError:
+            return
+
+    return answer
+
+
+def test_redirects_are_not_followed_and_the_key_goes_nowhere_else(evil):
+    def away(request):
+        begin(request, 302, Location=f"{evil.url}/elsewhere")
+
+    evil.answer = away
+    for ask in (
+        Server(evil.url, "secret").model,
+        lambda: Server(evil.url).ask(QUESTION, model="m"),
+    ):
+        with pytest.raises(ModelError, match="302"):
+            ask()
+    assert [path for path, _ in evil.asked] == ["/v1/models", "/v1/chat/completions"]
+
+
+@pytest.mark.parametrize("url", ["file:///etc/passwd", "ftp://127.0.0.1/x", "data:,x", "/etc"])
+def test_other_addresses_than_http_are_none(url):
+    with pytest.raises(ModelError, match="no server of vLLM answers"):
+        Server(url).model()
+
+
+def test_an_answer_without_an_end_is_given_up(evil, monkeypatch):
+    monkeypatch.setattr(client, "MOST_TOLD", 10**6)
+    monkeypatch.setattr(client, "MOST_ANSWER", 10**6)
+    evil.answer = endless(b" " * 2**16)
+    with pytest.raises(ModelError, match="more than 1 MiB"):
+        Server(evil.url).records()
+    evil.answer = endless(b'data: {"choices": []}\n')
+    with pytest.raises(ModelError, match="more than 1 MiB"):
+        Server(evil.url).ask(QUESTION, model="m")
+
+
+def test_a_line_without_an_end_is_given_up(evil):
+    evil.answer = endless(b"x" * 2**16)
+    with pytest.raises(ModelError, match="line that does not end"):
+        Server(evil.url).ask(QUESTION, model="m")
+
+
+def test_a_refusal_without_an_end_is_a_sentence(evil):
+    def refuse(request):
+        begin(request, 500)
+        endless(b"x" * 2**16)(request)
+
+    evil.answer = refuse
+    with pytest.raises(ModelError, match="500"):
+        Server(evil.url).model()
+
+
+def test_one_that_drips_is_left_after_its_time(evil, monkeypatch):
+    def drip(request):
+        begin(request)
+        while not evil.over.wait(0.05):
+            request.wfile.write(b" ")
+
+    evil.answer = drip
+    monkeypatch.setattr(client, "TOLD_S", 0.3)
+    start = time.monotonic()
+    with pytest.raises(ModelError, match="did not answer whole within"):
+        Server(evil.url).model()
+    assert time.monotonic() - start < 2
+
+
+def test_a_silent_one_is_left_as_soon_as_the_person_stops(evil):
+    evil.answer = lambda request: evil.over.wait(30)
+    stop = threading.Event()
+    threading.Timer(0.2, stop.set).start()
+    start = time.monotonic()
+    with pytest.raises(StoppedError):
+        Server(evil.url).ask(QUESTION, model="m", stop=stop)
+    assert time.monotonic() - start < 2
+
+
+@pytest.mark.parametrize("text", [b"", b"[", b"[]", b'{"data": []}', b"[" * 10**5, b"\xff"])
+def test_what_is_no_server_of_vllm_is_called_that(evil, text):
+    def answer(request):
+        begin(request)
+        request.wfile.write(text)
+
+    evil.answer = answer
+    with pytest.raises(ModelError, match="is no server of vLLM"):
+        Server(evil.url).model()
+
+
+def served(records=(), **args):
+    """The endpoint over a stand-in for the engine."""
+
+    class Engine:
+        vllm_config = SimpleNamespace(
+            model_config=SimpleNamespace(
+                hf_config=SimpleNamespace(gleanvid={"name": "gleanvid"}),
+                multimodal_config=SimpleNamespace(video_pruning_rate=0.75),
+            )
+        )
+
+        async def collective_rpc(self, name, args):
+            return [{"method": {}, "count": len(records), "records": list(records)}]
+
+    app, plugin = FastAPI(), RecordsEndpoint()
+    plugin.attach_router(app)
+
+    async def prepare():
+        await plugin.init_state(Engine(), app.state, SimpleNamespace(**args))
+
+    return app, prepare
+
+
+def told(app_and_prepare, **headers):
+    app, prepare = app_and_prepare
+    with TestClient(app) as visitor:
+        visitor.portal.call(prepare)
+        return visitor.get("/gleanvid/records", headers=headers)
+
+
+@pytest.mark.parametrize(
+    ("authorization", "status"),
+    [
+        ("", 401),
+        ("Bearer b", 401),
+        ("Basic a", 401),
+        ("a", 401),
+        ("Bearer a", 200),
+        ("bearer c", 200),
+    ],
+)
+def test_records_ask_for_the_key_that_vllm_was_started_with(monkeypatch, authorization, status):
+    monkeypatch.delenv("VLLM_API_KEY", raising=False)
+    headers = {"authorization": authorization} if authorization else {}
+    assert told(served(api_key=["a", "c"]), **headers).status_code == status
+    assert told(served(api_key=None), **headers).status_code == 200
+    monkeypatch.setenv("VLLM_API_KEY", "a")
+    env = 200 if authorization == "Bearer a" else 401
+    assert told(served(api_key=None), **headers).status_code == env
+
+
+def test_records_in_one_answer_are_bounded_and_the_last_ones(monkeypatch):
+    monkeypatch.setattr(endpoint, "MOST_TOKENS", 25)
+    records = [{"number": n, "grid": [1, 2, 5], "keep": list(range(10))} for n in range(1, 9)]
+    found = json.loads(told(served(records)).text)
+    assert [record["number"] for record in found["records"]] == [7, 8] and found["count"] == 8

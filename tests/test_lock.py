@@ -1,0 +1,56 @@
+"""What is installed by its hash is what pyproject.toml and requirements.txt ask for."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+ROOT = Path(__file__).parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+ASKED = [
+    Requirement(line)
+    for line in (ROOT / "requirements.txt").read_text(encoding="utf-8").splitlines()
+    if line and not line.startswith("#")
+]
+# A pin, what it is for, and its hashes.
+HASH = r" \\\n    --hash=sha256:[0-9a-f]{64}"
+PIN = re.compile(rf"^([\w.-]+)==([\w.+]+)([^\\\n]*?)((?:{HASH})*)$", re.MULTILINE)
+PINS = PIN.findall((ROOT / "requirements.lock").read_text(encoding="utf-8"))
+
+
+def needed(texts):
+    """The requirements of pyproject.toml, those of its own extras in their place."""
+    for text in texts:
+        asked = Requirement(text)
+        if asked.name != PROJECT["name"]:
+            yield asked
+        for extra in asked.extras if asked.name == PROJECT["name"] else ():
+            yield from needed(PROJECT["optional-dependencies"][extra])
+
+
+def versions(name):
+    return [pin for found, pin, *_ in PINS if canonicalize_name(found) == canonicalize_name(name)]
+
+
+def test_every_pin_has_a_hash():
+    assert len(PINS) > 50
+    assert [name for name, _, _, hashes in PINS if not hashes] == []
+
+
+@pytest.mark.parametrize("asked", ASKED, ids=lambda asked: asked.name)
+def test_what_is_asked_for_is_pinned_within_its_range(asked):
+    pinned = versions(asked.name)
+    assert pinned and all(asked.specifier.contains(version) for version in pinned)
+
+
+def test_the_app_s_packages_have_one_range_everywhere():
+    ranges = {canonicalize_name(asked.name): asked.specifier for asked in ASKED}
+    own = [PROJECT["name"] + "[app]", *PROJECT["dependencies"]]
+    wrong = [str(need) for need in needed(own) if ranges.get(need.name) != need.specifier]
+    assert wrong == []
+    assert all("<" in str(specifier) for specifier in ranges.values())
