@@ -28,8 +28,8 @@ def check(
 ) -> Report:
     """Test GleanVID at 25 % on ``model`` and ``video``, and time it unless ``quick``.
 
-    ``on_progress`` hears a few words about each step; what it raises ends the check. A law that does not hold is in
-    ``Report.failed``; ``ModelError`` is raised where the model cannot run at all.
+    ``on_progress`` hears a few words about each step; what it raises ends the check. A law that
+    does not hold is in ``Report.failed``; ``ModelError`` is raised where the model cannot run.
     """
     tell = on_progress or (lambda text: None)
     machine = describe_machine(model.device)
