@@ -98,12 +98,12 @@ class Ablation(GleanVID):
             return _NearestKept(clip)
         return super()._evidence(clip, budgets)
 
-    def _score(self, local: Tensor, complement: Tensor, scale: float) -> Tensor:
+    def _terms(self, local: Tensor, complement: Tensor) -> tuple[Tensor, Tensor]:
         if self.selection in ("random", "vcast", "lrs"):
-            return local
+            return local, torch.zeros_like(complement)
         if self.selection == "scs":
-            local = torch.zeros_like(local)
-        return super()._score(local, complement, scale)
+            return torch.zeros_like(local), complement
+        return super()._terms(local, complement)
 
     def _draw(self, tokens: VideoTokens, count: int) -> Tensor:
         generator = content_generator(tokens, self.seed)

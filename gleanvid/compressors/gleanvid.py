@@ -19,7 +19,14 @@ from gleanvid.compressors.base import Compressor, setting
 from gleanvid.ops.budgets import largest_remainder, novelty_shares
 from gleanvid.ops.cells import Cells
 from gleanvid.ops.evidence import DebiasedClip, Evidence, SubspaceEvidence
-from gleanvid.ops.scoring import best, joint_score, local_scores, min_max, saturated
+from gleanvid.ops.scoring import (
+    best,
+    joint_score,
+    local_scores,
+    min_max,
+    ordering,
+    saturated,
+)
 from gleanvid.ops.subspace import history_residuals, remove_directions, top_directions
 from gleanvid.ops.threads import one_thread_if_small
 from gleanvid.types import Compression, VideoTokens
@@ -159,19 +166,19 @@ class GleanVID(Compressor):
         """Algorithm 2: the kept indices, unit by unit, each judged against all units before it."""
         local = self._local_scores(tokens, clip, references)
         normalised, evidence = min_max(local), self._evidence(clip, budgets)
-        complements, joint, kept = [], [], []
+        complements, kept = [], []
         for unit, budget in enumerate(budgets):
-            complement = evidence.complement(unit)
-            score = self._score(normalised[unit], complement, evidence.scale)
+            complements.append(evidence.complement(unit))
             if budget:
-                kept.append(best(score, budget))
+                terms = self._terms(normalised[unit], complements[-1])
+                kept.append(best(ordering(*terms, evidence.scale), budget))
                 evidence.absorb(kept[-1])
-            complements.append(complement)
-            joint.append(score)
-        scores = {"lrs": local.flatten(), "scs": torch.cat(complements), "joint": torch.cat(joint)}
+        added = torch.stack(complements)
+        joint = joint_score(*self._terms(normalised, added), evidence.scale)
+        scores = {"lrs": local.flatten(), "scs": added.flatten(), "joint": joint.flatten()}
         trace = {
             "basis_rank": evidence.ranks(budgets),
-            "saturated": saturated(torch.stack(complements).amax(1), evidence.scale),
+            "saturated": saturated(added.amax(1), evidence.scale),
             "budget_over_width": torch.tensor(sum(budgets) / clip.features.shape[-1]),
         }
         return in_order(kept, budgets, tokens.tokens_per_unit), scores, trace
@@ -180,9 +187,9 @@ class GleanVID(Compressor):
         """What the tokens kept so far leave unexplained."""
         return SubspaceEvidence(clip, budgets, self.orth_tolerance)
 
-    def _score(self, local: Tensor, complement: Tensor, scale: float) -> Tensor:
-        """Joint score g [N] of one unit (Eq. joint_score)."""
-        return joint_score(local, complement, scale)
+    def _terms(self, local: Tensor, complement: Tensor) -> tuple[Tensor, Tensor]:
+        """The two terms of Eq. joint_score, of one unit [N] or of all [T, N]."""
+        return local, complement
 
     def _local_scores(self, tokens: VideoTokens, clip: DebiasedClip, references: Tensor) -> Tensor:
         """Local representativeness u_{t,n} (Eq. ncd) on raw features [T, N]."""

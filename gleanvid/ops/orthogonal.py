@@ -75,32 +75,38 @@ class GrowingBasis:
         self.width = like.shape[-1]
         self.rejected: list[Tensor] = []  # bool [k] of every block
         self._filter = RowFilter(relative, floor, most, like.device)
-        self._rows = like.new_zeros(min(capacity, self.width + most), self.width)
-        self._used = 0  # rows that may hold a direction; rejected ones are zero
+        self.capacity = min(capacity, self.width + most)
+        self.used = 0  # rows that may hold a direction; rejected ones are zero
+        self.moved = False  # whether rows have changed their places
+        self._rows = like.new_zeros(self.capacity, self.width)
 
-    def remove_from(self, rows: Tensor) -> Tensor:
-        """What the basis leaves of rows [k, D], written in their place."""
-        basis = self._rows[: self._used]
-        return rows.addmm_(rows @ basis.T, basis, alpha=-1.0) if self._used else rows
+    def rows(self, start: int) -> Tensor:
+        """Those from ``start`` on."""
+        return self._rows[start : self.used]
+
+    def remove_from(self, rows: Tensor, first: int | None = None) -> Tensor:
+        """What the basis, or its ``first`` rows, leave of rows [k, D], written in their place."""
+        basis = self._rows[: self.used][:first]
+        return rows.addmm_(rows @ basis.T, basis, alpha=-1.0) if len(basis) else rows
 
     def absorb(self, residual: Tensor) -> None:
-        """Add rows [k, D] that :meth:`remove_from` gave.
+        """Add rows [k, D] that lie outside the basis.
 
         Their directions are projected once more: those of small rows magnify what rounding left.
         """
         found, rejected = self._filter.directions(residual)
-        after = self._used + len(found)
-        basis, place = self._rows[: self._used], self._rows[self._used : after]
+        after = self.used + len(found)
+        basis, place = self._rows[: self.used], self._rows[self.used : after]
         along = (basis @ found.T).T  # of few rows and many: faster than the other way round
         torch.addmm(found, along, basis, alpha=-1.0, out=place)
-        self._used = after
+        self.used = after
         self.rejected.append(rejected)
-        if self._used > self.width:
+        if self.used > self.width:
             self._drop_rejected()
 
     def _drop_rejected(self) -> None:
         """Move the rows that hold a direction to the front and keep as many as the width."""
-        is_direction = torch.linalg.vector_norm(self._rows[: self._used], dim=1) > 0.5
+        is_direction = torch.linalg.vector_norm(self._rows[: self.used], dim=1) > 0.5
         front = is_direction.sort(descending=True, stable=True).indices[: self.width]
         self._rows[: self.width] = self._rows[front]
-        self._used = self.width
+        self.used, self.moved = self.width, True

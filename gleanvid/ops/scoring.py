@@ -40,17 +40,26 @@ def min_max(score: Tensor) -> Tensor:
 
 
 def joint_score(local: Tensor, complement: Tensor, scale: float) -> Tensor:
-    """Local scores [N] within [0, 1] plus complements [N] brought to [0, 1] (Eq. joint_score).
+    """Local scores within [0, 1] plus complements brought to [0, 1] in every unit: [..., N].
 
-    Complements do not count in a saturated unit, nor where they differ by rounding alone. ``scale``
-    is the largest norm of a token.
+    Eq. joint_score. Complements do not count in a saturated unit, nor where they differ by rounding
+    alone. ``scale`` is the largest norm of a token.
     """
-    low, high = torch.aminmax(complement)
-    spread = torch.nn.functional.threshold(high, _SATURATED * scale, -math.inf) - low
-    spread = torch.nn.functional.threshold(
-        spread, _CONSTANT * scale, math.inf
-    )  # over which every difference vanishes
+    low, spread = _spread(complement, scale)
     return torch.addcdiv(local, complement - low, spread)
+
+
+def ordering(local: Tensor, complement: Tensor, scale: float) -> Tensor:
+    """:func:`joint_score` but for a number that all tokens of a unit share."""
+    return torch.addcdiv(local, complement, _spread(complement, scale)[1])
+
+
+def _spread(complement: Tensor, scale: float) -> tuple[Tensor, Tensor]:
+    """The least complement of every unit, and over how much its complements spread: [..., 1]."""
+    low, high = torch.aminmax(complement, dim=-1, keepdim=True)
+    spread = torch.nn.functional.threshold(high, _SATURATED * scale, -math.inf) - low
+    # over an infinite spread every difference vanishes
+    return low, torch.nn.functional.threshold(spread, _CONSTANT * scale, math.inf)
 
 
 def saturated(highest: Tensor, scale: float) -> Tensor:
