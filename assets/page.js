@@ -4,7 +4,7 @@
 // A setting that is not at its default stands in the address, once the hand is off it.
 (() => {
   const changed = new Map();
-  let timer = null;
+  let [timer, isOwnClip] = [null, false];
 
   function write() {
     const query = new URLSearchParams(location.search);
@@ -19,13 +19,30 @@
     document.dispatchEvent(new CustomEvent("gleanvid:setting", { detail: { name, value } }));
   };
 
+  // Gradio's arrow goes back to what stood there when the slider was last drawn. Where a setting has
+  // been changed, it goes to the default.
+  const usuals = new Map();
+  document.addEventListener("click", (event) => {
+    const slider = event.target.closest?.(".reset-button")?.closest("[id^=gv-of-]");
+    const usual = usuals.get(slider?.id.slice("gv-of-".length));
+    if (usual === undefined) return;
+    event.stopImmediatePropagation();
+    const range = slider.querySelector("input[type=range]");
+    range.value = String(usual);
+    range.dispatchEvent(new Event("input", { bubbles: true }));
+  }, true);
+
   window.gvLink = (name, value, usual) => {
+    usuals.set(name, usual);
     const text = String(value ?? "");
+    if (name === "clip") isOwnClip = text === "";
     if (name !== "clip") window.gvSetting(name, value);
     changed.set(name, text === "" || text === String(usual) ? null : text);
     clearTimeout(timer);
     timer = setTimeout(write, 300);
   };
+
+  window.gvHasOwnClip = () => isOwnClip; // which no link holds
 
   // A link is shown as soon as the page has taken its settings; what was kept is on show already.
   // What a hand has put into the address meanwhile is no link.

@@ -53,8 +53,9 @@ class Compare {
     this.table.load(this.value);
     this.vote.load(this.value);
     this.#caption();
-    this.place.replaceChildren(this.head, this.stale, this.tools,
-      this.blind ? this.vote.place : this.table.place, this.rest);
+    const named = !this.blind || !this.vote.pair; // without a pair there is nothing to hide
+    const parts = [...(this.blind ? [this.vote.place] : []), ...(named ? [this.table.place] : [])];
+    this.place.replaceChildren(this.head, this.stale, this.tools, ...parts, this.rest);
     this.#showRest();
     this.#showStale();
   }
@@ -111,7 +112,7 @@ class Compare {
   // --- below the table ---------------------------------------------------------------------------
 
   #showRest() {
-    const named = !this.blind;
+    const named = !this.blind || !this.vote.pair;
     this.picture = make("div", "gv-scatter");
     this.rest.replaceChildren(...(named ? [...refused(this.value.rows), this.picture] : []));
     this.#drawn = 0;

@@ -9,6 +9,7 @@ const [TOP, LEFT, BOTTOM] = [14, 46, 34];
 const [LINE, LEAST] = [15, 220]; // pixels: from name to name; of the picture
 const FONT = "12px system-ui, sans-serif";
 const [SAVED, SCORE] = [4, 5]; // places of the cells
+const SPREAD = 0.1; // nats: smaller differences than the words can show are not drawn large
 const TICKS = [1, 2, 5, 10, 20, 50, 100]; // % of the FLOPs, on a logarithmic axis
 
 /** @returns {Element[]} */
@@ -36,7 +37,8 @@ export function scatter(rows, width) {
 // Where values stand in the picture.
 function fit(points, right, height) {
   const scores = points.map(({ score }) => score);
-  const [low, high] = [Math.min(...scores), Math.max(...scores)];
+  const high = Math.max(...scores);
+  const low = Math.min(...scores, high - SPREAD);
   const room = 0.06 * (high - low || 1);
   const least = 0.8 * Math.max(0.1, Math.min(...points.map(({ share }) => share)));
   const x = (share) => LEFT + (Math.log(Math.max(share, least) / least) / Math.log(100 / least)) * (right - LEFT);

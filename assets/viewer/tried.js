@@ -20,6 +20,8 @@ const COLUMNS = [
   ["FLOPs saved", ({ answer }) => answer.flops_saved, (share) => `${Math.round(100 * share)} %`],
 ];
 
+const MOST = 12; // MAX_METHODS of components/viewer/payload.py
+
 export class Tried {
   #sorted = -1; // column; as it came, newest first
   #falling = false;
@@ -38,7 +40,8 @@ export class Tried {
       .map((method, index) => ({ method, index, answer: answers.find(({ run }) => run === method.id) }))
       .filter(({ answer }) => answer);
     this.place.hidden = rows.length === 0;
-    this.place.querySelector("summary").textContent = `Tried on this clip (${rows.length})`;
+    const all = clip.methods.length < MOST ? "" : `, the last of them: no more than ${MOST} stay`;
+    this.place.querySelector("summary").textContent = `Tried on this clip (${rows.length}${all})`;
     if (this.#sorted >= 0) {
       const value = COLUMNS[this.#sorted][1];
       rows.sort((one, other) => order(value(one), value(other), this.#falling));

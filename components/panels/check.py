@@ -18,9 +18,8 @@ from .shared import AT_ONCE, Changes, Shared, Values, owner
 from .working import halted, starting
 
 ABOUT = (
-    "Does compression do on **this machine**, to **this model**, what the tests of GleanVID "
-    "prove on small ones? The laws are tested on 8 frames of the clip above; times are taken on "
-    "all of them."
+    "Is compression right and worth it with this model, on this machine? The laws are tested on 8 "
+    "frames of the clip above, times are taken on all of them. Others wait for the model meanwhile."
 )
 FILES = ("Report (Markdown)", "Report (JSON)")
 
@@ -48,7 +47,7 @@ def panel() -> Check:
             gr.DownloadButton(title, size="sm", min_width=150, scale=0, visible=False)
             for title in FILES
         )
-    report = gr.Markdown(elem_classes="gv-about gv-models", elem_id="gv-report")
+    report = gr.Markdown(elem_classes="gv-about gv-models gv-report", elem_id="gv-report")
     return Check(start, stop, quick, line, report, files)
 
 
@@ -58,7 +57,7 @@ def wire(engine: Engine, shared: Shared, panel: Check) -> None:
     def on_check(user: gr.Request, values: Values) -> Iterator[Changes]:
         request = shared.request(shared.unpacked(values))
         for update in checking.check(engine, request, owner(user), bool(values[panel.quick])):
-            changes: dict[Any, Any] = {panel.notice: update.notice}
+            changes: dict[Any, Any] = {panel.notice: update.notice, panel.report: ""}
             if update.report is not None:
                 folder = Path(get_upload_folder()) / "exports" / secrets.token_hex(8)
                 paths = checking.files(update.report, folder)

@@ -111,9 +111,10 @@ def wire(engine: Engine, shared: Shared, panel: Export) -> None:
             panel.notice: message(OPENED),
             shared.viewer: gr.update(turn=0, value=view | {"runs": [run_id]}, answers=given),
             shared.runs: [run_id],
+            shared.question: run.question,
         }
 
-    panel.opened.upload(on_open, panel.opened, [panel.notice, *shared.results], **UNSEEN)
+    panel.opened.upload(on_open, panel.opened, [panel.notice, shared.question, *shared.results], **UNSEEN)
 
     def on_code(user: gr.Request, values: Values) -> Changes:
         try:

@@ -24,7 +24,7 @@ from .shared import (
     owner,
 )
 
-SLOW = "Answers take a while with this model: press Ask when the tokens look right."
+SLOW = "Answers take a while here: press Ask for one."
 LOG_HTML = """<div class="gv-log" role="log" aria-label="Conversation" tabindex="0"></div>"""
 LOG_JS = """
 const log = element.querySelector(".gv-log");

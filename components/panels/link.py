@@ -30,7 +30,7 @@ COPY = """async () => {
   } catch {  // only pages served by https or from this computer may copy by themselves
     prompt("Copy this link", location.href);
   }
-  return "Link copied";
+  return window.gvHasOwnClip() ? "Copied, without your clip" : "Link copied";
 }"""
 RENAME = (
     """() => new Promise((done) => setTimeout(() => done("Copy link to these settings"), 2000))"""
@@ -74,6 +74,8 @@ def wire(
     """The event that shows what a link says. ``named``: every widget with a key in a link."""
     for name, widget in named.items():  # each by itself: all values at once take the page long
         if name != "clip":  # an upload button says nothing of its changes
+            if isinstance(widget, gr.Slider):
+                widget.elem_id = f"gv-of-{name}"  # by which the arrow beside it finds its default
             widget.change(None, widget, None, js=writer(name, widget.value), **UNSEEN)
     shared.tabs.select(None, None, None, js=TAB, **UNSEEN)
     titles = [str(tab.id) for tab in shared.tabs.children if isinstance(tab, gr.Tab)]

@@ -123,8 +123,14 @@ def wire(choosing: Choosing, shared: Shared, panel: Picker, preview: Previews) -
             return
         yield from on_watch()
 
+    def on_join(user: gr.Request) -> Iterator[Changes]:
+        """What goes on, whoever began it; how a choice of others ended is theirs."""
+        if choosing.is_of(owner(user)):
+            yield from on_watch()
+        else:
+            yield {panel.bar: shown(Progress())}
+
     def on_watch() -> Iterator[Changes]:
-        """What goes on, whoever began it."""
         now, able = Progress(), {}
         for now in choosing.progress():
             going = {panel.load: now.over, panel.cancel: not now.over}
@@ -140,7 +146,7 @@ def wire(choosing: Choosing, shared: Shared, panel: Picker, preview: Previews) -
     looked = {panel.name, panel.precision, frames}
     outputs = [panel.bar, panel.load, panel.cancel, menu, shared.notice]
     opened = panel.open.click(on_open, frames, [panel.fold, panel.name], **AT_ONCE)
-    opened.success(on_watch, None, outputs, **IN_LINE)
+    opened.success(on_join, None, outputs, **IN_LINE)
     for event in (opened.success, panel.name.input, panel.precision.input):
         event(on_look, looked, panel.outlook, trigger_mode="always_last", **IN_LINE)
     loaded = panel.load.click(on_load, looked, outputs, **IN_LINE)

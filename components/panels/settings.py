@@ -163,8 +163,8 @@ def wire(engine: Engine, shared: Shared, panel: Settings, preview: Previews) -> 
     last = partial(preview, paced=True)
     previews.append(last(partial(gr.on, [item.change for item in free if item not in paired])))
     for low, high in own.pairs:
-        raised = _push(low.change, PUSH.replace("BOUND", "Math.max"), low, high)
-        lowered = _push(high.change, PUSH.replace("BOUND", "Math.min"), high, low)
+        raised = _push(low.input, PUSH.replace("BOUND", "Math.max"), low, high)
+        lowered = _push(high.input, PUSH.replace("BOUND", "Math.min"), high, low)
         previews += [last(raised.then), last(lowered.then)]
     for shown in previews:  # a number out of range is refused, and clamped once typing ends
         last(shown.failure)
@@ -174,7 +174,10 @@ def wire(engine: Engine, shared: Shared, panel: Settings, preview: Previews) -> 
 
 
 def _push(event: Any, script: str, moved: Any, other: Any) -> Any:
-    """Where ``moved`` crosses ``other``, the other goes along."""
+    """Where a hand moves ``moved`` across ``other``, the other goes along.
+
+    What a link or a run of before brings is a pair already; its values come one by one.
+    """
     return event(None, [moved, other], other, js=script, **UNSEEN)
 
 

@@ -6,7 +6,7 @@ B has the settings of the page. What is chosen for A stays there until something
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -69,7 +69,13 @@ class Chosen:
         if a is not None and b is not None:
             order = list(dict.fromkeys(str(run_id) for run_id in reversed(ids)))
             changes[self.shared.runs] = [*order, *others]
-        return changes
+        return changes | self.asked(ids, values[self.shared.runs][:2])
+
+    def asked(self, ids: Sequence[Any], before: Sequence[str]) -> Changes:
+        """The question of what was put to a side: its answer would be out of date to another."""
+        runs = [self.engine.runs.get(str(one)) for one in ids if one and one not in before]
+        texts = [run.question for run in runs if run is not None and run.question]
+        return {self.shared.question: texts[-1]} if texts else {}
 
     def on_method(self, event: gr.EventData) -> Changes:
         name = str(getattr(event, "name", ""))
@@ -111,7 +117,7 @@ def wire(
     viewer: Any = shared.viewer
     chosen = Chosen(engine, shared, controls, wanted=gr.State(""))
     wanted, widgets, inputs = chosen.wanted, chosen.widgets, {shared.runs}
-    outputs = [shared.pinned, shared.runs, *widgets]
+    outputs = [shared.pinned, shared.runs, shared.question, *widgets]
     moved = [
         event(chosen.on_pair, inputs, outputs, **AT_ONCE)
         for event in (viewer.pair, viewer.swap, viewer.pin)

@@ -123,6 +123,10 @@ class Choosing:
         """Where the choice stands."""
         return replace(self._state, usable=self.engine.name or "")
 
+    def is_of(self, page: str) -> bool:
+        """Whether the choice is under way, or this page began it."""
+        return not self._state.over or page == self._page
+
     def progress(self) -> Iterator[Progress]:
         """Where the choice stands, now and as that changes, until it is over.
 

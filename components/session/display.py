@@ -11,7 +11,7 @@ import psutil
 import torch
 
 from gleanvid.metrics import same_answer
-from gleanvid.run import Run
+from gleanvid.run import Cost, Run
 from gleanvid.types import Video
 
 from .engine import Engine
@@ -20,6 +20,7 @@ from .loading import BUILT_IN
 
 STILL_LOADING = "The model is still being loaded."
 EXCHANGES_READ = 6  # earlier exchanges that the model reads again
+TELLING = 8  # tokens of an answer from which on its speed says something
 MIB = 2**20
 
 KNOWS_GLIMPSE = "The built-in model knows only Glimpse clips: its words about others mean nothing."
@@ -112,8 +113,14 @@ def answer(
         "question": run.question.strip() if run is not None else "",
         "ttft_s": _figure(cost.ttft_s) if cost else None,
         "flops_saved": _figure(cost.flops_reduction) if cost else None,
-        "tokens_per_s": _figure(cost.tokens_per_s or math.nan) if cost else None,
+        "tokens_per_s": _figure(_speed(cost)) if cost else None,
     }
+
+
+def _speed(cost: Cost) -> float:
+    """Tokens a second; NaN for an answer too short to tell."""
+    is_long = cost.new_tokens >= TELLING
+    return cost.tokens_per_s if is_long and cost.tokens_per_s else math.nan
 
 
 def caveat(example: Example | None, model: str) -> str:

@@ -54,8 +54,8 @@ def explain(error: Exception) -> str:
 
 
 def waiting(engine: Engine, work: Work) -> Iterator[PageUpdate]:
-    """Say how many people come first, until ``work`` may use the model."""
+    """Say how many requests come first, until ``work`` may use the model."""
     for ahead in engine.line.wait(work):
-        people = "1 person comes" if ahead == 1 else f"{ahead} people come"
-        text = f"Waiting for the model: {people} before you."
+        others = "1 request comes" if ahead == 1 else f"{ahead} requests come"
+        text = f"Waiting for the model: {others} before this one."
         yield PageUpdate(message(text), status=status(engine))

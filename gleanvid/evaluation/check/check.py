@@ -50,6 +50,7 @@ def check(
     del encoded
     encode_s, timed = times.timings(model, video, tell)
     said = times.advice(timed, times.pays_from(model, video, tell), len(video))
+    said += times.caution(machine)
     return Report(facts, findings, timed, encode_s, said)
 
 

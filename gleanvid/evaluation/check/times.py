@@ -17,6 +17,7 @@ from gleanvid.compressors.base import Compressor
 from gleanvid.compressors.full_tokens import FullTokens
 from gleanvid.compressors.gleanvid import GleanVID
 from gleanvid.evaluation.bench.count_work import count
+from gleanvid.evaluation.bench.machine import Machine
 from gleanvid.evaluation.check.report import Timing
 from gleanvid.models import boundary
 from gleanvid.models.base import ModelAdapter
@@ -193,6 +194,14 @@ def repeated(video: Video, frames: int) -> Video:
     every = max(1, len(video) // frames)
     rows = [number * every % len(video) for number in range(frames)]
     return Video.from_frames(video.frames[rows], fps=1.0)
+
+
+def caution(machine: Machine) -> tuple[str, ...]:
+    """What stands in the way of believing the times of this machine, if anything does."""
+    load, cores = machine["load_average"], machine["cpu_cores"]
+    if load is None or cores is None or load <= cores:
+        return ()
+    return (f"The machine was busy (load {load} on {cores} cores): do not rely on these times.",)
 
 
 def advice(timed: Sequence[Timing], pays: int | None, frames: int) -> tuple[str, ...]:
