@@ -16,7 +16,7 @@ from ..session import figures
 from ..session.display import message
 from ..session.engine import Engine
 from ..session.figures import OVER_UNITS, TITLES
-from ..session.runs import GONE, measured_runs
+from ..session.runs import GONE, distinct, measured_runs
 from . import notice
 from .modules import mounting
 from .shared import UNSEEN, Changes, Shared, Values
@@ -91,11 +91,11 @@ def wire(engine: Engine, shared: Shared, panel: Curves) -> None:
             return
         count = "1 method" if len(ids) == 1 else f"{len(ids)} methods"
         yield {panel.notice: message(DRAWING.format(count=count))}
-        runs = measured_runs(engine, ids, values[model], values[pixels])
-        if not runs:
+        found = measured_runs(engine, ids, values[model], values[pixels])
+        if not found:
             yield {panel.notice: message(GONE, "problem")}
             return
-        lost = len(runs) < len(ids)
+        runs, lost = distinct(found), len(found) < len(ids)
         drawn = {
             panel.plots[name]: gr.update(value=figure, visible=figure is not None)
             for name, figure in figures.draw(runs).items()

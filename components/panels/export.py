@@ -114,7 +114,9 @@ def wire(engine: Engine, shared: Shared, panel: Export) -> None:
             shared.question: run.question,
         }
 
-    panel.opened.upload(on_open, panel.opened, [panel.notice, shared.question, *shared.results], **UNSEEN)
+    panel.opened.upload(
+        on_open, panel.opened, [panel.notice, shared.question, *shared.results], **UNSEEN
+    )
 
     def on_code(user: gr.Request, values: Values) -> Changes:
         try:

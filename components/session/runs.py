@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import torch
+
 from gleanvid.models.encoded import ClipKey
 from gleanvid.run import Run
 
@@ -24,3 +26,19 @@ def measured_runs(engine: Engine, ids: Sequence[str], model: str, pixels: int | 
     video = runs[0].video
     clip = engine.encoded(ClipKey(video, model, int(pixels or 0) * len(video) or None))
     return measured(runs, clip.tokens if clip else None)
+
+
+def distinct(runs: Sequence[Run]) -> list[Run]:
+    """Without those that kept the same tokens under the same settings, for another question."""
+    found: list[Run] = []
+    for run in runs:
+        if not any(_keep_the_same(run, other) for other in found):
+            found.append(run)
+    return found
+
+
+def _keep_the_same(one: Run, other: Run) -> bool:
+    if one.compressor != other.compressor or one.by_layer.keys() != other.by_layer.keys():
+        return False
+    pairs = ((one.by_layer[layer].keep, other.by_layer[layer].keep) for layer in one.by_layer)
+    return all(torch.equal(*pair) for pair in pairs)

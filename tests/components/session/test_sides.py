@@ -8,6 +8,7 @@ import pytest
 
 from components.session.engine import Engine
 from components.session.request import Request
+from components.session.runs import distinct
 from components.session.sides import BEFORE, Sides, answers, preview
 from gleanvid import GleanVID, Uniform
 from tests.components.fake import Library, a_run
@@ -82,6 +83,16 @@ def test_the_same_settings_asked_two_questions_are_two_runs_tried(engine, clip):
     assert [engine.runs.get(run_id).question for run_id in update.runs] == [
         "Why?", "", "What moves?",
     ]  # fmt: skip
+
+
+def test_curves_are_of_runs_that_differ_in_what_they_keep(engine, clip):
+    ids = [
+        answered(engine, clip, compressor, text)
+        for compressor in (GleanVID(), Uniform(0.25))
+        for text in ("What moves?", "Why?")
+    ]
+    kept = distinct([engine.runs.get(run_id) for run_id in ids])
+    assert [run.compressor["name"] for run in kept] == ["gleanvid", "uniform"]
 
 
 def test_runs_of_another_clip_or_size_are_left_out(engine, clip):
