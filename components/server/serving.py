@@ -25,6 +25,7 @@ from gleanvid.video import sandbox, spare
 
 from ..places import ASSETS, ROOT
 from ..session.rates import RateLimit
+from ..viewer.modules import early
 from . import memory, sessions, theme
 from .connections import watch
 from .disk import MIB, Uploads
@@ -162,6 +163,7 @@ def options(
         hosts=hosts(host, share, names, proxies),
         routes=ALLOWED + (MCP if mcp else ()),
         events=limits.events,
+        links=early(),
     )
     return {
         "mcp_server": mcp,

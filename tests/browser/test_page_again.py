@@ -51,7 +51,7 @@ def test_a_reload_loses_no_answer_and_shows_them_to_nobody_else(visit, fresh, ad
     named(visit, "b", before[0])
     answered(visit)
     assert visit.get_by_label("Question", exact=True).input_value() == "And what else?"
-    assert sorted(tried(visit)) == sorted(before[2])
+    assert {*before[2]} < {*tried(visit)} and len(tried(visit)) == 5
     fresh.goto(address)
     fresh.wait_for_selector(".gv-viewer[data-state=ready]")
     assert "tau" not in " ".join(tried(fresh))

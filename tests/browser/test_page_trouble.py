@@ -68,7 +68,7 @@ def test_two_people_share_the_model_and_each_sees_his_own(visit, browser, addres
         ask(visit, "A long one")
         visit.wait_for_selector(RUNNING)
         ask(other, "Mine")
-        notice(other, "1 person comes before you")
+        notice(other, "1 request comes before this one")
         library.words = 8
         visit.click("#gv-stop")
         answered(other)
@@ -93,7 +93,7 @@ def test_two_tabs_of_one_browser_do_not_disturb_each_other(browser, address, lib
         ask(one, "A long one")
         one.wait_for_selector(RUNNING)
         ask(two, "Mine")
-        notice(two, "1 person comes before you")
+        notice(two, "1 request comes before this one")
         two.click("#gv-stop")
         notice(two, "Stopped")
         assert one.locator(RUNNING).count() == 1
