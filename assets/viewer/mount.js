@@ -54,8 +54,8 @@ function observe(viewer) {
 }
 
 // "gleanvid:unit" {unit or seconds, source} moves the viewer, "gleanvid:pair" {a, b, source} chooses
-// its compressors by place or label, or by the id of a run that it has not yet, "gleanvid:view" {kind} its view, "gleanvid:question" {text} says
-// what stands in the box. The viewer sends the first two itself, with the source "viewer".
+// its compressors by place or label, or by the id of a run that it has not yet, "gleanvid:view" {kind}
+// its view, "gleanvid:question" {text} and "gleanvid:setting" say what stands in the box. The viewer sends the first two itself, with the source "viewer".
 function follow(viewer) {
   const mounted = new AbortController();
   const hear = (name, act) => document.addEventListener(name, ({ detail }) => {
@@ -72,6 +72,9 @@ function follow(viewer) {
     viewer.showFrame(firstFrame(grid, wanted));
   });
   hear("gleanvid:question", ({ text }) => viewer.hearQuestion(text));
+  hear("gleanvid:setting", ({ name, value }) => { // put there by the page, with a run of before
+    if (name === "question") viewer.hearQuestion(String(value ?? ""));
+  });
   hear("gleanvid:view", ({ kind }) => viewer.chooseView(kind));
   hear("gleanvid:pair", (detail) => {
     for (const side of ["a", "b"]) {

@@ -101,7 +101,8 @@ export class Viewer {
     const { value: before } = this.clip;
     this.clip.value = value;
     nameRuns(this.clip.methods, value);
-    if (before.a !== value.a || before.b !== value.b) return this.choosePair(value.a, value.b);
+    const moved = ["a", "b", "runs"].some((part) => String(before[part]) !== String(value[part]));
+    if (moved) return this.choosePair(value.a, value.b);
     this.refresh();
   }
 

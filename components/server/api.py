@@ -13,7 +13,7 @@ import gradio as gr
 from gradio.data_classes import FileData
 from gradio.utils import get_function_description
 
-from gleanvid.compressors import COMPRESSORS
+from gleanvid.compressors import COMPRESSORS, key_of
 from gleanvid.compressors.base import Compressor
 from gleanvid.metrics import budget_gini
 from gleanvid.run import Run
@@ -170,9 +170,8 @@ class Calls:
             return COMPRESSORS[name](retention_ratio=ratio)
 
         def plan() -> list[comparing.Plan]:
-            for name in compressors:
-                known("compressor", name, COMPRESSORS)
-            return comparing.plans(compressors, retention_ratios, make)
+            names = [key_of(name) for name in compressors]
+            return comparing.plans(names, retention_ratios, make)
 
         session = f"api-{secrets.token_hex(8)}"
         self.engine.pages.start(session)
@@ -200,7 +199,7 @@ class Calls:
         """What the arguments ask for. Raises ``gr.Error`` naming what is wrong."""
         try:
             path = uploaded(video)
-            known("compressor", compressor, COMPRESSORS)
+            compressor = key_of(compressor)
             is_chosen = isinstance(model, str) and self.engine.holds(model)
             if not is_chosen:
                 known("model", model or self.models[0], self.models)

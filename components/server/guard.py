@@ -67,11 +67,8 @@ class Guard:
         routes: Iterable[str] = ALLOWED,
         events: int = 0,
         under_way: Callable[[], Iterable[str]] = tuple,
-        links: str = "",
     ) -> None:
         """``framed_by``: further pages that may show this one in a frame, each after a space.
-
-        ``links``: header ``Link`` of the page.
 
         ``events`` and ``under_way``: as in :class:`Events`.
         """
@@ -82,7 +79,6 @@ class Guard:
         self.pages = asyncio.Semaphore(PAGES_AT_ONCE)
         policy = (b"content-security-policy", (POLICY + framed_by).encode())
         self.headers = [policy, *HEADERS[1:]]
-        self.links = [(b"link", links.encode())] if links else []
         reads = requests_per_minute * READS
         limits = {"change": requests_per_minute, "page": requests_per_minute, "read": reads}
         self.rates = {
@@ -106,7 +102,6 @@ class Guard:
 
     async def _passed(self, scope: Scope, receive: Receive, send: Send) -> None:
         own = [*self.headers, FRESH] if _is_script(scope) else self.headers
-        own = [*own, *self.links] if scope["path"] == "/" else own
         send = _with_headers(send, own)
         with suppress(ClientDisconnect):
             if scope["path"] in WHOLE_PAGE:

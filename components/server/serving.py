@@ -25,7 +25,6 @@ from gleanvid.video import sandbox, spare
 
 from ..places import ASSETS, ROOT
 from ..session.rates import RateLimit
-from ..viewer.modules import early
 from . import memory, sessions, theme
 from .connections import watch
 from .disk import MIB, Uploads
@@ -163,7 +162,6 @@ def options(
         hosts=hosts(host, share, names, proxies),
         routes=ALLOWED + (MCP if mcp else ()),
         events=limits.events,
-        links=early(),
     )
     return {
         "mcp_server": mcp,

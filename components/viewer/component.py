@@ -38,9 +38,9 @@ from typing import Any
 import gradio as gr
 
 from ..places import ASSETS
-from .modules import MODULES, modules
 
 TEMPLATE = (ASSETS / "viewer.html").read_text(encoding="utf-8")
+MODULES = ASSETS / "viewer"  # ES modules; mount.js is their entry
 gr.set_static_paths(MODULES)
 # Gradio runs a component's script as a function: it can import modules, but cannot be one. All are
 # asked for at once, so that they arrive in one round trip; Gradio knows the path behind a proxy.
@@ -68,7 +68,8 @@ Promise.all(NAMES.map((name) => import(base + name))).then(
 
 def script() -> str:
     """What Gradio runs when the component is mounted."""
-    facts = {"FOLDER": MODULES.as_posix(), "NAMES": modules(), "EVENTS": EVENTS}
+    others = sorted(path.name for path in MODULES.glob("*.js") if path.name != "mount.js")
+    facts = {"FOLDER": MODULES.as_posix(), "NAMES": ["mount.js", *others], "EVENTS": EVENTS}
     constants = "".join(f"const {name} = {json.dumps(value)};\n" for name, value in facts.items())
     return constants + SCRIPT
 

@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
-from tests.browser.steps import answered, ask, caption, name, notice, reply, slider, tab, upload
+from tests.browser.steps import (
+    answered,
+    ask,
+    caption,
+    name,
+    notice,
+    quiet,
+    reply,
+    slider,
+    tab,
+    until,
+    upload,
+)
 
 
 def test_from_upload_to_export(visit, clips):
@@ -25,6 +37,36 @@ def test_from_upload_to_export(visit, clips):
     assert len(lines) == 1 + 2 * 16
     assert sum(line.startswith("GleanVID 10 %") for line in lines) == 16
     assert visit.errors == []
+
+
+def test_a_run_put_to_a_side_again_brings_its_question(visit):
+    for question in ("Which one?", "And why?"):
+        ask(visit, question)
+        answered(visit)
+    visit.locator(".gv-tried summary").click()
+    row = visit.locator(".gv-tried tbody tr", has_text="Which one?").filter(has_text="GleanVID")
+    row.get_by_role("button", name="as B").click()
+    box = visit.get_by_label("Question", exact=True)
+    until(visit, lambda: box.input_value() == "Which one?")
+    quiet(visit)
+    assert visit.locator(".gv-pane[data-side=b] .gv-answered[data-stale]").count() == 0
+    assert box.input_value() == "Which one?"
+
+
+def test_two_sliders_that_push_each_other_take_a_pair_from_elsewhere_as_it_is(visit):
+    """The values of a run come one by one: the first must not be held to what stood there."""
+    ask(visit, "Which one?")
+    answered(visit)
+    slider(visit, "alpha max").fill("0.05")
+    until(visit, lambda: slider(visit, "alpha min").input_value() == "0.05")
+    quiet(visit)
+    visit.locator(".gv-tried summary").click()
+    row = visit.locator(".gv-tried tbody tr").filter(has_text="GleanVID 10 %")
+    row.get_by_role("button", name="GleanVID 10 % as B", exact=True).click()
+    until(visit, lambda: slider(visit, "alpha max").input_value() == "0.6")
+    quiet(visit)
+    values = [slider(visit, f"alpha {end}").input_value() for end in ("min", "max")]
+    assert values == ["0.2", "0.6"]
 
 
 def test_a_saved_run_opens_again(visit, tmp_path):
