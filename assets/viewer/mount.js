@@ -55,7 +55,8 @@ function observe(viewer) {
 
 // "gleanvid:unit" {unit or seconds, source} moves the viewer, "gleanvid:pair" {a, b, source} chooses
 // its compressors by place or label, or by the id of a run that it has not yet, "gleanvid:view" {kind}
-// its view, "gleanvid:question" {text} and "gleanvid:setting" say what stands in the box. The viewer sends the first two itself, with the source "viewer".
+// its view, "gleanvid:question" {text} and "gleanvid:setting" {name, value} say what stands in the box.
+// The viewer sends the first two itself, with the source "viewer".
 function follow(viewer) {
   const mounted = new AbortController();
   const hear = (name, act) => document.addEventListener(name, ({ detail }) => {

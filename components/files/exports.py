@@ -34,10 +34,15 @@ Maker = Callable[[Sequence[Run], Path], Path]
 
 def make(kind: str, runs: Sequence[Run]) -> str:
     """Write one of ``KINDS`` for the runs on show and return its path."""
+    return str(KINDS[kind][1](runs, new_folder()))
+
+
+def new_folder() -> Path:
+    """For files that a person takes away; the oldest of all go once they are too many."""
     folder = Path(get_upload_folder()) / "exports" / secrets.token_hex(8)
     folder.mkdir(parents=True)
     trim(folder.parent, EXPORT_BYTES)
-    return str(KINDS[kind][1](runs, folder))
+    return folder
 
 
 def sheet(runs: Sequence[Run], folder: Path) -> Path:

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Iterator
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import gradio as gr
-from gradio.utils import get_upload_folder
 
+from ..files import exports
 from ..session import checking
 from ..session.engine import Engine
 from ..session.updates import STOPPED
 from . import notice
 from .shared import AT_ONCE, Changes, Shared, Values, owner
 from .working import halted, starting
+
+if TYPE_CHECKING:
+    from gleanvid.evaluation.check.report import Report
 
 ABOUT = (
     "Is compression right and worth it with this model, on this machine? The laws are tested on 8 "
@@ -47,7 +48,7 @@ def panel() -> Check:
             gr.DownloadButton(title, size="sm", min_width=150, scale=0, visible=False)
             for title in FILES
         )
-    report = gr.Markdown(elem_classes="gv-about gv-models gv-report", elem_id="gv-report")
+    report = gr.Markdown(elem_classes="gv-about gv-models", elem_id="gv-report")
     return Check(start, stop, quick, line, report, files)
 
 
@@ -57,13 +58,7 @@ def wire(engine: Engine, shared: Shared, panel: Check) -> None:
     def on_check(user: gr.Request, values: Values) -> Iterator[Changes]:
         request = shared.request(shared.unpacked(values))
         for update in checking.check(engine, request, owner(user), bool(values[panel.quick])):
-            changes: dict[Any, Any] = {panel.notice: update.notice, panel.report: ""}
-            if update.report is not None:
-                folder = Path(get_upload_folder()) / "exports" / secrets.token_hex(8)
-                paths = checking.files(update.report, folder)
-                changes[panel.report] = checking.as_text(update.report)
-                for button, path in zip(panel.files, paths, strict=True):
-                    changes[button] = gr.update(value=path, visible=True)
+            changes = {panel.notice: update.notice} | reported(panel, update.report)
             yield changes | (shared.working(False) if update.done else {})
 
     outputs = [*own, *shared.buttons]
@@ -78,3 +73,14 @@ def wire(engine: Engine, shared: Shared, panel: Check) -> None:
 
     ended = panel.stop.click(on_stop, None, outputs, **AT_ONCE)
     ended.then(None, None, None, cancels=[run])
+
+
+def reported(panel: Check, report: Report | None) -> Changes:
+    """The report with its files; without one nothing of the report before."""
+    if report is None:
+        return {panel.report: ""} | dict.fromkeys(panel.files, gr.update(visible=False))
+    paths = checking.files(report, exports.new_folder())
+    files = zip(panel.files, paths, strict=True)
+    return {panel.report: checking.as_text(report)} | {
+        button: gr.update(value=path, visible=True) for button, path in files
+    }

@@ -11,8 +11,9 @@ import gradio as gr
 from ..files import exports, opening, snippets
 from ..session.display import message
 from ..session.engine import Engine
+from ..session.request import Sides
 from ..session.runs import GONE, measured_runs
-from ..session.sides import Sides, answers
+from ..session.sides import answers
 from ..session.updates import explain
 from ..viewer.payload import payload
 from . import notice

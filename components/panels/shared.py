@@ -19,8 +19,7 @@ from ..session.asking import Habits
 from ..session.engine import Engine
 from ..session.examples import Example
 from ..session.recorded import Entry
-from ..session.request import RATIO, Request, chosen, pinned_settings, within
-from ..session.sides import Sides
+from ..session.request import RATIO, Request, Sides, chosen, pinned_settings, within
 from ..session.updates import PageUpdate
 from ..viewer.component import MaskViewer
 

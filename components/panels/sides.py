@@ -15,8 +15,7 @@ import gradio as gr
 from gleanvid.compressors import COMPRESSORS
 
 from ..session.engine import Engine
-from ..session.request import RATIO
-from ..session.sides import ALL_TOKENS
+from ..session.request import ALL_TOKENS, RATIO
 from .controls import Controls, chosen_method, given_settings
 from .shared import AT_ONCE, Changes, Previews, Shared, Values
 

@@ -27,8 +27,8 @@ from .engine import Engine, decides_early
 from .library import EncodedClip
 from .line import Work
 from .loading import BUILT_IN
-from .request import Request
-from .sides import Sides, answers, stored, update_of, view
+from .request import Request, Sides
+from .sides import answers, stored, update_of, view
 from .updates import PageUpdate, explain, waiting
 
 PAUSE_S = 0.15  # of a moving slider, before a question is worth asking

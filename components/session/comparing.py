@@ -19,9 +19,9 @@ from . import rows as table
 from .display import Answer, Message, message, progress, sampled, status
 from .engine import Engine
 from .line import Work
-from .request import Request, has_free_ratio
+from .request import Request, Sides, has_free_ratio
 from .rows import Row
-from .sides import Sides, answers, pair, with_earlier
+from .sides import answers, pair, with_earlier
 from .updates import explain, waiting
 
 RATIOS = (0.05, 0.1, 0.15, 0.25, 0.5, 0.75)

@@ -26,7 +26,8 @@ from .display import Answer
 from .engine import Engine
 from .examples import Example, examples
 from .figures import as_json, measured
-from .sides import Sides, answers, pair
+from .request import Sides
+from .sides import answers, pair
 from .store import RunStore
 
 FOLDER = ASSETS / "first"

@@ -1,10 +1,10 @@
-"""A request: which clip, model and compressor. Its values are checked here."""
+"""What a page asks for, and what stands on it: clip, model, compressor, the two sides."""
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,6 +12,7 @@ from gleanvid.compressors import from_settings
 from gleanvid.compressors.base import Compressor, declared_settings
 from gleanvid.models.encoded import ClipKey
 from gleanvid.models.generation.sampling import Sampling
+from gleanvid.run import Run
 from gleanvid.types import Video
 
 from .examples import Example
@@ -21,6 +22,7 @@ PINNED_CHARS = 10_000  # of JSON with settings
 SEEDS = 2**31 - 1
 NEW_TOKENS = (1, 64, 256)  # least, default and greatest length of an answer
 AUTO = "auto"  # what marks the switch of a setting that is None while it is on
+ALL_TOKENS: Mapping[str, Any] = {"name": "full"}
 RATIO = "retention_ratio"  # the setting that all compressors share
 NO_CLIP = "Choose a clip first: upload one, or take an example."
 NO_QUESTION = "Type a question first."
@@ -70,6 +72,40 @@ class Request:
     def clip(self, video: Video, signals: frozenset[str] = frozenset()) -> ClipKey:
         """Which encoded clip is meant; the bound of a frame times its frames."""
         return ClipKey(video, self.model, self.pixels * len(video) or None, signals)
+
+
+@dataclass(frozen=True)
+class Sides:
+    """What stands on a page.
+
+    Attributes:
+        runs: ids of the runs in the viewer: B first, A second, then what was asked before.
+        pinned: settings of A's compressor; empty for all tokens.
+        question: as it stands in the box. Answers to another one are out of date.
+        sampling: as it is set. Answers sampled otherwise are out of date, too.
+        turn: grows with every change of the page. What comes of an earlier one is not shown.
+    """
+
+    runs: Sequence[str] = ()
+    pinned: Mapping[str, Any] | None = None
+    question: str = ""
+    sampling: Mapping[str, Any] = field(default_factory=dict)
+    turn: int = 0
+
+    @property
+    def reference(self) -> Compressor:
+        """The compressor of A."""
+        return from_settings(self.pinned or ALL_TOKENS)
+
+    def are_answered_by(self, run: Run) -> bool:
+        """Whether the run answered this question, sampled as it would be now."""
+        words = self.question.strip()
+        drawn = () if not self.sampling.get("temperature") else ("top_p", "seed")
+        counts = [
+            name for name in ("max_new_tokens", "temperature", *drawn) if name in self.sampling
+        ]
+        same = (run.made_with.get(name) in (None, self.sampling[name]) for name in counts)
+        return bool(words) and run.question.strip() == words and all(same)
 
 
 def chosen(

@@ -14,7 +14,8 @@ from gleanvid.types import VideoTokens
 
 from ..viewer.payload import MAX_METHODS, payload
 from .engine import Engine
-from .sides import Sides, View, answers, pair
+from .request import Sides
+from .sides import View, answers, pair
 
 KEPT_CHARS = 10_000
 BACK = "Your results, as they were before the page was loaded again."

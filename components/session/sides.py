@@ -6,10 +6,9 @@ A is all tokens until a person pins something else. Runs go by their ids.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
-from gleanvid.compressors import from_settings
 from gleanvid.compressors.base import Compressor
 from gleanvid.models.encoded import ClipKey
 from gleanvid.run import Run
@@ -21,50 +20,15 @@ from .display import Answer, answer, caveat, message, progress, status, used
 from .engine import Engine, decides_early
 from .library import EncodedClip
 from .line import Work
-from .request import NO_CLIP, Request
+from .request import NO_CLIP, Request, Sides
 from .store import RunStore
 from .updates import PageUpdate, explain, waiting
 
-ALL_TOKENS: Mapping[str, Any] = {"name": "full"}
 BEFORE = "These are the tokens of the settings before."
 WAITING = "Waiting for the model…"
 DECIDES_LATE = (
     "This compressor decides while the model reads your question. Ask, and its tokens appear."
 )
-
-
-@dataclass(frozen=True)
-class Sides:
-    """What stands on a page.
-
-    Attributes:
-        runs: ids of the runs in the viewer: B first, A second, then what was asked before.
-        pinned: settings of A's compressor; empty for all tokens.
-        question: as it stands in the box. Answers to another one are out of date.
-        sampling: as it is set. Answers sampled otherwise are out of date, too.
-        turn: grows with every change of the page. What comes of an earlier one is not shown.
-    """
-
-    runs: Sequence[str] = ()
-    pinned: Mapping[str, Any] | None = None
-    question: str = ""
-    sampling: Mapping[str, Any] = field(default_factory=dict)
-    turn: int = 0
-
-    @property
-    def reference(self) -> Compressor:
-        """The compressor of A."""
-        return from_settings(self.pinned or ALL_TOKENS)
-
-    def are_answered_by(self, run: Run) -> bool:
-        """Whether the run answered this question, sampled as it would be now."""
-        words = self.question.strip()
-        drawn = () if not self.sampling.get("temperature") else ("top_p", "seed")
-        counts = [
-            name for name in ("max_new_tokens", "temperature", *drawn) if name in self.sampling
-        ]
-        same = (run.made_with.get(name) in (None, self.sampling[name]) for name in counts)
-        return bool(words) and run.question.strip() == words and all(same)
 
 
 @dataclass(frozen=True)

@@ -108,7 +108,7 @@ def test_the_page_before_comes_back_as_it_was(visit):
     assert json.loads(slider(visit, "Retention").input_value()) == 0.5
 
 
-def test_a_copied_link_holds_the_comparison_and_the_tab(visit, fresh):
+def test_a_copied_link_holds_the_comparison_and_the_tab(visit, fresh, clips):
     visit.context.grant_permissions(["clipboard-read", "clipboard-write"])
     tab(visit, "Compare")
     visit.get_by_label("VisionZip", exact=True).uncheck()
@@ -121,6 +121,10 @@ def test_a_copied_link_holds_the_comparison_and_the_tab(visit, fresh):
     visit.wait_for_selector("#gv-copy:has-text('Copy link to')")
     fresh.goto(copied)
     fresh.wait_for_selector("#gv-compare-start")
+    upload(visit, str(clips / "square.mp4"))
+    notice(visit, "Used 32")
+    visit.click("#gv-copy")
+    visit.wait_for_selector("#gv-copy:has-text('without your clip')")
     fresh.get_by_label("VisionZip", exact=True).and_(fresh.locator(":not(:checked)")).wait_for()
     assert fresh.get_by_role("tab", name="Compare").get_attribute("aria-selected") == "true"
 

@@ -57,6 +57,14 @@ def test_changed_and_changed_back_asks_the_very_same_method(page, asked):
     reset = "xpath=ancestor::*[.//button[@aria-label='Reset to default value']][1]//button"
     slider(page, "tau").locator(reset).click()
     assert answered(page, asked) == first
+    slider(page, "tau").fill("12")
+    method = page.get_by_role("combobox", name="Compressor", exact=True)
+    for other in ("VidCom2", "GleanVID"):  # Gradio draws the slider again, as it stands then
+        method.click()
+        page.get_by_role("option", name=other, exact=True).click()
+    slider(page, "tau").locator(reset).click()
+    assert slider(page, "tau").input_value() == "4"
+    assert answered(page, asked) == first
 
 
 def test_the_picture_ends_with_the_last_of_many_quick_moves(page):

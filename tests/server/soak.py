@@ -14,8 +14,7 @@ from pathlib import Path
 
 from components.session import asking, loading
 from components.session.engine import Engine
-from components.session.request import Request
-from components.session.sides import Sides
+from components.session.request import Request, Sides
 from components.session.store import RUNS, RunStore
 from gleanvid.compressors import COMPRESSORS
 from tests.server.running import running

@@ -10,9 +10,10 @@ import gradio as gr
 import pytest
 
 from components.panels.page import build_app
-from components.server.serving import ROOT
+from components.server.serving import LOCAL, PUBLIC, ROOT
 from components.session import examples
 from components.session.engine import Engine
+from components.viewer.payload import MAX_METHODS
 from tests.components.fake import Library
 
 FILES = sorted((ROOT / "assets").rglob("*.js"))
@@ -79,3 +80,15 @@ def test_no_component_that_shows_markup_is_an_output(page):
     shown = [block for event in page.fns.values() for block in event.outputs]
     frames = [block for block in shown if isinstance(block, gr.Dataframe | gr.Markdown)]
     assert all(isinstance(block, gr.Markdown) and block.sanitize_html for block in frames)
+
+
+def test_the_list_of_runs_says_how_many_stay():
+    told = (ROOT / "assets/viewer/tried.js").read_text(encoding="utf-8")
+    assert f"const MOST = {MAX_METHODS};" in told
+
+
+@pytest.mark.parametrize(("limits", "there"), [(LOCAL, True), (PUBLIC, False)])
+def test_a_model_is_checked_on_a_page_of_ones_own_alone(limits, there):
+    page = build_app(Engine(Library()), limits=limits)
+    found = [block for block in page.blocks.values() if block.elem_id == "gv-check"]
+    assert bool(found) is there

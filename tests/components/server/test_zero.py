@@ -12,8 +12,8 @@ import pytest
 from components.server import zero
 from components.session.asking import Habits, ask
 from components.session.engine import Engine
-from components.session.request import Request
-from components.session.sides import Sides, preview
+from components.session.request import Request, Sides
+from components.session.sides import preview
 from gleanvid import GleanVID
 from gleanvid.models.encoded import ClipKey
 from tests.components.fake import Library, write_clip

@@ -13,8 +13,8 @@ from components.session.asking import LIVE_S, Habits, ask, ask_live, is_slow
 from components.session.engine import Engine
 from components.session.examples import Example
 from components.session.line import Line
-from components.session.request import NO_CLIP, NO_QUESTION, Request
-from components.session.sides import Sides, preview
+from components.session.request import NO_CLIP, NO_QUESTION, Request, Sides
+from components.session.sides import preview
 from gleanvid import COMPRESSORS, GleanVID, ModelError
 from gleanvid.models.generation.sampling import Sampling
 from tests.components.fake import Library

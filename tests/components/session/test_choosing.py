@@ -251,6 +251,22 @@ def test_a_page_that_comes_later_sees_where_the_choice_stands(choice, hub):
     assert choice.now.over
 
 
+def test_how_a_choice_failed_is_told_to_the_page_that_made_it(choice):
+    assert not choice.is_of("another")
+    told = followed(choice, "no/such-model", page="one")
+    assert told[-1].stage == "failed"
+    assert choice.is_of("one") and not choice.is_of("another")
+
+
+def test_a_choice_under_way_is_everybodys(choice, hub):
+    hub.repositories[NAME].pause_s = 0.05
+    choice.begin(NAME, page="one")
+    assert choice.is_of("another")
+    choice.cancel()
+    list(choice.progress())
+    assert not choice.is_of("another")
+
+
 def test_cancelling_while_it_is_tried_keeps_the_model_before(choice, engine, monkeypatch):
     def until_stopped(*_, stop, **__):
         yield "wo"

@@ -142,6 +142,15 @@ def test_what_was_tried_before_stays_behind_what_was_compared(clip):
     assert [method["label"] for method in last.viewer["methods"]] == names
 
 
+def test_b_stays_what_it_was_where_that_has_answered_the_question(clip):
+    engine = Engine(Library())
+    before = compared(engine, clip, ["gleanvid"])[-1]
+    same = compared(engine, clip, ["uniform"], tried=before.run_ids)[-1]
+    assert same.viewer["methods"][same.viewer["b"]]["name"] == "gleanvid"
+    other = compared(engine, clip, ["uniform"], question="Why?", tried=before.run_ids)[-1]
+    assert other.viewer["methods"][other.viewer["b"]]["name"] == "uniform"
+
+
 def test_every_row_has_the_id_of_its_run_also_beyond_those_that_the_viewer_takes(clip):
     engine = Engine(Library())
     wide = compared(engine, clip, ["uniform"], [n / 100 for n in range(5, 20)])[-1]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import torch
 
 from components.session.display import answer, history
@@ -15,6 +17,9 @@ def test_an_answer_brings_verdict_and_cost():
     given = answer("a square", "id", "b", run=run, expected="A square.")
     assert (given["right"], given["stale"], given["question"]) == (True, False, "What moves?")
     assert (given["ttft_s"], given["flops_saved"], given["tokens_per_s"]) == (0.304, 0.75, 20.0)
+    assert (
+        answer("a", run=replace(run, cost=replace(run.cost, new_tokens=2)))["tokens_per_s"] is None
+    )
     assert answer("a circle", expected="A square.")["right"] is False
     assert answer("a", expected="A square.", running=True)["right"] is None
 

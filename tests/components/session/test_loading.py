@@ -12,9 +12,8 @@ from components.panels.page import build_app
 from components.session.asking import ask
 from components.session.engine import Engine
 from components.session.examples import Example
-from components.session.request import Request
+from components.session.request import Request, Sides
 from components.session.restore import BACK
-from components.session.sides import Sides
 from gleanvid import GleanVID
 from tests.components.fake import Library, write_clip
 

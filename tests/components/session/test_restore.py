@@ -10,8 +10,8 @@ from components.session import restore
 from components.session.asking import ask
 from components.session.engine import Engine
 from components.session.examples import Example
-from components.session.request import Request
-from components.session.sides import Sides, preview
+from components.session.request import Request, Sides
+from components.session.sides import preview
 from gleanvid import GleanVID
 from tests.components.fake import Library, write_clip
 

@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from components.session.engine import Engine
-from components.session.request import Request
+from components.session.request import Request, Sides
 from components.session.runs import distinct
-from components.session.sides import BEFORE, Sides, answers, preview
+from components.session.sides import BEFORE, answers, preview
 from gleanvid import GleanVID, Uniform
 from tests.components.fake import Library, a_run
 

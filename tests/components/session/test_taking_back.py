@@ -11,8 +11,8 @@ import pytest
 from components.session.asking import ask, ask_live
 from components.session.engine import Engine
 from components.session.line import Line, Work
-from components.session.request import Request
-from components.session.sides import Sides, preview
+from components.session.request import Request, Sides
+from components.session.sides import preview
 from gleanvid import GleanVID, ModelError
 from tests.components.fake import Library
 

@@ -8,8 +8,8 @@ import pytest
 from components.session.asking import ask
 from components.session.comparing import compare, plans
 from components.session.engine import Engine
-from components.session.request import Request
-from components.session.sides import Sides, preview
+from components.session.request import Request, Sides
+from components.session.sides import preview
 from gleanvid import COMPRESSORS, GleanVID, pipeline
 from gleanvid.models.loading.load import BUILTIN
 

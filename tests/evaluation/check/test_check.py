@@ -10,6 +10,7 @@ import pytest
 import torch
 
 from gleanvid.cli import main
+from gleanvid.evaluation.bench.machine import describe_machine
 from gleanvid.evaluation.check import times
 from gleanvid.evaluation.check.check import check
 from gleanvid.evaluation.check.report import Finding, Timing
@@ -158,6 +159,14 @@ def test_advice_says_what_is_saved_and_from_where_on():
     slow = replace(SHORT, compress_s=0.3)
     assert "does not pay here; it does from 64 frames" in times.advice([FULL, slow], 64, 32)[1]
     assert "up to 128 frames" in times.advice([FULL, slow], None, 32)[1]
+
+
+def test_times_of_a_busy_machine_are_not_to_be_relied_on():
+    machine = describe_machine(torch.device("cpu")) | {"cpu_cores": 2, "load_average": 2.0}
+    assert times.caution(machine) == ()
+    assert times.caution(machine | {"load_average": None}) == ()
+    (said,) = times.caution(machine | {"load_average": 7.5})
+    assert "load 7.5 on 2 cores" in said
 
 
 def test_where_it_pays_is_the_first_length_that_saves(model, monkeypatch):
