@@ -3,15 +3,13 @@
 
 // A setting that is not at its default stands in the address, once the hand is off it.
 (() => {
-  const changed = new Map();
+  const query = new URLSearchParams(location.search); // as the page is now
   let [timer, isOwnClip] = [null, false];
 
-  function write() {
-    const query = new URLSearchParams(location.search);
-    for (const [name, text] of changed) text === null ? query.delete(name) : query.set(name, text);
-    changed.clear();
+  function write(isStep = false) {
     const text = query.toString();
-    history.replaceState(history.state, "", text ? `?${text}` : location.pathname);
+    const address = text ? `?${text}` : location.pathname;
+    history[isStep ? "pushState" : "replaceState"](history.state, "", address);
   }
 
   // What is made of the settings hears when they are others.
@@ -37,7 +35,7 @@
     const text = String(value ?? "");
     if (name === "clip") isOwnClip = text === "";
     if (name !== "clip") window.gvSetting(name, value);
-    changed.set(name, text === "" || text === String(usual) ? null : text);
+    text === "" || text === String(usual) ? query.delete(name) : query.set(name, text);
     clearTimeout(timer);
     timer = setTimeout(write, 300);
   };
@@ -56,11 +54,23 @@
     if (target.matches?.("input[name=gv-view]")) gvLink("view", target.value, "kept");
   });
 
-  // The open tab, once it is marked as such.
+  // The open tab, once it is marked as such: a step that Back takes back. Settings stay.
+  const FIRST_TAB = "Tokens";
+  const tabOf = (said) => said.get("tab") ?? FIRST_TAB;
   window.gvTab = () => setTimeout(() => {
-    const open = document.querySelector("[role=tab][aria-selected=true]");
-    if (open) gvLink("tab", open.textContent.trim(), "Tokens");
+    const open = document.querySelector("[role=tab][aria-selected=true]")?.textContent.trim();
+    if (!open || open === tabOf(query)) return;
+    write(); // what was set under the tab before
+    open === FIRST_TAB ? query.delete("tab") : query.set("tab", open);
+    write(true);
   }, 100);
+  addEventListener("popstate", () => {
+    const before = tabOf(new URLSearchParams(location.search));
+    before === FIRST_TAB ? query.delete("tab") : query.set("tab", before);
+    write();
+    const tabs = [...document.querySelectorAll("[role=tab], .overflow-dropdown button")];
+    tabs.find((tab) => tab.textContent.trim() === before)?.click();
+  });
 })();
 
 // Of many calls in quick succession the first passes at once, then the newest of a while, and the

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import gradio as gr
+import matplotlib as mpl
 from gradio.utils import get_upload_folder
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
@@ -125,6 +126,8 @@ def start(page: gr.Blocks, launch: dict[str, Any], limits: Limits = LOCAL) -> No
     page.queue(max_size=limits.queue, api_open=False)  # nothing passes by the queue
     hosts = launch["app_kwargs"]["lifespan"].guard.keywords["hosts"]
     page.launch(**launch, prevent_thread_lock=True)
+    # Else Gradio imports pyplot, to look for a window system, while the first visitor waits.
+    mpl.use("agg")
     watch(page.server, hosts)
 
 

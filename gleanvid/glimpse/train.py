@@ -47,6 +47,7 @@ class Trainer:
     def __init__(self, settings: TrainSettings, pace: Pace, folder: Path) -> None:
         self.settings, self.pace, self.folder = settings, pace, folder
         self.device = torch.device(pace.device)
+        self.halves = settings.bfloat16 and computes_bfloat16(self.device)
         folder.mkdir(parents=True, exist_ok=True)
         self.tokenizer = _tokenizer(folder, settings.version)
         model = build_model(self.tokenizer, settings.seed, settings.version)
@@ -160,7 +161,7 @@ class Trainer:
         return self.batches("validation", range(first, first + 8), 0)
 
     def _autocast(self) -> torch.autocast:
-        return torch.autocast(self.device.type, torch.bfloat16, enabled=self.settings.bfloat16)
+        return torch.autocast(self.device.type, torch.bfloat16, enabled=self.halves)
 
     def save(self) -> None:
         """Checkpoint and model directory; a killed write leaves the old checkpoint standing."""
@@ -211,6 +212,14 @@ class Trainer:
             row |= {"family": family, "accuracy": accuracy}
             append_row(self.folder / "accuracy.csv", row)
             log.info("step %d: %s %.3f", self.step, family, accuracy)
+
+
+def computes_bfloat16(device: torch.device) -> bool:
+    """Whether bfloat16 is computed as such. A CPU that only imitates it takes twenty times
+    as long for a step as in float32."""
+    if device.type != "cpu":
+        return True
+    return bool(torch.cpu._is_avx512_bf16_supported())
 
 
 def _tokenizer(folder: Path, version: int) -> PreTrainedTokenizerFast:

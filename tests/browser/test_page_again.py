@@ -108,6 +108,22 @@ def test_the_page_before_comes_back_as_it_was(visit):
     assert json.loads(slider(visit, "Retention").input_value()) == 0.5
 
 
+def test_back_opens_the_tab_before_and_settings_stay(visit):
+    tab(visit, "Curves")
+    visit.wait_for_function("location.search.includes('tab=Curves')")
+    slider(visit, "tau").fill("12")
+    visit.wait_for_function("location.search.includes('tau=12')")
+    visit.go_back()
+    open_tab = visit.get_by_role("tab", selected=True)
+    visit.wait_for_function("!location.search.includes('tab=')")
+    assert open_tab.inner_text() == "Tokens"
+    assert "tau=12" in visit.url
+    named(visit, "b", "GleanVID 10 % · tau 12")
+    visit.go_forward()
+    visit.wait_for_function("location.search.includes('tab=Curves')")
+    assert open_tab.inner_text() == "Curves"
+
+
 def test_a_copied_link_holds_the_comparison_and_the_tab(visit, fresh, clips):
     visit.context.grant_permissions(["clipboard-read", "clipboard-write"])
     tab(visit, "Compare")

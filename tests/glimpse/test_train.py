@@ -6,7 +6,7 @@ from safetensors.torch import load_file
 from transformers import AutoProcessor
 
 from gleanvid.glimpse.batches import Phase
-from gleanvid.glimpse.train import Trainer
+from gleanvid.glimpse.train import Trainer, computes_bfloat16
 from gleanvid.glimpse.train_settings import Pace, TrainSettings
 
 
@@ -33,6 +33,14 @@ def test_a_run_resumes_where_it_was_and_ends_as_if_it_had_never_stopped(tmp_path
     )
     assert all(torch.equal(whole[name], parts[name]) for name in whole)
     AutoProcessor.from_pretrained(tmp_path / "parts" / "model")
+
+
+@pytest.mark.parametrize("is_native", [False, True])
+def test_bfloat16_is_used_where_the_machine_computes_it(tmp_path, monkeypatch, is_native):
+    monkeypatch.setattr("torch.cpu._is_avx512_bf16_supported", lambda: is_native)
+    assert Trainer(TrainSettings(bfloat16=True), Pace(), tmp_path / "a").halves == is_native
+    assert not Trainer(TrainSettings(bfloat16=False), Pace(), tmp_path / "b").halves
+    assert computes_bfloat16(torch.device("cuda"))
 
 
 def test_other_settings_than_the_checkpoints_are_refused_by_name(tmp_path, monkeypatch):
