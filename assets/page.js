@@ -30,8 +30,36 @@
     range.dispatchEvent(new Event("input", { bubbles: true }));
   }, true);
 
+  const newest = new Map(); // by name, what the page has heard last
+  let packed = []; // [name, default] of each widget whose values come together; null: not in links
+
+  window.gvUsual = (pairs) => {
+    packed = pairs;
+    for (const [name, usual] of pairs) {
+      usuals.set(name, usual);
+      newest.set(name, usual);
+    }
+  };
+
+  function hear(values) {
+    packed.forEach(([name, usual], place) => {
+      if (name !== null && newest.get(name) !== values[place]) gvLink(name, values[place], usual);
+    });
+  }
+
+  // All values as one, and how often so far.
+  let turn = 0;
+  const numbered = (values) => [[...values, ++turn]];
+  window.gvGather = (values) => { hear(values); return numbered(values); };
+  window.gvGatherPaced = async (values) => {
+    hear(values);
+    await window.gvPace();
+    return numbered(values);
+  };
+
   window.gvLink = (name, value, usual) => {
     usuals.set(name, usual);
+    newest.set(name, value);
     const text = String(value ?? "");
     if (name === "clip") isOwnClip = text === "";
     if (name !== "clip") window.gvSetting(name, value);
@@ -181,7 +209,13 @@ document.addEventListener("keyup", (event) => {
 // Curves are mounted when their tab is opened: the unit that the viewer shows is kept for them.
 document.addEventListener("gleanvid:unit", ({ detail }) => { window.gvUnit = detail.unit ?? window.gvUnit; });
 
-// A table wider than its place scrolls: keys have to reach it.
+// A table wider than its place scrolls: keys have to reach it. Arrows that reset say what.
 new MutationObserver(() => {
   for (const table of document.querySelectorAll(".gv-models table")) table.tabIndex = 0;
+  for (const arrow of document.querySelectorAll(".reset-button:not([data-of])")) {
+    const title = arrow.closest(".block")?.querySelector("[data-testid=block-info]")?.textContent.trim();
+    if (!title) continue;
+    arrow.dataset.of = title;
+    arrow.setAttribute("aria-label", `Reset ${title} to its default`);
+  }
 }).observe(document.documentElement, { childList: true, subtree: true });

@@ -15,6 +15,7 @@ import { Tried } from "./tried.js";
 import { frameWords, moment } from "./words.js";
 
 const EMPTY = "The tokens of your clip appear here.";
+const OPENING = "Opening the result…";
 const GONE = "This result is no longer on the server. Run it again.";
 
 export class Viewer {
@@ -79,6 +80,7 @@ export class Viewer {
     if (before?.value.sheet.url === value.sheet.url && before.value.data.url === value.data.url)
       return this.#renew(value);
     this.#loading = true;
+    if (!before) this.part(".gv-blank").textContent = OPENING;
     try {
       const clip = await fetchClip(value, before);
       if (turn !== this.#loads) return;

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import gradio as gr
 
@@ -36,7 +36,7 @@ RENAME = (
     """() => new Promise((done) => setTimeout(() => done("Copy link to these settings"), 2000))"""
 )
 TAB = "() => window.gvTab()"
-KEPT = "() => window.gvKept()"
+KEPT = "() => { window.gvUsual(SETTINGS); return window.gvKept(); }"
 OPEN = "(kept) => window.gvOpenLink(kept)"
 WRITE = "(value) => window.gvLink(NAME, value, DEFAULT)"
 _CURRENT_NAMES = {  # of a setting that had another name when the link was copied
@@ -44,6 +44,11 @@ _CURRENT_NAMES = {  # of a setting that had another name when the link was copie
     for name, method in COMPRESSORS.items()
     for before, now in method.renamed.items()
 }
+
+
+class Linked(NamedTuple):
+    named: Mapping[str, Any]  # every widget by its key in a link
+    together: Sequence[Any]  # those that tell the page of a change with all others; see ``Packed``
 
 
 def button() -> gr.Button:
@@ -61,28 +66,40 @@ def writer(name: str, usual: Any) -> str:
     return script.replace("DEFAULT", json.dumps(usual, default=str))
 
 
+def knowing(packed: Sequence[Any], named: Mapping[str, Any]) -> str:
+    """The script that tells the page key and default of every packed widget; null: not in links."""
+    names = {widget: name for name, widget in named.items()}
+    usual = [[names.get(widget), widget.value] for widget in packed]
+    return KEPT.replace("SETTINGS", json.dumps(usual, default=str))
+
+
 def wire(
     engine: Engine,
     shared: Shared,
-    named: Mapping[str, Any],
+    linked: Linked,
     controls: Controls,
     curves: Curves,
     examples: Sequence[Example],
     blocks: gr.Blocks,
     preview: Previews,
 ) -> Any:
-    """The event that shows what a link says. ``named``: every widget with a key in a link."""
-    for name, widget in named.items():  # each by itself: all values at once take the page long
-        if name != "clip":  # an upload button says nothing of its changes
-            if isinstance(widget, gr.Slider):
-                widget.elem_id = f"gv-of-{name}"  # by which the arrow beside it finds its default
+    """The event that shows what a link says.
+
+    Gradio searches all events for every widget as the page opens, so most settings have none for
+    the address alone.
+    """
+    named = linked.named
+    for name, widget in named.items():
+        if isinstance(widget, gr.Slider):
+            widget.elem_id = f"gv-of-{name}"  # by which the arrow beside it finds its default
+        if name != "clip" and widget not in linked.together:  # uploads say nothing of changes
             widget.change(None, widget, None, js=writer(name, widget.value), **UNSEEN)
     shared.tabs.select(None, None, None, js=TAB, **UNSEEN)
     titles = [str(tab.id) for tab in shared.tabs.children if isinstance(tab, gr.Tab)]
 
     def on_load(user: gr.Request, text: str | None) -> Changes:
         query = dict(user.query_params)
-        changes = linked(query, named, examples, controls)
+        changes = said(query, named, examples, controls)
         if (model := named["model"]) in changes:  # loaded since this server started, maybe
             changes[model] = gr.update(value=changes[model], choices=list(model.choices))
         back, first = restore.restored(engine, text), None
@@ -104,7 +121,8 @@ def wire(
     widgets = [*named.values(), *(column for _, column in controls.groups), *curves.shown]
     places = [shared.notice, shared.ready, shared.tabs, shared.status]
     outputs = [kept, *places, *widgets, *shared.results]
-    loaded = blocks.load(on_load, kept, outputs, js=KEPT, **AT_ONCE)
+    script = knowing(shared.packed.widgets, named)
+    loaded = blocks.load(on_load, kept, outputs, js=script, **AT_ONCE)
     loaded.then(None, kept, None, js=OPEN, **UNSEEN)
     refresh = gr.Button("Show", visible="hidden", elem_id="gv-refresh")
     return preview(refresh.click)
@@ -115,7 +133,7 @@ def returned(shared: Shared, view: View) -> Changes:
     return {shared.viewer: viewer, shared.runs: view.runs}
 
 
-def linked(
+def said(
     query: Mapping[str, str],
     named: Mapping[str, Any],
     examples: Sequence[Example],

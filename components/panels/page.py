@@ -194,12 +194,12 @@ def _wire(
     preview = Previews(engine, shared, parts.talk.stop, own.problem)
     compared = compare.wire(engine, shared, results.compare)
     keys = {"question": shared.question, "a": shared.pinned} | results.compare.named()
-    named = {**shared.settings, **keys}
+    linked = link.Linked({**shared.settings, **keys}, settings.single(parts.settings))
     tuned = [
         *settings.wire(engine, shared, parts.settings, preview),
         *sides.wire(engine, shared, own, preview, compared),
         *clip.wire(shared, parts.clip, examples, preview),
-        link.wire(engine, shared, named, own, results.curves, examples, blocks, preview),
+        link.wire(engine, shared, linked, own, results.curves, examples, blocks, preview),
     ]
     habits.wire(engine, shared, parts.habits, tuned, preview)
     talk.wire(engine, shared, parts.talk)

@@ -153,15 +153,12 @@ def wire(engine: Engine, shared: Shared, panel: Settings, preview: Previews) -> 
     own.method.input(on_method, own.method, [own.ratio, *columns], **AT_ONCE)
     for key, switch in own.switches.items():
         switch.change(lambda on: gr.update(visible=not on), switch, own.fields[key], **AT_ONCE)
-    paired = {widget for pair in own.pairs for widget in pair}
-    words = [panel.seed, panel.temperature, panel.top_p, panel.new_tokens]  # other answers
-    free = [own.ratio, *own.fields.values(), *own.switches.values(), *words]
     # A clip may be encoded for minutes: the preview of another one ends it at once.
     clip = [own.method.input, panel.model.input, panel.frames.release, panel.pixels.input]
     previews = [preview(partial(gr.on, clip))]
     # A slider changes many times while it is dragged; a newer preview ends the one before.
     last = partial(preview, paced=True)
-    previews.append(last(partial(gr.on, [item.change for item in free if item not in paired])))
+    previews.append(last(partial(gr.on, [item.change for item in single(panel)])))
     for low, high in own.pairs:
         raised = _push(low.input, PUSH.replace("BOUND", "Math.max"), low, high)
         lowered = _push(high.input, PUSH.replace("BOUND", "Math.min"), high, low)
@@ -171,6 +168,15 @@ def wire(engine: Engine, shared: Shared, panel: Settings, preview: Previews) -> 
     viewer: Any = shared.viewer
     viewer.show(_reading(engine, own), shared.runs, list(own.readouts.values()), **AT_ONCE)
     return previews
+
+
+def single(panel: Settings) -> list[Any]:
+    """Widgets whose every change is followed by a preview, whoever made it."""
+    own = panel.controls
+    words = [panel.seed, panel.temperature, panel.top_p, panel.new_tokens]  # other answers
+    paired = {widget for pair in own.pairs for widget in pair}
+    free = [own.ratio, *own.fields.values(), *own.switches.values(), *words]
+    return [widget for widget in free if widget not in paired]
 
 
 def _push(event: Any, script: str, moved: Any, other: Any) -> Any:

@@ -33,8 +33,8 @@ UNSEEN: dict[str, Any] = {
 AT_ONCE: dict[str, Any] = {"queue": False, "trigger_mode": "multiple", **UNSEEN}
 # The engine's line lets one at a time to the model and tells the others where they stand.
 IN_LINE: dict[str, Any] = {"concurrency_limit": None, **UNSEEN}
-GATHER = "(...values) => [[...values, (window.gvTurn = (window.gvTurn ?? 0) + 1)]]"
-PACED = f"async (...values) => {{ await window.gvPace(); return ({GATHER})(...values); }}"
+GATHER = "(...values) => window.gvGather(values)"
+PACED = "(...values) => window.gvGatherPaced(values)"
 UNREADABLE = "The settings of the page could not be read. Load it again."
 
 Values = Mapping[Any, Any]  # by widget: what an event brings

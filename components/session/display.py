@@ -23,7 +23,7 @@ EXCHANGES_READ = 6  # earlier exchanges that the model reads again
 TELLING = 8  # tokens of an answer from which on its speed says something
 MIB = 2**20
 
-KNOWS_GLIMPSE = "The built-in model knows only Glimpse clips: its words about others mean nothing."
+KNOWS_GLIMPSE = "The built-in model knows only Glimpse, clips of drawn shapes: its words about others mean nothing."
 
 
 class Message(TypedDict):
@@ -158,8 +158,7 @@ def status(engine: Engine, run: Run | None = None) -> list[tuple[str, str]]:
         pairs.append(("Tokens", f"{record.num_kept:,} of {record.num_tokens:,}"))
     pairs.append(("Memory", f"{memory_mib(model):,.0f} MiB"))
     waiting = max(0, len(engine.line) - 1)
-    busy = "busy" if len(engine.line) else "free"
-    pairs.append(("Queue", f"{waiting} waiting" if waiting else busy))
+    pairs.append(("Queue", f"{waiting} waiting" if waiting else "nobody waits"))
     return pairs
 
 

@@ -91,3 +91,9 @@ def test_every_widget_writes_its_own_name_default_and_nothing_else(named):
         script = link.writer(name, widget.value)
         assert f'"{name}"' in script and json.dumps(widget.value) in script
         assert not any(word in script for word in ("NAME", "DEFAULT"))
+
+
+def test_the_page_knows_key_and_default_of_what_comes_together(named):
+    inner = gr.Checkbox(True)
+    script = link.knowing([named["seed"], inner, named["compressor"]], named)
+    assert '[["seed", 0], [null, true], ["compressor", "gleanvid"]]' in script

@@ -12,7 +12,7 @@ from tests.components.fake import Library, a_run, moving_square
 def test_nothing_is_loaded_to_say_something():
     engine = Engine(Library())
     said = dict(status(engine))
-    assert set(said) == {"Model", "Memory", "Queue"} and said["Queue"] == "free"
+    assert set(said) == {"Model", "Memory", "Queue"} and said["Queue"] == "nobody waits"
     assert said["Model"] == "none loaded yet"
     assert engine.library.loads == 0
     assert float(said["Memory"].split()[0].replace(",", "")) > 10
@@ -26,7 +26,7 @@ def test_model_tokens_and_queue_are_told():
     record = GleanVID(0.25).compress(library.tokens(video))
     list(engine.line.wait(Work()))
     said = dict(status(engine, a_run(video, record, GleanVID(0.25))))
-    assert (said["Model"], said["Queue"]) == ("builtin", "busy")
+    assert (said["Model"], said["Queue"]) == ("builtin", "nobody waits")
     assert said["Tokens"] == f"{record.num_kept:,} of {record.num_tokens:,}"
     next(engine.line.wait(Work()))
     assert dict(status(engine))["Queue"] == "1 waiting"
