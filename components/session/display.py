@@ -23,7 +23,10 @@ EXCHANGES_READ = 6  # earlier exchanges that the model reads again
 TELLING = 8  # tokens of an answer from which on its speed says something
 MIB = 2**20
 
-KNOWS_GLIMPSE = "The built-in model knows only Glimpse, clips of drawn shapes: its words about others mean nothing."
+KNOWS_GLIMPSE = (
+    "The built-in model knows only Glimpse, clips of drawn shapes: "
+    "its words about others mean nothing."
+)
 
 
 class Message(TypedDict):
