@@ -1,0 +1,77 @@
+"""A stand-in for a server of vLLM that speaks its protocol, for what needs no engine."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import parse_qsl
+
+import gleanvid
+from gleanvid.models.loading.load import BUILTIN
+
+
+class Stand(BaseHTTPRequestHandler):
+    """Answers "green cross" in two pieces; keeps what it was asked."""
+
+    def do_GET(self):
+        server = self.server
+        if self.path == "/v1/models":
+            self._send({"data": [{"id": "builtin", "root": server.root}]})
+        elif self.path.startswith("/gleanvid/records") and server.told is not None:
+            asked = dict(parse_qsl(self.path.partition("?")[2]))
+            records = [one for one in server.records if one["number"] > int(asked["since"])]
+            if "uuid" in asked:
+                records = [one for one in records if one["uuid"] == asked["uuid"]]
+            self._send(server.told | {"count": len(server.records), "records": records})
+        else:
+            self.send_error(404)
+
+    def do_POST(self):
+        server, length = self.server, int(self.headers["Content-Length"])
+        server.asked.append(json.loads(self.rfile.read(length)))
+        if server.refuses:
+            self._send({"error": {"message": server.refuses}}, 400)
+            return
+        if server.next_record:
+            number = len(server.records) + 1
+            (uuid,) = [part["uuid"] for part in server.asked[-1]["messages"][0]["content"][:1]]
+            made = {"uuid": uuid, "number": number} | server.next_record.pop()
+            server.records.append(made)
+        self.send_response(200)
+        self.end_headers()
+        for piece in ("green", " cross"):
+            self._event({"choices": [{"delta": {"content": piece}}]})
+        usage = {"prompt_tokens": server.prompt_tokens, "completion_tokens": 2}
+        self._event({"choices": [], "usage": usage})
+        self.wfile.write(b"data: [DONE]\n\n")
+
+    def _event(self, event):
+        self.wfile.write(b"data: " + json.dumps(event).encode() + b"\n\n")
+
+    def _send(self, value, code=200):
+        self.send_response(code)
+        self.end_headers()
+        self.wfile.write(json.dumps(value).encode())
+
+    def log_message(self, *given):
+        pass
+
+
+@contextmanager
+def standing() -> Iterator[Any]:
+    """One of the built-in model that keeps 25 % by GleanVID; ``told`` None: it tells nothing."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Stand)
+    server.asked, server.records, server.next_record, server.refuses = [], [], [], ""
+    server.told = {"method": gleanvid.GleanVID().settings(), "pruning_rate": 0.75}
+    server.prompt_tokens, server.root = 130, str(BUILTIN)
+    server.url = f"http://127.0.0.1:{server.server_port}"
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield server
+    finally:
+        server.shutdown()
+        server.server_close()
