@@ -11,9 +11,7 @@ import torch
 from PIL import Image
 
 import gleanvid
-from gleanvid.evaluation.bench import bench_serve
-from gleanvid.models import load_model
-from gleanvid.serving.vllm.client import Server, frames_part
+from gleanvid.serving.vllm.client import frames_part
 from gleanvid.serving.vllm.records import Records, digest
 from gleanvid.serving.vllm.remote import load_served
 from gleanvid.types import ModelError, StoppedError
@@ -110,25 +108,6 @@ def test_an_answer_can_be_stopped(stand, served, video):
     stop.set()
     with pytest.raises(StoppedError):
         gleanvid.ask(video, "What moves?", served, stop=stop)
-
-
-def test_a_load_is_measured_and_kept_beside_others(stand, tmp_path):
-    clips = [tmp_path / "clip.mp4"]
-    clips[0].write_bytes(b"a video")
-    server = Server(stand.url)
-    loads = list(bench_serve.measure(server, clips, [1, 3], requests=4, new_tokens=2))
-    assert [(load.concurrency, load.requests) for load in loads] == [(1, 4), (3, 4)]
-    assert {load.label for load in loads} == {"gleanvid 25%"} and loads[0].prompt_tokens == 130
-    names = [asked["messages"][0]["content"][0]["uuid"] for asked in stand.asked]
-    assert len(names) == len(set(names)) == 9  # one to warm up
-    bench_serve.save(loads, tmp_path)
-    stand.told = None
-    every = bench_serve.save(
-        list(bench_serve.measure(server, clips, [1], requests=2, new_tokens=2)), tmp_path
-    )
-    assert [load.label for load in every] == ["all tokens", "gleanvid 25%", "gleanvid 25%"]
-    text = bench_serve.table(every)
-    assert "(1.00x)" in text.splitlines()[2] and "x)" not in text.splitlines()[4]
 
 
 def test_frames_of_a_video_keep_their_indices(video):

@@ -85,7 +85,7 @@ def test_what_none_of_them_keeps_is_refused_with_what_they_keep(quarter, every, 
 
 def test_servers_of_different_models_are_no_model(quarter, every, name):
     every.root = "another/model"
-    with pytest.raises(ModelError, match="run different models: .*another/model"):
+    with pytest.raises(ModelError, match=r"run different models: .*another/model"):
         load_served(name, device="cpu")
 
 
