@@ -9,7 +9,7 @@ CORE := tests/test_types.py tests/test_run.py tests/test_layers.py tests/test_ro
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest
 SHARED := -n 2 --dist loadfile --no-loadscope-reorder
 
-VLLM := $(addprefix tests/serving/vllm/test_,engine.py families.py server.py)
+VLLM := $(addprefix tests/serving/vllm/test_,engine.py families.py server.py caches.py)
 
 # Some images forbid kept bytecode; then every process compiles torch and transformers anew.
 export PYTHONDONTWRITEBYTECODE =

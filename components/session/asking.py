@@ -59,7 +59,10 @@ def ask(
     engine.pages.end_preview(session)
     work = engine.pages.work(session)
     try:
-        yield from _ask(engine, request, sides, habits, exchanges, work)
+        for update in _ask(engine, request, sides, habits, exchanges, work):
+            if update.runs:  # B's answer stays on the page where A's fails
+                sides = replace(sides, runs=update.runs)
+            yield update
     except StoppedError:
         yield PageUpdate(message(work.why), answers=answers(engine.runs, sides), done=True)
     except Exception as error:

@@ -12,6 +12,7 @@ import torch
 
 from gleanvid.metrics import same_answer
 from gleanvid.run import Cost, Run
+from gleanvid.serving.vllm import SCHEME
 from gleanvid.types import Video
 
 from .engine import Engine
@@ -155,7 +156,7 @@ def status(engine: Engine, run: Run | None = None) -> list[tuple[str, str]]:
     model = engine.loaded()
     pairs = [("Model", "none loaded yet")]
     if model is not None:
-        pairs = [("Device", device_name(model)), ("Model", Path(model.name).name)]
+        pairs = [("Device", device_name(model)), ("Model", short_name(model.name))]
     if run is not None:
         record = run.compression
         pairs.append(("Tokens", f"{record.num_kept:,} of {record.num_tokens:,}"))
@@ -163,6 +164,16 @@ def status(engine: Engine, run: Run | None = None) -> list[tuple[str, str]]:
     waiting = max(0, len(engine.line) - 1)
     pairs.append(("Queue", f"{waiting} waiting" if waiting else "nobody waits"))
     return pairs
+
+
+def short_name(name: str) -> str:
+    """The last part of a model's name; of servers the first, and how many more there are.
+
+    >>> short_name("vllm:http://127.0.0.1:8000,http://127.0.0.1:8001")
+    '127.0.0.1:8000 and 1 more'
+    """
+    first, *others = name.split(",") if name.startswith(SCHEME) else [name]
+    return Path(first).name + (f" and {len(others)} more" if others else "")
 
 
 def device_name(model: Any) -> str:

@@ -20,6 +20,9 @@ def add(commands: Any, given: Sequence[str]) -> None:
     parser.add_argument("--url", default="http://127.0.0.1:8000", help="of the server")
     parser.add_argument("--concurrency", default="1,8,32", help="requests at a time")
     parser.add_argument("--requests", type=int, default=32, help="for each of these, at least")
+    parser.add_argument(
+        "--videos", type=int, default=12, help="taken in beside a running answer, for its pauses"
+    )
     parser.add_argument("--max-new-tokens", type=int, default=16, help="of every answer")
     parser.add_argument(
         "--out",
@@ -30,36 +33,41 @@ def add(commands: Any, given: Sequence[str]) -> None:
 
 
 def _bench_serve(options: argparse.Namespace) -> int:
-    from gleanvid.evaluation.bench.bench_serve import measure, save, table
+    from gleanvid.evaluation.bench import bench_pauses, bench_serve
     from gleanvid.serving.vllm.client import Server
 
     parts = options.concurrency.split(",")
     if not all(part.isdigit() and int(part) > 0 for part in parts):
         raise ValueError(f"concurrency={options.concurrency!r} must be numbers, e.g. 1,8,32")
-    if min(options.requests, options.max_new_tokens) < 1:
-        raise ValueError("requests and max-new-tokens must be at least 1")
+    if min(options.requests, options.videos, options.max_new_tokens) < 1:
+        raise ValueError("requests, videos and max-new-tokens must be at least 1")
     clips = [Path(clip) for clip in options.clips]
     if missing := [clip for clip in clips if not clip.is_file()]:
         raise ValueError(f"no such video file: {missing[0]}")
     out = writable(options.out) if options.out else None
+    if out:  # files that cannot be added to are told ahead of the work
+        bench_serve.read(out), bench_pauses.read(out)
     levels = [int(part) for part in parts]
-    loads = []
-    server = Server(options.url)
-    for load in measure(server, clips, levels, options.requests, options.max_new_tokens):
+    server, loads = Server(options.url), []
+    counts = (levels, options.requests, options.max_new_tokens)
+    for load in bench_serve.measure(server, clips, *counts):
         loads.append(load)
         print(f"{load.label}, {load.concurrency} at a time: measured", file=sys.stderr)
+    found = [bench_pauses.pauses(server, clips, options.videos)]
     if out:
-        loads = save(loads, out)
-        _draw(loads, out)
-    print(table(loads), end="")
+        loads, found = bench_serve.save(loads, out), bench_pauses.save(found, out)
+    tables = bench_serve.table(loads), bench_pauses.table(found)
+    if out:
+        _write(loads, tables, out)
+    print("\n".join(tables), end="")
     return 0
 
 
-def _draw(loads: Sequence[Any], folder: Path) -> None:
-    from gleanvid.evaluation.bench.bench_serve import table
+def _write(loads: Sequence[Any], tables: Sequence[str], folder: Path) -> None:
     from gleanvid.plots.load import load_figure
 
-    (folder / "serve.md").write_text(table(loads), encoding="utf-8")
+    for name, text in zip(("serve.md", "pauses.md"), tables, strict=True):
+        (folder / name).write_text(text, encoding="utf-8")
     by_level: dict[int, list[tuple[float, float, float]]] = {}
     for load in loads:
         point = (load.kept, load.requests_per_s, load.first_token_s)

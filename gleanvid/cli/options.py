@@ -49,7 +49,7 @@ def add_model(parser: argparse.ArgumentParser) -> None:
     add(
         "--model",
         default="builtin",
-        help="builtin, a hub id, a local directory, or vllm:http://host:port",
+        help="builtin, a hub id, a local directory, or vllm:http://host:port[,http:...]",
     )
     add("--device", default=None, help="cpu, cuda, cuda:1 ... (default: best there)")
     add("--dtype", default=None, help="float32, bfloat16 or float16")

@@ -5,22 +5,22 @@ Every request brings a video that is new to the server's caches, so that none is
 
 from __future__ import annotations
 
-import csv
 import itertools
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 from time import perf_counter, time_ns
-from typing import Any
 
+from gleanvid.evaluation.bench.serve_csv import merged, read_rows
 from gleanvid.evaluation.markdown import markdown_table
 from gleanvid.serving.vllm.client import Reply, Server, file_part
 
 QUESTION = "Describe what happens in this video."
 NAME = "serve.csv"
+NO_RECORDS = 2**62  # behind every record: totals alone
 
 
 @dataclass(frozen=True)
@@ -36,6 +36,7 @@ class Load:
     first_token_s: float
     first_token_p95_s: float
     tokens_per_s: float  # new ones, of all requests together
+    choosing: float  # share of the time in which the engine's thread chose tokens
 
 
 def measure(
@@ -48,14 +49,16 @@ def measure(
     """One :class:`Load` for each number of requests at a time, after one request to warm up."""
     label, kept = label_of(server)
     files = [clip.read_bytes() for clip in clips]
-    work = _Work(server, server.model(), files, new_tokens)
+    work = Work(server, server.model(), files, new_tokens)
     work.ask(0)
     for at_once in concurrency:
         count = max(requests, at_once)
-        started = perf_counter()
+        chosen, started = choosing_s(server)[0], perf_counter()
         with ThreadPoolExecutor(at_once) as pool:
             replies = list(pool.map(work.ask, range(count)))
-        yield _load(label, kept, at_once, replies, perf_counter() - started)
+        wall_s = perf_counter() - started
+        share = (choosing_s(server)[0] - chosen) / wall_s
+        yield _load(label, kept, at_once, replies, wall_s, share)
 
 
 def label_of(server: Server) -> tuple[str, float]:
@@ -67,7 +70,16 @@ def label_of(server: Server) -> tuple[str, float]:
     return f"{told['method']['name']} {kept:.0%}", kept
 
 
-class _Work:
+def choosing_s(server: Server) -> tuple[float, int]:
+    """How long the engine's thread has chosen tokens since the server's start; of how many videos.
+
+    Zeros for a server without a method of ours.
+    """
+    told = server.records(since=NO_RECORDS)
+    return (0.0, 0) if told is None else (float(told["seconds"]), int(told["count"]))
+
+
+class Work:
     """Requests of one kind; every one under a name that the server has not heard before."""
 
     def __init__(self, server: Server, model: str, files: list[bytes], new_tokens: int) -> None:
@@ -82,7 +94,9 @@ class _Work:
         return self.server.ask(content, self.new_tokens, model=self.model, ignore_eos=True)
 
 
-def _load(label: str, kept: float, at_once: int, replies: Sequence[Reply], wall_s: float) -> Load:
+def _load(
+    label: str, kept: float, at_once: int, replies: Sequence[Reply], wall_s: float, choosing: float
+) -> Load:
     first = sorted(reply.first_token_s for reply in replies)
     return Load(
         label,
@@ -94,36 +108,18 @@ def _load(label: str, kept: float, at_once: int, replies: Sequence[Reply], wall_
         median(first),
         first[min(len(first) - 1, int(0.95 * len(first)))],
         sum(reply.new_tokens for reply in replies) / wall_s,
+        choosing,
     )
 
 
 def save(loads: Sequence[Load], folder: Path) -> list[Load]:
     """All that the folder's CSV holds now: what was there, and these in place of the same ones."""
-    known = {(load.label, load.concurrency): load for load in [*read(folder), *loads]}
-    every = sorted(known.values(), key=lambda load: (-load.kept, load.label, load.concurrency))
-    folder.mkdir(parents=True, exist_ok=True)
-    with (folder / NAME).open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, [part.name for part in fields(Load)], lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(_rounded(asdict(load)) for load in every)
-    return every
+    return merged(Load, loads, folder / NAME, lambda one: (-one.kept, one.label, one.concurrency))
 
 
 def read(folder: Path) -> list[Load]:
-    """What :func:`save` wrote; nothing where there is no such file."""
-    if not (folder / NAME).exists():
-        return []
-    kinds = {
-        part.name: {"str": str, "int": int, "float": float}[str(part.type)] for part in fields(Load)
-    }
-    with (folder / NAME).open(newline="", encoding="utf-8") as file:
-        return [
-            Load(**{n: kinds[n](value) for n, value in row.items()}) for row in csv.DictReader(file)
-        ]
-
-
-def _rounded(row: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: round(v, 4) if isinstance(v, float) else v for name, v in row.items()}
+    """What :func:`save` wrote; raises ``ValueError`` for a file of other columns."""
+    return read_rows(Load, folder / NAME)
 
 
 def table(loads: Sequence[Load]) -> str:
@@ -137,6 +133,7 @@ def table(loads: Sequence[Load]) -> str:
         "first token s",
         "p95 s",
         "new tokens/s",
+        "choosing",
     )
     rows = []
     for load in loads:
@@ -150,6 +147,7 @@ def table(loads: Sequence[Load]) -> str:
                 _with_ratio(load.first_token_s, base.first_token_s if base else None),
                 f"{load.first_token_p95_s:.3g}",
                 _with_ratio(load.tokens_per_s, base.tokens_per_s if base else None),
+                f"{load.choosing:.1%}",
             )
         )
     return markdown_table(header, rows)

@@ -30,7 +30,8 @@ class RecordsEndpoint:
         ) -> Any:
             """The method, the rate, the number of records so far, and those behind ``since``.
 
-            With ``uuid``: those of the videos to which requests gave it.
+            ``seconds``: how long the engine's thread has chosen, for all of them together. With
+            ``uuid``: those of the videos to which requests gave it.
             """
             if not is_allowed(authorization, app.state.gleanvid_keys):
                 raise HTTPException(401, "this server asks for its key")

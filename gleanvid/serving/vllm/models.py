@@ -6,6 +6,7 @@ Imported by vLLM alone. Each class does what vLLM's does where no method of ours
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from time import perf_counter
 from typing import Any
 
 import torch
@@ -54,8 +55,9 @@ class _Choosing(_MixedIn):
         assert self.method is not None
         count = kept_count(grid, self.video_pruning_rate, whole_unit=self.whole_unit)
         features = rows[:, : self.config.vision_config.out_hidden_size]
+        start = perf_counter()
         keep = choose(self.method, features, grid, count)
-        self.records.add(grid, keep, digest)
+        self.records.add(grid, keep, digest, perf_counter() - start)
         return keep
 
     def _postprocess_image_embeds_evs(self, image_embeds_split: Any, image_input: Any) -> Any:

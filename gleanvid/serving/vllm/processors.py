@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from contextvars import ContextVar
 from typing import Any
 
 import torch
@@ -23,6 +24,7 @@ KEPT = Counter("gleanvid_visual_tokens_kept", "Tokens of videos that went to the
 
 
 _MixedIn: Any = object  # a class of vLLM stands behind it
+_UUIDS: ContextVar[Sequence[str | None] | None] = ContextVar("uuids", default=None)
 
 
 class _Telling(_MixedIn):
@@ -42,25 +44,45 @@ class _Telling(_MixedIn):
         return hashes
 
     def apply(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:
-        """vLLM's own; the videos of the prompt are counted, and take their uuids along."""
-        made = super().apply(inputs, *args, **kwargs)
+        """vLLM's own; the videos of the prompt are counted."""
         config = self.info.get_hf_config()
-        if getattr(config, "gleanvid", None) is not None:
-            _name(made["mm_kwargs"].get("video", ()), (inputs.mm_uuid_items or {}).get("video"))
-            for video in made["mm_placeholders"].get("video", ()):
-                tokens = made["prompt_token_ids"][video.offset : video.offset + video.length]
-                VIDEOS.inc()
-                KEPT.inc(list(tokens).count(config.video_token_id))
+        if getattr(config, "gleanvid", None) is None:
+            return super().apply(inputs, *args, **kwargs)
+        before = _UUIDS.set((inputs.mm_uuid_items or {}).get("video") or ())
+        try:
+            made = super().apply(inputs, *args, **kwargs)
+        finally:
+            _UUIDS.reset(before)
+        for video in made["mm_placeholders"].get("video", ()):
+            tokens = made["prompt_token_ids"][video.offset : video.offset + video.length]
+            VIDEOS.inc()
+            KEPT.inc(list(tokens).count(config.video_token_id))
+        return made
+
+    def _merge_mm_kwargs(self, cache: Any, **given: Any) -> Any:
+        """vLLM's own; new videos are named ahead of the cache, which may tell only their place."""
+        new, is_known = given["mm_missing_kwargs"], given["mm_is_cached"]
+        _name(new.get("video", ()), is_known.get("video", ()))
+        return super()._merge_mm_kwargs(cache, **given)
+
+    def _apply_hf_processor(self, *args: Any, **kwargs: Any) -> Any:
+        """vLLM's own, where there is no cache."""
+        made = super()._apply_hf_processor(*args, **kwargs)
+        videos = made.kwargs.get("video", ())
+        _name(videos, [False] * len(videos))
         return made
 
 
-def _name(videos: Sequence[Any], uuids: Sequence[str | None] | None) -> None:
-    """Give each video its uuid's digest; one that the engine has already has it there."""
-    for video, uuid in zip(videos, uuids or [None] * len(videos), strict=True):
-        if video is not None:
-            data = torch.tensor(digest(uuid), dtype=torch.uint8)
-            field = MultiModalBatchedField(keep_on_cpu=True)
-            video[FIELD] = MultiModalFieldElem(data=data, field=field)
+def _name(videos: Sequence[Any], is_known: Sequence[bool]) -> None:
+    """Give each new video of the request at hand its uuid's digest, for the model."""
+    uuids = _UUIDS.get()
+    if uuids is None:  # a method of vLLM's own
+        return
+    every = zip(uuids or [None] * len(is_known), is_known, strict=True)
+    for video, uuid in zip(videos, [uuid for uuid, known in every if not known], strict=True):
+        data = torch.tensor(digest(uuid), dtype=torch.uint8)
+        field = MultiModalBatchedField(keep_on_cpu=True)
+        video[FIELD] = MultiModalFieldElem(data=data, field=field)
 
 
 class FrameProcessor(_Telling, Qwen3VLMultiModalProcessor):

@@ -41,11 +41,16 @@ class Records:
 
     def __init__(self) -> None:
         self._latest: deque[_Record] = deque(maxlen=KEPT)
-        self._count = 0
+        self._count, self._seconds = 0, 0.0
 
-    def add(self, grid: Grid, keep: Tensor, name: Sequence[int] = ()) -> None:
-        """``keep`` int64 [K] stays on its device until somebody asks; ``name``: a digest."""
+    def add(self, grid: Grid, keep: Tensor, name: Sequence[int] = (), seconds: float = 0.0) -> None:
+        """``keep`` int64 [K] stays on its device until somebody asks; ``name``: a digest.
+
+        ``seconds``: how long the choice held the engine's thread; what a GPU has queued by then is
+        not waited for.
+        """
         self._count += 1
+        self._seconds += seconds
         self._latest.append(_Record(self._count, grid, keep, tuple(name)))
 
     def since(self, number: int, uuid: str | None = None) -> list[dict[str, Any]]:
@@ -63,6 +68,11 @@ class Records:
         """How many have been made."""
         return self._count
 
+    @property
+    def seconds(self) -> float:
+        """How long the engine's thread chose, for all of them together."""
+        return self._seconds
+
 
 class WorkerRecords:
     """What vLLM's workers can be asked by name; vLLM makes it a base class of theirs."""
@@ -70,11 +80,12 @@ class WorkerRecords:
     model_runner: Any
 
     def gleanvid_records(self, since: int, uuid: str | None = None) -> dict[str, Any]:
-        """The method, how many records there are, and :meth:`Records.since`."""
+        """The method, how many records there are and what they took, and :meth:`Records.since`."""
         model = self.model_runner.get_model()
         records: Records = model.records
         return {
             "method": model.config.gleanvid,
             "count": records.count,
+            "seconds": records.seconds,
             "records": records.since(since, uuid),
         }

@@ -1,14 +1,15 @@
-"""A model that a server of vLLM runs, in the place of one that was loaded.
+"""A model that servers of vLLM run, in the place of one that was loaded.
 
 The weights are loaded here too, for looking: tokens, where they stand in the clip, and the choice
-where the server does not tell its own. Answers come from the server alone.
+of any method at any ratio. Answers come from the servers alone. A server has one method at one
+ratio, so answers at several, or with all tokens, come from several servers of the same model.
 """
 
 from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -29,19 +30,23 @@ from gleanvid.types import Compression, ModelError, StoppedError
 def load_served(name: str, **loading: Any) -> ModelAdapter:
     """The model of ``vllm:http://host:port``; ``loading`` are keywords of ``load_model``.
 
-    Raises ``ModelError`` where nothing answers there, and what ``load_model`` raises.
+    Further servers of the same model, with other settings, follow behind commas. Raises
+    ``ModelError`` where nothing answers there, and what ``load_model`` raises.
     """
-    server = Server(name.removeprefix(SCHEME))
-    adapter = load_model(server.checkpoint(), **loading)
+    servers = [Server(url.strip()) for url in name.removeprefix(SCHEME).split(",")]
+    checkpoints = list(dict.fromkeys(server.checkpoint() for server in servers))
+    if len(checkpoints) > 1:
+        raise ModelError(f"these servers run different models: {', '.join(checkpoints)}")
+    adapter = load_model(checkpoints[0], **loading)
     adapter.name = name
-    adapter.generate = _Served(server, adapter).generate  # type: ignore[method-assign]
+    adapter.generate = _Served(servers, adapter).generate  # type: ignore[method-assign]
     return adapter
 
 
 class _Served:
-    def __init__(self, server: Server, adapter: ModelAdapter) -> None:
-        self.server, self.adapter = server, adapter
-        self._records: WeakKeyDictionary[Encoded, Compression] = WeakKeyDictionary()
+    def __init__(self, servers: Sequence[Server], adapter: ModelAdapter) -> None:
+        self.servers, self.adapter = servers, adapter
+        self._records: WeakKeyDictionary[Encoded, dict[Server, Compression]] = WeakKeyDictionary()
 
     def generate(
         self,
@@ -56,21 +61,22 @@ class _Served:
     ) -> Answer:
         """As ``ModelAdapter.generate``; seconds are those that the client waited.
 
-        Raises ``ModelError`` where the server keeps other tokens than ``compressor`` would.
+        Raises ``ModelError`` where no server keeps what ``compressor`` would.
         """
         with self.adapter.lock:
-            told = self.server.records()
-            if told is not None:
-                _check(told, compressor)
+            server, tells = self._server_for(compressor)
+            whole = self.adapter.prompt(encoded, question, history)["input_ids"].shape[1]
             part, more = frames_part(encoded.video)
-            reply = self._ask(part, more, question, sampling, history, on_text, stop)
-            uuid = None if told is None else part["uuid"]
-            record = self._record(encoded, compressor, uuid)
-        dropped = record.num_tokens - record.num_kept
+            reply = self._ask(server, part, more, question, sampling, history, on_text, stop)
+            record = self._record(server, encoded, part["uuid"]) if tells else None
+            if record is None:
+                record = _own(encoded, compressor)
+            if not tells:
+                _check_count(server, reply.prompt_tokens, whole - _dropped(record))
         return Answer(
             text=reply.text.strip(),
             by_layer={0: record},
-            prompt_tokens=reply.prompt_tokens + dropped,
+            prompt_tokens=reply.prompt_tokens + _dropped(record),
             prompt_tokens_kept=reply.prompt_tokens,
             compress_s=0.0,  # within the seconds to the first token
             prefill_s=reply.first_token_s,
@@ -79,8 +85,30 @@ class _Served:
             peak_memory_mib=math.nan,
         )
 
+    def _server_for(self, compressor: Compressor | Chain | None) -> tuple[Server, bool]:
+        """The server that runs this method at this ratio, and whether it tells its records.
+
+        One that tells nothing is asked for all tokens; where it is the only one, for anything.
+        """
+        asked = COMPRESSORS["full"]().settings() if compressor is None else compressor.settings()
+        told = {server: server.records() for server in self.servers}
+        for server, settings in told.items():
+            if settings is not None and _serves(settings, asked):
+                return server, True
+        silent = [server for server, settings in told.items() if settings is None]
+        if silent and (len(told) == 1 or asked["name"] == "full"):
+            return silent[0], False
+        known = " and ".join(_kept(settings) for settings in told.values())
+        plural = len(told) > 1
+        raise ModelError(
+            f"{'These servers keep' if plural else 'This server keeps'} {known}, for every "
+            f"request: choose {'one of those' if plural else 'that'}, or name another server "
+            "behind a comma."
+        )
+
     def _ask(
         self,
+        server: Server,
         part: dict[str, Any],
         more: dict[str, Any],
         question: str,
@@ -105,45 +133,61 @@ class _Served:
         drawn: dict[str, Any] = {"temperature": sampling.temperature, "top_p": sampling.top_p}
         if sampling.seed is not None:
             drawn["seed"] = sampling.seed
-        return self.server.ask(
+        return server.ask(
             content, sampling.max_new_tokens, later, on_text=show, stop=stop, **more, **drawn
         )
 
-    def _record(
-        self, encoded: Encoded, compressor: Compressor | Chain | None, uuid: str | None
-    ) -> Compression:
-        """What the server kept of the video of this uuid; what the method keeps here without one.
+    def _record(self, server: Server, encoded: Encoded, uuid: str) -> Compression | None:
+        """What the server kept of the video of this uuid; None where that is not known.
 
         The server remembers the latest videos of all its clients, and this object its own.
         """
-        tokens = encoded.tokens
-        told = None if uuid is None else self.server.records(uuid=uuid)
-        for one in told["records"] if told else ():
-            if one.get("uuid") == uuid and tuple(one["grid"]) == tokens.grid:
-                self._records[encoded] = Compression.pruned(torch.tensor(one["keep"]), tokens.grid)
-        if told and encoded in self._records:
-            return self._records[encoded]
-        if compressor is None:
-            return Compression.pruned(torch.arange(len(tokens)), tokens.grid)
-        return compressor.stages[0][1].compress(tokens).to("cpu")
+        grid, told = encoded.tokens.grid, server.records(uuid=uuid)
+        if told is None:
+            return None
+        known = self._records.setdefault(encoded, {})
+        for one in told["records"]:
+            if one.get("uuid") == uuid and tuple(one["grid"]) == grid:
+                known[server] = Compression.pruned(torch.tensor(one["keep"]), grid)
+        return known.get(server)
 
 
-def _check(told: dict[str, Any], compressor: Compressor | Chain | None) -> None:
-    """Raises ``ModelError`` unless the server runs this very method at this share."""
-    kept = 1.0 - told["pruning_rate"]
-    asked = {} if compressor is None else compressor.settings()
+def _own(encoded: Encoded, compressor: Compressor | Chain | None) -> Compression:
+    """What the method keeps here."""
+    first = COMPRESSORS["full"]() if compressor is None else compressor.stages[0][1]
+    return first.compress(encoded.tokens).to("cpu")
+
+
+def _dropped(record: Compression) -> int:
+    return record.num_tokens - record.num_kept
+
+
+def _check_count(server: Server, read: int, expected: int) -> None:
+    """Raises ``ModelError`` where the server's prompt says that it kept another share."""
+    if abs(read - expected) > 1:  # vLLM's rounding of the count
+        raise ModelError(
+            f"{server.url} read a prompt of {read:,} tokens, which has {expected:,} with these "
+            "settings: it keeps another share, and does not tell which (VLLM_PLUGINS=gleanvid)"
+        )
+
+
+def _serves(told: Mapping[str, Any], asked: Mapping[str, Any]) -> bool:
+    """Whether a server that tells so much of itself runs the very method at this ratio."""
     ratio = asked.get("retention_ratio", 1.0)
     same = {**told["method"], "retention_ratio": ratio} == asked
-    if not same or abs(ratio - kept) > 1e-6:
-        name = told["method"]["name"]
-        declared = declared_settings(COMPRESSORS[name]) if name in COMPRESSORS else {}
-        own = [
-            f"{setting}={told['method'][setting]}"
-            for setting, (default, _, _) in declared.items()
-            if setting != "retention_ratio" and told["method"].get(setting) != default
-        ]
-        raise ModelError(
-            f"This server keeps {kept:.0%} by {name}"
-            + (f" with {', '.join(own)}" if own else "")
-            + ", for every request: choose that, or start another server."
-        )
+    return same and abs(ratio - (1.0 - told["pruning_rate"])) <= 1e-6
+
+
+def _kept(told: Mapping[str, Any] | None) -> str:
+    """What a server keeps, in words."""
+    if told is None:
+        return "all tokens"
+    name = told["method"]["name"]
+    declared = declared_settings(COMPRESSORS[name]) if name in COMPRESSORS else {}
+    own = [
+        f"{setting}={told['method'][setting]}"
+        for setting, (default, _, _) in declared.items()
+        if setting != "retention_ratio" and told["method"].get(setting) != default
+    ]
+    with_own = f" with {', '.join(own)}" if own else ""
+    return f"{1.0 - told['pruning_rate']:.0%} by {name}{with_own}"

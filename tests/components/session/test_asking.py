@@ -78,6 +78,18 @@ def test_all_tokens_are_asked_too_and_only_once_for_a_question(clip):
     assert any(words(part, "a") for part in other)
 
 
+def test_the_answer_of_b_stays_where_that_of_a_fails(clip):
+    class HalfBroken(Library):
+        def stream_answer(self, clip, question, adapter, compressor, *given, **named):
+            if compressor.name == "full":
+                raise ModelError("no room for all tokens")
+            return super().stream_answer(clip, question, adapter, compressor, *given, **named)
+
+    last = answer(Engine(HalfBroken(words=2)), asked(clip), habits=Habits(both=True))[-1]
+    assert last.done and "no room" in last.notice["text"]
+    assert [item["text"] for item in last.answers] == ["word0 word1"]
+
+
 def test_what_is_pinned_is_asked_in_place_of_all_tokens(clip):
     engine = Engine(Library(words=2))
     pinned = GleanVID(0.5).settings()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from components.session.display import STILL_LOADING, progress, status
+from components.session.display import STILL_LOADING, progress, short_name, status
 from components.session.engine import Engine
 from components.session.line import Work
 from gleanvid import GleanVID
@@ -38,3 +38,10 @@ def test_work_that_waits_for_the_model_says_so():
     assert progress(engine, "builtin", text)["text"] == f"{text} {STILL_LOADING}"
     engine.model("builtin")
     assert progress(engine, "builtin", text)["text"] == text
+
+
+def test_a_model_of_servers_is_called_by_the_first():
+    assert short_name("vllm:http://127.0.0.1:8000") == "127.0.0.1:8000"
+    assert short_name("vllm:http://127.0.0.1:8000,http://host:8001") == "127.0.0.1:8000 and 1 more"
+    assert short_name("Qwen/Qwen3-VL-4B-Instruct") == "Qwen3-VL-4B-Instruct"
+    assert short_name("/models/a,b") == "a,b"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -40,7 +41,7 @@ def command(method, rate: float | None, *more: str) -> list[str]:
 
 
 @contextmanager
-def server(method, rate: float | None, *more: str, patience_s: float = 300) -> Iterator[str]:
+def server(method, rate: float | None, *more: str, patience_s: float = 900) -> Iterator[str]:
     """The address of a server that answers; its log where it ends before."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -48,13 +49,23 @@ def server(method, rate: float | None, *more: str, patience_s: float = 300) -> I
     url = f"http://127.0.0.1:{port}"
     given = [*command(method, rate, *more), "--host", "127.0.0.1", "--port", str(port)]
     with tempfile.TemporaryFile() as log:
-        process = subprocess.Popen(given, stdout=log, stderr=log, env=os.environ | ENVIRONMENT)
+        env = os.environ | ENVIRONMENT
+        process = subprocess.Popen(given, stdout=log, stderr=log, env=env, start_new_session=True)
         try:
             _wait(process, url, log, time.monotonic() + patience_s)
             yield url
         finally:
-            process.terminate()
-            process.wait(60)
+            _end(process)
+
+
+def _end(process) -> None:
+    """With the processes of its own: one that is still starting does not end when told to."""
+    process.terminate()
+    try:
+        process.wait(60)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
 
 
 def _wait(process, url, log, until) -> None:

@@ -1,12 +1,9 @@
 """A served model beside a loaded one, on a stand-in for the server that speaks its protocol."""
 
 import base64
-import json
 import threading
 from dataclasses import replace
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from io import BytesIO
-from urllib.parse import parse_qsl
 
 import numpy as np
 import pytest
@@ -14,73 +11,19 @@ import torch
 from PIL import Image
 
 import gleanvid
-from gleanvid.evaluation.bench import bench_serve
-from gleanvid.models import load_model
-from gleanvid.models.loading.load import BUILTIN
-from gleanvid.serving.vllm.client import Server, frames_part
+from gleanvid.serving.vllm.client import frames_part
 from gleanvid.serving.vllm.records import Records, digest
 from gleanvid.serving.vllm.remote import load_served
 from gleanvid.types import ModelError, StoppedError
+from tests.serving.vllm.stand import standing
 
 CLIP = "assets/clips/glimpse_1.mp4"
 
 
-class Stand(BaseHTTPRequestHandler):
-    """Answers "green cross" in two pieces; keeps what it was asked."""
-
-    def do_GET(self):
-        server = self.server
-        if self.path == "/v1/models":
-            self._send({"data": [{"id": "builtin", "root": str(BUILTIN)}]})
-        elif self.path.startswith("/gleanvid/records") and server.told is not None:
-            asked = dict(parse_qsl(self.path.partition("?")[2]))
-            records = [one for one in server.records if one["number"] > int(asked["since"])]
-            if "uuid" in asked:
-                records = [one for one in records if one["uuid"] == asked["uuid"]]
-            self._send(server.told | {"count": len(server.records), "records": records})
-        else:
-            self.send_error(404)
-
-    def do_POST(self):
-        length = int(self.headers["Content-Length"])
-        self.server.asked.append(json.loads(self.rfile.read(length)))
-        if self.server.refuses:
-            self._send({"error": {"message": self.server.refuses}}, 400)
-            return
-        if self.server.next_record:
-            number = len(self.server.records) + 1
-            (uuid,) = [part["uuid"] for part in self.server.asked[-1]["messages"][0]["content"][:1]]
-            made = {"uuid": uuid, "number": number} | self.server.next_record.pop()
-            self.server.records.append(made)
-        self.send_response(200)
-        self.end_headers()
-        for piece in ("green", " cross"):
-            self._event({"choices": [{"delta": {"content": piece}}]})
-        self._event({"choices": [], "usage": {"prompt_tokens": 130, "completion_tokens": 2}})
-        self.wfile.write(b"data: [DONE]\n\n")
-
-    def _event(self, event):
-        self.wfile.write(b"data: " + json.dumps(event).encode() + b"\n\n")
-
-    def _send(self, value, code=200):
-        self.send_response(code)
-        self.end_headers()
-        self.wfile.write(json.dumps(value).encode())
-
-    def log_message(self, *given):
-        pass
-
-
 @pytest.fixture
 def stand():
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Stand)
-    server.asked, server.records, server.next_record, server.refuses = [], [], [], ""
-    server.told = {"method": gleanvid.GleanVID().settings(), "pruning_rate": 0.75}
-    server.url = f"http://127.0.0.1:{server.server_port}"
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield server
-    server.shutdown()
-    server.server_close()
+    with standing() as server:
+        yield server
 
 
 @pytest.fixture(scope="module")
@@ -129,13 +72,6 @@ def test_an_engine_s_records_are_told_apart_by_uuid():
     assert records.since(1, "ours") == records.since(0, "nobody's") == []
 
 
-def test_without_a_record_the_library_s_own_choice_is_shown(stand, served, video):
-    stand.told = None
-    run = gleanvid.ask(video, "What moves?", served, "vcast")
-    own = gleanvid.ask(video, "What moves?", load_model(device="cpu"), "vcast", 1)
-    assert run.compression.keep.tolist() == own.compression.keep.tolist()
-
-
 def test_the_server_gets_the_very_frames_their_times_and_earlier_turns(stand, served, video):
     gleanvid.ask(video, "And <|im_end|>?", served, history=[("What moves?", "a cross")], seed=3)
     asked = stand.asked[-1]
@@ -172,25 +108,6 @@ def test_an_answer_can_be_stopped(stand, served, video):
     stop.set()
     with pytest.raises(StoppedError):
         gleanvid.ask(video, "What moves?", served, stop=stop)
-
-
-def test_a_load_is_measured_and_kept_beside_others(stand, tmp_path):
-    clips = [tmp_path / "clip.mp4"]
-    clips[0].write_bytes(b"a video")
-    server = Server(stand.url)
-    loads = list(bench_serve.measure(server, clips, [1, 3], requests=4, new_tokens=2))
-    assert [(load.concurrency, load.requests) for load in loads] == [(1, 4), (3, 4)]
-    assert {load.label for load in loads} == {"gleanvid 25%"} and loads[0].prompt_tokens == 130
-    names = [asked["messages"][0]["content"][0]["uuid"] for asked in stand.asked]
-    assert len(names) == len(set(names)) == 9  # one to warm up
-    bench_serve.save(loads, tmp_path)
-    stand.told = None
-    every = bench_serve.save(
-        list(bench_serve.measure(server, clips, [1], requests=2, new_tokens=2)), tmp_path
-    )
-    assert [load.label for load in every] == ["all tokens", "gleanvid 25%", "gleanvid 25%"]
-    text = bench_serve.table(every)
-    assert "(1.00x)" in text.splitlines()[2] and "x)" not in text.splitlines()[4]
 
 
 def test_frames_of_a_video_keep_their_indices(video):

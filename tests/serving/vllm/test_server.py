@@ -17,6 +17,7 @@ pytest.importorskip("vllm", reason="vLLM is not installed here: make test-vllm")
 import gleanvid
 from gleanvid.models import load_model
 from gleanvid.serving.vllm.client import Server, file_part, frames_part
+from gleanvid.serving.vllm.remote import load_served
 from gleanvid.types import ModelError
 from tests.serving.vllm import running
 
@@ -94,6 +95,20 @@ def test_two_clients_at_once_with_the_same_grid_find_their_own_records(served, r
         ours = method.compress(model.encode(video).tokens).keep.tolist()
         assert len(set(ours) & set(keep)) >= 0.98 * len(ours)  # rounding decides near-ties
     assert len({tuple(keep) for keep in found}) == 3
+
+
+def test_two_servers_are_one_model_with_all_tokens_and_with_a_quarter(served, run):
+    method, few = gleanvid.GleanVID(0.25, tau=3.0), len(run.compression.keep)
+    with running.server(None, None) as whole:
+        both = load_served(f"vllm:{served.url},{whole}", device="cpu", dtype="float32")
+        quarter = gleanvid.ask(run.video, QUESTION["text"], both, method, 16)
+        full = gleanvid.ask(run.video, QUESTION["text"], both, "full", 16)
+    assert quarter.answer == run.answer
+    assert quarter.compression.keep.tolist() == run.compression.keep.tolist()
+    model = load_model("builtin", device="cpu", dtype="float32")
+    assert full.answer == gleanvid.ask(run.video, QUESTION["text"], model, "full", 16).answer
+    assert full.cost.prompt_tokens_kept == run.cost.prompt_tokens
+    assert full.cost.prompt_tokens_kept - quarter.cost.prompt_tokens_kept == 4 * few - few
 
 
 def test_a_request_that_is_left_costs_the_others_nothing(served):

@@ -1,0 +1,97 @@
+"""A stand-in for a server of vLLM that speaks its protocol, for what needs no engine.
+
+It has one step at a time, as the engine has: while it takes in a video, no other answer goes on.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import parse_qsl
+
+import gleanvid
+from gleanvid.models.loading.load import BUILTIN
+
+
+class Stand(BaseHTTPRequestHandler):
+    """Answers "green cross" in two pieces, or words alone at length; keeps what it was asked."""
+
+    def do_GET(self):
+        server = self.server
+        if self.path == "/v1/models":
+            self._send({"data": [{"id": "builtin", "root": server.root}]})
+        elif self.path.startswith("/gleanvid/records") and server.told is not None:
+            asked = dict(parse_qsl(self.path.partition("?")[2]))
+            records = [one for one in server.records if one["number"] > int(asked["since"])]
+            if "uuid" in asked:
+                records = [one for one in records if one["uuid"] == asked["uuid"]]
+            self._send(server.told | {"count": len(server.records), "records": records})
+        else:
+            self.send_error(404)
+
+    def do_POST(self):
+        server, length = self.server, int(self.headers["Content-Length"])
+        server.asked.append(json.loads(self.rfile.read(length)))
+        if server.refuses:
+            self._send({"error": {"message": server.refuses}}, 400)
+            return
+        self.send_response(200)
+        self.end_headers()
+        first = server.asked[-1]["messages"][0]["content"][0]
+        with suppress(OSError):  # who asked has left
+            self._video(first) if "uuid" in first else self._story(server.asked[-1]["max_tokens"])
+
+    def _video(self, part):
+        server = self.server
+        with server.step:
+            time.sleep(server.takes_s)
+        if server.told is not None:
+            server.told["seconds"] = server.told["seconds"] + server.takes_s / 2
+        if server.next_record:
+            made = {"uuid": part["uuid"], "number": len(server.records) + 1}
+            server.records.append(made | server.next_record.pop())
+        for piece in ("green", " cross"):
+            self._event({"choices": [{"delta": {"content": piece}}]})
+        usage = {"prompt_tokens": server.prompt_tokens, "completion_tokens": 2}
+        self._event({"choices": [], "usage": usage})
+        self.wfile.write(b"data: [DONE]\n\n")
+
+    def _story(self, tokens):
+        for _ in range(tokens):
+            with self.server.step:
+                time.sleep(0.002)
+            self._event({"choices": [{"delta": {"content": "and "}}]})
+            time.sleep(0.001)
+
+    def _event(self, event):
+        self.wfile.write(b"data: " + json.dumps(event).encode() + b"\n\n")
+
+    def _send(self, value, code=200):
+        self.send_response(code)
+        self.end_headers()
+        self.wfile.write(json.dumps(value).encode())
+
+    def log_message(self, *given):
+        pass
+
+
+@contextmanager
+def standing() -> Iterator[Any]:
+    """One of the built-in model that keeps 25 % by GleanVID; ``told`` None: it tells nothing."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Stand)
+    server.asked, server.records, server.next_record, server.refuses = [], [], [], ""
+    server.told = {"method": gleanvid.GleanVID().settings(), "pruning_rate": 0.75}
+    server.told["seconds"], server.takes_s, server.step = 0.0, 0.0, threading.Lock()
+    server.prompt_tokens, server.root = 130, str(BUILTIN)
+    server.url = f"http://127.0.0.1:{server.server_port}"
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield server
+    finally:
+        server.shutdown()
+        server.server_close()

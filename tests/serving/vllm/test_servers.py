@@ -1,0 +1,145 @@
+"""Which of several servers answers, what is shown of one that tells nothing, and the app with them.
+
+On stand-ins for the servers that speak their protocol.
+"""
+
+import pytest
+
+import gleanvid
+from components.session.asking import Habits, ask
+from components.session.engine import Engine
+from components.session.loading import Library
+from components.session.request import Request, Sides
+from components.session.sides import preview
+from gleanvid.models import load_model
+from gleanvid.serving.vllm.remote import load_served
+from gleanvid.types import ModelError
+from tests.serving.vllm.stand import standing
+
+CLIP = "assets/clips/glimpse_1.mp4"
+QUESTION = "What moves?"
+OURS = {"grid": [4, 10, 10], "keep": list(range(100, 200))}
+
+
+@pytest.fixture(scope="module")
+def video():
+    return gleanvid.read_video(CLIP, 8)
+
+
+@pytest.fixture(scope="module")
+def whole(video):
+    """How long the prompt of the question is with all tokens, by the library."""
+    return gleanvid.ask(video, QUESTION, load_model(device="cpu"), "full", 1).cost.prompt_tokens
+
+
+@pytest.fixture
+def quarter(whole):
+    """A server that keeps 25 % and tells its records."""
+    with standing() as server:
+        server.prompt_tokens = whole - 300
+        yield server
+
+
+@pytest.fixture
+def every(whole):
+    """A server without a method."""
+    with standing() as server:
+        server.told, server.prompt_tokens = None, whole
+        yield server
+
+
+@pytest.fixture
+def name(quarter, every):
+    return f"vllm:{quarter.url},{every.url}"
+
+
+def test_all_tokens_are_asked_of_the_server_that_keeps_them(quarter, every, name, video, whole):
+    served = load_served(name, device="cpu")
+    quarter.next_record.append(OURS)
+    few = gleanvid.ask(video, QUESTION, served)
+    assert (len(quarter.asked), len(every.asked)) == (1, 0)
+    assert few.compression.keep.tolist() == OURS["keep"]
+    full = gleanvid.ask(video, QUESTION, served, "full")
+    assert (len(quarter.asked), len(every.asked)) == (1, 1)
+    assert full.cost.prompt_tokens_kept == full.cost.prompt_tokens == whole
+    assert full.compression.keep.tolist() == list(range(400))
+
+
+def test_each_ratio_is_asked_of_its_own_server(quarter, video, whole):
+    with standing() as half:
+        half.told, half.prompt_tokens = half.told | {"pruning_rate": 0.5}, whole - 200
+        served = load_served(f"vllm:{quarter.url}, {half.url}", device="cpu")
+        for server, ratio in ((half, 0.5), (quarter, 0.25)):
+            assert gleanvid.ask(video, QUESTION, served, gleanvid.GleanVID(ratio)).answer
+            assert len(server.asked) == 1
+
+
+def test_what_none_of_them_keeps_is_refused_with_what_they_keep(quarter, every, name, video):
+    served = load_served(name, device="cpu")
+    known = r"keep 25% by gleanvid and all tokens, for every .* name another server"
+    for other in (gleanvid.GleanVID(0.5), gleanvid.Uniform(0.25)):
+        with pytest.raises(ModelError, match=known):
+            gleanvid.ask(video, QUESTION, served, other)
+    assert not quarter.asked and not every.asked
+
+
+def test_servers_of_different_models_are_no_model(quarter, every, name):
+    every.root = "another/model"
+    with pytest.raises(ModelError, match=r"run different models: .*another/model"):
+        load_served(name, device="cpu")
+
+
+def test_without_a_record_the_library_s_own_choice_is_shown(every, video, whole):
+    every.prompt_tokens = whole - 300
+    served = load_served(f"vllm:{every.url}", device="cpu")
+    run = gleanvid.ask(video, QUESTION, served, "vcast")
+    own = gleanvid.ask(video, QUESTION, load_model(device="cpu"), "vcast", 1)
+    assert run.compression.keep.tolist() == own.compression.keep.tolist()
+    assert run.cost.prompt_tokens == whole
+
+
+def test_masks_are_not_made_up_for_a_server_that_kept_another_share(every, video, whole):
+    served = load_served(f"vllm:{every.url}", device="cpu")
+    known = f"read a prompt of {whole} tokens, which has {whole - 300} with these settings"
+    with pytest.raises(ModelError, match=known):
+        gleanvid.ask(video, QUESTION, served, "vcast")
+
+
+def of_page(name, **more):
+    """An engine with the servers' model, and a page that asks the question."""
+    engine = Engine(Library({name: {"device": "cpu"}}))
+    engine.pages.start("page")
+    request = Request(CLIP, 8, name, gleanvid.GleanVID)
+    return engine, list(ask(engine, "page", request, Sides(question=QUESTION), Habits(**more)))
+
+
+def test_the_app_shows_tokens_at_any_ratio_by_any_method_without_the_server(quarter):
+    name = f"vllm:{quarter.url}"
+    engine = Engine(Library({name: {"device": "cpu"}}))
+    for compressor in (gleanvid.GleanVID(0.5), gleanvid.Uniform(0.1)):
+        request = Request(CLIP, 8, name, lambda chosen=compressor: chosen)
+        *_, last = preview(engine, request, Sides())
+        run = engine.runs.get(last.runs[0])
+        assert run.compressor == compressor.settings()
+        assert run.compression.num_kept == int(400 * compressor.retention_ratio)
+    assert not quarter.asked
+
+
+def test_the_app_asks_both_sides_of_their_servers(quarter, every, name):
+    quarter.next_record.append(OURS)
+    engine, updates = of_page(name, both=True)
+    last = [update for update in updates if update.runs][-1]
+    assert [(one["run"], one["text"]) for one in last.answers] == [
+        (run_id, "green cross") for run_id in last.runs
+    ]
+    runs = {run.compressor["name"]: run for run in map(engine.runs.get, last.runs)}
+    assert runs["gleanvid"].compression.keep.tolist() == OURS["keep"]
+    assert runs["full"].compression.num_kept == 400
+    assert (len(quarter.asked), len(every.asked)) == (1, 1)
+
+
+def test_with_one_server_the_app_answers_b_and_says_what_the_other_side_needs(quarter):
+    _, updates = of_page(f"vllm:{quarter.url}", both=True)
+    assert "name another server behind a comma" in updates[-1].notice["text"]
+    assert len(quarter.asked) == 1
+    assert [one["text"] for one in updates[-1].answers] == ["green cross"]
