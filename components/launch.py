@@ -5,19 +5,22 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+import threading
 from collections.abc import Sequence
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gleanvid.cli import options as shared
 from gleanvid.later import import_later
-from gleanvid.serving.vllm import SCHEME
 
 from .server.hosts import networks
 from .session import loading
 from .session.reading import DECODERS
+
+if TYPE_CHECKING:
+    from .session.choosing import Choosing
 
 STARTING = "Starting GleanVID ..."
 
@@ -95,24 +98,22 @@ def names(options: argparse.Namespace) -> list[str]:
     return list(dict.fromkeys([options.model, *options.offer, loading.BUILT_IN]))
 
 
-def at_once(options: argparse.Namespace, strict: bool) -> list[str]:
+def at_once(options: argparse.Namespace) -> list[str]:
     """Those of :func:`names` that may be asked at once.
 
-    On a public server one that has to be downloaded is chosen first: a question would fetch it
-    within its turn at the model, without a look at memory, disk and digests.
+    What has to be downloaded is chosen first: a question would fetch it within its turn at the
+    model, without progress, and without a look at memory, disk and digests.
     """
-    if not (strict and options.offer):
-        return names(options)
-    from gleanvid.models.loading.hub import cached
-    from gleanvid.models.loading.precision import parted
+    return [name for name in names(options) if loading.is_here(name)]
 
-    def is_here(name: str) -> bool:
-        plain, _ = parted(name)
-        own = (options.model, loading.BUILT_IN)
-        local = name.startswith(SCHEME) or Path(plain).expanduser().is_dir()
-        return name in own or local or cached(plain) is not None
 
-    return [name for name in names(options) if is_here(name)]
+def tell(choosing: Choosing) -> None:
+    """A line in the terminal for each stage of the model that is brought at the start."""
+    stage = ""
+    for now in choosing.progress():
+        if now.stage != stage:
+            print(f"* {now.text}", flush=True)
+        stage = now.stage
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -152,12 +153,14 @@ def serve(options: argparse.Namespace) -> None:
         **(holding if strict else {}),
     )
     labels = dict([BUILT_IN_MODEL[::-1]])
-    models = [(labels.get(name, name), name) for name in at_once(options, strict)]
+    here = at_once(options)
+    models = [(labels.get(name, name), name) for name in here]
+    first = "" if options.model in here else options.model
     with leaving.orderly(), leaving.own_folder() as folder:
         os.environ.setdefault("GRADIO_TEMP_DIR", folder)
-        choosing = Choosing(engine, names(options), strict, options.device)
+        choosing = Choosing(engine, names(options), strict, options.device, first)
         recordings = shelf.entries() if shelf else []
-        choice = choosing if options.offer or not strict else None
+        choice = choosing if options.offer or first or not strict else None
         page = build_app(engine, models, examples.examples(), limits, choice, recordings)
         reached, proxies = options.allow_host, options.trusted_proxy
         where = options.host, options.port, options.share
@@ -165,5 +168,8 @@ def serve(options: argparse.Namespace) -> None:
         launch |= {"root_path": options.root_path}
         serving.start(page, launch, limits)
         print(serving.decoding(limits), flush=True)
-        engine.warm_up(models[0][1])  # not earlier: it would take the processor from the page
+        engine.warm_up(here[0])  # not earlier: it would take the processor from the page
+        if first:
+            choosing.start()
+            threading.Thread(target=tell, args=[choosing], daemon=True).start()
         page.block_thread()

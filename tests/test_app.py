@@ -195,11 +195,10 @@ def test_models_that_are_offered_stand_in_the_menu_after_the_one_given():
     assert launch.names(launch.parse([])) == ["builtin"]
 
 
-def test_an_offered_model_that_is_not_here_has_to_be_chosen_before_strangers_ask_it(tmp_path):
+def test_a_model_that_has_to_be_downloaded_is_not_in_the_menu_yet(tmp_path):
     options = launch.parse(["--model", "a/b", "--offer", "c/d", str(tmp_path), "vllm:http://host"])
-    here = ["a/b", str(tmp_path), "vllm:http://host", "builtin"]
-    assert launch.at_once(options, strict=True) == here
-    assert launch.at_once(options, strict=False) == launch.names(options)
+    assert launch.at_once(options) == [str(tmp_path), "vllm:http://host", "builtin"]
+    assert launch.at_once(launch.parse(["--model", str(tmp_path)])) == [str(tmp_path), "builtin"]
 
 
 def test_a_name_with_a_precision_is_loaded_with_it_and_on_the_device_given(loads):

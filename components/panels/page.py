@@ -64,7 +64,8 @@ def build_app(
         parts = _panels(engine, menu, examples, limits, opening, question, choosing)
         shared = _shared(parts, examples, recordings, opening)
         _wire(engine, shared, parts, examples, blocks, choosing)
-        api.publish(engine, [name for _, name in models], limits.max_frames)
+        names = [name for _, name in models]
+        api.publish(engine, names, limits.max_frames, choosing.first if choosing else "")
 
         def on_unload(user: gr.Request) -> None:
             engine.pages.stop(owner(user))
@@ -204,7 +205,7 @@ def _wire(
     habits.wire(engine, shared, parts.habits, tuned, preview)
     talk.wire(engine, shared, parts.talk)
     if choosing and parts.picker:
-        picker.wire(choosing, shared, parts.picker, preview)
+        picker.wire(choosing, shared, parts.picker, preview, blocks)
     curves.wire(engine, shared, results.curves)
     export.wire(engine, shared, results.export)
     if results.check:

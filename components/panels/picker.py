@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import gradio as gr
 
-from gleanvid.models.loading.precision import AUTO, PRECISIONS
+from gleanvid.models.loading.precision import AUTO, PRECISIONS, parted, precision_of
 
 from ..server.hosts import neighbourhood
 from ..session.choosing import Choosing
@@ -16,7 +16,7 @@ from ..session.offers import Offer
 from ..session.progress import Progress
 from ..session.updates import explain
 from . import notice
-from .shared import AT_ONCE, IN_LINE, Changes, Previews, Shared, Values, owner
+from .shared import AT_ONCE, IN_LINE, Changes, Previews, Shared, Values, or_nothing, owner
 
 WORDS = {  # for the precisions
     AUTO: "Automatic",
@@ -95,7 +95,9 @@ def panel(opener: gr.Button, choosing: Choosing) -> Picker:
     return Picker(opener, fold, name, precision, load, cancel, close, outlook, bar)
 
 
-def wire(choosing: Choosing, shared: Shared, panel: Picker, preview: Previews) -> None:
+def wire(
+    choosing: Choosing, shared: Shared, panel: Picker, preview: Previews, blocks: gr.Blocks
+) -> None:
     menu, frames = shared.settings["model"], shared.settings["frames"]
 
     def on_open(count: int) -> Changes:
@@ -140,6 +142,22 @@ def wire(choosing: Choosing, shared: Shared, panel: Picker, preview: Previews) -
             done = {menu: chosen(menu, now.name), shared.notice: message(now.text)}
             yield {panel.bar: shown(now)} | able | done
 
+    def on_start(user: gr.Request) -> Iterator[Changes]:
+        yield from or_nothing(started(user))
+
+    def started(user: gr.Request) -> Iterator[Changes]:
+        """The model that the server was started with: there, or on its way."""
+        name = choosing.first
+        if choosing.engine.knows(name):
+            if user.query_params.get("model", name) == name:
+                yield {menu: chosen(menu, name)}
+        elif choosing.is_of(owner(user)):
+            plain, precision = parted(name)[0], precision_of(name)
+            row = {panel.name: gr.update(choices=[plain], value=plain), panel.precision: precision}
+            yield row | {panel.fold: gr.update(visible=True)}
+            # of strangers each would keep a thread as long as it takes
+            yield from [{panel.bar: shown(choosing.now)}] if choosing.strict else on_watch()
+
     def on_cancel(user: gr.Request) -> None:
         choosing.cancel(owner(user) if choosing.strict else None)
 
@@ -151,6 +169,9 @@ def wire(choosing: Choosing, shared: Shared, panel: Picker, preview: Previews) -
         event(on_look, looked, panel.outlook, trigger_mode="always_last", **IN_LINE)
     loaded = panel.load.click(on_load, looked, outputs, **IN_LINE)
     preview(loaded.success, live=False)
+    if choosing.first:
+        fold = [panel.fold, panel.name, panel.precision]
+        blocks.load(on_start, None, [*fold, *outputs], **IN_LINE)
     panel.cancel.click(on_cancel, None, None, **AT_ONCE)
     panel.close.click(lambda: gr.update(visible=False), None, panel.fold, **AT_ONCE)
 

@@ -24,10 +24,12 @@ from ..session.request import Request
 from .access import ModelAccess
 from .arguments import known, making, uploaded
 
+COMING = "{name} is not loaded yet. The page of this server says how far it is."
 
-def publish(engine: Engine, models: Sequence[str], max_frames: int) -> None:
+
+def publish(engine: Engine, models: Sequence[str], max_frames: int, coming: str = "") -> None:
     """Add the endpoints to the page that is being built."""
-    calls = Calls(engine, models, max_frames)
+    calls = Calls(engine, models, max_frames, coming)
     options: dict[str, Any] = {"concurrency_limit": None}
     for name in ("ask", "compress", "compare"):
         function = getattr(calls, name)
@@ -41,10 +43,16 @@ def described(function: Callable[..., Any]) -> str:
 
 
 class Calls:
-    """The three endpoints over one engine."""
+    """The three endpoints over one engine.
 
-    def __init__(self, engine: Engine, models: Sequence[str], max_frames: int) -> None:
+    ``coming``: the first model where it has to be downloaded; nothing else answers in its place.
+    """
+
+    def __init__(
+        self, engine: Engine, models: Sequence[str], max_frames: int, coming: str = ""
+    ) -> None:
         self.engine, self.models, self.max_frames = engine, list(models), max_frames
+        self.coming, self.first = coming, coming or self.models[0]
 
     def ask(
         self,
@@ -200,9 +208,11 @@ class Calls:
         try:
             path = uploaded(video)
             compressor = key_of(compressor)
-            is_chosen = isinstance(model, str) and self.engine.holds(model)
-            if not is_chosen:
-                known("model", model or self.models[0], self.models)
+            model = model or self.first
+            if not (isinstance(model, str) and self.engine.knows(model)):
+                if model == self.coming:
+                    raise ValueError(COMING.format(name=model))
+                known("model", model, self.models)
             if not isinstance(frames, int) or not 1 <= frames <= self.max_frames:
                 raise ValueError(f"frames={frames!r} must be in [1, {self.max_frames}]")
             if settings is not None and not isinstance(settings, dict):
@@ -213,7 +223,7 @@ class Calls:
             request = Request(
                 path,
                 frames,
-                model or self.models[0],
+                model,
                 making(COMPRESSORS[compressor], given),
                 pixels,
                 sampling,

@@ -7,16 +7,15 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from cachetools import TTLCache
-
-from gleanvid.models.loading.precision import AUTO, check_precision, keyed
+from gleanvid.models.loading.precision import AUTO, check_precision, keyed, parted, precision_of
 from gleanvid.models.loading.registry import CHECKPOINTS
 from gleanvid.types import StoppedError
 
 from .bringing import Bringing
 from .engine import Engine
+from .facts import Facts
 from .line import BusyError, Work
 from .loading import BUILT_IN
 from .offers import Offer, offers
@@ -27,6 +26,7 @@ from .updates import explain
 if TYPE_CHECKING:
     from gleanvid.models.loading.outlook import Outlook
 
+LOOKING = "Looking at {name} …"
 NOT_OFFERED = "This server offers {names} alone."
 UNDER_WAY = "{name} is being loaded. Wait for it, or cancel it."
 RESTING = "A model was loaded a moment ago. Another can be chosen in {time}."
@@ -36,8 +36,8 @@ PACE_S = 0.1
 PAUSE_S = 60.0  # between two choices on a public server, whoever makes them
 CHOICES, HOUR_S = 6, 3600.0  # of one address on a public server
 LOOKS, MINUTE_S = 20, 60.0  # of one address
+FRAMES = 32  # that memory is looked at for where nobody said how many
 IN_PLACE_S = 180.0  # for which loading may keep the visitors of a public server waiting
-KNOWN, KNOWN_S = 64, 300.0  # checkpoints of which the hub's facts are kept, and how long
 
 
 class Choosing:
@@ -47,7 +47,8 @@ class Choosing:
     :meth:`begin` on a click, and shows what :meth:`progress` yields until it ends; a page that is
     left cancels its own. ``names`` come first in the menu; where ``strict``, for a server that
     strangers reach, nothing else may be chosen, and not too often; else also the registry's, any at
-    the hub and any folder. ``visitor``: the address that a page is reached from.
+    the hub and any folder. ``visitor``: the address that a page is reached from. ``first``: what
+    the server was started with and has to download; :meth:`start` brings it.
     """
 
     def __init__(
@@ -56,16 +57,26 @@ class Choosing:
         names: Sequence[str] = (BUILT_IN,),
         strict: bool = False,
         device: str | None = None,
+        first: str = "",
     ) -> None:
         self.engine, self.names, self.strict, self.device = engine, list(names), strict, device
-        self._state, self._changed = Progress(), threading.Condition()
+        self.first, self._changed = first, threading.Condition()
+        looking = Progress("looking", first, LOOKING.format(name=first))
+        self._state = looking if first else Progress()
         self._work, self._page = Work(), ""
         self._pause = Pause(PAUSE_S)
         self._choices, self._looks = RateLimit(CHOICES, HOUR_S), RateLimit(LOOKS, MINUTE_S)
-        self._facts: TTLCache[str, Any] = TTLCache(KNOWN, KNOWN_S)
-        self._facts_lock = threading.Lock()
+        self._facts = Facts()
 
-    def offers(self, precision: str = AUTO, frames: int = 32) -> list[Offer]:
+    def start(self) -> None:
+        """Bring :attr:`first`, also where memory seems too small; returns at once.
+
+        To be called once the page is served; until then a page sees it as looked at.
+        """
+        name, precision = parted(self.first)[0], precision_of(self.first)
+        self._begin(self.first, name, precision, FRAMES, anyway=True)
+
+    def offers(self, precision: str = AUTO, frames: int = FRAMES) -> list[Offer]:
         """Rows of the menu. Raises ``ValueError`` for a precision that is none."""
         check_precision(precision)
         more = () if self.strict else (row.name for row in CHECKPOINTS)
@@ -73,7 +84,7 @@ class Choosing:
         return list(offers(names, precision, frames, self.device))
 
     def look(
-        self, name: str, precision: str = AUTO, frames: int = 32, visitor: str = ""
+        self, name: str, precision: str = AUTO, frames: int = FRAMES, visitor: str = ""
     ) -> Outlook:
         """What choosing would do; asks the hub for what is not here, once in a while.
 
@@ -88,7 +99,7 @@ class Choosing:
         self,
         name: str,
         precision: str = AUTO,
-        frames: int = 32,
+        frames: int = FRAMES,
         page: str = "",
         anyway: bool = False,
         visitor: str = "",
@@ -105,9 +116,12 @@ class Choosing:
             if self.strict and not self.engine.holds(keyed(name, precision)):
                 self._check_pace(visitor)
             self._work, self._page = Work(), page
-            text = f"Looking at {name} …"
-            self._state = Progress("looking", keyed(name, precision), text)
-        job = (self._work, name, precision, frames, anyway)
+            key = keyed(name, precision)
+            self._state = Progress("looking", key, LOOKING.format(name=name))
+        self._begin(key, name, precision, frames, anyway)
+
+    def _begin(self, key: str, name: str, precision: str, frames: int, anyway: bool) -> None:
+        job = (self._work, key, name, precision, frames, anyway)
         threading.Thread(target=self._run, args=job, daemon=True).start()
 
     def cancel(self, page: str | None = None) -> bool:
@@ -124,8 +138,9 @@ class Choosing:
         return replace(self._state, usable=self.engine.name or "")
 
     def is_of(self, page: str) -> bool:
-        """Whether the choice is under way, or this page began it."""
-        return not self._state.over or page == self._page
+        """Whether the choice is under way, or this page began it, or the server's start did."""
+        own = page if self._page or not self.first else ""
+        return not self._state.over or self._page == own
 
     def progress(self) -> Iterator[Progress]:
         """Where the choice stands, now and as that changes, until it is over.
@@ -160,19 +175,7 @@ class Choosing:
     ) -> Outlook:
         from gleanvid.models.loading.outlook import outlook
 
-        return outlook(name, precision, frames, self.device, self._at_hub, stop)
-
-    def _at_hub(self, source: str, stop: threading.Event | None) -> Any:
-        """What the hub says of a checkpoint, or has said lately."""
-        from gleanvid.models.loading.outlook import at_hub
-
-        with self._facts_lock:
-            if source in self._facts:
-                return self._facts[source]
-        found = at_hub(source, stop)
-        with self._facts_lock:
-            self._facts[source] = found
-        return found
+        return outlook(name, precision, frames, self.device, self._facts, stop)
 
     def _is_past(self, stage: str) -> bool:
         return self._state.stage != stage
@@ -182,8 +185,10 @@ class Choosing:
             self._state = Progress(stage, self._state.name, text, done, total)
             self._changed.notify_all()
 
-    def _run(self, work: Work, name: str, precision: str, frames: int, anyway: bool) -> None:
-        key, before = keyed(name, precision), self.engine.name
+    def _run(
+        self, work: Work, key: str, name: str, precision: str, frames: int, anyway: bool
+    ) -> None:
+        before = self.engine.name
         try:
             if self.engine.holds(key):
                 self.engine.model(key)  # the one in use from now on

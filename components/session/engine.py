@@ -79,6 +79,10 @@ class Engine:
         """Whether the named model is in memory; waits for nothing."""
         return name in self.models.held
 
+    def knows(self, name: str) -> bool:
+        """Whether the named model was in memory since the start: nothing has to be downloaded."""
+        return name in self.models.seen
+
     @property
     def name(self) -> str | None:
         """Name of the model that was asked last, if any; waits for nothing."""

@@ -7,20 +7,28 @@ from pathlib import Path
 from typing import Any
 
 from gleanvid.errors import ModelError
-from gleanvid.models.loading.precision import PRECISIONS, parted
+from gleanvid.models.loading.precision import parted, precision_of
 from gleanvid.serving.vllm import SCHEME
 
 BUILT_IN = "builtin"  # name of the model that comes with the library
 
 
+def is_here(name: str) -> bool:
+    """Whether the files of a model are on this machine: nothing has to be downloaded."""
+    from gleanvid.models.loading.hub import cached
+
+    plain = parted(name)[0]
+    if plain == BUILT_IN or name.startswith(SCHEME) or Path(plain).expanduser().is_dir():
+        return True
+    return cached(plain) is not None
+
+
 def has_room(name: str, device: str | None = None) -> bool:
     """Whether a model that is all on this machine has room beside what is in memory."""
-    from gleanvid.models.loading.hub import cached
     from gleanvid.models.loading.outlook import outlook
 
-    plain, how = parted(name)
-    precision = next(key for key, known in PRECISIONS.items() if known == how)
-    if plain != BUILT_IN and not Path(plain).is_dir() and cached(plain) is None:
+    plain, precision = parted(name)[0], precision_of(name)
+    if not is_here(plain):
         return False
     try:
         return outlook(plain, precision, device=device).fit.ok is True

@@ -31,6 +31,7 @@ class Models:
         self._load, self._room, self._stay = load, room, Pause(stay_s)
         self._lock = threading.Lock()  # held for minutes; nothing else may wait for it
         self.held: dict[str, Any] = {}  # by name, the one asked last at the end
+        self.seen: set[str] = set()  # names of all that were held since the start
 
     def get(self, name: str) -> Any:
         """The named model, loaded where it is not there.
@@ -74,6 +75,7 @@ class Models:
 
     def _keep(self, name: str, model: Any) -> Any:
         held = {known: one for known, one in self.held.items() if known != name} | {name: model}
+        self.seen.add(name)
         alike = [known for known in held if _is_light(known) == _is_light(name)]
         self.held = {known: one for known, one in held.items() if known not in alike[:-HELD]}
         return model

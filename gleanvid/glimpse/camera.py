@@ -6,6 +6,7 @@ In version 1 the camera moves the ground alone; a shot that ``carries`` moves th
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 import numpy as np
 
@@ -25,11 +26,18 @@ def view(shot: Shot, time: float) -> tuple[tuple[float, float], float]:
     """How far the camera stands to the right and down (px), and its magnification."""
     right, down = (pan * (time - 0.5) for pan in shot.pan)
     if shot.shake:
-        rng = np.random.default_rng([shot.ground_seed, 1])
-        waves = rng.uniform(*_FAST, (2, _SHAKES)) * time + rng.random((2, _SHAKES))
+        pace, phase = _waves(shot.ground_seed)
+        waves = pace * time + phase
         sway = shot.shake * np.sin(2 * np.pi * waves).mean(1)
         right, down = right + float(sway[0]), down + float(sway[1])
     return (right, down), shot.zoom ** (time - 0.5)
+
+
+@lru_cache(maxsize=256)
+def _waves(ground_seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """How often a clip the camera sways and where it begins: float64 [2, waves] each."""
+    rng = np.random.default_rng([ground_seed, 1])
+    return rng.uniform(*_FAST, (2, _SHAKES)), rng.random((2, _SHAKES))
 
 
 def centre(scene: Scene, thing: Thing, time: float) -> tuple[float, float]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -103,9 +104,16 @@ class Thing:
     repeats: int = 0  # blinks or bounces
 
     def centre(self, time: float) -> tuple[float, float]:
-        """(x, y) in px at ``time`` in [0, 1]."""
-        times, xs, ys = zip(*self.path, strict=True)
-        return float(np.interp(time, times, xs)), float(np.interp(time, times, ys))
+        """(x, y) in px at ``time`` in [0, 1]: what ``numpy.interp`` gives, and sooner."""
+        time = float(time)
+        if time > self.path[0][0]:
+            for (start, x, y), (end, next_x, next_y) in pairwise(self.path):
+                if time < end:
+                    since = time - start
+                    x_slope, y_slope = (next_x - x) / (end - start), (next_y - y) / (end - start)
+                    return x_slope * since + x, y_slope * since + y
+            return self.path[-1][1:]
+        return self.path[0][1:]
 
     def radius(self, time: float) -> float:
         """px at ``time``; ``size`` is the mean over the clip."""

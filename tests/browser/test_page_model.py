@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
+
 import pytest
 
 from tests.browser.conftest import opened_at, served
@@ -12,19 +14,26 @@ from tests.local_hub import Repository
 NAME = "tiny/model"
 
 
-@pytest.fixture
-def page(window, hub, published):  # noqa: F811
+@contextmanager
+def serving(**how):
+    """The choice of a server with the built-in model, and its address."""
     from components.panels.page import BUILT_IN_MODEL
     from components.session.choosing import Choosing
     from components.session.engine import Engine
     from components.session.examples import examples
     from components.session.loading import BUILT_IN, Library
 
+    engine = Engine(Library({BUILT_IN: {"device": "cpu"}}, {"device": "cpu"}))
+    choosing = Choosing(engine, device="cpu", **how)
+    with served(engine, examples(), [BUILT_IN_MODEL], choosing=choosing) as url:
+        yield choosing, url
+
+
+@pytest.fixture
+def page(window, hub, published):  # noqa: F811
     hub.repositories["tiny/gated"] = Repository(published, gated=True)
     hub.repositories[NAME].pause_s = 0.02
-    engine = Engine(Library({BUILT_IN: {"device": "cpu"}}, {"device": "cpu"}))
-    choosing = Choosing(engine, device="cpu")
-    with served(engine, examples(), [BUILT_IN_MODEL], choosing=choosing) as url:
+    with serving() as (_, url):
         page = opened_at(window, url)
         page.get_by_role("button", name="Load a real model").click()
         until(page, lambda: page.locator(".gv-outlook").inner_text())
@@ -69,3 +78,25 @@ def test_a_model_is_refused_cancelled_loaded_and_asked(page):
     page.reload()
     page.wait_for_selector(".gv-viewer[data-state=ready]")
     until(page, lambda: page.locator("#gv-model input").input_value() == NAME)
+
+
+def test_the_model_of_the_command_line_comes_with_its_progress_on_the_page(window, hub):  # noqa: F811
+    hub.repositories[NAME].pause_s = 0.05
+    menu = "#gv-model input"
+    with serving(first=NAME) as (choosing, url):
+        page = opened_at(window, url)
+        says(page, "Looking at")
+        assert page.locator(menu).input_value() == "Built-in (tiny)"
+        choosing.start()
+        says(page, "Downloading")
+        press(page, "Cancel")
+        says(page, "Cancelled")
+        press(page, "Load")
+        says(page, f"{NAME} is ready")
+        until(page, lambda: page.locator(menu).input_value() == NAME)
+        later = opened_at(window, url)  # a page that is opened afterwards
+        until(later, lambda: later.locator(menu).input_value() == NAME)
+        assert not later.locator("#gv-load").is_visible()
+        assert page.errors == later.errors == []
+        page.close()
+        later.close()

@@ -2,6 +2,7 @@
 
 import itertools
 from collections import Counter
+from functools import cache
 
 import numpy as np
 import pytest
@@ -22,11 +23,14 @@ from gleanvid.glimpse.world import (
     stream,
 )
 
-SCENES = [sample_scene(0, "train", index) for index in range(300)]
+
+@cache  # not made by a process that runs none of these tests
+def all_scenes():
+    return [sample_scene(0, "train", index) for index in range(300)]
 
 
 def all_things():
-    return [(scene, thing) for scene in SCENES for thing in scene.things]
+    return [(scene, thing) for scene in all_scenes() for thing in scene.things]
 
 
 def test_the_same_seed_split_and_index_give_the_same_clip():
@@ -34,6 +38,13 @@ def test_the_same_seed_split_and_index_give_the_same_clip():
         first, second = (sample_scene(3, "validation", index) for _ in range(2))
         assert first == second
         assert np.array_equal(render(first)[0], render(second)[0])
+
+
+def test_a_thing_is_on_the_straight_lines_between_its_knots():
+    for _, thing in all_things():
+        times, xs, ys = zip(*thing.path, strict=True)
+        for time in (*np.linspace(-0.1, 1.1, 13), *times):
+            assert thing.centre(time) == (np.interp(time, times, xs), np.interp(time, times, ys))
 
 
 def test_splits_seeds_and_purposes_share_no_stream():
@@ -48,14 +59,15 @@ def test_the_world_is_as_rich_as_it_says():
     assert min(len(SHAPES), len(COLOURS)) >= 8 and len(SIZES) >= 3
     seen = {thing.behaviour for _, thing in all_things()}
     assert seen == {*BEHAVIOURS, "collides"}
-    assert {scene.theme for scene in SCENES} == set(THEMES)
-    assert any(len(scene.shots) > 1 for scene in SCENES)
-    assert any(any(shot.pan) and shot.zoom != 1 for scene in SCENES for shot in scene.shots)
-    assert any(scene.flicker for scene in SCENES) and any(scene.noise for scene in SCENES)
+    assert {scene.theme for scene in all_scenes()} == set(THEMES)
+    assert any(len(scene.shots) > 1 for scene in all_scenes())
+    assert any(any(shot.pan) and shot.zoom != 1 for scene in all_scenes() for shot in scene.shots)
+    assert any(scene.flicker for scene in all_scenes())
+    assert any(scene.noise for scene in all_scenes())
 
 
 def test_no_two_things_of_a_scene_share_a_name_but_those_a_cut_relates():
-    for scene in SCENES:
+    for scene in all_scenes():
         others = [thing for k, thing in enumerate(scene.things) if k or scene.change is None]
         assert len({thing.shape for thing in others}) == len(others)
         assert len({thing.colour for thing in others}) == len(others)
@@ -93,7 +105,7 @@ def test_a_blinking_thing_goes_as_often_as_it_is_said_to():
 
 
 def test_colliding_things_touch_once_and_part():
-    for scene in SCENES:
+    for scene in all_scenes():
         if scene.theme == "collision":
             one, two = scene.things[:2]
             gaps = [np.hypot(*np.subtract(one.centre(t), two.centre(t))) for t in scene.times()]
@@ -102,7 +114,7 @@ def test_colliding_things_touch_once_and_part():
 
 
 def test_a_cut_changes_exactly_what_it_says():
-    for scene in SCENES:
+    for scene in all_scenes():
         if scene.change is None:
             continue
         before, after = scene.things[scene.change.before], scene.things[scene.change.after]
@@ -114,7 +126,7 @@ def test_a_cut_changes_exactly_what_it_says():
 
 def test_coverage_is_what_render_reports_and_boxes_hold_it():
     for index in (0, 7):
-        scene = SCENES[index]
+        scene = all_scenes()[index]
         frames, shares = render(scene)
         assert frames.shape == (32, 160, 160, 3) and frames.dtype == np.uint8
         assert np.allclose(coverage(scene, 10, 10), shares, atol=1e-5)
@@ -131,7 +143,7 @@ def test_coverage_is_what_render_reports_and_boxes_hold_it():
 
 
 def test_a_later_thing_is_hidden_by_an_earlier_one():
-    for scene in SCENES[:40]:
+    for scene in all_scenes()[:40]:
         assert coverage(scene, 16, 16).sum(1).max() <= 1 + 1e-5
 
 

@@ -58,14 +58,14 @@ def merged_units(frames, anchors, height, width):
     pairs = []
     for frame, own in zip(frames, anchors, strict=True):
         rest = [place for place in range(len(frame)) if place not in own]
-        gap = torch.tensor([[float((where[a] - where[b]).norm()) for b in own] for a in rest])
-        pairs.append((own, rest, cosines(frame[rest], frame[own]), gap.double()))
+        gap = (where[rest][:, None] - where[own]).norm(dim=-1)
+        pairs.append((own, rest, cosines(frame[rest], frame[own]), gap))
     plans = transport(torch.stack([1 - cosine + 0.5 * gap for *_, cosine, gap in pairs]))
     for frame, (own, rest, cosine, _), plan in zip(frames, pairs, plans, strict=True):
-        rows = []
+        rows, nearest = [], cosine.argmax(dim=1).tolist()
         for number, anchor in enumerate(own):
             moved = (frame[anchor] + plan[:, number] @ frame[rest]) / (1 + plan[:, number].sum())
-            joined = [rest[m] for m in range(len(rest)) if int(cosine[m].argmax()) == number]
+            joined = [place for place, one in zip(rest, nearest, strict=True) if one == number]
             mean = torch.stack([frame[anchor], *frame[joined]]).mean(dim=0)
             rows.append(0.9 * moved + 0.1 * mean)
         yield torch.stack(rows)

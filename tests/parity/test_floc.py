@@ -4,6 +4,8 @@ Two tokens that are each other's nearest add the same to the last digit, so that
 between them: what is compared is that every choice adds as much as the best one would.
 """
 
+import math
+
 import pytest
 import torch
 
@@ -24,21 +26,13 @@ def missed(features, order):
     """The most that any choice of ``order`` fell short of the best one at its time, and the sum."""
     rows = features.double()
     rows = rows / rows.norm(dim=1, keepdim=True)
-    cosine = (rows @ rows.T).tolist()
-    everyone = range(len(rows))
-    cover, short = [], 0.0
-    for place, choice in enumerate(order):
-        sums = {
-            one: sum(max(cosine[one][other], *cover[other : other + 1]) for other in everyone)
-            if cover
-            else sum(cosine[one])
-            for one in everyone
-            if one not in order[:place]
-        }
-        short = max(short, max(sums.values()) - sums[choice])
-        row = cosine[choice]
-        cover = [max(pair) for pair in zip(row, cover, strict=True)] if cover else row
-    return short, sum(cover)
+    cosine = rows @ rows.T
+    cover, left, short = torch.full_like(cosine[0], -math.inf), torch.ones(len(rows)).bool(), 0.0
+    for choice in order:
+        sums = torch.maximum(cosine, cover).sum(dim=1)  # with each token chosen next
+        short = max(short, float(sums[left].max() - sums[choice]))
+        cover, left[choice] = torch.maximum(cover, cosine[choice]), False
+    return short, float(cover.sum())
 
 
 def centred(seed, grid):

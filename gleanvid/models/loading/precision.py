@@ -40,3 +40,13 @@ def parted(key: str) -> tuple[str, Mapping[str, Any]]:
     """
     name, at, precision = key.rpartition("@")
     return (name, PRECISIONS[precision]) if at and precision in PRECISIONS else (key, {})
+
+
+def precision_of(key: str) -> str:
+    """The precision that a name says.
+
+    >>> precision_of("Qwen/Qwen3-VL-8B-Instruct@4bit"), precision_of("Qwen/Qwen3-VL-8B-Instruct")
+    ('4bit', 'auto')
+    """
+    precision = key.rpartition("@")[2]
+    return precision if parted(key)[0] != key else AUTO

@@ -10,6 +10,7 @@ import pytest
 from components.session import choosing as public
 from components.session.choosing import CHOICES, LOOKS, PAUSE_S, Choosing
 from components.session.engine import Engine
+from components.session.facts import KNOWN, KNOWN_S
 from components.session.line import BusyError, Line
 from components.session.loading import BUILT_IN, Library
 from tests.components.session.test_choosing import NAME, followed, scarce, stages
@@ -97,7 +98,7 @@ def test_the_hub_is_asked_once_for_what_many_look_at(choice, hub, now):
     texts = {choice.look(NAME, "auto", 32, f"visitor {number}").text for number in range(30)}
     assert texts == {first} and len(hub.asked) == count
     assert choice.look(NAME, "bf16", 8, "a").fit.needed_gb > 0 and len(hub.asked) == count
-    choice._facts.expire(choice._facts.timer() + public.KNOWN_S + 1)
+    choice._facts.known.expire(choice._facts.known.timer() + KNOWN_S + 1)
     choice.look(NAME, visitor="a")
     assert len(hub.asked) > count
 
@@ -113,7 +114,7 @@ def test_an_address_looks_so_often_and_is_told_when_again(choice, now):
 
 
 def test_what_is_known_of_the_hub_is_bounded(choice):
-    assert choice._facts.maxsize == public.KNOWN < 1000
+    assert choice._facts.known.maxsize == KNOWN < 1000
 
 
 def test_cancelling_is_heard_while_the_hub_is_silent(choice, monkeypatch):

@@ -40,6 +40,12 @@ def rows(folder):
     return list(diagnose.diagnose_clips(clips, model, names, [0.5, 0.05], 8))
 
 
+@pytest.fixture
+def unsaved(monkeypatch):
+    """Pictures are made but not written, which takes seconds; other tests open them."""
+    monkeypatch.setattr("gleanvid.plots.paper.save_figure", lambda figure, path: None)
+
+
 def measured(rows, **wanted):
     found = [row for row in rows if isinstance(row, diagnose.Row)]
     return [row for row in found if all(getattr(row, n) == v for n, v in wanted.items())]
@@ -115,6 +121,7 @@ def recordings(folder, tmp_path_factory):
     return place
 
 
+@pytest.mark.usefixtures("unsaved")
 def test_a_signal_that_was_not_recorded_keeps_back_only_its_methods(recordings, tmp_path, capsys):
     asked = ["--compressor", "full,uniform,holitom,visionzip", "--retention-ratio", "0.5,0.25"]
     assert main(["diagnose", str(recordings), *asked, "--out", str(tmp_path)]) == 0
@@ -131,6 +138,7 @@ def test_a_signal_that_was_not_recorded_keeps_back_only_its_methods(recordings, 
     assert "no compressor could be measured" in capsys.readouterr().err
 
 
+@pytest.mark.usefixtures("unsaved")
 def test_names_may_hold_settings(folder, tmp_path, capsys):
     names = "gleanvid,ablation(first_unit=centred)"
     asked = ["--compressor", names, "--retention-ratio", "0.25", "--num-frames", "4"]
@@ -141,6 +149,7 @@ def test_names_may_hold_settings(folder, tmp_path, capsys):
     assert rows == names.split(",")
 
 
+@pytest.mark.usefixtures("unsaved")
 def test_a_clip_that_failed_shows_in_the_exit_code_and_the_others_are_kept(folder, tmp_path):
     asked = ["--compressor", "uniform", "--retention-ratio", "0.25", "--num-frames", "4"]
     assert main(["diagnose", str(folder), *asked, "--out", str(tmp_path)]) == 1
@@ -152,12 +161,14 @@ def test_a_clip_that_failed_shows_in_the_exit_code_and_the_others_are_kept(folde
     assert found["processor"]["size"]["longest_edge"] == size["longest_edge"]
 
 
+@pytest.mark.usefixtures("unsaved")
 def test_a_ratio_out_of_reach_is_no_failure(folder, tmp_path, capsys):
     asked = ["--compressor", "uniform,dycoke", "--retention-ratio", "0.05", "--num-frames", "4"]
     assert main(["diagnose", str(folder / "a.mp4"), *asked, "--out", str(tmp_path)]) == 0
     assert "dycoke at 0.05" in capsys.readouterr().err
 
 
+@pytest.mark.usefixtures("unsaved")
 def test_what_was_measured_before_ctrl_c_is_kept(folder, tmp_path, capsys, monkeypatch):
     real = diagnose.read_clip
 

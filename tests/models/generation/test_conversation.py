@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from contextlib import contextmanager
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -62,6 +63,19 @@ def compressor(request):
     return request.param
 
 
+@pytest.fixture(scope="module")
+def clips():
+    return {}
+
+
+@pytest.fixture
+def encoded(adapter, clips):
+    """The clip of noise, encoded once for every family."""
+    if adapter.name not in clips:
+        clips[adapter.name] = adapter.encode(noise_video())
+    return clips[adapter.name]
+
+
 @contextmanager
 def reading(adapter):
     """Logits [vocabulary] of every step that is generated while open."""
@@ -73,23 +87,19 @@ def reading(adapter):
     handle.remove()
 
 
-def fresh_scores(adapter, video, question, answers, compressor):
-    """The same by the model's own forward on prompt and answer together, one by one."""
-    prompt = model_inputs(adapter, [question], [video])
-    encoded = adapter.encode(video)
-    scores = []
-    for answer in answers:
-        said = adapter.answer_ids(encoded, question, answer, ())
-        with torch.no_grad(), compressing(adapter.hf_model, compressor):
-            first = adapter.hf_model(**prompt, use_cache=True)
-            logits = [first.logits[0, -1]]
+def fresh_scores(adapter, encoded, question, answers, compressor):
+    """The same by the model's own forward on the prompt, then on each answer token by token."""
+    prompt, scores = model_inputs(adapter, [question], [encoded.video]), []
+    with torch.no_grad(), compressing(adapter.hf_model, compressor):
+        first = adapter.hf_model(**prompt, use_cache=True)
+        for answer in answers:
+            said = adapter.answer_ids(encoded, question, answer, ())
+            logits, cache = [first.logits[0, -1]], deepcopy(first.past_key_values)
             for token in said[:-1]:
-                step = adapter.hf_model(
-                    input_ids=token.view(1, 1), past_key_values=first.past_key_values
-                )
+                step = adapter.hf_model(input_ids=token.view(1, 1), past_key_values=cache)
                 logits.append(step.logits[0, -1])
-        table = torch.stack(logits).log_softmax(-1)
-        scores.append(table.gather(1, said[:, None]).mean().item())
+            table = torch.stack(logits).log_softmax(-1)
+            scores.append(table.gather(1, said[:, None]).mean().item())
     return scores
 
 
@@ -99,10 +109,9 @@ def skip_if_refused(adapter, compressor):
         pytest.skip("nothing can be taken out inside this model")
 
 
-def test_every_answer_is_that_of_a_fresh_run(adapter, compressor):
+def test_every_answer_is_that_of_a_fresh_run(adapter, encoded, compressor):
     """Logits of every step and the answer, also after another question was answered."""
     skip_if_refused(adapter, compressor)
-    encoded = adapter.encode(noise_video())
     fresh, expected = [], []
     for question in QUESTIONS:
         with reading(adapter) as logits:
@@ -123,13 +132,13 @@ def test_every_answer_is_that_of_a_fresh_run(adapter, compressor):
             assert torch.equal(talk.records[layer].keep, record.keep)
 
 
-def test_scores_are_those_of_a_fresh_run(adapter, compressor):
+def test_scores_are_those_of_a_fresh_run(adapter, encoded, compressor):
+    """Also after another question was answered, and after its answers were scored."""
     skip_if_refused(adapter, compressor)
-    video = noise_video()
-    talk = adapter.conversation(adapter.encode(video), compressor)
-    fresh = [fresh_scores(adapter, video, one, ANSWERS, compressor) for one in QUESTIONS]
-    for number in (0, 1, 0):
-        talk.ask(QUESTIONS[number], Sampling(3))
+    talk = adapter.conversation(encoded, compressor)
+    fresh = [fresh_scores(adapter, encoded, one, ANSWERS, compressor) for one in QUESTIONS]
+    talk.ask(QUESTIONS[1], Sampling(3))
+    for number in (0, 1):
         expected = pytest.approx(fresh[number], abs=1e-5)
         assert talk.score(QUESTIONS[number], ANSWERS) == expected
     assert len(set(fresh[0])) == len(ANSWERS)
@@ -144,9 +153,9 @@ def test_scores_do_not_depend_on_their_neighbours(adapter):
 
 
 @pytest.mark.parametrize("compressor", [QUARTER, REUSING[-1], FRESH[1]], ids=["0", "in", "at"])
-def test_attention_that_knows_no_masks_scores_the_same(adapter, compressor, monkeypatch):
+def test_attention_that_knows_no_masks_scores_the_same(adapter, encoded, compressor, monkeypatch):
     skip_if_refused(adapter, compressor)
-    talk = adapter.conversation(adapter.encode(noise_video()), compressor)
+    talk = adapter.conversation(encoded, compressor)
     together = talk.score(QUESTIONS[1], ANSWERS)
     monkeypatch.setattr("gleanvid.models.generation.conversation._TAKES_ANY_MASK", ())
     assert talk.score(QUESTIONS[1], ANSWERS) == pytest.approx(together, abs=1e-5)
