@@ -119,7 +119,7 @@ class GleanVID(Compressor):
     def _prepared(self, tokens: VideoTokens) -> tuple[DebiasedClip, Tensor]:
         """The clip in float32 or better, and the means of cells and units [T, C + 1, D]."""
         features = tokens.features.detach()
-        features = features.to(torch.promote_types(features.dtype, torch.float32))
+        features = features if features.dtype == torch.float64 else features.float()
         features = features.view(tokens.num_units, tokens.tokens_per_unit, -1)
         references = self._cells(tokens, self.local_neighborhood).means_and_whole(features)
         mean = references[:, -1].mean(0)

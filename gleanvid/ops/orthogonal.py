@@ -87,7 +87,7 @@ class GrowingBasis:
     def remove_from(self, rows: Tensor, first: int | None = None) -> Tensor:
         """What the basis, or its ``first`` rows, leave of rows [k, D], written in their place."""
         basis = self._rows[: self.used][:first]
-        return rows.addmm_(rows @ basis.T, basis, alpha=-1.0) if len(basis) else rows
+        return rows.addmm_((basis @ rows.T).T, basis, alpha=-1.0) if len(basis) else rows
 
     def absorb(self, residual: Tensor) -> None:
         """Add rows [k, D] that lie outside the basis.

@@ -28,9 +28,9 @@ def local_scores(
     then of the unit; ``cell`` int64 [N] says which cell holds a position.
     """
     sizes = norms[..., None] * torch.linalg.vector_norm(references, dim=-1)[:, None]
-    cosines = (features @ references.mT) / sizes.clamp(min=_TINY)  # [T, N, C + 1]
+    cosines = torch.bmm(features, references.mT) / sizes.clamp(min=_TINY)  # [T, N, C + 1]
     near = cosines.gather(2, cell.expand(len(norms), -1)[..., None])[..., 0]
-    return torch.nn.functional.softplus(tau * (near - cosines[..., -1]).double()) / tau
+    return torch.nn.functional.softplus((near - cosines[..., -1]).double(), beta=tau)
 
 
 def min_max(score: Tensor) -> Tensor:
