@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import torch
 
+from gleanvid.ops import fused
 from gleanvid.ops.orthogonal import GrowingBasis
 
 if TYPE_CHECKING:
@@ -93,7 +94,7 @@ class SubspaceEvidence:
         if unit not in group.units or basis.moved or (basis.used and not group.first):
             group.take(unit)
         self._unit = unit
-        return group.energies(unit).clamp(min=0).sqrt()
+        return group.complement(unit)
 
     def absorb(self, chosen: Tensor) -> None:
         self._basis.absorb(self._group.residuals(self._unit, chosen))
@@ -103,6 +104,20 @@ class SubspaceEvidence:
         total = torch.nn.functional.pad(accepted.cumsum(0), (1, 0))
         after = torch.tensor([*accumulate(budgets)], device=total.device)
         return total[after].clamp(max=self._basis.width)
+
+
+def left_norms(energies: Tensor, along: Tensor) -> Tensor:
+    """Norms [N] of points with these squared norms [N] less their coordinates [q, N]."""
+    if fused.can_take_norms(along):
+        return fused.left_norms(energies, along)
+    return _without(energies, along).clamp(min=0).sqrt()
+
+
+def _without(energies: Tensor, along: Tensor) -> Tensor:
+    if not len(along):
+        return energies
+    columns = along.T[:, :, None]
+    return torch.baddbmm(energies[:, None, None], columns.mT, columns, alpha=-1.0)[:, 0, 0]
 
 
 class _Group:
@@ -127,29 +142,24 @@ class _Group:
         tokens = self._tokens[: len(self.units) * self._per_unit]
         self._clip.write(self.units, tokens)
         basis.remove_from(tokens, self.first)
-        self._energies = torch.linalg.vector_norm(tokens, dim=1).square()
+        energies = torch.linalg.vector_norm(tokens, dim=1).square()
         self._seen = self.first
-        self._lower(slice(len(tokens)))
+        self._energies = _without(energies, self._coordinates(slice(len(tokens))))
         self._seen = basis.used
 
     def _own(self, unit: int) -> slice:
         start = (unit - self.units.start) * self._per_unit
         return slice(start, start + self._per_unit)
 
-    def _lower(self, own: slice) -> None:
-        """Of these tokens: coordinates along what the group has not seen; energies without them."""
-        rows = self._basis.rows(self._seen)
-        if len(rows):
-            along = self._along[self._seen : self._basis.used, own]
-            torch.mm(rows, self._tokens[own].T, out=along)
-            columns = along.T[:, :, None]
-            self._energies[own, None, None].baddbmm_(columns.mT, columns, alpha=-1.0)
+    def _coordinates(self, own: slice) -> Tensor:
+        """Of these tokens along the rows that the group has not seen: [q, n]."""
+        rows, along = self._basis.rows(self._seen), self._along[self._seen : self._basis.used, own]
+        return torch.mm(rows, self._tokens[own].T, out=along) if len(rows) else along
 
-    def energies(self, unit: int) -> Tensor:
-        """Squared residuals [N], less than zero by rounding; to be asked for once."""
+    def complement(self, unit: int) -> Tensor:
+        """What the basis leaves of every token [N] of a unit: the norms."""
         own = self._own(unit)
-        self._lower(own)
-        return self._energies[own]
+        return left_norms(self._energies[own], self._coordinates(own))
 
     def residuals(self, unit: int, chosen: Tensor) -> Tensor:
         """What the basis leaves of the ``chosen`` tokens int64 [k] of a unit: [k, D]."""

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 import torch
 
+from gleanvid.ops import fused
+
 if TYPE_CHECKING:
     from torch import Tensor
 
@@ -52,6 +54,14 @@ def joint_score(local: Tensor, complement: Tensor, scale: float) -> Tensor:
 def ordering(local: Tensor, complement: Tensor, scale: float) -> Tensor:
     """:func:`joint_score` but for a number that all tokens of a unit share."""
     return torch.addcdiv(local, complement, _spread(complement, scale)[1])
+
+
+def chosen(local: Tensor, complement: Tensor, scale: float, count: int) -> Tensor:
+    """Indices int64 [count] of the tokens of a unit that are :func:`best` by both scores [N]."""
+    if fused.can_choose(local, complement):
+        bounds = (_SATURATED * scale, _CONSTANT * scale, _TIED)
+        return fused.choose(local, complement, count, *bounds)
+    return best(ordering(local, complement, scale), count)
 
 
 def _spread(complement: Tensor, scale: float) -> tuple[Tensor, Tensor]:
