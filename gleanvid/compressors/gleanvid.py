@@ -20,11 +20,10 @@ from gleanvid.ops.budgets import largest_remainder, novelty_shares
 from gleanvid.ops.cells import Cells
 from gleanvid.ops.evidence import DebiasedClip, Evidence, SubspaceEvidence
 from gleanvid.ops.scoring import (
-    best,
+    chosen,
     joint_score,
     local_scores,
     min_max,
-    ordering,
     saturated,
 )
 from gleanvid.ops.subspace import history_residuals, remove_directions, top_directions
@@ -119,7 +118,7 @@ class GleanVID(Compressor):
     def _prepared(self, tokens: VideoTokens) -> tuple[DebiasedClip, Tensor]:
         """The clip in float32 or better, and the means of cells and units [T, C + 1, D]."""
         features = tokens.features.detach()
-        features = features.to(torch.promote_types(features.dtype, torch.float32))
+        features = features if features.dtype == torch.float64 else features.float()
         features = features.view(tokens.num_units, tokens.tokens_per_unit, -1)
         references = self._cells(tokens, self.local_neighborhood).means_and_whole(features)
         mean = references[:, -1].mean(0)
@@ -171,7 +170,7 @@ class GleanVID(Compressor):
             complements.append(evidence.complement(unit))
             if budget:
                 terms = self._terms(normalised[unit], complements[-1])
-                kept.append(best(ordering(*terms, evidence.scale), budget))
+                kept.append(chosen(*terms, evidence.scale, budget))
                 evidence.absorb(kept[-1])
         added = torch.stack(complements)
         joint = joint_score(*self._terms(normalised, added), evidence.scale)
@@ -197,8 +196,8 @@ class GleanVID(Compressor):
         return local_scores(clip.features, clip.norms, references, cell, self.tau)
 
 
-def in_order(chosen: Sequence[Tensor], budgets: Sequence[int], per_unit: int) -> Tensor:
-    """Ascending indices into the clip, from the places chosen in every unit with a budget."""
+def in_order(kept: Sequence[Tensor], budgets: Sequence[int], per_unit: int) -> Tensor:
+    """Ascending indices into the clip, from the places kept in every unit with a budget."""
     starts = [unit * per_unit for unit, budget in enumerate(budgets) for _ in range(budget)]
-    places = torch.cat([*chosen])
+    places = torch.cat([*kept])
     return (places + torch.tensor(starts, device=places.device)).sort().values

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import TYPE_CHECKING
 
 import torch
@@ -24,24 +25,23 @@ class Cells:
         counts = [0] * (places[-1] + 1)
         for cell in places:
             counts[cell] += 1
+        self._grid, self._size = (rows, columns), size
         self.of_position = torch.tensor(places, device=device)
-        self.sizes = torch.tensor(counts, dtype=torch.float32, device=device)
+        self._sizes = torch.tensor([*counts, len(places)], dtype=torch.float32, device=device)
+        self.sizes = self._sizes[:-1]
 
     def means(self, features: Tensor) -> Tensor:
         """Mean of every cell: [T, N, D] -> [T, C, D]."""
-        return _weighted(self._averages(), features)
+        return self.means_and_whole(features)[:, :-1]
 
     def means_and_whole(self, features: Tensor) -> Tensor:
         """Mean of every cell, then that of the whole unit: [T, N, D] -> [T, C + 1, D]."""
-        whole = self.sizes.new_full((1, features.shape[1]), 1.0 / features.shape[1])
-        return _weighted(torch.cat([self._averages(), whole]), features)
-
-    def _averages(self) -> Tensor:
-        """Weights [C, N] of the positions in the mean of every cell."""
-        cells = torch.arange(len(self.sizes), device=self.sizes.device)
-        return (self.of_position == cells[:, None]) / self.sizes[:, None]
-
-
-def _weighted(weights: Tensor, features: Tensor) -> Tensor:
-    """[C, N] times every unit of [T, N, D]; ``matmul`` would copy the features to fold them."""
-    return torch.bmm(weights.to(features).expand(len(features), -1, -1), features)
+        cells, across = len(self.sizes), -(-self._grid[1] // self._size)
+        means = features.new_zeros(len(features), cells + 1, features.shape[2])
+        by_cell = means[:, :cells].unflatten(1, (cells // across, across))
+        by_position = features.unflatten(1, self._grid)
+        for row, column in product(range(self._size), repeat=2):  # a pass over the clip in all
+            part = by_position[:, row :: self._size, column :: self._size]
+            by_cell[:, : part.shape[1], : part.shape[2]].add_(part)
+        torch.sum(means[:, :cells], 1, out=means[:, cells])
+        return means.div_(self._sizes[:, None])

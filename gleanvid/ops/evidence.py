@@ -5,6 +5,7 @@ Letters: T units, N tokens of a unit, D width, r shared directions, k tokens kep
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import torch
 
+from gleanvid.ops import fused
 from gleanvid.ops.orthogonal import GrowingBasis
 
 if TYPE_CHECKING:
@@ -39,11 +41,12 @@ class DebiasedClip:
     @classmethod
     def of(cls, features: Tensor, mean: Tensor, directions: Tensor) -> DebiasedClip:
         shared = directions @ mean
-        coordinates = features @ directions.T - shared
+        along = torch.addmm(shared, features.flatten(0, 1), directions.T, beta=-1.0)
+        coordinates = along.view(*features.shape[:2], -1)
         norms = torch.linalg.vector_norm(features, dim=-1)
         along = coordinates.double()
-        squares = norms.double().square() - (along * (along + 2 * shared)).sum(-1)
-        scale = float(squares.max().clamp(min=0).sqrt())
+        squares = norms.double().square() - (along * along.add(shared, alpha=2.0)).sum(-1)
+        scale = math.sqrt(max(0.0, float(squares.max())))
         return cls(features, mean, directions, coordinates, norms, scale)
 
     def unit(self, unit: int) -> Tensor:
@@ -84,20 +87,14 @@ class SubspaceEvidence:
         self.scale = clip.scale
         rows, floor = (sum(budgets), max(budgets)), max(_FLOOR * clip.scale, 1e-30)
         self._basis = GrowingBasis(clip.features, *rows, tolerance, floor)
-        self._clip, self._first = clip, 0  # rows of the basis that the first unit gave
-        self._group = _Group(clip, range(1), self._basis, 0)
-        self._unit = 0
+        self._group, self._unit = _Group(clip, self._basis), 0
 
     def complement(self, unit: int) -> Tensor:
-        basis, is_first = self._basis, not self._first
-        if unit not in self._group.units or basis.moved or (is_first and basis.used):
-            count = len(self._clip.features)
-            units = range(unit, min(unit + -(-count // _GROUPS), count))
-            self._first, basis.moved = self._first or basis.used, False
-            del self._group  # its memory is free before the next one takes as much
-            self._group = _Group(self._clip, units, basis, self._first)
+        group, basis = self._group, self._basis
+        if unit not in group.units or basis.moved or (basis.used and not group.first):
+            group.take(unit)
         self._unit = unit
-        return self._group.energies(unit).clamp(min=0).sqrt()
+        return group.complement(unit)
 
     def absorb(self, chosen: Tensor) -> None:
         self._basis.absorb(self._group.residuals(self._unit, chosen))
@@ -109,43 +106,63 @@ class SubspaceEvidence:
         return total[after].clamp(max=self._basis.width)
 
 
+def left_norms(energies: Tensor, along: Tensor) -> Tensor:
+    """Norms [N] of points with these squared norms [N] less their coordinates [q, N]."""
+    if fused.can_take_norms(along):
+        return fused.left_norms(energies, along)
+    return _without(energies, along).clamp(min=0).sqrt()
+
+
+def _without(energies: Tensor, along: Tensor) -> Tensor:
+    if not len(along):
+        return energies
+    columns = along.T[:, :, None]
+    return torch.baddbmm(energies[:, None, None], columns.mT, columns, alpha=-1.0)[:, 0, 0]
+
+
 class _Group:
     """Tokens of a few units without what the ``first`` rows of a growing basis explain.
 
-    Behind each token stand its coordinates along the other rows, as far as these were seen.
+    Beside them stand their coordinates along the other rows, as far as these were seen: a row for
+    every row of the basis, as the products are slower the other way round.
     """
 
-    def __init__(self, clip: DebiasedClip, units: range, basis: GrowingBasis, first: int) -> None:
-        _, self._per_unit, width = clip.features.shape
-        self.units, self._basis, self._first, self._seen = units, basis, first, first
-        self._held = clip.features.new_empty(len(units) * self._per_unit, width + basis.capacity)
-        self._tokens, self._along = self._held.split([width, basis.capacity], 1)
-        clip.write(units, self._tokens)
-        basis.remove_from(self._tokens, first)
-        self._energies = torch.linalg.vector_norm(self._tokens, dim=1).square()[:, None, None]
-        self._lower(slice(None))
+    def __init__(self, clip: DebiasedClip, basis: GrowingBasis) -> None:
+        count, self._per_unit, width = clip.features.shape
+        self._clip, self._basis, self._most = clip, basis, -(-count // _GROUPS)
+        self._tokens = clip.features.new_empty(self._most * self._per_unit, width)
+        self._along = clip.features.new_empty(basis.capacity, len(self._tokens))
+        self.units, self.first = range(0), 0  # rows that the first unit with a budget gave
+
+    def take(self, unit: int) -> None:
+        """Hold this unit and those after it; this one alone as long as nothing is kept."""
+        basis, count = self._basis, len(self._clip.features)
+        self.units = range(unit, min(unit + self._most, count) if basis.used else unit + 1)
+        self.first, basis.moved = self.first or basis.used, False
+        tokens = self._tokens[: len(self.units) * self._per_unit]
+        self._clip.write(self.units, tokens)
+        basis.remove_from(tokens, self.first)
+        energies = torch.linalg.vector_norm(tokens, dim=1).square()
+        self._seen = self.first
+        self._energies = _without(energies, self._coordinates(slice(len(tokens))))
         self._seen = basis.used
 
     def _own(self, unit: int) -> slice:
         start = (unit - self.units.start) * self._per_unit
         return slice(start, start + self._per_unit)
 
-    def _lower(self, own: slice) -> None:
-        """Of these rows: coordinates along what the group has not seen, and energies without."""
-        along = self._along[own, self._seen : self._basis.used]
-        if along.shape[1]:
-            torch.mm(self._tokens[own], self._basis.rows(self._seen).T, out=along)
-            self._energies[own].baddbmm_(along[:, None], along[:, :, None], alpha=-1.0)
+    def _coordinates(self, own: slice) -> Tensor:
+        """Of these tokens along the rows that the group has not seen: [q, n]."""
+        rows, along = self._basis.rows(self._seen), self._along[self._seen : self._basis.used, own]
+        return torch.mm(rows, self._tokens[own].T, out=along) if len(rows) else along
 
-    def energies(self, unit: int) -> Tensor:
-        """Squared residuals [N], less than zero by rounding; to be asked for once."""
+    def complement(self, unit: int) -> Tensor:
+        """What the basis leaves of every token [N] of a unit: the norms."""
         own = self._own(unit)
-        self._lower(own)
-        return self._energies[own, 0, 0]
+        return left_norms(self._energies[own], self._coordinates(own))
 
     def residuals(self, unit: int, chosen: Tensor) -> Tensor:
         """What the basis leaves of the ``chosen`` tokens int64 [k] of a unit: [k, D]."""
-        basis = self._basis.rows(self._first)
-        rows = self._held[self._own(unit)][chosen]
-        tokens, along = rows[:, : basis.shape[1]], rows[:, basis.shape[1] + self._first :]
-        return torch.addmm(tokens, along[:, : len(basis)], basis, alpha=-1.0)
+        own, basis = self._own(unit), self._basis.rows(self.first)
+        along, tokens = self._along[self.first : self._basis.used, own], self._tokens[own][chosen]
+        return torch.addmm(tokens, along.T[chosen], basis, alpha=-1.0) if len(basis) else tokens

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 import torch
 
+from gleanvid.ops import fused
+
 if TYPE_CHECKING:
     from torch import Tensor
 
@@ -53,13 +55,22 @@ class RowFilter:
         """
         wide, own = rows.double(), slice(len(rows))
         gram = torch.addmm(self._ridge[own, own], wide, wide.T)
-        distance = torch.linalg.cholesky_ex(gram).L.diagonal()
-        least = (self._relative * distance.max()).clamp(min=self._floor)
-        rejected = distance <= least
-        gram.diagonal().masked_fill_(rejected, _STRUCK)
-        factor = torch.linalg.cholesky_ex(gram).L
+        factor, rejected = struck_factor(gram, self._relative, self._floor)
         torch.linalg.solve_triangular(factor, wide, upper=False, out=wide)
         return wide.to(rows.dtype), rejected
+
+
+def struck_factor(gram: Tensor, relative: float, floor: float) -> tuple[Tensor, Tensor]:
+    """Cholesky factor of a Gram matrix [k, k] whose rejected rows are struck out; and these [k].
+
+    Overwrites the diagonal of ``gram``.
+    """
+    if fused.can_factor(gram):
+        return fused.struck_factor(gram, relative, floor, _STRUCK)
+    distance = torch.linalg.cholesky_ex(gram).L.diagonal()
+    rejected = distance <= (relative * distance.max()).clamp(min=floor)
+    gram.diagonal().masked_fill_(rejected, _STRUCK)
+    return torch.linalg.cholesky_ex(gram).L, rejected
 
 
 class GrowingBasis:
@@ -87,7 +98,7 @@ class GrowingBasis:
     def remove_from(self, rows: Tensor, first: int | None = None) -> Tensor:
         """What the basis, or its ``first`` rows, leave of rows [k, D], written in their place."""
         basis = self._rows[: self.used][:first]
-        return rows.addmm_(rows @ basis.T, basis, alpha=-1.0) if len(basis) else rows
+        return rows.addmm_((basis @ rows.T).T, basis, alpha=-1.0) if len(basis) else rows
 
     def absorb(self, residual: Tensor) -> None:
         """Add rows [k, D] that lie outside the basis.

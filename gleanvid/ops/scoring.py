@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 import torch
 
+from gleanvid.ops import fused
+
 if TYPE_CHECKING:
     from torch import Tensor
 
@@ -28,9 +30,9 @@ def local_scores(
     then of the unit; ``cell`` int64 [N] says which cell holds a position.
     """
     sizes = norms[..., None] * torch.linalg.vector_norm(references, dim=-1)[:, None]
-    cosines = (features @ references.mT) / sizes.clamp(min=_TINY)  # [T, N, C + 1]
+    cosines = torch.bmm(features, references.mT) / sizes.clamp(min=_TINY)  # [T, N, C + 1]
     near = cosines.gather(2, cell.expand(len(norms), -1)[..., None])[..., 0]
-    return torch.nn.functional.softplus(tau * (near - cosines[..., -1]).double()) / tau
+    return torch.nn.functional.softplus((near - cosines[..., -1]).double(), beta=tau)
 
 
 def min_max(score: Tensor) -> Tensor:
@@ -52,6 +54,14 @@ def joint_score(local: Tensor, complement: Tensor, scale: float) -> Tensor:
 def ordering(local: Tensor, complement: Tensor, scale: float) -> Tensor:
     """:func:`joint_score` but for a number that all tokens of a unit share."""
     return torch.addcdiv(local, complement, _spread(complement, scale)[1])
+
+
+def chosen(local: Tensor, complement: Tensor, scale: float, count: int) -> Tensor:
+    """Indices int64 [count] of the tokens of a unit that are :func:`best` by both scores [N]."""
+    if fused.can_choose(local, complement):
+        bounds = (_SATURATED * scale, _CONSTANT * scale, _TIED)
+        return fused.choose(local, complement, count, *bounds)
+    return best(ordering(local, complement, scale), count)
 
 
 def _spread(complement: Tensor, scale: float) -> tuple[Tensor, Tensor]:

@@ -18,6 +18,7 @@ _EXACT_BELOW = 128  # the smaller side up to which a dense eigensolver is used
 _BLOCK = 16  # Krylov block, rounded up to a multiple: odd widths waste the matrix units
 _MAX_STEPS = 24
 _TOLERANCE = 1e-6
+_TINY = 1e-300  # makes a history of zeros, which explains nothing, solvable
 _SYSTEMS = 2**19  # numbers in the Gram systems that are solved at once, at least
 
 
@@ -75,7 +76,8 @@ def _krylov_directions(features: Tensor, mean: Tensor, rank: int, start: Tensor)
 
 def _images(block: Tensor, rows: Tensor, mean: Tensor) -> Tensor:
     """A^T A times every row of a block [k, D], A = rows - mean."""
-    return _combined(block @ rows.T - (block @ mean)[:, None], rows, mean)
+    products = torch.addmm((block @ mean)[:, None], block, rows.T, beta=-1.0)
+    return _combined(products, rows, mean)
 
 
 def _combined(weights: Tensor, features: Tensor, mean: Tensor) -> Tensor:
@@ -102,7 +104,7 @@ def _ritz(basis: Tensor, images: Tensor, rank: int) -> tuple[Tensor, float]:
 
 def remove_directions(features: Tensor, mean: Tensor, directions: Tensor) -> Tensor:
     """Context debiasing (Eq. debias): [L, D] minus the projections of its centred rows."""
-    coordinates = features @ directions.T - directions @ mean
+    coordinates = torch.addmm(directions @ mean, features, directions.T, beta=-1.0)
     return torch.addmm(features, coordinates, directions, alpha=-1.0)
 
 
@@ -116,23 +118,23 @@ def history_residuals(prototypes: Tensor, history: int | None, epsilon: float) -
     by_cell = prototypes.transpose(0, 1)
     gram = torch.bmm(by_cell, by_cell.transpose(1, 2)).double()  # [C, T, T]
     squares = gram.diagonal(dim1=1, dim2=2)  # [C, T]
-    explained = torch.zeros_like(squares)
+    left = squares.clone()
     batch = max(_SYSTEMS, cells * units * width // 3)  # in all at most as large as the prototypes
     step = max(1, batch // (cells * units * units))
     for start in range(1, units, step):
         stop = min(start + step, units)
         oldest = max(0, start - (history or units))
-        time = torch.arange(oldest, stop, device=gram.device)
-        gap = time[start - oldest :, None] - time[None, :-1]
-        seen = ((gap > 0) & (gap <= (history or units))).double()  # [S, q]: does t see t'?
+        gap = torch.arange(start, stop)[:, None] - torch.arange(oldest, stop - 1)  # on the host
+        known = ((gap > 0) & (gap <= (history or units))).double()
+        weights = epsilon * known / known.sum(1, keepdim=True)
+        seen, weights = known.to(gram.device), weights.to(gram.device)  # [S, q]: does t see t'?
         past = slice(oldest, stop - 1)
-        ridge = epsilon * (squares[:, past] @ seen.T) / seen.sum(1)  # [C, S]
-        diagonal = torch.where(seen.bool(), ridge[..., None], 1.0)  # 1 keeps unseen rows solvable
-        diagonal = torch.where(diagonal > 0, diagonal, 1.0)  # an all-zero history explains nothing
+        ridge = squares[:, past] @ weights.T  # [C, S]
+        diagonal = torch.addcmul(1 - seen, ridge[..., None], seen)  # 1 keeps unseen rows solvable
         systems = gram[:, None, past, past] * (seen[:, :, None] * seen[:, None, :])
-        systems.diagonal(dim1=2, dim2=3).add_(diagonal)
+        systems.diagonal(dim1=2, dim2=3).add_(diagonal.clamp(min=_TINY))
         factor = torch.linalg.cholesky_ex(systems).L
         target = gram[:, start:stop, past] * seen
         half = torch.linalg.solve_triangular(factor, target[..., None], upper=False)
-        explained[:, start:stop] = half.square().sum((-2, -1))
-    return (squares - explained).clamp(min=0).sqrt().T
+        left[:, start:stop].sub_(half.square().sum((-2, -1)))
+    return left.clamp(min=0).sqrt().T
