@@ -51,7 +51,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         action="extend",
         default=[],
         metavar="ID",
-        help="further models in the menu; on a public server there are no others",
+        help="further models to load on the page; on a public server there are no others",
     )
     add(
         "--recordings", type=Path, metavar="FOLDER", help="what `gleanvid record` wrote, to look at"

@@ -142,7 +142,7 @@ def wire(
             done = {menu: chosen(menu, now.name), shared.notice: message(now.text)}
             yield {panel.bar: shown(now)} | able | done
 
-    def on_start(user: gr.Request) -> Iterator[Changes]:
+    def on_first(user: gr.Request) -> Iterator[Changes]:
         yield from or_nothing(started(user))
 
     def started(user: gr.Request) -> Iterator[Changes]:
@@ -171,7 +171,7 @@ def wire(
     preview(loaded.success, live=False)
     if choosing.first:
         fold = [panel.fold, panel.name, panel.precision]
-        blocks.load(on_start, None, [*fold, *outputs], **IN_LINE)
+        blocks.load(on_first, None, [*fold, *outputs], **IN_LINE)
     panel.cancel.click(on_cancel, None, None, **AT_ONCE)
     panel.close.click(lambda: gr.update(visible=False), None, panel.fold, **AT_ONCE)
 

@@ -38,6 +38,7 @@ def favours_nothing(mask):
         assert spread(unit.sum(1)) <= 1 and spread(unit.sum(0)) <= 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("grid", GRIDS)
 def test_uniform_favours_no_unit_row_or_column_at_any_ratio(grid):
     for ratio in RATIOS:

@@ -43,6 +43,7 @@ def test_noise_in_the_last_bits_changes_nothing(features):
     assert agreement(kept(features), kept(features * noise)) >= 0.99
 
 
+@pytest.mark.slow
 def test_the_number_of_threads_changes_nothing(features, monkeypatch):
     monkeypatch.setattr(threads, "_SMALL", 0)  # else clips as small as these have one anyway
     before, found = torch.get_num_threads(), []

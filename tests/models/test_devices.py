@@ -37,6 +37,7 @@ def own(adapters):
     return load_model(adapters["qwen3_vl"].name, device="cpu")
 
 
+@pytest.mark.slow
 def test_hooks_act_on_a_layer_that_was_compiled_before(own):
     """Compiled code may take hooks that come later for none: these are seen."""
     inputs = model_inputs(own, QUESTIONS[:1])

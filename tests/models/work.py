@@ -2,7 +2,7 @@
 
 python -m tests.models.work --out results/hooks_work
 
-Counted on the CPU (``gleanvid.evaluation.bench.count_work``), on tiny models of the real classes:
+Counted on the CPU (``gleanvid.evaluation.bench.work``), on tiny models of the real classes:
 kernels, read-backs and copies from the host beyond those of the untouched model.
 """
 
@@ -19,7 +19,7 @@ import transformers
 
 from gleanvid.compressors.base import Chain
 from gleanvid.compressors.gleanvid import GleanVID
-from gleanvid.evaluation.bench.count_work import count
+from gleanvid.evaluation.bench.work import count
 from gleanvid.evaluation.check.times import answer
 from gleanvid.evaluation.markdown import markdown_table
 from gleanvid.models import load_model

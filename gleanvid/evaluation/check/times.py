@@ -16,8 +16,8 @@ from torch import nn
 from gleanvid.compressors.base import Compressor
 from gleanvid.compressors.full_tokens import FullTokens
 from gleanvid.compressors.gleanvid import GleanVID
-from gleanvid.evaluation.bench.count_work import count
 from gleanvid.evaluation.bench.machine import Machine
+from gleanvid.evaluation.bench.work import count
 from gleanvid.evaluation.check.report import Timing
 from gleanvid.models import boundary
 from gleanvid.models.base import ModelAdapter

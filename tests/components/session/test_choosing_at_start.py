@@ -86,11 +86,11 @@ def test_a_page_that_is_left_does_not_cancel_it_and_a_stranger_cannot(hub):
     assert choice.cancel() and [*choice.progress()][-1].stage == "cancelled"
 
 
-def on_start(choice):
+def on_first(choice):
     """What a page does as it loads, if anything, besides reading its link."""
     page = build_app(choice.engine, [BUILT_IN_MODEL], choosing=choice)
     loading = [fn for fn in page.fns.values() if fn.fn and (page._id, "load") in fn.targets]
-    return next((fn.fn for fn in loading if fn.name == "on_start"), None)
+    return next((fn.fn for fn in loading if fn.name == "on_first"), None)
 
 
 def visitor(**query):
@@ -108,12 +108,12 @@ def shown(changes):
 def test_a_server_whose_model_is_here_does_nothing_as_a_page_loads(hub):
     choice = started_with(["--model", BUILT_IN])
     choice.first = ""
-    assert on_start(choice) is None
+    assert on_first(choice) is None
 
 
 def test_a_page_follows_it_and_has_it_chosen_once_it_is_there(hub):
     choice = started_with(["--model", NAME])
-    follow = on_start(choice)
+    follow = on_first(choice)
     choice.start()
     texts, models = shown(list(follow(visitor())))
     assert texts[0].startswith("Looking at") and texts[-1] == f"{NAME} is ready."
@@ -126,7 +126,7 @@ def test_strangers_are_told_where_it_stands_and_keep_no_thread(hub):
     hub.repositories[NAME].pause_s = 0.02
     choice = started_with(["--model", NAME])
     choice.strict = True
-    follow = on_start(choice)
+    follow = on_first(choice)
     choice.start()
     texts, _ = shown(list(follow(visitor())))
     assert len(texts) == 1 and not choice.now.over

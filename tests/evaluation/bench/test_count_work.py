@@ -11,8 +11,9 @@ from torch.autograd import DeviceType
 from gleanvid.cli import main
 from gleanvid.compressors.gleanvid import GleanVID
 from gleanvid.evaluation.bench.bench_compress import made_up_tokens
-from gleanvid.evaluation.bench.count_work import count, count_all, table
+from gleanvid.evaluation.bench.count_work import count_all, table
 from gleanvid.evaluation.bench.device_time import kernel_seconds
+from gleanvid.evaluation.bench.work import count
 
 ROOT = Path(__file__).parents[3]
 
