@@ -35,12 +35,17 @@ def fused_steps() -> Iterator[None]:
         _ON.reset(token)
 
 
-def _is_on(tensor: Tensor) -> bool:
-    if not _ON.get():
+def interpreted() -> bool:
+    """Whether Triton's interpreter is on, which runs kernels on the CPU."""
+    if find_spec("triton") is None:
         return False
     import triton
 
-    return tensor.is_cuda or bool(triton.knobs.runtime.interpret)
+    return bool(triton.knobs.runtime.interpret)
+
+
+def _is_on(tensor: Tensor) -> bool:
+    return _ON.get() and (tensor.is_cuda or interpreted())
 
 
 def can_choose(local: Tensor, complement: Tensor) -> bool:

@@ -5,6 +5,8 @@ Letters: N tokens of a unit, k rows kept of it, q rows of a basis. Sizes in capi
 two. Not run on a GPU so far; the interpreter shows what they compute, not that they are fast.
 """
 
+# mypy: disallow-untyped-decorators=False
+
 from __future__ import annotations
 
 from typing import Any

@@ -1,6 +1,9 @@
 """What is counted, and that GleanVID asks a device for no more than it may."""
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -75,6 +78,29 @@ def test_times_of_a_gpu_stand_in_the_table_where_there_are_any():
     assert "launch gap" not in table(report)
     report["rows"][0] |= {"device_s": 0.0021, "launch_gap_s": 0.0123}
     assert table(report).splitlines()[-1].endswith("| 2.10 | 12.30 |")
+
+
+def test_kernels_with_fused_steps_stand_below_the_table():
+    report = count_all([GleanVID()], made_up_tokens((4, 4, 4), 64, "cpu"))
+    assert "fused" not in table(report)
+    report["rows"][0]["kernels_fused"] = 1234
+    assert table(report).splitlines()[-1] == "`gleanvid` with fused steps: 1,234 kernels"
+
+
+def test_a_cpu_counts_fused_steps_in_the_interpreter_alone(capsys):
+    words = ["bench", "compress", "--count", "--fused", "--grid", "4x4x4", "--width", "64"]
+    assert main(words) != 0 and "TRITON_INTERPRET=1" in capsys.readouterr().err
+    surroundings = os.environ | {"TRITON_INTERPRET": "1"}
+    command = [sys.executable, "-m", "gleanvid.cli", *words, "--json"]
+    done = subprocess.run(command, env=surroundings, capture_output=True, text=True, check=True)
+    (row,) = json.loads(done.stdout)["rows"]
+    assert row["kernels_fused"] < row["kernels"]
+
+
+def test_fused_steps_are_on_file_for_gleanvid():
+    report = json.loads((ROOT / "results" / "compress_work.json").read_text(encoding="utf-8"))
+    fused = {row["compressor"]: row.get("kernels_fused") for row in report["rows"]}
+    assert fused["gleanvid"] <= 600 and fused["vidcom2"] is None
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs CUDA")
