@@ -76,8 +76,8 @@ def _krylov_directions(features: Tensor, mean: Tensor, rank: int, start: Tensor)
 
 def _images(block: Tensor, rows: Tensor, mean: Tensor) -> Tensor:
     """A^T A times every row of a block [k, D], A = rows - mean."""
-    products = torch.addmm((block @ mean)[:, None], block, rows.T, beta=-1.0)
-    return _combined(products, rows, mean)
+    products = torch.addmm(block @ mean, rows, block.T, beta=-1.0)
+    return _combined(products.T, rows, mean)
 
 
 def _combined(weights: Tensor, features: Tensor, mean: Tensor) -> Tensor:
