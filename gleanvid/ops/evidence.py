@@ -109,7 +109,9 @@ class SubspaceEvidence:
 def left_norms(energies: Tensor, along: Tensor) -> Tensor:
     """Norms [N] of points with these squared norms [N] less their coordinates [q, N]."""
     if fused.can_take_norms(along):
-        return fused.left_norms(energies, along)
+        from gleanvid.ops import fused_launches
+
+        return fused_launches.left_norms(energies, along)
     return _without(energies, along).clamp(min=0).sqrt()
 
 

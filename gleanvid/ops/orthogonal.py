@@ -66,7 +66,9 @@ def struck_factor(gram: Tensor, relative: float, floor: float) -> tuple[Tensor, 
     Overwrites the diagonal of ``gram``.
     """
     if fused.can_factor(gram):
-        return fused.struck_factor(gram, relative, floor, _STRUCK)
+        from gleanvid.ops import fused_launches
+
+        return fused_launches.struck_factor(gram, relative, floor, _STRUCK)
     distance = torch.linalg.cholesky_ex(gram).L.diagonal()
     rejected = distance <= (relative * distance.max()).clamp(min=floor)
     gram.diagonal().masked_fill_(rejected, _STRUCK)

@@ -59,8 +59,10 @@ def ordering(local: Tensor, complement: Tensor, scale: float) -> Tensor:
 def chosen(local: Tensor, complement: Tensor, scale: float, count: int) -> Tensor:
     """Indices int64 [count] of the tokens of a unit that are :func:`best` by both scores [N]."""
     if fused.can_choose(local, complement):
+        from gleanvid.ops import fused_launches
+
         bounds = (_SATURATED * scale, _CONSTANT * scale, _TIED)
-        return fused.choose(local, complement, count, *bounds)
+        return fused_launches.choose(local, complement, count, *bounds)
     return best(ordering(local, complement, scale), count)
 
 

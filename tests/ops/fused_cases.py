@@ -14,7 +14,7 @@ import torch
 
 from gleanvid.compressors.gleanvid import GleanVID
 from gleanvid.evaluation.bench.count_work import count
-from gleanvid.ops import fused_kernels
+from gleanvid.ops import fused_launches
 from gleanvid.ops.evidence import left_norms
 from gleanvid.ops.fused import fused_steps
 from gleanvid.ops.orthogonal import struck_factor
@@ -97,14 +97,14 @@ def launches(device):
     tokens = VideoTokens(clip.flatten(0, 1).to(device), (4, 4, 4))
     for ratio in (0.2, 0.9):
         usual, started = GleanVID(ratio).compress(tokens), []
-        kernels = {name: getattr(fused_kernels, name) for name in KERNELS}
+        kernels = {name: getattr(fused_launches, name) for name in KERNELS}
         for name, kernel in kernels.items():
-            setattr(fused_kernels, name, _Watched(kernel, started))
+            setattr(fused_launches, name, _Watched(kernel, started))
         found = []
         with fused_steps():
             work = count(lambda r=ratio, f=found: f.append(GleanVID(r).compress(tokens)))
         for name, kernel in kernels.items():
-            setattr(fused_kernels, name, kernel)
+            setattr(fused_launches, name, kernel)
         counted = sum(n for name, n in work.by_name.items() if name.startswith("gleanvid::"))
         same = torch.equal(usual.keep, found[0].keep) and counted == len(started) > 0
         error = (usual.scores["joint"] - found[0].scores["joint"]).abs().max()

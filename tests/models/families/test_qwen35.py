@@ -86,7 +86,7 @@ def test_questions_on_one_video_go_on_from_its_states(model, compressor):
             answer = talk.ask(question, Sampling(DECODED + 1))
         torch.testing.assert_close(torch.stack(logits), torch.stack(expected), atol=1e-5, rtol=0)
         assert answer.text == fresh.text
-        scores = fresh_scores(model, video, question, ANSWERS, compressor)
+        scores = fresh_scores(model, encoded, question, ANSWERS, compressor)
         assert talk.score(question, ANSWERS) == pytest.approx(scores, abs=1e-5)
 
 
