@@ -33,7 +33,7 @@
   const newest = new Map(); // by name, what the page has heard last
   let packed = []; // [name, default] of each widget whose values come together; null: not in links
 
-  window.gvUsual = (pairs) => {
+  window.gvDefaults = (pairs) => {
     packed = pairs;
     for (const [name, usual] of pairs) {
       usuals.set(name, usual);
@@ -41,7 +41,7 @@
     }
   };
 
-  function hear(values) {
+  function noteChanges(values) {
     packed.forEach(([name, usual], place) => {
       if (name !== null && newest.get(name) !== values[place]) gvLink(name, values[place], usual);
     });
@@ -50,9 +50,9 @@
   // All values as one, and how often so far.
   let turn = 0;
   const numbered = (values) => [[...values, ++turn]];
-  window.gvGather = (values) => { hear(values); return numbered(values); };
+  window.gvGather = (values) => { noteChanges(values); return numbered(values); };
   window.gvGatherPaced = async (values) => {
-    hear(values);
+    noteChanges(values);
     await window.gvPace();
     return numbered(values);
   };

@@ -15,13 +15,17 @@ HEAVY = {
     "transformers": "transformers",
     "gradio": "gradio",
     "plotly": "plotly",
+    "pyplot": "matplotlib.pyplot",
 }
 CLI = "from gleanvid.cli import main\nmain({words})"
 SERVING = """
 import app
 from gleanvid.video.spare import Spare
 
-def stop(*_): raise SystemExit  # what loads the model comes once the page is served
+def stop(*_):  # what loads the model comes once the page is served
+    from gradio.utils import MatplotlibBackendMananger
+    with MatplotlibBackendMananger(): pass  # Gradio does so at every event
+    raise SystemExit
 
 Spare.keep = stop
 app.main(["--device", "cpu"])

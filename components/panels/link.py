@@ -36,7 +36,7 @@ RENAME = (
     """() => new Promise((done) => setTimeout(() => done("Copy link to these settings"), 2000))"""
 )
 TAB = "() => window.gvTab()"
-KEPT = "() => { window.gvUsual(SETTINGS); return window.gvKept(); }"
+KEPT = "() => { window.gvDefaults(SETTINGS); return window.gvKept(); }"
 OPEN = "(kept) => window.gvOpenLink(kept)"
 WRITE = "(value) => window.gvLink(NAME, value, DEFAULT)"
 _CURRENT_NAMES = {  # of a setting that had another name when the link was copied
@@ -46,9 +46,9 @@ _CURRENT_NAMES = {  # of a setting that had another name when the link was copie
 }
 
 
-class Linked(NamedTuple):
+class LinkWidgets(NamedTuple):
     named: Mapping[str, Any]  # every widget by its key in a link
-    together: Sequence[Any]  # those that tell the page of a change with all others; see ``Packed``
+    gathered: Sequence[Any]  # those that tell the page of a change with all others; see ``Packed``
 
 
 def button() -> gr.Button:
@@ -66,7 +66,7 @@ def writer(name: str, usual: Any) -> str:
     return script.replace("DEFAULT", json.dumps(usual, default=str))
 
 
-def knowing(packed: Sequence[Any], named: Mapping[str, Any]) -> str:
+def defaults_script(packed: Sequence[Any], named: Mapping[str, Any]) -> str:
     """The script that tells the page key and default of every packed widget; null: not in links."""
     names = {widget: name for name, widget in named.items()}
     usual = [[names.get(widget), widget.value] for widget in packed]
@@ -76,7 +76,7 @@ def knowing(packed: Sequence[Any], named: Mapping[str, Any]) -> str:
 def wire(
     engine: Engine,
     shared: Shared,
-    linked: Linked,
+    linked: LinkWidgets,
     controls: Controls,
     curves: Curves,
     examples: Sequence[Example],
@@ -92,14 +92,14 @@ def wire(
     for name, widget in named.items():
         if isinstance(widget, gr.Slider):
             widget.elem_id = f"gv-of-{name}"  # by which the arrow beside it finds its default
-        if name != "clip" and widget not in linked.together:  # uploads say nothing of changes
+        if name != "clip" and widget not in linked.gathered:  # uploads say nothing of changes
             widget.change(None, widget, None, js=writer(name, widget.value), **UNSEEN)
     shared.tabs.select(None, None, None, js=TAB, **UNSEEN)
     titles = [str(tab.id) for tab in shared.tabs.children if isinstance(tab, gr.Tab)]
 
     def on_load(user: gr.Request, text: str | None) -> Changes:
         query = dict(user.query_params)
-        changes = said(query, named, examples, controls)
+        changes = link_changes(query, named, examples, controls)
         if (model := named["model"]) in changes:  # loaded since this server started, maybe
             changes[model] = gr.update(value=changes[model], choices=list(model.choices))
         back, first = restore.restored(engine, text), None
@@ -121,7 +121,7 @@ def wire(
     widgets = [*named.values(), *(column for _, column in controls.groups), *curves.shown]
     places = [shared.notice, shared.ready, shared.tabs, shared.status]
     outputs = [kept, *places, *widgets, *shared.results]
-    script = knowing(shared.packed.widgets, named)
+    script = defaults_script(shared.packed.widgets, named)
     loaded = blocks.load(on_load, kept, outputs, js=script, **AT_ONCE)
     loaded.then(None, kept, None, js=OPEN, **UNSEEN)
     refresh = gr.Button("Show", visible="hidden", elem_id="gv-refresh")
@@ -133,7 +133,7 @@ def returned(shared: Shared, view: View) -> Changes:
     return {shared.viewer: viewer, shared.runs: view.runs}
 
 
-def said(
+def link_changes(
     query: Mapping[str, str],
     named: Mapping[str, Any],
     examples: Sequence[Example],

@@ -195,7 +195,9 @@ def _wire(
     preview = Previews(engine, shared, parts.talk.stop, own.problem)
     compared = compare.wire(engine, shared, results.compare)
     keys = {"question": shared.question, "a": shared.pinned} | results.compare.named()
-    linked = link.Linked({**shared.settings, **keys}, settings.single(parts.settings))
+    linked = link.LinkWidgets(
+        {**shared.settings, **keys}, settings.always_previewed(parts.settings)
+    )
     tuned = [
         *settings.wire(engine, shared, parts.settings, preview),
         *sides.wire(engine, shared, own, preview, compared),

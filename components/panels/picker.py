@@ -123,40 +123,14 @@ def wire(
         except Exception as error:
             yield {panel.bar: {"text": explain(error), "failed": True}}
             return
-        yield from on_watch()
+        yield from watched(choosing, shared, panel)
 
     def on_join(user: gr.Request) -> Iterator[Changes]:
         """What goes on, whoever began it; how a choice of others ended is theirs."""
         if choosing.is_of(owner(user)):
-            yield from on_watch()
+            yield from watched(choosing, shared, panel)
         else:
             yield {panel.bar: shown(Progress())}
-
-    def on_watch() -> Iterator[Changes]:
-        now, able = Progress(), {}
-        for now in choosing.progress():
-            going = {panel.load: now.over, panel.cancel: not now.over}
-            able = {widget: gr.update(interactive=on) for widget, on in going.items()}
-            yield {panel.bar: shown(now)} | able
-        if now.stage == "ready":
-            done = {menu: chosen(menu, now.name), shared.notice: message(now.text)}
-            yield {panel.bar: shown(now)} | able | done
-
-    def on_first(user: gr.Request) -> Iterator[Changes]:
-        yield from or_nothing(started(user))
-
-    def started(user: gr.Request) -> Iterator[Changes]:
-        """The model that the server was started with: there, or on its way."""
-        name = choosing.first
-        if choosing.engine.knows(name):
-            if user.query_params.get("model", name) == name:
-                yield {menu: chosen(menu, name)}
-        elif choosing.is_of(owner(user)):
-            plain, precision = parted(name)[0], precision_of(name)
-            row = {panel.name: gr.update(choices=[plain], value=plain), panel.precision: precision}
-            yield row | {panel.fold: gr.update(visible=True)}
-            # of strangers each would keep a thread as long as it takes
-            yield from [{panel.bar: shown(choosing.now)}] if choosing.strict else on_watch()
 
     def on_cancel(user: gr.Request) -> None:
         choosing.cancel(owner(user) if choosing.strict else None)
@@ -170,10 +144,44 @@ def wire(
     loaded = panel.load.click(on_load, looked, outputs, **IN_LINE)
     preview(loaded.success, live=False)
     if choosing.first:
+
+        def on_first(user: gr.Request) -> Iterator[Changes]:
+            yield from or_nothing(started(choosing, shared, panel, user))
+
         fold = [panel.fold, panel.name, panel.precision]
         blocks.load(on_first, None, [*fold, *outputs], **IN_LINE)
     panel.cancel.click(on_cancel, None, None, **AT_ONCE)
     panel.close.click(lambda: gr.update(visible=False), None, panel.fold, **AT_ONCE)
+
+
+def watched(choosing: Choosing, shared: Shared, panel: Picker) -> Iterator[Changes]:
+    """How far the choice is, until it is over; then the model stands in the menu."""
+    menu, now, able = shared.settings["model"], Progress(), {}
+    for now in choosing.progress():
+        going = {panel.load: now.over, panel.cancel: not now.over}
+        able = {widget: gr.update(interactive=on) for widget, on in going.items()}
+        yield {panel.bar: shown(now)} | able
+    if now.stage == "ready":
+        done = {menu: chosen(menu, now.name), shared.notice: message(now.text)}
+        yield {panel.bar: shown(now)} | able | done
+
+
+def started(
+    choosing: Choosing, shared: Shared, panel: Picker, user: gr.Request
+) -> Iterator[Changes]:
+    """The model that the server was started with: there, or on its way."""
+    name, menu = choosing.first, shared.settings["model"]
+    if choosing.engine.knows(name):
+        if user.query_params.get("model", name) == name:
+            yield {menu: chosen(menu, name)}
+    elif choosing.is_of(owner(user)):
+        plain, precision = parted(name)[0], precision_of(name)
+        row = {panel.name: gr.update(choices=[plain], value=plain), panel.precision: precision}
+        yield row | {panel.fold: gr.update(visible=True)}
+        if choosing.strict:  # of strangers each would keep a thread as long as it takes
+            yield {panel.bar: shown(choosing.now)}
+        else:
+            yield from watched(choosing, shared, panel)
 
 
 def address(user: gr.Request) -> str:

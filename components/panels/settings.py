@@ -158,7 +158,7 @@ def wire(engine: Engine, shared: Shared, panel: Settings, preview: Previews) -> 
     previews = [preview(partial(gr.on, clip))]
     # A slider changes many times while it is dragged; a newer preview ends the one before.
     last = partial(preview, paced=True)
-    previews.append(last(partial(gr.on, [item.change for item in single(panel)])))
+    previews.append(last(partial(gr.on, [item.change for item in always_previewed(panel)])))
     for low, high in own.pairs:
         raised = _push(low.input, PUSH.replace("BOUND", "Math.max"), low, high)
         lowered = _push(high.input, PUSH.replace("BOUND", "Math.min"), high, low)
@@ -170,7 +170,7 @@ def wire(engine: Engine, shared: Shared, panel: Settings, preview: Previews) -> 
     return previews
 
 
-def single(panel: Settings) -> list[Any]:
+def always_previewed(panel: Settings) -> list[Any]:
     """Widgets whose every change is followed by a preview, whoever made it."""
     own = panel.controls
     words = [panel.seed, panel.temperature, panel.top_p, panel.new_tokens]  # other answers

@@ -46,7 +46,8 @@ def _bench_serve(options: argparse.Namespace) -> int:
         raise ValueError(f"no such video file: {missing[0]}")
     out = writable(options.out) if options.out else None
     if out:  # files that cannot be added to are told ahead of the work
-        bench_serve.read(out), bench_pauses.read(out)
+        bench_serve.read(out)
+        bench_pauses.read(out)
     levels = [int(part) for part in parts]
     server, loads = Server(options.url), []
     counts = (levels, options.requests, options.max_new_tokens)

@@ -34,7 +34,7 @@ from gleanvid.glimpse.learner import Learner
 from gleanvid.glimpse.model import build_model, export
 from gleanvid.glimpse.packing import Batch
 from gleanvid.glimpse.tokenizer import build_tokenizer
-from gleanvid.glimpse.train_settings import Pace, TrainSettings
+from gleanvid.glimpse.train_settings import Pace, TrainSettings, computes_bfloat16
 
 log = logging.getLogger(__name__)
 _COLUMNS = ("minute", "step", "phase", "loss", "seen_loss", "past_loss", *SEEN)
@@ -47,7 +47,7 @@ class Trainer:
     def __init__(self, settings: TrainSettings, pace: Pace, folder: Path) -> None:
         self.settings, self.pace, self.folder = settings, pace, folder
         self.device = torch.device(pace.device)
-        self.halves = settings.bfloat16 and computes_bfloat16(self.device)
+        self.in_bfloat16 = settings.bfloat16 and computes_bfloat16(self.device)
         folder.mkdir(parents=True, exist_ok=True)
         self.tokenizer = _tokenizer(folder, settings.version)
         model = build_model(self.tokenizer, settings.seed, settings.version)
@@ -161,7 +161,7 @@ class Trainer:
         return self.batches("validation", range(first, first + 8), 0)
 
     def _autocast(self) -> torch.autocast:
-        return torch.autocast(self.device.type, torch.bfloat16, enabled=self.halves)
+        return torch.autocast(self.device.type, torch.bfloat16, enabled=self.in_bfloat16)
 
     def save(self) -> None:
         """Checkpoint and model directory; a killed write leaves the old checkpoint standing."""
@@ -212,14 +212,6 @@ class Trainer:
             row |= {"family": family, "accuracy": accuracy}
             append_row(self.folder / "accuracy.csv", row)
             log.info("step %d: %s %.3f", self.step, family, accuracy)
-
-
-def computes_bfloat16(device: torch.device) -> bool:
-    """Whether bfloat16 is computed as such. A CPU that only imitates it takes twenty times
-    as long for a step as in float32."""
-    if device.type != "cpu":
-        return True
-    return bool(torch.cpu._is_avx512_bf16_supported())
 
 
 def _tokenizer(folder: Path, version: int) -> PreTrainedTokenizerFast:

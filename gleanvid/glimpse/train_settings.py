@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import torch
+
 
 @dataclass(frozen=True)
 class TrainSettings:
@@ -21,7 +23,7 @@ class TrainSettings:
     pointing_weight: float = 0.3  # of questions that find their evidence
     crowding_weight: float = 0.0  # of visual tokens that leave directions unused
     look_every: int = 1  # steps; in between the vision tower is left as it is, which saves time
-    bfloat16: bool = True
+    bfloat16: bool = True  # where the device computes in it
     start_from: str = ""  # model directory a run begins with
     first_step: int = 0  # of the curriculum, for a run that begins with trained weights
 
@@ -37,3 +39,9 @@ class Pace:
     validate_every: int = 500  # steps
     save_every: int = 100
     examined: int = 50  # validation questions of each family, in version 2
+
+
+def computes_bfloat16(device: torch.device) -> bool:
+    """Whether a device computes in bfloat16. CPUs that only imitate it are far slower than in
+    float32."""
+    return device.type != "cpu" or bool(torch.cpu._is_avx512_bf16_supported())

@@ -54,7 +54,7 @@ def test_changed_and_changed_back_asks_the_very_same_method(page, asked):
         page.keyboard.press("ArrowLeft")
     assert answered(page, asked) == first
     slider(page, "tau").fill("12")
-    reset = "xpath=ancestor::*[.//button[starts-with(@aria-label, 'Reset ')]][1]//button"
+    reset = "xpath=ancestor::*[.//button[@aria-label='Reset tau to its default']][1]//button"
     slider(page, "tau").locator(reset).click()
     assert answered(page, asked) == first
     slider(page, "tau").fill("12")

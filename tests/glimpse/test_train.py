@@ -10,8 +10,8 @@ from transformers import AutoProcessor
 
 from gleanvid.glimpse.batches import Phase
 from gleanvid.glimpse.tokenizer import build_tokenizer
-from gleanvid.glimpse.train import Trainer, computes_bfloat16
-from gleanvid.glimpse.train_settings import Pace, TrainSettings
+from gleanvid.glimpse.train import Trainer
+from gleanvid.glimpse.train_settings import Pace, TrainSettings, computes_bfloat16
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -56,8 +56,8 @@ def test_a_run_resumes_where_it_was_and_ends_as_if_it_had_never_stopped(tmp_path
 @pytest.mark.parametrize("is_native", [False, True])
 def test_bfloat16_is_used_where_the_machine_computes_it(tmp_path, monkeypatch, is_native):
     monkeypatch.setattr("torch.cpu._is_avx512_bf16_supported", lambda: is_native)
-    assert Trainer(TrainSettings(bfloat16=True), Pace(), tmp_path / "a").halves == is_native
-    assert not Trainer(TrainSettings(bfloat16=False), Pace(), tmp_path / "b").halves
+    assert Trainer(TrainSettings(bfloat16=True), Pace(), tmp_path / "a").in_bfloat16 == is_native
+    assert not Trainer(TrainSettings(bfloat16=False), Pace(), tmp_path / "b").in_bfloat16
     assert computes_bfloat16(torch.device("cuda"))
 
 

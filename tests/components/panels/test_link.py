@@ -95,5 +95,5 @@ def test_every_widget_writes_its_own_name_default_and_nothing_else(named):
 
 def test_the_page_knows_key_and_default_of_what_comes_together(named):
     inner = gr.Checkbox(True)
-    script = link.knowing([named["seed"], inner, named["compressor"]], named)
+    script = link.defaults_script([named["seed"], inner, named["compressor"]], named)
     assert '[["seed", 0], [null, true], ["compressor", "gleanvid"]]' in script
