@@ -61,7 +61,10 @@
     usuals.set(name, usual);
     newest.set(name, value);
     const text = String(value ?? "");
-    if (name === "clip") isOwnClip = text === "";
+    if (name === "clip") {
+      isOwnClip = text === "";
+      markClip(text);
+    }
     if (name !== "clip") window.gvSetting(name, value);
     text === "" || text === String(usual) ? query.delete(name) : query.set(name, text);
     clearTimeout(timer);
@@ -69,6 +72,16 @@
   };
 
   window.gvHasOwnClip = () => isOwnClip; // which no link holds
+
+  // The clip that was chosen, or else is on show, is marked among those to choose from.
+  function markClip(name) {
+    const chosen = document.getElementById(isOwnClip ? "gv-clip" : `gv-example-${name}`);
+    for (const button of document.querySelectorAll(".gv-examples button")) {
+      if (button === chosen) button.setAttribute("aria-current", "true");
+      else button.removeAttribute("aria-current");
+    }
+  }
+  document.addEventListener("gleanvid:unit", ({ detail }) => { if (detail.name) markClip(detail.name); });
 
   // A link is shown as soon as the page has taken its settings; what was kept is on show already.
   // What a hand has put into the address meanwhile is no link.
@@ -205,6 +218,24 @@ document.addEventListener("keyup", (event) => {
   if (moves && event.target.matches?.("#gv-settings input[type=range]"))
     event.target.dispatchEvent(new PointerEvent("pointerup", { bubbles: true }));
 });
+
+// A row that is wider than its room scrolls: it fades at the side where more of it is.
+(() => {
+  const mark = (row) => {
+    const rest = row.scrollWidth - row.clientWidth - row.scrollLeft;
+    row.dataset.more = `${row.scrollLeft > 1 ? "before" : ""} ${rest > 1 ? "after" : ""}`.trim();
+  };
+  const sized = new ResizeObserver((rows) => rows.forEach(({ target }) => mark(target)));
+  addEventListener("scroll", ({ target }) => { if (target.dataset?.more !== undefined) mark(target); }, true);
+  new MutationObserver(() => {
+    for (const row of document.querySelectorAll(".gv-sideways:not([data-more])")) {
+      mark(row);
+      sized.observe(row);
+      const changed = { childList: true, subtree: true, attributeFilter: ["hidden"] };
+      new MutationObserver(() => mark(row)).observe(row, changed);
+    }
+  }).observe(document.documentElement, { childList: true, subtree: true });
+})();
 
 // Curves are mounted when their tab is opened: the unit that the viewer shows is kept for them.
 document.addEventListener("gleanvid:unit", ({ detail }) => { window.gvUnit = detail.unit ?? window.gvUnit; });

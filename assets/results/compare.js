@@ -92,7 +92,7 @@ class Compare {
     if (!done) {
       const bar = Object.assign(make("progress", ""), { max: rows.length, value: over });
       bar.setAttribute("aria-label", "Rows that are done");
-      return this.tools.replaceChildren(bar, make("span", "", `${over} of ${rows.length}`));
+      return this.tools.replaceChildren(bar, make("span", "", `${over} of ${rows.length} rows done`));
     }
     const blind = Object.assign(make("input", ""), { type: "checkbox", checked: this.blind });
     blind.addEventListener("change", () => {

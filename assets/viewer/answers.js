@@ -78,6 +78,7 @@ function costLine(answer) {
   if (speed) parts.push([speed.toFixed(1), "tokens/s"]);
   if (!parts.length && !answer.running) return [];
   const line = make("p", "gv-spent"); // empty while words come: what is below stays in place
+  if (saved) line.title = "Prefill: the model reads video and question, before its first word. FLOPs: its arithmetic, by formula, against all tokens.";
   parts.forEach(([figure, label], index) => line.append(index ? " · " : "", make("b", "", figure), ` ${label}`));
   return [line];
 }

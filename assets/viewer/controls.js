@@ -63,8 +63,10 @@ export class Controls {
   #pinB() {
     const { viewer } = this;
     if (viewer.b === null) return;
+    const wasSame = viewer.a === viewer.b;
     viewer.choosePair(viewer.b, viewer.b);
-    viewer.tellServer("pin", viewer.pair);
+    viewer.say(momentWords(viewer.shown()));
+    if (!wasSame) viewer.tellServer("pin", viewer.pair);
   }
 
   #toggleTruth() {
@@ -101,7 +103,7 @@ export class Controls {
   }
 
   describe(shown) {
-    const { clip, main, sides, layer, kind } = shown;
+    const { clip, main, beside, sides, layer, kind } = shown;
     for (const name of KINDS) {
       const radio = this.#part(`input[value=${name}]`);
       const problem = this.missing(name);
@@ -123,7 +125,9 @@ export class Controls {
     this.#part(".gv-size").textContent = sizeWords(clip);
     const words = momentWords(shown);
     this.#part(".gv-moment").hidden = !words;
-    this.#part(".gv-moment button").textContent = words;
+    const isSame = beside?.place === main.place;
+    Object.assign(this.#part(".gv-moment button"), { textContent: words, disabled: isSame || !moment(shown) });
+    this.#part("[data-act=pin]").setAttribute("aria-disabled", String(isSame));
     const { a, b } = this.viewer;
     this.#fill("a", this.#choices("a", clip), a, true);
     this.#fill("b", this.#choices("b", clip), b ?? "", clip.methods.length > 1 || this.offered.length > 0);

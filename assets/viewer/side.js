@@ -107,4 +107,4 @@ export class Side {
 
 const short = (value) => Number(value.toPrecision(3)).toLocaleString("en");
 /** @param {number[]} counts */
-const evidenceWords = ([kept, all]) => (all ? `Evidence kept: ${kept} of ${all} tokens` : "");
+const evidenceWords = ([kept, all]) => (all ? `Object tokens kept: ${kept} of ${all}` : "");

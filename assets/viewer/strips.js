@@ -12,27 +12,28 @@ const whole = (value) => value.toLocaleString("en", { maximumFractionDigits: 0 }
 /**
  * `of` gives the values of one side by unit, or null; `scale` is their height before it is fitted.
  * @type {Record<string, { of: (side: any, clip: any) => number[] | null, words: (x: number) => string,
- *   scale: (x: number) => number, hint: (side: any) => string, cropped?: boolean }>}
+ *   scale: (x: number) => number, hint: (side: any) => string, tip?: (side: any) => string, cropped?: boolean }>}
  */
 const STRIPS = {
   budget: {
     of: ({ stage }) => stage.budgets,
     scale: (value) => value,
     words: whole,
-    hint: ({ stage, grid }) => `dashed: even share B/T = ${(stage.total / grid.units).toFixed(1)}`,
+    hint: () => "- - even share",
+    tip: ({ stage, grid }) => `Even share B/T = ${(stage.total / grid.units).toFixed(1)} tokens a unit`,
     cropped: true,
   },
   novelty: {
     of: ({ method, shared }, clip) => method.novelty ?? (shared ? clip.value.novelty : null),
     scale: LOG,
     words: (value) => Number(value.toPrecision(3)).toLocaleString("en"),
-    hint: ({ method }) => (method.novelty ? "log scale" : "log scale, as GleanVID measures it"),
+    hint: ({ method }) => (method.novelty ? "log scale" : "log scale, by GleanVID"),
   },
   rank: {
     of: ({ stage }) => stage.span ?? stage.rank,
     scale: (value) => value,
     words: (value) => value.toFixed(value < 100 ? 1 : 0),
-    hint: ({ stage }) => (stage.span ? "effective rank of all kept so far" : "effective rank of the unit"),
+    hint: ({ stage }) => (stage.span ? "of all kept so far" : "of the unit"),
   },
 };
 
@@ -156,6 +157,7 @@ export class Strips {
       strip.drawn = { own, other, line, even, top, cuts, scale, words };
       const marks = strip.name === "budget" && cuts.length ? " · ▾ cut" : "";
       strip.note.textContent = hint(main) + marks + (line ? " · ▬ A" : "");
+      strip.note.title = strip.kind.tip?.(main) ?? "";
     }
   }
 

@@ -32,10 +32,15 @@ const WHAT = {
 
 const LEGENDS = {
   kept: ({ sides }) => (sides.some(({ stage }) => stage.merges) ? [["dots", "merged into a kept token"]] : []),
-  heat: ({ sides }) => sides.filter(({ score }) => score).flatMap(({ score, name }) => [
-    ["", `${name ? `${name} ` : ""}${short(score.low)}`], ["ramp", ""], ["", `${short(score.high)}  ${score.label}`],
-    ...(score.levels.includes(ABSENT) ? [["dark", "no score: gone before this layer"]] : []),
-  ]),
+  heat: ({ sides }) => {
+    const scored = sides.filter(({ score }) => score);
+    const gone = scored.some(({ score }) => score.levels.includes(ABSENT));
+    // The list of scores beside it names the one that all show.
+    const named = scored.every(({ score, stage }) => stage.scores.length > 1 && score.label === scored[0].score.label);
+    const range = ({ name, score }) =>
+      [name, `${short(score.low)} – ${short(score.high)}`, named ? "" : score.label].filter(Boolean).join(" ");
+    return [["ramp", scored.map(range).join(" · ")], ...(gone ? [["dark", "gone before this layer"]] : [])];
+  },
   ab: () => [["bright", "both keep it"], ["a", "only A"], ["b", "only B"], ["dark", "not kept here"]],
   groups: ({ main: { stage } }) => [
     ["groups", "one colour and border: one row"], ["dot", "the token it stands at"],
@@ -96,8 +101,12 @@ export function moment({ main, beside, comparable }) {
   return { unit: 1 + later.indexOf(Math.max(...later)), apart: 0 };
 }
 
+const sameTokens = ({ main, beside, comparable }) => comparable && apartByUnit(main, beside).every((count) => !count);
+
 export function momentWords(shown) {
-  const { stage, grid } = shown.main;
+  const { main: { stage, grid, place, method }, beside } = shown;
+  if (beside?.place === place) return `A and B are both ${method.label}: change a setting, or choose another compressor for one side.`;
+  if (sameTokens(shown)) return "A and B keep the same tokens.";
   if (stage.total === grid.total) return "";
   const even = short(stage.total / grid.units);
   const found = moment(shown);

@@ -26,11 +26,11 @@ interface.
   share: 1 spends evenly, 0 all by novelty. The bounds keep it; the **Gini** index of the clip's
   novelty, 0 for all alike, sets it between them.
 - **tau**: how sharply LRS tells the strongest tokens of a frame from their neighbours.
-- **Directions explained**: the effective rank of all that is kept so far; all tokens repeat each
-  other, so it can be lower for them.
+- **Effective rank**: how many independent directions all that is kept so far spans; all tokens
+  repeat each other, so it can be lower for them.
 - **Glimpse**: the made-up world of moving shapes that the built-in model was trained on, and all
-  it knows. **Truth** is the outline of what the question is about there, **evidence** the tokens
-  on it.
+  it knows. The **object outline** is around what the question asks about there; **object tokens**
+  are those on it.
 - **LRS, SCS**: how much a token adds within its frame, and to the frames before; the **joint
   score** is both.
 - **First token**: seconds from the question to the first word, with the encoding of the clip

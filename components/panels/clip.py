@@ -17,7 +17,9 @@ from ..session.display import message
 from ..session.examples import Example, ready, thumbnail
 from .shared import AT_ONCE, UNSEEN, Changes, Previews, Shared, Values
 
-CHIPS_HTML = """<div class="gv-chips" role="group" aria-label="Ready questions"></div>"""
+CHIPS_HTML = (
+    """<div class="gv-chips gv-sideways" role="group" aria-label="Ready questions"></div>"""
+)
 CHIPS_JS = """
 const list = element.querySelector(".gv-chips");
 const show = () => list.replaceChildren(...(props.value || []).map(({ text, fails }) => {
@@ -45,9 +47,15 @@ class Clip(NamedTuple):
 
 def panel(examples: Sequence[Example]) -> Clip:
     """One picture for each example, and the ways to bring one's own."""
-    with gr.Row(elem_classes="gv-examples"):
+    with gr.Row(elem_classes=["gv-examples", "gv-sideways"]):
         buttons = [
-            gr.Button(example.title, icon=thumbnail(example.path), size="sm", min_width=56)
+            gr.Button(
+                example.title,
+                icon=thumbnail(example.path),
+                size="sm",
+                min_width=56,
+                elem_id=f"gv-example-{example.path.name}",  # by which the page marks the one chosen
+            )
             for example in examples
         ]
         file = gr.UploadButton(

@@ -151,7 +151,7 @@ def _ask(
     given: Exchange = {"question": run.question, "answer": run.answer}
     if habits.remember:
         yield PageUpdate(exchanges=[*exchanges, given][-EXCHANGES_HELD:])
-    notice = message(work.why or used(video, run))
+    notice = message(work.why or used(video))
     if habits.both and not work.stop.is_set() and (habits.remember or not answered(reference)):
         yield from asking.a(reference, run_id, run, sides)
     engine.line.leave(work)

@@ -16,7 +16,7 @@ from gleanvid.types import StoppedError, Video
 from ..viewer.payload import MAX_METHODS, payload
 from ..viewer.values import Clip
 from . import rows as table
-from .display import Answer, Message, message, progress, sampled, status
+from .display import Answer, Message, message, progress, status, used
 from .engine import Engine
 from .line import Work
 from .request import Request, Sides, has_free_ratio
@@ -106,7 +106,7 @@ def compare(
         opening = f"Compared {len(done)} rows."
         for index, plan in enumerate(planned):
             work = engine.pages.renew(session, work)
-            text = f"Row {index + 1} of {len(planned)}: {plan.label}…"
+            text = f"Answering with {plan.label}…"  # the table counts the rows
             done[index] = replace(done[index], state="running")
             yield Compared(message(text), [*done])
             try:
@@ -193,7 +193,6 @@ def finished(
     found = with_earlier(engine.runs, comparison.clip, compared, tried)
     ids, runs = zip(*in_order(found, request, comparison.question), strict=True)
     in_viewer = runs[:MAX_METHODS]
-    tokens = f"{in_viewer[0].compression.num_tokens:,} visual tokens before compression"
     view = payload(
         in_viewer,
         *pair(len(in_viewer)),
@@ -204,7 +203,7 @@ def finished(
     )
     view["runs"] = [*ids[: len(in_viewer)]]
     given = answers(engine.runs, Sides(view["runs"], question=comparison.question))
-    text = f"{opening} {sampled(comparison.video, tokens)}"
+    text = f"{opening} {used(comparison.video)}"
     return Compared(message(text), rows, view, given, [*ids], status(engine, runs[0]), done=True)
 
 

@@ -138,17 +138,10 @@ def _figure(value: float) -> float | None:
     return round(float(value), 4) if math.isfinite(value) else None
 
 
-def used(video: Video, run: Run) -> str:
+def used(video: Video) -> str:
     """What of the clip was used, with the notes of the video reader."""
-    record = run.compression
-    tokens = f"{record.num_kept:,} of {record.num_tokens:,} visual tokens kept"
-    return sampled(video, tokens)
-
-
-def sampled(video: Video, tokens: str) -> str:
-    """Frames, seconds and ``tokens``, in words, and the notes of the video reader."""
     frames = f"{len(video)} of {video.total_frames:,} frames from {video.duration:.1f} s"
-    return " ".join([f"Used {frames}: {tokens}.", *video.notes])
+    return " ".join([f"Used {frames}.", *video.notes])
 
 
 def status(engine: Engine, run: Run | None = None) -> list[tuple[str, str]]:

@@ -26,9 +26,7 @@ from .updates import PageUpdate, explain, waiting
 
 BEFORE = "These are the tokens of the settings before."
 WAITING = "Waiting for the model…"
-DECIDES_LATE = (
-    "This compressor decides while the model reads your question. Ask, and its tokens appear."
-)
+DECIDES_LATE = "This compressor chooses while the model answers: ask, and its tokens appear."
 
 
 @dataclass(frozen=True)
@@ -110,7 +108,7 @@ def _preview(engine: Engine, request: Request, sides: Sides, work: Work) -> Iter
     if run is None:
         run = engine.compress(clip, encoded, compressor)
     seen = view(engine, request, run, encoded, sides, run_id)
-    yield replace(update_of(engine, seen, run), notice=message(used(video, run)))
+    yield replace(update_of(engine, seen, run), notice=message(used(video)))
 
 
 def view(

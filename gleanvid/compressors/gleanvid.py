@@ -53,7 +53,7 @@ class GleanVID(Compressor):
 
     alpha_min: float = setting(
         0.2,
-        "Least weight of the even share B/T",
+        "Least share spread evenly over time",
         low=0.0,
         high=1.0,
         step=0.05,
@@ -63,7 +63,7 @@ class GleanVID(Compressor):
     )
     alpha_max: float = setting(
         0.6,
-        "Greatest weight of the even share B/T",
+        "Greatest share spread evenly over time",
         low=0.0,
         high=1.0,
         step=0.05,
@@ -73,7 +73,7 @@ class GleanVID(Compressor):
     )
     tau: float = setting(
         4.0,
-        "Higher: fewer, sharper local winners",
+        "Higher: fewer tokens stand out",
         low=0.0,
         high=20.0,
         above_low=True,

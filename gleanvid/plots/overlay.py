@@ -14,6 +14,7 @@ _EDGE = np.array([240, 240, 240], np.uint8)
 _GROUND = np.array([17, 20, 24], np.uint8)  # between pictures and behind their captions
 _INK, _SOFT = (240, 240, 240), (160, 168, 178)
 _GAP = 8  # pixels between pictures
+_LETTERS, _INDENT = 14, 4  # of a caption, in pixels
 _WIDTHS = 320, 640  # least and greatest of a picture on a sheet, in pixels
 _TALLEST = 1280  # pixels; a picture that would be taller is narrower
 
@@ -57,7 +58,10 @@ def _inner(region: np.ndarray, steps: int) -> np.ndarray:
 
 
 def contact_sheet(run: Run, columns: int = 4) -> np.ndarray:
-    """uint8 [H', W', 3]: the overlays of all units with their times and budgets, row by row."""
+    """uint8 [H', W', 3]: the overlays of all units with their times and budgets, row by row.
+
+    Above them the clip and the question, then the method and what it keeps.
+    """
     record = run.compression
     tiles = [
         captioned(
@@ -72,7 +76,25 @@ def contact_sheet(run: Run, columns: int = 4) -> np.ndarray:
     rows = [_beside(tiles[start : start + columns]) for start in range(0, len(tiles), columns)]
     sheet = _beside([row.swapaxes(0, 1) for row in rows]).swapaxes(0, 1)
     counted = f"{record.num_kept:,} of {record.num_tokens:,} tokens"
-    return captioned(sheet, labels([run])[0], counted)
+    sheet = captioned(sheet, labels([run])[0], counted)
+    asked = f"“{run.question}”" if run.question else ""
+    for line in reversed(_lines(" · ".join(filter(None, [run.video.name, asked])), sheet.shape[1])):
+        sheet = captioned(sheet, line)
+    return sheet
+
+
+def _lines(text: str, width: int) -> list[str]:
+    """The text in lines of at most ``width`` pixels, broken between words."""
+    from PIL import ImageFont
+
+    font = ImageFont.load_default(_LETTERS)
+    lines: list[str] = []
+    for word in text.split():
+        if lines and font.getlength(f"{lines[-1]} {word}") <= width - 2 * _INDENT:
+            lines[-1] += f" {word}"
+        else:
+            lines.append(word)
+    return lines
 
 
 def side_by_side(runs: Sequence[Run], frame: int) -> np.ndarray:
@@ -106,11 +128,11 @@ def captioned(picture: np.ndarray, text: str, aside: str = "") -> np.ndarray:
     """The picture under a line of text, ``aside`` at its right end where there is room."""
     from PIL import Image, ImageDraw, ImageFont
 
-    font = ImageFont.load_default(14)
+    font = ImageFont.load_default(_LETTERS)
     strip = Image.new("RGB", (picture.shape[1], 24), tuple(_GROUND.tolist()))
     pen = ImageDraw.Draw(strip)
-    pen.text((4, 3), text, _INK, font)
-    left = strip.width - 4 - pen.textlength(aside, font)
+    pen.text((_INDENT, 3), text, _INK, font)
+    left = strip.width - _INDENT - pen.textlength(aside, font)
     if left > 12 + pen.textlength(text, font):
         pen.text((left, 3), aside, _SOFT, font)
     return np.vstack([np.asarray(strip), picture])

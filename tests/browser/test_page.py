@@ -19,8 +19,11 @@ from tests.browser.steps import (
 
 def test_from_upload_to_export(visit, clips):
     """The whole way: a clip of one's own, both answers, their tokens, a file of both."""
+    chosen = visit.locator(".gv-examples [aria-current]")
+    assert chosen.all_inner_texts() == ["Square"]
     upload(visit, str(clips / "square.mp4"))
     notice(visit, "Used 32")
+    assert chosen.all_inner_texts() == ["Upload your own"]
     ask(visit, "What is this?")
     answered(visit)
     for side in "ab":

@@ -95,6 +95,25 @@ def test_every_tab_fits_a_phone(browser, address):
     page.close()
 
 
+def test_a_row_that_scrolls_fades_where_more_of_it_is(browser, address):
+    page = browser.new_page(viewport={"width": 390, "height": 844})
+    page.goto(address)
+    page.wait_for_function(SEEN)
+    row, seen = page.locator(".gv-chips"), []
+    for share in (0, 0.5, 1):
+        row.evaluate(
+            "(row, at) => row.scrollTo(at * (row.scrollWidth - row.clientWidth), 0)", share
+        )
+        settle(page)
+        seen.append(row.get_attribute("data-more"))
+        assert row.evaluate("row => getComputedStyle(row).maskImage") != "none"
+    assert seen == ["after", "before after", "before"]
+    page.set_viewport_size({"width": 1400, "height": 900})
+    page.wait_for_selector(".gv-chips[data-more='']")
+    assert row.evaluate("row => getComputedStyle(row).maskImage") == "none"
+    page.close()
+
+
 def test_nothing_lies_over_a_control_at_twice_the_size(browser, address):
     page = browser.new_page(viewport={"width": 700, "height": 450}, device_scale_factor=2)
     page.goto(address)
@@ -127,6 +146,6 @@ def test_the_first_screen_is_there_soon_and_asks_nothing_of_the_model(browser, a
     page = browser.new_page()
     assert first_screen(page, address) < 10_000  # 2 s is the aim; machines that test may be busy
     page.wait_for_timeout(1000)  # long enough for a stray event to reach the server
-    assert page.locator(".gv-notice").first.inner_text().startswith("Made beforehand")
+    assert page.locator(".gv-notice").first.inner_text().startswith("Saved result")
     assert (library.reads, library.encodes) == before
     page.close()

@@ -57,6 +57,17 @@ def test_views_differ_and_moving_about_asks_nothing_of_the_server(page):
     assert page.requested[before:] == [] and page.errors == []
 
 
+def test_every_view_leaves_the_frames_their_size_and_the_tools_one_line(page):
+    choose(page, a=MERGED, b=PRUNED)
+    sizes = set()
+    for view in VIEWS:
+        page.check(f"input[value={view}]", force=True)
+        settle(page)
+        boxes = [page.locator(part).bounding_box() for part in (FRAME, ".gv-tools")]
+        sizes.add(tuple(box["height"] for box in boxes))
+    assert len(sizes) == 1 and sizes.pop()[1] < 40
+
+
 def test_a_token_under_the_pointer_tells_what_its_record_says(page, case):
     record = case.runs[PRUNED].compression
     look_at(page, 2)
@@ -126,7 +137,8 @@ def test_a_and_b_are_counted_as_their_masks_say(page, case):
     assert f"IoU {both / either:.2f}" in caption(page)
     budget = page.locator("[data-strip=budget]").inner_text()
     assert [int(two.sum()), int(one.sum())] == [int(n) for n in re.findall(r"\d+", budget)[-2:]]
-    assert f"even share B/T = {case.runs[OTHER].compression.num_kept / 4:.1f}" in budget
+    tip = page.locator("[data-strip=budget] .gv-note").get_attribute("title")
+    assert f"Even share B/T = {case.runs[OTHER].compression.num_kept / 4:.1f}" in tip
 
 
 def test_a_method_inside_the_model_is_shown_layer_by_layer(page):

@@ -99,6 +99,17 @@ def test_long_answers_scroll_in_their_side_and_leave_the_timeline_in_place(brows
     page.close()
 
 
+def test_pin_says_that_both_sides_are_the_same_and_is_not_told_twice(page):
+    choose(page, a=PRUNED, b=OTHER)
+    for _ in range(2):
+        page.get_by_role("button", name="Pin B as A").click(force=True)
+        assert page.locator(".gv-moment").inner_text().startswith("A and B are both Random")
+    assert page.evaluate("triggered.filter(([event]) => event === 'pin').length") == 1
+    choose(page, a=PRUNED)
+    assert "both" not in page.locator(".gv-moment").inner_text()
+    assert page.get_attribute("[data-act=pin]", "aria-disabled") == "false"
+
+
 def test_the_truth_is_outlined_and_the_evidence_counted_by_side(page, case):
     choose(page, a=PRUNED, b=OTHER)
     left, top, right, bottom = case.packed.value["area"]
@@ -118,7 +129,7 @@ def test_the_truth_is_outlined_and_the_evidence_counted_by_side(page, case):
     for key, method in (("a", PRUNED), ("b", OTHER)):
         kept = int(case.runs[method].compression.mask[shows.flatten()].sum())
         words = page.locator(f"[data-side={key}] .gv-evidence").inner_text()
-        assert words == f"Evidence kept: {kept} of 6 tokens"
+        assert words == f"Object tokens kept: {kept} of 6"
     assert page.locator("[data-act=truth]").is_visible()
 
 

@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -194,4 +195,15 @@ def test_sides_stand_beside_each_other_and_a_sheet_has_a_tile_for_every_unit():
     alone, both = (plots.side_by_side(runs, 3) for runs in ([run()], [run(), run("uniform")]))
     assert both.shape == (alone.shape[0], 2 * alone.shape[1] + 8, 3)
     sheet = plots.contact_sheet(run(), columns=3)
-    assert sheet.shape == (2 * alone.shape[0] + 8 + 24, 3 * alone.shape[1] + 2 * 8, 3)
+    assert sheet.shape == (2 * alone.shape[0] + 8 + 2 * 24, 3 * alone.shape[1] + 2 * 8, 3)
+
+
+def test_a_sheet_says_what_was_asked_in_as_many_lines_as_that_takes():
+    short, other, long = (
+        plots.contact_sheet(replace(run(), question=text), columns=1)
+        for text in ("What?", "Why?", "What moves, and where to? " * 5)
+    )
+    assert (short[:24] != other[:24]).any() and (short[24:] == other[24:]).all()
+    lines, rest = divmod(len(long) - len(short), 24)
+    assert lines > 1 and rest == 0
+    assert (long[24 * (lines + 1) :] == short[24:]).all()

@@ -187,7 +187,7 @@ def test_a_new_setting_reads_and_encodes_nothing_again(clip):
 
 def test_what_was_used_is_said(clip):
     last = list(preview(Engine(Library()), asked(clip), Sides()))[-1]
-    assert "8 of 8 frames" in last.notice["text"] and "448 visual tokens" in last.notice["text"]
+    assert last.notice["text"] == "Used 8 of 8 frames from 2.0 s."
     assert ("Queue", "nobody waits") in last.status
 
 
