@@ -23,5 +23,9 @@ class ModelError(RuntimeError):
     """
 
 
+class UnreachableError(ModelError):
+    """A model that is not on this machine while the hub cannot be asked for it."""
+
+
 class StoppedError(Exception):
     """Work that was asked to end and had nothing to show yet."""

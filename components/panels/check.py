@@ -10,10 +10,9 @@ import gradio as gr
 from ..files import exports
 from ..session import checking
 from ..session.engine import Engine
-from ..session.updates import STOPPED
 from . import notice
 from .shared import AT_ONCE, Changes, Shared, Values, owner
-from .working import halted, starting
+from .working import starting
 
 if TYPE_CHECKING:
     from gleanvid.evaluation.check.report import Report
@@ -62,17 +61,15 @@ def wire(engine: Engine, shared: Shared, panel: Check) -> None:
             yield changes | (shared.working(False) if update.done else {})
 
     outputs = [*own, *shared.buttons]
-    run = starting(
-        panel.start.click, engine, shared, panel.notice, on_check, outputs, [panel.quick]
-    )
+    page = engine, shared, panel.notice, panel.stop
+    starting(panel.start.click, *page, on_check, outputs, [panel.quick])
 
     def on_stop(user: gr.Request) -> Changes:
-        if halted(engine, user):
-            return gr.skip()
-        return {panel.notice: STOPPED.notice} | shared.working(False)
+        """The check says how it ends: its step goes on, and what was tested stays."""
+        engine.pages.stop(owner(user))
+        return gr.update(interactive=False)
 
-    ended = panel.stop.click(on_stop, None, outputs, **AT_ONCE)
-    ended.then(None, None, None, cancels=[run])
+    panel.stop.click(on_stop, None, panel.stop, **AT_ONCE)
 
 
 def reported(panel: Check, report: Report | None) -> Changes:

@@ -1,21 +1,26 @@
 """The clip: an example with its ready questions, or one's own from a file or the webcam.
 
-Another clip clears the page of the one before. A file dropped anywhere on the page is one's own;
-see ``assets/page.js``.
+Another clip clears the page of the one before, once it can be read. A file dropped anywhere on the
+page is one's own; see ``assets/page.js``.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import gradio as gr
 
+from gleanvid.types import StoppedError
+
+from ..session import uploads
 from ..session.display import message
+from ..session.engine import Engine
 from ..session.examples import Example, ready, thumbnail
-from .shared import AT_ONCE, UNSEEN, Changes, Previews, Shared, Values
+from ..session.updates import explain
+from .shared import AT_ONCE, IN_LINE, UNSEEN, Changes, Previews, Shared, Values, ended, owner
 
 CHIPS_HTML = (
     """<div class="gv-chips gv-sideways" role="group" aria-label="Ready questions"></div>"""
@@ -32,7 +37,7 @@ const show = () => list.replaceChildren(...(props.value || []).map(({ text, fail
 watch("value", show);
 show();
 """
-RECORD = "() => { window.gvRecord(); }"
+RECORD = "() => window.gvRecord()"
 LINK = """(value) => {  // a link has examples alone
   window.gvSetting("clip", PATH || (value?.path ?? "").split("/").slice(-2).join("/"));
   window.gvLink("clip", NAME, FIRST);
@@ -40,7 +45,8 @@ LINK = """(value) => {  // a link has examples alone
 
 
 class Clip(NamedTuple):
-    file: gr.UploadButton  # its value is the path of the clip
+    file: gr.File  # its value is the path of the clip
+    upload: gr.UploadButton  # takes files of any type: we say ourselves what is wrong with one
     record: gr.Button
     examples: list[gr.Button]
 
@@ -58,16 +64,11 @@ def panel(examples: Sequence[Example]) -> Clip:
             )
             for example in examples
         ]
-        file = gr.UploadButton(
-            "Upload your own",
-            value=str(examples[0].path) if examples else None,
-            file_types=["video", ".gif"],
-            size="sm",
-            min_width=56,
-            elem_id="gv-clip",
-        )
+        upload = gr.UploadButton("Upload your own", size="sm", min_width=56, elem_id="gv-upload")
         record = gr.Button("Webcam", size="sm", min_width=56, elem_id="gv-webcam")
-    return Clip(file, record, buttons)
+    first = str(examples[0].path) if examples else None
+    file = gr.File(first, visible=False, elem_id="gv-clip")
+    return Clip(file, upload, record, buttons)
 
 
 def chips(questions: Sequence[dict[str, Any]]) -> gr.HTML:
@@ -82,20 +83,39 @@ def chips(questions: Sequence[dict[str, Any]]) -> gr.HTML:
     )
 
 
-def wire(shared: Shared, panel: Clip, examples: Sequence[Example], preview: Previews) -> list[Any]:
+def wire(
+    engine: Engine, shared: Shared, panel: Clip, examples: Sequence[Example], preview: Previews
+) -> list[Any]:
     """The events that have shown the tokens of an example."""
     previews = []
 
     def on_clip() -> Changes:
         return {shared.ready: [], shared.notice: message()} | shared.cleared()
 
+    def on_upload(user: gr.Request, values: Values) -> Iterator[Changes]:
+        """The clip, its tokens and answers stay where the new one cannot be read."""
+        path = values[panel.upload]
+        yield {shared.notice: message(uploads.READING)}
+        try:
+            frames = shared.request(shared.unpacked(values)).frames
+            uploads.read(engine, path, frames, owner(user))
+        except StoppedError:
+            raise ended() from None
+        except Exception as error:
+            yield {shared.notice: message(explain(error), "problem")}
+            raise ended() from None
+        yield {panel.file: path} | on_clip()
+
     changed = [shared.ready, shared.notice, *shared.results]
-    preview(panel.file.upload(on_clip, None, changed, **AT_ONCE).then, live=False)
-    panel.file.upload(None, panel.file, None, js=linking(), **UNSEEN)
-    panel.record.click(None, None, None, js=RECORD, **UNSEEN)
+    outputs = [panel.file, *changed]
+    taken = shared.when(panel.upload.upload, on_upload, outputs, [panel.upload], **IN_LINE)
+    taken.success(None, panel.file, None, js=linking(), **UNSEEN)
+    preview(taken.success, live=False)
+    panel.record.click(None, None, shared.notice, js=RECORD, **UNSEEN)
     for button, example in zip(panel.examples, examples, strict=True):
 
-        def on_example(example: Example = example) -> Changes:
+        def on_example(user: gr.Request, example: Example = example) -> Changes:
+            engine.pages.end_upload(owner(user))
             chosen = {panel.file: str(example.path), shared.question: example.question}
             return chosen | on_clip() | {shared.ready: ready(example)}
 

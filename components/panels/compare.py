@@ -110,9 +110,10 @@ def wire(engine: Engine, shared: Shared, panel: Compare) -> list[Any]:
     own = [panel.notice, panel.table, panel.before]
     seen = [shared.notice, shared.viewer, shared.runs, shared.status]
     outputs = [*own, *seen, *shared.buttons]
+    page = engine, shared, panel.notice, panel.stop
     begun = [
-        starting(panel.start.click, engine, shared, panel.notice, on_compare, outputs, chosen),
-        starting(panel.sweep.click, engine, shared, panel.notice, on_sweep, outputs, needed),
+        starting(panel.start.click, *page, on_compare, outputs, chosen),
+        starting(panel.sweep.click, *page, on_sweep, outputs, needed),
     ]
 
     def on_stop(user: gr.Request, values: Values) -> Changes:

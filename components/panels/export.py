@@ -73,7 +73,6 @@ def panel() -> Export:
             if group == "Run":
                 opened = gr.UploadButton(
                     "Open a saved run (ZIP)",
-                    file_types=[".zip"],
                     size="sm",
                     min_width=150,
                     elem_id="gv-open",

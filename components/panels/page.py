@@ -201,7 +201,7 @@ def _wire(
     tuned = [
         *settings.wire(engine, shared, parts.settings, preview),
         *sides.wire(engine, shared, own, preview, compared),
-        *clip.wire(shared, parts.clip, examples, preview),
+        *clip.wire(engine, shared, parts.clip, examples, preview),
         link.wire(engine, shared, linked, own, results.curves, examples, blocks, preview),
     ]
     habits.wire(engine, shared, parts.habits, tuned, preview)

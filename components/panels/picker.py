@@ -7,10 +7,11 @@ from typing import Any, NamedTuple
 
 import gradio as gr
 
+from gleanvid.errors import UnreachableError
 from gleanvid.models.loading.precision import AUTO, PRECISIONS, parted, precision_of
 
 from ..server.hosts import neighbourhood
-from ..session.choosing import Choosing
+from ..session.choosing import LOOKING, Choosing
 from ..session.display import message
 from ..session.offers import Offer
 from ..session.progress import Progress
@@ -106,14 +107,23 @@ def wire(
         named = gr.update(choices=choices, value=rows[0].name if rows else None)
         return {panel.fold: gr.update(visible=True), panel.name: named}
 
-    def on_look(user: gr.Request, values: Values) -> str:
+    def on_look(user: gr.Request, values: Values) -> Iterator[Changes]:
+        """Nothing can be loaded where the hub cannot be asked for it: the sentence says what to do.
+
+        Other refusals may end elsewhere, so pressing the button tries again.
+        """
+        closed = False
         if not (name := str(values[panel.name] or "").strip()):
-            return ""
+            yield {panel.outlook: "", panel.load: gr.update(interactive=False)}
+            return
+        yield {panel.outlook: LOOKING.format(name=name), panel.load: gr.update(interactive=False)}
         try:
             how = values[panel.precision], int(values[frames])
-            return choosing.look(name, *how, visitor=address(user)).text
+            text = choosing.look(name, *how, visitor=address(user)).text
         except Exception as error:
-            return explain(error)
+            text, closed = explain(error), isinstance(error, UnreachableError)
+        able = choosing.now.over and not closed
+        yield {panel.outlook: text, panel.load: gr.update(interactive=able)}
 
     def on_load(user: gr.Request, values: Values) -> Iterator[Changes]:
         name = str(values[panel.name] or "").strip()
@@ -140,7 +150,7 @@ def wire(
     opened = panel.open.click(on_open, frames, [panel.fold, panel.name], **AT_ONCE)
     opened.success(on_join, None, outputs, **IN_LINE)
     for event in (opened.success, panel.name.input, panel.precision.input):
-        event(on_look, looked, panel.outlook, trigger_mode="always_last", **IN_LINE)
+        event(on_look, looked, [panel.outlook, panel.load], trigger_mode="always_last", **IN_LINE)
     loaded = panel.load.click(on_load, looked, outputs, **IN_LINE)
     preview(loaded.success, live=False)
     if choosing.first:

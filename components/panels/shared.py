@@ -104,7 +104,7 @@ class Shared:
     recordings: Mapping[str, Entry]  # by the name of their model: it comes with its clip
     packed: Packed  # the values of all settings, of the question and of A
     starters: tuple[gr.Button, ...]  # buttons that begin work at the model
-    stoppers: tuple[gr.Button, ...]
+    stoppers: tuple[gr.Button, ...]  # each ends what began beside it
 
     def when(
         self,
@@ -210,15 +210,21 @@ class Shared:
     def buttons(self) -> list[Any]:
         return [*self.starters, *self.stoppers]
 
-    def working(self, running: bool) -> Changes:
-        """Stop works while something runs, everything else before."""
-        free, stop = gr.update(interactive=not running), gr.update(interactive=running)
-        return dict.fromkeys(self.starters, free) | dict.fromkeys(self.stoppers, stop)
+    def working(self, running: bool, stop: gr.Button | None = None) -> Changes:
+        """``stop`` alone works while something runs, and every button that begins work before."""
+        begin = dict.fromkeys(self.starters, gr.update(interactive=not running))
+        end = {button: gr.update(interactive=button is stop) for button in self.stoppers}
+        return begin | end
 
 
 def owner(user: gr.Request) -> str:
     """The page that an event comes from."""
     return str(user.session_hash)
+
+
+def ended() -> gr.Error:
+    """To be raised where an event ends without a word, and those that follow its success do not."""
+    return gr.Error(visible=False, print_exception=False)
 
 
 def or_nothing(changes: Iterable[Changes]) -> Iterator[Changes]:
@@ -277,8 +283,9 @@ class Previews:
     def changes(self, page: str, request: Request, both: Sides) -> Iterator[Changes]:
         refused = {self.problem: refusal(request)}
         for update in sides.preview(self.engine, request, both, page):
-            stoppable = update.stoppable or self.engine.pages.busy(page)
-            stopping = {self.stop: gr.update(interactive=stoppable)}
+            stopping: Changes = {self.stop: gr.update(interactive=update.stoppable)}
+            if self.engine.pages.busy(page):  # its own Stop ends both
+                stopping = {}
             yield refused | stopping | self.shared.changes(update, both.turn)
 
 

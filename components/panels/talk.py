@@ -58,8 +58,9 @@ def wire(engine: Engine, shared: Shared, panel: Talk) -> None:
     picked = shared.ready.pick(on_pick, None, panel.question, **AT_ONCE)  # type: ignore[attr-defined]
     clicked = partial(gr.on, [panel.ask.click, panel.question.submit])
     viewer: Any = shared.viewer
+    page = engine, shared, shared.notice, panel.stop
     runs = [
-        starting(event, engine, shared, shared.notice, on_ask, shared.changed, [shared.exchanges])
+        starting(event, *page, on_ask, shared.changed, [shared.exchanges])
         for event in (clicked, picked.then, viewer.ask)
     ]
 

@@ -21,20 +21,21 @@ def starting(
     engine: Engine,
     shared: Shared,
     notice: gr.HTML,
+    stop: gr.Button,
     handler: Callable[..., Any],
     outputs: list[Any],
     also: Sequence[Any] = (),
 ) -> Any:
     """``handler`` on ``event``, once the work of this page is entered; see :meth:`Shared.when`.
 
-    A second click meanwhile is refused in ``notice``: Gradio shows no error of an event outside
-    its queue.
+    Meanwhile ``stop`` works, and no other of the buttons that stop or begin something. A second
+    click is refused in ``notice``: Gradio shows no error of an event outside its queue.
     """
 
     def on_start(user: gr.Request) -> Changes:
         if not engine.pages.start(owner(user)):
             raise gr.Error(BUSY, print_exception=False)
-        return {notice: message("Starting…")} | shared.working(True)
+        return {notice: message("Starting…")} | shared.working(True, stop)
 
     started = event(on_start, None, [notice, *shared.buttons], **AT_ONCE)
     started.failure(lambda: message(BUSY, "problem"), None, notice, **AT_ONCE)

@@ -108,13 +108,14 @@ class Line:
 
 
 class Pages:
-    """What every page has under way: its work, and beside it the last preview. By session."""
+    """What every page has under way: its work, its last preview, its last upload. By session."""
 
     def __init__(self, line: Line) -> None:
         self._line = line
         self._lock = threading.Lock()
         self._working: dict[str, Work] = {}
         self._previews: dict[str, Work] = {}
+        self._uploads: dict[str, Work] = {}
         self._turns: LRUCache[str, int] = LRUCache(SESSIONS)  # the last state of a page
 
     def start(self, session: str) -> bool:
@@ -161,6 +162,20 @@ class Pages:
         if before is not None:
             before.end("")
 
+    def begin_upload(self, session: str) -> Work:
+        """The reading of a clip that this session brings; the one before it ends in silence."""
+        self.end_upload(session)
+        with self._lock:
+            work = self._uploads[session] = Work()
+        return work
+
+    def end_upload(self, session: str) -> None:
+        """End the reading of a clip that this session has chosen another one for."""
+        with self._lock:
+            before = self._uploads.pop(session, None)
+        if before is not None:
+            before.end("")
+
     def busy(self, session: str | None) -> bool:
         """Whether this session has work under way that nobody stopped."""
         return session in self._working
@@ -174,7 +189,8 @@ class Pages:
     def stop(self, session: str) -> list[Work]:
         """Have the model leave all of this session's work within a layer, and forget it."""
         with self._lock:
-            entered = [of.pop(session, None) for of in (self._working, self._previews)]
+            kinds = (self._working, self._previews, self._uploads)
+            entered = [of.pop(session, None) for of in kinds]
         works = [work for work in entered if work is not None]
         for work in works:
             work.end()
@@ -185,7 +201,7 @@ class Pages:
         work.end()
         self._line.leave(work)
         with self._lock:
-            for held in (self._working, self._previews):
+            for held in (self._working, self._previews, self._uploads):
                 if session is not None and held.get(session) is work:
                     del held[session]
         work.over.set()

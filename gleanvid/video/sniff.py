@@ -16,6 +16,7 @@ from pathlib import Path
 from gleanvid.video.plan import UnreadableVideoError
 
 _HEAD = 4096  # bytes looked at
+OTHER = "choose a video file or a GIF"
 
 _CONTAINERS = (  # offset, signature, FFmpeg demuxer
     *((4, box, "mov") for box in (b"ftyp", b"moov", b"mdat", b"free", b"skip", b"wide", b"pnot")),
@@ -84,28 +85,28 @@ def _regular_file(path: Path, name: str) -> Path:
     if not stat.S_ISREG(status.st_mode):
         raise UnreadableVideoError(f"{name} is a device or a pipe, not a video file.")
     if status.st_size == 0:
-        raise UnreadableVideoError(f"{name} is empty.")
+        raise UnreadableVideoError(f"{name} is empty: {OTHER}.")
     return real
 
 
 def _container(head: bytes, name: str) -> str:
     """The FFmpeg demuxer for a file that starts with ``head``."""
     if any(head.startswith(mark, offset) for offset, mark in _IMAGES):
-        raise UnreadableVideoError(f"{name} is a still picture, not a video.")
+        raise UnreadableVideoError(f"{name} is a still picture, not a video: {OTHER}.")
     for offset, mark, demuxer in _CONTAINERS:
         if head.startswith(mark, offset):
             return demuxer
     if _is_transport_stream(head):
         return "mpegts"
     if any(head.startswith(mark, offset) for offset, mark in _SOUNDS):
-        raise UnreadableVideoError(f"{name} is a sound file; it has no picture.")
+        raise UnreadableVideoError(f"{name} is a sound file without a picture: {OTHER}.")
     text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
     if _PLAYLIST.match(text):
         raise UnreadableVideoError(
-            f"{name} is a playlist that points to other files; give the video file itself."
+            f"{name} is a playlist that points to other files: give the video file itself."
         )
     if _is_text(text):
-        raise UnreadableVideoError(f"{name} is text, not a video.")
+        raise UnreadableVideoError(f"{name} is text, not a video: {OTHER}.")
     raise UnreadableVideoError(
         f"{name} is not a video, or not in a format that can be read "
         "(MP4, MOV, MKV, WebM, AVI, MPEG, TS, WMV, FLV, Ogg, GIF)."

@@ -50,7 +50,8 @@ def browser():
 def clips(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("clips")
     write_clip(folder / "square.mp4")
-    (folder / "broken.mp4").write_bytes(b"this is no video at all" * 50)
+    for name in ("broken.mp4", "notes.txt"):
+        (folder / name).write_bytes(b"this is no video at all" * 50)
     return folder
 
 

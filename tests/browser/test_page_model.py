@@ -36,7 +36,7 @@ def page(window, hub, published):  # noqa: F811
     with serving() as (_, url):
         page = opened_at(window, url)
         page.get_by_role("button", name="Load a real model").click()
-        until(page, lambda: page.locator(".gv-outlook").inner_text())
+        looked(page, "")
         yield page
         page.close()
 
@@ -46,8 +46,14 @@ def choose(page, name):
     before = page.locator(".gv-outlook").inner_text()
     page.get_by_label("Checkpoint").fill(name)
     page.get_by_label("Checkpoint").press("Enter")
-    until(page, lambda: page.locator(".gv-outlook").inner_text() != before)
-    return page.locator(".gv-outlook").inner_text()
+    return looked(page, before)
+
+
+def looked(page, before):
+    """What stands there once a model was looked at."""
+    line = page.locator(".gv-outlook")
+    until(page, lambda: line.inner_text() != before and "Looking at" not in line.inner_text())
+    return line.inner_text()
 
 
 def press(page, name):

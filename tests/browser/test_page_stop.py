@@ -21,6 +21,7 @@ def test_stop_in_compare_leaves_its_finished_rows_in_use(visit, library):
     library.closed.clear()
     try:
         visit.wait_for_selector(".gv-table tr.gv-running")
+        assert visit.get_by_role("button", name="Stop", exact=True).count() == 1
         visit.click("#gv-compare-stop")
         assert library.closed.wait(1.0)
         visit.wait_for_selector("#gv-compare-start:not([disabled])")

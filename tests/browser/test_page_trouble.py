@@ -11,9 +11,22 @@ RUNNING = ".gv-pane[data-side=b] .gv-answered[data-running]"
 def test_bad_input_gets_a_message_and_the_session_goes_on(visit, clips):
     ask(visit, "   ")
     notice(visit, "Type a question")
-    upload(visit, str(clips / "broken.mp4"))
-    notice(visit, "not a video that can be read")
-    assert visit.locator(".gv-viewer").get_attribute("data-state") == "empty"
+    before = name(visit, "b"), reply(visit, "b").inner_text(), caption(visit)
+    for bad in ("broken.mp4", "notes.txt"):
+        visit.set_input_files(".gv-examples input[type=file]", clips / bad)
+        notice(visit, f"{bad} is not a video that can be read")
+        assert visit.locator(".gv-viewer").get_attribute("data-state") == "ready"
+        assert (name(visit, "b"), reply(visit, "b").inner_text(), caption(visit)) == before
+        assert visit.locator(".gv-chip").count() == 2  # the ready questions of the clip
+        assert not visit.locator(".toast-wrap").inner_text()
+    visit.evaluate("""navigator.mediaDevices.getUserMedia =
+      () => Promise.reject(new DOMException("", "NotAllowedError"))""")
+    visit.get_by_role("button", name="Webcam").click()
+    notice(visit, "allow the camera in the browser's address bar, or upload a file")
+    ask(visit, "What moves?")
+    answered(visit)
+    upload(visit, str(clips / "square.mp4"))
+    notice(visit, "Used 32")
     visit.get_by_role("button", name="Square").click()
     notice(visit, "Used 32")
     visit.get_by_role("combobox", name="Model").click()

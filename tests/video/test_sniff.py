@@ -127,5 +127,5 @@ def test_every_container_is_known_by_its_first_bytes(tmp_path):
 
 def test_control_characters_of_a_name_stay_out_of_messages(tmp_path):
     (tmp_path / "a\n\x1b[31mb.mp4").write_bytes(b"")
-    with pytest.raises(VideoError, match=r"^a\?\?\[31mb\.mp4 is empty\.$"):
+    with pytest.raises(VideoError, match=r"^a\?\?\[31mb\.mp4 is empty: "):
         read_video(tmp_path / "a\n\x1b[31mb.mp4")

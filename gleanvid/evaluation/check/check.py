@@ -11,10 +11,10 @@ import numpy as np
 from gleanvid.compressors.gleanvid import GleanVID
 from gleanvid.evaluation.bench.machine import describe_machine
 from gleanvid.evaluation.check import times
-from gleanvid.evaluation.check.laws import examine
+from gleanvid.evaluation.check.laws import LAWS, examine
 from gleanvid.evaluation.check.report import Report
 from gleanvid.models.base import ModelAdapter
-from gleanvid.types import Video
+from gleanvid.types import StoppedError, Video
 
 TESTED_FRAMES = 8  # of the clip, for the laws: their reference reads a mask of all columns
 
@@ -28,8 +28,9 @@ def check(
 ) -> Report:
     """Test GleanVID at 25 % on ``model`` and ``video``, and time it unless ``quick``.
 
-    ``on_progress`` hears a few words about each step; what it raises ends the check. A law that
-    does not hold is in ``Report.failed``; ``ModelError`` is raised where the model cannot run.
+    ``on_progress`` hears a few words about each step; what it raises ends the check, and a
+    ``StoppedError`` leaves a report of what was tested until then. A law that does not hold is in
+    ``Report.failed``; ``ModelError`` is raised where the model cannot run.
     """
     tell = on_progress or (lambda text: None)
     machine = describe_machine(model.device)
@@ -45,11 +46,16 @@ def check(
         "tokens_tested": len(encoded.tokens),
     }
     facts = {"machine": machine, "model": _model_facts(model), "clip": clip}
-    if quick:
-        return Report(facts, findings)
+    missing = tuple(LAWS)[len(findings) :]
+    if quick or missing:
+        more = () if quick else ("times",)
+        return Report(facts, findings, not_tested=missing and missing + more)
     del encoded
-    encode_s, timed = times.timings(model, video, tell)
-    said = times.advice(timed, times.pays_from(model, video, tell), len(video))
+    try:
+        encode_s, timed = times.timings(model, video, tell)
+        said = times.advice(timed, times.pays_from(model, video, tell), len(video))
+    except StoppedError:
+        return Report(facts, findings, not_tested=("times",))
     said += times.caution(machine)
     return Report(facts, findings, timed, encode_s, said)
 

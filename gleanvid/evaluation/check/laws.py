@@ -27,7 +27,7 @@ from gleanvid.models.base import ModelAdapter
 from gleanvid.models.boundary.prompt import original_positions
 from gleanvid.models.encoded import Encoded
 from gleanvid.models.generation.sampling import Sampling
-from gleanvid.types import Compression, VideoTokens
+from gleanvid.types import Compression, StoppedError, VideoTokens
 
 SPREAD, COLUMNS = "of the spread", "columns"
 
@@ -180,13 +180,19 @@ def examine(
     method: Compressor,
     on_law: Callable[[str], None] | None = None,
 ) -> tuple[Finding, ...]:
-    """Every law on one clip; ``method`` prunes ahead of the model. One that raises has failed."""
+    """Every law on one clip; ``method`` prunes ahead of the model. One that raises has failed.
+
+    Where ``on_law`` raises ``StoppedError``, the laws before.
+    """
     found = []
     with model.lock:
         case = Case(model, encoded, method)
         for name, law in LAWS.items():
-            if on_law:
-                on_law(name)
+            try:
+                if on_law:
+                    on_law(name)
+            except StoppedError:
+                break
             try:
                 found.append(law(case))
             except Exception as error:

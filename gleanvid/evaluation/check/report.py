@@ -61,6 +61,7 @@ class Report:
     timings: tuple[Timing, ...] = ()  # all tokens first
     encode_s: float | None = None
     advice: tuple[str, ...] = field(default=())  # what the times say, in sentences
+    not_tested: tuple[str, ...] = ()  # laws, and "times", where the check was stopped before them
 
     @property
     def failed(self) -> tuple[str, ...]:
@@ -72,9 +73,10 @@ class Report:
         for row in rows:
             row["figure"] = None if row["figure"] != row["figure"] else row["figure"]
         return {
-            "passed": not self.failed,
+            "passed": not (self.failed or self.not_tested),
             **self.facts,
             "findings": rows,
+            "not_tested": list(self.not_tested),
             "encode_s": self.encode_s,
             "timings": [asdict(one) for one in self.timings],
             "advice": list(self.advice),
@@ -84,9 +86,8 @@ class Report:
         """The report as Markdown."""
         model, clip = self.facts["model"], self.facts["clip"]
         size = "x".join(map(str, clip["frame_size"]))
-        result = f"FAILED: {', '.join(self.failed)}" if self.failed else "everything holds"
         parts = [
-            f"# GleanVID on this machine: {result}",
+            f"# GleanVID on this machine: {self._result()}",
             f"{model['name']} ({model['class']}), {model['dtype']}, {model['attention']}; "
             f"{in_words(self.facts['machine'])}",
             f"{clip['frames']} frames of {size} pixels, decoder {clip['decoder']}, processor "
@@ -101,7 +102,14 @@ class Report:
         if self.timings:
             parts += [f"## Time and memory\n\nEncoding: {self.encode_s:.3f} s.", self._times()]
         parts.append("\n".join(f"- {sentence}" for sentence in self.advice))
+        if self.not_tested:
+            parts.append(f"Stopped before the end. Not tested: {', '.join(self.not_tested)}.")
         return "\n\n".join(part.strip() for part in parts) + "\n"
+
+    def _result(self) -> str:
+        if self.failed:
+            return f"FAILED: {', '.join(self.failed)}"
+        return "stopped; what was tested holds" if self.not_tested else "everything holds"
 
     def _times(self) -> str:
         heads = ["kept", "tokens", "compress ms", "prefill ms", "ms a token", "peak MiB"]

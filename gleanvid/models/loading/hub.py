@@ -24,7 +24,7 @@ from huggingface_hub.errors import (
     RepositoryNotFoundError,
 )
 
-from gleanvid.errors import ModelError
+from gleanvid.errors import ModelError, UnreachableError
 
 SECONDS = 2.0  # longer than any hub that is worth downloading gigabytes from needs
 
@@ -82,7 +82,7 @@ def explaining(name: str) -> Iterator[None]:
     except GatedRepoError as error:
         raise ModelError(_gated(name)) from error
     except HfHubHTTPError as error:
-        raise ModelError(_refused(name, error)) from error
+        raise _refused(name, error) from error
     except HFValidationError as error:
         raise ModelError(f"{name[:80]!r} is no name of a model: it is OWNER/NAME.") from error
     except HTTPError as error:  # of the way there
@@ -91,9 +91,8 @@ def explaining(name: str) -> Iterator[None]:
             "here is kept: choose it again to go on."
         ) from error
     except TimeoutError as error:
-        raise ModelError(
-            f"{constants.ENDPOINT} takes too long to say what {name} is. Try again in a minute."
-        ) from error
+        text = f"{constants.ENDPOINT} takes too long to say what {name} is: {_otherwise(name)}."
+        raise UnreachableError(text) from error
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise ModelError(
@@ -111,10 +110,15 @@ def unreachable(name: str) -> ModelError:
     if is_offline_mode():
         why = "HF_HUB_OFFLINE=1 forbids downloads: unset it"
     else:
-        why = f"{constants.ENDPOINT} does not answer: check the network (a mirror: HF_ENDPOINT)"
-    return ModelError(
-        f"{name} is not on this machine, and {why}, or run 'hf download {name}' where there is a "
-        "network and give the folder."
+        why = f"{constants.ENDPOINT} does not answer: check the network"
+    return UnreachableError(f"{name} is not on this machine, and {why}, {_otherwise(name)}.")
+
+
+def _otherwise(name: str) -> str:
+    """What to do without the hub, as the end of a sentence."""
+    return (
+        "set HF_ENDPOINT to a mirror or HF_HOME to a cache that has it, or run "
+        f"'hf download {name}' where there is a network and give the folder"
     )
 
 
@@ -128,16 +132,17 @@ def _gated(name: str) -> str:
     return f"{name} is gated and the token has no access to it: accept its terms at {page}."
 
 
-def _refused(name: str, error: HfHubHTTPError) -> str:
+def _refused(name: str, error: HfHubHTTPError) -> ModelError:
     status, given = error.response.status_code, get_token() is not None
     if given and status in (401, 403):
-        return (
+        return ModelError(
             f"The hub refused the token when asked for {name}: 'hf auth login' with a valid one, "
             "or unset HF_TOKEN for models that need none."
         )
     if isinstance(error, RepositoryNotFoundError) or status == 404:
-        return (
+        return ModelError(
             f"There is no model {name} at {constants.ENDPOINT}, or it is private: check the name, "
             "or 'hf auth login'."
         )
-    return f"The hub answered {status} when asked for {name}. Try again in a minute."
+    text = f"{constants.ENDPOINT} answered {status} when asked for {name}: try again in a minute"
+    return UnreachableError(f"{text}, {_otherwise(name)}.")

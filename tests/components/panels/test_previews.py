@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import gradio as gr
 import pytest
 
 import tests.components.fake as fake
 from components.panels.page import build_app
-from components.panels.shared import or_nothing
+from components.panels.shared import Previews, Shared, or_nothing
+from components.session import sides
 from components.session.engine import Engine
+from components.session.request import Sides
+from components.session.updates import PageUpdate
 
 SKIP = gr.skip()
+ON, OFF = ({"interactive": on, "__type__": "update"} for on in (True, False))
 
 
 @pytest.fixture(scope="module")
@@ -39,3 +45,27 @@ def test_no_event_outside_the_queue_is_skipped_for_the_one_before(events):
 def test_nothing_is_said_only_where_there_is_nothing_to_say(changes, yielded):
     """A last word that takes back would erase the words before it: see Previews."""
     assert list(or_nothing(changes)) == yielded
+
+
+def test_of_several_buttons_that_stop_something_one_works():
+    page = SimpleNamespace(starters=("ask", "compare"), stoppers=("stop", "stop comparing"))
+    working = Shared.working(page, True, "stop comparing")
+    assert working == {"ask": OFF, "compare": OFF, "stop": OFF, "stop comparing": ON}
+    assert Shared.working(page, False) == {
+        "ask": ON,
+        "compare": ON,
+        "stop": OFF,
+        "stop comparing": OFF,
+    }
+
+
+@pytest.mark.parametrize("busy", [False, True])
+def test_a_preview_beside_other_work_brings_no_second_stop(busy, monkeypatch):
+    waiting = [PageUpdate(stoppable=True), PageUpdate()]
+    monkeypatch.setattr(sides, "preview", lambda *given: iter(waiting))
+    engine = SimpleNamespace(pages=SimpleNamespace(busy=lambda page: busy))
+    shared = SimpleNamespace(changes=lambda update, turn: {})
+    asked = SimpleNamespace(compressor=lambda: None)
+    page = SimpleNamespace(engine=engine, shared=shared, stop="stop", problem="problem")
+    changed = [change.get("stop") for change in Previews.changes(page, "me", asked, Sides())]
+    assert changed == ([None, None] if busy else [ON, OFF])

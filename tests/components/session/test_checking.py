@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from gleanvid import GleanVID
 from gleanvid.evaluation.bench.machine import describe_machine
 from gleanvid.evaluation.check import check
 from gleanvid.evaluation.check.report import Finding, Report
+from gleanvid.types import StoppedError
 from tests.components import fake
 
 pytestmark = pytest.mark.usefixtures("cache")
@@ -74,11 +76,14 @@ def test_it_ends_at_the_next_step_once_it_is_stopped(engine, clip, monkeypatch):
     steps = []
 
     def endless(model, video, quick, on_progress):
-        for number in range(10_000):
-            steps.append(number)
-            on_progress(f"step {number}")
-            time.sleep(0.001)
-        raise AssertionError("nobody stopped it")
+        tested = []
+        with suppress(StoppedError):
+            for number in range(10_000):
+                on_progress(f"step {number}")
+                time.sleep(0.3 if number == 3 else 0.001)  # in which it is stopped
+                tested.append(Finding(f"law {number}", "of features", 0, 0, "columns"))
+        steps.extend(tested)
+        return Report(FACTS, tuple(tested), not_tested=("times",))
 
     monkeypatch.setattr(check, "check", endless)
 
@@ -86,9 +91,12 @@ def test_it_ends_at_the_next_step_once_it_is_stopped(engine, clip, monkeypatch):
         if update.notice["text"] == "Checking: step 3…":
             engine.pages.stop("me")
 
-    last = checked(engine, clip, heard=stop)[-1]
-    assert last.notice["text"] == "Stopped." and last.done and last.report is None
-    assert len(steps) < 10_000
+    *_, stopping, last = checked(engine, clip, heard=stop)
+    assert stopping.notice["text"] == checking.STOPPING
+    assert last.notice["text"] == "Stopped." + checking.TESTED and last.done
+    assert last.report.findings == tuple(steps) and len(steps) == 4
+    said = checking.as_text(last.report)
+    assert "`law 3`" in said and "stopped" in said and "Not tested: times" in said
 
 
 def test_a_check_that_a_page_gives_up_frees_the_model(engine, clip, monkeypatch):

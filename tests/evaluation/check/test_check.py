@@ -18,6 +18,7 @@ from gleanvid.models import load_model
 from gleanvid.models.boundary import hooks, prompt
 from gleanvid.models.boundary.decoding import Prefilled
 from gleanvid.models.generation.prefix import Prefix
+from gleanvid.types import StoppedError
 from tests.models import tiny_qwen
 from tests.models.tiny import noise_video
 
@@ -43,6 +44,25 @@ def test_an_intact_model_passes_and_a_wrong_position_would_not(model):
     assert found["deepstack"].note == ""  # tested, not skipped
     assert found["keep_all"].figure == found["keep_all"].bound == 0
     assert found["prefill"].control > 100 * found["prefill"].bound
+
+
+def stopping_at(text):
+    """Hears what is tested, and wants the check to end there."""
+
+    def heard(told):
+        if told == text:
+            raise StoppedError
+
+    return heard
+
+
+def test_a_check_that_is_stopped_keeps_what_was_tested(model):
+    report = check(model, VIDEO, on_progress=stopping_at("rows"))
+    assert [one.name for one in report.findings] == ["keep_all", "positions"]
+    assert report.not_tested[0] == "rows" and report.not_tested[-2:] == ("hooks", "times")
+    assert not report.failed and not report.as_dict()["passed"]
+    assert "`positions`" in report.text() and "Not tested: rows, " in report.text()
+    assert "stopped" in report.text().splitlines()[0]
 
 
 def shifted(change):

@@ -1,0 +1,64 @@
+"""What becomes of a clip that is uploaded: it takes its place once it can be read."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import gradio as gr
+import pytest
+
+from components.panels.page import build_app
+from components.panels.shared import GATHER
+from components.session import uploads
+from components.session.engine import Engine
+from tests.components.fake import Library, write_clip
+
+USER = SimpleNamespace(session_hash="me")
+
+
+@pytest.fixture(scope="module")
+def page():
+    return build_app(Engine(Library()))
+
+
+def uploaded(page, path):
+    """What an upload changes, by id or kind of the widget, and the error that ended the event."""
+    events = list(page.fns.values())
+    gather = next(event for event in events if event.js == GATHER)
+    event = next(event for event in events if event.name == "on_upload")
+    values = {widget: widget.value for widget in event.inputs}
+    values |= {gather.outputs[0]: [*(widget.value for widget in gather.inputs), 0]}
+    (button,) = (widget for widget in values if widget.elem_id == "gv-upload")
+    changed, refused = [], None
+    try:
+        for changes in event.fn(USER, values | {button: path}):
+            changed.append(
+                {widget.elem_id or type(widget).__name__: new for widget, new in changes.items()}
+            )
+    except gr.Error as error:
+        refused = error
+    return changed, refused
+
+
+@pytest.mark.parametrize("name", ["broken.mp4", "notes.txt"])
+def test_a_bad_file_leaves_the_page_as_it_is_and_no_box_pops_up(page, tmp_path, name):
+    (tmp_path / name).write_bytes(b"this is no video at all" * 9)
+    (reading, refusal), error = uploaded(page, str(tmp_path / name))
+    assert reading == {"HTML": {"text": uploads.READING, "kind": "quiet"}}
+    assert refusal == {
+        "HTML": {"text": f"{name} is not a video that can be read.", "kind": "problem"}
+    }
+    assert error.visible is False  # what would follow the success of the event does not
+
+
+def test_a_clip_that_can_be_read_takes_the_place_of_the_one_before(page, tmp_path):
+    write_clip(tmp_path / "clip.mp4")
+    (_, taken), error = uploaded(page, str(tmp_path / "clip.mp4"))
+    assert taken["gv-clip"] == str(tmp_path / "clip.mp4") and "gv-tokens" in taken
+    assert error is None
+
+
+def test_a_file_of_any_type_reaches_our_own_check(page):
+    """Gradio would refuse it before, in its own words."""
+    buttons = [one for one in page.blocks.values() if isinstance(one, gr.UploadButton)]
+    assert len(buttons) == 2 and {one.file_types is None for one in buttons} == {True}
