@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -74,6 +75,8 @@ def cost_table(run: Any) -> str:
         "peak memory": f"{cost.peak_memory_mib:.0f} MiB",
         "prefill MAC": f"{flops} (-{cost.flops_reduction:.1%})",
     }
+    if math.isnan(cost.peak_memory_mib):  # a server's is not known
+        del lines["peak memory"]
     if (ratio := run.compression.trace.get("budget_over_width")) is not None:
         lines["kept / width"] = f"{float(ratio):.2f}"
     if sentence := str(saturation(run.compression) or ""):

@@ -128,6 +128,7 @@ def table(loads: Sequence[Load]) -> str:
     header = (
         "kept",
         "at once",
+        "requests",
         "prompt tokens",
         "requests/s",
         "first token s",
@@ -142,6 +143,7 @@ def table(loads: Sequence[Load]) -> str:
             (
                 load.label,
                 str(load.concurrency),
+                str(load.requests),
                 f"{load.prompt_tokens:.0f}",
                 _with_ratio(load.requests_per_s, base.requests_per_s if base else None),
                 _with_ratio(load.first_token_s, base.first_token_s if base else None),

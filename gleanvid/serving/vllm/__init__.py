@@ -27,5 +27,6 @@ def register() -> None:
 
     for architecture, name in MODELS.items():
         ModelRegistry.register_model(architecture, f"gleanvid.serving.vllm.models:{name}")
-        check_at_start(architecture)
+    for architecture in ModelRegistry.get_supported_archs():
+        check_at_start(architecture)  # of every model: one that we do not serve is refused
     prune_on_cpu()

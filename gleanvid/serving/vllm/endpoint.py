@@ -25,6 +25,8 @@ class RecordsEndpoint:
         """Add the route."""
         from fastapi import Header, HTTPException
 
+        from gleanvid.serving.vllm.start import WORKER
+
         async def records(
             since: int = 0, uuid: str | None = None, authorization: str = Header("")
         ) -> Any:
@@ -39,6 +41,8 @@ class RecordsEndpoint:
             config = engine.vllm_config.model_config
             if getattr(config.hf_config, "gleanvid", None) is None:
                 raise HTTPException(404, "this server was started without a method of GleanVID")
+            if engine.vllm_config.parallel_config.worker_extension_cls != WORKER:
+                raise HTTPException(404, "another --worker-extension-cls has the place of records")
             found = await engine.collective_rpc("gleanvid_records", args=(since, uuid))
             told = found[0] | {"records": latest(found[0]["records"])}
             return told | {"pruning_rate": config.multimodal_config.video_pruning_rate}

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import functools
+import logging
+from collections.abc import Mapping
+from difflib import get_close_matches
 from typing import Any
 
 from gleanvid.compressors import Compressor, from_settings
+from gleanvid.serving.vllm import MODELS
 from gleanvid.serving.vllm.methods import chosen_method
 
+_LOG = logging.getLogger("vllm.gleanvid")  # below vLLM's own, so that its server shows it
+KEY = "gleanvid"  # in --additional-config
 WORKER = "gleanvid.serving.vllm.records.WorkerRecords"
 
 
@@ -36,11 +42,18 @@ def take_settings(vllm_config: Any) -> None:
     That configuration reaches every process of vLLM: the one that sizes prompts and names videos in
     caches, and those that run the model. Raises ``ValueError`` for what cannot be served.
     """
-    rate = vllm_config.model_config.multimodal_config.video_pruning_rate
-    given = vllm_config.additional_config
-    method = chosen_method(given.get("gleanvid") if isinstance(given, dict) else None, rate)
-    if method is None:
+    given = _given(vllm_config.additional_config)
+    if given is None:
         return
+    architecture = vllm_config.model_config.architecture
+    if architecture not in MODELS:  # another model, or another implementation of one of ours
+        raise ValueError(
+            f"GleanVID does not serve {architecture}, but {', '.join(MODELS)} as vLLM itself "
+            f'implements them: leave "{KEY}" out of --additional-config'
+        )
+    rate = vllm_config.model_config.multimodal_config.video_pruning_rate
+    method = chosen_method(given, rate)
+    assert method is not None
     if vllm_config.speculative_config is not None:
         raise ValueError(
             f"{method.name} is not served together with speculative decoding, whose draft model "
@@ -49,6 +62,20 @@ def take_settings(vllm_config: Any) -> None:
     vllm_config.model_config.hf_config.gleanvid = method.settings()
     if not vllm_config.parallel_config.worker_extension_cls:
         vllm_config.parallel_config.worker_extension_cls = WORKER
+    told = {key: value for key, value in method.settings().items() if key != "retention_ratio"}
+    _LOG.info("GleanVID keeps %.4g%% of every video's tokens: %s", 100 * (1 - rate), told)
+
+
+def _given(additional: Any) -> Any:
+    """What ``--additional-config`` has for us; raises ``ValueError`` for a misspelt key."""
+    if not isinstance(additional, Mapping):
+        return None
+    if KEY in additional:
+        return additional[KEY]
+    known = {str(key).casefold(): key for key in additional}
+    if close := get_close_matches(KEY, known, 1, cutoff=0.75):
+        raise ValueError(f"--additional-config has {known[close[0]]!r}: write {KEY!r}")
+    return None
 
 
 def method_of(hf_config: Any) -> Compressor | None:

@@ -23,7 +23,7 @@ QUIET = {
     "HF_HUB_OFFLINE": "1",
 }
 HERE = QUIET | {"VLLM_CPU_KVCACHE_SPACE": "1", "VLLM_ENABLE_V1_MULTIPROCESSING": "0"}
-ENVIRONMENT = QUIET | {"VLLM_CPU_KVCACHE_SPACE": "2", "VLLM_PLUGINS": "gleanvid"}
+ENVIRONMENT = QUIET | {"VLLM_CPU_KVCACHE_SPACE": "1", "VLLM_PLUGINS": "gleanvid"}
 
 
 def command(method, rate: float | None, *more: str) -> list[str]:

@@ -13,6 +13,7 @@ from starlette.testclient import TestClient
 from gleanvid.serving.vllm import client, endpoint
 from gleanvid.serving.vllm.client import Server
 from gleanvid.serving.vllm.endpoint import RecordsEndpoint
+from gleanvid.serving.vllm.start import WORKER
 from gleanvid.types import ModelError, StoppedError
 
 QUESTION = [{"type": "text", "text": "What?"}]
@@ -142,7 +143,7 @@ def test_what_is_no_server_of_vllm_is_called_that(evil, text):
         Server(evil.url).model()
 
 
-def served(records=(), **args):
+def served(records=(), worker=WORKER, **args):
     """The endpoint over a stand-in for the engine."""
 
     class Engine:
@@ -150,7 +151,8 @@ def served(records=(), **args):
             model_config=SimpleNamespace(
                 hf_config=SimpleNamespace(gleanvid={"name": "gleanvid"}),
                 multimodal_config=SimpleNamespace(video_pruning_rate=0.75),
-            )
+            ),
+            parallel_config=SimpleNamespace(worker_extension_cls=worker),
         )
 
         async def collective_rpc(self, name, args):
@@ -198,3 +200,8 @@ def test_records_in_one_answer_are_bounded_and_the_last_ones(monkeypatch):
     records = [{"number": n, "grid": [1, 2, 5], "keep": list(range(10))} for n in range(1, 9)]
     found = json.loads(told(served(records)).text)
     assert [record["number"] for record in found["records"]] == [7, 8] and found["count"] == 8
+
+
+def test_a_server_whose_workers_have_another_extension_tells_no_records():
+    answer = told(served(worker="another.Extension"))
+    assert answer.status_code == 404 and "--worker-extension-cls" in answer.text

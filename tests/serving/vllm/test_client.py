@@ -11,6 +11,7 @@ import torch
 from PIL import Image
 
 import gleanvid
+from gleanvid.cli.ask import cost_table
 from gleanvid.serving.vllm.client import frames_part
 from gleanvid.serving.vllm.records import Records, digest
 from gleanvid.serving.vllm.remote import load_served
@@ -46,6 +47,13 @@ def test_a_served_answer_has_the_server_s_words_and_masks(stand, served, video):
     assert (run.cost.prompt_tokens, run.cost.prompt_tokens_kept) == (430, 130)
     again = gleanvid.ask(video, "What else?", served)  # from the server's caches: no new record
     assert again.compression.keep.tolist() == list(range(100, 200))
+
+
+def test_the_memory_of_a_server_is_not_told_as_a_number(served, video):
+    run = gleanvid.ask(video, "What moves?", served)
+    assert "nan" not in cost_table(run) and "prompt tokens  430 -> 130" in cost_table(run)
+    known = replace(run, cost=replace(run.cost, peak_memory_mib=3.0))
+    assert "peak memory    3 MiB" in cost_table(known)
 
 
 def test_records_of_other_clients_with_the_same_grid_are_not_taken(stand, served, video):

@@ -13,6 +13,7 @@ from gleanvid.compressors import COMPRESSORS
 from gleanvid.serving.vllm import MODELS, register
 from gleanvid.serving.vllm.start import method_of, take_settings
 
+OTHER = "LlavaForConditionalGeneration"
 ROOT = Path(__file__).parents[3]
 
 
@@ -29,7 +30,12 @@ def vllm(monkeypatch):
     """As much of vLLM as the plug-in touches; the platform is no CPU."""
     registered, known = {}, {"Qwen3_5ForConditionalGeneration": Known}
     parts = {
-        "vllm": {"ModelRegistry": SimpleNamespace(register_model=registered.__setitem__)},
+        "vllm": {
+            "ModelRegistry": SimpleNamespace(
+                register_model=registered.__setitem__,
+                get_supported_archs=lambda: [*registered, OTHER],
+            )
+        },
         "vllm.platforms": {"current_platform": SimpleNamespace(is_cpu=lambda: False)},
         "vllm.model_executor": {},
         "vllm.model_executor.models": {},
@@ -45,10 +51,12 @@ def vllm(monkeypatch):
     return SimpleNamespace(registered=registered, checks=known)
 
 
-def config(given, rate=0.75, speculative=None):
+def config(given, rate=0.75, speculative=None, architecture="Qwen3VLForConditionalGeneration"):
     multimodal = SimpleNamespace(video_pruning_rate=rate)
     return SimpleNamespace(
-        model_config=SimpleNamespace(multimodal_config=multimodal, hf_config=SimpleNamespace()),
+        model_config=SimpleNamespace(
+            multimodal_config=multimodal, hf_config=SimpleNamespace(), architecture=architecture
+        ),
         parallel_config=SimpleNamespace(worker_extension_cls=""),
         speculative_config=speculative,
         additional_config={} if given is None else {"gleanvid": given},
@@ -65,7 +73,8 @@ def test_every_architecture_gets_its_class_and_its_check_once(vllm):
     register()
     checks = dict(vllm.checks)
     register()  # vLLM does so in every process, and may twice
-    assert vllm.checks == checks and checks.keys() == MODELS.keys() == vllm.registered.keys()
+    assert vllm.checks == checks and checks.keys() == {*MODELS, OTHER}
+    assert vllm.registered.keys() == MODELS.keys()
     text = (ROOT / "gleanvid/serving/vllm/models.py").read_text(encoding="utf-8")
     for place in vllm.registered.values():
         module, name = place.split(":")
@@ -93,6 +102,36 @@ def test_wrong_options_end_the_start():
         take_settings(config("fastv"))
     with pytest.raises(ValueError, match="leave out --speculative-config"):
         take_settings(config("gleanvid", speculative=object()))
+
+
+def test_a_model_that_is_not_served_is_refused_and_else_left_alone(vllm):
+    register()
+    check = vllm.checks[OTHER].verify_and_update_config
+    with pytest.raises(ValueError, match=f"does not serve {OTHER}, but Qwen3VL"):
+        check(config("gleanvid", architecture=OTHER))
+    other = config(None, architecture=OTHER)
+    other.model_config.multimodal_config = None  # a model of words alone
+    check(other)
+    assert method_of(other.model_config.hf_config) is None
+
+
+@pytest.mark.parametrize("key", ["gleanvd", "GleanVID", "glean_vid"])
+def test_a_misspelt_key_ends_the_start(key):
+    asked = config(None)
+    asked.additional_config = {"other": 1, key: "gleanvid"}
+    with pytest.raises(ValueError, match=f"has '{key}': write 'gleanvid'"):
+        take_settings(asked)
+    del asked.additional_config[key]
+    take_settings(asked)
+    assert method_of(asked.model_config.hf_config) is None
+
+
+def test_the_start_says_what_is_kept(caplog):
+    with caplog.at_level("INFO", "vllm.gleanvid"):
+        take_settings(config({"name": "gleanvid", "tau": 2.0}, rate=0.9))
+    (line,) = caplog.messages
+    assert line.startswith("GleanVID keeps 10% of every video's tokens: {'name': 'gleanvid'")
+    assert "'tau': 2.0" in line and "retention_ratio" not in line
 
 
 def test_the_package_is_light_and_needs_no_vllm():
