@@ -16,7 +16,7 @@ from . import notice
 from .shared import AT_ONCE, Changes, Shared, Values, owner
 from .working import halted, starting
 
-SAVED = "Made beforehand: move a slider, or ask, to run it here."
+SAVED = "Made beforehand with the built-in model: move a slider, or ask, to run it here."
 
 
 class Talk(NamedTuple):
