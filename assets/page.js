@@ -86,10 +86,10 @@
   // A link is shown as soon as the page has taken its settings; what was kept is on show already.
   // What a hand has put into the address meanwhile is no link.
   const opened = location.search;
-  window.gvOpenLink = (kept) => {
+  window.gvOpenLink = (kept, isStart = false) => {
     const query = new URLSearchParams(opened);
     const said = [...query.keys()].some((key) => !["tab", "view", "__theme"].includes(key));
-    if (said && !kept) document.querySelector("#gv-refresh")?.click();
+    if ((said || isStart) && !kept) document.querySelector("#gv-refresh")?.click();
   };
   document.addEventListener("input", ({ target }) => {
     if (target.matches?.("input[name=gv-view]")) gvLink("view", target.value, "kept");

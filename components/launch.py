@@ -161,7 +161,8 @@ def serve(options: argparse.Namespace) -> None:
         choosing = Choosing(engine, names(options), strict, options.device, first)
         recordings = shelf.entries() if shelf else []
         choice = choosing if options.offer or first or not strict else None
-        page = build_app(engine, models, examples.examples(), limits, choice, recordings)
+        served = loading.served(options.model)
+        page = build_app(engine, models, examples.examples(), limits, choice, recordings, served)
         reached, proxies = options.allow_host, options.trusted_proxy
         where = options.host, options.port, options.share
         launch = serving.options(*where, limits, reached, proxies, options.mcp)

@@ -108,7 +108,9 @@ def wire(
 
     changed = [shared.ready, shared.notice, *shared.results]
     outputs = [panel.file, *changed]
-    taken = shared.when(panel.upload.upload, on_upload, outputs, [panel.upload], **IN_LINE)
+    # A second clip may come while the first is read: it ends that.
+    how: Any = {"trigger_mode": "multiple", **IN_LINE}
+    taken = shared.when(panel.upload.upload, on_upload, outputs, [panel.upload], **how)
     taken.success(None, panel.file, None, js=linking(), **UNSEEN)
     preview(taken.success, live=False)
     panel.record.click(None, None, shared.notice, js=RECORD, **UNSEEN)

@@ -14,12 +14,13 @@ import gradio as gr
 from gleanvid.compressors import COMPRESSORS
 
 from ..session import restore
+from ..session.comparing import RATIOS
 from ..session.display import message, status
 from ..session.engine import Engine
 from ..session.examples import Example, example_of, ready
-from ..session.request import AUTO, LONGEST
+from ..session.request import AUTO, LONGEST, RATIO
 from ..session.sides import View
-from .controls import Controls, chosen_method
+from .controls import Controls, chosen_method, given_settings
 from .curves import Curves
 from .shared import AT_ONCE, UNSEEN, Changes, Previews, Shared
 
@@ -38,6 +39,7 @@ RENAME = (
 TAB = "() => window.gvTab()"
 KEPT = "() => { window.gvDefaults(SETTINGS); return window.gvKept(); }"
 OPEN = "(kept) => window.gvOpenLink(kept)"
+OPEN_START = "(kept) => window.gvOpenLink(kept, true)"
 WRITE = "(value) => window.gvLink(NAME, value, DEFAULT)"
 _CURRENT_NAMES = {  # of a setting that had another name when the link was copied
     f"{name}.{before}": f"{name}.{now}"
@@ -49,6 +51,7 @@ _CURRENT_NAMES = {  # of a setting that had another name when the link was copie
 class LinkWidgets(NamedTuple):
     named: Mapping[str, Any]  # every widget by its key in a link
     gathered: Sequence[Any]  # those that tell the page of a change with all others; see ``Packed``
+    start: Mapping[str, Any] | None = None  # a compressor's settings, where not the opening's
 
 
 def button() -> gr.Button:
@@ -99,7 +102,7 @@ def wire(
 
     def on_load(user: gr.Request, text: str | None) -> Changes:
         query = dict(user.query_params)
-        changes = link_changes(query, named, examples, controls)
+        changes = started(linked, controls) | link_changes(query, named, examples, controls)
         if (model := named["model"]) in changes:  # loaded since this server started, maybe
             changes[model] = gr.update(value=changes[model], choices=list(model.choices))
         back, first = restore.restored(engine, text), None
@@ -113,6 +116,8 @@ def wire(
             # the opening result is of another clip
             changes |= shared.cleared() | curves.cleared()
             changes[shared.ready] = ready(example_of(examples, path))
+        elif linked.start:  # or of other settings
+            changes |= shared.cleared() | curves.cleared() | {shared.notice: message()}
         if (tab := query.get("tab", "")) in titles:
             changes |= {shared.tabs: gr.update(selected=tab)}
         return changes | {shared.status: status(engine, engine.runs.get(first))}
@@ -123,9 +128,18 @@ def wire(
     outputs = [kept, *places, *widgets, *shared.results]
     script = defaults_script(shared.packed.widgets, named)
     loaded = blocks.load(on_load, kept, outputs, js=script, **AT_ONCE)
-    loaded.then(None, kept, None, js=OPEN, **UNSEEN)
+    loaded.then(None, kept, None, js=OPEN if linked.start is None else OPEN_START, **UNSEEN)
     refresh = gr.Button("Show", visible="hidden", elem_id="gv-refresh")
     return preview(refresh.click)
+
+
+def started(linked: LinkWidgets, controls: Controls) -> Changes:
+    """The settings that the page opens with, where they are not those of its opening result."""
+    if linked.start is None:
+        return {}
+    ratio = linked.start[RATIO]
+    compared = {linked.named["ratios"]: [ratio]} if ratio in RATIOS else {}
+    return given_settings(controls, linked.start) | compared
 
 
 def returned(shared: Shared, view: View) -> Changes:

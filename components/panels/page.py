@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import gradio as gr
 
@@ -47,11 +47,13 @@ def build_app(
     limits: Limits = LOCAL,
     choosing: Choosing | None = None,
     recordings: Sequence[Entry] = (),
+    served: Mapping[str, Any] | None = None,
 ) -> gr.Blocks:
     """The page with its endpoints. ``models`` are (label, name) pairs, the first one chosen.
 
     ``choosing``: how further models are loaded; None where nobody may choose one.
-    ``recordings``: offered among the models.
+    ``recordings``: offered among the models. ``served``: the settings of a compressor that the
+    first model has for every request; the page opens with them.
     """
     gr.set_static_paths([first.FOLDER, *files(examples)])
     opening = first.load(clip=examples[0].path if examples else None)
@@ -63,7 +65,7 @@ def build_app(
         menu = [*models, *recorded]
         parts = _panels(engine, menu, examples, limits, opening, question, choosing)
         shared = _shared(parts, examples, recordings, opening)
-        _wire(engine, shared, parts, examples, blocks, choosing)
+        _wire(engine, shared, parts, examples, blocks, choosing, served)
         names = [name for _, name in models]
         api.publish(engine, names, limits.max_frames, choosing.first if choosing else "")
 
@@ -190,13 +192,14 @@ def _wire(
     examples: Sequence[Example],
     blocks: gr.Blocks,
     choosing: Choosing | None,
+    served: Mapping[str, Any] | None,
 ) -> None:
     results, own = parts.results, parts.settings.controls
     preview = Previews(engine, shared, parts.talk.stop, own.problem)
     compared = compare.wire(engine, shared, results.compare)
     keys = {"question": shared.question, "a": shared.pinned} | results.compare.named()
     linked = link.LinkWidgets(
-        {**shared.settings, **keys}, settings.always_previewed(parts.settings)
+        {**shared.settings, **keys}, settings.always_previewed(parts.settings), served
     )
     tuned = [
         *settings.wire(engine, shared, parts.settings, preview),

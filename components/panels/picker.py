@@ -17,7 +17,17 @@ from ..session.offers import Offer
 from ..session.progress import Progress
 from ..session.updates import explain
 from . import notice
-from .shared import AT_ONCE, IN_LINE, Changes, Previews, Shared, Values, or_nothing, owner
+from .shared import (
+    AT_ONCE,
+    IN_LINE,
+    UNSEEN,
+    Changes,
+    Previews,
+    Shared,
+    Values,
+    ended,
+    owner,
+)
 
 WORDS = {  # for the precisions
     AUTO: "Automatic",
@@ -28,6 +38,7 @@ WORDS = {  # for the precisions
     "4bit": "4-bit",
 }
 OWN = "Or type the id of a model on the hub, or a local folder."
+STAYS = """(name) => window.gvLink("model", name, null)"""
 OFFERED = "What this server offers."
 BAR_HTML = """<div class="gv-loading" hidden>
 <progress max="1" aria-label="Loading a model"></progress><p role="status"></p></div>"""
@@ -132,15 +143,15 @@ def wire(
             choosing.begin(name, *how, page=owner(user), visitor=address(user))
         except Exception as error:
             yield {panel.bar: {"text": explain(error), "failed": True}}
-            return
+            raise ended() from None
         yield from watched(choosing, shared, panel)
 
     def on_join(user: gr.Request) -> Iterator[Changes]:
         """What goes on, whoever began it; how a choice of others ended is theirs."""
-        if choosing.is_of(owner(user)):
-            yield from watched(choosing, shared, panel)
-        else:
+        if not choosing.is_of(owner(user)):
             yield {panel.bar: shown(Progress())}
+            raise ended()
+        yield from watched(choosing, shared, panel)
 
     def on_cancel(user: gr.Request) -> None:
         choosing.cancel(owner(user) if choosing.strict else None)
@@ -148,43 +159,54 @@ def wire(
     looked = {panel.name, panel.precision, frames}
     outputs = [panel.bar, panel.load, panel.cancel, menu, shared.notice]
     opened = panel.open.click(on_open, frames, [panel.fold, panel.name], **AT_ONCE)
-    opened.success(on_join, None, outputs, **IN_LINE)
+    joined = opened.success(on_join, None, outputs, **IN_LINE)
     for event in (opened.success, panel.name.input, panel.precision.input):
         event(on_look, looked, [panel.outlook, panel.load], trigger_mode="always_last", **IN_LINE)
-    loaded = panel.load.click(on_load, looked, outputs, **IN_LINE)
-    preview(loaded.success, live=False)
+    arrived = [joined, panel.load.click(on_load, looked, outputs, **IN_LINE)]
     if choosing.first:
 
         def on_first(user: gr.Request) -> Iterator[Changes]:
-            yield from or_nothing(started(choosing, shared, panel, user))
+            yield from started(choosing, shared, panel, user)
 
         fold = [panel.fold, panel.name, panel.precision]
-        blocks.load(on_first, None, [*fold, *outputs], **IN_LINE)
+        arrived.append(blocks.load(on_first, None, [*fold, *outputs], **IN_LINE))
+        # One chosen by hand stays in the address: without a word there, it is that of the start.
+        menu.input(None, menu, None, js=STAYS, **UNSEEN)
+    for event in arrived:  # until then the viewer shows tokens of the model before
+        preview(event.success, live=False)
     panel.cancel.click(on_cancel, None, None, **AT_ONCE)
     panel.close.click(lambda: gr.update(visible=False), None, panel.fold, **AT_ONCE)
 
 
 def watched(choosing: Choosing, shared: Shared, panel: Picker) -> Iterator[Changes]:
-    """How far the choice is, until it is over; then the model stands in the menu."""
+    """How far the choice is, until it is over; then the model stands in the menu.
+
+    Where there is none in the end, neither are new tokens: see :func:`ended`.
+    """
     menu, now, able = shared.settings["model"], Progress(), {}
     for now in choosing.progress():
         going = {panel.load: now.over, panel.cancel: not now.over}
         able = {widget: gr.update(interactive=on) for widget, on in going.items()}
         yield {panel.bar: shown(now)} | able
-    if now.stage == "ready":
-        done = {menu: chosen(menu, now.name), shared.notice: message(now.text)}
-        yield {panel.bar: shown(now)} | able | done
+    if now.stage != "ready":
+        raise ended()
+    done = {menu: chosen(menu, now.name), shared.notice: message(now.text)}
+    yield {panel.bar: shown(now)} | able | done
 
 
 def started(
     choosing: Choosing, shared: Shared, panel: Picker, user: gr.Request
 ) -> Iterator[Changes]:
-    """The model that the server was started with: there, or on its way."""
+    """The model that the server was started with: there, or on its way.
+
+    Where it was there already, what the page opened with says itself what it is of.
+    """
     name, menu = choosing.first, shared.settings["model"]
     if choosing.engine.knows(name):
         if user.query_params.get("model", name) == name:
             yield {menu: chosen(menu, name)}
-    elif choosing.is_of(owner(user)):
+        raise ended()
+    if choosing.is_of(owner(user)):
         plain, precision = parted(name)[0], precision_of(name)
         row = {panel.name: gr.update(choices=[plain], value=plain), panel.precision: precision}
         yield row | {panel.fold: gr.update(visible=True)}
@@ -192,6 +214,8 @@ def started(
             yield {panel.bar: shown(choosing.now)}
         else:
             yield from watched(choosing, shared, panel)
+            return
+    raise ended()
 
 
 def address(user: gr.Request) -> str:

@@ -23,6 +23,18 @@ def is_here(name: str) -> bool:
     return cached(plain) is not None
 
 
+def served(name: str) -> dict[str, Any] | None:
+    """Method and ratio that the server of a model has for every request; None: it has none."""
+    if not name.startswith(SCHEME):
+        return None
+    from gleanvid.serving.vllm.remote import settings_served
+
+    try:
+        return settings_served(name)
+    except (ModelError, ValueError, TypeError, KeyError):  # loading will say it
+        return None
+
+
 def has_room(name: str, device: str | None = None) -> bool:
     """Whether a model that is all on this machine has room beside what is in memory."""
     from gleanvid.models.loading.outlook import outlook

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 import pytest
 
 from tests.browser.conftest import opened_at, served
-from tests.browser.steps import notice, until
+from tests.browser.steps import notice, quiet, until
 from tests.hub_fixtures import hub, published  # noqa: F401  (fixtures)
 from tests.local_hub import Repository
 
@@ -100,9 +100,18 @@ def test_the_model_of_the_command_line_comes_with_its_progress_on_the_page(windo
         press(page, "Load")
         says(page, f"{NAME} is ready")
         until(page, lambda: page.locator(menu).input_value() == NAME)
+        notice(page, "of 64 visual tokens")  # those of the new model
         later = opened_at(window, url)  # a page that is opened afterwards
         until(later, lambda: later.locator(menu).input_value() == NAME)
         assert not later.locator("#gv-load").is_visible()
+        assert "with the built-in model" in later.locator(".gv-notice").first.inner_text()
+        later.locator(menu).click()
+        later.get_by_role("option", name="Built-in").click()
+        later.wait_for_function("location.search.includes('model=builtin')")
+        later.reload()
+        later.wait_for_selector(".gv-viewer[data-state=ready]")
+        quiet(later)
+        assert later.locator(menu).input_value() == "Built-in (tiny)"
         assert page.errors == later.errors == []
         page.close()
         later.close()

@@ -15,7 +15,7 @@ from weakref import WeakKeyDictionary
 
 import torch
 
-from gleanvid.compressors import COMPRESSORS, declared_settings
+from gleanvid.compressors import COMPRESSORS, declared_settings, from_settings
 from gleanvid.compressors.base import Chain, Compressor
 from gleanvid.models import load_model
 from gleanvid.models.base import ModelAdapter
@@ -41,6 +41,19 @@ def load_served(name: str, **loading: Any) -> ModelAdapter:
     adapter.name = name
     adapter.generate = _Served(servers, adapter).generate  # type: ignore[method-assign]
     return adapter
+
+
+def settings_served(name: str) -> dict[str, Any] | None:
+    """Method and ratio of the first of the servers of ``vllm:http://host:port`` that tells them.
+
+    None where none does; nothing is loaded. Raises ``ModelError`` where nothing answers.
+    """
+    for url in name.removeprefix(SCHEME).split(","):
+        told = Server(url.strip()).records()
+        if told is not None and told["method"]["name"] in COMPRESSORS:
+            ratio = round(1.0 - told["pruning_rate"], 6)
+            return from_settings({**told["method"], "retention_ratio": ratio}).settings()
+    return None
 
 
 class _Served:

@@ -44,6 +44,20 @@ def loaded(site, kept="", **query):
     return named
 
 
+def test_a_page_opens_with_what_its_server_runs(site):
+    """Its opening result is of other settings; a link has the last word."""
+    engine, _, examples = site
+    told = GleanVID(0.25, tau=3.0).settings()
+    served = engine, build_app(engine, examples=examples, served=told), examples
+    changed = loaded(served)
+    assert changed["gv-of-retention_ratio"]["value"] == 0.25
+    assert changed["gv-of-gleanvid.tau"]["value"] == 3.0
+    assert changed["Share kept"] == [0.25]
+    assert changed["gv-tokens"]["value"] is None and not changed["gv-budget"]["visible"]
+    assert loaded(served, retention_ratio="0.5")["gv-of-retention_ratio"] == 0.5
+    assert any("gvOpenLink(kept, true)" in str(fn.js) for fn in served[1].fns.values())
+
+
 def test_an_empty_link_changes_the_status_alone(site):
     engine, _, _ = site
     engine.model("builtin")

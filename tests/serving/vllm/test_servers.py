@@ -8,7 +8,7 @@ import pytest
 import gleanvid
 from components.session.asking import Habits, ask
 from components.session.engine import Engine
-from components.session.loading import Library
+from components.session.loading import Library, served
 from components.session.request import Request, Sides
 from components.session.sides import preview
 from gleanvid.models import load_model
@@ -122,6 +122,15 @@ def test_the_app_shows_tokens_at_any_ratio_by_any_method_without_the_server(quar
         run = engine.runs.get(last.runs[0])
         assert run.compressor == compressor.settings()
         assert run.compression.num_kept == int(400 * compressor.retention_ratio)
+    assert not quarter.asked
+
+
+def test_the_app_opens_with_what_the_first_server_runs(quarter, every, name):
+    quarter.told["method"]["tau"] = 3.0
+    for first in (name, f"vllm:{every.url},{quarter.url}"):
+        assert served(first) == gleanvid.GleanVID(0.25, tau=3.0).settings()
+    for other in (f"vllm:{every.url}", "vllm:http://127.0.0.1:9", "vllm:nonsense", "builtin"):
+        assert served(other) is None
     assert not quarter.asked
 
 
