@@ -79,6 +79,9 @@ function unpackStage(stage, total, buffer) {
 export const sameGrid = (one, other) =>
   one.units === other.units && one.rows === other.rows && one.columns === other.columns;
 
+// Also where the sheets differ: that of the opening result was made beforehand.
+export const sameFrames = (one, other) => one.name === other.name && String(one.seconds) === String(other.seconds);
+
 export const keepsAll = ({ stage, grid }) => stage.total === grid.total;
 
 // How many tokens of each unit only one of two sides with the same grid keeps.

@@ -4,7 +4,7 @@
 
 import { answerOf } from "./answers.js";
 import { Controls } from "./controls.js";
-import { firstFrame, nameRuns, placeOf, sameGrid } from "./data.js";
+import { firstFrame, nameRuns, placeOf, sameFrames, sameGrid } from "./data.js";
 import { Drawing } from "./drawing.js";
 import { fetchClip } from "./fetching.js";
 import { Pin } from "./pin.js";
@@ -85,7 +85,7 @@ export class Viewer {
       const clip = await fetchClip(value, before);
       if (turn !== this.#loads) return;
       this.#loading = false;
-      this.#begin(clip, before !== null && clip.sheet === before.sheet);
+      this.#begin(clip, before !== null && (clip.sheet === before.sheet || sameFrames(clip.value, before.value)));
     } catch (error) {
       if (turn === this.#loads) this.#clear(GONE);
     }

@@ -176,6 +176,15 @@ CHANGED = """async (value) => {
 }"""
 
 
+def test_the_same_frames_in_another_file_leave_the_place_in_time(shared, case):
+    shared.unroute_all()
+    page = open_alone(shared, case.packed, case.packed)
+    look_at(page, 0)
+    page.evaluate("show", value_of(case.packed, "b") | {"cuts": [6]})
+    page.wait_for_function("document.querySelector('.gv-note').textContent.includes('cut')")
+    assert "unit 1 of 4" in caption(page)
+
+
 def test_a_scene_cut_is_marked_on_every_strip_where_it_is(shared, case):
     cut = 6  # the first frame of the last of four units
     marked = case.packed._replace(value=case.packed.value | {"cuts": [cut]})
