@@ -16,7 +16,7 @@ from . import notice
 from .shared import AT_ONCE, Changes, Shared, Values, owner
 from .working import halted, starting
 
-SAVED = "Saved result of the built-in model: move a slider or ask to run it here."
+SAVED = "Saved run of the built-in model. Ask to repeat it."
 
 
 class Talk(NamedTuple):
