@@ -22,7 +22,7 @@ def test_bad_input_gets_a_message_and_the_session_goes_on(visit, clips):
     visit.evaluate("""navigator.mediaDevices.getUserMedia =
       () => Promise.reject(new DOMException("", "NotAllowedError"))""")
     visit.get_by_role("button", name="Webcam").click()
-    notice(visit, "allow the camera in the browser's address bar, or upload a file")
+    notice(visit, "allow it in the browser's address bar, or upload a file")
     ask(visit, "What moves?")
     answered(visit)
     upload(visit, str(clips / "square.mp4"))
