@@ -190,10 +190,10 @@
   const say = (text) => { document.querySelector("#gv-webcam").textContent = text; };
 
   const NO_CAMERA = {
-    NotAllowedError: "The camera was refused: allow the camera in the browser's address bar, or upload a file.",
+    NotAllowedError: "The camera was refused: allow it in the browser's address bar, or upload a file.",
     SecurityError: "The browser gives the camera only to pages served by https or from this computer: upload a file.",
-    NotFoundError: "No camera was found: connect one and press Webcam again, or upload a file.",
-    NotReadableError: "Another program uses the camera: close it and press Webcam again, or upload a file.",
+    NotFoundError: "No camera was found: connect one, or upload a file.",
+    NotReadableError: "Another program uses the camera: close it, or upload a file.",
   };
   const camera = async () => {
     const devices = navigator.mediaDevices;

@@ -19,10 +19,10 @@ def test_bad_input_gets_a_message_and_the_session_goes_on(visit, clips):
         assert (name(visit, "b"), reply(visit, "b").inner_text(), caption(visit)) == before
         assert visit.locator(".gv-chip").count() == 2  # the ready questions of the clip
         assert not visit.locator(".toast-wrap").inner_text()
-    visit.evaluate("""navigator.mediaDevices.getUserMedia =
-      () => Promise.reject(new DOMException("", "NotAllowedError"))""")
+    visit.evaluate("""() => { navigator.mediaDevices.getUserMedia =
+      () => Promise.reject(new DOMException("", "NotAllowedError")); }""")
     visit.get_by_role("button", name="Webcam").click()
-    notice(visit, "allow the camera in the browser's address bar, or upload a file")
+    notice(visit, "allow it in the browser's address bar, or upload a file")
     ask(visit, "What moves?")
     answered(visit)
     upload(visit, str(clips / "square.mp4"))
