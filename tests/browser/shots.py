@@ -22,6 +22,7 @@ ASSETS = Path(__file__).resolve().parents[2] / "assets"
 PLACES = {"desk": (1400, 900), "phone": (390, 844)}
 README = {"Tokens": "screenshot.webp", "Compare": "compare.webp", "Curves": "curves.webp"}
 FIRST = "Tokens"
+MEASURED = "getComputedStyle(document.querySelector('.gv-results')).opacity === '1'"
 WIDE = {"width": 1560, "height": 1000}  # room for three curves side by side
 TABS = (*README, "Export and API", "Check", "About")
 
@@ -53,6 +54,7 @@ def show(page: Any, name: str) -> None:
         page.wait_for_selector(".gv-picture")
     if name == "Curves":
         page.wait_for_selector("#gv-mask_overlap .js-plotly-plot")
+        page.wait_for_function(MEASURED, timeout=120_000)
     page.mouse.move(0, 0)
     page.wait_for_timeout(1000)  # figures and lists grow in
     settle(page)

@@ -66,7 +66,7 @@ class Library:
         self.reads += 1
         if not str(path).endswith(".mp4") or Path(path).read_bytes()[4:8] != b"ftyp":
             raise VideoError(f"{Path(path).name} is not a video that can be read.")
-        return moving_square(num_frames)
+        return replace(moving_square(num_frames), name=Path(path).name)
 
     def tokens(self, video: Video) -> VideoTokens:
         """Those of a clip with nothing said about its size."""
