@@ -113,10 +113,13 @@ class _Served:
             return silent[0], False
         known = " and ".join(_kept(settings) for settings in told.values())
         plural = len(told) > 1
+        ratio = float(asked.get("retention_ratio", 1.0))
+        every = asked["name"] == "full"
+        wanted = _kept(None if every else {"method": asked, "pruning_rate": 1.0 - ratio})
         raise ModelError(
             f"{'These servers keep' if plural else 'This server keeps'} {known}, for every "
-            f"request: choose {'one of those' if plural else 'that'}, or name another server "
-            "behind a comma."
+            f"request, and not {wanted}: choose {'one of those' if plural else 'that'}, or name "
+            "another server behind a comma."
         )
 
     def _ask(

@@ -76,9 +76,14 @@ def test_each_ratio_is_asked_of_its_own_server(quarter, video, whole):
 
 def test_what_none_of_them_keeps_is_refused_with_what_they_keep(quarter, every, name, video):
     served = load_served(name, device="cpu")
-    known = r"keep 25% by gleanvid and all tokens, for every .* name another server"
-    for other in (gleanvid.GleanVID(0.5), gleanvid.Uniform(0.25)):
-        with pytest.raises(ModelError, match=known):
+    known = r"keep 25% by gleanvid and all tokens, for every .* and not {}: .* name another server"
+    others = {
+        "50% by gleanvid": gleanvid.GleanVID(0.5),
+        "25% by uniform": gleanvid.Uniform(0.25),
+        r"25% by gleanvid with tau=2\.0": gleanvid.GleanVID(0.25, tau=2.0),
+    }
+    for words, other in others.items():
+        with pytest.raises(ModelError, match=known.format(words)):
             gleanvid.ask(video, QUESTION, served, other)
     assert not quarter.asked and not every.asked
 
@@ -149,6 +154,7 @@ def test_the_app_asks_both_sides_of_their_servers(quarter, every, name):
 
 def test_with_one_server_the_app_answers_b_and_says_what_the_other_side_needs(quarter):
     _, updates = of_page(f"vllm:{quarter.url}", both=True)
-    assert "name another server behind a comma" in updates[-1].notice["text"]
+    said = updates[-1].notice["text"]
+    assert "and not all tokens" in said and "name another server behind a comma" in said
     assert len(quarter.asked) == 1
     assert [one["text"] for one in updates[-1].answers] == ["green cross"]
