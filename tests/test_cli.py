@@ -128,7 +128,7 @@ def test_compare_prints_one_line_a_method_and_draws_the_paper_s_figures(
     assert kept[1] == kept[2] < kept[0]
 
 
-LOADED = [
+LOADED = [  # options, and what they are to load_model
     ("--device cuda:1", {"device": "cuda:1"}),
     ("--dtype bfloat16", {"dtype": "bfloat16"}),
     ("--attn-implementation eager", {"attn_implementation": "eager"}),
@@ -140,11 +140,22 @@ LOADED = [
         {"settings": {"newline_policy": "all", "time_instruction": False}},
     ),
 ]
-COMMANDS = ["ask CLIP What?", "compare CLIP What?", "diagnose CLIP --out OUT", "bench memory"]
+ALL = (
+    " ".join(words for words, _ in LOADED),
+    {k: v for _, given in LOADED for k, v in given.items()},
+)
+COMMANDS = [
+    "ask CLIP What?",
+    "compare CLIP What?",
+    "diagnose CLIP --out OUT",
+    "bench model --frames 2 --frame-size 64x64",
+]
 
 
-@pytest.mark.parametrize("command", [*COMMANDS, "bench model"])
-@pytest.mark.parametrize(("words", "expected"), LOADED, ids=[words for words, _ in LOADED])
+@pytest.mark.parametrize(
+    ("command", "words", "expected"),
+    [*(("bench memory", *one) for one in LOADED), *((command, *ALL) for command in COMMANDS)],
+)
 def test_load_model_gets_what_the_command_line_says(
     command, words, expected, clip, tmp_path, monkeypatch, capsys
 ):

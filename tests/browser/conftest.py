@@ -91,8 +91,12 @@ def served(engine, examples, models=None, choosing=None, **launch):
 
 @pytest.fixture(scope="session")
 def window(browser):
-    """A window whose tabs share what the browser keeps of the server: scripts load once."""
+    """A window whose tabs share what the browser keeps of the server: scripts load once.
+
+    One tab stays empty: a window without any is closed, and the next one costs a second anew.
+    """
     opened = browser.new_context(viewport=WINDOW)
+    opened.new_page()
     yield opened
     opened.close()
 

@@ -68,10 +68,10 @@ def test_stop_ends_a_preview_and_a_newer_setting_ends_it_too(visit, library):
 
 
 def test_a_page_that_is_closed_ends_its_decoder(
-    browser, address, library, clips, tmp_path, monkeypatch
+    window, address, library, clips, tmp_path, monkeypatch
 ):
     clip = shutil.copy(clips / "square.mp4", tmp_path / "hanging.mp4")
-    page = opened(browser, address)
+    page = opened(window, address)
     monkeypatch.setattr(spare, "_START", HANGING)
     monkeypatch.setattr(library, "read_video", read_video)
     upload(page, clip)

@@ -62,8 +62,8 @@ def address(browser, tmp_path_factory):
         server.should_exit = True
 
 
-def test_everything_is_found_under_the_path(browser, address):
-    page = listen(browser)
+def test_everything_is_found_under_the_path(window, address):
+    page = listen(window)
     replies = []
     page.on("response", lambda reply: replies.append((reply.status, reply.url)))
     page.goto(address + "/")

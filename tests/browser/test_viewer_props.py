@@ -58,8 +58,8 @@ def listener(heard: list[Any], name: str) -> Any:
 
 
 @pytest.fixture
-def page(browser, address):
-    page = listen(browser)
+def page(window, address):
+    page = listen(window)
     page.goto(address)
     page.wait_for_selector(".gv-viewer[data-state=ready]")
     yield page

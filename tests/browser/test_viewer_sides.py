@@ -83,8 +83,9 @@ def test_what_a_model_says_is_text(page):
 
 
 @pytest.mark.parametrize("size", [(1400, 900), (390, 844)])
-def test_long_answers_scroll_in_their_side_and_leave_the_timeline_in_place(browser, case, size):
-    page = browser.new_page(viewport={"width": size[0], "height": size[1]})
+def test_long_answers_scroll_in_their_side_and_leave_the_timeline_in_place(window, case, size):
+    page = window.new_page()
+    page.set_viewport_size({"width": size[0], "height": size[1]})
     open_alone(page, case.packed)
     choose(page, a=PRUNED, b=OTHER)
     answered(page, answer("short", "0"), answer(LONG, "3"))

@@ -45,8 +45,9 @@ def made_case() -> Case:
 
 
 @pytest.fixture(name="shared", scope="module")
-def shared_tab(browser):
-    page = browser.new_page(viewport={"width": 1000, "height": 900})
+def shared_tab(window):
+    page = window.new_page()
+    page.set_viewport_size({"width": 1000, "height": 900})
     yield page
     page.close()
 

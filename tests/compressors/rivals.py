@@ -126,6 +126,7 @@ def video(grid, dtype=torch.float32, still=False, seed=3):
     )
 
 
+@cache
 def video_of(case):
     return video(case.grid, case.dtype, case.still)
 

@@ -44,7 +44,10 @@ def test_noise_in_the_last_bits_changes_nothing(features):
 
 
 @pytest.mark.slow
-def test_the_number_of_threads_changes_nothing(features, monkeypatch):
+@pytest.mark.parametrize("case", TWINS, ids=called)
+def test_the_number_of_threads_changes_nothing(case, monkeypatch):
+    """Of clips with tokens that are the same to the bit, where the last bits decide most."""
+    features = moving_clip(*case).features
     monkeypatch.setattr(threads, "_SMALL", 0)  # else clips as small as these have one anyway
     before, found = torch.get_num_threads(), []
     try:

@@ -54,8 +54,9 @@ def test_a_record_is_sound(label):
 
 @every_rival
 def test_the_same_video_gives_the_same_record_and_is_left_as_it_was(label):
-    for case in within_reach(label, CASES):
-        tokens, untouched, first = video_of(case), video_of(case), record_of(label, case)
+    for case in within_reach(label, [case for case in CASES if case.ratio in (0.15, 0.5)]):
+        tokens, untouched = (video(case.grid, case.dtype) for _ in range(2))
+        first = record_of(label, case)
         again = AHEAD[label](case.ratio).compress(tokens)
         assert torch.equal(first.keep, again.keep) and torch.equal(first.weight, again.weight)
         for name in SIGNALS:

@@ -78,16 +78,20 @@ def test_questions_on_one_video_go_on_from_its_states(model, compressor):
     """Logits of every step and scores are those of fresh runs, also after other questions."""
     video = noise_video()
     encoded = model.encode(video)
+    fresh = {}
+    for question in QUESTIONS:
+        with reading(model) as logits:
+            text = model.generate(encoded, question, compressor, Sampling(DECODED + 1)).text
+        scores = fresh_scores(model, encoded, question, ANSWERS, compressor)
+        fresh[question] = text, torch.stack(logits), pytest.approx(scores, abs=1e-5)
     talk = model.conversation(encoded, compressor)
     for question in (*QUESTIONS, QUESTIONS[0]):
-        with reading(model) as expected:
-            fresh = model.generate(encoded, question, compressor, Sampling(DECODED + 1))
+        text, expected, scores = fresh[question]
         with reading(model) as logits:
             answer = talk.ask(question, Sampling(DECODED + 1))
-        torch.testing.assert_close(torch.stack(logits), torch.stack(expected), atol=1e-5, rtol=0)
-        assert answer.text == fresh.text
-        scores = fresh_scores(model, encoded, question, ANSWERS, compressor)
-        assert talk.score(question, ANSWERS) == pytest.approx(scores, abs=1e-5)
+        torch.testing.assert_close(torch.stack(logits), expected, atol=1e-5, rtol=0)
+        assert answer.text == text
+        assert talk.score(question, ANSWERS) == scores
 
 
 def test_text_comes_out_while_it_is_written(model):

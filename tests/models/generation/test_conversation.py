@@ -17,6 +17,7 @@ from gleanvid.evaluation.check.reference import hook_count
 from gleanvid.models import compressing
 from gleanvid.models.generation.conversation import reads_the_question
 from gleanvid.models.generation.sampling import Sampling
+from tests.models.conftest import DENSE
 from tests.models.oracle import DECODED, EveryNth, Failing, PairMean, model_inputs
 from tests.models.tiny import noise_video
 
@@ -56,11 +57,18 @@ REUSING = [
 ]
 FRESH = [Reading(), Chain("attending", ((0, HALF), (2, Attending(0.5))))]
 NAMES = ["none", "full", "25%", "pairs", "inside", "both", "text", "attention"]
-
-
-@pytest.fixture(params=[*REUSING, *FRESH], ids=NAMES)
-def compressor(request):
-    return request.param
+WHOLE = ("qwen3_vl", "llava_onevision")  # the families that run on all of these
+FEW = ("pairs", "both", "text")  # the others: merging, cuts at several layers, reading afresh
+every_pair = pytest.mark.parametrize(
+    ("adapter", "compressor"),
+    [
+        pytest.param(family, compressor, id=f"{family}-{name}")
+        for family in DENSE
+        for name, compressor in zip(NAMES, [*REUSING, *FRESH], strict=True)
+        if family in WHOLE or name in FEW
+    ],
+    indirect=["adapter"],
+)
 
 
 @pytest.fixture(scope="module")
@@ -109,6 +117,7 @@ def skip_if_refused(adapter, compressor):
         pytest.skip("nothing can be taken out inside this model")
 
 
+@every_pair
 def test_every_answer_is_that_of_a_fresh_run(adapter, encoded, compressor):
     """Logits of every step and the answer, also after another question was answered."""
     skip_if_refused(adapter, compressor)
@@ -132,6 +141,7 @@ def test_every_answer_is_that_of_a_fresh_run(adapter, encoded, compressor):
             assert torch.equal(talk.records[layer].keep, record.keep)
 
 
+@every_pair
 def test_scores_are_those_of_a_fresh_run(adapter, encoded, compressor):
     """Also after another question was answered, and after its answers were scored."""
     skip_if_refused(adapter, compressor)
