@@ -57,7 +57,7 @@ def test_paint_in_a_token_s_rectangle_changes_that_token_s_features(blind, shape
     tokens = encoded.tokens
     per_unit = tokens.tokens_per_unit
     frames_per_unit = -(-len(video) // tokens.num_units)
-    step = max(1, len(tokens) // 9) | 1  # odd, so that all rows and columns have their turn
+    step = max(1, len(tokens) // 6) | 1  # odd, so that all rows and columns have their turn
     for token in range(0, len(tokens), step):
         unit, place = divmod(token, per_unit)
         own = slice(unit * frames_per_unit, (unit + 1) * frames_per_unit)

@@ -89,13 +89,13 @@ def test_what_is_offered_as_a_failure_is_one_and_the_rest_is_answered_rightly():
     model = gleanvid.load_model("builtin")
     for example in (item for item in examples() if item.offered):
         video = gleanvid.read_video(example.path)
-        for question in (example.question, *example.offered, example.fails):
-            if not question:
-                continue
+        asked = (example.question, *example.offered, example.fails)
+        questions = [question for question in asked if question]
+        methods = ("full", gleanvid.GleanVID(first.RATIO))
+        runs = [gleanvid.ask(video, questions, model, method) for method in methods]
+        for question, *pair in zip(questions, *runs, strict=True):
             truth = example.expected(question)
-            full = gleanvid.ask(video, question, model, "full")
-            kept = gleanvid.ask(video, question, model, gleanvid.GleanVID(first.RATIO))
-            right = [same_answer(run.answer, truth) for run in (full, kept)]
+            right = [same_answer(run.answer, truth) for run in pair]
             assert right == [True, question != example.fails], question
 
 

@@ -179,5 +179,5 @@ def test_what_was_measured_is_written_after_every_video(tmp_path, monkeypatch):
     ],
 )
 def test_bad_options_are_sentences(options, said, capsys):
-    assert main(["bench", "model", *options, "--device", "cpu"]) == 2
+    assert main(["bench", "model", *ASKED.split(), *options]) == 2
     assert said in capsys.readouterr().err

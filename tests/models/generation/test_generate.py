@@ -39,34 +39,29 @@ def test_a_hand_written_loop_decodes_at_the_right_positions(adapter):
             )
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"cache_implementation": "static"},
-        {"use_cache": False},
-        {"num_return_sequences": 2, "do_sample": True, "top_k": 1},
-    ],
-    ids=["static", "no-cache", "sampling"],
-)
 @pytest.mark.parametrize("rows", [1, 2])
-def test_other_ways_to_generate_agree(adapter, options, rows):
+def test_other_ways_to_generate_agree(adapter, rows):
+    """Without a cache, with a static one, and two samples of a prompt that cannot but be equal."""
     inputs = model_inputs(adapter, QUESTIONS[:rows])
-    if "num_return_sequences" in options:
-        skip_if_repeats_mix(adapter, inputs)
-    if adapter.layout.windows and "cache_implementation" in options:
+    with compressing(adapter.hf_model, QUARTER):
+        expected = generate(adapter, inputs).sequences
+    ways, static = [{"use_cache": False}], {"cache_implementation": "static"}
+    if adapter.layout.windows:
         with (
             pytest.raises(ValueError, match="static cache"),
             compressing(adapter.hf_model, QUARTER),
         ):
-            generate(adapter, inputs, **options)
-        return
-    with compressing(adapter.hf_model, QUARTER) as record:
-        expected = generate(adapter, inputs)
-        output = generate(adapter, inputs, **options)
-    repeats = options.get("num_return_sequences", 1)
-    wanted = expected.sequences.repeat_interleave(repeats, 0)
-    assert torch.equal(output.sequences, wanted)
-    assert len(record.prompt_tokens) == rows * repeats
+            generate(adapter, inputs, **static)
+    else:
+        ways.append(static)
+    if not repeats_mix(adapter, inputs):
+        ways.append({"num_return_sequences": 2, "do_sample": True, "top_k": 1})
+    for options in ways:
+        with compressing(adapter.hf_model, QUARTER) as record:
+            output = generate(adapter, inputs, **options)
+        repeats = options.get("num_return_sequences", 1)
+        assert torch.equal(output.sequences, expected.repeat_interleave(repeats, 0)), options
+        assert len(record.prompt_tokens) == rows * repeats
 
 
 def test_beams_equal_beams_over_the_masked_prompt(adapter):
