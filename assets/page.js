@@ -71,7 +71,15 @@
     timer = setTimeout(write, 300);
   };
 
-  window.gvHasOwnClip = () => isOwnClip; // which no link holds
+  window.gvHasOwnClip = () => isOwnClip; // or none at all: no link holds either
+
+  // What the widget of the clip holds; `examples`: folder and name of each, the first one usual.
+  window.gvHolds = (value, examples) => {
+    const name = (path) => path.split("/").pop();
+    const clip = (value?.path ?? "").split("/").slice(-2).join("/");
+    window.gvSetting("clip", clip);
+    window.gvLink("clip", examples.includes(clip) ? name(clip) : "", name(examples[0] ?? ""));
+  };
 
   // The clip that was chosen, or else is on show, is marked among those to choose from.
   function markClip(name) {

@@ -63,9 +63,10 @@ class Compare {
   // --- what the table is of ----------------------------------------------------------------------
 
   #caption() {
-    const { question, clip, expected } = this.value.asked;
+    const { question, clip, expected, caveat } = this.value.asked;
     const parts = [make("b", "", `“${question}”`), make("span", "", clip)];
     if (expected && !this.blind) parts.push(make("span", "", `right answer: ${expected}`));
+    if (caveat) parts.push(make("span", "gv-worth", caveat));
     this.head.replaceChildren(...parts);
   }
 
@@ -79,9 +80,11 @@ class Compare {
 
   #showStale() {
     const changed = this.value?.done ? this.#changed() : [];
-    this.place.toggleAttribute("data-stale", changed.length > 0);
+    this.place.toggleAttribute("data-stale", changed.length > 0 || Boolean(this.value?.earlier));
     const told = changed.map(([name, value, now]) => WHOLE[name] ?? `${words(name)} ${value}, now ${now}`);
-    this.stale.textContent = told.length ? `This table is of ${told.join("; ")}. Compare again.` : "";
+    const said = told.length ? [`This table is of ${told.join("; ")}. Compare again.`] : [];
+    if (this.value?.earlier) said.unshift(EARLIER);
+    this.stale.textContent = said.join(" ");
   }
 
   // --- tools -------------------------------------------------------------------------------------
@@ -106,7 +109,7 @@ class Compare {
       return button;
     };
     this.tools.replaceChildren(make("label", "", "", blind, "Blind: two answers without names"),
-      save("Save CSV", saveCsv), save("Save JSON", saveJson));
+      save("Save CSV", saveCsv), save("Save JSON", saveJson), make("span", "gv-times", TIMES));
   }
 
   // --- below the table ---------------------------------------------------------------------------
@@ -127,6 +130,8 @@ class Compare {
   }
 }
 
+const EARLIER = "This is the table from before: the last comparison ended without a row.";
+const TIMES = "Times are of one run each; the first row may bear the warm-up.";
 const WHOLE = { question: "another question", clip: "another clip" };
 
 // "gleanvid.alpha_min" as it stands on the page.

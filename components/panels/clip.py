@@ -7,7 +7,7 @@ page is one's own; see ``assets/page.js``.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -42,6 +42,8 @@ LINK = """(value) => {  // a link has examples alone
   window.gvSetting("clip", PATH || (value?.path ?? "").split("/").slice(-2).join("/"));
   window.gvLink("clip", NAME, FIRST);
 }"""
+
+HOLDS = "(value) => window.gvHolds(value, EXAMPLES)"
 
 
 class Clip(NamedTuple):
@@ -154,3 +156,9 @@ def linking(clip: Path | None = None, first: Path | None = None) -> str:
     for word, text in words.items():
         script = script.replace(word, json.dumps(text))
     return script
+
+
+def holding(examples: Iterable[str | Path]) -> str:
+    """The script that tells the page which clip its widget holds: an example, one's own or none."""
+    known = ["/".join(Path(path).parts[-2:]) for path in examples]
+    return HOLDS.replace("EXAMPLES", json.dumps(known))

@@ -16,7 +16,7 @@ from gleanvid.compressors.base import Compressor
 
 from ..session import comparing, rows
 from ..session.comparing import RATIOS, Compared, Plan
-from ..session.display import message
+from ..session.display import caveat, message
 from ..session.engine import Engine
 from ..session.first import RATIO as FIRST_RATIO
 from ..session.request import RATIO
@@ -93,8 +93,9 @@ def wire(engine: Engine, shared: Shared, panel: Compare) -> list[Any]:
 
         question, request = values[shared.question] or "", shared.request(values)
         asked = asked_with(shared, values, names)
-        tried = values[shared.runs]
-        for update in comparing.compare(engine, owner(user), request, question, plan, tried):
+        tried, pinned = values[shared.runs], shared.sides(values).pinned
+        updates = comparing.compare(engine, owner(user), request, question, plan, tried, pinned)
+        for update in updates:
             yield changes(shared, panel, update, asked, values[panel.before])
 
     def on_compare(user: gr.Request, values: Values) -> Iterator[Changes]:
@@ -119,9 +120,12 @@ def wire(engine: Engine, shared: Shared, panel: Compare) -> list[Any]:
     def on_stop(user: gr.Request, values: Values) -> Changes:
         if halted(engine, user):
             return gr.skip()
-        table = rows.settled(values[panel.table])
-        stopped = {panel.notice: message("Stopped.")} | shared.working(False)
-        return stopped | {panel.table: table if table and table["rows"] else values[panel.before]}
+        begun = values[panel.table]
+        table = rows.settled(begun)
+        text = comparing.stopped(table["rows"], len(begun["rows"])) if table else "Stopped."
+        stopped = {panel.notice: message(text)} | shared.working(False)
+        left = table if table and table["rows"] else rows.earlier(values[panel.before])
+        return stopped | {panel.table: left}
 
     ended = panel.stop.click(on_stop, {panel.table, panel.before}, outputs, **AT_ONCE)
     ended.then(None, None, None, cancels=begun)
@@ -141,7 +145,8 @@ def asked_with(shared: Shared, values: Values, methods: Sequence[str]) -> Asked:
     # As much of the path as tells two uploads of one name apart; see panels/link.py.
     settings |= {"clip": "/".join(Path(path).parts[-2:]), "question": question}
     expected = example.expected(question) if example else None
-    return Asked(question, Path(path).name, expected, settings)
+    worth = caveat(example, named["model"])
+    return Asked(question, Path(path).name, expected, settings, worth)
 
 
 def changes(
@@ -162,7 +167,7 @@ def changes(
         table = rows.table_view(update.rows, asked, update.done)
         changed |= {panel.table: table} | ({panel.before: table} if update.done else {})
     elif update.rows is not None:
-        changed[panel.table] = before
+        changed[panel.table] = rows.earlier(before)
     if update.viewer is not None:
         changed[shared.viewer] = gr.update(turn=0, value=update.viewer, answers=update.answers)
         changed[shared.notice] = message()  # it was of what the viewer showed before

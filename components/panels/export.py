@@ -8,18 +8,24 @@ from typing import Any, NamedTuple
 
 import gradio as gr
 
+from gleanvid.compressors import COMPRESSORS
+
 from ..files import exports, opening, snippets
 from ..session.display import message
 from ..session.engine import Engine
+from ..session.examples import ready
+from ..session.reopened import at_home
 from ..session.request import Sides
 from ..session.runs import GONE, measured_runs
 from ..session.sides import answers
 from ..session.updates import explain
 from ..viewer.payload import payload
 from . import notice
+from .clip import holding
 from .modules import address as module
 from .modules import mounting
 from .shared import AT_ONCE, UNSEEN, Changes, Shared, Values
+from .sides import pinned
 
 TITLE = "Export and API"
 GROUPS = {"Pictures": ("sheet", "clip", "pdf"), "Numbers": ("csv", "json", "npz"), "Run": ("run",)}
@@ -32,10 +38,8 @@ API = (
 CODE_HTML = """<div class="gv-code"></div>"""
 NOTHING = "There is nothing to save yet: choose a clip first."
 WRITING = "Writing {title}…"
-OPENED = (
-    "A saved run, opened as A with the settings in its name. Its clip is not here: choose one to "
-    "tune or ask."
-)
+OPENED = "A saved run, opened as A with the settings in its name."
+ELSEWHERE = f"{OPENED} Its clip is not here: choose one to tune or ask."
 SAVE_FRAMES = f"""async () => {{
   const {{ saveFrames }} = await import((window.gradio_config?.root ?? "") + {module("frame.js")});
   return {{ text: await saveFrames(), kind: "problem" }};
@@ -99,24 +103,44 @@ def wire(engine: Engine, shared: Shared, panel: Export) -> None:
             **UNSEEN,
         ).success(None, None, None, js=FETCH)
 
-    def on_open(path: str) -> Changes:
+    clip, frames = shared.settings["clip"], shared.settings["frames"]
+
+    def on_open(values: Values) -> Changes:
+        """The page keeps no clip but the run's, so nothing is asked about another one."""
         try:
-            run = opening.opened(path)
-            view = payload([run])
+            saved = opening.opened(values[panel.opened])
+            own = [values[clip]] if values[clip] else []
+            run, path = at_home(engine, saved, [*own, *shared.examples])
+            example = shared.examples.get(path or "")
+            facts = example and example.facts
+            view = payload([run], source=path, facts=facts, question=run.question)
         except Exception as error:
             return {panel.notice: message(explain(error), "problem")}
-        run_id = engine.runs.add(run)
+        run_id = engine.runs.add(run, path, example)
         given = answers(engine.runs, Sides([run_id], question=run.question))
+        count = len(run.video)  # with another number the run would not be of the page's frames
+        fits = path is not None and frames.minimum <= count <= frames.maximum
+        said = message(OPENED if path else ELSEWHERE)
         return {
-            panel.notice: message(OPENED),
-            shared.viewer: gr.update(turn=0, value=view | {"runs": [run_id]}, answers=given),
+            panel.notice: said,
+            shared.notice: said,
+            clip: path,
+            frames: count if fits else gr.skip(),
+            shared.ready: ready(example),
+            shared.exchanges: [],
+            shared.viewer: gr.update(
+                turn=0, value=view | {"runs": [run_id]}, answers=given, pending=""
+            ),
             shared.runs: [run_id],
+            shared.pinned: pinned(run.compressor) if run.compressor["name"] in COMPRESSORS else "",
             shared.question: run.question,
         }
 
-    panel.opened.upload(
-        on_open, panel.opened, [panel.notice, shared.question, *shared.results], **UNSEEN
-    )
+    lines = [panel.notice, shared.notice, shared.ready]
+    settings = [clip, frames, shared.question, shared.pinned]
+    outputs = [*lines, *settings, *shared.results]
+    taken = panel.opened.upload(on_open, {panel.opened, clip}, outputs, **UNSEEN)
+    taken.success(None, clip, None, js=holding(shared.examples), **UNSEEN)
 
     def on_code(user: gr.Request, values: Values) -> Changes:
         try:

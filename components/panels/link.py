@@ -20,6 +20,7 @@ from ..session.engine import Engine
 from ..session.examples import Example, example_of, ready
 from ..session.request import AUTO, LONGEST, RATIO
 from ..session.sides import View
+from .clip import holding
 from .controls import Controls, chosen_method, given_settings
 from .curves import Curves
 from .shared import AT_ONCE, UNSEEN, Changes, Previews, Shared
@@ -38,8 +39,10 @@ RENAME = (
 )
 TAB = "() => window.gvTab()"
 KEPT = "() => { window.gvDefaults(SETTINGS); return window.gvKept(); }"
-OPEN = "(kept) => window.gvOpenLink(kept)"
-OPEN_START = "(kept) => window.gvOpenLink(kept, true)"
+OPEN = """(kept, clip) => {
+  if (kept) (HOLDS)(clip);  // the viewer may tell of a clip that is not the page's
+  window.gvOpenLink(kept, IS_START);
+}"""
 WRITE = "(value) => window.gvLink(NAME, value, DEFAULT)"
 _CURRENT_NAMES = {  # of a setting that had another name when the link was copied
     f"{name}.{before}": f"{name}.{now}"
@@ -128,7 +131,9 @@ def wire(
     outputs = [kept, *places, *widgets, *shared.results]
     script = defaults_script(shared.packed.widgets, named)
     loaded = blocks.load(on_load, kept, outputs, js=script, **AT_ONCE)
-    loaded.then(None, kept, None, js=OPEN if linked.start is None else OPEN_START, **UNSEEN)
+    opened = OPEN.replace("HOLDS", holding(example.path for example in examples))
+    opened = opened.replace("IS_START", json.dumps(linked.start is not None))
+    loaded.then(None, [kept, named["clip"]], None, js=opened, **UNSEEN)
     refresh = gr.Button("Show", visible="hidden", elem_id="gv-refresh")
     return preview(refresh.click)
 

@@ -21,7 +21,7 @@ from .engine import Engine
 from .line import Work
 from .request import Request, Sides, has_free_ratio
 from .rows import Row
-from .sides import answers, pair, with_earlier
+from .sides import answers, pair, stored, with_earlier
 from .updates import explain, waiting
 
 RATIOS = (0.05, 0.1, 0.15, 0.25, 0.5, 0.75)
@@ -87,11 +87,12 @@ def compare(
     question: str,
     make_plans: Callable[[], list[Plan]],
     tried: Sequence[str] = (),
+    pinned: Mapping[str, Any] | None = None,
 ) -> Iterator[Compared]:
     """One row after another, each in a turn of its own; a failing method is a row with its error.
 
     The clip is read and encoded once, with every signal that one of the methods needs. ``tried``:
-    ids of the runs on show, which stay beside the compared ones.
+    ids of the runs on show, which stay beside the compared ones; ``pinned``: A, as in `Sides`.
     """
     done: list[Row] = []
     work = engine.pages.work(session)
@@ -103,7 +104,7 @@ def compare(
         done = [Row(plan.label, plan.method) for plan in planned]
         yield Compared(progress(engine, request.model, "Reading the clip…"), [*done])
         comparison = Comparison(engine, request, question, needs_of(planned), work)
-        opening = f"Compared {len(done)} rows."
+        is_stopped = False
         for index, plan in enumerate(planned):
             work = engine.pages.renew(session, work)
             text = f"Answering with {plan.label}…"  # the table counts the rows
@@ -116,14 +117,16 @@ def compare(
             except Exception as error:  # one method's fault must not end the table
                 late = isinstance(error, StoppedError) and engine.pages.work(session) is work
                 if isinstance(error, StoppedError) and not late:
-                    opening = "Stopped."
+                    is_stopped = True
                     break
                 reason = work.why if late else explain(error)
                 done[index] = replace(done[index], state="failed", error=reason)
             finally:
                 engine.line.leave(work)
             yield Compared(rows=[*done], status=status(engine, done[index].run))
-        yield finished(engine, comparison, over(done), opening, tried)
+        opening = stopped(over(done), len(done)) if is_stopped else counted(done)
+        sides = Sides(tried, pinned, question)
+        yield finished(engine, comparison, over(done), opening, sides)
     except Exception as error:
         left = over(done) if done else None
         yield Compared(message(explain(error), "problem"), left, done=True)
@@ -134,6 +137,17 @@ def compare(
 def over(rows: list[Row]) -> list[Row]:
     """The rows that are done or failed: nothing runs once a comparison has ended."""
     return [row for row in rows if row.state in table.OVER]
+
+
+def counted(rows: Sequence[Row]) -> str:
+    """How many rows have an answer, and how many are refused."""
+    failed = sum(row.state == "failed" for row in rows)
+    refused = f", {failed} refused" if failed else ""
+    return f"{len(rows) - failed} rows answered{refused}."
+
+
+def stopped(rows: Sequence[Any], planned: int) -> str:
+    return f"Stopped: {len(rows)} of {planned} rows done."
 
 
 class Comparison:
@@ -183,14 +197,19 @@ def needs_of(planned: list[Plan]) -> frozenset[str]:
 
 
 def finished(
-    engine: Engine, comparison: Comparison, rows: list[Row], opening: str, tried: Sequence[str]
+    engine: Engine, comparison: Comparison, rows: list[Row], opening: str, sides: Sides
 ) -> Compared:
     """The last word: runs in the viewer, as many as it takes; curves and files have them all."""
     request, example = comparison.request, comparison.request.example
     compared = {row.run_id: row.run for row in rows if row.run is not None}
     if not compared:
         return Compared(message(opening, "problem" if rows else "quiet"), rows, done=True)
-    found = with_earlier(engine.runs, comparison.clip, compared, tried)
+    # A stays what it was, where the page has a run of it.
+    known = replace(sides, runs=[*compared, *sides.runs])
+    a_id, a = stored(engine, comparison.clip, sides.reference, known) or next(
+        iter(compared.items())
+    )
+    found = with_earlier(engine.runs, comparison.clip, {a_id: a} | compared, sides.runs)
     ids, runs = zip(*in_order(found, request, comparison.question), strict=True)
     in_viewer = runs[:MAX_METHODS]
     view = payload(
@@ -208,15 +227,21 @@ def finished(
 
 
 def in_order(runs: Mapping[str, Run], request: Request, question: str) -> list[tuple[str, Run]]:
-    """As `Sides` has them: B, then A, then the others. A is the first one, all tokens.
+    """As `Sides` has them: B, then A, then the others. A is the first one.
 
     B is what the page is set to, where that has answered the question, else the first method.
     """
     a, *others = runs.items()
+    own: Mapping[str, Any] = {}
     with suppress(ValueError):
         own = request.compressor().settings()
-        others.sort(key=lambda one: (one[1].compressor, one[1].question) != (own, question))
-    return [*others[:1], a, *others[1:]]
+    wishes = (
+        [one for one in others if (one[1].compressor, one[1].question) == (own, question)],
+        [one for one in others if one[1].compressor["name"] != "full"],
+        others,
+    )
+    b = next(filter(None, wishes), [])[:1]
+    return [*b, a, *(one for one in others if one not in b)]
 
 
 __all__ = ["Compared", "Plan", "compare", "plans", "table"]

@@ -46,12 +46,14 @@ class Asked:
         clip: name of its file.
         expected: the right answer, where it is known.
         settings: by their names in a link; the table is of other ones once one of them changes.
+        caveat: what the answers are worth, where that is little.
     """
 
     question: str = ""
     clip: str = ""
     expected: str | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
+    caveat: str = ""
 
 
 def table_view(rows: Sequence[Row], asked: Asked, done: bool = False) -> dict[str, Any]:
@@ -67,6 +69,7 @@ def table_view(rows: Sequence[Row], asked: Asked, done: bool = False) -> dict[st
             "clip": asked.clip,
             "expected": asked.expected,
             "settings": dict(asked.settings),
+            "caveat": asked.caveat,
         },
         "columns": [list(column) for column in COLUMNS],
         "rows": [_line(row, asked, look) for row, look in zip(kept, looks, strict=True)],
@@ -97,6 +100,11 @@ def settled(value: dict[str, Any] | None) -> dict[str, Any] | None:
     if not value:
         return value
     return value | {"rows": [row for row in value["rows"] if row["state"] in OVER], "done": True}
+
+
+def earlier(value: dict[str, Any] | None) -> dict[str, Any] | None:
+    """What :func:`table_view` gave, marked: a later comparison has ended without a row."""
+    return value and value | {"earlier": True}
 
 
 def figures(row: Row) -> list[float | int]:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
+from components.files import exports
+from gleanvid import Uniform
 from tests.browser.steps import (
     answered,
     ask,
@@ -18,6 +21,7 @@ from tests.browser.steps import (
     tab,
     upload,
 )
+from tests.components.fake import Library, a_run, moving_square
 
 
 def tried(page) -> list[str]:
@@ -164,3 +168,36 @@ def test_the_clip_s_own_video_comes_from_the_server_at_the_moment_on_show(visit)
         visit.wait_for_function(f"{apart} < 0.1")
     asked = [url for url in visit.requested[requests:] if "/queue/join" in url or "/run/" in url]
     assert asked == [] and visit.errors == []
+
+
+def test_a_saved_run_of_another_clip_leaves_no_clip_on_the_page(visit, tmp_path):
+    """Also where it bears the name of an example."""
+    video = moving_square(8)
+    video = replace(video, name="square.mp4", frames=255 - video.frames)
+    made = a_run(video, *uniform(video))
+    path = exports.saved_run([made], tmp_path)
+    tab(visit, "Export and API")
+    visit.locator("#gv-open").locator("..").locator("input[type=file]").set_input_files(path)
+    tab(visit, "Tokens")
+    named(visit, "a", "Uniform 50 %")
+    visit.wait_for_selector(".gv-chip", state="detached")
+    notice(visit, "Its clip is not here: choose one")
+    assert visit.locator(".gv-examples [aria-current]").count() == 0
+    visit.click("#gv-ask")
+    notice(visit, "Choose a clip first")
+    assert name(visit, "a") == "Uniform 50 %"
+    assert tried(visit) == ["Uniform 50 %"]
+    visit.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    visit.click("#gv-copy")
+    visit.wait_for_selector("#gv-copy:has-text('without your clip')")
+    assert "uniform" in visit.evaluate("navigator.clipboard.readText()")
+    visit.reload()
+    named(visit, "a", "Uniform 50 %")
+    notice(visit, "Their clip is no longer here")
+    assert visit.locator(".gv-examples [aria-current]").count() == 0
+
+
+def uniform(video):
+    """What a saved run is made of: the record, and its compressor."""
+    method = Uniform(0.5)
+    return method.compress(Library().tokens(video)), method

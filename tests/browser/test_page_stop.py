@@ -27,8 +27,9 @@ def test_stop_in_compare_leaves_its_finished_rows_in_use(visit, library):
         visit.wait_for_selector("#gv-compare-start:not([disabled])")
     finally:
         library.words = 8
-    visit.locator(".gv-notice", has_text="Stopped. Used 32").wait_for()
+    visit.locator(".gv-notice", has_text="rows done. Used 32").wait_for()
     done = visit.locator(".gv-table tr.gv-done").count()
+    visit.locator(".gv-notice", has_text=f"Stopped: {done} of 6 rows done.").wait_for()
     assert done and visit.locator(".gv-table tbody tr:not(.gv-done)").count() == 0
     assert visit.locator(".gv-table [data-side=a]").count() == done
     visit.get_by_label("Show All tokens as A in the viewer").click()

@@ -7,9 +7,9 @@ from types import SimpleNamespace
 
 from components.panels.compare import asked_with, changes
 from components.session.comparing import Compared
-from components.session.display import message
+from components.session.display import KNOWS_GLIMPSE, message
 from components.session.examples import Example
-from components.session.rows import Asked, Row
+from components.session.rows import Asked, Row, table_view
 
 PANEL = SimpleNamespace(notice="notice", table="table", before="before")
 SHARED = SimpleNamespace(
@@ -27,7 +27,7 @@ def test_the_table_of_before_stays_where_nothing_came_of_a_new_one():
     assert [row["state"] for row in begun["table"]["rows"]] == ["running", "waiting"]
     assert "before" not in begun
     stopped = changed(Compared(message("Stopped."), [], done=True))
-    assert stopped["table"] == BEFORE and "before" not in stopped
+    assert stopped["table"] == BEFORE | {"earlier": True} and "before" not in stopped
     assert stopped["buttons"] is False
 
 
@@ -46,7 +46,13 @@ def test_a_table_names_the_settings_that_it_hangs_on_and_no_others(tmp_path):
     """As the page's address names them: ``assets/results/compare.js`` compares the two."""
     clip = str(tmp_path / "folder" / "square.mp4")
     example = Example(Path(clip), "Square", "What moves?", (("What moves?", "a square"),))
-    settings = {"clip": clip, "frames": 8, "compressor": "vcast", "retention_ratio": 0.1}
+    settings = {
+        "clip": clip,
+        "model": "builtin",
+        "frames": 8,
+        "compressor": "vcast",
+        "retention_ratio": 0.1,
+    }
     settings |= {"gleanvid.tau": 4.0, "vcast.window": 3}
     shared = SimpleNamespace(
         settings={name: f"box {name}" for name in settings},
@@ -56,8 +62,14 @@ def test_a_table_names_the_settings_that_it_hangs_on_and_no_others(tmp_path):
     values = {f"box {name}": value for name, value in settings.items()}
     asked = asked_with(shared, values | {"question": "What moves?"}, ["gleanvid"])
     assert asked.settings == {
-        "clip": "folder/square.mp4", "frames": 8, "gleanvid.tau": 4.0, "question": "What moves?",
+        "clip": "folder/square.mp4", "model": "builtin", "frames": 8, "gleanvid.tau": 4.0,
+        "question": "What moves?",
     }  # fmt: skip
     assert (asked.clip, asked.expected) == ("square.mp4", "a square")
     other = asked_with(shared, values | {"question": "Why?"}, ["gleanvid"])
-    assert other.expected is None
+    assert other.expected is None and asked.caveat == other.caveat == ""
+    own = values | {"question": "Why?", "box clip": str(tmp_path / "own.mp4")}
+    unknown = asked_with(shared, own, ["gleanvid"])
+    assert unknown.caveat == KNOWS_GLIMPSE
+    assert table_view([Row("All tokens")], unknown)["asked"]["caveat"] == KNOWS_GLIMPSE
+    assert asked_with(shared, own | {"box model": "real"}, []).caveat == ""

@@ -24,14 +24,16 @@ def make(name, ratio):
     return COMPRESSORS[name](retention_ratio=ratio)
 
 
-def compared(engine, clip, names, ratios=(0.25,), making=make, question="What moves?", tried=()):
+def compared(
+    engine, clip, names, ratios=(0.25,), making=make, question="What moves?", tried=(), pinned=None
+):
     engine.pages.start("me")
     request = Request(clip, 8, "builtin", GleanVID)
 
     def planned():
         return plans(names, ratios, making)
 
-    return list(compare(engine, "me", request, question, planned, tried))
+    return list(compare(engine, "me", request, question, planned, tried, pinned))
 
 
 def test_full_tokens_come_first_then_every_method_at_every_ratio():
@@ -88,7 +90,9 @@ def test_a_failing_method_is_a_row_with_its_error(clip):
             raise ValueError("random cannot do that here")
         return make(name, ratio)
 
-    rows = compared(Engine(Library()), clip, ["random", "uniform"], making=broken)[-1].rows
+    last = compared(Engine(Library()), clip, ["random", "uniform"], making=broken)[-1]
+    assert last.notice["text"].startswith("2 rows answered, 1 refused. Used 8 of")
+    rows = last.rows
     assert [row.state for row in rows] == ["done", "failed", "done"]
     assert rows[1].error == "random cannot do that here"
 
@@ -113,7 +117,7 @@ def test_stop_ends_it_all_and_keeps_the_rows_that_are_done(clip):
     library.words = 100_000
     threading.Timer(0.1, engine.pages.stop, ["me"]).start()
     last = list(running)[-1]
-    assert last.notice["text"].startswith("Stopped. Used 8 of 8 frames from") and last.done
+    assert last.notice["text"].startswith("Stopped: 1 of 4 rows done. Used 8 of") and last.done
     assert [row.state for row in last.rows] == ["done"]
     assert len(last.viewer["methods"]) == 1 and last.run_ids == [last.rows[0].run_id]
     assert engine.runs.get(last.run_ids[0]) is last.rows[0].run
@@ -128,6 +132,20 @@ def test_b_is_what_the_page_is_set_to_where_that_was_compared(clip):
         methods = [engine.runs.get(run_id).compressor["name"] for run_id in last.run_ids]
         assert methods[:2] == [b, "full"]
         assert last.viewer["methods"][last.viewer["b"]]["name"] == b
+
+
+@pytest.mark.parametrize("again", [["uniform"], ["uniform", "random"]], ids=["before", "again"])
+def test_a_stays_what_it_was_where_a_run_of_it_is_on_show(clip, again):
+    engine, pinned = Engine(Library()), make("random", 0.25).settings()
+    before = compared(engine, clip, ["random"])[-1]
+    last = compared(engine, clip, again, tried=before.run_ids, pinned=pinned)[-1]
+    methods = [engine.runs.get(run_id).compressor["name"] for run_id in last.run_ids]
+    assert methods[:3] == ["uniform", "random", "full"] and (
+        last.viewer["a"],
+        last.viewer["b"],
+    ) == (1, 0)
+    gone = compared(engine, clip, ["uniform"], tried=[], pinned=pinned)[-1]
+    assert engine.runs.get(gone.run_ids[1]).compressor["name"] == "full"
 
 
 def test_what_was_tried_before_stays_behind_what_was_compared(clip):
@@ -154,7 +172,7 @@ def test_b_stays_what_it_was_where_that_has_answered_the_question(clip):
 def test_every_row_has_the_id_of_its_run_also_beyond_those_that_the_viewer_takes(clip):
     engine = Engine(Library())
     wide = compared(engine, clip, ["uniform"], [n / 100 for n in range(5, 20)])[-1]
-    assert wide.notice["text"].startswith("Compared 16 rows. Used 8 of ")
+    assert wide.notice["text"].startswith("16 rows answered. Used 8 of ")
     assert len(wide.viewer["methods"]) == len(wide.viewer["runs"]) == MAX_METHODS
     lines = rows.table_view(wide.rows, rows.Asked(), done=True)["rows"]
     assert sorted(line["id"] for line in lines) == sorted(wide.run_ids)
@@ -170,7 +188,7 @@ def test_no_row_is_left_running_where_a_comparison_ends_early(clip):
         stopped.append(part)
         if part.rows and part.rows[0].state == "running":
             engine.pages.stop("me")
-    assert stopped[-1].rows == [] and stopped[-1].notice["text"] == "Stopped."
+    assert stopped[-1].rows == [] and stopped[-1].notice["text"] == "Stopped: 0 of 2 rows done."
     states = ("done", "running", "waiting")
     mixed = [rows.Row(name, state=state) for name, state in zip("abc", states, strict=True)]
     told = rows.table_view(mixed, rows.Asked())

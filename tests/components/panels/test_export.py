@@ -1,0 +1,96 @@
+"""A saved run that is opened: the page holds its clip, or none."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import gradio as gr
+import pytest
+
+from components.files import exports, opening
+from components.panels.export import ELSEWHERE, OPENED
+from components.panels.page import build_app
+from components.session.engine import Engine
+from components.session.examples import Example, ready
+from components.session.reopened import at_home
+from gleanvid import Uniform
+from tests.components.fake import Library, a_run, write_clip
+
+QUESTION = "What moves?"
+
+
+@pytest.fixture
+def page(tmp_path, monkeypatch):
+    """An engine, its page, and the examples on it; the first one is the clip of the page."""
+    monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path / "cache"))
+    shown = []
+    for name in ("first.mp4", "second.mp4"):
+        write_clip(tmp_path / name)
+        shown.append(Example(tmp_path / name, name, QUESTION, ((QUESTION, "a square"),)))
+    engine = Engine(Library())
+    return engine, build_app(engine, examples=shown), shown
+
+
+def run_of(engine, clip, **changes):
+    library, video = engine.library, engine.clip(str(clip), 8)
+    record = Uniform(0.5).compress(library.tokens(video))
+    return replace(a_run(replace(video, **changes), record, Uniform(0.5)), question=QUESTION)
+
+
+def opened(page, run, tmp_path):
+    """What opening the run changes, by the id, label or kind of the widget."""
+    _, blocks, (first, _) = page
+    event = next(event for event in blocks.fns.values() if event.name == "on_open")
+    values = {widget: widget.value for widget in event.inputs}
+    (button,) = (widget for widget in values if widget.elem_id == "gv-open")
+    (clip,) = (widget for widget in values if widget.elem_id == "gv-clip")
+    values[clip] = str(first.path)
+    values[button] = str(exports.saved_run([run], tmp_path))
+    changes = event.fn(values)
+    names = {}
+    for widget, value in changes.items():
+        name = widget.elem_id or getattr(widget, "label", None) or type(widget).__name__
+        names.setdefault(name, []).append(value)
+    return names
+
+
+def test_a_run_of_a_clip_that_is_not_here_leaves_the_page_without_one(page, tmp_path):
+    engine, _, (first, _) = page
+    changed = opened(page, run_of(engine, first.path, name="elsewhere.mp4"), tmp_path)
+    assert changed["gv-clip"] == [None] and changed["gv-ready"] == [[]]
+    said = [value["text"] for value in changed["HTML"]]
+    assert said == [ELSEWHERE, ELSEWHERE]
+    assert json.loads(changed["gv-a"][0])["name"] == "uniform"
+    assert changed["gv-of-frames"] == [gr.skip()]
+
+
+def test_a_run_of_an_example_opens_that_example_and_stays(page, tmp_path):
+    engine, _, (_, second) = page
+    changed = opened(page, run_of(engine, second.path), tmp_path)
+    assert changed["gv-clip"] == [str(second.path)]
+    assert changed["gv-ready"] == [ready(second)] != [[]]
+    assert changed["HTML"][0]["text"] == OPENED and changed["gv-of-frames"] == [8]
+    ((run_id,),) = changed["State"][1:] if changed["State"][0] == [] else changed["State"][:1]
+    assert engine.runs.example(run_id) == second
+    assert engine.runs.path(run_id) == str(second.path)
+
+
+def test_a_clip_is_known_by_its_frames_and_not_by_its_name_alone(page, tmp_path):
+    engine, _, (first, second) = page
+    run = run_of(engine, second.path)
+    path = exports.saved_run([run], tmp_path)
+    paths = [str(first.path), str(second.path)]
+    back, found = at_home(engine, opening.opened(str(path)), paths)
+    assert found == paths[1] and back.video is engine.clip(paths[1], 8)
+    other = run.video.frames.copy()
+    other[0, 0, 0] += 1
+    changed = replace(run, video=replace(run.video, frames=other))
+    assert at_home(engine, changed, paths) == (changed, None)
+    first.path.write_bytes(b"no clip any more")
+    assert (
+        at_home(Engine(Library()), replace(run, video=replace(run.video, name="first.mp4")), paths)[
+            1
+        ]
+        is None
+    )
