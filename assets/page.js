@@ -145,11 +145,19 @@
 // nobody else knows them. Nothing is kept before what was kept has been read.
 (() => {
   const KEY = "gleanvid";
-  let read = false;
+  let [read, newest, compared] = [false, [], false];
 
   window.gvKeep = (shown) => {
     if (!read) return;
-    try { sessionStorage.setItem(KEY, JSON.stringify({ shown })); } catch { /* a browser without storage */ }
+    newest = shown;
+    const text = JSON.stringify({ shown, compared });
+    try { sessionStorage.setItem(KEY, text); } catch { /* a browser without storage */ }
+  };
+
+  // A table of a comparison stands on the page, which is not kept: it is to be said.
+  window.gvCompared = () => {
+    compared = true;
+    window.gvKeep(newest);
   };
 
   window.gvKept = () => {

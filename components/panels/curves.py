@@ -6,11 +6,13 @@ Hovering a curve moves the viewer, and the other way round.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import gradio as gr
 from gradio.components.plot import PlotData
+
+from gleanvid.run import Run
 
 from ..session import figures
 from ..session.display import message
@@ -22,6 +24,7 @@ from .modules import mounting
 from .shared import UNSEEN, Changes, Shared, Values
 
 TITLE = "Curves"
+SOME = "{drawn} of {count} compared rows: {names} no longer among the runs on show."
 SOME_GONE = (
     "Some of the runs on show are no longer on the server: these are the curves of the rest."
 )
@@ -83,7 +86,9 @@ def _plot(name: str, figure: Any | None) -> gr.Plot:
         )
 
 
-def wire(engine: Engine, shared: Shared, panel: Curves) -> None:
+def wire(engine: Engine, shared: Shared, panel: Curves, compared: gr.State) -> None:
+    """``compared``: the table of the last comparison."""
+
     def on_draw(values: Values) -> Iterator[Changes]:
         ids = values[shared.runs]
         if not ids:  # another clip leaves no curves of the one before
@@ -100,13 +105,33 @@ def wire(engine: Engine, shared: Shared, panel: Curves) -> None:
             panel.plots[name]: gr.update(value=figure, visible=figure is not None)
             for name, figure in figures.draw(runs).items()
         }
-        notice = message(SOME_GONE, "problem") if lost else message()
+        short = message(left_out(engine, values[compared], runs))
+        notice = message(SOME_GONE, "problem") if lost else short
         yield {panel.notice: notice, panel.legend: figures.legend(runs)} | drawn
 
     model, pixels = shared.settings["model"], shared.settings["pixels"]
-    inputs, outputs = {shared.runs, model, pixels}, [panel.notice, *panel.shown]
+    inputs, outputs = {shared.runs, model, pixels, compared}, [panel.notice, *panel.shown]
     viewer: Any = shared.viewer
     own = next(tab for tab in shared.tabs.children if isinstance(tab, gr.Tab) and tab.id == TITLE)
     own.select(on_draw, inputs, outputs, **UNSEEN)
     shown = viewer.show(None, None, None, js=IF_OPEN, **UNSEEN)
     shown.success(on_draw, inputs, outputs, trigger_mode="always_last", **UNSEEN)
+
+
+def left_out(engine: Engine, table: Mapping[str, Any] | None, runs: Sequence[Run]) -> str:
+    """Which rows of the comparison have no curve: the viewer, and so the page, takes so many runs.
+
+    Empty where all have one, and for the table of another clip.
+    """
+    rows = [(row["label"], engine.runs.get(row["id"])) for row in (table or {}).get("rows", [])]
+    first, shown = runs[0], [run.compressor for run in runs]
+    drawn = [
+        (label, run.compressor in shown)
+        for label, run in rows
+        if run is not None and run.video is first.video and run.model == first.model
+    ]
+    names = [label for label, has_curve in drawn if not has_curve]
+    if not names or len(names) == len(drawn):
+        return ""
+    listed = f"{', '.join(names)} {'is' if len(names) == 1 else 'are'}"
+    return SOME.format(drawn=len(drawn) - len(names), count=len(drawn), names=listed)

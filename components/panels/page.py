@@ -211,7 +211,7 @@ def _wire(
     talk.wire(engine, shared, parts.talk)
     if choosing and parts.picker:
         picker.wire(choosing, shared, parts.picker, preview, blocks)
-    curves.wire(engine, shared, results.curves)
+    curves.wire(engine, shared, results.curves, results.compare.before)
     export.wire(engine, shared, results.export)
     if results.check:
         check.wire(engine, shared, results.check)

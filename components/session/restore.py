@@ -20,6 +20,7 @@ from .sides import View, answers, pair
 KEPT_CHARS = 10_000
 BACK = "Your results, as they were before the page was loaded again."
 NO_CLIP = "Their clip is no longer here: upload it again to ask more about it."
+NO_TABLE = "The table of a comparison is not kept: compare again."
 SOME_GONE = "Some are no longer on the server."
 ALL_GONE = "What was on this page before is no longer on the server. Choose a clip and ask again."
 
@@ -55,6 +56,7 @@ def restored(engine: Engine, text: str | None) -> Restored | None:
     value["runs"] = list(fit)
     sides = Sides(list(fit), question=asked)
     sentences = [BACK, SOME_GONE * (len(runs) < len(ids)), NO_CLIP * (path is None)]
+    sentences.append(NO_TABLE * was_compared(text))
     view = View([*fit], value, answers(engine.runs, sides))
     return Restored(" ".join(filter(None, sentences)), view, path)
 
@@ -66,6 +68,11 @@ def kept(text: str | None) -> list[str]:
     except (ValueError, TypeError, KeyError, RecursionError):
         return []
     return list(dict.fromkeys(ids))[:MAX_METHODS]
+
+
+def was_compared(text: str | None) -> bool:
+    """Whether a comparison stood on the page; for a text that :func:`kept` could read."""
+    return json.loads(text or "{}").get("compared") is True
 
 
 def together(runs: dict[str, Run]) -> dict[str, Run]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from components.panels.curves import SOME_GONE
+from components.panels.curves import SOME_GONE, left_out
 from components.panels.page import build_app
 from components.session.engine import Engine
 from components.session.figures import TITLES
 from components.session.runs import GONE
-from gleanvid import GleanVID
+from gleanvid import GleanVID, Uniform
 from tests.components.fake import Library, a_run, moving_square
 
 
@@ -21,7 +21,8 @@ def test_runs_that_are_gone_are_said():
     kept = engine.runs.add(a_run(video, record, GleanVID(0.25)))
 
     def drawn(*ids):
-        [state] = [block for block in event.inputs if block.get_block_name() == "state"]
+        states = [block for block in event.inputs if block.get_block_name() == "state"]
+        [state] = [block for block in states if block.value is not None]  # the table is the other
         values = {block: block.value for block in event.inputs}
         return list(event.fn(values | {state: [*ids]}))
 
@@ -32,3 +33,20 @@ def test_runs_that_are_gone_are_said():
     assert [some[plot]["visible"] for plot in plots] == [name not in several for name in TITLES]
     assert [row["label"] for row in some[legend]["rows"]] == ["GleanVID 25 %"]
     assert gone == {notice: {"text": GONE, "kind": "problem"}}
+
+
+def test_compared_rows_without_a_curve_are_named():
+    video, library = moving_square(), Library()
+    engine, tokens = Engine(library), library.tokens(video)
+
+    def made(method, clip=video):
+        return a_run(clip, method.compress(tokens), method)
+
+    runs = [made(GleanVID(0.25)), made(Uniform(0.25)), made(Uniform(0.5))]
+    rows = [{"label": f"row {n}", "id": engine.runs.add(run)} for n, run in enumerate(runs)]
+    table = {"rows": [*rows, {"label": "refused", "id": ""}]}
+    assert left_out(engine, table, runs) == left_out(engine, None, runs) == ""
+    said = "2 of 3 compared rows: row 1 is no longer among the runs on show."
+    assert left_out(engine, table, [runs[2], runs[0]]) == said
+    assert left_out(engine, table, runs[:1]).startswith("1 of 3 compared rows: row 1, row 2 are")
+    assert left_out(engine, table, [made(GleanVID(0.25), moving_square())]) == ""

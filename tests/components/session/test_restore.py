@@ -47,6 +47,13 @@ def kept(runs) -> str:
     return json.dumps({"shown": runs})
 
 
+def test_that_a_table_is_not_kept_is_said_where_there_was_one(page):
+    engine, last = page
+    for compared, said in ((True, f"{restore.BACK} {restore.NO_TABLE}"), (False, restore.BACK)):
+        text = json.dumps({"shown": last.runs, "compared": compared})
+        assert restore.restored(engine, text).text == said
+
+
 def test_viewer_answers_and_clip_come_back(page, clip):
     engine, last = page
     back = restore.restored(engine, kept(last.runs))
