@@ -4,7 +4,7 @@
 // A setting that is not at its default stands in the address, once the hand is off it.
 (() => {
   const query = new URLSearchParams(location.search); // as the page is now
-  let [timer, isOwnClip] = [null, false];
+  let [timer, ownClip] = [null, ""]; // the name of a clip of one's own
 
   function write(isStep = false) {
     const text = query.toString();
@@ -62,20 +62,26 @@
     newest.set(name, value);
     const text = String(value ?? "");
     if (name === "clip") {
-      isOwnClip = text === "";
       markClip(text);
+    } else {
+      window.gvSetting(name, value);
     }
-    if (name !== "clip") window.gvSetting(name, value);
     text === "" || text === String(usual) ? query.delete(name) : query.set(name, text);
     clearTimeout(timer);
     timer = setTimeout(write, 300);
   };
 
-  window.gvHasOwnClip = () => isOwnClip; // which no link holds
+  window.gvOwnClip = (name) => { ownClip = name; };
+  window.gvHasOwnClip = () => ownClip !== ""; // which no link holds
 
-  // The clip that was chosen, or else is on show, is marked among those to choose from.
+  // The clip that was chosen, or else is on show, is marked among those to choose from. The button
+  // that brings one's own bears its name.
   function markClip(name) {
-    const chosen = document.getElementById(isOwnClip ? "gv-clip" : `gv-example-${name}`);
+    const example = ownClip ? null : document.getElementById(`gv-example-${name}`);
+    const upload = document.getElementById("gv-upload");
+    const chosen = example ?? upload;
+    upload.title = example ? "" : ownClip || name;
+    upload.textContent = upload.title || "Upload your own";
     for (const button of document.querySelectorAll(".gv-examples button")) {
       if (button === chosen) button.setAttribute("aria-current", "true");
       else button.removeAttribute("aria-current");
@@ -241,6 +247,15 @@ document.addEventListener("keyup", (event) => {
   if (moves && event.target.matches?.("#gv-settings input[type=range]"))
     event.target.dispatchEvent(new PointerEvent("pointerup", { bubbles: true }));
 });
+
+// Gradio's menus take every key as a wish to see the list: Tab would leave it open behind itself. And
+// a list that scrolls is a stop of Tab, which is gone once it is reached.
+document.addEventListener("keydown", (event) => {
+  if (event.key !== "Tab" || !event.target.matches?.("input[role=combobox]")) return;
+  event.stopImmediatePropagation();
+  const list = document.getElementById(event.target.getAttribute("aria-controls"));
+  for (const part of [list, list?.parentElement]) part?.setAttribute("tabindex", "-1");
+}, true);
 
 // A row that is wider than its room scrolls: it fades at the side where more of it is.
 (() => {
