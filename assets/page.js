@@ -4,7 +4,7 @@
 // A setting that is not at its default stands in the address, once the hand is off it.
 (() => {
   const query = new URLSearchParams(location.search); // as the page is now
-  let [timer, isOwnClip] = [null, false];
+  let [timer, ownClip] = [null, ""];
 
   function write(isStep = false) {
     const text = query.toString();
@@ -62,28 +62,37 @@
     newest.set(name, value);
     const text = String(value ?? "");
     if (name === "clip") {
-      isOwnClip = text === "";
       markClip(text);
+    } else {
+      window.gvSetting(name, value);
     }
-    if (name !== "clip") window.gvSetting(name, value);
     text === "" || text === String(usual) ? query.delete(name) : query.set(name, text);
     clearTimeout(timer);
     timer = setTimeout(write, 300);
   };
 
-  window.gvHasOwnClip = () => isOwnClip; // or none at all: no link holds either
+  // The name of a clip of one's own; "" for an example, null for none at all. A link holds examples alone.
+  window.gvOwnClip = (name) => { ownClip = name; };
+  window.gvHasOwnClip = () => ownClip !== "";
 
   // What the widget of the clip holds; `examples`: folder and name of each, the first one usual.
   window.gvHolds = (value, examples) => {
     const name = (path) => path.split("/").pop();
     const clip = (value?.path ?? "").split("/").slice(-2).join("/");
+    const isExample = examples.includes(clip);
     window.gvSetting("clip", clip);
-    window.gvLink("clip", examples.includes(clip) ? name(clip) : "", name(examples[0] ?? ""));
+    window.gvOwnClip(isExample ? "" : name(clip) || null);
+    window.gvLink("clip", isExample ? name(clip) : "", name(examples[0] ?? ""));
   };
 
-  // The clip that was chosen, or else is on show, is marked among those to choose from.
+  // The clip that was chosen, or else is on show, is marked among those to choose from. The button
+  // that brings one's own bears its name.
   function markClip(name) {
-    const chosen = document.getElementById(isOwnClip ? "gv-clip" : `gv-example-${name}`);
+    const example = ownClip === "" ? document.getElementById(`gv-example-${name}`) : null;
+    const upload = document.getElementById("gv-upload");
+    const chosen = example ?? (ownClip === null ? null : upload);
+    upload.title = chosen === upload ? ownClip || name : "";
+    upload.textContent = upload.title || "Upload your own";
     for (const button of document.querySelectorAll(".gv-examples button")) {
       if (button === chosen) button.setAttribute("aria-current", "true");
       else button.removeAttribute("aria-current");
@@ -257,6 +266,15 @@ document.addEventListener("keyup", (event) => {
   if (moves && event.target.matches?.("#gv-settings input[type=range]"))
     event.target.dispatchEvent(new PointerEvent("pointerup", { bubbles: true }));
 });
+
+// Gradio's menus take every key as a wish to see the list: Tab would leave it open behind itself. And
+// a list that scrolls is a stop of Tab, which is gone once it is reached.
+document.addEventListener("keydown", (event) => {
+  if (event.key !== "Tab" || !event.target.matches?.("input[role=combobox]")) return;
+  event.stopImmediatePropagation();
+  const list = document.getElementById(event.target.getAttribute("aria-controls"));
+  for (const part of [list, list?.parentElement]) part?.setAttribute("tabindex", "-1");
+}, true);
 
 // A row that is wider than its room scrolls: it fades at the side where more of it is.
 (() => {

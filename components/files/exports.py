@@ -22,7 +22,7 @@ from PIL import Image
 
 from gleanvid.metrics import budget_gini, diagnostics_of
 from gleanvid.plots import contact_sheet, side_by_side
-from gleanvid.plots.labels import labels
+from gleanvid.plots.labels import heading, labels
 from gleanvid.run import Run, mask_arrays
 from gleanvid.video.archive import PARTS
 
@@ -164,7 +164,7 @@ def paper_pdf(runs: Sequence[Run], folder: Path) -> Path:
     from gleanvid.plots.paper import overlays, save_figure
 
     path = folder / "overlays.pdf"
-    save_figure(overlays(list(runs)), path)
+    save_figure(overlays(list(runs), title=heading(runs[0])), path)
     return path
 
 

@@ -39,7 +39,9 @@ show();
 """
 RECORD = "() => window.gvRecord()"
 LINK = """(value) => {  // a link has examples alone
-  window.gvSetting("clip", PATH || (value?.path ?? "").split("/").slice(-2).join("/"));
+  const path = PATH || (value?.path ?? "").split("/").slice(-2).join("/");
+  window.gvSetting("clip", path);
+  window.gvOwnClip(NAME ? "" : path.split("/").pop() || null);
   window.gvLink("clip", NAME, FIRST);
 }"""
 

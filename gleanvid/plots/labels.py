@@ -27,6 +27,11 @@ def labels(runs: Sequence[Run]) -> list[str]:
     return names
 
 
+def heading(run: Run) -> str:
+    """The clip of a run and the question asked about it."""
+    return f"{run.video.name} · “{run.question}”" if run.question else run.video.name
+
+
 def label_of(settings: Mapping[str, object]) -> str:
     """What to call a compressor of these ``settings``, with "name"."""
     name = str(settings.get("name", ""))

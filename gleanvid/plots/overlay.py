@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from gleanvid.plots.labels import labels
+from gleanvid.plots.labels import heading, labels
 from gleanvid.run import Run
 
 _DIM = 0.22  # brightness left to a dropped token
@@ -76,11 +76,14 @@ def contact_sheet(run: Run, columns: int = 4) -> np.ndarray:
     rows = [_beside(tiles[start : start + columns]) for start in range(0, len(tiles), columns)]
     sheet = _beside([row.swapaxes(0, 1) for row in rows]).swapaxes(0, 1)
     counted = f"{record.num_kept:,} of {record.num_tokens:,} tokens"
-    sheet = captioned(sheet, labels([run])[0], counted)
-    asked = f"“{run.question}”" if run.question else ""
-    for line in reversed(_lines(" · ".join(filter(None, [run.video.name, asked])), sheet.shape[1])):
-        sheet = captioned(sheet, line)
-    return sheet
+    return _headed(captioned(sheet, labels([run])[0], counted), run)
+
+
+def _headed(picture: np.ndarray, run: Run) -> np.ndarray:
+    """The picture under the clip and the question."""
+    for line in reversed(_lines(heading(run), picture.shape[1])):
+        picture = captioned(picture, line)
+    return picture
 
 
 def _lines(text: str, width: int) -> list[str]:
@@ -98,13 +101,19 @@ def _lines(text: str, width: int) -> list[str]:
 
 
 def side_by_side(runs: Sequence[Run], frame: int) -> np.ndarray:
-    """uint8 [H', W', 3]: one sampled frame as each of some runs of one clip leaves it."""
+    """uint8 [H', W', 3]: one sampled frame as each of some runs of one clip leaves it.
+
+    Two runs are called A and B. Above them the clip and the question of the last one.
+    """
     pictures = []
-    for run, label in zip(runs, labels(runs), strict=True):
+    names = labels(runs)
+    if len(runs) == 2:
+        names = [f"{side} · {name}" for side, name in zip("AB", names, strict=True)]
+    for run, label in zip(runs, names, strict=True):
         unit = frame // _per_unit(run)
         kept = f"{int(run.compression.budgets[unit])} tokens"
         pictures.append(captioned(_sized(overlay_frame(run, unit, frame)), label, kept))
-    return _beside(pictures)
+    return _headed(_beside(pictures), runs[-1])
 
 
 def _beside(pictures: Sequence[np.ndarray]) -> np.ndarray:

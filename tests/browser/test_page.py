@@ -23,7 +23,7 @@ def test_from_upload_to_export(visit, clips):
     assert chosen.all_inner_texts() == ["Square"]
     upload(visit, str(clips / "square.mp4"))
     notice(visit, "Used 32")
-    assert chosen.all_inner_texts() == ["Upload your own"]
+    assert chosen.all_inner_texts() == ["square.mp4"]
     ask(visit, "What is this?")
     answered(visit)
     for side in "ab":

@@ -195,7 +195,8 @@ def test_sides_stand_beside_each_other_and_a_sheet_has_a_tile_for_every_unit():
     alone, both = (plots.side_by_side(runs, 3) for runs in ([run()], [run(), run("uniform")]))
     assert both.shape == (alone.shape[0], 2 * alone.shape[1] + 8, 3)
     sheet = plots.contact_sheet(run(), columns=3)
-    assert sheet.shape == (2 * alone.shape[0] + 8 + 2 * 24, 3 * alone.shape[1] + 2 * 8, 3)
+    tile = alone.shape[0] - 24  # the clip and the question stand above the whole sheet
+    assert sheet.shape == (2 * tile + 8 + 2 * 24, 3 * alone.shape[1] + 2 * 8, 3)
 
 
 def test_a_sheet_says_what_was_asked_in_as_many_lines_as_that_takes():

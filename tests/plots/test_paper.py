@@ -57,10 +57,14 @@ def test_a_clip_of_any_shape_fits_on_a_page():
 
 def test_overlays_have_a_row_a_run_and_a_column_a_unit():
     figure = paper.overlays([run(), run("uniform")], units=[0, 5])
-    titles = [axes.get_title() for axes in figure.axes]
+    titles = [axes.get_xlabel() for axes in figure.axes]
     kept = run().compression.budgets.tolist()
     assert titles[:2] == [f"0.0 s, {kept[0]} kept", f"2.5 s, {kept[5]} kept"]
     assert len(figure.axes) == 4
+    above = [axes.get_title("left") for axes in figure.axes[::2]]
+    assert above == [f"GleanVID 25 %: “{run().answer}”", f"Uniform 25 %: “{run().answer}”"]
+    wordy = paper.overlays([replace(run(), answer="$x " * 99)], title="Clip · “Why $?”")
+    assert len(wordy.axes[0].get_title("left")) == 100 and "Why $?" in wordy.get_suptitle()
     with pytest.raises(ValueError, match="at least one run"):
         paper.overlays([])
 

@@ -54,8 +54,9 @@ def describe_machine(device: torch.device) -> Machine:
 def in_words(machine: Machine) -> str:
     """The facts of :func:`describe_machine` as a line of text."""
     versions = ", ".join(f"{name} {number}" for name, number in machine["versions"].items())
+    threads = machine["threads"]
     return (
-        f"{machine['device']}, {machine['cpu']}, {machine['threads']} threads, "
+        f"{machine['device']}, {machine['cpu']}, {threads} thread{'s' * (threads != 1)}, "
         f"load average {machine['load_average']} before, {versions}"
     )
 

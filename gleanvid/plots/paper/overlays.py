@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 
 import torch
@@ -14,10 +15,14 @@ from gleanvid.run import Run
 
 _TALLEST = 3.0  # of a picture, in its widths: what is thinner is drawn smaller
 _COLUMNS = 6  # units shown where none are named
+_LETTERS = 100  # of a line that is as wide as the page
+_ROW = 0.45  # inches of a row beside its pictures: what it is of, above, and their times, below
 
 
-def overlays(runs: Sequence[Run], units: Sequence[int] | None = None) -> Figure:
+def overlays(runs: Sequence[Run], units: Sequence[int] | None = None, title: str = "") -> Figure:
     """Runs of one clip; ``units`` from 0 (None: six, evenly spaced). Tokens kept on each frame.
+
+    Above each row its method and answer; ``title`` above all of them.
 
     Raises ``ValueError`` for no run.
     """
@@ -28,15 +33,22 @@ def overlays(runs: Sequence[Run], units: Sequence[int] | None = None) -> Figure:
     columns = list(units) if units is not None else spread
     height, width = runs[0].video.frames.shape[1:3]
     side = PAGE / len(columns)
+    lines = textwrap.wrap(title, _LETTERS)
+    row_height = side * min(height / width, _TALLEST) + _ROW
     with paper_style():
-        figure = new_figure(PAGE, len(runs) * (side * min(height / width, _TALLEST) + 0.1) + 0.2)
+        figure = new_figure(PAGE, len(runs) * row_height + 0.15 * len(lines))
+        plain = {"x": 0.01, "ha": "left", "fontsize": 8, "parse_math": False}
+        figure.suptitle("\n".join(lines), **plain)
         grid = figure.subplots(len(runs), len(columns), squeeze=False)
         for row, run, label in zip(grid, runs, labels(runs), strict=True):
             counts = run.compression.budgets.tolist()
             for axes, unit in zip(row, columns, strict=True):
                 axes.imshow(overlay_frame(run, unit))
                 axes.set(xticks=[], yticks=[])
-                axes.set_title(f"{float(run.seconds[unit, 0]):.1f} s, {counts[unit]} kept", pad=2)
+                axes.set_xlabel(f"{float(run.seconds[unit, 0]):.1f} s, {counts[unit]} kept")
                 axes.spines[:].set_visible(False)
-            row[0].set_ylabel(label)
+            said = " ".join(run.answer.split())
+            above = f"{label}: “{said}”" if said else label
+            above = above if len(above) <= _LETTERS else above[: _LETTERS - 1] + "…"
+            row[0].set_title(above, loc="left", pad=2, parse_math=False)
     return figure

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from gleanvid.cli import main
-from gleanvid.evaluation.bench.machine import describe_machine
+from gleanvid.evaluation.bench.machine import describe_machine, in_words
 from gleanvid.evaluation.check import times
 from gleanvid.evaluation.check.check import check
 from gleanvid.evaluation.check.report import Finding, Timing
@@ -185,6 +185,8 @@ def test_times_of_a_busy_machine_are_not_to_be_relied_on():
     machine = describe_machine(torch.device("cpu")) | {"cpu_cores": 2, "load_average": 2.0}
     assert times.caution(machine) == ()
     assert times.caution(machine | {"load_average": None}) == ()
+    assert ", 1 thread, " in in_words(machine | {"threads": 1})
+    assert ", 2 threads, " in in_words(machine | {"threads": 2})
     (said,) = times.caution(machine | {"load_average": 7.5})
     assert "load 7.5 on 2 cores" in said
 

@@ -1,0 +1,32 @@
+"""Tab goes from one control to the next: each is seen to have it, and none is left open."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.browser.steps import tab
+
+LISTS = "document.querySelectorAll('ul[role=listbox]').length"
+ON_A_CONTROL = "document.activeElement !== document.body"
+RING = """(target) => {
+  target.focus({ focusVisible: true });
+  const { outlineStyle, outlineWidth } = getComputedStyle(target);
+  return `${outlineStyle} ${outlineWidth}`;
+}"""
+
+
+@pytest.mark.parametrize("menu", ["Model", "Compressor"])
+def test_a_menu_that_tab_leaves_is_closed(visit, menu):
+    visit.get_by_role("combobox", name=menu, exact=True).focus()
+    visit.wait_for_function(f"{LISTS} === 1")
+    visit.keyboard.press("Tab")
+    visit.wait_for_function(f"{LISTS} === 0")
+    visit.wait_for_timeout(300)  # Gradio heard of the key later than of the focus
+    assert visit.evaluate(LISTS) == 0 and visit.evaluate(ON_A_CONTROL)
+
+
+def test_whatever_has_the_focus_shows_it(visit):
+    tab(visit, "Compare")
+    visit.wait_for_selector("#gv-methods input")
+    seen = visit.locator("#gv-methods input, #gv-settings input:is([type=range], [type=number])")
+    assert {field.evaluate(RING) for field in seen.all() if field.is_visible()} == {"solid 2px"}
