@@ -65,12 +65,13 @@ class Curves {
       return Object.assign(head, { scope: "col", title: meaning });
     }).filter((_, place) => told[place]);
     const first = Object.assign(make("th", "", "Method"), { scope: "col" });
-    const body = make("tbody", "", "", ...this.rows.map((row) => this.#row(row, told)));
+    const why = columns.map(([, , meaning]) => meaning);
+    const body = make("tbody", "", "", ...this.rows.map((row) => this.#row(row, told, why)));
     body.addEventListener("pointerleave", () => this.#point(null));
     return make("table", "", "", make("thead", "", "", make("tr", "", "", first, ...titles)), body);
   }
 
-  #row(row, told) {
+  #row(row, told, why) {
     const button = make("button", "", "", swatch(row), make("span", "", row.label.replace(" %", "\u00a0%")));
     Object.assign(button, { type: "button", title: "Stand out in every curve" });
     button.dataset.label = row.label;
@@ -78,7 +79,8 @@ class Curves {
     button.addEventListener("focus", () => this.#point(button.matches(":focus-visible") ? row.label : null));
     button.addEventListener("blur", () => this.#point(null));
     const head = Object.assign(make("th", "", "", button), { scope: "row" });
-    const line = make("tr", "", "", head, ...row.cells.filter((_, place) => told[place]).map((text) => make("td", "", text)));
+    const cells = row.cells.map((text, place) => Object.assign(make("td", "", text), { title: /\d/.test(text) ? "" : why[place] }));
+    const line = make("tr", "", "", head, ...cells.filter((_, place) => told[place]));
     line.addEventListener("pointerenter", () => this.#point(row.label));
     return line;
   }

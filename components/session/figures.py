@@ -41,11 +41,14 @@ OVER_UNITS = {  # name: what it says, and in which unit of measure; x is the tem
     "budget": ("Tokens kept in each unit", "tokens; dashed: an even share"),
     "novelty": ("What is new in each unit", "novelty R, logarithmic"),
     "effective_rank": ("Spread within each unit", "effective rank, directions"),
-    "residual_energy": ("New against earlier units", "% of the energy, logarithmic"),
+    "residual_energy": (
+        "New against earlier units",
+        "% of the energy, logarithmic; a line ends where nothing is new",
+    ),
 }
 OVERALL = {
     "spatial_iou": ("Same positions in two units", "IoU by distance in units; dashed: random"),
-    "mask_overlap": ("Same tokens in two methods", "IoU"),
+    "mask_overlap": ("Same tokens in two methods", "IoU; columns in the order of the rows"),
     "effective_dimension": ("Spread by share kept", "effective rank, directions; dashed: random"),
 }
 TITLES = OVER_UNITS | OVERALL
@@ -53,7 +56,12 @@ COLUMNS = (  # of the legend: title, unit of measure, what it is
     ("Gini", "0–1", "How unevenly the tokens are spread over the units: 0 is evenly"),
     ("Rank", "× random", "Effective rank of all kept tokens: above 1 they spread wider"),
     ("New", "%", "Energy that earlier units do not explain, mean after the first unit"),
-    ("Missed", "× random", "Energy of dropped tokens that kept ones do not explain: below 1 less"),
+    (
+        "Missed",
+        "× random",
+        "Energy of dropped tokens that kept ones do not explain: below 1 less, "
+        "– where random keeping misses none",
+    ),
 )
 NONE = "–"
 MARGINS = {"l": 44, "r": 8, "t": 6, "b": 24}
@@ -94,15 +102,15 @@ def _figure(name: str, runs: list[Run]) -> Any:
             line.update(by_label[line.name])
             line.zorder = int(line.line.width > 2)  # ours above the others
     figure.update_layout(height=HEIGHT, margin=MARGINS, showlegend=False)
-    figure.update_layout(font={"size": 11}, template="none")  # the usual one is large, and unused
+    figure.update_layout(font={"size": 12}, template="none")  # the usual one is large, and unused
     figure.update_yaxes(title=None)
     figure.update_xaxes(title=None)
     if name == "mask_overlap":
         names = figure.data[0].y
-        margins = MARGINS | {"l": 24 + 6 * max(map(len, names))}
+        margins = MARGINS | {"l": 24 + 7 * max(map(len, names))}
         cell = next(pixels for most, pixels in CELLS.items() if len(names) <= most)
         figure.update_layout(height=max(HEIGHT, 40 + cell * len(names)), margin=margins)
-        figure.update_yaxes(tickfont={"size": min(11, cell - 2)}, dtick=1)
+        figure.update_yaxes(tickfont={"size": min(12, cell - 2)}, dtick=1)
         figure.update_xaxes(showticklabels=False, ticks="")
         figure.update_yaxes(ticks="")
         figure.update_traces(colorbar={"title": None, "thickness": 8, "nticks": 3})
