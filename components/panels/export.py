@@ -11,7 +11,7 @@ import gradio as gr
 from gleanvid.compressors import COMPRESSORS
 
 from ..files import exports, opening, snippets
-from ..session.display import message
+from ..session.display import message, status
 from ..session.engine import Engine
 from ..session.examples import ready
 from ..session.reopened import at_home
@@ -126,6 +126,7 @@ def wire(engine: Engine, shared: Shared, panel: Export) -> None:
             shared.notice: said,
             clip: path,
             frames: count if fits else gr.skip(),
+            shared.status: status(engine, run),
             shared.ready: ready(example),
             shared.exchanges: [],
             shared.viewer: gr.update(
@@ -136,7 +137,7 @@ def wire(engine: Engine, shared: Shared, panel: Export) -> None:
             shared.question: run.question,
         }
 
-    lines = [panel.notice, shared.notice, shared.ready]
+    lines = [panel.notice, shared.notice, shared.ready, shared.status]
     settings = [clip, frames, shared.question, shared.pinned]
     outputs = [*lines, *settings, *shared.results]
     taken = panel.opened.upload(on_open, {panel.opened, clip}, outputs, **UNSEEN)

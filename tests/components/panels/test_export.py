@@ -60,6 +60,8 @@ def test_a_run_of_a_clip_that_is_not_here_leaves_the_page_without_one(page, tmp_
     changed = opened(page, run_of(engine, first.path, name="elsewhere.mp4"), tmp_path)
     assert changed["gv-clip"] == [None] and changed["gv-ready"] == [[]]
     said = [value["text"] for value in changed["HTML"]]
+    (facts,) = changed["gv-status"]
+    assert ("Tokens", "224 of 448") in facts  # of the run, not of what stood there before
     assert said == [ELSEWHERE, ELSEWHERE]
     assert json.loads(changed["gv-a"][0])["name"] == "uniform"
     assert changed["gv-of-frames"] == [gr.skip()]
