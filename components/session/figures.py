@@ -48,7 +48,10 @@ OVER_UNITS = {  # name: what it says, and in which unit of measure; x is the tem
 }
 OVERALL = {
     "spatial_iou": ("Same positions in two units", "IoU by distance in units; dashed: random"),
-    "mask_overlap": ("Same tokens in two methods", "IoU; columns in the order of the rows"),
+    "mask_overlap": (
+        "Same tokens in two methods",
+        "IoU in hundredths; columns as the rows",
+    ),
     "effective_dimension": ("Spread by share kept", "effective rank, directions; dashed: random"),
 }
 TITLES = OVER_UNITS | OVERALL
@@ -66,6 +69,7 @@ COLUMNS = (  # of the legend: title, unit of measure, what it is
 NONE = "–"
 MARGINS = {"l": 44, "r": 8, "t": 6, "b": 24}
 HEIGHT = 190  # pixels of a figure
+NUMBERED = 12  # rows up to which the heat map has numbers
 CELLS = {16: 17, 99: 11}  # pixels of a row of the heat map, up to so many rows
 
 _debiased: WeakKeyDictionary[VideoTokens, Tensor] = WeakKeyDictionary()
@@ -114,10 +118,18 @@ def _figure(name: str, runs: list[Run]) -> Any:
         figure.update_xaxes(showticklabels=False, ticks="")
         figure.update_yaxes(ticks="")
         figure.update_traces(colorbar={"title": None, "thickness": 8, "nticks": 3})
+        if len(names) <= NUMBERED:  # there is room for numbers, or for the scale
+            text = [[_hundredths(value) for value in row] for row in figure.data[0].z]
+            figure.update_traces(showscale=False, text=text, texttemplate="%{text}")
     elif name != "effective_dimension":
         units = max(run.compression.grid[0] for run in runs)
         figure.update_xaxes(range=[0.5, units + 0.5 - (name == "spatial_iou")])
     return figure
+
+
+def _hundredths(value: float) -> str:
+    """Two digits, as large as a cell lets them be; nothing where all tokens are the same."""
+    return "" if value == 1 else f"{100 * value:.0f}"
 
 
 def legend(runs: Sequence[Run]) -> dict[str, Any]:

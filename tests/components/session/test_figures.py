@@ -114,3 +114,12 @@ def test_all_of_it_can_be_saved(clip):
     saved = json.loads(json.dumps(figures.as_json(made(clip, GleanVID(), Uniform()))))
     assert set(saved) == {*figures.TITLES, "legend"}
     assert saved["effective_dimension"] is None and saved["budget"]["data"]
+
+
+def test_the_heat_map_has_numbers_that_fit_or_a_scale(clip):
+    runs = made(clip, GleanVID(), Uniform())
+    (few,) = figures.draw(runs)["mask_overlap"].data
+    assert few.text[0][1] == f"{100 * few.z[0][1]:.0f}" and few.text[0][0] == ""
+    assert few.showscale is False
+    (many,) = figures.draw(runs * 7)["mask_overlap"].data
+    assert many.text is None and many.showscale is None
