@@ -7,7 +7,7 @@ import time
 
 from gleanvid.video import read_video, spare
 from tests.browser.conftest import opened
-from tests.browser.steps import answered, ask, more, name, notice, tab, upload
+from tests.browser.steps import answered, ask, more, name, notice, tab
 from tests.server.running import alive
 
 HANGING = "import time; time.sleep(78)"
@@ -75,7 +75,7 @@ def test_a_page_that_is_closed_ends_its_decoder(
     page = opened(window, address)
     monkeypatch.setattr(spare, "_START", HANGING)
     monkeypatch.setattr(library, "read_video", read_video)
-    upload(page, clip)
+    page.locator(".gv-examples input[type=file]").set_input_files(clip)
     within(20, lambda: alive(HANGING.encode()))
     page.close()
     within(2, lambda: not alive(HANGING.encode()))

@@ -67,7 +67,11 @@ def previews(target: Target) -> bool:
                 took[route] = max(took[route], time.monotonic() - start)
     health, file = took.values()
     longer = max(1.0, (time.monotonic() - begun) / 8)  # on a busy machine all takes longer
-    return health < 2.0 * longer and file < 5.0 * longer and {reply.result() for reply in sent} <= {200, 429}
+    return (
+        health < 2.0 * longer
+        and file < 5.0 * longer
+        and {reply.result() for reply in sent} <= {200, 429}
+    )
 
 
 def predict(url: str, number: int, body: Any) -> int:
