@@ -1,7 +1,7 @@
 """The clip: an example with its ready questions, or one's own from a file or the webcam.
 
 Another clip clears the page of the one before, once it can be read. A file dropped anywhere on the
-page is one's own; see ``assets/page.js``.
+page is one's own; see ``assets/page/own_clip.js``.
 """
 
 from __future__ import annotations

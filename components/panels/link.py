@@ -67,7 +67,7 @@ def button() -> gr.Button:
 
 
 def writer(name: str, usual: Any) -> str:
-    """The script that puts the value of a widget into the address (see ``assets/page.js``)."""
+    """Script: the value of a widget into the address (see ``assets/page/address.js``)."""
     script = WRITE.replace("NAME", json.dumps(name))
     return script.replace("DEFAULT", json.dumps(usual, default=str))
 

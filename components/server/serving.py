@@ -37,7 +37,7 @@ from .routes import ALLOWED, MCP
 HOUR_S = 60 * 60
 SWEEP_S = 15.0
 SPACE_FRAMES = " https://huggingface.co https://*.hf.space"  # pages that show a Space
-SCRIPT = (ASSETS / "page.js").read_text(encoding="utf-8")
+SCRIPT = "\n".join(path.read_text("utf-8") for path in sorted(ASSETS.glob("page/*.js")))
 
 
 @dataclass(frozen=True)

@@ -35,7 +35,7 @@ class Restored:
 
 
 def restored(engine: Engine, text: str | None) -> Restored | None:
-    """``text``: what ``assets/page.js`` kept. None where it kept nothing."""
+    """``text``: what ``assets/page/kept.js`` kept. None where it kept nothing."""
     ids = kept(text)
     runs = {run_id: run for run_id in ids if (run := engine.runs.get(run_id))}
     if not runs:

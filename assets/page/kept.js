@@ -1,0 +1,29 @@
+// What a tab shows comes back when it is loaded again: the ids of its runs stay in this browser, and
+// nobody else knows them. Nothing is kept before what was kept has been read.
+(() => {
+  const KEY = "gleanvid";
+  let [read, newest, compared] = [false, [], false];
+
+  window.gvKeep = (shown) => {
+    if (!read) return;
+    newest = shown;
+    const text = JSON.stringify({ shown, compared });
+    try { sessionStorage.setItem(KEY, text); } catch { /* a browser without storage */ }
+  };
+
+  // A table of a comparison stands on the page, which is not kept: it is to be said.
+  window.gvCompared = () => {
+    compared = true;
+    window.gvKeep(newest);
+  };
+
+  window.gvKept = () => {
+    read = true;
+    const type = performance.getEntriesByType("navigation")[0]?.type;
+    try {
+      return ["reload", "back_forward"].includes(type) ? sessionStorage.getItem(KEY) ?? "" : "";
+    } catch {
+      return "";
+    }
+  };
+})();

@@ -1,0 +1,73 @@
+// A clip of one's own: a file dropped anywhere, or what the webcam saw, goes the way of an upload.
+(() => {
+  const SECONDS = 10;
+  const give = (file) => {
+    const input = document.querySelector("#gv-upload").parentElement.querySelector("input[type=file]");
+    const files = new DataTransfer();
+    files.items.add(file);
+    input.files = files.files;
+    input.dispatchEvent(new Event("change", { bubbles: true }));
+  };
+  // What a button asks for. Gradio would refuse other files in its own words.
+  const TYPES = { "gv-upload": "video/*,.gif", "gv-open": ".zip" };
+  document.addEventListener("click", ({ target }) => {
+    const button = target.closest?.("button");
+    if (TYPES[button?.id]) button.parentElement.querySelector("input[type=file]").accept = TYPES[button.id];
+  }, true);
+  const brings = ({ dataTransfer }) => [...(dataTransfer?.types ?? [])].includes("Files");
+  const mark = (on) => document.body.classList.toggle("gv-dropping", on);
+  addEventListener("dragover", (event) => {
+    if (!brings(event)) return;
+    event.preventDefault();
+    mark(true);
+  });
+  addEventListener("dragleave", ({ relatedTarget }) => { if (!relatedTarget) mark(false); });
+  addEventListener("drop", (event) => {
+    if (!brings(event)) return;
+    event.preventDefault();
+    mark(false);
+    if (event.dataTransfer.files.length) give(event.dataTransfer.files[0]);
+  });
+
+  let recorder = null;
+  const say = (text) => { document.querySelector("#gv-webcam").textContent = text; };
+
+  const NO_CAMERA = {
+    NotAllowedError: "The camera was refused: allow it in the browser's address bar, or upload a file.",
+    SecurityError: "The browser gives the camera only to pages served by https or from this computer: upload a file.",
+    NotFoundError: "No camera was found: connect one, or upload a file.",
+    NotReadableError: "Another program uses the camera: close it, or upload a file.",
+  };
+  const camera = async () => {
+    const devices = navigator.mediaDevices;
+    if (!devices) throw new DOMException("", "SecurityError");
+    try {
+      return await devices.getUserMedia({ video: true, audio: true });
+    } catch (error) {
+      if (error.name !== "NotFoundError") throw error;
+      return devices.getUserMedia({ video: true }); // there may be no microphone
+    }
+  };
+
+  // Gives what stands in the way, for the line of messages; nothing once it records.
+  window.gvRecord = async () => {
+    if (recorder) return recorder.stop();
+    try {
+      const stream = await camera();
+      const parts = [];
+      recorder = new MediaRecorder(stream);
+      recorder.ondataavailable = ({ data }) => parts.push(data);
+      recorder.onstop = () => {
+        recorder = null;
+        say("Webcam");
+        stream.getTracks().forEach((track) => track.stop());
+        give(new File(parts, "webcam.webm", { type: "video/webm" }));
+      };
+      recorder.start();
+      setTimeout(() => { if (recorder?.state === "recording") recorder.stop(); }, 1000 * SECONDS);
+      say("Stop and use");
+    } catch ({ name }) {
+      return { text: NO_CAMERA[name] ?? NO_CAMERA.NotFoundError, kind: "problem" };
+    }
+  };
+})();
