@@ -139,7 +139,7 @@ def opened(browser, address):
     """A page that shows the example with both answers; a window may stand in for a browser."""
     page = listen(browser)
     page.goto(address)
-    page.get_by_role("button", name="Square").click()
+    page.get_by_role("button", name="Square", exact=True).click()
     notice(page, "Used 32")
     says(page, f"of {ROWS * COLUMNS} tokens")
     answered(page)

@@ -79,7 +79,7 @@ def test_a_model_is_refused_cancelled_loaded_and_asked(page):
     says(page, f"{NAME} is ready")
     until(page, lambda: page.locator("#gv-model input").input_value() == NAME)
     notice(page, "Used 32")
-    assert "of 64 visual tokens" in page.locator(".gv-notice").first.inner_text()
+    assert "of 64" in page.locator(".gv-status").inner_text()  # tokens of the new model
     assert page.errors == []
     page.reload()
     page.wait_for_selector(".gv-viewer[data-state=ready]")
@@ -100,11 +100,11 @@ def test_the_model_of_the_command_line_comes_with_its_progress_on_the_page(windo
         press(page, "Load")
         says(page, f"{NAME} is ready")
         until(page, lambda: page.locator(menu).input_value() == NAME)
-        notice(page, "of 64 visual tokens")  # those of the new model
+        until(page, lambda: "of 64" in page.locator(".gv-status").inner_text())  # new tokens
         later = opened_at(window, url)  # a page that is opened afterwards
         until(later, lambda: later.locator(menu).input_value() == NAME)
         assert not later.locator("#gv-load").is_visible()
-        assert "with the built-in model" in later.locator(".gv-notice").first.inner_text()
+        assert "of the built-in model" in later.locator(".gv-notice").first.inner_text()
         later.locator(menu).click()
         later.get_by_role("option", name="Built-in").click()
         later.wait_for_function("location.search.includes('model=builtin')")

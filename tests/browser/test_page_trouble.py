@@ -27,7 +27,7 @@ def test_bad_input_gets_a_message_and_the_session_goes_on(visit, clips):
     answered(visit)
     upload(visit, str(clips / "square.mp4"))
     notice(visit, "Used 32")
-    visit.get_by_role("button", name="Square").click()
+    visit.get_by_role("button", name="Square", exact=True).click()
     notice(visit, "Used 32")
     visit.get_by_role("combobox", name="Model").click()
     visit.get_by_role("option", name="Missing").click()
@@ -134,7 +134,7 @@ def test_leaving_in_the_middle_frees_the_model(visit, library):
         library.words = 8
     visit.wait_for_selector(".gv-viewer[data-state=ready]")
     assert visit.is_enabled("#gv-ask") and visit.locator(RUNNING).count() == 0
-    visit.get_by_role("button", name="Square").click()
+    visit.get_by_role("button", name="Square", exact=True).click()
     ask(visit, "And now?")
     answered(visit)
 

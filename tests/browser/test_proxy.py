@@ -67,7 +67,7 @@ def test_everything_is_found_under_the_path(window, address):
     replies = []
     page.on("response", lambda reply: replies.append((reply.status, reply.url)))
     page.goto(address + "/")
-    page.get_by_role("button", name="Square").click()
+    page.get_by_role("button", name="Square", exact=True).click()
     notice(page, "Used 32")
     page.wait_for_selector(".gv-viewer[data-state=ready]")
     ask(page, "What moves?")

@@ -64,7 +64,9 @@ def test_a_fresh_process_without_the_model_makes_the_same_masks(recorded, model,
     live = [gleanvid.GleanVID(share).compress(tokens) for share in (0.25, 0.1)]
     masks, scores = map(json.loads, done.stdout.replace("'", '"').splitlines())
     assert masks == [one.keep.tolist() for one in live]
-    assert scores == {name: rows.double().tolist() for name, rows in live[0].scores.items()}
+    assert scores.keys() == live[0].scores.keys()
+    for name, rows in live[0].scores.items():  # where memory begins decides the last bits
+        torch.testing.assert_close(torch.tensor(scores[name]), rows.float(), rtol=1e-4, atol=1e-5)
 
 
 def test_all_of_the_clip_is_there(recorded, model, video):
