@@ -108,6 +108,7 @@ def test_the_model_of_the_command_line_comes_with_its_progress_on_the_page(windo
         later.locator(menu).click()
         later.get_by_role("option", name="Built-in").click()
         later.wait_for_function("location.search.includes('model=builtin')")
+        quiet(later)  # a request that a reload ends is an error in the console
         later.reload()
         later.wait_for_selector(".gv-viewer[data-state=ready]")
         quiet(later)
