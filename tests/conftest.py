@@ -11,7 +11,6 @@ import pytest
 from tests.sharing import Machine
 
 TESTS = Path(__file__).parent
-PAGES = "tests/browser/"
 CLOCKED = ("server/test_slow_clients.py",)  # tenths of a second decide
 
 
@@ -41,12 +40,17 @@ def pytest_configure(config):
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
-    """A file stays with one process, for its fixtures; so do all tests with a browser."""
+    """A file stays with one process, for its fixtures. One process begins at the end of the list.
+
+    The page's tests come first and wait much: they share the cores best with tests that compute.
+    """
     from xdist.scheduler import LoadFileScheduling
 
     class Scheduling(LoadFileScheduling):
-        def _split_scope(self, nodeid):
-            return PAGES if nodeid.startswith(PAGES) else super()._split_scope(nodeid)
+        def _assign_work_unit(self, node):
+            if node.gateway.id == "gw1":
+                self.workqueue.move_to_end(next(reversed(self.workqueue)), last=False)
+            super()._assign_work_unit(node)
 
     return Scheduling(config, log)
 
