@@ -5,6 +5,8 @@ The built-in model, an example clip of 32 frames, headless Chromium and the serv
 - ``first screen``: from going to the page until both saved answers can be read and the viewer shows
   the tokens. ``new``: the first visit, by a browser just started, to a server just started, which
   loads the model meanwhile; ``again``: the next visit by the same browser.
+- ``one text box``: the same of a page of Gradio's that holds nothing else, in turn with ours: what
+  the machine and Gradio need whatever a page holds.
 - ``slider``: from the release of the retention slider to the animation frame after the new masks
   of B are drawn; the features of the clip are held, nothing is encoded.
 - ``live answer``: from the same release until the answer of B under the new ratio is there.
@@ -21,6 +23,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+import gradio as gr
 import numpy as np
 
 from components.session.choosing import Choosing
@@ -39,6 +42,7 @@ SEEN = """() => {
   const read = (answer) => answer.textContent && answer.checkVisibility();
   return shown && answers.every(read) && performance.now();
 }"""
+BOX = "() => document.querySelector('textarea')?.checkVisibility() && performance.now()"
 # The title of B names the share that is shown; it is written in the frame that draws the masks.
 WATCH = """() => {
   const slider = document.querySelector("input[aria-label^='range slider for Retention']");
@@ -72,21 +76,27 @@ WATCH = """() => {
 @contextmanager
 def page_served() -> Iterator[tuple[Any, Engine, str]]:
     """A browser, the engine and the address of a page with the built-in model."""
+    engine = Engine(pipeline)
+    with served(engine, examples(), choosing=Choosing(engine)) as url, browsing() as browser:
+        yield browser, engine, url
+
+
+@contextmanager
+def browsing() -> Iterator[Any]:
+    """A browser just started."""
     from playwright.sync_api import sync_playwright
 
-    engine = Engine(pipeline)
     chromium = next(filter(None, map(shutil.which, NAMES)))
-    choosing = Choosing(engine)
-    with served(engine, examples(), choosing=choosing) as url, sync_playwright() as driver:
+    with sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=chromium, args=FLAGS)
-        yield browser, engine, url
+        yield browser
         browser.close()
 
 
-def first_screen(page: Any, url: str) -> float:
-    """Milliseconds from going to the page until it shows its saved result."""
+def first_screen(page: Any, url: str, seen: str) -> float:
+    """Milliseconds from going to the page until ``seen``, a script, says so."""
     page.goto(url, wait_until="commit")
-    return page.wait_for_function(SEEN).json_value()
+    return page.wait_for_function(seen).json_value()
 
 
 def with_clip(browser: Any, url: str) -> Any:
@@ -150,15 +160,36 @@ def stops(name: str, press: Callable[[float], tuple[float, float]]) -> None:
 
 
 def first_screens() -> None:
-    new, again = [], []
+    ours: tuple[list[float], list[float]] = [], []
+    empty: tuple[list[float], list[float]] = [], []
     for _ in range(VISITS):
         with page_served() as (browser, engine, url):
             engine.warm_up("builtin")
-            page = listen(browser)
-            new.append(first_screen(page, url))
-            again += [first_screen(page, url) for _ in range(3)]
-    said("first screen: new", new)
-    said("first screen: again", again)
+            visits(browser, url, SEEN, ours)
+        with one_text_box() as (browser, url):
+            visits(browser, url, BOX, empty)
+    for name, (new, again) in (("first screen", ours), ("one text box", empty)):
+        said(f"{name}: new", new)
+        said(f"{name}: again", again)
+
+
+def visits(browser: Any, url: str, seen: str, times: tuple[list[float], list[float]]) -> None:
+    """One new visit and three more."""
+    page = listen(browser)
+    new, again = times
+    new.append(first_screen(page, url, seen))
+    again += [first_screen(page, url, seen) for _ in range(3)]
+
+
+@contextmanager
+def one_text_box() -> Iterator[tuple[Any, str]]:
+    """A browser, and the address of a page of Gradio's that holds a text box."""
+    with gr.Blocks() as blocks:
+        gr.Textbox(label="Text")
+    blocks.launch(prevent_thread_lock=True, quiet=True)
+    with browsing() as browser:
+        yield browser, blocks.local_url
+    blocks.close()
 
 
 def main() -> None:
