@@ -79,6 +79,8 @@ def pytest_collection_finish():
 def _settled():
     yield
     settle()
+    if hasattr(os, "sched_getscheduler"):  # Linux; else tests beside this one would starve
+        assert os.sched_getscheduler(0) == os.SCHED_OTHER
 
 
 def pytest_unconfigure():
