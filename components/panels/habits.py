@@ -90,8 +90,8 @@ def wire(
     # The one before may not be over yet; it ends by itself.
     how: Any = {"trigger_mode": "always_last", **IN_LINE}
     for event in tuned:
-        shared.when(event.success, on_tuned, outputs, also, **how)
-    shared.when(preview.lasting.success, on_seen, outputs, also, **how)
+        shared.after(event.success, on_tuned, outputs, also, **how)
+    shared.after(preview.lasting.success, on_seen, outputs, also, **how)
 
     def on_remember(on: bool) -> Changes:
         return {

@@ -120,9 +120,23 @@ class Shared:
         The handler gives what it gets to :meth:`unpacked`. ``also``: further inputs; ``paced``:
         see :meth:`Packed.gathered`.
         """
-        inputs = {self.packed.box, self.settings["clip"], self.runs, *also}
         gathered = self.packed.gathered(event, paced, **UNSEEN)
-        return gathered.then(handler, inputs, list(outputs), **how)
+        return self.after(gathered.then, handler, outputs, also, **how)
+
+    def after(
+        self,
+        event: Callable[..., Any],
+        handler: Callable[..., Any],
+        outputs: Sequence[Any],
+        also: Sequence[Any] = (),
+        **how: Any,
+    ) -> Any:
+        """As :meth:`when`, with what was gathered for an event that ``event`` comes after.
+
+        Gathering takes Gradio as long as drawing the answer.
+        """
+        inputs = {self.packed.box, self.settings["clip"], self.runs, *also}
+        return event(handler, inputs, list(outputs), **how)
 
     def unpacked(self, values: Values) -> Values:
         """By widget: the inputs of :meth:`when`, those in the box among them."""

@@ -136,16 +136,16 @@ class Pages:
     def begin_preview(self, session: str | None, turn: int = 0, live: bool = False) -> Work:
         """A preview of this session; the one before it ends in silence. None: of no page.
 
-        ``turn`` counts the states of a page, 0 where nobody does. Work for a state that was seen
-        already, or for an earlier one, comes late: it is over before it begins. So is ``live`` work
-        while a preview is under way, which will have its own.
+        ``turn`` counts the states of a page, 0 where nobody does. Work for an earlier state than
+        one that was seen, or a second preview of that one, comes late: it is over before it begins.
+        So is ``live`` work, the answer after a preview, while another preview is under way.
         """
         work = Work(live)
         if session is None:
             return work
         with self._lock:
             before = self._previews.get(session)
-            is_late = 0 < turn <= self._turns.get(session, 0)
+            is_late = 0 < turn < self._turns.get(session, 0) + (not live)
             if is_late or (live and before is not None and not before.live):
                 work.end("")
                 return work
