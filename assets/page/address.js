@@ -32,26 +32,38 @@
 
   window.gvDefaults = (pairs) => {
     packed = pairs;
+    values = pairs.map(([, usual]) => usual);
     for (const [name, usual] of pairs) {
       usuals.set(name, usual);
       newest.set(name, usual);
     }
   };
 
-  function noteChanges(values) {
+  // What all these widgets hold, as far as the page has heard, and how often that was asked for.
+  let values = [];
+  let turn = 0;
+  const numbered = () => [[...values, ++turn]];
+
+  function noteChanges() {
     packed.forEach(([name, usual], place) => {
       if (name !== null && newest.get(name) !== values[place]) gvLink(name, values[place], usual);
     });
   }
 
-  // All values as one, and how often so far.
-  let turn = 0;
-  const numbered = (values) => [[...values, ++turn]];
-  window.gvGather = (values) => { noteChanges(values); return numbered(values); };
-  window.gvGatherPaced = async (values) => {
-    noteChanges(values);
+  window.gvGather = (all) => {
+    values = all;
+    noteChanges();
+    return numbered();
+  };
+  // A hand moves some of them; see `Packed.noted`.
+  window.gvNote = (places, some) => {
+    places.forEach((place, n) => { values[place] = some[n]; });
+    noteChanges();
+    document.querySelector("#gv-moved").click();
+  };
+  window.gvNoted = async () => {
     await window.gvPace();
-    return numbered(values);
+    return numbered();
   };
 
   window.gvLink = (name, value, usual) => {

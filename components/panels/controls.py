@@ -71,6 +71,13 @@ class Controls:
         ]
 
     @property
+    def by_method(self) -> list[list[Any]]:
+        """What holds the settings of a method, for each that has any."""
+        held = [*self.fields.items(), *self.switches.items()]
+        names = dict.fromkeys(name for (name, _), _ in held)
+        return [[widget for (of, _), widget in held if of == name] for name in names]
+
+    @property
     def widgets(self) -> list[Any]:
         """Every widget that holds a value."""
         return list(self.named().values())

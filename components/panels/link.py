@@ -134,6 +134,7 @@ def wire(
     opened = OPEN.replace("HOLDS", holding(example.path for example in examples))
     opened = opened.replace("IS_START", json.dumps(linked.start is not None))
     loaded.then(None, [kept, named["clip"]], None, js=opened, **UNSEEN)
+    shared.packed.gathered(loaded.then)
     refresh = gr.Button("Show", visible="hidden", elem_id="gv-refresh")
     return preview(refresh.click)
 

@@ -198,9 +198,8 @@ def _wire(
     preview = Previews(engine, shared, parts.talk.stop, own.problem)
     compared = compare.wire(engine, shared, results.compare)
     keys = {"question": shared.question, "a": shared.pinned} | results.compare.named()
-    linked = link.LinkWidgets(
-        {**shared.settings, **keys}, settings.always_previewed(parts.settings), served
-    )
+    noted = [widget for moved in settings.previewed(parts.settings) for widget in moved]
+    linked = link.LinkWidgets({**shared.settings, **keys}, noted, served)
     tuned = [
         *settings.wire(engine, shared, parts.settings, preview),
         *sides.wire(engine, shared, own, preview, compared),

@@ -156,27 +156,30 @@ def wire(engine: Engine, shared: Shared, panel: Settings, preview: Previews) -> 
     # A clip may be encoded for minutes: the preview of another one ends it at once.
     clip = [own.method.input, panel.model.input, panel.frames.release, panel.pixels.input]
     previews = [preview(partial(gr.on, clip))]
-    # A slider changes many times while it is dragged; a newer preview ends the one before.
-    last = partial(preview, paced=True)
-    previews.append(last(partial(gr.on, [item.change for item in always_previewed(panel)])))
+    for moved in previewed(panel):
+        shared.noted(partial(gr.on, [widget.change for widget in moved]), moved)
     for low, high in own.pairs:
         raised = _push(low.input, PUSH.replace("BOUND", "Math.max"), low, high)
         lowered = _push(high.input, PUSH.replace("BOUND", "Math.min"), high, low)
-        previews += [last(raised.then), last(lowered.then)]
-    for shown in previews:  # a number out of range is refused, and clamped once typing ends
-        last(shown.failure)
+        for pushed in (raised, lowered):
+            shared.noted(pushed.then, [low])
+    # A slider changes many times while it is dragged; a newer preview ends the one before.
+    previews.append(preview.of_moves())
     viewer: Any = shared.viewer
     viewer.show(_reading(engine, own), shared.runs, list(own.readouts.values()), **AT_ONCE)
     return previews
 
 
-def always_previewed(panel: Settings) -> list[Any]:
-    """Widgets whose every change is followed by a preview, whoever made it."""
+def previewed(panel: Settings) -> list[list[Any]]:
+    """Widgets whose every change is followed by a preview, whoever made it; a method's together.
+
+    Pairs are not among them: one of the two may wait for the other to be pushed.
+    """
     own = panel.controls
     words = [panel.seed, panel.temperature, panel.top_p, panel.new_tokens]  # other answers
     paired = {widget for pair in own.pairs for widget in pair}
-    free = [own.ratio, *own.fields.values(), *own.switches.values(), *words]
-    return [widget for widget in free if widget not in paired]
+    methods = ([widget for widget in held if widget not in paired] for held in own.by_method)
+    return [[own.ratio, *words], *filter(None, methods)]
 
 
 def _push(event: Any, script: str, moved: Any, other: Any) -> Any:

@@ -5,6 +5,7 @@ Handlers take and return dictionaries from widget to value, so no position stand
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -34,7 +35,8 @@ AT_ONCE: dict[str, Any] = {"queue": False, "trigger_mode": "multiple", **UNSEEN}
 # The engine's line lets one at a time to the model and tells the others where they stand.
 IN_LINE: dict[str, Any] = {"concurrency_limit": None, **UNSEEN}
 GATHER = "(...values) => window.gvGather(values)"
-PACED = "(...values) => window.gvGatherPaced(values)"
+NOTE = "(...values) => window.gvNote(PLACES, values)"
+NOTED = "() => window.gvNoted()"
 UNREADABLE = "The settings of the page could not be read. Load it again."
 
 Values = Mapping[Any, Any]  # by widget: what an event brings
@@ -44,18 +46,30 @@ Changes = dict[Any, Any]  # by widget: what it changes; the others stay
 class Packed:
     """The values of ``widgets`` as one value of :attr:`box`, in this order, and how often so far.
 
-    Gradio tells each input of an event how far the event is, and again at every later event: of
-    70 widgets a person would feel it. So a script gathers the values within the page, and the
-    event that follows has a single input.
+    Gradio searches the whole page for each input of an event, and tells each how far the event is:
+    of 110 widgets a person would feel it. So a script keeps the values within the page, and the
+    event that follows has a single input. The event of a slider brings what may have changed.
     """
 
     def __init__(self, widgets: Sequence[Any]) -> None:
         self.widgets = list(widgets)
         self.box = gr.JSON(visible=False)
+        self.moved = gr.Button("Moved", visible="hidden", elem_id="gv-moved")
 
-    def gathered(self, event: Callable[..., Any], paced: bool = False, **how: Any) -> Any:
-        """Puts the values into the box; ``paced``: of many events at once not every one."""
-        return event(None, self.widgets, self.box, js=PACED if paced else GATHER, **how)
+    def gathered(self, event: Callable[..., Any]) -> Any:
+        """Puts all values into the box."""
+        return event(None, self.widgets, self.box, js=GATHER, **UNSEEN)
+
+    def noted(self, event: Callable[..., Any], widgets: Sequence[Any]) -> Any:
+        """Puts the values of ``widgets`` into the page's memory, and presses :attr:`moved`."""
+        places = [self.widgets.index(widget) for widget in widgets]
+        script = NOTE.replace("PLACES", json.dumps(places))
+        return event(None, list(widgets), None, js=script, trigger_mode="multiple", **UNSEEN)
+
+    def paced(self) -> Any:
+        """Puts what the page has in mind into the box; of many moves at once not every one."""
+        how: Any = {"trigger_mode": "multiple", **UNSEEN}
+        return self.moved.click(None, None, self.box, js=NOTED, **how)
 
     def read(self, values: Any) -> dict[Any, Any]:
         """By widget: what the box holds, checked by each widget as Gradio checks an input.
@@ -112,15 +126,13 @@ class Shared:
         handler: Callable[..., Any],
         outputs: Sequence[Any],
         also: Sequence[Any] = (),
-        paced: bool = False,
         **how: Any,
     ) -> Any:
         """``handler`` on ``event``, with all that a request is made of as it stands then.
 
-        The handler gives what it gets to :meth:`unpacked`. ``also``: further inputs; ``paced``:
-        see :meth:`Packed.gathered`.
+        The handler gives what it gets to :meth:`unpacked`. ``also``: further inputs.
         """
-        gathered = self.packed.gathered(event, paced, **UNSEEN)
+        gathered = self.packed.gathered(event)
         return self.after(gathered.then, handler, outputs, also, **how)
 
     def after(
@@ -137,6 +149,15 @@ class Shared:
         """
         inputs = {self.packed.box, self.settings["clip"], self.runs, *also}
         return event(handler, inputs, list(outputs), **how)
+
+    def noted(self, event: Callable[..., Any], moved: Sequence[Any]) -> Any:
+        """See :meth:`Packed.noted`: the settings of the methods that ``moved`` are of, and all
+        that is no method's own."""
+        methods = {
+            widget: name.partition(".")[0] for name, widget in self.settings.items() if "." in name
+        }
+        meant = {methods.get(widget) for widget in moved} | {None}
+        return self.packed.noted(event, [w for w in self.packed.widgets if methods.get(w) in meant])
 
     def unpacked(self, values: Values) -> Values:
         """By widget: the inputs of :meth:`when`, those in the box among them."""
@@ -270,14 +291,20 @@ class Previews:
             self.late.change, self.on_late, self.outputs, trigger_mode="multiple", **IN_LINE
         )
 
-    def __call__(self, event: Callable[..., Any], live: bool = True, **how: Any) -> Any:
-        """``live``: whether it may be answered, too; ``how``: as for :meth:`Shared.when`."""
+    def __call__(self, event: Callable[..., Any], live: bool = True) -> Any:
+        """``live``: whether it may be answered, too."""
+        return self._after(self.shared.packed.gathered(event), live)
 
+    def of_moves(self) -> Any:
+        """The tokens while sliders are moved; see :meth:`Packed.noted`."""
+        return self._after(self.shared.packed.paced(), live=True)
+
+    def _after(self, gathered: Any, live: bool) -> Any:
         def on_preview(user: gr.Request, values: Values) -> Changes:
             return self.at_once(owner(user), self.shared.unpacked(values), live)
 
         outputs = [*self.outputs, self.late]
-        return self.shared.when(event, on_preview, outputs, **AT_ONCE, **how)
+        return self.shared.after(gathered.then, on_preview, outputs, **AT_ONCE)
 
     def at_once(self, page: str, values: Values, live: bool) -> Changes:
         """The tokens, or word to :attr:`late` that they take longer."""

@@ -126,5 +126,6 @@ def wire(
     forgotten = viewer.clear(chosen.on_clear, inputs, [shared.runs], **AT_ONCE)
     preview(forgotten.success)
     for event in compared:
-        event.then(chosen.on_compared, shared.runs, [shared.pinned, *widgets], **AT_ONCE)
+        stood = event.then(chosen.on_compared, shared.runs, [shared.pinned, *widgets], **AT_ONCE)
+        shared.packed.gathered(stood.then)
     return [preview(event.success) for event in (*moved, to_a)]
