@@ -6,6 +6,7 @@ import pytest
 
 from components.session import asking, first, sides
 from gleanvid import COMPRESSORS
+from tests.browser.steps import answered as both_answered
 from tests.browser.steps import ask, named, slider, until
 
 QUESTION = "What moves?"
@@ -113,6 +114,34 @@ def test_a_history_is_all_until_its_switch_is_off_and_a_link_brings_it_back(fres
     assert (method.novelty_history, method.tau) == (3, 2)
     switch.check()
     assert answered(page, asked).novelty_history is None
+
+
+def test_a_moved_slider_keeps_the_settings_that_nobody_sees(fresh, address):
+    """The page brings what may have moved, and has the others in mind; nobody opens the fold."""
+    follow(fresh, address, "gleanvid.novelty_history=3")
+    named(fresh, "b", "GleanVID 10 % · novelty history 3")
+    slider(fresh, "Retention").fill("0.2")
+    named(fresh, "b", "GleanVID 20 % · novelty history 3")
+    slider(fresh, "tau").fill("2")
+    named(fresh, "b", "GleanVID 20 % · tau 2 · novelty history 3")
+    tried = fresh.locator("[data-pick=b] option")
+    plain = tried.filter(has_text="GleanVID 20 % · novelty history 3").first
+    fresh.select_option("[data-pick=b] select", plain.get_attribute("value"))
+    named(fresh, "b", "GleanVID 20 % · novelty history 3")
+    slider(fresh, "Retention").fill("0.3")
+    named(fresh, "b", "GleanVID 30 % · novelty history 3")
+    method = fresh.get_by_role("combobox", name="Compressor", exact=True)
+    for other in ("VidCom2", "GleanVID"):
+        method.click()
+        fresh.get_by_role("option", name=other, exact=True).click()
+        named(fresh, "b", f"{other} 30 %" + " · novelty history 3" * (other == "GleanVID"))
+    slider(fresh, "Retention").fill("0.4")
+    named(fresh, "b", "GleanVID 40 % · novelty history 3")
+    fresh.reload()
+    named(fresh, "b", "GleanVID 40 % · novelty history 3")
+    both_answered(fresh)
+    slider(fresh, "Retention").fill("0.5")
+    named(fresh, "b", "GleanVID 50 % · novelty history 3")
 
 
 def test_settings_that_are_only_shown_stay_as_declared(visit, monkeypatch):
