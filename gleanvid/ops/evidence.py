@@ -88,16 +88,20 @@ class SubspaceEvidence:
         rows, floor = (sum(budgets), max(budgets)), max(_FLOOR * clip.scale, 1e-30)
         self._basis = GrowingBasis(clip.features, *rows, tolerance, floor)
         self._group, self._unit = _Group(clip, self._basis), 0
+        self._latest: Tensor | None = None  # directions; those of the last unit are not needed
 
     def complement(self, unit: int) -> Tensor:
         group, basis = self._group, self._basis
+        if self._latest is not None:
+            basis.extend(self._latest)
+            self._latest = None
         if unit not in group.units or basis.moved or (basis.used and not group.first):
             group.take(unit)
         self._unit = unit
         return group.complement(unit)
 
     def absorb(self, chosen: Tensor) -> None:
-        self._basis.absorb(self._group.residuals(self._unit, chosen))
+        self._latest = self._basis.accepted(self._group.residuals(self._unit, chosen))
 
     def ranks(self, budgets: Sequence[int]) -> Tensor:
         accepted = ~torch.cat(self._basis.rejected)
