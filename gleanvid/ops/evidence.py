@@ -171,4 +171,4 @@ class _Group:
         """What the basis leaves of the ``chosen`` tokens int64 [k] of a unit: [k, D]."""
         own, basis = self._own(unit), self._basis.rows(self.first)
         along, tokens = self._along[self.first : self._basis.used, own], self._tokens[own][chosen]
-        return torch.addmm(tokens, along.T[chosen], basis, alpha=-1.0) if len(basis) else tokens
+        return tokens.addmm_(along.T[chosen], basis, alpha=-1.0) if len(basis) else tokens

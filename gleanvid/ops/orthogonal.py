@@ -91,7 +91,7 @@ class GrowingBasis:
         self.capacity = min(capacity, self.width + most)
         self.used = 0  # rows that may hold a direction; rejected ones are zero
         self.moved = False  # whether rows have changed their places
-        self._rows = like.new_zeros(self.capacity, self.width)
+        self._rows = like.new_empty(self.capacity, self.width)
 
     def rows(self, start: int) -> Tensor:
         """Those from ``start`` on."""
