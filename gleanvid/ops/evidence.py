@@ -88,16 +88,20 @@ class SubspaceEvidence:
         rows, floor = (sum(budgets), max(budgets)), max(_FLOOR * clip.scale, 1e-30)
         self._basis = GrowingBasis(clip.features, *rows, tolerance, floor)
         self._group, self._unit = _Group(clip, self._basis), 0
+        self._latest: Tensor | None = None  # directions; those of the last unit are not needed
 
     def complement(self, unit: int) -> Tensor:
         group, basis = self._group, self._basis
+        if self._latest is not None:
+            basis.extend(self._latest)
+            self._latest = None
         if unit not in group.units or basis.moved or (basis.used and not group.first):
             group.take(unit)
         self._unit = unit
         return group.complement(unit)
 
     def absorb(self, chosen: Tensor) -> None:
-        self._basis.absorb(self._group.residuals(self._unit, chosen))
+        self._latest = self._basis.accepted(self._group.residuals(self._unit, chosen))
 
     def ranks(self, budgets: Sequence[int]) -> Tensor:
         accepted = ~torch.cat(self._basis.rejected)
@@ -167,4 +171,4 @@ class _Group:
         """What the basis leaves of the ``chosen`` tokens int64 [k] of a unit: [k, D]."""
         own, basis = self._own(unit), self._basis.rows(self.first)
         along, tokens = self._along[self.first : self._basis.used, own], self._tokens[own][chosen]
-        return torch.addmm(tokens, along.T[chosen], basis, alpha=-1.0) if len(basis) else tokens
+        return tokens.addmm_(along.T[chosen], basis, alpha=-1.0) if len(basis) else tokens

@@ -91,7 +91,7 @@ class GrowingBasis:
         self.capacity = min(capacity, self.width + most)
         self.used = 0  # rows that may hold a direction; rejected ones are zero
         self.moved = False  # whether rows have changed their places
-        self._rows = like.new_zeros(self.capacity, self.width)
+        self._rows = like.new_empty(self.capacity, self.width)
 
     def rows(self, start: int) -> Tensor:
         """Those from ``start`` on."""
@@ -102,18 +102,21 @@ class GrowingBasis:
         basis = self._rows[: self.used][:first]
         return rows.addmm_((basis @ rows.T).T, basis, alpha=-1.0) if len(basis) else rows
 
-    def absorb(self, residual: Tensor) -> None:
-        """Add rows [k, D] that lie outside the basis.
-
-        Their directions are projected once more: those of small rows magnify what rounding left.
-        """
+    def accepted(self, residual: Tensor) -> Tensor:
+        """Directions [k, D] of rows that lie outside the basis; zero where they are rejected."""
         found, rejected = self._filter.directions(residual)
+        self.rejected.append(rejected)
+        return found
+
+    def extend(self, found: Tensor) -> None:
+        """Add the last :meth:`accepted` directions [k, D].
+
+        They are projected once more: those of small rows magnify what rounding left.
+        """
         after = self.used + len(found)
         basis, place = self._rows[: self.used], self._rows[self.used : after]
-        along = (basis @ found.T).T  # of few rows and many: faster than the other way round
-        torch.addmm(found, along, basis, alpha=-1.0, out=place)
+        torch.addmm(found, found @ basis.T, basis, alpha=-1.0, out=place)
         self.used = after
-        self.rejected.append(rejected)
         if self.used > self.width:
             self._drop_rejected()
 

@@ -47,7 +47,7 @@ def grown(points, step, kept):
     floor = 1e-5 * float(points.norm(dim=1).max())
     basis = GrowingBasis(points, kept, step, 1e-4, floor)
     for first in range(0, kept, step):
-        basis.absorb(basis.remove_from(points[first : first + step].clone()))
+        basis.extend(basis.accepted(basis.remove_from(points[first : first + step].clone())))
     return basis, ~torch.cat(basis.rejected)
 
 
