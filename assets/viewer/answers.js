@@ -52,9 +52,7 @@ function verdict({ right, expected, caveat }, found) {
   if (caveat) return [Object.assign(make("span", "gv-verdict gv-caveat", "knows only Glimpse"), { title: caveat }), ...another()];
   if (right === true) return [make("span", "gv-verdict gv-right", "✓ right")];
   if (right === false) {
-    const mark = make("span", "gv-verdict gv-wrong", "✗ wrong");
-    if (expected) mark.title = `Expected: ${expected}`;
-    return [mark];
+    return [make("span", "gv-verdict gv-wrong", expected ? `✗ wrong, expected: ${expected}` : "✗ wrong")];
   }
   if (!found) return [];
   const text = found.agreement === 1 ? "same as A" : `${Math.round(100 * found.agreement)} % of words as A`;

@@ -22,6 +22,7 @@ from ..session.first import RATIO as FIRST_RATIO
 from ..session.request import RATIO
 from ..session.rows import Asked
 from . import notice
+from .clip import shortened
 from .modules import mounting
 from .shared import AT_ONCE, Changes, Shared, Values, owner
 from .working import halted, starting
@@ -142,8 +143,7 @@ def asked_with(shared: Shared, values: Values, methods: Sequence[str]) -> Asked:
         for name, value in named.items()
         if name not in CHOSEN and ("." not in name or name.split(".")[0] in methods)
     }
-    # As much of the path as tells two uploads of one name apart; see panels/link.py.
-    settings |= {"clip": "/".join(Path(path).parts[-2:]), "question": question}
+    settings |= {"clip": shortened(path), "question": question}
     expected = example.expected(question) if example else None
     worth = caveat(example, named["model"])
     return Asked(question, Path(path).name, expected, settings, worth)

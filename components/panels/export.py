@@ -21,7 +21,7 @@ from ..session.sides import answers
 from ..session.updates import explain
 from ..viewer.payload import payload
 from . import notice
-from .clip import holding
+from .clip import HELD
 from .modules import address as module
 from .modules import mounting
 from .shared import AT_ONCE, UNSEEN, Changes, Shared, Values
@@ -141,7 +141,7 @@ def wire(engine: Engine, shared: Shared, panel: Export) -> None:
     settings = [clip, frames, shared.question, shared.pinned]
     outputs = [*lines, *settings, *shared.results]
     taken = panel.opened.upload(on_open, {panel.opened, clip}, outputs, **UNSEEN)
-    taken.success(None, clip, None, js=holding(shared.examples), **UNSEEN)
+    taken.success(None, clip, None, js=HELD, **UNSEEN)
 
     def on_code(user: gr.Request, values: Values) -> Changes:
         try:

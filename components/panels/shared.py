@@ -222,11 +222,6 @@ def owner(user: gr.Request) -> str:
     return str(user.session_hash)
 
 
-def ended() -> gr.Error:
-    """To be raised where an event ends without a word, and those that follow its success do not."""
-    return gr.Error(visible=False, print_exception=False)
-
-
 def or_nothing(changes: Iterable[Changes]) -> Iterator[Changes]:
     """Without what is no change. Gradio empties the outputs of a generator that yields nothing."""
     is_changed = False
