@@ -8,7 +8,7 @@ import { make } from "./words.js";
  * @typedef {{ run: string | null, side: string | null, text: string, running: boolean,
  *   right: boolean | null, expected: string | null, stale: boolean, caveat: string,
  *   question: string, ttft_s: number | null,
- *   flops_saved: number | null, tokens_per_s: number | null }} Answer
+ *   flops_saved: number | null, tokens_per_s: number | null, model?: string }} Answer
  */
 
 const WORD = /[\p{L}\p{N}_]+(?:[.,]\p{N}+)*/gu;
@@ -45,7 +45,7 @@ export function showAnswer(place, { answer, stale }, reference, again) {
   place.replaceChildren(line, ...costLine(answer));
   if (said.scrollHeight > said.clientHeight + 1) said.tabIndex = 0; // keys can scroll it
   if (answer.running) said.scrollTop = said.scrollHeight;
-  if (stale) place.append(staleLine(again));
+  if (stale) place.append(staleLine(answer, again));
 }
 
 function verdict({ right, expected, caveat }, found) {
@@ -81,10 +81,10 @@ function costLine(answer) {
   return [line];
 }
 
-function staleLine(again) {
+function staleLine({ model }, again) {
   const button = Object.assign(make("button", "gv-again", "Ask again"), { type: "button" });
   button.addEventListener("click", again);
-  return make("p", "gv-stale", "Answered for other settings or words. ", button);
+  return make("p", "gv-stale", model ? `Answered by ${model}, not by the model chosen above. ` : "Answered for other settings or words. ", button);
 }
 
 // The answer in pieces, words that A does not say marked, words of A that are missing struck out;

@@ -31,7 +31,8 @@ COPY = """async () => {
   } catch {  // only pages served by https or from this computer may copy by themselves
     prompt("Copy this link", location.href);
   }
-  return window.gvHasOwnClip() ? "Copied: settings and question. Your clip is not in it." : "Link copied";
+  const noClip = "Copied: settings and question. Your clip is not in it.";
+  return window.gvHasOwnClip() ? noClip : "Link copied";
 }"""
 RENAME = (
     """() => new Promise((done) => setTimeout(() => done("Copy link to these settings"), 4000))"""
@@ -133,9 +134,11 @@ def wire(
     def on_load(user: gr.Request, text: str | None) -> Changes:
         query = dict(user.query_params)
         changes = started(linked, controls) | link_changes(query, named, examples, controls)
-        if (model := named["model"]) in changes:  # loaded since this server started, maybe
-            changes[model] = gr.update(value=changes[model], choices=list(model.choices))
-        back, first = restore.restored(engine, text), None
+        menu = named["model"]
+        model = changes.get(menu, menu.value)
+        if menu in changes:  # loaded since this server started, maybe
+            changes[menu] = gr.update(value=model, choices=list(menu.choices))
+        back, first = restore.restored(engine, text, model), None
         if back is not None:
             changes[shared.notice] = message(back.text)
         if back is not None and back.view is not None:

@@ -13,7 +13,7 @@ from gleanvid.models.loading.precision import AUTO, PRECISIONS, parted, precisio
 
 from ..server.hosts import neighbourhood
 from ..session.choosing import LOOKING, Choosing
-from ..session.display import message
+from ..session.display import menu_name, message
 from ..session.offers import Offer
 from ..session.progress import Progress
 from ..session.updates import explain
@@ -238,5 +238,5 @@ def shown(now: Progress) -> dict[str, Any]:
 def chosen(menu: gr.Dropdown, name: str) -> Changes:
     """The menu with this model chosen; every page may ask for it from now on."""
     if name not in [value for _, value in menu.choices]:
-        menu.choices.append((name, name))
+        menu.choices.append((menu_name(name), name))
     return gr.update(choices=list(menu.choices), value=name)

@@ -150,8 +150,8 @@ class Shared:
     def sides(self, values: Values) -> Sides:
         question, sampling = values[self.question] or "", self.request(values).sampling
         pinned = pinned_settings(values[self.pinned])
-        turn = self.packed.turn(values[self.packed.box])
-        return Sides(values[self.runs] or [], pinned, question, sampling, turn)
+        turn, model = self.packed.turn(values[self.packed.box]), values[self.settings["model"]]
+        return Sides(values[self.runs] or [], pinned, question, sampling, turn, model)
 
     def habits_of(self, values: Values) -> Habits:
         return Habits(**{name: bool(values[box]) for name, box in self.habits.items()})

@@ -34,8 +34,8 @@ class Restored:
     path: str | None = None
 
 
-def restored(engine: Engine, text: str | None) -> Restored | None:
-    """``text``: what ``assets/page/kept.js`` kept. None where it kept nothing."""
+def restored(engine: Engine, text: str | None, model: str = "") -> Restored | None:
+    """``text``: what ``assets/page/kept.js`` kept; ``model``: as in `Sides`. None: nothing kept."""
     ids, was_compared = kept(text)
     runs = {run_id: run for run_id in ids if (run := engine.runs.get(run_id))}
     if not runs:
@@ -54,7 +54,7 @@ def restored(engine: Engine, text: str | None) -> Restored | None:
         question=asked,
     )
     value["runs"] = list(fit)
-    sides = Sides(list(fit), question=asked)
+    sides = Sides(list(fit), question=asked, model=model)
     sentences = [BACK, SOME_GONE * (len(runs) < len(ids)), NO_CLIP * (path is None)]
     sentences.append(NO_TABLE * was_compared)
     view = View([*fit], value, answers(engine.runs, sides))

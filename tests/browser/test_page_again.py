@@ -144,7 +144,7 @@ def test_a_copied_link_holds_the_comparison_and_the_tab(visit, fresh, clips):
     upload(visit, str(clips / "square.mp4"))
     notice(visit, "Used 32")
     visit.click("#gv-copy")
-    visit.wait_for_selector("#gv-copy:has-text('without your clip')")
+    visit.wait_for_selector("#gv-copy:has-text('Your clip is not in it')")
     fresh.get_by_label("VisionZip", exact=True).and_(fresh.locator(":not(:checked)")).wait_for()
     assert fresh.get_by_role("tab", name="Compare").get_attribute("aria-selected") == "true"
 
@@ -189,7 +189,7 @@ def test_a_saved_run_of_another_clip_leaves_no_clip_on_the_page(visit, tmp_path)
     assert tried(visit) == ["Uniform 50 %"]
     visit.context.grant_permissions(["clipboard-read", "clipboard-write"])
     visit.click("#gv-copy")
-    visit.wait_for_selector("#gv-copy:has-text('without your clip')")
+    visit.wait_for_selector("#gv-copy:has-text('Your clip is not in it')")
     assert "uniform" in visit.evaluate("navigator.clipboard.readText()")
     visit.reload()
     named(visit, "a", "Uniform 50 %")

@@ -32,7 +32,7 @@ def uploaded(page, path):
     heard = {source for other in events for source, kind in other.targets if kind == "change"}
 
     def called(widget):
-        is_heard = isinstance(widget, gr.State) and widget._id in heard
+        is_heard = isinstance(widget, gr.State) and widget.value is None and widget._id in heard
         return "arrived" if is_heard else widget.elem_id or type(widget).__name__
 
     return [
