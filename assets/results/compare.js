@@ -118,7 +118,7 @@ class Compare {
   #showRest() {
     const named = !this.blind || !this.vote.pair;
     this.picture = make("div", "gv-scatter");
-    this.rest.replaceChildren(...(named ? [this.table.meanings(), ...refused(this.value.rows), this.picture] : []));
+    this.rest.replaceChildren(...(named ? [...refused(this.value.rows), this.table.meanings(), this.picture] : []));
     this.#drawn = 0;
     this.#picture();
   }

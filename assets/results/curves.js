@@ -54,8 +54,12 @@ class Curves {
     this.pointed = null;
     const known = new Set(this.rows.map(({ label }) => label));
     this.pressed = new Set([...this.pressed].filter((label) => known.has(label)));
-    const parts = this.rows.length ? [this.#table(value.columns), folded("What the columns say", value.columns)] : [];
-    this.place.replaceChildren(...parts);
+    this.place.replaceChildren();
+    if (this.rows.length) {
+      const rows = make("div", "gv-key-rows", "", this.#table(value.columns));
+      Object.assign(rows, { tabIndex: 0, role: "region", ariaLabel: "Legend of the curves" });
+      this.place.append(rows, folded("What the columns say", value.columns));
+    }
     this.#stress();
   }
 

@@ -91,6 +91,12 @@ def test_a_link_takes_what_is_valid_of_it(fresh, address):
     )
     named(fresh, "b", "VidCom2 20 %")
     says(fresh, "of 16 ·")
+    line = fresh.locator(".gv-unread")
+    assert "in this link: seed “x”, a “evil”, tab “None”. The rest" in line.inner_text()
+    fresh.wait_for_function("!/seed|evil|None/.test(location.search)")
+    assert "frames=16" in fresh.url
+    line.get_by_role("button", name="Dismiss").click()
+    line.wait_for(state="hidden")
     assert name(fresh, "a") == "All tokens"
     assert slider(fresh, "Retention").input_value() == "0.2"
     more(fresh)
