@@ -14,11 +14,12 @@ import gradio as gr
 
 from gleanvid.compressors.base import Compressor
 
-from ..session import comparing, rows
-from ..session.comparing import RATIOS, Compared, Plan
+from ..session import comparing, plans, rows
+from ..session.comparing import Compared
 from ..session.display import caveat, message
 from ..session.engine import Engine
 from ..session.first import RATIO as FIRST_RATIO
+from ..session.plans import RATIOS, Plan
 from ..session.request import RATIO
 from ..session.rows import Asked
 from . import notice
@@ -90,7 +91,7 @@ def wire(engine: Engine, shared: Shared, panel: Compare) -> list[Any]:
         values = shared.unpacked(values)
 
         def plan() -> list[Plan]:
-            return comparing.plans(names, ratios, shared.maker(values))
+            return plans.plans(names, ratios, shared.maker(values))
 
         question, request = values[shared.question] or "", shared.request(values)
         asked = asked_with(shared, values, names)

@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 import gradio as gr
 
 from ..session import restore
-from ..session.comparing import RATIOS
 from ..session.display import message, status
 from ..session.engine import Engine
 from ..session.examples import Example, example_of, ready
+from ..session.plans import RATIOS
 from ..session.request import RATIO
 from ..session.sides import View
 from .clip import shortened

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
-from gleanvid.compressors import COMPRESSORS
 from gleanvid.compressors.base import Compressor
 from gleanvid.models.generation.sampling import Sampling
-from gleanvid.plots.labels import label_of
 from gleanvid.run import Run
 from gleanvid.serving.vllm import SCHEME
 from gleanvid.types import StoppedError, Video
@@ -21,23 +19,11 @@ from . import rows as table
 from .display import Answer, Message, message, progress, status, used
 from .engine import Engine
 from .line import Work
-from .request import Request, Sides, has_free_ratio
+from .plans import Plan, needs_of
+from .request import Request, Sides
 from .rows import Row
 from .sides import answers, pair, stored, with_earlier
 from .updates import explain, waiting
-
-RATIOS = (0.05, 0.1, 0.15, 0.25, 0.5, 0.75)
-MAX_ROWS = 40
-NOTHING = "Choose at least one compressor and one retention ratio."
-TOO_MANY = f"That makes {{count}} rows; the limit is {MAX_ROWS}. Choose fewer."
-
-
-class Plan(NamedTuple):
-    """A row to come. ``make`` raises ``ValueError`` for settings that the method refuses."""
-
-    label: str
-    method: str  # its name
-    make: Callable[[], Compressor]
 
 
 @dataclass(frozen=True)
@@ -51,35 +37,6 @@ class Compared:
     run_ids: list[str] | None = None
     status: list[tuple[str, str]] | None = None
     done: bool = False
-
-
-def plans(
-    names: Sequence[str], ratios: Sequence[float], make: Callable[[str, float], Compressor]
-) -> list[Plan]:
-    """The full tokens, then every method at every ratio; a method without a choice once."""
-    wanted = [
-        (name, ratio)
-        for name in names
-        if name != "full"
-        for ratio in (ratios if has_free_ratio(COMPRESSORS[name]) else ratios[:1])
-    ]
-    if not wanted:
-        raise ValueError(NOTHING)
-    if len(wanted) >= MAX_ROWS:
-        raise ValueError(TOO_MANY.format(count=len(wanted) + 1))
-    full = COMPRESSORS["full"]
-    return [
-        Plan(full.title, full.name, full),
-        *(_plan(name, ratio, make) for name, ratio in wanted),
-    ]
-
-
-def _plan(name: str, ratio: float, make: Callable[[str, float], Compressor]) -> Plan:
-    """Its label is that of the run, also where the settings are refused and there will be none."""
-    settings: Mapping[str, Any] = {"name": name, "retention_ratio": ratio}
-    with suppress(ValueError):
-        settings = make(name, ratio).settings()
-    return Plan(label_of(settings), name, lambda: make(name, ratio))
 
 
 def compare(
@@ -198,15 +155,6 @@ class Comparison:
         return encoded.tokens if encoded else None
 
 
-def needs_of(planned: list[Plan]) -> frozenset[str]:
-    """Every signal of the vision side that one of the methods reads."""
-    needs: frozenset[str] = frozenset()
-    for plan in planned:
-        with suppress(ValueError):  # its row will say so
-            needs |= plan.make().needs
-    return needs
-
-
 def finished(
     engine: Engine, comparison: Comparison, rows: list[Row], opening: str, sides: Sides
 ) -> Compared:
@@ -253,4 +201,4 @@ def in_order(runs: Mapping[str, Run], request: Request, question: str) -> list[t
     return [*b, a, *(one for one in others if one not in b)]
 
 
-__all__ = ["Compared", "Plan", "compare", "plans", "table"]
+__all__ = ["Compared", "compare", "table"]

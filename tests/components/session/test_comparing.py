@@ -8,9 +8,10 @@ import threading
 import pytest
 
 from components.session import comparing, rows
-from components.session.comparing import compare, plans
+from components.session.comparing import compare
 from components.session.engine import Engine
 from components.session.line import Line
+from components.session.plans import plans
 from components.session.request import NO_QUESTION, Request
 from components.viewer.payload import MAX_METHODS
 from gleanvid import COMPRESSORS, GleanVID
