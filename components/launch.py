@@ -132,6 +132,7 @@ def serve(options: argparse.Namespace) -> None:
     from .server import leaving, serving, zero
     from .session import examples
     from .session.choosing import PAUSE_S, Choosing
+    from .session.display import menu_name
     from .session.engine import Engine
     from .session.line import Line
     from .session.recorded import Shelf, WithRecordings
@@ -154,7 +155,7 @@ def serve(options: argparse.Namespace) -> None:
     )
     labels = dict([BUILT_IN_MODEL[::-1]])
     here = at_once(options)
-    models = [(labels.get(name, name), name) for name in here]
+    models = [(labels.get(name, menu_name(name)), name) for name in here]
     first = "" if options.model in here else options.model
     with leaving.orderly(), leaving.own_folder() as folder:
         os.environ.setdefault("GRADIO_TEMP_DIR", folder)

@@ -14,6 +14,22 @@
     const button = target.closest?.("button");
     if (TYPES[button?.id]) button.parentElement.querySelector("input[type=file]").accept = TYPES[button.id];
   }, true);
+  // A file above the limit of the server is refused before it is sent, and before Gradio sees it.
+  const MIB = 2 ** 20;
+  addEventListener("change", (event) => {
+    const { target } = event;
+    if (!target.matches?.(".gradio-container input[type=file]")) return;
+    const limit = window.gradio_config?.max_file_size;
+    const file = [...target.files].find(({ size }) => limit && size > limit);
+    if (!file) return;
+    event.stopImmediatePropagation();
+    target.value = "";
+    const [size, most] = [Math.ceil(file.size / MIB), Math.floor(limit / MIB)];
+    const text = `${file.name} has ${size} MB; no more than ${most} MB can be uploaded here. Choose a shorter or smaller one.`;
+    const place = target.closest("[role=tabpanel]") ?? document.getElementById("gv-under");
+    const detail = { text, kind: "problem" };
+    place.querySelector(".gv-notice").dispatchEvent(new CustomEvent("gleanvid:say", { detail }));
+  }, true);
   const brings = ({ dataTransfer }) => [...(dataTransfer?.types ?? [])].includes("Files");
   const mark = (on) => document.body.classList.toggle("gv-dropping", on);
   addEventListener("dragover", (event) => {

@@ -118,7 +118,7 @@ class Compare {
   #showRest() {
     const named = !this.blind || !this.vote.pair;
     this.picture = make("div", "gv-scatter");
-    this.rest.replaceChildren(...(named ? [...refused(this.value.rows), this.picture] : []));
+    this.rest.replaceChildren(...(named ? [...refused(this.value.rows), this.table.meanings(), this.picture] : []));
     this.#drawn = 0;
     this.#picture();
   }
@@ -132,7 +132,7 @@ class Compare {
 }
 
 const EARLIER = "This is the table from before: the last comparison ended without a row.";
-const TIMES = "Times are of one run each; the first row may bear the warm-up.";
+const TIMES = "Times are of one run each.";
 const WHOLE = { question: "another question", clip: "another clip" };
 
 // "gleanvid.alpha_min" as it stands on the page.

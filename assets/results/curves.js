@@ -5,6 +5,7 @@
 
 import { make } from "../viewer/words.js";
 import { swatch } from "./swatch.js";
+import { folded } from "./table.js";
 
 /** @param {{ element: HTMLElement, props: any, watch: (name: string, act: () => void) => void }} scope */
 export function mount({ element, props, watch }) {
@@ -53,7 +54,12 @@ class Curves {
     this.pointed = null;
     const known = new Set(this.rows.map(({ label }) => label));
     this.pressed = new Set([...this.pressed].filter((label) => known.has(label)));
-    this.place.replaceChildren(...(this.rows.length ? [this.#table(value.columns)] : []));
+    this.place.replaceChildren();
+    if (this.rows.length) {
+      const rows = make("div", "gv-key-rows", "", this.#table(value.columns));
+      Object.assign(rows, { tabIndex: 0, role: "region", ariaLabel: "Legend of the curves" });
+      this.place.append(rows, folded("What the columns say", value.columns));
+    }
     this.#stress();
   }
 

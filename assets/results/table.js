@@ -66,6 +66,12 @@ export class Table {
     this.mark(this.pair);
   }
 
+  // What the columns say, for those who cannot point at their titles: a list that opens.
+  meanings() {
+    const told = this.#columns().filter(([, , meaning]) => meaning);
+    return folded("What the columns say", told);
+  }
+
   #head([title, unit, meaning, value], place) {
     const head = Object.assign(make("th", ""), { scope: "col", title: meaning });
     if (!value) return head.append(make("span", "", title)), head;
@@ -111,6 +117,13 @@ export class Table {
       return button;
     });
   }
+}
+
+/** @param {any[][]} columns  title, unit and meaning of each */
+export function folded(summary, columns) {
+  const list = make("dl", "gv-meanings", "",
+    ...columns.flatMap(([title, , meaning]) => [make("dt", "", title), make("dd", "", `${meaning}.`)]));
+  return make("details", "gv-more", "", make("summary", "", summary), list);
 }
 
 // A row with its words held against those of all tokens, which is the first one.

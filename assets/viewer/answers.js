@@ -8,7 +8,7 @@ import { make } from "./words.js";
  * @typedef {{ run: string | null, side: string | null, text: string, running: boolean,
  *   right: boolean | null, expected: string | null, stale: boolean, caveat: string,
  *   question: string, ttft_s: number | null,
- *   flops_saved: number | null, tokens_per_s: number | null }} Answer
+ *   flops_saved: number | null, tokens_per_s: number | null, model?: string }} Answer
  */
 
 const WORD = /[\p{L}\p{N}_]+(?:[.,]\p{N}+)*/gu;
@@ -45,16 +45,14 @@ export function showAnswer(place, { answer, stale }, reference, again) {
   place.replaceChildren(line, ...costLine(answer));
   if (said.scrollHeight > said.clientHeight + 1) said.tabIndex = 0; // keys can scroll it
   if (answer.running) said.scrollTop = said.scrollHeight;
-  if (stale) place.append(staleLine(again));
+  if (stale) place.append(staleLine(answer, again));
 }
 
 function verdict({ right, expected, caveat }, found) {
   if (caveat) return [Object.assign(make("span", "gv-verdict gv-caveat", "knows only Glimpse"), { title: caveat }), ...another()];
   if (right === true) return [make("span", "gv-verdict gv-right", "✓ right")];
   if (right === false) {
-    const mark = make("span", "gv-verdict gv-wrong", "✗ wrong");
-    if (expected) mark.title = `Expected: ${expected}`;
-    return [mark];
+    return [make("span", "gv-verdict gv-wrong", expected ? `✗ wrong, expected: ${expected}` : "✗ wrong")];
   }
   if (!found) return [];
   const text = found.agreement === 1 ? "same as A" : `${Math.round(100 * found.agreement)} % of words as A`;
@@ -83,10 +81,10 @@ function costLine(answer) {
   return [line];
 }
 
-function staleLine(again) {
+function staleLine({ model }, again) {
   const button = Object.assign(make("button", "gv-again", "Ask again"), { type: "button" });
   button.addEventListener("click", again);
-  return make("p", "gv-stale", "Answered for other settings or words. ", button);
+  return make("p", "gv-stale", model ? `Answered by ${model}, not by the model chosen above. ` : "Answered for other settings or words. ", button);
 }
 
 // The answer in pieces, words that A does not say marked, words of A that are missing struck out;

@@ -104,11 +104,13 @@ export class Controls {
 
   describe(shown) {
     const { clip, main, beside, sides, layer, kind } = shown;
+    const missing = []; // reasons
     for (const name of KINDS) {
       const radio = this.#part(`input[value=${name}]`);
       const problem = this.missing(name);
       Object.assign(radio, { checked: name === kind, disabled: Boolean(problem) });
-      Object.assign(radio.parentElement, { title: problem, hidden: name === "groups" && Boolean(problem) });
+      radio.parentElement.hidden = name === "groups" && Boolean(problem);
+      if (problem && name !== "groups") missing.push(problem);
     }
     const layers = layersOf(sides.map(({ method }) => method))
       .map((at) => [at, at ? `before layer ${at}` : "entering the model"]);
@@ -121,7 +123,7 @@ export class Controls {
     this.#part("[data-act=truth]").hidden = !clip.value.truth;
     this.#part(".gv-strength").hidden = kind === "original";
     this.#part(".gv-what").textContent = whatIsShown(shown);
-    this.#part(".gv-legend").replaceChildren(...legend(shown));
+    this.#part(".gv-legend").replaceChildren(...legend(shown, missing));
     this.#part(".gv-size").textContent = sizeWords(clip);
     const words = momentWords(shown);
     this.#part(".gv-moment").hidden = !words;

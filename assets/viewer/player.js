@@ -10,6 +10,7 @@ const UNPLAYED = "This browser cannot play the clip. Its frames are here all the
 
 export class Player {
   #timer = 0;
+  #refused = ""; // address of the clip that the browser could not play
 
   /** @param {import("./viewer.js").Viewer} viewer */
   constructor(viewer) {
@@ -92,6 +93,8 @@ export class Player {
     const { clip, frame } = this.viewer;
     const address = clip.value.video?.url;
     this.toggleVideo.hidden = !address;
+    const words = address && address === this.#refused ? "Video cannot be played" : "Video";
+    if (this.toggleVideo.textContent !== words) this.toggleVideo.textContent = words;
     if (this.video.hidden) return;
     if (!address || this.video.dataset.of !== address) return this.showVideo(false);
     const { seconds } = clip.value;
@@ -103,6 +106,7 @@ export class Player {
     if (this.video.hidden) return;
     this.showVideo(false);
     this.viewer.say(UNPLAYED);
-    this.toggleVideo.title = UNPLAYED;
+    this.#refused = this.viewer.clip.value.video?.url;
+    this.#drawn();
   }
 }

@@ -51,8 +51,9 @@ const LEGENDS = {
 
 export const whatIsShown = (shown) => WHAT[shown.kind](shown);
 
-export function legend(shown) {
-  return LEGENDS[shown.kind](shown).map(([swatch, text]) => {
+// `missing`: why views have nothing to show.
+export function legend(shown, missing) {
+  return [...LEGENDS[shown.kind](shown), ...missing.map((reason) => ["", reason])].map(([swatch, text]) => {
     const item = make("li", "", text);
     if (swatch) item.prepend(make("i", `gv-swatch gv-swatch-${swatch}`));
     return item;

@@ -7,7 +7,8 @@ page is one's own; see ``assets/page/own_clip.js``.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+import time
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,7 +21,7 @@ from ..session.display import message
 from ..session.engine import Engine
 from ..session.examples import Example, ready, thumbnail
 from ..session.updates import explain
-from .shared import AT_ONCE, IN_LINE, UNSEEN, Changes, Previews, Shared, Values, ended, owner
+from .shared import AT_ONCE, IN_LINE, UNSEEN, Changes, Previews, Shared, Values, owner
 
 CHIPS_HTML = (
     """<div class="gv-chips gv-sideways" role="group" aria-label="Ready questions"></div>"""
@@ -38,14 +39,8 @@ watch("value", show);
 show();
 """
 RECORD = "() => window.gvRecord()"
-LINK = """(value) => {  // a link has examples alone
-  const path = PATH || (value?.path ?? "").split("/").slice(-2).join("/");
-  window.gvSetting("clip", path);
-  window.gvOwnClip(NAME ? "" : path.split("/").pop() || null);
-  window.gvLink("clip", NAME, FIRST);
-}"""
-
-HOLDS = "(value) => window.gvHolds(value, EXAMPLES)"
+HELD = "(file) => window.gvClip(file?.path)"  # the page hears which clip its widget holds
+CHOSEN = "() => window.gvClip(PATH)"  # at once: the widget follows
 
 
 class Clip(NamedTuple):
@@ -98,25 +93,25 @@ def wire(
 
     def on_upload(user: gr.Request, values: Values) -> Iterator[Changes]:
         """The clip, its tokens and answers stay where the new one cannot be read."""
-        path = values[panel.upload]
+        path, frames = values[panel.upload], shared.request(shared.unpacked(values)).frames
         yield {shared.notice: message(uploads.READING)}
         try:
-            frames = shared.request(shared.unpacked(values)).frames
             uploads.read(engine, path, frames, owner(user))
-        except StoppedError:
-            raise ended() from None
+        except StoppedError:  # another clip has taken over
+            return
         except Exception as error:
             yield {shared.notice: message(explain(error), "problem")}
-            raise ended() from None
-        yield {panel.file: path} | on_clip()
+            return
+        yield {panel.file: path, arrived: time.monotonic()} | on_clip()
 
+    arrived = gr.State()  # when a clip of one's own was last read
     changed = [shared.ready, shared.notice, *shared.results]
-    outputs = [panel.file, *changed]
+    outputs = [panel.file, arrived, *changed]
     # A second clip may come while the first is read: it ends that.
     how: Any = {"trigger_mode": "multiple", **IN_LINE}
-    taken = shared.when(panel.upload.upload, on_upload, outputs, [panel.upload], **how)
-    taken.success(None, panel.file, None, js=linking(), **UNSEEN)
-    preview(taken.success, live=False)
+    over = shared.when(panel.upload.upload, on_upload, outputs, [panel.upload], **how)
+    over.then(None, panel.file, None, js=HELD, **UNSEEN)
+    preview(arrived.change, live=False)
     panel.record.click(None, None, shared.notice, js=RECORD, **UNSEEN)
     for button, example in zip(panel.examples, examples, strict=True):
 
@@ -125,7 +120,7 @@ def wire(
             chosen = {panel.file: str(example.path), shared.question: example.question}
             return chosen | on_clip() | {shared.ready: ready(example)}
 
-        script = linking(example.path, examples[0].path)
+        script = CHOSEN.replace("PATH", json.dumps(shortened(example.path)))
         button.click(None, None, None, js=script, **UNSEEN)
         outputs = [panel.file, shared.question, *changed]
         previews.append(preview(button.click(on_example, None, outputs, **AT_ONCE).then))
@@ -144,23 +139,6 @@ def wire(
     return previews
 
 
-def linking(clip: Path | None = None, first: Path | None = None) -> str:
-    """The script that tells the page which clip it has; ``first`` needs no word in its address.
-
-    ``clip``: an example's; without one, what was uploaded.
-    """
-    words = {
-        "PATH": "/".join(clip.parts[-2:]) if clip else "",
-        "NAME": clip.name if clip else "",
-        "FIRST": first.name if first else "",
-    }
-    script = LINK
-    for word, text in words.items():
-        script = script.replace(word, json.dumps(text))
-    return script
-
-
-def holding(examples: Iterable[str | Path]) -> str:
-    """The script that tells the page which clip its widget holds: an example, one's own or none."""
-    known = ["/".join(Path(path).parts[-2:]) for path in examples]
-    return HOLDS.replace("EXAMPLES", json.dumps(known))
+def shortened(path: str | Path) -> str:
+    """As much of a path as tells two clips of one name apart."""
+    return "/".join(Path(path).parts[-2:])

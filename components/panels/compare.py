@@ -14,14 +14,16 @@ import gradio as gr
 
 from gleanvid.compressors.base import Compressor
 
-from ..session import comparing, rows
-from ..session.comparing import RATIOS, Compared, Plan
+from ..session import comparing, plans, rows
+from ..session.comparing import Compared
 from ..session.display import caveat, message
 from ..session.engine import Engine
 from ..session.first import RATIO as FIRST_RATIO
+from ..session.plans import RATIOS, Plan
 from ..session.request import RATIO
 from ..session.rows import Asked
 from . import notice
+from .clip import shortened
 from .modules import mounting
 from .shared import AT_ONCE, Changes, Shared, Values, owner
 from .working import halted, starting
@@ -89,7 +91,7 @@ def wire(engine: Engine, shared: Shared, panel: Compare) -> list[Any]:
         values = shared.unpacked(values)
 
         def plan() -> list[Plan]:
-            return comparing.plans(names, ratios, shared.maker(values))
+            return plans.plans(names, ratios, shared.maker(values))
 
         question, request = values[shared.question] or "", shared.request(values)
         asked = asked_with(shared, values, names)
@@ -142,8 +144,7 @@ def asked_with(shared: Shared, values: Values, methods: Sequence[str]) -> Asked:
         for name, value in named.items()
         if name not in CHOSEN and ("." not in name or name.split(".")[0] in methods)
     }
-    # As much of the path as tells two uploads of one name apart; see panels/link.py.
-    settings |= {"clip": "/".join(Path(path).parts[-2:]), "question": question}
+    settings |= {"clip": shortened(path), "question": question}
     expected = example.expected(question) if example else None
     worth = caveat(example, named["model"])
     return Asked(question, Path(path).name, expected, settings, worth)

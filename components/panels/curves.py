@@ -36,7 +36,7 @@ IF_OPEN = """() => {
   const key = document.querySelector("#gv-key");
   if (!key?.closest("[role=tabpanel]")?.checkVisibility()) throw new Error("its tab is closed");
 }"""
-KEY = '<div class="gv-key" tabindex="0" role="region" aria-label="Legend of the curves"></div>'
+KEY = '<div class="gv-key"></div>'
 
 
 class Curves(NamedTuple):

@@ -11,7 +11,7 @@ import gradio as gr
 from gleanvid.compressors import COMPRESSORS
 
 from ..files import exports, opening, snippets
-from ..session.display import message, status
+from ..session.display import message, short_name, status
 from ..session.engine import Engine
 from ..session.examples import ready
 from ..session.reopened import at_home
@@ -21,7 +21,7 @@ from ..session.sides import answers
 from ..session.updates import explain
 from ..viewer.payload import payload
 from . import notice
-from .clip import holding
+from .clip import HELD
 from .modules import address as module
 from .modules import mounting
 from .shared import AT_ONCE, UNSEEN, Changes, Shared, Values
@@ -39,6 +39,7 @@ CODE_HTML = """<div class="gv-code"></div>"""
 NOTHING = "There is nothing to save yet: choose a clip first."
 WRITING = "Writing {title}…"
 OPENED = "A saved run, opened as A with the settings in its name."
+OF_ANOTHER = "It is of {model}: tuning or asking makes A anew, with the model chosen above."
 ELSEWHERE = f"{OPENED} Its clip is not here: choose one to tune or ask."
 SAVE_FRAMES = f"""async () => {{
   const {{ saveFrames }} = await import((window.gradio_config?.root ?? "") + {module("frame.js")});
@@ -117,10 +118,13 @@ def wire(engine: Engine, shared: Shared, panel: Export) -> None:
         except Exception as error:
             return {panel.notice: message(explain(error), "problem")}
         run_id = engine.runs.add(run, path, example)
-        given = answers(engine.runs, Sides([run_id], question=run.question))
+        given = answers(engine.runs, Sides([run_id], question=run.question, model=values[model]))
         count = len(run.video)  # with another number the run would not be of the page's frames
         fits = path is not None and frames.minimum <= count <= frames.maximum
-        said = message(OPENED if path else ELSEWHERE)
+        words = OPENED if path else ELSEWHERE
+        if path and run.model != values[model]:
+            words = f"{words} {OF_ANOTHER.format(model=short_name(run.model))}"
+        said = message(words)
         return {
             panel.notice: said,
             shared.notice: said,
@@ -140,8 +144,8 @@ def wire(engine: Engine, shared: Shared, panel: Export) -> None:
     lines = [panel.notice, shared.notice, shared.ready, shared.status]
     settings = [clip, frames, shared.question, shared.pinned]
     outputs = [*lines, *settings, *shared.results]
-    taken = panel.opened.upload(on_open, {panel.opened, clip}, outputs, **UNSEEN)
-    taken.success(None, clip, None, js=holding(shared.examples), **UNSEEN)
+    taken = panel.opened.upload(on_open, {panel.opened, clip, model}, outputs, **UNSEEN)
+    taken.success(None, clip, None, js=HELD, **UNSEEN)
 
     def on_code(user: gr.Request, values: Values) -> Changes:
         try:

@@ -11,18 +11,17 @@ from typing import Any, NamedTuple
 
 import gradio as gr
 
-from gleanvid.compressors import COMPRESSORS
-
 from ..session import restore
-from ..session.comparing import RATIOS
 from ..session.display import message, status
 from ..session.engine import Engine
 from ..session.examples import Example, example_of, ready
-from ..session.request import AUTO, LONGEST, RATIO
+from ..session.plans import RATIOS
+from ..session.request import RATIO
 from ..session.sides import View
-from .clip import holding
-from .controls import Controls, chosen_method, given_settings
+from .clip import shortened
+from .controls import Controls, given_settings
 from .curves import Curves
+from .query import link_changes, unread, unread_value
 from .shared import AT_ONCE, UNSEEN, Changes, Previews, Shared
 
 COPY = """async () => {
@@ -32,28 +31,39 @@ COPY = """async () => {
   } catch {  // only pages served by https or from this computer may copy by themselves
     prompt("Copy this link", location.href);
   }
-  return window.gvHasOwnClip() ? "Copied, without your clip" : "Link copied";
+  const noClip = "Copied: settings and question. Your clip is not in it.";
+  return window.gvHasOwnClip() ? noClip : "Link copied";
 }"""
 RENAME = (
-    """() => new Promise((done) => setTimeout(() => done("Copy link to these settings"), 2000))"""
+    """() => new Promise((done) => setTimeout(() => done("Copy link to these settings"), 4000))"""
 )
 TAB = "() => window.gvTab()"
-KEPT = "() => { window.gvDefaults(SETTINGS); return window.gvKept(); }"
+KEPT = "() => { window.gvDefaults(SETTINGS, EXAMPLES); return window.gvKept(); }"
 OPEN = """(kept, clip) => {
-  if (kept) (HOLDS)(clip);  // the viewer may tell of a clip that is not the page's
+  if (kept) window.gvClip(clip?.path);  // the viewer may tell of a clip that is not the page's
   window.gvOpenLink(kept, IS_START);
 }"""
 WRITE = "(value) => window.gvLink(NAME, value, DEFAULT)"
-_CURRENT_NAMES = {  # of a setting that had another name when the link was copied
-    f"{name}.{before}": f"{name}.{now}"
-    for name, method in COMPRESSORS.items()
-    for before, now in method.renamed.items()
-}
+UNREAD_HTML = """<p class="gv-unread" role="status" hidden><span></span>
+<button type="button" class="gv-plain">Dismiss</button></p>"""
+UNREAD_JS = """
+const line = element.querySelector(".gv-unread"), [words, close] = line.children;
+const show = () => {
+  const { text = "", names = [] } = props.value || {};
+  words.textContent = text;
+  line.hidden = !text;
+  for (const name of names) window.gvAddress(name, "");
+};
+close.addEventListener("click", () => { line.hidden = true; });
+watch("value", show);
+show();
+"""
 
 
 class LinkWidgets(NamedTuple):
     named: Mapping[str, Any]  # every widget by its key in a link
     gathered: Sequence[Any]  # those that tell the page of a change with all others; see ``Packed``
+    unread: gr.HTML  # the widget of :func:`line`
     start: Mapping[str, Any] | None = None  # a compressor's settings, where not the opening's
 
 
@@ -66,17 +76,35 @@ def button() -> gr.Button:
     return copy
 
 
-def writer(name: str, usual: Any) -> str:
+def line() -> gr.HTML:
+    """Says what of a link was not understood."""
+    return gr.HTML(
+        None,
+        apply_default_css=False,
+        html_template=UNREAD_HTML,
+        js_on_load=UNREAD_JS,
+        elem_id="gv-unread",
+    )
+
+
+def writer(name: str, default: Any) -> str:
     """Script: the value of a widget into the address (see ``assets/page/address.js``)."""
     script = WRITE.replace("NAME", json.dumps(name))
-    return script.replace("DEFAULT", json.dumps(usual, default=str))
+    return script.replace("DEFAULT", json.dumps(default, default=str))
 
 
-def defaults_script(packed: Sequence[Any], named: Mapping[str, Any]) -> str:
-    """The script that tells the page key and default of every packed widget; null: not in links."""
+def defaults_script(
+    packed: Sequence[Any], named: Mapping[str, Any], examples: Sequence[Example]
+) -> str:
+    """The script that tells the page its examples, and key and default of every packed widget.
+
+    The key is null where a link does not have the widget.
+    """
     names = {widget: name for name, widget in named.items()}
-    usual = [[names.get(widget), widget.value] for widget in packed]
-    return KEPT.replace("SETTINGS", json.dumps(usual, default=str))
+    defaults = [[names.get(widget), widget.value] for widget in packed]
+    paths = [shortened(example.path) for example in examples]
+    script = KEPT.replace("SETTINGS", json.dumps(defaults, default=str))
+    return script.replace("EXAMPLES", json.dumps(paths))
 
 
 def wire(
@@ -106,9 +134,11 @@ def wire(
     def on_load(user: gr.Request, text: str | None) -> Changes:
         query = dict(user.query_params)
         changes = started(linked, controls) | link_changes(query, named, examples, controls)
-        if (model := named["model"]) in changes:  # loaded since this server started, maybe
-            changes[model] = gr.update(value=changes[model], choices=list(model.choices))
-        back, first = restore.restored(engine, text), None
+        menu = named["model"]
+        model = changes.get(menu, menu.value)
+        if menu in changes:  # loaded since this server started, maybe
+            changes[menu] = gr.update(value=model, choices=list(menu.choices))
+        back, first = restore.restored(engine, text, model), None
         if back is not None:
             changes[shared.notice] = message(back.text)
         if back is not None and back.view is not None:
@@ -123,16 +153,17 @@ def wire(
             changes |= shared.cleared() | curves.cleared() | {shared.notice: message()}
         if (tab := query.get("tab", "")) in titles:
             changes |= {shared.tabs: gr.update(selected=tab)}
+        if found := unread(query, named, examples, titles):
+            changes[linked.unread] = unread_value(found)
         return changes | {shared.status: status(engine, engine.runs.get(first))}
 
     kept = gr.Textbox(visible=False)
     widgets = [*named.values(), *(column for _, column in controls.groups), *curves.shown]
-    places = [shared.notice, shared.ready, shared.tabs, shared.status]
+    places = [linked.unread, shared.notice, shared.ready, shared.tabs, shared.status]
     outputs = [kept, *places, *widgets, *shared.results]
-    script = defaults_script(shared.packed.widgets, named)
+    script = defaults_script(shared.packed.widgets, named, examples)
     loaded = blocks.load(on_load, kept, outputs, js=script, **AT_ONCE)
-    opened = OPEN.replace("HOLDS", holding(example.path for example in examples))
-    opened = opened.replace("IS_START", json.dumps(linked.start is not None))
+    opened = OPEN.replace("IS_START", json.dumps(linked.start is not None))
     loaded.then(None, [kept, named["clip"]], None, js=opened, **UNSEEN)
     shared.packed.gathered(loaded.then)
     refresh = gr.Button("Show", visible="hidden", elem_id="gv-refresh")
@@ -151,74 +182,3 @@ def started(linked: LinkWidgets, controls: Controls) -> Changes:
 def returned(shared: Shared, view: View) -> Changes:
     viewer = gr.update(turn=0, value=view.value, answers=view.answers)
     return {shared.viewer: viewer, shared.runs: view.runs}
-
-
-def link_changes(
-    query: Mapping[str, str],
-    named: Mapping[str, Any],
-    examples: Sequence[Example],
-    controls: Controls,
-) -> Changes:
-    """What a link sets, with the settings of its compressor shown."""
-    values = valid(query, named, examples)
-    changes = {named[name]: value for name, value in values.items()}
-    changes |= switched(values, controls)
-    method = query.get("compressor", "")
-    if method in COMPRESSORS:
-        given = {"value": changes[controls.ratio]} if controls.ratio in changes else {}
-        changes |= chosen_method(controls, method)
-        changes[controls.ratio] = changes[controls.ratio] | given
-    return changes
-
-
-def switched(values: Mapping[str, Any], controls: Controls) -> Changes:
-    """A setting that a link has a value for is not left to None, and its slider is seen."""
-    changes: Changes = {}
-    for key, switch in controls.switches.items():
-        name = ".".join(key)
-        off = not values.get(f"{name}.{AUTO}", True)
-        if off or (name in values and f"{name}.{AUTO}" not in values):
-            value = {"value": values[name]} if name in values else {}
-            changes |= {switch: False, controls.fields[key]: gr.update(visible=True, **value)}
-    return changes
-
-
-def valid(
-    query: Mapping[str, str], named: Mapping[str, Any], examples: Sequence[Example]
-) -> dict[str, Any]:
-    """By key: what a link says that a widget could say, too."""
-    query = {_CURRENT_NAMES.get(name, name): text for name, text in query.items()}
-    clips = {example.path.name: str(example.path) for example in examples}
-    found = {}
-    for name, widget in named.items():
-        text = str(query.get(name, ""))
-        value = clips.get(text) if name == "clip" else _value(widget, text) if text else None
-        if value is not None:
-            found[name] = value
-    return found
-
-
-def _value(widget: Any, text: str) -> Any:
-    """The text of a link as a value of this widget; None where it is none."""
-    if isinstance(widget, gr.Dropdown):
-        return next((value for _, value in widget.choices if str(value) == text), None)
-    if isinstance(widget, gr.CheckboxGroup):
-        wanted = text.split(",")
-        return [value for _, value in widget.choices if str(value) in wanted] or None
-    if isinstance(widget, gr.Checkbox):
-        return {"true": True, "false": False}.get(text.lower())
-    if isinstance(widget, gr.Slider | gr.Number):
-        return _number(widget, text)
-    return text[:LONGEST]
-
-
-def _number(widget: Any, text: str) -> float | int | None:
-    try:
-        number = float(text)
-    except ValueError:
-        return None
-    low = -float("inf") if widget.minimum is None else widget.minimum
-    high = float("inf") if widget.maximum is None else widget.maximum
-    if not low <= number <= high:
-        return None
-    return int(number) if number == int(number) else number

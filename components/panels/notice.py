@@ -19,6 +19,8 @@ const show = () => {
 };
 watch("value", show);
 show();
+// What the browser itself has to say, as whoever refuses a file does.
+line.addEventListener("gleanvid:say", ({ detail }) => { props.value = detail; show(); });
 """
 TEXT_SCRIPT = """
 const show = () => { element.querySelector("p").textContent = props.value || ""; };

@@ -96,6 +96,7 @@ class Parts(NamedTuple):
     talk: talk.Talk
     ready: gr.HTML
     notice: gr.HTML
+    unread: gr.HTML
     results: Results
     settings: settings.Settings
     habits: habits.Habits
@@ -123,6 +124,7 @@ def _panels(
     with gr.Row(elem_id="gv-under"):
         ready = clip.chips(ready_questions(examples[0]) if examples else [])
         line = talk.line(bool(opening.runs))
+    unread = link.line()
     with gr.Row(elem_id="gv-columns"):
         with gr.Column(scale=1, min_width=320):
             results = _results(opening, limits.may_check)
@@ -130,7 +132,7 @@ def _panels(
             sliders, asks = settings.panel(COMPRESSORS, "gleanvid", first.RATIO, model, limits)
             link.button()
             facts = status.panel(display.status(engine))
-    return Parts(source, words, ready, line, results, sliders, asks, facts, more)
+    return Parts(source, words, ready, line, unread, results, sliders, asks, facts, more)
 
 
 def _results(opening: first.First, may_check: bool) -> Results:
@@ -199,7 +201,8 @@ def _wire(
     compared = compare.wire(engine, shared, results.compare)
     keys = {"question": shared.question, "a": shared.pinned} | results.compare.named()
     noted = [widget for moved in settings.previewed(parts.settings) for widget in moved]
-    linked = link.LinkWidgets({**shared.settings, **keys}, noted, served)
+    named = {**shared.settings, **keys}
+    linked = link.LinkWidgets(named, noted, parts.unread, served)
     tuned = [
         *settings.wire(engine, shared, parts.settings, preview),
         *sides.wire(engine, shared, own, preview, compared),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -12,7 +13,7 @@ from gleanvid.models.loading.precision import AUTO, PRECISIONS, parted, precisio
 
 from ..server.hosts import neighbourhood
 from ..session.choosing import LOOKING, Choosing
-from ..session.display import message
+from ..session.display import menu_name, message
 from ..session.offers import Offer
 from ..session.progress import Progress
 from ..session.updates import explain
@@ -25,7 +26,6 @@ from .shared import (
     Previews,
     Shared,
     Values,
-    ended,
     owner,
 )
 
@@ -67,6 +67,7 @@ class Picker(NamedTuple):
     close: gr.Button
     outlook: gr.HTML
     bar: gr.HTML
+    arrived: gr.State  # when a model last came into the menu: tokens on show are of the one before
 
 
 def button() -> gr.Button:
@@ -104,7 +105,7 @@ def panel(opener: gr.Button, choosing: Choosing) -> Picker:
             cancel = gr.Button("Cancel", size="sm", scale=0, min_width=90, interactive=False)
             close = gr.Button("Close", size="sm", scale=0, min_width=90)
         bar: Any = gr.HTML(None, apply_default_css=False, html_template=BAR_HTML, js_on_load=BAR_JS)
-    return Picker(opener, fold, name, precision, load, cancel, close, outlook, bar)
+    return Picker(opener, fold, name, precision, load, cancel, close, outlook, bar, gr.State())
 
 
 def wire(
@@ -143,55 +144,50 @@ def wire(
             choosing.begin(name, *how, page=owner(user), visitor=address(user))
         except Exception as error:
             yield {panel.bar: {"text": explain(error), "failed": True}}
-            raise ended() from None
+            return
         yield from watched(choosing, shared, panel)
 
     def on_join(user: gr.Request) -> Iterator[Changes]:
         """What goes on, whoever began it; how a choice of others ended is theirs."""
-        if not choosing.is_of(owner(user)):
+        if choosing.is_of(owner(user)):
+            yield from watched(choosing, shared, panel)
+        else:
             yield {panel.bar: shown(Progress())}
-            raise ended()
-        yield from watched(choosing, shared, panel)
 
     def on_cancel(user: gr.Request) -> None:
         choosing.cancel(owner(user) if choosing.strict else None)
 
     looked = {panel.name, panel.precision, frames}
-    outputs = [panel.bar, panel.load, panel.cancel, menu, shared.notice]
+    outputs = [panel.bar, panel.load, panel.cancel, panel.arrived, menu, shared.notice]
     opened = panel.open.click(on_open, frames, [panel.fold, panel.name], **AT_ONCE)
-    joined = opened.success(on_join, None, outputs, **IN_LINE)
+    opened.success(on_join, None, outputs, **IN_LINE)
     for event in (opened.success, panel.name.input, panel.precision.input):
         event(on_look, looked, [panel.outlook, panel.load], trigger_mode="always_last", **IN_LINE)
-    arrived = [joined, panel.load.click(on_load, looked, outputs, **IN_LINE)]
+    panel.load.click(on_load, looked, outputs, **IN_LINE)
     if choosing.first:
 
         def on_first(user: gr.Request) -> Iterator[Changes]:
             yield from started(choosing, shared, panel, user)
 
         fold = [panel.fold, panel.name, panel.precision]
-        arrived.append(blocks.load(on_first, None, [*fold, *outputs], **IN_LINE))
+        blocks.load(on_first, None, [*fold, *outputs], **IN_LINE)
         # One chosen by hand stays in the address: without a word there, it is that of the start.
         menu.input(None, menu, None, js=STAYS, **UNSEEN)
-    for event in arrived:  # until then the viewer shows tokens of the model before
-        preview(event.success, live=False)
+    preview(panel.arrived.change, live=False)
     panel.cancel.click(on_cancel, None, None, **AT_ONCE)
     panel.close.click(lambda: gr.update(visible=False), None, panel.fold, **AT_ONCE)
 
 
 def watched(choosing: Choosing, shared: Shared, panel: Picker) -> Iterator[Changes]:
-    """How far the choice is, until it is over; then the model stands in the menu.
-
-    Where there is none in the end, neither are new tokens: see :func:`ended`.
-    """
+    """How far the choice is, until it is over; then the model, if there is one, in the menu."""
     menu, now, able = shared.settings["model"], Progress(), {}
     for now in choosing.progress():
         going = {panel.load: now.over, panel.cancel: not now.over}
         able = {widget: gr.update(interactive=on) for widget, on in going.items()}
         yield {panel.bar: shown(now)} | able
-    if now.stage != "ready":
-        raise ended()
-    done = {menu: chosen(menu, now.name), shared.notice: message(now.text)}
-    yield {panel.bar: shown(now)} | able | done
+    if now.stage == "ready":
+        done = {menu: chosen(menu, now.name), shared.notice: message(now.text)}
+        yield {panel.bar: shown(now), panel.arrived: time.monotonic()} | able | done
 
 
 def started(
@@ -203,19 +199,19 @@ def started(
     """
     name, menu = choosing.first, shared.settings["model"]
     if choosing.engine.knows(name):
-        if user.query_params.get("model", name) == name:
-            yield {menu: chosen(menu, name)}
-        raise ended()
-    if choosing.is_of(owner(user)):
-        plain, precision = parted(name)[0], precision_of(name)
-        row = {panel.name: gr.update(choices=[plain], value=plain), panel.precision: precision}
-        yield row | {panel.fold: gr.update(visible=True)}
-        if choosing.strict:  # of strangers each would keep a thread as long as it takes
-            yield {panel.bar: shown(choosing.now)}
-        else:
-            yield from watched(choosing, shared, panel)
-            return
-    raise ended()
+        own = user.query_params.get("model", name) == name
+        yield {menu: chosen(menu, name)} if own else gr.skip()
+        return
+    if not choosing.is_of(owner(user)):
+        yield gr.skip()  # Gradio empties the outputs of a generator that yields nothing
+        return
+    plain, precision = parted(name)[0], precision_of(name)
+    row = {panel.name: gr.update(choices=[plain], value=plain), panel.precision: precision}
+    yield row | {panel.fold: gr.update(visible=True)}
+    if choosing.strict:  # of strangers each would keep a thread as long as it takes
+        yield {panel.bar: shown(choosing.now)}
+    else:
+        yield from watched(choosing, shared, panel)
 
 
 def address(user: gr.Request) -> str:
@@ -242,5 +238,5 @@ def shown(now: Progress) -> dict[str, Any]:
 def chosen(menu: gr.Dropdown, name: str) -> Changes:
     """The menu with this model chosen; every page may ask for it from now on."""
     if name not in [value for _, value in menu.choices]:
-        menu.choices.append((name, name))
+        menu.choices.append((menu_name(name), name))
     return gr.update(choices=list(menu.choices), value=name)

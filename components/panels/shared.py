@@ -185,8 +185,8 @@ class Shared:
     def sides(self, values: Values) -> Sides:
         question, sampling = values[self.question] or "", self.request(values).sampling
         pinned = pinned_settings(values[self.pinned])
-        turn = self.packed.turn(values[self.packed.box])
-        return Sides(values[self.runs] or [], pinned, question, sampling, turn)
+        turn, model = self.packed.turn(values[self.packed.box]), values[self.settings["model"]]
+        return Sides(values[self.runs] or [], pinned, question, sampling, turn, model)
 
     def habits_of(self, values: Values) -> Habits:
         return Habits(**{name: bool(values[box]) for name, box in self.habits.items()})
@@ -255,11 +255,6 @@ class Shared:
 def owner(user: gr.Request) -> str:
     """The page that an event comes from."""
     return str(user.session_hash)
-
-
-def ended() -> gr.Error:
-    """To be raised where an event ends without a word, and those that follow its success do not."""
-    return gr.Error(visible=False, print_exception=False)
 
 
 def or_nothing(changes: Iterable[Changes]) -> Iterator[Changes]:

@@ -18,7 +18,7 @@ from gleanvid.compressors.base import Compressor
 from gleanvid.metrics import budget_gini
 from gleanvid.run import Run
 
-from ..session import comparing, rows
+from ..session import comparing, plans, rows
 from ..session.engine import Engine, decides_early
 from ..session.request import Request
 from .access import ModelAccess
@@ -177,9 +177,9 @@ class Calls:
         def make(name: str, ratio: float) -> Compressor:
             return COMPRESSORS[name](retention_ratio=ratio)
 
-        def plan() -> list[comparing.Plan]:
+        def plan() -> list[plans.Plan]:
             names = [key_of(name) for name in compressors]
-            return comparing.plans(names, retention_ratios, make)
+            return plans.plans(names, retention_ratios, make)
 
         session = f"api-{secrets.token_hex(8)}"
         self.engine.pages.start(session)

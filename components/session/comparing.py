@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
-from gleanvid.compressors import COMPRESSORS
 from gleanvid.compressors.base import Compressor
-from gleanvid.plots.labels import label_of
+from gleanvid.models.generation.sampling import Sampling
 from gleanvid.run import Run
+from gleanvid.serving.vllm import SCHEME
 from gleanvid.types import StoppedError, Video
 
 from ..viewer.payload import MAX_METHODS, payload
@@ -19,23 +19,11 @@ from . import rows as table
 from .display import Answer, Message, message, progress, status, used
 from .engine import Engine
 from .line import Work
-from .request import Request, Sides, has_free_ratio
+from .plans import Plan, needs_of
+from .request import Request, Sides
 from .rows import Row
 from .sides import answers, pair, stored, with_earlier
 from .updates import explain, waiting
-
-RATIOS = (0.05, 0.1, 0.15, 0.25, 0.5, 0.75)
-MAX_ROWS = 40
-NOTHING = "Choose at least one compressor and one retention ratio."
-TOO_MANY = f"That makes {{count}} rows; the limit is {MAX_ROWS}. Choose fewer."
-
-
-class Plan(NamedTuple):
-    """A row to come. ``make`` raises ``ValueError`` for settings that the method refuses."""
-
-    label: str
-    method: str  # its name
-    make: Callable[[], Compressor]
 
 
 @dataclass(frozen=True)
@@ -49,35 +37,6 @@ class Compared:
     run_ids: list[str] | None = None
     status: list[tuple[str, str]] | None = None
     done: bool = False
-
-
-def plans(
-    names: Sequence[str], ratios: Sequence[float], make: Callable[[str, float], Compressor]
-) -> list[Plan]:
-    """The full tokens, then every method at every ratio; a method without a choice once."""
-    wanted = [
-        (name, ratio)
-        for name in names
-        if name != "full"
-        for ratio in (ratios if has_free_ratio(COMPRESSORS[name]) else ratios[:1])
-    ]
-    if not wanted:
-        raise ValueError(NOTHING)
-    if len(wanted) >= MAX_ROWS:
-        raise ValueError(TOO_MANY.format(count=len(wanted) + 1))
-    full = COMPRESSORS["full"]
-    return [
-        Plan(full.title, full.name, full),
-        *(_plan(name, ratio, make) for name, ratio in wanted),
-    ]
-
-
-def _plan(name: str, ratio: float, make: Callable[[str, float], Compressor]) -> Plan:
-    """Its label is that of the run, also where the settings are refused and there will be none."""
-    settings: Mapping[str, Any] = {"name": name, "retention_ratio": ratio}
-    with suppress(ValueError):
-        settings = make(name, ratio).settings()
-    return Plan(label_of(settings), name, lambda: make(name, ratio))
 
 
 def compare(
@@ -161,16 +120,17 @@ class Comparison:
         self.video: Video = engine.clip(str(request.path), request.frames, work)
         self.clip, self.sampling = request.clip(self.video, needs), request.checked_sampling()
         self.reference: str | None = None
+        # A server is warm, and reads nothing twice: what it read of the clip would speed row one.
+        self.is_warm = request.model.startswith(SCHEME)
 
     def row(self, row: Row, make: Callable[[], Compressor], work: Work) -> Row:
         """The finished row. Raises what the method raises, ``StoppedError`` where it was ended."""
         compressor, engine = make(), self.engine
         engine.encode(self.clip, work)
-        answers = engine.answer(self.clip, self.question, compressor, self.sampling, work)
-        with closing(answers):  # type: ignore[type-var]  # a generator; closing frees the model
-            run = next(item for item in answers if isinstance(item, Run))
-        if work.stop.is_set():
-            raise StoppedError
+        if not self.is_warm:  # what only a first pass costs would be in the first row alone
+            self._answer(compressor, replace(self.sampling, max_new_tokens=1), work)
+            self.is_warm = True
+        run = self._answer(compressor, self.sampling, work)
         if self.reference is None and compressor.name == "full":
             self.reference = run.answer
         row = replace(row, state="done", run=run, run_id=self._add(run))
@@ -179,21 +139,20 @@ class Comparison:
         score = engine.score(self.clip, self.question, self.reference, compressor, work)
         return replace(row, score=score)
 
+    def _answer(self, compressor: Compressor, sampling: Sampling, work: Work) -> Run:
+        answers = self.engine.answer(self.clip, self.question, compressor, sampling, work)
+        with closing(answers):  # type: ignore[type-var]  # a generator; closing frees the model
+            run = next(item for item in answers if isinstance(item, Run))
+        if work.stop.is_set():
+            raise StoppedError
+        return run
+
     def _add(self, run: Run) -> str:
         return self.engine.runs.add(run, self.request.path, self.request.example)
 
     def tokens(self) -> Any | None:
         encoded = self.engine.encoded(self.clip)
         return encoded.tokens if encoded else None
-
-
-def needs_of(planned: list[Plan]) -> frozenset[str]:
-    """Every signal of the vision side that one of the methods reads."""
-    needs: frozenset[str] = frozenset()
-    for plan in planned:
-        with suppress(ValueError):  # its row will say so
-            needs |= plan.make().needs
-    return needs
 
 
 def finished(
@@ -204,12 +163,10 @@ def finished(
     compared = {row.run_id: row.run for row in rows if row.run is not None}
     if not compared:
         return Compared(message(opening, "problem" if rows else "quiet"), rows, done=True)
-    # A stays what it was, where the page has a run of it.
     known = replace(sides, runs=[*compared, *sides.runs])
-    a_id, a = stored(engine, comparison.clip, sides.reference, known) or next(
-        iter(compared.items())
-    )
-    found = with_earlier(engine.runs, comparison.clip, {a_id: a} | compared, sides.runs)
+    a = stored(engine, comparison.clip, sides.reference, known)
+    first = dict([a] if a else [])  # A stays what it was, where the page has a run of it
+    found = with_earlier(engine.runs, comparison.clip, first | compared, sides.runs)
     ids, runs = zip(*in_order(found, request, comparison.question), strict=True)
     in_viewer = runs[:MAX_METHODS]
     view = payload(
@@ -244,4 +201,4 @@ def in_order(runs: Mapping[str, Run], request: Request, question: str) -> list[t
     return [*b, a, *(one for one in others if one not in b)]
 
 
-__all__ = ["Compared", "Plan", "compare", "plans", "table"]
+__all__ = ["Compared", "compare", "table"]

@@ -23,6 +23,7 @@ STILL_LOADING = "The model is still being loaded."
 EXCHANGES_READ = 6  # earlier exchanges that the model reads again
 TELLING = 8  # tokens of an answer from which on its speed says something
 MIB = 2**20
+IN_MENU = 33  # characters of a model's name that a phone has room for
 
 KNOWS_GLIMPSE = (
     "The built-in model knows only Glimpse, clips of drawn shapes: "
@@ -63,6 +64,7 @@ class Answer(TypedDict):
     ttft_s: float | None
     flops_saved: float | None
     tokens_per_s: float | None
+    model: NotRequired[str]  # that gave it, where the page has another
 
 
 def message(text: str = "", kind: str = "quiet") -> Message:
@@ -90,6 +92,7 @@ def answer(
     running: bool = False,
     stale: bool = False,
     caveat: str = "",
+    model: str = "",
 ) -> Answer:
     """An entry of the prop ``answers`` of a ``MaskViewer``.
 
@@ -102,23 +105,27 @@ def answer(
         running: more words follow; no verdict is given yet.
         stale: the controls show other settings than those it was given under.
         caveat: what the words are worth, in place of a verdict; empty where nothing is to be said.
+        model: that gave it, where the page has another; the answer is out of date then.
     """
     cost = run.cost if run is not None else None
     judged = expected is not None and not running
-    return {
+    given: Answer = {
         "run": run_id,
         "side": side,
         "text": text,
         "running": running,
         "right": same_answer(text, expected or "") if judged else None,
         "expected": expected,
-        "stale": stale,
+        "stale": stale or bool(model),
         "caveat": caveat,
         "question": run.question.strip() if run is not None else "",
         "ttft_s": _figure(cost.ttft_s) if cost else None,
         "flops_saved": _figure(cost.flops_reduction) if cost else None,
         "tokens_per_s": _figure(_speed(cost)) if cost else None,
     }
+    if model:
+        given["model"] = short_name(model)
+    return given
 
 
 def _speed(cost: Cost) -> float:
@@ -167,6 +174,19 @@ def short_name(name: str) -> str:
     """
     first, *others = name.split(",") if name.startswith(SCHEME) else [name]
     return Path(first).name + (f" and {len(others)} more" if others else "")
+
+
+def menu_name(name: str) -> str:
+    """A model's name as the menu has room for it: of a long one start and end.
+
+    >>> menu_name("vllm:http://127.0.0.1:8000")
+    'vLLM at 127.0.0.1:8000'
+    >>> menu_name("/data/checkpoints/2026-10/Qwen3-VL-8B-Instruct")
+    '/data/check…/Qwen3-VL-8B-Instruct'
+    """
+    if name.startswith(SCHEME):
+        name = f"vLLM at {short_name(name)}"
+    return name if len(name) <= IN_MENU else f"{name[:11]}…{name[11 - IN_MENU + 1 :]}"
 
 
 def device_name(model: Any) -> str:

@@ -84,6 +84,7 @@ class Sides:
         question: as it stands in the box. Answers to another one are out of date.
         sampling: as it is set. Answers sampled otherwise are out of date, too.
         turn: grows with every change of the page. What comes of an earlier one is not shown.
+        model: the page's, by name; an answer of another is marked with its name. Empty: not known.
     """
 
     runs: Sequence[str] = ()
@@ -91,6 +92,7 @@ class Sides:
     question: str = ""
     sampling: Mapping[str, Any] = field(default_factory=dict)
     turn: int = 0
+    model: str = ""
 
     @property
     def reference(self) -> Compressor:

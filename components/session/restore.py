@@ -34,9 +34,9 @@ class Restored:
     path: str | None = None
 
 
-def restored(engine: Engine, text: str | None) -> Restored | None:
-    """``text``: what ``assets/page/kept.js`` kept. None where it kept nothing."""
-    ids = kept(text)
+def restored(engine: Engine, text: str | None, model: str = "") -> Restored | None:
+    """``text``: what ``assets/page/kept.js`` kept; ``model``: as in `Sides`. None: nothing kept."""
+    ids, was_compared = kept(text)
     runs = {run_id: run for run_id in ids if (run := engine.runs.get(run_id))}
     if not runs:
         return Restored(ALL_GONE) if ids else None
@@ -54,25 +54,24 @@ def restored(engine: Engine, text: str | None) -> Restored | None:
         question=asked,
     )
     value["runs"] = list(fit)
-    sides = Sides(list(fit), question=asked)
+    sides = Sides(list(fit), question=asked, model=model)
     sentences = [BACK, SOME_GONE * (len(runs) < len(ids)), NO_CLIP * (path is None)]
-    sentences.append(NO_TABLE * was_compared(text))
+    sentences.append(NO_TABLE * was_compared)
     view = View([*fit], value, answers(engine.runs, sides))
     return Restored(" ".join(filter(None, sentences)), view, path)
 
 
-def kept(text: str | None) -> list[str]:
-    """Ids of the runs in the viewer; whatever else a browser sends is nothing."""
+def kept(text: str | None) -> tuple[list[str], bool]:
+    """Ids of the runs in the viewer, and whether a comparison stood on the page.
+
+    Whatever else a browser sends is nothing.
+    """
     try:
-        ids = [str(run_id) for run_id in json.loads((text or "")[:KEPT_CHARS])["shown"]]
-    except (ValueError, TypeError, KeyError, RecursionError):
-        return []
-    return list(dict.fromkeys(ids))[:MAX_METHODS]
-
-
-def was_compared(text: str | None) -> bool:
-    """Whether a comparison stood on the page; for a text that :func:`kept` could read."""
-    return json.loads(text or "{}").get("compared") is True
+        told = json.loads((text or "")[:KEPT_CHARS])
+        ids, was_compared = map(str, told["shown"]), told.get("compared") is True
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return [], False
+    return list(dict.fromkeys(ids))[:MAX_METHODS], was_compared
 
 
 def together(runs: dict[str, Run]) -> dict[str, Run]:

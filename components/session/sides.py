@@ -236,6 +236,7 @@ def _answer(
         expected=example.expected(run.question) if example else None,
         stale=not sides.are_answered_by(run),
         caveat=caveat(example, run.model),
+        model=run.model if sides.model not in ("", run.model) else "",
     )
 
 

@@ -25,6 +25,31 @@ def test_a_menu_that_tab_leaves_is_closed(visit, menu):
     assert visit.evaluate(LISTS) == 0 and visit.evaluate(ON_A_CONTROL)
 
 
+def test_tab_goes_through_the_page_as_it_is_read(visit):
+    """Name, tabs and model stand in one line; then clip and question, then what is below."""
+    visit.click("#gv-header h1")  # Tab goes on from there
+    stops = (
+        "[role=tab]",
+        "#gv-model input",
+        ".gv-examples button",
+        "#gv-question textarea",
+        ".gv-chip",
+    )
+    found = []
+    for _ in range(24):
+        visit.keyboard.press("Tab")
+        on = [
+            stop
+            for stop in stops
+            if visit.evaluate("at => document.activeElement.matches(at)", stop)
+        ]
+        if on and on != found[-1:]:
+            found += on
+    assert tuple(found) == stops
+    tops = [visit.locator(stop).first.bounding_box()["y"] for stop in stops]
+    assert max(tops[:2]) < min(tops[2:4]) and max(tops[2:4]) < tops[4]
+
+
 def test_whatever_has_the_focus_shows_it(visit):
     tab(visit, "Compare")
     visit.wait_for_selector("#gv-methods input")

@@ -91,6 +91,12 @@ def test_a_link_takes_what_is_valid_of_it(fresh, address):
     )
     named(fresh, "b", "VidCom2 20 %")
     says(fresh, "of 16 ·")
+    line = fresh.locator(".gv-unread")
+    assert "in this link: seed “x”, a “evil”, tab “None”. The rest" in line.inner_text()
+    fresh.wait_for_function("!/seed|evil|None/.test(location.search)")
+    assert "frames=16" in fresh.url
+    line.get_by_role("button", name="Dismiss").click()
+    line.wait_for(state="hidden")
     assert name(fresh, "a") == "All tokens"
     assert slider(fresh, "Retention").input_value() == "0.2"
     more(fresh)
@@ -144,7 +150,7 @@ def test_a_copied_link_holds_the_comparison_and_the_tab(visit, fresh, clips):
     upload(visit, str(clips / "square.mp4"))
     notice(visit, "Used 32")
     visit.click("#gv-copy")
-    visit.wait_for_selector("#gv-copy:has-text('without your clip')")
+    visit.wait_for_selector("#gv-copy:has-text('Your clip is not in it')")
     fresh.get_by_label("VisionZip", exact=True).and_(fresh.locator(":not(:checked)")).wait_for()
     assert fresh.get_by_role("tab", name="Compare").get_attribute("aria-selected") == "true"
 
@@ -189,7 +195,7 @@ def test_a_saved_run_of_another_clip_leaves_no_clip_on_the_page(visit, tmp_path)
     assert tried(visit) == ["Uniform 50 %"]
     visit.context.grant_permissions(["clipboard-read", "clipboard-write"])
     visit.click("#gv-copy")
-    visit.wait_for_selector("#gv-copy:has-text('without your clip')")
+    visit.wait_for_selector("#gv-copy:has-text('Your clip is not in it')")
     assert "uniform" in visit.evaluate("navigator.clipboard.readText()")
     visit.reload()
     named(visit, "a", "Uniform 50 %")

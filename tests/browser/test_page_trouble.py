@@ -3,7 +3,18 @@
 from __future__ import annotations
 
 from tests.browser.conftest import WINDOW, opened
-from tests.browser.steps import answered, ask, caption, name, named, notice, reply, slider, upload
+from tests.browser.steps import (
+    answered,
+    ask,
+    caption,
+    name,
+    named,
+    notice,
+    reply,
+    slider,
+    tab,
+    upload,
+)
 
 RUNNING = ".gv-pane[data-side=b] .gv-answered[data-running]"
 
@@ -19,6 +30,23 @@ def test_bad_input_gets_a_message_and_the_session_goes_on(visit, clips):
         assert (name(visit, "b"), reply(visit, "b").inner_text(), caption(visit)) == before
         assert visit.locator(".gv-chip").count() == 2  # the ready questions of the clip
         assert not visit.locator(".toast-wrap").inner_text()
+    sent = len(visit.requested)
+    visit.evaluate("window.gradio_config.max_file_size = 99")
+    for place in (".gv-examples input[type=file]", "#gv-open"):
+        if place == "#gv-open":
+            tab(visit, "Export and API")
+        buttons = visit.locator(place)
+        field = buttons.locator("..").locator("input[type=file]") if "#" in place else buttons
+        field.set_input_files(clips / "square.mp4")
+        line = (
+            "[role=tabpanel]:not([hidden]) .gv-notice" if "#" in place else "#gv-under .gv-notice"
+        )
+        visit.locator(line, has_text="square.mp4 has 1 MB; no more than").wait_for()
+        assert not visit.locator(".toast-wrap").inner_text()
+    tab(visit, "Tokens")
+    assert not any("upload" in url for url in visit.requested[sent:])
+    assert (name(visit, "b"), reply(visit, "b").inner_text(), caption(visit)) == before
+    visit.evaluate("window.gradio_config.max_file_size = 2 ** 30")
     visit.evaluate("""() => { navigator.mediaDevices.getUserMedia =
       () => Promise.reject(new DOMException("", "NotAllowedError")); }""")
     visit.get_by_role("button", name="Webcam").click()

@@ -76,7 +76,7 @@ def test_a_clip_that_the_browser_cannot_play_is_shown_all_the_same(page, tmp_pat
     notice(page, f"Used {FRAMES} of {FRAMES} frames")
     says(page, f" of {FRAMES} · ")
     page.click("[data-act=video]")
-    page.wait_for_selector("[data-act=video][title*='cannot play']")
+    page.wait_for_selector("[data-act=video]:has-text('cannot be played')")
     page.locator(".gv-video").first.wait_for(state="hidden")
     assert page.locator(".gv-frame >> nth=0").evaluate("canvas => canvas.width") > 0
     page.get_by_role("button", name="A flash").click()

@@ -54,7 +54,7 @@ def test_of_the_model_and_of_ready_questions(visit, library):
     for side in "ab":
         assert reply(visit, side).inner_text().startswith(library.word)
     verdict = visit.locator(".gv-wrong").first
-    assert verdict.get_attribute("title") == f"Expected: {MARKUP}"
+    assert verdict.inner_text() == f"✗ wrong, expected: {MARKUP}"
     visit.locator(".gv-tried summary").click()
     assert library.word in visit.locator(".gv-tried td").nth(3).inner_text()
     ask(visit, "Another?")  # B held against A, word by word

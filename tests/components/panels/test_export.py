@@ -96,3 +96,15 @@ def test_a_clip_is_known_by_its_frames_and_not_by_its_name_alone(page, tmp_path)
         ]
         is None
     )
+
+
+def test_a_run_of_another_model_says_so_and_that_asking_makes_it_anew(page, tmp_path):
+    engine, _, (_, second) = page
+    run = replace(run_of(engine, second.path), model="someone/Other-2B")
+    changed = opened(page, run, tmp_path)
+    said = changed["HTML"][0]["text"]
+    assert said.startswith(OPENED) and "It is of Other-2B: tuning or asking makes A anew" in said
+    (answer,) = changed["gv-tokens"][0]["answers"]
+    assert answer["stale"] is True and answer["model"] == "Other-2B"
+    (own,) = opened(page, run_of(engine, second.path), tmp_path)["gv-tokens"][0]["answers"]
+    assert own["stale"] is False and "model" not in own

@@ -8,13 +8,14 @@ from pathlib import Path
 import gradio as gr
 import pytest
 
-from components.panels import compare, link
+from components.panels import compare, link, query
 from components.panels.settings import model as models
 from components.panels.settings import panel
 from components.server.serving import LOCAL
 from components.session.examples import Example
 from gleanvid import COMPRESSORS
 
+TABS = ("Tokens", "Curves")
 EXAMPLES = [Example(Path("/clips/square.mp4"), "Square", "What?")]
 
 
@@ -25,12 +26,13 @@ def named():
         settings, _ = panel(COMPRESSORS, "gleanvid", 0.25, model, LOCAL)
         question = gr.Textbox()
         clip, ratios = gr.Video(), compare.panel(COMPRESSORS).named()
-    return {"clip": clip} | settings.named() | {"question": question} | ratios
+    more = {"question": question, "a": gr.Textbox()}
+    return {"clip": clip} | settings.named() | more | ratios
 
 
-def said(named, **query):
+def said(named, **settings):
     """What a link changes, by name."""
-    return link.valid(query, named, EXAMPLES)
+    return query.valid(settings, named, EXAMPLES)
 
 
 def test_a_link_copied_before_a_setting_was_renamed_still_sets_it(named):
@@ -44,7 +46,7 @@ def test_a_link_copied_before_a_setting_was_renamed_still_sets_it(named):
 
 
 def test_valid_values_come_back_in_their_kind(named):
-    query = {
+    settings = {
         "clip": "square.mp4",
         "frames": "16",
         "retention_ratio": "0.1",
@@ -55,7 +57,7 @@ def test_valid_values_come_back_in_their_kind(named):
         "methods": "vidcom2,evil,uniform",
         "ratios": "0.1,0.25,7",
     }
-    assert said(named, **query) == {
+    assert said(named, **settings) == {
         "clip": "/clips/square.mp4",
         "frames": 16,
         "retention_ratio": 0.1,
@@ -69,7 +71,7 @@ def test_valid_values_come_back_in_their_kind(named):
 
 
 @pytest.mark.parametrize(
-    "query",
+    "settings",
     [
         {"clip": "../../etc/passwd"},
         {"frames": "9999"},
@@ -82,8 +84,32 @@ def test_valid_values_come_back_in_their_kind(named):
         {"methods": "evil,full", "ratios": "2"},
     ],
 )
-def test_what_a_widget_could_not_say_changes_nothing(named, query):
-    assert said(named, **query) == {}
+def test_what_a_widget_could_not_say_changes_nothing(named, settings):
+    assert said(named, **settings) == {}
+    ours = {name: text for name, text in settings.items() if name != "nothing"}
+    assert query.unread(settings, named, EXAMPLES, TABS) == ours
+
+
+def test_what_a_link_says_that_nothing_here_could_is_named_in_one_line(named):
+    wrong = {
+        "retention_ratio": "9",
+        "compressor": "other",
+        "clip": "gone.mp4",
+        "methods": "vidcom2,evil",
+        "a": "{broken",
+        "tab": "Else",
+        "view": "none",
+        "gleanvid.new": "1",
+    }
+    right = {"frames": "16", "gleanvid.temperature": "2", "tab": "Curves", "view": "heat"}
+    others = {"utm_source": "mail", "__theme": "dark"}
+    assert query.unread(right | others | {"seed": ""}, named, EXAMPLES, TABS) == {}
+    found = query.unread(others | {"frames": "16"} | wrong, named, EXAMPLES, TABS)
+    assert found == wrong
+    value = query.unread_value({"retention_ratio": "9", "clip": "x" * 99})
+    assert value["names"] == ["retention_ratio", "clip"]
+    assert "retention ratio “9”, clip “xxx" in value["text"] and len(value["text"]) < 120
+    assert query.unread_value({}) == {"text": "", "names": []}
 
 
 def test_every_widget_writes_its_own_name_default_and_nothing_else(named):
@@ -95,5 +121,6 @@ def test_every_widget_writes_its_own_name_default_and_nothing_else(named):
 
 def test_the_page_knows_key_and_default_of_what_comes_together(named):
     inner = gr.Checkbox(True)
-    script = link.defaults_script([named["seed"], inner, named["compressor"]], named)
+    script = link.defaults_script([named["seed"], inner, named["compressor"]], named, EXAMPLES)
+    assert '["clips/square.mp4"]' in script
     assert '[["seed", 0], [null, true], ["compressor", "gleanvid"]]' in script

@@ -7,10 +7,11 @@ import threading
 
 import pytest
 
-from components.session import rows
-from components.session.comparing import compare, plans
+from components.session import comparing, rows
+from components.session.comparing import compare
 from components.session.engine import Engine
 from components.session.line import Line
+from components.session.plans import plans
 from components.session.request import NO_QUESTION, Request
 from components.viewer.payload import MAX_METHODS
 from gleanvid import COMPRESSORS, GleanVID
@@ -254,3 +255,22 @@ def test_a_table_for_machines_has_numbers_and_no_nan(clip):
     assert [line["cells"][0] for line in view["rows"]] == [[f"{n:,}", n] for n in kept]
     assert table[1]["agreement"] == 1.0 and table[1]["mean_log_probability"] == -2.0
     assert table[2]["ttft_s"] is None and table[2]["answer"] is None
+
+
+@pytest.mark.parametrize(("scheme", "passes"), [("vllm:", [1, 64, 64]), ("builtin", [64, 64])])
+def test_what_only_a_first_pass_costs_is_in_no_row(clip, monkeypatch, scheme, passes):
+    """A server is warm, and would have read the prompt of the first row already."""
+    lengths, answer = [], Engine.answer
+
+    def counted(engine, clip, question, compressor, sampling, *more):
+        lengths.append(sampling.max_new_tokens)
+        return answer(engine, clip, question, compressor, sampling, *more)
+
+    monkeypatch.setattr(Engine, "answer", counted)
+    monkeypatch.setattr(comparing, "SCHEME", scheme)  # of the models that are served elsewhere
+    engine = Engine(Library())
+    engine.pages.start("me")
+    request = Request(clip, 8, "builtin", GleanVID, sampling={"max_new_tokens": 64})
+    planned = plans(["uniform"], [0.25], make)
+    last = list(compare(engine, "me", request, "What?", lambda: planned))[-1]
+    assert [row.state for row in last.rows] == ["done", "done"] and lengths == passes

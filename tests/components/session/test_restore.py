@@ -90,7 +90,7 @@ def test_what_no_page_kept_changes_nothing(page, text):
 
 def test_more_than_a_page_shows_is_not_read():
     many = [f"id {index}" for index in range(99)]
-    assert restore.kept(kept(many)) == many[: restore.MAX_METHODS]
+    assert restore.kept(kept(many)) == (many[: restore.MAX_METHODS], False)
 
 
 def test_ids_cannot_be_guessed(page):

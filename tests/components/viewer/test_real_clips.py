@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from components.session.asking import ask
-from components.session.comparing import compare, plans
+from components.session.comparing import compare
 from components.session.engine import Engine
+from components.session.plans import plans
 from components.session.request import Request, Sides
 from components.session.sides import preview
 from gleanvid import COMPRESSORS, GleanVID, pipeline

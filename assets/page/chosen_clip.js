@@ -1,0 +1,44 @@
+// Which clip the page has: in the address if it is an example, and marked among those to choose from.
+(() => {
+  const nameOf = (path) => path.split("/").pop();
+  const shortened = (path) => path.split("/").slice(-2).join("/");
+  let examples = []; // folder and name of each; the first one needs no word in the address
+  let own = ""; // name of a clip of one's own; "" for an example, null for no clip at all
+
+  window.gvExamples = (paths) => { examples = paths; };
+  window.gvHasOwnClip = () => own !== "";
+
+  window.gvClip = (path = "") => {
+    const clip = shortened(path);
+    const isExample = examples.includes(clip);
+    own = isExample ? "" : nameOf(clip) || null;
+    window.gvSetting("clip", clip);
+    window.gvAddress("clip", isExample && clip !== examples[0] ? nameOf(clip) : "");
+    mark(nameOf(clip));
+  };
+
+  // The clip that was chosen, or else is on show. The button that brings one's own bears its name.
+  function mark(name) {
+    const example = own === "" ? document.getElementById(`gv-example-${name}`) : null;
+    const upload = document.getElementById("gv-upload");
+    const chosen = example ?? (own === null ? null : upload);
+    const before = document.querySelector(".gv-examples [aria-current]");
+    upload.title = chosen === upload ? own || name : "";
+    upload.textContent = upload.title || "Upload your own";
+    for (const button of document.querySelectorAll(".gv-examples button")) {
+      if (button === chosen) button.setAttribute("aria-current", "true");
+      else button.removeAttribute("aria-current");
+    }
+    if (chosen && chosen !== before) show(chosen);
+  }
+  document.addEventListener("gleanvid:unit", ({ detail }) => { if (detail.name) mark(detail.name); });
+
+  // The row scrolls where it is wider than the page; the page itself stays where it is.
+  function show(button) {
+    const row = button.closest(".gv-examples");
+    const [inner, outer] = [button.getBoundingClientRect(), row.getBoundingClientRect()];
+    const FADE = 40; // of the row's ends; see style.css
+    if (inner.left < outer.left) row.scrollLeft += inner.left - outer.left - FADE;
+    else if (inner.right > outer.right) row.scrollLeft += Math.min(inner.right - outer.right + FADE, inner.left - outer.left);
+  }
+})();

@@ -1,0 +1,15 @@
+// The tabs stand in the header where there is room, for the eye and for the Tab key alike.
+(() => {
+  const hasRoom = matchMedia("(min-width: 1001px)"); // as in style.css
+  const place = () => {
+    const [tabs, header] = ["gv-tabs", "gv-header"].map((id) => document.getElementById(id));
+    const bar = document.querySelector(":is(#gv-tabs, #gv-top) > .tab-wrapper");
+    if (!tabs || !header || !bar) return false;
+    if (hasRoom.matches) header.after(bar);
+    else tabs.prepend(bar);
+    return true;
+  };
+  hasRoom.addEventListener("change", place);
+  const mounted = new MutationObserver(() => { if (place()) mounted.disconnect(); });
+  mounted.observe(document.documentElement, { childList: true, subtree: true });
+})();
