@@ -1,11 +1,13 @@
-// Gradio searches the targets of all events for every widget as the page opens, and Svelte watches
-// each plain array that is read for changes, which takes most of that time. These never change; an
-// array of another class is read as it is.
+// As the page opens, Gradio searches all events for every widget, and Svelte watches each plain array
+// and object that is read, which takes most of that time. Events never change; what has another class
+// is read as it is.
 (() => {
   class Fixed extends Array {}
-  const fix = (list) => list && Object.setPrototypeOf(list, Fixed.prototype);
-  for (const { targets, inputs, outputs } of window.gradio_config?.dependencies ?? []) {
-    targets.forEach(fix);
-    [targets, inputs, outputs].forEach(fix);
+  class PageEvent {}
+  for (const event of window.gradio_config?.dependencies ?? []) {
+    const { targets, inputs, outputs } = event;
+    for (const list of [...targets, targets, inputs, outputs])
+      Object.setPrototypeOf(list, Fixed.prototype);
+    Object.setPrototypeOf(event, PageEvent.prototype);
   }
 })();
