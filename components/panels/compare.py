@@ -22,9 +22,9 @@ from ..session.first import RATIO as FIRST_RATIO
 from ..session.plans import RATIOS, Plan
 from ..session.request import RATIO
 from ..session.rows import Asked
+from ..viewer import modules
 from . import notice
 from .clip import shortened
-from .modules import mounting
 from .shared import AT_ONCE, Changes, Shared, Values, owner
 from .working import halted, starting
 
@@ -76,7 +76,7 @@ def panel(methods: Mapping[str, type[Compressor]]) -> Compare:
         None,
         apply_default_css=False,
         html_template=HTML,
-        js_on_load=mounting("compare.js"),
+        js_on_load=modules.mounting("results/compare.js"),
         elem_id="gv-rows",
     )
     return Compare(chosen, ratios, start, sweep, stop, line, table, gr.State(None))

@@ -19,8 +19,8 @@ from ..session.display import message
 from ..session.engine import Engine
 from ..session.figures import OVER_UNITS, TITLES
 from ..session.runs import GONE, distinct, measured_runs
+from ..viewer import modules
 from . import notice
-from .modules import mounting
 from .shared import UNSEEN, Changes, Shared, Values
 
 TITLE = "Curves"
@@ -63,7 +63,7 @@ def panel(saved: Mapping[str, Any]) -> Curves:
             saved.get("legend"),
             apply_default_css=False,
             html_template=KEY,
-            js_on_load=mounting("curves.js"),
+            js_on_load=modules.mounting("results/curves.js"),
             elem_id="gv-key",
         )
         with gr.Row(elem_classes="gv-curves"):

@@ -19,11 +19,10 @@ from ..session.request import Sides
 from ..session.runs import GONE, measured_runs
 from ..session.sides import answers
 from ..session.updates import explain
+from ..viewer import modules
 from ..viewer.payload import payload
 from . import notice
 from .clip import HELD
-from .modules import address as module
-from .modules import mounting
 from .shared import AT_ONCE, UNSEEN, Changes, Shared, Values
 from .sides import pinned
 
@@ -42,7 +41,7 @@ OPENED = "A saved run, opened as A with the settings in its name."
 OF_ANOTHER = "It is of {model}: tuning or asking makes A anew, with the model chosen above."
 ELSEWHERE = f"{OPENED} Its clip is not here: choose one to tune or ask."
 SAVE_FRAMES = f"""async () => {{
-  const {{ saveFrames }} = await import((window.gradio_config?.root ?? "") + {module("frame.js")});
+  const {{ saveFrames }} = await import({modules.script("results/frame.js")});
   return {{ text: await saveFrames(), kind: "problem" }};
 }}"""
 # The file that was made last is fetched by itself, once.
@@ -87,7 +86,10 @@ def panel() -> Export:
     gr.Markdown(f"## Code\n{CODE}", elem_classes="gv-heading")
     refresh = gr.Button("Write the code for the settings as they are", size="sm", elem_id="gv-code")
     code: Any = gr.HTML(
-        None, apply_default_css=False, html_template=CODE_HTML, js_on_load=mounting("code.js")
+        None,
+        apply_default_css=False,
+        html_template=CODE_HTML,
+        js_on_load=modules.mounting("results/code.js"),
     )
     gr.Markdown(f"## API\n{API}", elem_classes="gv-heading")
     return Export(frames, files, line, file, opened, refresh, code)

@@ -47,7 +47,6 @@ HEADERS = [
     (b"referrer-policy", b"same-origin"),
 ]
 # Scripts import each other by name: after an update no browser may mix old ones with new ones.
-FRESH = (b"cache-control", b"no-cache")
 # Gradio answers a request for a part of a file with all headers of that request.
 OF_FILES = {b"host", b"range", b"if-range", b"if-none-match", b"if-modified-since"}
 ONE_RANGE = re.compile(rb"bytes=([0-9]{1,15}-[0-9]{0,15}|-[0-9]{1,15})")
@@ -101,8 +100,7 @@ class Guard:
         return None
 
     async def _passed(self, scope: Scope, receive: Receive, send: Send) -> None:
-        own = [*self.headers, FRESH] if _is_script(scope) else self.headers
-        send = _with_headers(send, own)
+        send = _with_headers(send, self.headers)
         with suppress(ClientDisconnect):
             if scope["path"] in WHOLE_PAGE:
                 await self._page(scope, receive, send)
@@ -202,11 +200,6 @@ def _lean(scope: Scope) -> Scope:
         if name in OF_FILES and (name != b"range" or ONE_RANGE.fullmatch(value))
     ]
     return {**scope, "headers": kept}
-
-
-def _is_script(scope: Scope) -> bool:
-    """Whether this asks for a script that lies in a folder of ours."""
-    return "/file=" in scope["path"] and str(scope["path"]).endswith(".js")
 
 
 def _is_upload(scope: Scope) -> bool:

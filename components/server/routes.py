@@ -15,6 +15,7 @@ PAGE = (
     "GET /healthz",
     "GET /theme.css",
     "GET /favicon.ico",
+    "GET /modules/{version}/{name:path}",
     "GET /static/{path:path}",
     "GET /assets/{path:path}",
     f"GET {GRADIO}/startup-events",

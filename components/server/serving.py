@@ -19,13 +19,14 @@ from gradio.utils import get_upload_folder
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import JSONResponse
+from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from gleanvid.video import sandbox, spare
 
 from ..places import ASSETS, ROOT
 from ..session.rates import RateLimit
+from ..viewer import modules
 from . import memory, sessions, theme
 from .connections import watch
 from .disk import MIB, Uploads
@@ -173,7 +174,7 @@ def options(
         "share": share,
         "theme": theme.build(),
         "css_paths": theme.STYLES,
-        "head": f"<script>{SCRIPT}</script>",
+        "head": f"<script>{SCRIPT}</script>{modules.early()}",
         "max_file_size": f"{limits.upload_mb}mb",
         "max_threads": 40,
         "allowed_paths": [],
@@ -188,7 +189,10 @@ def options(
             "redoc_url": None,
             "openapi_url": None,
             "lifespan": Guarded(guard),
-            "routes": [Route("/healthz", health)],
+            "routes": [
+                Route("/healthz", health),
+                Route("/modules/{version}/{name:path}", module),
+            ],
         },
     }
 
@@ -212,6 +216,16 @@ def closed() -> list[str]:
     files = Path(get_upload_folder()).resolve()
     beside = [path for path in sorted(ROOT.iterdir()) if path.name != "assets"]
     return [str(path) for path in (*beside, files / LOCK) if not files.is_relative_to(path)]
+
+
+async def module(request: Request) -> Response:
+    """A module of the page as it is now; kept by browsers, as its address changes with it."""
+    wanted = request.path_params
+    text = modules.TEXTS.get(wanted["name"]) if wanted["version"] == modules.VERSION else None
+    if text is None:
+        return Response("No such module. Load the page again.", 404)
+    kept = {"cache-control": "public, max-age=31536000, immutable"}
+    return Response(text, headers=kept, media_type="text/javascript")
 
 
 async def health(request: Request) -> JSONResponse:

@@ -38,12 +38,9 @@ from typing import Any
 import gradio as gr
 
 from ..places import ASSETS
+from . import modules
 
 TEMPLATE = (ASSETS / "viewer.html").read_text(encoding="utf-8")
-MODULES = ASSETS / "viewer"  # ES modules; mount.js is their entry
-gr.set_static_paths(MODULES)
-# Gradio runs a component's script as a function: it can import modules, but cannot be one. All are
-# asked for at once, so that they arrive in one round trip; Gradio knows the path behind a proxy.
 EVENTS = (
     "pair",
     "swap",
@@ -54,9 +51,8 @@ EVENTS = (
     "show",
 )  # Gradio looks for them in the script
 SCRIPT = """
-const base = `${window.gradio_config?.root ?? ""}/gradio_api/file=${FOLDER}/`;
-Promise.all(NAMES.map((name) => import(base + name))).then(
-  (modules) => modules[0].mount({ element, props, watch, trigger }),
+import(MODULE).then(
+  (module) => module.mount({ element, props, watch, trigger }),
   (error) => {
     console.error(error);
     const blank = element.querySelector(".gv-blank");
@@ -68,10 +64,8 @@ Promise.all(NAMES.map((name) => import(base + name))).then(
 
 def script() -> str:
     """What Gradio runs when the component is mounted."""
-    others = sorted(path.name for path in MODULES.glob("*.js") if path.name != "mount.js")
-    facts = {"FOLDER": MODULES.as_posix(), "NAMES": ["mount.js", *others], "EVENTS": EVENTS}
-    constants = "".join(f"const {name} = {json.dumps(value)};\n" for name, value in facts.items())
-    return constants + SCRIPT
+    events = f"const EVENTS = {json.dumps(EVENTS)};\n"
+    return events + SCRIPT.replace("MODULE", modules.script("viewer/mount.js"))
 
 
 class MaskViewer(gr.HTML):

@@ -6,7 +6,8 @@ import json
 from typing import Any
 
 from components.server.theme import STYLES
-from components.viewer.component import MODULES, TEMPLATE, script
+from components.viewer import modules
+from components.viewer.component import TEMPLATE, script
 from components.viewer.payload import Packed
 
 HOST = "http://viewer.test"
@@ -63,8 +64,9 @@ def open_alone(page: Any, packed: Packed, *others: Packed, dark: bool = False) -
         path = route.request.url.removeprefix(HOST)
         if path == "/":
             route.fulfill(body=body, content_type="text/html")
-        elif path.startswith(f"/gradio_api/file={MODULES}/"):
-            route.fulfill(path=MODULES / path.split("/")[-1], content_type="text/javascript")
+        elif path.startswith("/modules/"):
+            text = modules.TEXTS[path.split("/", 3)[-1]]
+            route.fulfill(body=text, content_type="text/javascript")
         elif path in files:
             route.fulfill(body=files[path], content_type="application/octet-stream")
         else:

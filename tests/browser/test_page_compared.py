@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from components.panels import modules
 from components.session.figures import OVER_UNITS, TITLES
+from components.viewer import modules
 from tests.browser.conftest import opened
 from tests.browser.steps import named, settle, slider, tab, until
 from tests.components.fake import COLUMNS, ROWS
@@ -23,7 +23,6 @@ METHODS = ["All tokens", "GleanVID 10 %", "VidCom2 10 %", "V-CAST 10 %", "Vision
            "Uniform 10 %"]  # fmt: skip
 FAILED = "VisionZip 10 %"  # the stand-in has no saliency
 KEPT = f"{ROW} td:nth-child(5)"
-BASE = f"(window.gradio_config.root ?? '') + '/gradio_api/file={modules.MODULES.as_posix()}'"
 CURSOR = "document.querySelector('#gv-budget .gv-cursor').getBoundingClientRect().x"
 OUTSIDE = """(plot) => {
   const { t, l, w, h } = plot._fullLayout._size;
@@ -180,8 +179,8 @@ def test_the_table_is_saved_with_its_votes(page, kind):
     assert saved[0]["answer"].startswith("word0") and saved[0]["Tokens (kept)"]
 
 
-CSV = """async (base) => {
-  const { csv } = await import(base + "/saving.js");
+CSV = """async (module) => {
+  const { csv } = await import(module);
   const answers = ["=1+1", "+cmd", "-2", "@x", 'a "b", c', "two\\nlines", "plain"];
   const rows = answers.map((answer) => ({ label: "x", answer, right: null, error: "", cells: [] }));
   return [answers, csv({ columns: [], rows, asked: {} }, { tally: () => new Map() })];
@@ -189,13 +188,13 @@ CSV = """async (base) => {
 
 
 def test_no_answer_becomes_a_formula_or_breaks_a_line_of_the_csv(page):
-    answers, text = page.evaluate(CSV, page.evaluate(BASE))
+    answers, text = page.evaluate(CSV, f"/{modules.address('results/saving.js')}")
     read = [row["answer"] for row in csv.DictReader(io.StringIO(text, newline=""))]
     assert read == [f"'{answer}" if answer[0] in "=+-@" else answer for answer in answers]
 
 
-NAMES_APART = """async ([base, count, width]) => {
-  const { scatter } = await import(base + "/scatter.js");
+NAMES_APART = """async ([module, count, width]) => {
+  const { scatter } = await import(module);
   const seen = [];
   for (let turn = 0; turn < 8; turn++) {
     const rows = Array.from({ length: count }, (_, n) => ({
@@ -224,8 +223,8 @@ NAMES_APART = """async ([base, count, width]) => {
 @pytest.mark.parametrize("width", [340, 900])
 @pytest.mark.parametrize("count", [2, 17, 33])
 def test_names_of_cost_against_quality_never_overlap(page, count, width):
-    base = page.evaluate(BASE)
-    for seen in page.evaluate(NAMES_APART, [base, count, width]):
+    module = f"/{modules.address('results/scatter.js')}"
+    for seen in page.evaluate(NAMES_APART, [module, count, width]):
         assert seen == {"names": min(count, 17), "over": 0, "outside": 0}
 
 

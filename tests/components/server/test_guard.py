@@ -125,12 +125,6 @@ def test_every_answer_carries_the_headers(client):
         assert reply.headers["x-content-type-options"] == "nosniff"
 
 
-def test_scripts_that_import_each_other_are_never_taken_from_an_old_cache(client):
-    for path, kept in (("viewer/mount.js", "no-cache"), ("clips/clip.mp4", None)):
-        reply = client.get(f"/gradio_api/file=/home/app/assets/{path}")
-        assert reply.headers.get("cache-control") == kept
-
-
 def test_a_space_may_be_framed_by_its_host_and_nobody_else():
     routes = [Route("/{rest:path}", echo)]
     framed = Middleware(Guard, framed_by=" https://a.example", routes=ANY)
