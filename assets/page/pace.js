@@ -1,18 +1,19 @@
-// Of many calls in quick succession the first passes at once, then the newest of a while, and the
-// last one as soon as the pointer is released. The others fail, and Gradio lets their event end there.
+// Of moves in quick succession one is shown at a time: when it is there, the newest follows. The last
+// one follows as soon as the pointer is released. The others fail, and Gradio ends their event there.
 (() => {
-  const [DRAGGED, FREE] = [60, 30]; // milliseconds from one to the next
-  let [newest, passed, isDown] = [0, -Infinity, false];
-  let hasten = () => {};
+  const [PRESSED_MS, PATIENCE_MS] = [40, 1000]; // a press is often a click: its release says more
+  let [newest, shown, isDown] = [0, true, false];
+  let go = () => {};
   addEventListener("pointerdown", () => { isDown = true; }, true);
   for (const end of ["pointerup", "pointercancel"])
-    addEventListener(end, () => { isDown = false; hasten(); }, true);
+    addEventListener(end, () => { isDown = false; go(); }, true);
 
   window.gvPace = async () => {
     const mine = ++newest;
-    const wait = passed + (isDown ? DRAGGED : FREE) - performance.now();
-    if (wait > 0) await new Promise((done) => { hasten = done; setTimeout(done, wait); });
+    const wait = !shown ? PATIENCE_MS : isDown ? PRESSED_MS : 0;
+    if (wait > 0) await new Promise((done) => { go = done; setTimeout(done, wait); });
     if (mine !== newest) throw new Error("a newer one comes");
-    passed = performance.now();
+    shown = false;
   };
+  window.gvShown = () => { shown = true; go(); };
 })();

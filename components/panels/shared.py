@@ -37,6 +37,7 @@ IN_LINE: dict[str, Any] = {"concurrency_limit": None, **UNSEEN}
 GATHER = "(...values) => window.gvGather(values)"
 NOTE = "(...values) => window.gvNote(PLACES, values)"
 NOTED = "() => window.gvNoted()"
+SHOWN = "() => window.gvShown()"
 UNREADABLE = "The settings of the page could not be read. Load it again."
 
 Values = Mapping[Any, Any]  # by widget: what an event brings
@@ -292,7 +293,9 @@ class Previews:
 
     def of_moves(self) -> Any:
         """The tokens while sliders are moved; see :meth:`Packed.noted`."""
-        return self._after(self.shared.packed.paced(), live=True)
+        moved = self._after(self.shared.packed.paced(), live=True)
+        moved.then(None, None, None, js=SHOWN, **UNSEEN)
+        return moved
 
     def _after(self, gathered: Any, live: bool) -> Any:
         def on_preview(user: gr.Request, values: Values) -> Changes:
