@@ -122,12 +122,14 @@ def test_a_moved_slider_keeps_the_settings_that_nobody_sees(fresh, address):
     named(fresh, "b", "GleanVID 10 % · novelty history 3")
     slider(fresh, "Retention").fill("0.2")
     named(fresh, "b", "GleanVID 20 % · novelty history 3")
+    both_answered(fresh)
     slider(fresh, "tau").fill("2")
     named(fresh, "b", "GleanVID 20 % · tau 2 · novelty history 3")
     tried = fresh.locator("[data-pick=b] option")
     plain = tried.filter(has_text="GleanVID 20 % · novelty history 3").first
     fresh.select_option("[data-pick=b] select", plain.get_attribute("value"))
     named(fresh, "b", "GleanVID 20 % · novelty history 3")
+    until(fresh, lambda: slider(fresh, "tau").input_value() == "4")  # the settings follow
     slider(fresh, "Retention").fill("0.3")
     named(fresh, "b", "GleanVID 30 % · novelty history 3")
     method = fresh.get_by_role("combobox", name="Compressor", exact=True)
