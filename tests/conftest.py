@@ -11,7 +11,7 @@ import pytest
 from tests.sharing import Machine
 
 TESTS = Path(__file__).parent
-CLOCKED = ("server/test_slow_clients.py",)  # tenths of a second decide
+CLOCKED = ("server/test_slow_clients.py", "server/test_attack.py")  # tenths of a second decide
 
 
 def pytest_addoption(parser):
@@ -40,7 +40,7 @@ def pytest_configure(config):
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
-    """A file stays with one process, for its fixtures. One process begins at the end of the list.
+    """A file stays with one process, for its fixtures. All but one begin at the end of the list.
 
     The page's tests come first and wait much: they share the cores best with tests that compute.
     """
@@ -48,7 +48,7 @@ def pytest_xdist_make_scheduler(config, log):
 
     class Scheduling(LoadFileScheduling):
         def _assign_work_unit(self, node):
-            if node.gateway.id == "gw1":
+            if node.gateway.id != "gw0":
                 self.workqueue.move_to_end(next(reversed(self.workqueue)), last=False)
             super()._assign_work_unit(node)
 

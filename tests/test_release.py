@@ -140,10 +140,10 @@ def test_the_installed_command_serves_the_page_and_its_scripts(served, installed
     program, port = served[1]
     page = page_of(program, port)
     assert page.status_code == 200 and "GleanVID" in page.text
-    (script,) = installed.rglob("gleanvid_app/assets/viewer/mount.js")
-    found = httpx.get(f"http://127.0.0.1:{port}/gradio_api/file={script}", timeout=30)
+    script = re.search(r"modules/\w+/viewer/mount\.js", page.text)[0]
+    found = httpx.get(f"http://127.0.0.1:{port}/{script}", timeout=30)
     assert found.status_code == 200 and "export" in found.text
-    code = script.parents[2] / "launch.py"
+    (code,) = installed.rglob("gleanvid_app/launch.py")
     assert httpx.get(f"http://127.0.0.1:{port}/gradio_api/file={code}").status_code in (403, 404)
 
 

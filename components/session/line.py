@@ -116,7 +116,7 @@ class Pages:
         self._working: dict[str, Work] = {}
         self._previews: dict[str, Work] = {}
         self._uploads: dict[str, Work] = {}
-        self._turns: LRUCache[str, int] = LRUCache(SESSIONS)  # the last state of a page
+        self._places: LRUCache[str, int] = LRUCache(SESSIONS)  # of what was last begun; see below
 
     def start(self, session: str) -> bool:
         """Enter this session's work; False where some is under way already."""
@@ -136,20 +136,21 @@ class Pages:
     def begin_preview(self, session: str | None, turn: int = 0, live: bool = False) -> Work:
         """A preview of this session; the one before it ends in silence. None: of no page.
 
-        ``turn`` counts the states of a page, 0 where nobody does. Work for an earlier state than
-        one that was seen, or a second preview of that one, comes late: it is over before it begins.
-        So is ``live`` work, the answer after a preview, while another preview is under way.
+        ``turn`` counts the states of a page, 0 where nobody does; each has a preview, and then a
+        ``live`` answer. What comes again, or after something later, is over before it begins. So
+        is a ``live`` answer while a preview is under way, which will have its own.
         """
         work = Work(live)
         if session is None:
             return work
         with self._lock:
             before = self._previews.get(session)
-            is_late = 0 < turn < self._turns.get(session, 0) + (not live)
+            place = 2 * turn + live
+            is_late = turn > 0 and place <= self._places.get(session, 0)
             if is_late or (live and before is not None and not before.live):
                 work.end("")
                 return work
-            self._turns[session] = turn
+            self._places[session] = place
         self.end_preview(session, work)
         return work
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from components.server import serving
 from components.session.display import answer
 from components.viewer.payload import publish
 from tests.browser.conftest import listen
@@ -45,7 +46,8 @@ def address(browser, case, heard):
         gr.Button("Free").click(in_turn(0, "of no turn"), None, viewer)
         for name in EVENTS:
             getattr(viewer, name)(listener(heard, name), None, None)
-    page.launch(prevent_thread_lock=True, quiet=True, ssr_mode=False)
+    routes = serving.options("127.0.0.1", None, False)["app_kwargs"]["routes"]  # of the modules
+    page.launch(prevent_thread_lock=True, quiet=True, ssr_mode=False, app_kwargs={"routes": routes})
     yield page.local_url
     page.close()
 

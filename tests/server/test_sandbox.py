@@ -130,6 +130,7 @@ def plan(**changes):
 )
 def test_what_a_decoder_forges_becomes_a_sentence(monkeypatch, sent):
     program = f"import sys, time; sys.stdout.buffer.write({sent!r}); sys.stdout.flush(); input()"
+    monkeypatch.setattr(spare, "KEPT", spare.Spare())
     monkeypatch.setattr(spare, "_START", program)
     with pytest.raises(UnreadableVideoError, match="something else than pictures"):
         list(sandbox.decode(REQUEST, 20))
@@ -137,6 +138,7 @@ def test_what_a_decoder_forges_becomes_a_sentence(monkeypatch, sent):
 
 def test_a_reading_that_is_stopped_ends_its_process_at_once(clip, monkeypatch):
     hanging = "import time; time.sleep(77)"
+    monkeypatch.setattr(spare, "KEPT", spare.Spare())
     monkeypatch.setattr(spare, "_START", hanging)
     stop = threading.Event()
     threading.Timer(0.5, stop.set).start()
@@ -147,6 +149,7 @@ def test_a_reading_that_is_stopped_ends_its_process_at_once(clip, monkeypatch):
 
 
 def test_a_reading_has_a_deadline(clip, monkeypatch):
+    monkeypatch.setattr(spare, "KEPT", spare.Spare())
     monkeypatch.setattr(spare, "_START", "import time; time.sleep(77)")
     with pytest.raises(VideoError, match=r"longer than 0\.3 seconds"):
         read_video(clip, 2, timeout_s=0.3)

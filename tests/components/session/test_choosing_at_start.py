@@ -109,7 +109,7 @@ def shown(changes):
     """The sentences of the bar, and the models chosen in the menu."""
     changes = until_it_ends(changes)
     by_widget = [item for change in changes if change != gr.skip() for item in change.items()]
-    texts = [value["text"] for _, value in by_widget if "text" in value]
+    texts = [value["text"] for _, value in by_widget if isinstance(value, dict) and "text" in value]
     models = [value["value"] for widget, value in by_widget if widget.elem_id == "gv-model"]
     return texts, models
 

@@ -106,10 +106,13 @@ def test_what_comes_late_of_an_earlier_state_of_the_page_shows_nothing(clip):
     engine, question = Engine(Library()), "What moves?"
     newest = list(preview(engine, asked(clip), Sides(question=question, turn=5), "me"))
     assert newest[-1].viewer
-    for late in (Sides(question=question, turn=4), Sides(question=question, turn=5)):
-        assert list(preview(engine, asked(clip), late, "me")) == []
-        assert list(ask_live(engine, "me", asked(clip), late)) == []
-    assert any(part.answers for part in ask_live(engine, "me", asked(clip), replace(late, turn=6)))
+    late, now = Sides(question=question, turn=4), Sides(question=question, turn=5)
+    assert list(ask_live(engine, "me", asked(clip), late)) == []
+    assert any(part.answers for part in ask_live(engine, "me", asked(clip), now))
+    for again in (late, now):
+        assert list(preview(engine, asked(clip), again, "me")) == []
+        assert list(ask_live(engine, "me", asked(clip), again)) == []
+    assert any(part.answers for part in ask_live(engine, "me", asked(clip), replace(now, turn=6)))
     assert list(preview(engine, asked(clip), late, "you"))[-1].viewer  # another page
 
 
