@@ -144,10 +144,7 @@ class Shared:
         also: Sequence[Any] = (),
         **how: Any,
     ) -> Any:
-        """As :meth:`when`, with what was gathered for an event that ``event`` comes after.
-
-        Gathering takes Gradio as long as drawing the answer.
-        """
+        """As :meth:`when`, with what was gathered for an earlier event, without doing so again."""
         inputs = {self.packed.box, self.settings["clip"], self.runs, *also}
         return event(handler, inputs, list(outputs), **how)
 
