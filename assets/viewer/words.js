@@ -114,9 +114,12 @@ export function momentWords(shown) {
   const [first, next = first] = stage.budgets;
   if (found?.apart)
     return `Unit ${found.unit + 1}: here A and B keep other tokens most, ${found.apart} that the other one drops.`;
-  if (found)
-    return `Unit ${found.unit + 1}: ${stage.budgets[found.unit]} of its ${grid.perUnit} tokens are kept, most after `
-      + `the first unit with its ${first}; an even share would be ${even}.`;
+  if (found) {
+    const kept = stage.budgets[found.unit];
+    const most = kept > first ? "most of all units" : kept === first ? "as many as of the first"
+      : `most after the first unit with its ${first}`;
+    return `Unit ${found.unit + 1}: ${kept} of its ${grid.perUnit} tokens are kept, ${most}; an even share would be ${even}.`;
+  }
   if (Math.abs(first - next) <= 1) return `Every unit keeps about the same: ${even} of its ${grid.perUnit} tokens.`;
   return `The first unit keeps ${first} of its ${grid.perUnit} tokens, every later one about ${next}; `
     + `an even share would be ${even}.`;

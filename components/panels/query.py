@@ -95,7 +95,7 @@ def unread_value(found: Mapping[str, str]) -> dict[str, Any]:
     """The value of the line that names what :func:`unread` found."""
     parts = [f"{name.replace('_', ' ')} “{_cut(text)}”" for name, text in found.items()]
     text = f"Not understood in this link: {', '.join(parts)}." if parts else ""
-    return {"text": text and f"{text} The rest is set.", "names": [*found]}
+    return {"text": text, "names": [*found]}
 
 
 def _cut(text: str) -> str:
