@@ -148,7 +148,9 @@ def wire(
         elif (path := changes.get(named["clip"])) and path != str(examples[0].path):
             # the opening result is of another clip
             changes |= shared.cleared() | curves.cleared()
-            changes[shared.ready] = ready(example_of(examples, path))
+            example = example_of(examples, path)
+            changes[shared.ready] = ready(example)
+            changes.setdefault(shared.question, example.question if example else "")
         elif linked.start:  # or of other settings
             changes |= shared.cleared() | curves.cleared() | {shared.notice: message()}
         if (tab := query.get("tab", "")) in titles:

@@ -120,6 +120,7 @@ def test_a_moved_slider_keeps_the_settings_that_nobody_sees(fresh, address):
     """The page brings what may have moved, and has the others in mind; nobody opens the fold."""
     follow(fresh, address, "gleanvid.novelty_history=3")
     named(fresh, "b", "GleanVID 10 % · novelty history 3")
+    assert fresh.get_by_label("Question", exact=True).input_value() == QUESTION  # the clip's own
     slider(fresh, "Retention").fill("0.2")
     named(fresh, "b", "GleanVID 20 % · novelty history 3")
     both_answered(fresh)
