@@ -5,9 +5,10 @@ BIN := .venv/bin
 
 CORE := tests/test_types.py tests/test_run.py tests/test_layers.py tests/test_rooms.py \
 	tests/test_prose.py tests/ops tests/metrics tests/compressors tests/parity tests/models
-# The models of the tests are tiny: one thread each. Two processes; tests/conftest.py says who gets what.
+# The models of the tests are tiny: one thread each. On two cores: two processes that compute, and a
+# third as the tests of the page wait much; tests/conftest.py says who gets what.
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest
-SHARED := -n 2 --dist loadfile --no-loadscope-reorder
+SHARED := --dist loadfile --no-loadscope-reorder
 
 VLLM := $(addprefix tests/serving/vllm/test_,engine.py families.py server.py caches.py)
 
@@ -20,10 +21,10 @@ app: .venv/app
 	@$(BIN)/python app.py $(ARGS)
 
 quick: static
-	$(PYTEST) $(SHARED) -m "not slow" --families qwen3_vl,llava_onevision $(CORE)
+	$(PYTEST) -n 2 $(SHARED) -m "not slow" --families qwen3_vl,llava_onevision $(CORE)
 
 test: static
-	$(PYTEST) $(SHARED) $(ARGS)
+	$(PYTEST) -n 3 $(SHARED) $(ARGS)
 
 # vLLM pins a torch of its own, so it has an environment of its own; and an engine has a process of
 # its own. Where the environment cannot be had, the script says why and ends with 75.
