@@ -162,7 +162,7 @@ def wire(engine: Engine, shared: Shared, panel: Settings, preview: Previews) -> 
         raised = _push(low.input, PUSH.replace("BOUND", "Math.max"), low, high)
         lowered = _push(high.input, PUSH.replace("BOUND", "Math.min"), high, low)
         for pushed in (raised, lowered):
-            shared.noted(pushed.then, [low])
+            shared.noted(pushed.then, [low, high])
     # A slider changes many times while it is dragged; a newer preview ends the one before.
     previews.append(preview.of_moves())
     viewer: Any = shared.viewer

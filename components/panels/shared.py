@@ -121,20 +121,9 @@ class Shared:
     starters: tuple[gr.Button, ...]  # buttons that begin work at the model
     stoppers: tuple[gr.Button, ...]  # each ends what began beside it
 
-    def when(
-        self,
-        event: Callable[..., Any],
-        handler: Callable[..., Any],
-        outputs: Sequence[Any],
-        also: Sequence[Any] = (),
-        **how: Any,
-    ) -> Any:
-        """``handler`` on ``event``, with all that a request is made of as it stands then.
-
-        The handler gives what it gets to :meth:`unpacked`. ``also``: further inputs.
-        """
-        gathered = self.packed.gathered(event)
-        return self.after(gathered.then, handler, outputs, also, **how)
+    def when(self, event: Callable[..., Any], *handled: Any, **how: Any) -> Any:
+        """As :meth:`after`, with all that a request is made of as it stands then."""
+        return self.after(self.packed.gathered(event).then, *handled, **how)
 
     def after(
         self,
@@ -144,13 +133,16 @@ class Shared:
         also: Sequence[Any] = (),
         **how: Any,
     ) -> Any:
-        """As :meth:`when`, with what was gathered for an earlier event, without doing so again."""
+        """``handler`` on ``event``, with what was gathered for an event before.
+
+        The handler gives what it gets to :meth:`unpacked`. ``also``: further inputs.
+        """
         inputs = {self.packed.box, self.settings["clip"], self.runs, *also}
         return event(handler, inputs, list(outputs), **how)
 
     def noted(self, event: Callable[..., Any], moved: Sequence[Any]) -> Any:
-        """See :meth:`Packed.noted`: the settings of the methods that ``moved`` are of, and all
-        that is no method's own."""
+        """See :meth:`Packed.noted`: all settings of the methods that ``moved`` are of, and all that
+        is no method's own."""
         methods = {
             widget: name.partition(".")[0] for name, widget in self.settings.items() if "." in name
         }
