@@ -10,6 +10,7 @@ import gradio as gr
 from ..session import asking
 from ..session.display import caveat, message
 from ..session.engine import Engine
+from ..session.examples import Example
 from ..session.loading import BUILT_IN
 from ..session.sides import is_at_hand
 from .shared import (
@@ -25,6 +26,7 @@ from .shared import (
 )
 
 SLOW = "Answers take a while here: press Ask for one."
+RESTS = "Rests here: the built-in model knows only Glimpse clips. Press Ask."
 LOG_HTML = """<div class="gv-log" role="log" aria-label="Conversation" tabindex="0"></div>"""
 LOG_JS = """
 const log = element.querySelector(".gv-log");
@@ -46,7 +48,18 @@ class Habits(NamedTuple):
 
 
 def live() -> gr.Checkbox:
-    return gr.Checkbox(True, label="Ask again while tuning", interactive=True)
+    return gr.Checkbox(
+        True, label="Ask again while tuning", interactive=True, elem_id="gv-live-switch"
+    )
+
+
+def resting(example: Example | None, model: str) -> dict[str, Any]:
+    """The switch of :func:`live`: greyed, with the reason, where words would mean nothing.
+
+    Its value stays what a person chose; ``style.css`` shows no tick on it meanwhile.
+    """
+    rests = bool(caveat(example, model))
+    return gr.update(interactive=not rests, info=RESTS if rests else "")
 
 
 def panel(switch: gr.Checkbox, model: str) -> Habits:
@@ -105,9 +118,17 @@ def wire(
     panel.forget.click(lambda: ([], []), None, [panel.log, shared.exchanges], **AT_ONCE)
     shared.exchanges.change(lambda exchanges: exchanges, shared.exchanges, panel.log, **AT_ONCE)
 
-    def on_model(name: str) -> Changes:
-        able = name != BUILT_IN
-        return {panel.remember: gr.update(visible=able, value=False)} | on_remember(False)
+    model, clip = shared.settings["model"], shared.settings["clip"]
 
-    model = shared.settings["model"]
-    model.change(on_model, model, [panel.remember, *parts], **AT_ONCE)
+    def on_known(values: Values) -> Changes:
+        example = shared.examples.get(values[clip])
+        return {panel.live: resting(example, values[model])}
+
+    def on_model(values: Values) -> Changes:
+        able = values[model] != BUILT_IN
+        remember = {panel.remember: gr.update(visible=able, value=False)}
+        return remember | on_remember(False) | on_known(values)
+
+    model.change(on_model, {model, clip}, [panel.live, panel.remember, *parts], **AT_ONCE)
+    # Ready questions are of clips that the built-in model knows: they change whenever that does.
+    shared.ready.change(on_known, {model, clip}, panel.live, **AT_ONCE)

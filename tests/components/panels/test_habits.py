@@ -1,0 +1,58 @@
+"""The switch that asks while tuning rests where the model's words would mean nothing."""
+
+from __future__ import annotations
+
+import pytest
+
+from components.panels import habits
+from components.panels.page import BUILT_IN_MODEL, build_app
+from components.session.engine import Engine
+from components.session.examples import examples
+from components.session.loading import BUILT_IN
+from tests.components.fake import Library
+
+GLIMPSE, FILM = (str(examples()[place].path) for place in (0, -1))
+OTHER = "other/model"
+
+
+@pytest.fixture(scope="module")
+def page():
+    models = [BUILT_IN_MODEL, ("Other", OTHER)]
+    return build_app(Engine(Library()), models, examples())
+
+
+def switch(page, name, clip, model):
+    """What the event of this name makes of the switch."""
+    (event,) = (event for event in page.fns.values() if event.name == name and on_switch(event))
+    values = {widget: clip if widget.elem_id == "gv-clip" else model for widget in event.inputs}
+    changes = event.fn(values)
+    (change,) = (new for widget, new in changes.items() if widget.elem_id == "gv-live-switch")
+    return change
+
+
+def on_switch(event):
+    return any(widget.elem_id == "gv-live-switch" for widget in event.outputs)
+
+
+@pytest.mark.parametrize("name", ["on_known", "on_model"])
+@pytest.mark.parametrize(
+    ("clip", "model", "rests"),
+    [
+        (GLIMPSE, BUILT_IN, False),
+        (FILM, BUILT_IN, True),
+        ("own.mp4", BUILT_IN, True),
+        ("own.mp4", OTHER, False),
+    ],
+)
+def test_the_switch_is_greyed_and_says_why_and_keeps_its_value(page, name, clip, model, rests):
+    change = switch(page, name, clip, model)
+    assert change["interactive"] is not rests
+    assert change["info"] == (habits.RESTS if rests else "")
+    assert "value" not in change
+
+
+def test_the_switch_hears_of_every_other_clip(page):
+    """Whatever brought the clip, the questions that are offered are other ones."""
+    (event,) = (event for event in page.fns.values() if event.name == "on_known")
+    ((source, kind),) = event.targets
+    assert kind == "change" and page.blocks[source].elem_id == "gv-ready"
