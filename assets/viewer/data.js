@@ -114,6 +114,10 @@ export const firstFrame = (grid, unit) => Math.max(0, grid.unitOf.indexOf(unit))
 // The frame on show at a second of the clip.
 export const frameAt = (seconds, at) => Math.max(0, seconds.findLastIndex((second) => second <= at + 1e-3));
 
+// The frame sampled nearest to a second of the clip.
+export const nearestFrame = (seconds, at) =>
+  seconds.reduce((best, second, frame) => (Math.abs(second - at) < Math.abs(seconds[best] - at) ? frame : best), 0);
+
 export function scoreAt(score, token) {
   const level = score.levels[token];
   return level === ABSENT ? null : score.low + (level / (ABSENT - 1)) * (score.high - score.low);

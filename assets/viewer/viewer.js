@@ -4,7 +4,7 @@
 
 import { answerOf } from "./answers.js";
 import { Controls } from "./controls.js";
-import { firstFrame, nameRuns, placeOf, sameFrames, sameGrid } from "./data.js";
+import { firstFrame, nameRuns, nearestFrame, placeOf, sameFrames, sameGrid } from "./data.js";
 import { Drawing } from "./drawing.js";
 import { fetchClip } from "./fetching.js";
 import { Pin } from "./pin.js";
@@ -42,6 +42,7 @@ export class Viewer {
 
   #loads = 0;
   #runs = ""; // ids of the runs on show
+  #at = 0; // second of the clip that was last gone to
   #loading = false;
   #announced = -1; // the unit that the rest of the page heard of last
   #speech = 0;
@@ -85,7 +86,7 @@ export class Viewer {
       const clip = await fetchClip(value, before);
       if (turn !== this.#loads) return;
       this.#loading = false;
-      this.#begin(clip, before !== null && (clip.sheet === before.sheet || sameFrames(clip.value, before.value)));
+      this.#begin(clip, before);
     } catch (error) {
       if (turn === this.#loads) this.#clear(GONE);
     }
@@ -139,9 +140,11 @@ export class Viewer {
     this.part(".gv-blank").textContent = text;
   }
 
-  // What was looked at stays in place where it is the same clip under other settings.
-  #begin(clip, same) {
-    const grid = this.clip?.methods[0].grid;
+  // What was looked at stays in place where it is the same clip under other settings; with other
+  // frames of it, the moment does.
+  #begin(clip, before) {
+    const same = before !== null && (clip.sheet === before.sheet || sameFrames(clip.value, before.value));
+    const grid = before?.methods[0].grid;
     this.clip = clip;
     const { tiles, a, b } = clip.value;
     if (!same || !sameGrid(grid, clip.methods[0].grid)) this.hovered = this.pin.token = -1;
@@ -149,8 +152,10 @@ export class Viewer {
     this.#announced = -1;
     this.root.dataset.state = "ready";
     if (!same) this.onHalt();
+    const isOther = before?.value.name !== clip.value.name;
+    if (!same) this.frame = isOther ? 0 : nearestFrame(clip.value.seconds, this.#at);
     this.choosePair(a, b);
-    if (!same) this.frame = this.#opening();
+    if (isOther) this.showFrame(this.#opening());
     this.measure();
   }
 
@@ -232,6 +237,7 @@ export class Viewer {
   showFrame(next) {
     if (!this.clip) return;
     this.frame = Math.max(0, Math.min(next, this.clip.value.tiles.count - 1));
+    this.#at = this.clip.value.seconds[this.frame];
     this.redraw();
   }
 

@@ -26,6 +26,7 @@ from tests.browser.viewer_case import (  # noqa: F401  (fixtures)
     over,
     shared_tab,
 )
+from tests.components.fake import COLUMNS, ROWS
 from tests.components.made_up import made_up_run
 
 AXE = """async () => (await axe.run("main")).violations.map(
@@ -105,6 +106,28 @@ def test_new_settings_keep_the_place_and_a_lost_result_says_so(page, case):
     assert "no longer on the server" in page.locator(".gv-blank").inner_text()
     page.evaluate("show(null)")
     assert "appear here" in page.locator(".gv-blank").inner_text()
+
+
+def test_other_frames_of_the_clip_leave_the_moment(shared, case):
+    video = case.runs[0].video
+    half = Video.from_frames(video.frames[::2], fps=2.0, name=video.name)
+    record = Compression.pruned(torch.arange(9), (2, ROWS, COLUMNS))
+    few = pack([made_up_run(half, record, "random")])
+    shared.unroute_all()
+    page = open_alone(shared, case.packed, few)
+    page.press(".gv-scrub", "Home")
+    for _ in range(5):
+        page.keyboard.press("ArrowRight")
+    assert caption(page).startswith("Frame 6 of 8 · 1.25 s")
+    for value, count, second in (
+        (value_of(few, "b"), 4, "1.00"),
+        (value_of(case.packed), 8, "1.25"),
+    ):
+        page.evaluate("(value) => show(value)", value)
+        page.wait_for_function(
+            "(text) => document.querySelector('.gv-caption').textContent.includes(text)",
+            arg=f"of {count} · {second} s",
+        )
 
 
 @pytest.mark.parametrize(
