@@ -42,10 +42,10 @@ export function showAnswer(place, { answer, stale }, reference, again) {
   const said = make("p", "gv-reply");
   said.append(...(found ? found.pieces : [answer.text || (answer.running ? "" : "(The model gave no words.)")]));
   const line = make("div", "gv-line", "", said, ...(answer.running ? [] : verdict(answer, found)));
-  place.replaceChildren(line, ...costLine(answer));
+  // Both lines are always there, one over the other: what is below stays in place.
+  place.replaceChildren(line, make("div", "gv-below", "", costLine(answer), staleLine(answer, again)));
   if (said.scrollHeight > said.clientHeight + 1) said.tabIndex = 0; // keys can scroll it
   if (answer.running) said.scrollTop = said.scrollHeight;
-  if (stale) place.append(staleLine(answer, again));
 }
 
 function verdict({ right, expected, caveat }, found) {
@@ -74,17 +74,17 @@ function costLine(answer) {
   if (first !== null && first !== undefined) parts.push([`${first.toFixed(2)} s`, "to first token"]);
   if (saved) parts.push([`−${Math.round(100 * saved)} %`, "prefill FLOPs"]);
   if (speed) parts.push([speed.toFixed(1), "tokens/s"]);
-  if (!parts.length && !answer.running) return [];
-  const line = make("p", "gv-spent"); // empty while words come: what is below stays in place
+  const line = make("p", "gv-spent");
   if (saved) line.title = "Prefill: the model reads video and question, before its first word. FLOPs: its arithmetic, by formula, against all tokens.";
   parts.forEach(([figure, label], index) => line.append(index ? " · " : "", make("b", "", figure), ` ${label}`));
-  return [line];
+  return line;
 }
 
 function staleLine({ model }, again) {
   const button = Object.assign(make("button", "gv-again", "Ask again"), { type: "button" });
   button.addEventListener("click", again);
-  return make("p", "gv-stale", model ? `Answered by ${model}, not by the model chosen above. ` : "Answered for other settings or words. ", button);
+  const text = model ? `Answered by ${model}, not by the model chosen above.` : "Answered for other settings or words.";
+  return make("p", "gv-stale", "", Object.assign(make("span", "", text), { title: text }), button);
 }
 
 // The answer in pieces, words that A does not say marked, words of A that are missing struck out;

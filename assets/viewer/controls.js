@@ -133,6 +133,15 @@ export class Controls {
     const { a, b } = this.viewer;
     this.#fill("a", this.#choices("a", clip), a, true);
     this.#fill("b", this.#choices("b", clip), b ?? "", clip.methods.length > 1 || this.offered.length > 0);
+    for (const side of ["a", "b"]) this.#nameSide(side);
+  }
+
+  // The title of a side: the menu over it shows nothing of itself.
+  #nameSide(side) {
+    const menu = this.pick(side);
+    const text = menu.selectedOptions[0]?.textContent ?? "";
+    this.#part(`[data-pick=${side}] .gv-title`).textContent = text;
+    menu.title = text;
   }
 
   #fill(name, options, chosen, useful) {

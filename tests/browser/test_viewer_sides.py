@@ -100,6 +100,55 @@ def test_long_answers_scroll_in_their_side_and_leave_the_timeline_in_place(windo
     page.close()
 
 
+@pytest.mark.parametrize("size", [(1400, 900), (390, 844)])
+def test_nothing_moves_between_the_first_word_and_an_answer_that_is_out_of_date(window, case, size):
+    page = window.new_page()
+    page.set_viewport_size({"width": size[0], "height": size[1]})
+    open_alone(page, case.packed)
+    choose(page, a=PRUNED, b=OTHER)
+    a, words = answer("red", "0"), answer("blue", "3", expected="blue")
+    told = words | {"ttft_s": 0.25, "flops_saved": 0.9, "tokens_per_s": 31.0}
+    places = []
+    for b in (answer("blue", None, "b", running=True), words, told, told | {"stale": True}):
+        answered(page, a, b)
+        parts = ["[data-side=a] .gv-frame", "[data-side=b] .gv-frame", ".gv-time"]
+        boxes = [page.locator(part).bounding_box() for part in parts]
+        places.append([{key: round(value) for key, value in box.items()} for box in boxes])
+    assert places[1:] == places[:1] * 3
+    below = side(page, "b").locator(".gv-below")
+    assert below.locator("> :visible").count() == 1
+    assert "other settings" in below.inner_text() and "first token" not in below.inner_text()
+    page.close()
+
+
+@pytest.mark.parametrize("size", [(1400, 900), (390, 844)])
+def test_a_title_with_many_settings_is_seen_whole_and_moves_nothing(window, case, size):
+    page = window.new_page()
+    page.set_viewport_size({"width": size[0], "height": size[1]})
+    label = "GleanVID 12 % · tau 2 · novelty history 3"
+    methods = list(case.packed.value["methods"])
+    methods[OTHER] = methods[OTHER] | {"label": label}
+    open_alone(page, case.packed._replace(value=case.packed.value | {"methods": methods}))
+    choose(page, a=PRUNED, b=MERGED)
+    settle(page)
+    before = page.locator("[data-side=b] .gv-frame").bounding_box()
+    choose(page, b=OTHER)
+    title = page.locator("[data-pick=b] .gv-title")
+    title.filter(has_text=label).wait_for()
+    settle(page)
+    assert title.evaluate(
+        """title => {
+          const range = document.createRange();
+          range.selectNodeContents(title);
+          const [inner, outer] = [range.getBoundingClientRect(), title.getBoundingClientRect()];
+          return inner.height <= outer.height + 1 && inner.width <= outer.width + 1;
+        }"""
+    )
+    assert page.locator("[data-side=b] .gv-frame").bounding_box() == before
+    assert page.evaluate("document.documentElement.scrollWidth") <= size[0]
+    page.close()
+
+
 def test_pin_says_that_both_sides_are_the_same_and_is_not_told_twice(page):
     choose(page, a=PRUNED, b=OTHER)
     for _ in range(2):
