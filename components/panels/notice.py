@@ -9,6 +9,8 @@ from ..session.display import message
 HTML = """<p class="gv-notice" data-kind="quiet" role="status"></p>"""
 SCRIPT = """
 const line = element.querySelector(".gv-notice");
+const close = document.createElement("button");
+Object.assign(close, { type: "button", textContent: "Dismiss" });
 let newest = 0;
 const show = () => {
   const { text = "", kind = "quiet", turn = 0 } = props.value || {};
@@ -16,7 +18,9 @@ const show = () => {
   newest = turn || newest;
   line.textContent = text;
   line.dataset.kind = kind;
+  if (kind === "problem") line.append(close);
 };
+close.addEventListener("click", () => { props.value = { turn: newest }; show(); });
 watch("value", show);
 show();
 // What the browser itself has to say, as whoever refuses a file does.

@@ -41,7 +41,11 @@ def test_bad_input_gets_a_message_and_the_session_goes_on(visit, clips):
         line = (
             "[role=tabpanel]:not([hidden]) .gv-notice" if "#" in place else "#gv-under .gv-notice"
         )
-        visit.locator(line, has_text="square.mp4 has 1 MB; no more than").wait_for()
+        said = visit.locator(line, has_text="square.mp4 has 1 MB; no more than")
+        said.wait_for()
+        assert said.bounding_box()["width"] > 1000
+        said.get_by_role("button", name="Dismiss").click()
+        said.wait_for(state="detached")
         assert not visit.locator(".toast-wrap").inner_text()
     tab(visit, "Tokens")
     assert not any("upload" in url for url in visit.requested[sent:])
