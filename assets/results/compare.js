@@ -33,13 +33,16 @@ class Compare {
     this.table = new Table();
     this.vote = new Blind();
     this.rest = make("div", "gv-rest");
+    this.where = make("p", "gv-where");
     const hear = (name, act) => document.addEventListener(name, ({ detail }) => act(detail));
     hear("gleanvid:setting", ({ name, value }) => {
       this.settings.set(name, value);
       this.#showStale();
     });
     hear("gleanvid:pair", ({ a, b, source }) => {
-      if (source === "viewer") this.table.mark({ a: a ?? null, b: b ?? null });
+      if (source !== "viewer") return;
+      this.table.mark({ a: a ?? null, b: b ?? null });
+      this.#showWhere();
     });
     new ResizeObserver(() => {
       if (this.place.clientWidth !== this.#drawn) this.#picture();
@@ -56,8 +59,9 @@ class Compare {
     this.#caption();
     const named = !this.blind || !this.vote.pair; // without a pair there is nothing to hide
     const parts = [...(this.blind ? [this.vote.place] : []), ...(named ? [this.table.place] : [])];
-    this.place.replaceChildren(this.head, this.stale, this.tools, ...parts, this.rest);
+    this.place.replaceChildren(this.head, this.stale, this.tools, ...parts, this.rest, this.where);
     this.#showRest();
+    this.#showWhere();
     this.#showStale();
   }
 
@@ -113,6 +117,17 @@ class Compare {
       save("Save CSV", saveCsv), save("Save JSON", saveJson), make("span", "gv-times", TIMES));
   }
 
+  // What the viewer has now, whose masks are in another tab: moves of a slider are seen here, too.
+  #showWhere() {
+    const sides = Object.entries(this.table.pair).filter(([, label]) => label);
+    this.where.hidden = !sides.length || !this.value?.done || Boolean(this.blind && this.vote.pair);
+    if (this.where.hidden) return;
+    const named = sides.map(([side, label]) => make("span", "", "", make("b", "", side.toUpperCase()), ` ${label}`));
+    const button = Object.assign(make("button", "gv-plain", "Show their masks"), { type: "button" });
+    button.addEventListener("click", openViewer);
+    this.where.replaceChildren("In the viewer: ", ...named, button);
+  }
+
   // --- below the table ---------------------------------------------------------------------------
 
   #showRest() {
@@ -134,6 +149,12 @@ class Compare {
 const EARLIER = "This is the table from before: the last comparison ended without a row.";
 const TIMES = "Times are of one run each.";
 const WHOLE = { question: "another question", clip: "another clip" };
+
+function openViewer() {
+  const tabs = [...document.querySelectorAll("[role=tab], .overflow-dropdown button")];
+  /** @type {any} */ (tabs.find((tab) => tab.textContent.trim() === "Tokens"))?.click();
+  scrollTo({ top: 0 });
+}
 
 // "gleanvid.alpha_min" as it stands on the page.
 function words(name) {

@@ -45,8 +45,8 @@ export class Table {
       : ["Same words", "%", "Share of words in common with the answer of all tokens, in order", (row) => row.agreement];
     const figures = this.value.columns.map(([title, unit, meaning], place) =>
       [title, unit, meaning, (row) => row.cells[place][1]]);
-    return [["Method", "", "", (row) => row.label], ["Answer", "", MARKS, (row) => row.answer], verdict,
-      ["Viewer", "", "Sets a side of the viewer", null], ...figures];
+    return [["Method", "", "", (row) => row.label], ["Viewer", "", "Sets a side of the viewer", null],
+      ["Answer", "", MARKS, (row) => row.answer], verdict, ...figures];
   }
 
   #show() {
@@ -96,8 +96,8 @@ export class Table {
     head.scope = "row";
     const said = make("div", "gv-said", "", ...row.pieces.map((piece) => piece.cloneNode?.(true) ?? piece));
     const cells = row.cells.map(([text]) => make("td", "", text));
-    return make("tr", `gv-${row.state}`, "", head, make("td", "gv-answer", "", said),
-      make("td", "", "", ...this.#verdict(row)), make("td", "gv-view", "", ...this.#sides(row)), ...cells);
+    return make("tr", `gv-${row.state}`, "", head, make("td", "gv-view", "", ...this.#sides(row)),
+      make("td", "gv-answer", "", said), make("td", "", "", ...this.#verdict(row)), ...cells);
   }
 
   #verdict({ right, agreement }) {

@@ -134,6 +134,26 @@ def test_buttons_of_a_row_set_the_sides_of_the_viewer(page):
         named(page, side, f"{row} 10 %")
 
 
+def test_on_a_phone_the_buttons_are_in_reach_and_the_moves_of_a_slider_are_seen(page):
+    tab(page, "Compare")
+    page.set_viewport_size({"width": 390, "height": 844})
+    ends = "(buttons) => buttons.map((button) => button.getBoundingClientRect().right)"
+    assert max(page.locator(f"{ROW} [data-side]").evaluate_all(ends)) <= 390
+    share = slider(page, "Retention")
+    before = share.input_value()
+    share.fill("0.3")
+    line = page.locator(".gv-where", has_text="30 %")
+    line.wait_for()
+    share.scroll_into_view_if_needed()
+    apart = share.bounding_box()["y"] - line.bounding_box()["y"]
+    assert 0 < apart < 844
+    line.get_by_role("button", name="Show their masks").click()
+    page.wait_for_selector(".gv-frame >> visible=true")
+    assert page.get_by_role("tab", selected=True).inner_text() == "Tokens"
+    share.fill(before)
+    page.set_viewport_size({"width": 1400, "height": 900})
+
+
 def test_stopping_before_the_first_row_leaves_the_table(page, library):
     tab(page, "Compare")
     before = rows(page)
