@@ -101,20 +101,24 @@ def test_long_answers_scroll_in_their_side_and_leave_the_timeline_in_place(windo
 
 
 @pytest.mark.parametrize("size", [(1400, 900), (390, 844)])
-def test_nothing_moves_between_the_first_word_and_an_answer_that_is_out_of_date(window, case, size):
+def test_nothing_moves_from_before_an_answer_until_it_is_out_of_date(window, case, size):
     page = window.new_page()
     page.set_viewport_size({"width": size[0], "height": size[1]})
     open_alone(page, case.packed)
     choose(page, a=PRUNED, b=OTHER)
     a, words = answer("red", "0"), answer("blue", "3", expected="blue")
     told = words | {"ttft_s": 0.25, "flops_saved": 0.9, "tokens_per_s": 31.0}
+    running = answer("blue", None, "b", running=True)
+    steps = [[a, b] for b in (running, words, told, told | {"stale": True})]
+    if size[0] > 1000:  # a phone has no room to spare where nothing was asked
+        steps.insert(0, [])
     places = []
-    for b in (answer("blue", None, "b", running=True), words, told, told | {"stale": True}):
-        answered(page, a, b)
+    for step in steps:
+        answered(page, *step)
         parts = ["[data-side=a] .gv-frame", "[data-side=b] .gv-frame", ".gv-time"]
         boxes = [page.locator(part).bounding_box() for part in parts]
         places.append([{key: round(value) for key, value in box.items()} for box in boxes])
-    assert places[1:] == places[:1] * 3
+    assert all(place == places[0] for place in places)
     below = side(page, "b").locator(".gv-below")
     assert below.locator("> :visible").count() == 1
     assert "other settings" in below.inner_text() and "first token" not in below.inner_text()
