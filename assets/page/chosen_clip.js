@@ -5,7 +5,13 @@
   let examples = []; // folder and name of each; the first one needs no word in the address
   let own = ""; // name of a clip of one's own; "" for an example, null for no clip at all
 
-  window.gvExamples = (paths) => { examples = paths; };
+  // What the page opens with is marked before a viewer shows it, which another tab may hide.
+  window.gvExamples = (paths) => {
+    examples = paths;
+    const names = paths.map(nameOf);
+    const linked = new URLSearchParams(location.search).get("clip");
+    if (names.length) mark(names.includes(linked) ? linked : names[0]);
+  };
   window.gvHasOwnClip = () => own !== "";
 
   window.gvClip = (path = "") => {

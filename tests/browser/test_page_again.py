@@ -153,6 +153,7 @@ def test_a_copied_link_holds_the_comparison_and_the_tab(visit, fresh, clips):
     visit.wait_for_selector("#gv-copy:has-text('Your clip is not in it')")
     fresh.get_by_label("VisionZip", exact=True).and_(fresh.locator(":not(:checked)")).wait_for()
     assert fresh.get_by_role("tab", name="Compare").get_attribute("aria-selected") == "true"
+    assert fresh.locator(".gv-examples [aria-current]").all_inner_texts() == ["Square"]
 
 
 def test_the_clip_s_own_video_comes_from_the_server_at_the_moment_on_show(visit):
