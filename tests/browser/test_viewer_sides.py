@@ -148,7 +148,11 @@ def test_a_title_with_many_settings_is_seen_whole_and_moves_nothing(window, case
           return inner.height <= outer.height + 1 && inner.width <= outer.width + 1;
         }"""
     )
-    assert page.locator("[data-side=b] .gv-frame").bounding_box() == before
+    frames = [page.locator(f"[data-side={key}] .gv-frame").bounding_box() for key in "ab"]
+    assert frames[1] == before and frames[0]["y"] == before["y"]
+    title.evaluate("(title) => title.append(' · alpha min 0.1 · alpha max 0.3')")
+    frames = [page.locator(f"[data-side={key}] .gv-frame").bounding_box() for key in "ab"]
+    assert frames[0]["y"] == frames[1]["y"]
     assert page.evaluate("document.documentElement.scrollWidth") <= size[0]
     page.close()
 
