@@ -15,7 +15,7 @@ export function mount({ element, props, watch, fields, shown, method }) {
   const own = new Own(element.querySelector(".gv-own"), props, fields, shown);
   watch("value", () => own.show());
   watch("readout", () => own.show());
-  document.addEventListener("gleanvid:setting", ({ detail }) => {
+  document.addEventListener("gleanvid:setting", (/** @type {CustomEvent} */ { detail }) => {
     if (detail.name === "compressor") own.draw(detail.value);
   });
   own.draw(window["gvNow"]?.("compressor") ?? method);
