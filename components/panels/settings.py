@@ -67,7 +67,7 @@ def panel(
     methods: controls.Methods, start: str, ratio: float, model: gr.Dropdown, limits: Limits
 ) -> tuple[Settings, habits.Habits]:
     """``start`` and ``ratio``: what stands first; ``model``: the widget of :func:`model`."""
-    gr.Markdown("## Tune B", elem_classes="gv-heading")
+    heading("<h2>Tune B</h2>")
     method = controls.choice(methods, start)
     every = controls.own_settings(methods, start, ratio)
     in_the_open = controls.part(methods, every, start, in_the_open=True)
@@ -75,7 +75,7 @@ def panel(
     live = habits.live()
     with gr.Accordion("More settings", open=False, elem_id="gv-more"):
         folded = controls.part(methods, every, start, in_the_open=False)
-        gr.Markdown(f"### Clip\n{CLIP.format(size=limits.upload_mb)}", elem_classes="gv-heading")
+        heading(f"<h3>Clip</h3><p>{CLIP.format(size=limits.upload_mb)}</p>")
         frames = gr.Slider(
             FRAMES[0],
             limits.max_frames,
@@ -92,7 +92,7 @@ def panel(
             info="At most, as the model sees it",
             interactive=True,
         )
-        gr.Markdown("### Answer", elem_classes="gv-heading")
+        heading("<h3>Answer</h3>")
         asks = habits.panel(live, str(model.value))
         seed = gr.Number(
             0,
@@ -106,6 +106,11 @@ def panel(
         sampled = sampling()
     own = controls.Controls(method, every, [in_the_open, folded], refused)
     return Settings(model, frames, pixels, seed, own, *sampled), asks
+
+
+def heading(markup: str) -> gr.HTML:
+    """The first screen has no Markdown: Gradio would load what renders and colours it."""
+    return gr.HTML(markup, js_on_load=None, apply_default_css=False, elem_classes="gv-heading")
 
 
 def sampling() -> tuple[gr.Slider, gr.Slider, gr.Slider]:
