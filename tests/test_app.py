@@ -54,7 +54,8 @@ def test_nobody_is_told_how_far_an_event_is(page):
 
 def test_events_are_few_as_gradio_searches_all_of_them_for_every_widget(page):
     events = page.config["dependencies"]
-    assert len(events) <= 210 and sum(len(event["targets"]) for event in events) <= 320
+    assert len(events) <= 160 and sum(len(event["targets"]) for event in events) <= 170
+    assert len(page.config["components"]) <= 190
 
 
 def test_three_endpoints_are_public_and_say_their_types(page):

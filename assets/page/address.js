@@ -9,8 +9,11 @@
     history[isStep ? "pushState" : "replaceState"](history.state, "", address);
   }
 
-  // What is made of the settings hears when they are others.
+  // What is made of the settings hears when they are others, or asks how one is once it is mounted.
+  const now = new Map();
+  window.gvNow = (name) => now.get(name);
   window.gvSetting = (name, value) => {
+    now.set(name, value);
     document.dispatchEvent(new CustomEvent("gleanvid:setting", { detail: { name, value } }));
   };
 
@@ -27,44 +30,55 @@
     range.dispatchEvent(new Event("input", { bubbles: true }));
   }, true);
 
-  let packed = []; // [name, default] of each widget whose values come together; null: not in links
-  let held = []; // what these widgets hold, as far as the page has heard
-  let turn = 0; // how often that was asked for
-  const numbered = () => [[...held, ++turn]];
+  let packed = []; // name of each widget whose values come together; null: not in links
+  let folded = new Set(); // names of the settings that are not in sight
+  let held = new Map(); // by name, what differs from its default, as far as the page has heard
+  let turn = 0; // how often all were asked for
 
-  window.gvDefaults = (pairs, examples) => {
-    packed = pairs;
-    held = pairs.map(([, value]) => value);
-    for (const [name, value] of pairs) defaults.set(name, value);
+  window.gvDefaults = (names, standards, hidden, examples) => {
+    packed = names;
+    folded = new Set(hidden);
+    for (const [name, value] of Object.entries(standards)) defaults.set(name, value);
     window.gvExamples(examples);
   };
 
-  function note(value, place) {
-    const [name, standard] = packed[place];
-    if (name !== null && held[place] !== value) gvLink(name, value, standard);
-    held[place] = value;
-  }
+  // One value holds the settings of many methods, by name: those that are not at their default.
+  const named = (values) => values.flatMap((value, place) =>
+    packed[place] === null ? [] : packed[place] ? [[packed[place], value]] : Object.entries(value));
 
   window.gvGather = (values) => {
-    values.forEach(note);
-    return numbered();
+    const standing = new Map(named(values));
+    for (const name of new Set([...held.keys(), ...standing.keys()])) {
+      const of = (all) => (all.has(name) ? all.get(name) : defaults.get(name));
+      if (of(standing) !== of(held)) gvLink(name, of(standing));
+    }
+    held = standing;
+    mark();
+    return [[...values, ++turn]];
   };
-  // Some have been moved; see `Packed.noted`.
-  window.gvNote = (places, values) => {
-    places.forEach((place, n) => note(values[n], place));
-    document.querySelector("#gv-moved").click();
-  };
-  window.gvNoted = async () => {
+  // Of many moves at once not every one is shown.
+  window.gvPaced = async (values) => {
+    const gathered = window.gvGather(values);
     await window.gvPace();
-    return numbered();
+    return gathered;
   };
 
-  window.gvLink = (name, value, standard) => {
+  // A method's setting may be nothing; for others that is no value.
+  window.gvLink = (name, value, standard = defaults.get(name)) => {
     defaults.set(name, standard);
-    window.gvSetting(name, value);
-    const text = String(value ?? "");
-    window.gvAddress(name, text === String(standard) ? "" : text);
+    const text = (value) => String(value ?? (name.includes(".") ? "none" : ""));
+    window.gvSetting(name, name.includes(".") ? value ?? "none" : value);
+    window.gvAddress(name, text(value) === text(standard) ? "" : text(value));
   };
+
+  // A fold says how much in it is not at its default.
+  function mark() {
+    const method = now.get("compressor") ?? defaults.get("compressor");
+    const isSeen = (name) => !name.includes(".") || name.startsWith(`${method}.`);
+    const changed = [...query.keys()].filter((name) => folded.has(name) && isSeen(name)).length;
+    const words = changed ? `" · ${changed} changed"` : "none";
+    document.querySelector("#gv-more")?.style.setProperty("--gv-changed", words);
+  }
 
   // Without a text the name leaves the address.
   window.gvAddress = (name, text) => {

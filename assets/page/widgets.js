@@ -32,8 +32,8 @@ document.addEventListener("keydown", (event) => {
   addEventListener("scroll", ({ target }) => { if (target.dataset?.more !== undefined) mark(target); }, true);
   new MutationObserver(() => {
     for (const row of document.querySelectorAll(".gv-sideways:not([data-more])")) {
-      mark(row);
-      sized.observe(row);
+      row.dataset.more = "";
+      sized.observe(row); // marks it once the page has its layout
       const changed = { childList: true, subtree: true, attributeFilter: ["hidden"] };
       new MutationObserver(() => mark(row)).observe(row, changed);
     }

@@ -20,7 +20,7 @@ from ..session.display import caveat, message
 from ..session.engine import Engine
 from ..session.first import RATIO as FIRST_RATIO
 from ..session.plans import RATIOS, Plan
-from ..session.request import RATIO
+from ..session.request import NONE, RATIO
 from ..session.rows import Asked
 from ..viewer import modules
 from . import notice
@@ -136,11 +136,11 @@ def wire(engine: Engine, shared: Shared, panel: Compare) -> list[Any]:
 
 def asked_with(shared: Shared, values: Values, methods: Sequence[str]) -> Asked:
     """What a comparison of these methods is made with."""
-    named = {name: values[widget] for name, widget in shared.settings.items()}
+    named = shared.named(values)
     path, question = named["clip"] or "", values[shared.question] or ""
     example = shared.examples.get(path)
     settings = {
-        name: value
+        name: NONE if value is None else value
         for name, value in named.items()
         if name not in CHOSEN and ("." not in name or name.split(".")[0] in methods)
     }

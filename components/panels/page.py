@@ -166,9 +166,11 @@ def _shared(
     words, methods, pinned = parts.talk, parts.results.compare, sides.panel()
     proof = parts.results.check
     ways = {"both": parts.habits.both, "remember": parts.habits.remember}
-    named = parts.settings.named()
+    named, own = parts.settings.named(), parts.settings.controls
     return Shared(
         settings={"clip": parts.clip.file} | named,
+        parts=own.parts,
+        defaults=own.defaults,
         question=words.question,
         notice=parts.notice,
         ready=parts.ready,
@@ -181,7 +183,7 @@ def _shared(
         habits=ways,
         examples={str(example.path): example for example in examples},
         recordings={entry.model: entry for entry in recordings},
-        packed=Packed([*named.values(), *ways.values(), words.question, pinned]),
+        packed=Packed([*named.values(), *own.parts, *ways.values(), words.question, pinned]),
         starters=(words.ask, methods.start, methods.sweep, *([proof.start] if proof else [])),
         stoppers=(words.stop, methods.stop, *([proof.stop] if proof else [])),
     )
@@ -200,9 +202,8 @@ def _wire(
     preview = Previews(engine, shared, parts.talk.stop, own.problem)
     compared = compare.wire(engine, shared, results.compare)
     keys = {"question": shared.question, "a": shared.pinned} | results.compare.named()
-    noted = [widget for moved in settings.previewed(parts.settings) for widget in moved]
-    named = {**shared.settings, **keys}
-    linked = link.LinkWidgets(named, noted, parts.unread, served)
+    named, moved = {**shared.settings, **keys}, settings.moved(parts.settings)
+    linked = link.LinkWidgets(named, moved, settings.FOLDED, parts.unread, served)
     tuned = [
         *settings.wire(engine, shared, parts.settings, preview),
         *sides.wire(engine, shared, own, preview, compared),

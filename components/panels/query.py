@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from contextlib import suppress
+from typing import Any, NamedTuple
 
 import gradio as gr
 
 from gleanvid.compressors import COMPRESSORS
 
 from ..session.examples import Example
-from ..session.request import AUTO, LONGEST, pinned_settings
-from .controls import Controls, chosen_method
-from .shared import Changes
+from ..session.request import LONGEST, RATIO, pinned_settings
+from .controls import Own
 
 VIEWS = ("kept", "heat", "ab", "groups", "original")  # of the viewer, which reads its own
 SHOWN_CHARS = 40  # of a value that is repeated to the person
+SWITCH = ".auto"  # "true" for None, "false" for what the slider says
+_SHORT = {"ratio": RATIO, "rho": RATIO}
 _CURRENT_NAMES = {  # of a setting that had another name when the link was copied
     f"{name}.{before}": f"{name}.{now}"
     for name, method in COMPRESSORS.items()
@@ -23,76 +25,77 @@ _CURRENT_NAMES = {  # of a setting that had another name when the link was copie
 }
 
 
-def link_changes(
-    query: Mapping[str, str],
-    named: Mapping[str, Any],
-    examples: Sequence[Example],
-    controls: Controls,
-) -> Changes:
-    """What a link sets, with the settings of its compressor shown."""
-    values = valid(query, named, examples)
-    changes = {named[name]: value for name, value in values.items()}
-    changes |= switched(values, controls)
-    method = query.get("compressor", "")
-    if method in COMPRESSORS:
-        given = {"value": changes[controls.ratio]} if controls.ratio in changes else {}
-        changes |= chosen_method(controls, method)
-        changes[controls.ratio] = changes[controls.ratio] | given
-    return changes
+class Links(NamedTuple):
+    """What links may say on this page."""
 
+    named: Mapping[str, Any]  # widgets by key
+    own: Mapping[str, Own]  # settings of methods by key
+    examples: Sequence[Example]
+    tabs: Sequence[str]
 
-def switched(values: Mapping[str, Any], controls: Controls) -> Changes:
-    """A setting that a link has a value for is not left to None, and its slider is seen."""
-    changes: Changes = {}
-    for key, switch in controls.switches.items():
-        name = ".".join(key)
-        off = not values.get(f"{name}.{AUTO}", True)
-        if off or (name in values and f"{name}.{AUTO}" not in values):
-            value = {"value": values[name]} if name in values else {}
-            changes |= {switch: False, controls.fields[key]: gr.update(visible=True, **value)}
-    return changes
+    def valid(self, query: Mapping[str, str]) -> dict[str, Any]:
+        """By key: what a link says that a widget could say, too."""
+        found = {}
+        for name, widget in self.named.items():
+            text = str(query.get(name, ""))
+            value = _read(name, widget, text, self.examples) if text else None
+            if value is not None:
+                found[name] = value
+        return found
 
+    def settings(self, query: Mapping[str, str]) -> dict[str, Any]:
+        """By key: what a link says of the methods' settings that they could be."""
+        found = {}
+        for name, text in query.items():
+            key = self.current(name, query)
+            with suppress(ValueError):
+                if key in self.own and text:
+                    found[key] = self.own[key].read(text)
+        for name, text in query.items():
+            key = self._switched(name, query)
+            if key in self.own and text == "true":
+                found[key] = None
+            elif key in self.own:
+                found.setdefault(key, self.own[key].declared.start)
+        return found
 
-def valid(
-    query: Mapping[str, str], named: Mapping[str, Any], examples: Sequence[Example]
-) -> dict[str, Any]:
-    """By key: what a link says that a widget could say, too."""
-    query = current(query)
-    found = {}
-    for name, widget in named.items():
-        text = str(query.get(name, ""))
-        value = _read(name, widget, text, examples) if text else None
-        if value is not None:
-            found[name] = value
-    return found
+    def unread(self, query: Mapping[str, str]) -> dict[str, str]:
+        """By key: what a link says of this page that nothing on it could.
 
+        A key that is none of ours may come from whoever passed the link on.
+        """
+        known, settings = self.valid(query), self.settings(query)
 
-def unread(
-    query: Mapping[str, str],
-    named: Mapping[str, Any],
-    examples: Sequence[Example],
-    tabs: Sequence[str],
-) -> dict[str, str]:
-    """By key: what a link says of this page that no widget of it could say.
+        def is_read(name: str, text: str) -> bool:
+            key = self.current(name, query)
+            if key in self.named:
+                return not text or (key in known and not _strange(self.named[key], text))
+            if key in self.own:
+                return not text or key in settings
+            if key in ("tab", "view"):
+                return text in (self.tabs if key == "tab" else VIEWS)
+            return key.split(".")[0] not in COMPRESSORS or bool(self._switched(name, query))
 
-    A key that is none of ours may come from whoever passed the link on.
-    """
-    known, found = valid(query, named, examples), {}
-    for name, text in query.items():
-        now = _CURRENT_NAMES.get(name, name)
-        if now in named:
-            is_read = not text or (now in known and not _strange(named[now], text))
-        elif now in ("tab", "view"):
-            is_read = text in (tabs if now == "tab" else VIEWS)
-        else:
-            is_read = now.split(".")[0] not in COMPRESSORS
-        if not is_read:
-            found[name] = text
-    return found
+        return {name: text for name, text in query.items() if not is_read(name, text)}
+
+    def current(self, name: str, query: Mapping[str, str]) -> str:
+        """The key that a name stands for: one of before, or ``tau`` of the link's method."""
+        if name in self.named:
+            return name
+        method = query.get("compressor") or self.named["compressor"].value
+        key = _SHORT.get(name, name)
+        key = _CURRENT_NAMES.get(key, key)
+        return f"{method}.{key}" if f"{method}.{key}" in self.own else key
+
+    def _switched(self, name: str, query: Mapping[str, str]) -> str:
+        """The setting whose switch a link of before names; empty where it is none."""
+        key = self.current(name.removesuffix(SWITCH), query)
+        is_switch = name.endswith(SWITCH) and key in self.own and self.own[key].declared.optional
+        return key if is_switch else ""
 
 
 def unread_value(found: Mapping[str, str]) -> dict[str, Any]:
-    """The value of the line that names what :func:`unread` found."""
+    """The value of the line that names what :meth:`Links.unread` found."""
     parts = [f"{name.replace('_', ' ')} “{_cut(text)}”" for name, text in found.items()]
     text = f"Not understood in this link: {', '.join(parts)}." if parts else ""
     return {"text": text, "names": [*found]}
@@ -100,11 +103,6 @@ def unread_value(found: Mapping[str, str]) -> dict[str, Any]:
 
 def _cut(text: str) -> str:
     return text if len(text) <= SHOWN_CHARS else f"{text[: SHOWN_CHARS - 1]}…"
-
-
-def current(query: Mapping[str, str]) -> dict[str, str]:
-    """The same under the names that settings have now."""
-    return {_CURRENT_NAMES.get(name, name): text for name, text in query.items()}
 
 
 def _strange(widget: Any, text: str) -> bool:

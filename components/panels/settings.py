@@ -17,7 +17,7 @@ from ..server.serving import Limits
 from ..session.engine import Engine
 from ..session.request import NEW_TOKENS, SEEDS
 from . import controls, habits
-from .shared import AT_ONCE, UNSEEN, Changes, Previews, Shared
+from .shared import AT_ONCE, Previews, Shared
 
 FRAMES = (4, 32)  # least and default number of sampled frames
 PIXELS = {  # most pixels of a frame, as the model sees it
@@ -28,9 +28,8 @@ PIXELS = {  # most pixels of a frame, as the model sees it
     "224 × 224": 224 * 224,
     "160 × 160": 160 * 160,
 }
+FOLDED = ("frames", "pixels", "seed", "temperature", "top_p", "new_tokens")  # of More settings
 CLIP = "Any video or GIF, up to {size} MB."
-PUSH = """(moved, other) =>
-  moved === null || document.activeElement?.type === "number" ? other : BOUND(moved, other)"""
 
 
 class Settings(NamedTuple):
@@ -53,7 +52,7 @@ class Settings(NamedTuple):
             "temperature": self.temperature,
             "top_p": self.top_p,
             "new_tokens": self.new_tokens,
-            **self.controls.named(),
+            "compressor": self.controls.method,
         }
 
 
@@ -68,15 +67,15 @@ def panel(
     methods: controls.Methods, start: str, ratio: float, model: gr.Dropdown, limits: Limits
 ) -> tuple[Settings, habits.Habits]:
     """``start`` and ``ratio``: what stands first; ``model``: the widget of :func:`model`."""
-    gr.Markdown("## Tune B", elem_classes="gv-heading")
+    heading("<h2>Tune B</h2>")
     method = controls.choice(methods, start)
-    share = controls.budget(methods[start], ratio)
-    in_the_open = controls.in_the_open(methods, start)
+    every = controls.own_settings(methods, start, ratio)
+    in_the_open = controls.part(methods, every, start, in_the_open=True)
     refused = controls.problem()
     live = habits.live()
-    with gr.Accordion("More settings", open=False):
-        folded = controls.more(methods, start)
-        gr.Markdown(f"### Clip\n{CLIP.format(size=limits.upload_mb)}", elem_classes="gv-heading")
+    with gr.Accordion("More settings", open=False, elem_id="gv-more"):
+        folded = controls.part(methods, every, start, in_the_open=False)
+        heading(f"<h3>Clip</h3><p>{CLIP.format(size=limits.upload_mb)}</p>")
         frames = gr.Slider(
             FRAMES[0],
             limits.max_frames,
@@ -93,7 +92,7 @@ def panel(
             info="At most, as the model sees it",
             interactive=True,
         )
-        gr.Markdown("### Answer", elem_classes="gv-heading")
+        heading("<h3>Answer</h3>")
         asks = habits.panel(live, str(model.value))
         seed = gr.Number(
             0,
@@ -105,8 +104,13 @@ def panel(
             elem_classes="gv-short",
         )
         sampled = sampling()
-    own = controls.Controls(method, share, [in_the_open, folded], refused)
+    own = controls.Controls(method, every, [in_the_open, folded], refused)
     return Settings(model, frames, pixels, seed, own, *sampled), asks
+
+
+def heading(markup: str) -> gr.HTML:
+    """The first screen has no Markdown: Gradio would load what renders and colours it."""
+    return gr.HTML(markup, js_on_load=None, apply_default_css=False, elem_classes="gv-heading")
 
 
 def sampling() -> tuple[gr.Slider, gr.Slider, gr.Slider]:
@@ -145,62 +149,29 @@ def sampling() -> tuple[gr.Slider, gr.Slider, gr.Slider]:
 def wire(engine: Engine, shared: Shared, panel: Settings, preview: Previews) -> list[Any]:
     """The events after which the tokens of other settings are shown."""
     own = panel.controls
-
-    def on_method(name: str) -> Changes:
-        return controls.chosen_method(own, name)
-
-    columns = [column for _, column in own.groups]
-    own.method.input(on_method, own.method, [own.ratio, *columns], **AT_ONCE)
-    for key, switch in own.switches.items():
-        switch.change(lambda on: gr.update(visible=not on), switch, own.fields[key], **AT_ONCE)
     # A clip may be encoded for minutes: the preview of another one ends it at once.
     clip = [own.method.input, panel.model.input, panel.frames.release, panel.pixels.input]
-    previews = [preview(partial(gr.on, clip))]
-    for moved in previewed(panel):
-        shared.noted(partial(gr.on, [widget.change for widget in moved]), moved)
-    for low, high in own.pairs:
-        raised = _push(low.input, PUSH.replace("BOUND", "Math.max"), low, high)
-        lowered = _push(high.input, PUSH.replace("BOUND", "Math.min"), high, low)
-        for pushed in (raised, lowered):
-            shared.noted(pushed.then, [low, high])
     # A slider changes many times while it is dragged; a newer preview ends the one before.
-    previews.append(preview.of_moves())
+    moves = [widget.change for widget in moved(panel)]
+    previews = [preview(partial(gr.on, clip)), preview.of_moves(partial(gr.on, moves))]
     viewer: Any = shared.viewer
-    viewer.show(_reading(engine, own), shared.runs, list(own.readouts.values()), **AT_ONCE)
+    viewer.show(_reading(engine), shared.runs, own.parts[0], **AT_ONCE)
     return previews
 
 
-def previewed(panel: Settings) -> list[list[Any]]:
-    """Widgets whose every change is followed by a preview, whoever made it; a method's together.
-
-    Pairs are not among them: one of the two may wait for the other to be pushed.
-    """
-    own = panel.controls
+def moved(panel: Settings) -> list[Any]:
+    """Widgets whose every change is followed by a preview, whoever made it."""
     words = [panel.seed, panel.temperature, panel.top_p, panel.new_tokens]  # other answers
-    paired = {widget for pair in own.pairs for widget in pair}
-    methods = ([widget for widget in held if widget not in paired] for held in own.by_method)
-    return [[own.ratio, *words], *filter(None, methods)]
+    return [*panel.controls.parts, *words]
 
 
-def _push(event: Any, script: str, moved: Any, other: Any) -> Any:
-    """Where a hand moves ``moved`` across ``other``, the other goes along.
-
-    What a link or a run of before brings is a pair already; its values come one by one.
-    """
-    return event(None, [moved, other], other, js=script, **UNSEEN)
-
-
-def _reading(engine: Engine, own: controls.Controls) -> Callable[[list[str]], Changes]:
+def _reading(engine: Engine) -> Callable[[list[str]], Any]:
     """Writes what the clip made of the settings, from the run in charge."""
 
-    def on_runs(ids: list[str]) -> Changes:
+    def on_runs(ids: list[str]) -> Any:
         run = engine.runs.get(ids[0]) if ids else None
-        if run is None:
-            return dict.fromkeys(own.readouts.values(), "")
-        chosen = str(run.compressor["name"])
-        if chosen not in COMPRESSORS:  # a chain of several
-            return dict.fromkeys(own.readouts.values(), "")
-        text = controls.readout(COMPRESSORS[chosen], run.compression)
-        return {line: text if name == chosen else "" for name, line in own.readouts.items()}
+        method = COMPRESSORS.get(str(run.compressor["name"])) if run else None
+        text = controls.readout(method, run.compression) if run and method else ""
+        return gr.update(readout=text)
 
     return on_runs

@@ -5,7 +5,6 @@ Handlers take and return dictionaries from widget to value, so no position stand
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -20,9 +19,10 @@ from ..session.asking import Habits
 from ..session.engine import Engine
 from ..session.examples import Example
 from ..session.recorded import Entry
-from ..session.request import RATIO, Request, Sides, chosen, pinned_settings, within
+from ..session.request import RATIO, Request, Sides, chosen, own_settings, pinned_settings, within
 from ..session.updates import PageUpdate
 from ..viewer.component import MaskViewer
+from .method_settings import MethodSettings
 
 # Gradio tells every output how far its event is, and searches the page for each: nothing shows it.
 UNSEEN: dict[str, Any] = {
@@ -35,8 +35,7 @@ AT_ONCE: dict[str, Any] = {"queue": False, "trigger_mode": "multiple", **UNSEEN}
 # The engine's line lets one at a time to the model and tells the others where they stand.
 IN_LINE: dict[str, Any] = {"concurrency_limit": None, **UNSEEN}
 GATHER = "(...values) => window.gvGather(values)"
-NOTE = "(...values) => window.gvNote(PLACES, values)"
-NOTED = "() => window.gvNoted()"
+PACED = "(...values) => window.gvPaced(values)"
 SHOWN = "() => window.gvShown()"
 UNREADABLE = "The settings of the page could not be read. Load it again."
 
@@ -47,30 +46,22 @@ Changes = dict[Any, Any]  # by widget: what it changes; the others stay
 class Packed:
     """The values of ``widgets`` as one value of :attr:`box`, in this order, and how often so far.
 
-    Gradio searches the whole page for each input of an event, and tells each how far the event is:
-    of 110 widgets a person would feel it. So a script keeps the values within the page, and the
-    event that follows has a single input. The event of a slider brings what may have changed.
+    Gradio searches the whole page for each input of an event, and tells each how far the event is.
+    So a script keeps the values within the page, and the event that follows has a single input.
     """
 
     def __init__(self, widgets: Sequence[Any]) -> None:
         self.widgets = list(widgets)
         self.box = gr.JSON(visible=False)
-        self.moved = gr.Button("Moved", visible="hidden", elem_id="gv-moved")
 
     def gathered(self, event: Callable[..., Any]) -> Any:
         """Puts all values into the box."""
         return event(None, self.widgets, self.box, js=GATHER, **UNSEEN)
 
-    def noted(self, event: Callable[..., Any], widgets: Sequence[Any]) -> Any:
-        """Puts the values of ``widgets`` into the page's memory, and presses :attr:`moved`."""
-        places = [self.widgets.index(widget) for widget in widgets]
-        script = NOTE.replace("PLACES", json.dumps(places))
-        return event(None, list(widgets), None, js=script, trigger_mode="multiple", **UNSEEN)
-
-    def paced(self) -> Any:
-        """Puts what the page has in mind into the box; of many moves at once not every one."""
+    def paced(self, event: Callable[..., Any]) -> Any:
+        """The same; of many events at once not every one."""
         how: Any = {"trigger_mode": "multiple", **UNSEEN}
-        return self.moved.click(None, None, self.box, js=NOTED, **how)
+        return event(None, self.widgets, self.box, js=PACED, **how)
 
     def read(self, values: Any) -> dict[Any, Any]:
         """By widget: what the box holds, checked by each widget as Gradio checks an input.
@@ -91,6 +82,8 @@ class Packed:
 
 def _typed(widget: Any, value: Any) -> Any:
     """A number as its box puts it once typing ends. Raises ``ValueError`` for what it cannot be."""
+    if isinstance(widget, MethodSettings):
+        return own_settings(value)
     if isinstance(widget, gr.Dropdown) and value not in [row[1] for row in widget.choices]:
         raise ValueError(f"{value!r} is not one of the choices")  # Gradio lets lists and None pass
     if not isinstance(widget, gr.Slider | gr.Number):
@@ -104,7 +97,9 @@ def _typed(widget: Any, value: Any) -> Any:
 class Shared:
     """Widgets that more than one panel reads or changes."""
 
-    settings: Mapping[str, Any]  # all that a request is made of, by name in a link
+    settings: Mapping[str, Any]  # what a request is made of, by name in a link
+    parts: Sequence[MethodSettings]  # the settings of methods that are not at their default
+    defaults: Mapping[str, Any]  # of the settings of methods, by name in a link
     question: gr.Textbox
     notice: gr.HTML
     ready: gr.HTML  # questions offered for the clip
@@ -140,21 +135,19 @@ class Shared:
         inputs = {self.packed.box, self.settings["clip"], self.runs, *also}
         return event(handler, inputs, list(outputs), **how)
 
-    def noted(self, event: Callable[..., Any], moved: Sequence[Any]) -> Any:
-        """See :meth:`Packed.noted`: all settings of the methods that ``moved`` are of, and all that
-        is no method's own."""
-        methods = {
-            widget: name.partition(".")[0] for name, widget in self.settings.items() if "." in name
-        }
-        meant = {methods.get(widget) for widget in moved} | {None}
-        return self.packed.noted(event, [w for w in self.packed.widgets if methods.get(w) in meant])
-
     def unpacked(self, values: Values) -> Values:
         """By widget: the inputs of :meth:`when`, those in the box among them."""
         return {**values, **self.packed.read(values[self.packed.box])}
 
+    def named(self, values: Values) -> dict[str, Any]:
+        """All settings as they stand, by name in a link."""
+        own = dict(self.defaults)
+        for part in self.parts:
+            own |= {name: value for name, value in values[part].items() if name in own}
+        return own | {name: values[widget] for name, widget in self.settings.items()}
+
     def request(self, values: Values) -> Request:
-        named = {name: values[widget] for name, widget in self.settings.items()}
+        named = self.named(values)
         make, method, ratio = self.maker(values), named["compressor"], named[RATIO]
         recording = self.recordings.get(named["model"])
         return Request(
@@ -183,7 +176,7 @@ class Shared:
 
     def maker(self, values: Values) -> Callable[[str, float], Compressor]:
         """Makes a method at a ratio, its other settings as they stand in the sidebar."""
-        named = {name: values[widget] for name, widget in self.settings.items()}
+        named = self.named(values)
 
         def make(method: str, ratio: float) -> Compressor:
             prefix = f"{method}."
@@ -280,9 +273,9 @@ class Previews:
         """``live``: whether it may be answered, too."""
         return self._after(self.shared.packed.gathered(event), live)
 
-    def of_moves(self) -> Any:
-        """The tokens while sliders are moved; see :meth:`Packed.noted`."""
-        moved = self._after(self.shared.packed.paced(), live=True)
+    def of_moves(self, event: Callable[..., Any]) -> Any:
+        """The tokens while settings are moved, at the pace at which they can be shown."""
+        moved = self._after(self.shared.packed.paced(event), live=True)
         moved.then(None, None, None, js=SHOWN, **UNSEEN)
         return moved
 

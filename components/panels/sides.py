@@ -16,7 +16,7 @@ from gleanvid.compressors import COMPRESSORS
 
 from ..session.engine import Engine
 from ..session.request import ALL_TOKENS, RATIO
-from .controls import Controls, chosen_method, given_settings
+from .controls import Controls, given_settings
 from .shared import AT_ONCE, Changes, Previews, Shared, Values
 
 
@@ -43,27 +43,26 @@ class Chosen:
     controls: Controls
     wanted: gr.State  # the method that was picked in the title of A
 
-    @property
-    def widgets(self) -> list[Any]:
-        """The settings of B."""
-        groups = [group for _, group in self.controls.groups]
-        return list(dict.fromkeys([*self.controls.widgets, *groups]))
-
     def settings_of(self, run_id: Any) -> Mapping[str, Any] | None:
         run = self.engine.runs.get(str(run_id)) if run_id else None
         known = run is not None and run.compressor.get("name") in COMPRESSORS
         return run.compressor if run is not None and known else None
 
-    def stand(self, a: Mapping[str, Any] | None, b: Mapping[str, Any] | None) -> Changes:
+    def stand(
+        self, a: Mapping[str, Any] | None, b: Mapping[str, Any] | None, values: Values
+    ) -> Changes:
         """The settings of both sides where the page holds them."""
         changes = {} if a is None else {self.shared.pinned: pinned(a)}
-        return changes if b is None else changes | given_settings(self.controls, b)
+        if b is None:
+            return changes
+        stood = {key: value for part in self.controls.parts for key, value in values[part].items()}
+        return changes | given_settings(self.controls, b, stood)
 
     def on_pair(self, event: gr.EventData, values: Values) -> Changes:
         """A keeps what stands there now; the settings of the page become those of B."""
         ids = [getattr(event, side, None) for side in ("a", "b")]
         a, b = map(self.settings_of, ids)
-        changes = self.stand(a, b)
+        changes = self.stand(a, b, values)
         others = [run_id for run_id in values[self.shared.runs] if run_id not in ids]
         if a is not None and b is not None:
             order = list(dict.fromkeys(str(run_id) for run_id in reversed(ids)))
@@ -81,8 +80,7 @@ class Chosen:
         if name not in COMPRESSORS:
             return gr.skip()
         if getattr(event, "side", "") == "b":
-            changes = {self.controls.method: name, self.wanted: ""}
-            return changes | chosen_method(self.controls, name)
+            return {self.controls.method: name, self.wanted: ""}
         return {self.wanted: name}
 
     def on_wanted(self, values: Values) -> Changes:
@@ -90,13 +88,13 @@ class Chosen:
         if not values[self.wanted]:
             return gr.skip()
         values = self.shared.unpacked(values)
-        ratio = values[self.shared.settings[RATIO]]
+        ratio = self.shared.named(values)[RATIO]
         compressor = self.shared.maker(values)(values[self.wanted], ratio)
         return {self.shared.pinned: pinned(compressor.settings())}
 
-    def on_compared(self, ids: list[str]) -> Changes:
-        b, a = map(self.settings_of, [*ids, None, None][:2])
-        return self.stand(a, b) or gr.skip()
+    def on_compared(self, values: Values) -> Changes:
+        b, a = map(self.settings_of, [*values[self.shared.runs], None, None][:2])
+        return self.stand(a, b, values) or gr.skip()
 
     def on_clear(self, values: Values) -> Changes:
         return {self.shared.runs: list(values[self.shared.runs])[:2]}
@@ -115,7 +113,7 @@ def wire(
     """
     viewer: Any = shared.viewer
     chosen = Chosen(engine, shared, controls, wanted=gr.State(""))
-    wanted, widgets, inputs = chosen.wanted, chosen.widgets, {shared.runs}
+    wanted, widgets, inputs = chosen.wanted, controls.widgets, {shared.runs, *controls.parts}
     outputs = [shared.pinned, shared.runs, shared.question, *widgets]
     moved = [
         event(chosen.on_pair, inputs, outputs, **AT_ONCE)
@@ -126,6 +124,6 @@ def wire(
     forgotten = viewer.clear(chosen.on_clear, inputs, [shared.runs], **AT_ONCE)
     preview(forgotten.success)
     for event in compared:
-        stood = event.then(chosen.on_compared, shared.runs, [shared.pinned, *widgets], **AT_ONCE)
+        stood = event.then(chosen.on_compared, inputs, [shared.pinned, *widgets], **AT_ONCE)
         shared.packed.gathered(stood.then)
     return [preview(event.success) for event in (*moved, to_a)]

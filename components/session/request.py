@@ -21,7 +21,7 @@ LONGEST = 10_000  # characters of a question
 PINNED_CHARS = 10_000  # of JSON with settings
 SEEDS = 2**31 - 1
 NEW_TOKENS = (1, 64, 256)  # least, default and greatest length of an answer
-AUTO = "auto"  # what marks the switch of a setting that is None while it is on
+NONE = "none"  # what a link says for None
 ALL_TOKENS: Mapping[str, Any] = {"name": "full"}
 RATIO = "retention_ratio"  # the setting that all compressors share
 NO_CLIP = "Choose a clip first: upload one, or take an example."
@@ -110,21 +110,33 @@ class Sides:
         return bool(words) and run.question.strip() == words and all(same)
 
 
+def own_settings(value: Any) -> dict[str, Any]:
+    """By key: settings of methods, as a page sends them; each method checks the values of its own.
+
+    Raises ``TypeError`` for what is no mapping of plain values.
+    """
+    if not isinstance(value, dict):
+        raise TypeError("settings come by name")
+    for one in value.values():
+        if not isinstance(one, bool | int | float | str | None):
+            raise TypeError(f"{type(one).__name__} is no setting")
+    return value
+
+
 def chosen(
     methods: Mapping[str, type[Compressor]], name: str, values: Mapping[str, Any]
 ) -> Compressor:
     """The compressor of these settings. Raises ``ValueError`` naming a bad one."""
     if name not in methods:
         raise ValueError(f"compressor={name!r} must be one of {', '.join(methods)}")
-    settings: dict[str, Any] = {}
-    for setting, (_, kind, declared) in declared_settings(methods[name]).items():
-        value = None if values.get(f"{setting}.{AUTO}") else values.get(setting)
-        if setting == RATIO and not has_free_ratio(methods[name]):
-            continue
-        if value is None and not declared.optional:
-            raise ValueError(f"{setting} is empty; it must be {declared.describe_range()}")
-        settings[setting] = int(value) if kind is int and value is not None else value
-    return methods[name](**settings)
+    method, settings = methods[name], {}
+    for setting, (default, kind, _) in declared_settings(method).items():
+        value = values.get(setting, default)
+        whole = kind is int and isinstance(value, float) and value.is_integer()
+        settings[setting] = int(value) if whole else value
+    if not has_free_ratio(method):
+        del settings[RATIO]
+    return method(**settings)
 
 
 def has_free_ratio(method: type[Compressor]) -> bool:

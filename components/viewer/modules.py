@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import json
 from hashlib import sha256
+from typing import Any
 
 from ..places import ASSETS
 
-FOLDERS = ("viewer", "results")  # of the assets
+FOLDERS = ("viewer", "tuning", "results")  # of the assets
 TEXTS = {
     f"{folder}/{path.name}": path.read_bytes()
     for folder in FOLDERS
@@ -34,18 +35,22 @@ def script(name: str) -> str:
     return f'`${{window.gradio_config?.root ?? ""}}/{address(name)}`'
 
 
-def mounting(name: str) -> str:
-    """What mounts a module: its ``mount`` gets what Gradio gives the script."""
+def mounting(name: str, **fixed: Any) -> str:
+    """What mounts a module: its ``mount`` gets what Gradio gives the script, and what is ``fixed``.
+
+    What never changes is no property of the component: Gradio forgets those of one that is
+    hidden when an event leaves it as it is.
+    """
     return f"""
 import({script(name)}).then(
-  (module) => module.mount({{ element, props, watch }}),
+  (module) => module.mount({{ element, props, watch, ...{json.dumps(fixed)} }}),
   (error) => console.error(error),
 );
 """
 
 
 def early() -> str:
-    """Markup that has the viewer's modules fetched while Gradio still builds the page."""
-    names = (name for name in TEXTS if name.startswith("viewer/"))
+    """Markup that has what stands in sight fetched while Gradio still builds the page."""
+    names = (name for name in TEXTS if not name.startswith("results/"))
     link = '<link rel="modulepreload" fetchpriority="low" href={}>'
     return "".join(link.format(json.dumps(address(name))) for name in names)

@@ -55,21 +55,21 @@ def test_a_table_names_the_settings_that_it_hangs_on_and_no_others(tmp_path):
     }
     settings |= {"gleanvid.tau": 4.0, "vcast.window": 3}
     shared = SimpleNamespace(
-        settings={name: f"box {name}" for name in settings},
+        named=lambda values: settings,
         question="question",
         examples={clip: example},
     )
-    values = {f"box {name}": value for name, value in settings.items()}
-    asked = asked_with(shared, values | {"question": "What moves?"}, ["gleanvid"])
+    asked = asked_with(shared, {"question": "What moves?"}, ["gleanvid"])
     assert asked.settings == {
         "clip": "folder/square.mp4", "model": "builtin", "frames": 8, "gleanvid.tau": 4.0,
         "question": "What moves?",
     }  # fmt: skip
     assert (asked.clip, asked.expected) == ("square.mp4", "a square")
-    other = asked_with(shared, values | {"question": "Why?"}, ["gleanvid"])
+    other = asked_with(shared, {"question": "Why?"}, ["gleanvid"])
     assert other.expected is None and asked.caveat == other.caveat == ""
-    own = values | {"question": "Why?", "box clip": str(tmp_path / "own.mp4")}
-    unknown = asked_with(shared, own, ["gleanvid"])
+    settings["clip"] = str(tmp_path / "own.mp4")
+    unknown = asked_with(shared, {"question": "Why?"}, ["gleanvid"])
     assert unknown.caveat == KNOWS_GLIMPSE
     assert table_view([Row("All tokens")], unknown)["asked"]["caveat"] == KNOWS_GLIMPSE
-    assert asked_with(shared, own | {"box model": "real"}, []).caveat == ""
+    settings["model"] = "real"
+    assert asked_with(shared, {"question": "Why?"}, []).caveat == ""

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from components.panels import controls
-from components.session.request import AUTO, RATIO, chosen
+from components.session.request import RATIO, chosen, own_settings
 from gleanvid import COMPRESSORS
 from gleanvid.compressors.base import declared_settings
 from gleanvid.types import Compression
@@ -17,52 +17,64 @@ from gleanvid.types import Compression
 def panel():
     with gr.Blocks():
         method = controls.choice(COMPRESSORS, "gleanvid")
-        ratio = controls.budget(COMPRESSORS["gleanvid"], 0.25)
-        parts = [shown(COMPRESSORS, "gleanvid") for shown in (controls.in_the_open, controls.more)]
-        return controls.Controls(method, ratio, parts, controls.problem())
+        own = controls.own_settings(COMPRESSORS, "gleanvid", 0.25)
+        places = (True, False)
+        parts = [controls.part(COMPRESSORS, own, "gleanvid", in_the_open=place) for place in places]
+        return controls.Controls(method, own, parts, controls.problem())
 
 
 def made(panel, name, **changed):
     """The compressor once ``name`` is chosen and some of its settings are changed."""
-    own = {key.removeprefix(f"{name}."): item.value for key, item in panel.named().items()}
-    for setting in changed:
-        own.pop(f"{setting}.{AUTO}", None)
+    own = {
+        key.removeprefix(f"{name}."): value
+        for key, value in panel.defaults.items()
+        if key.startswith(f"{name}.")
+    }
     return chosen(COMPRESSORS, name, own | changed)
 
 
+def fields(panel, name):
+    """By setting: what the browser draws for this method."""
+    drawn = {key: field for part in panel.parts for key, field in part.fields.items()}
+    return {
+        key.removeprefix(f"{name}."): drawn[key] for part in panel.parts for key in part.shown[name]
+    }
+
+
 @pytest.mark.parametrize("name", COMPRESSORS)
-def test_every_declared_setting_has_one_widget_that_begins_at_its_default(panel, name):
-    for setting, (default, _, declared) in declared_settings(COMPRESSORS[name]).items():
-        if setting == RATIO:
-            continue
-        widget = panel.fields[name, setting]
-        assert widget.value == (declared.start if default is None else default)
-        assert widget.info == declared.help
+def test_every_declared_setting_is_drawn_once_and_begins_at_its_default(panel, name):
+    declared = declared_settings(COMPRESSORS[name])
+    keys = [key for part in panel.parts for key in part.shown[name]]
+    assert len(keys) == len(set(keys)) == len(declared) - (name == "full")
+    for setting, field in fields(panel, name).items():
+        default, _, spec = declared[setting]
+        assert field["default"] == (0.25 if setting == RATIO else default)
+        assert field["help"] == spec.help
         if default is None:
-            assert panel.switches[name, setting].value is True and not widget.visible
+            assert field["optional"] == spec.optional and field["start"] == spec.start
 
 
 @pytest.mark.parametrize("name", COMPRESSORS)
 def test_every_number_but_a_seed_is_a_slider_with_ends_its_method_takes(panel, name):
-    for setting, (_, kind, declared) in declared_settings(COMPRESSORS[name]).items():
-        if setting in (RATIO, "seed") or kind in (bool, str):
+    for setting, field in fields(panel, name).items():
+        _, kind, declared = declared_settings(COMPRESSORS[name])[setting]
+        if setting == "seed" or kind in (bool, str):
             continue
-        widget = panel.fields[name, setting]
-        assert isinstance(widget, gr.Slider), setting
-        assert widget.maximum == declared.high
-        assert declared.accepts(widget.minimum, kind) and declared.accepts(widget.maximum, kind)
-        stops = (widget.value - widget.minimum) / widget.step
+        assert field["kind"] == "slider", setting
+        assert field["high"] == declared.high
+        assert declared.accepts(field["low"], kind) and declared.accepts(field["high"], kind)
+        begin = declared.start if field["default"] is None else field["default"]
+        stops = (begin - field["low"]) / field["step"]
         assert stops == pytest.approx(round(stops), abs=1e-6), "a browser would move the default"
 
 
 def test_gleanvid_shows_its_weights_and_tau_at_once_and_folds_the_rest(panel):
-    shown, folded = (
-        [key for name, key in part.fields if name == "gleanvid"] for part in panel.parts
-    )
-    assert shown == ["alpha_min", "alpha_max", "tau"]
-    assert "debias_rank" in folded
-    tau = panel.fields["gleanvid", "tau"]
-    assert (tau.label, tau.minimum, tau.maximum, tau.step) == ("tau", 0.5, 20, 0.5)
+    shown, folded = (part.shown["gleanvid"] for part in panel.parts)
+    assert shown == [RATIO, "gleanvid.alpha_min", "gleanvid.alpha_max", "gleanvid.tau"]
+    assert "gleanvid.debias_rank" in folded
+    tau = fields(panel, "gleanvid")["tau"]
+    assert [tau[name] for name in ("label", "low", "high", "step")] == ["tau", 0.5, 20, 0.5]
+    assert fields(panel, "gleanvid")["alpha_min"]["at_most"] == "gleanvid.alpha_max"
 
 
 @pytest.mark.parametrize(
@@ -114,9 +126,21 @@ def test_a_bad_setting_is_named(panel, wrong):
         made(panel, "gleanvid", **wrong)
 
 
-@pytest.mark.parametrize("name", COMPRESSORS)
-def test_only_the_chosen_method_shows_its_settings(panel, name):
-    changes = controls.chosen_method(panel, name)
-    for other, group in panel.groups:
-        assert changes[group]["visible"] == (other == name)
-    assert changes[panel.ratio]["visible"] == (name != "full")
+@pytest.mark.parametrize(
+    "sent", [None, [], "tau", {"gleanvid.tau": [3]}, {"gleanvid.tau": {"value": 3}}]
+)
+def test_what_no_page_would_send_is_refused(sent):
+    with pytest.raises(TypeError):
+        own_settings(sent)
+
+
+def test_a_run_brings_its_settings_and_those_of_other_methods_stay(panel):
+    stood = {"gleanvid.tau": 9.0, "vcast.temperature": 3.0, RATIO: 0.5}
+    run = COMPRESSORS["gleanvid"](0.1, alpha_min=0.3)
+    changes = controls.given_settings(panel, run.settings(), stood)
+    open_part, folded = panel.parts
+    assert changes[panel.method] == "gleanvid"
+    assert changes[open_part] == {RATIO: 0.1, "gleanvid.alpha_min": 0.3}
+    assert changes[folded] == {"vcast.temperature": 3.0}
+    full = controls.given_settings(panel, COMPRESSORS["full"]().settings(), stood)
+    assert full[open_part][RATIO] == 0.5, "all tokens have no ratio of their own"

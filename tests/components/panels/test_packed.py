@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from types import SimpleNamespace
 
 import gradio as gr
 import pytest
 
-from components.panels.shared import Packed
+from components.panels.method_settings import MethodSettings
+from components.panels.shared import Packed, Shared
 
 
 @pytest.fixture
@@ -52,3 +54,14 @@ def test_what_no_widget_would_send_is_refused(packed, values):
 )
 def test_a_number_is_taken_as_its_box_will_put_it(packed, typed, taken):
     assert next(iter(packed.read([typed, "builtin", "Why?", False, 1]).values())) == taken
+
+
+def test_settings_of_methods_cannot_pass_for_others():
+    """A page may send any name: it sets no clip and no model."""
+    with gr.Blocks():
+        part = MethodSettings(fields={"gleanvid.tau": {}}, shown={}, method="gleanvid")
+        model = gr.Dropdown([("Built-in", "builtin")], value="builtin")
+    page = SimpleNamespace(settings={"model": model}, parts=[part], defaults={"gleanvid.tau": 4.0})
+    sent = {"gleanvid.tau": 2, "model": "evil", "clip": "/etc/passwd"}
+    named = Shared.named(page, {model: "builtin", part: sent})
+    assert named == {"gleanvid.tau": 2, "model": "builtin"}

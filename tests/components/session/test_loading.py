@@ -50,11 +50,11 @@ def test_a_page_opens_with_what_its_server_runs(site):
     told = GleanVID(0.25, tau=3.0).settings()
     served = engine, build_app(engine, examples=examples, served=told), examples
     changed = loaded(served)
-    assert changed["gv-of-retention_ratio"]["value"] == 0.25
-    assert changed["gv-of-gleanvid.tau"]["value"] == 3.0
+    assert changed["gv-open"] == {"retention_ratio": 0.25, "gleanvid.tau": 3.0}
     assert changed["Share kept"] == [0.25]
     assert changed["gv-tokens"]["value"] is None and not changed["gv-budget"]["visible"]
-    assert loaded(served, retention_ratio="0.5")["gv-of-retention_ratio"] == 0.5
+    linked = loaded(served, retention_ratio="0.5")["gv-open"]
+    assert linked == {"retention_ratio": 0.5, "gleanvid.tau": 3.0}
     assert any("gvOpenLink(kept, true)" in str(fn.js) for fn in served[1].fns.values())
 
 
