@@ -53,7 +53,6 @@
       if (of(standing) !== of(held)) gvLink(name, of(standing));
     }
     held = standing;
-    mark();
     return [[...values, ++turn]];
   };
   // Of many moves at once not every one is shown.
@@ -75,14 +74,16 @@
   function mark() {
     const method = now.get("compressor") ?? defaults.get("compressor");
     const isSeen = (name) => !name.includes(".") || name.startsWith(`${method}.`);
-    const changed = [...query.keys()].filter((name) => folded.has(name) && isSeen(name)).length;
-    const words = changed ? `" · ${changed} changed"` : "none";
-    document.querySelector("#gv-more")?.style.setProperty("--gv-changed", words);
+    const changed = [...query.keys()].filter((name) => folded.has(name) && isSeen(name));
+    const fold = document.querySelector("#gv-more");
+    fold?.style.setProperty("--gv-changed", changed.length ? `" · ${changed.length} changed"` : "none");
+    fold?.setAttribute("data-changed", changed.join(" "));
   }
 
   // Without a text the name leaves the address.
   window.gvAddress = (name, text) => {
     text === "" ? query.delete(name) : query.set(name, text);
+    mark();
     clearTimeout(timer);
     timer = setTimeout(write, 300);
   };

@@ -53,3 +53,18 @@ new MutationObserver(() => {
     arrow.setAttribute("aria-label", `Reset ${title} to its default`);
   }
 }).observe(document.documentElement, { childList: true, subtree: true });
+
+// A fold of Gradio's does not say whether it is open.
+(() => {
+  const say = () => {
+    for (const head of document.querySelectorAll("button.label-wrap"))
+      head.setAttribute("aria-expanded", String(head.classList.contains("open")));
+  };
+  document.addEventListener("click", () => setTimeout(say), true);
+  const first = new MutationObserver(() => {
+    if (!document.querySelector("button.label-wrap")) return;
+    say();
+    first.disconnect();
+  });
+  first.observe(document.documentElement, { childList: true, subtree: true });
+})();

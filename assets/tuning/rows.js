@@ -11,22 +11,41 @@ import { make } from "../viewer/words.js";
  * @typedef {(value: any, push?: boolean) => void} Set
  */
 
+const TYPING_MS = 500; // of a number that is typed every digit would be one
+const KINDS = { slider, number, list, switch: toggle };
+
 /**
  * @param {Field} field
  * @param {Set} set
  */
 export function row(field, set) {
-  const { node, show } = field.optional ? optional(field, set) : KINDS[field.kind](field, set);
+  const { node, show } = (field.optional ? optional : KINDS[field.kind])(field, set);
   if (!field.readout) return { key: field.key, node, show };
   const line = Object.assign(make("p", "gv-readout"), { role: "status" });
   const both = make("div", "gv-setting", "", node, line);
   return { key: field.key, node: both, show: (value, text) => { show(value); line.textContent = text; } };
 }
 
-const KINDS = { slider, number, list, switch: toggle };
-const input = (type, label) => Object.assign(document.createElement("input"), { type, ariaLabel: label });
-const helped = (node, help) => Object.assign(node, { ariaDescription: help });
+const input = (type, label, help) =>
+  Object.assign(document.createElement("input"), { type, ariaLabel: label, ariaDescription: help });
 const meaning = (help) => make("p", "gv-meaning", help);
+
+/**
+ * Name, arrow and what else stands in the first line.
+ * @param {Field} field
+ * @param {Set} set
+ */
+function head(field, set, ...others) {
+  const reset = make("button", "gv-reset", "↺");
+  Object.assign(reset, { type: "button", ariaLabel: `Reset ${field.label} to its default` });
+  const node = make("div", "gv-setting-head", "", make("span", "gv-setting-name", field.label), reset, ...others);
+  reset.addEventListener("click", () => {
+    set(field.default, true);
+    const { parentElement: place } = node; // the arrow is gone
+    (place.querySelector("input[type=range]") ?? place.querySelector("input, select"))?.focus();
+  });
+  return { node, show(value) { reset.style.visibility = value === field.default ? "hidden" : ""; } };
+}
 
 /**
  * @param {Field} field
@@ -34,22 +53,17 @@ const meaning = (help) => make("p", "gv-meaning", help);
  */
 function slider(field, set) {
   const { label, help, low, high, step } = field;
-  const range = helped(Object.assign(input("range", `range slider for ${label}`), { min: low, max: high, step }), help);
+  const range = Object.assign(input("range", `range slider for ${label}`, help), { min: low, max: high, step });
   const typed = box(field, set);
-  const reset = Object.assign(make("button", "gv-reset", "↺"), { type: "button", ariaLabel: `Reset ${label} to its default` });
+  const top = head(field, set, typed.node);
   range.addEventListener("input", () => set(Number(range.value), true));
-  reset.addEventListener("click", () => {
-    set(field.default, true);
-    range.focus();
-  });
-  const head = make("div", "gv-setting-head", "", make("span", "gv-setting-name", label), typed.node, reset);
   return {
-    node: make("div", "gv-setting", "", head, meaning(help), range),
+    node: make("div", "gv-setting", "", top.node, meaning(help), range),
     show(value) {
       range.value = value;
       range.style.setProperty("--range_progress", `${(100 * (value - low)) / (high - low)}%`);
       typed.show(value);
-      reset.style.visibility = value === field.default ? "hidden" : "";
+      top.show(value);
     },
   };
 }
@@ -60,25 +74,27 @@ function slider(field, set) {
  */
 function number(field, set) {
   const typed = box(field, set);
-  helped(typed.node, field.help);
-  const head = make("div", "gv-setting-head", "", make("span", "gv-setting-name", field.label), typed.node);
-  return { node: make("div", "gv-setting", "", head, meaning(field.help)), show: typed.show };
+  const top = head(field, set, typed.node);
+  const show = (value) => { typed.show(value); top.show(value); };
+  return { node: make("div", "gv-setting", "", top.node, meaning(field.help)), show };
 }
 
 /**
- * A number that is typed: what is out of range moves into it once typing ends.
+ * A number that is typed: it counts once typing rests, and moves into its range once it ends.
  * @param {Field} field
  * @param {Set} set
  */
-function box({ label, low, high, step, whole }, set) {
-  const node = Object.assign(input("number", `number input for ${label}`), { min: low ?? "", max: high ?? "", step });
-  let shown = "";
+function box({ label, help, low, high, step, whole }, set) {
+  const node = Object.assign(input("number", `number input for ${label}`, help), { min: low ?? "", max: high ?? "", step });
   const within = (value) => Math.min(Math.max(whole ? Math.round(value) : value, low ?? -Infinity), high ?? Infinity);
+  let [shown, typing] = ["", 0];
   node.addEventListener("input", () => {
+    clearTimeout(typing);
     const value = node.valueAsNumber;
-    if (within(value) === value) set(value);
+    if (within(value) === value) typing = window.setTimeout(() => set(value), TYPING_MS);
   });
   node.addEventListener("change", () => {
+    clearTimeout(typing);
     if (Number.isFinite(node.valueAsNumber)) set(within(node.valueAsNumber), true);
     node.value = shown;
   });
@@ -86,7 +102,7 @@ function box({ label, low, high, step, whole }, set) {
     node,
     show(value) {
       shown = String(value);
-      if (document.activeElement !== node || node.valueAsNumber !== value) node.value = shown;
+      if (document.activeElement !== node) node.value = shown;
     },
   };
 }
@@ -95,44 +111,51 @@ function box({ label, low, high, step, whole }, set) {
  * @param {Field} field
  * @param {Set} set
  */
-function list({ label, help, choices }, set) {
-  const options = choices.map((value) => Object.assign(make("option", "", value), { value }));
+function list(field, set) {
+  const options = field.choices.map((value) => Object.assign(make("option", "", value), { value }));
   const menu = make("select", "", "", ...options);
+  Object.assign(menu, { ariaLabel: field.label, ariaDescription: field.help });
   menu.addEventListener("change", () => set(menu.value));
-  const node = make("label", "gv-setting", "", make("span", "gv-setting-name", label), meaning(help), menu);
-  return { node, show(value) { menu.value = value; } };
+  const top = head(field, set);
+  const show = (value) => { menu.value = value; top.show(value); };
+  return { node: make("div", "gv-setting", "", top.node, meaning(field.help), menu), show };
 }
 
 /**
  * @param {Field} field
  * @param {Set} set
  */
-function toggle({ label, help }, set) {
-  const tick = input("checkbox", label);
-  tick.addEventListener("change", () => set(tick.checked));
-  const node = make("label", "gv-setting", "", make("span", "gv-tick", "", tick, label), meaning(help));
-  helped(tick, help);
-  return { node, show(value) { tick.checked = value; } };
+function toggle(field, set) {
+  const tick = ticked(field.label, field.help, set);
+  const top = head(field, set);
+  top.node.firstChild.replaceWith(tick.node);
+  const show = (value) => { tick.show(value); top.show(value); };
+  return { node: make("div", "gv-setting", "", top.node, meaning(field.help)), show };
 }
 
 /**
- * A switch with the words for None; once it is off, what stood there before.
+ * A switch with the words for None; once it is off, a slider that begins where it was before.
  * @param {Field} field
  * @param {Set} set
  */
 function optional(field, set) {
-  const words = `${field.label}: ${field.optional}`;
   let last = field.start;
-  const tick = input("checkbox", words);
-  const inner = KINDS[field.kind]({ ...field, default: field.default ?? field.start }, set);
-  tick.addEventListener("change", () => set(tick.checked ? null : last));
+  const first = ticked(`${field.label}: ${field.optional}`, field.help, (isNone) => set(isNone ? null : last));
+  const inner = KINDS[field.kind](field, set);
   return {
-    node: make("div", "gv-setting", "", make("label", "gv-tick", "", tick, words), inner.node),
+    node: make("div", "gv-setting", "", first.node, inner.node),
     show(value) {
-      tick.checked = value === null;
+      first.show(value === null);
       inner.node.hidden = value === null;
       last = value ?? last;
-      inner.show(last);
+      if (value !== null) inner.show(value);
     },
   };
+}
+
+// A switch with its name beside it.
+function ticked(words, help, act) {
+  const tick = input("checkbox", words, help);
+  tick.addEventListener("change", () => act(tick.checked));
+  return { node: make("label", "gv-tick", "", tick, words), show(value) { tick.checked = value; } };
 }

@@ -80,6 +80,7 @@ function costLine(answer) {
   return line;
 }
 
+/** @param {Answer} answer */
 function staleLine({ model }, again) {
   const button = Object.assign(make("button", "gv-again", "Ask again"), { type: "button" });
   button.addEventListener("click", again);

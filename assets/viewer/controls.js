@@ -65,7 +65,7 @@ export class Controls {
     if (viewer.b === null) return;
     const wasSame = viewer.a === viewer.b;
     viewer.choosePair(viewer.b, viewer.b);
-    viewer.say(momentWords(viewer.shown()));
+    viewer.telling.say(momentWords(viewer.shown()));
     if (!wasSame) viewer.tellServer("pin", viewer.pair);
   }
 

@@ -66,13 +66,13 @@ function hasOwnUse(target, key) {
 
 function view(viewer, kind) {
   viewer.chooseView(kind);
-  if (viewer.kind === kind) viewer.say(viewer.root.querySelector(".gv-what").textContent);
+  if (viewer.kind === kind) viewer.telling.say(viewer.root.querySelector(".gv-what").textContent);
 }
 
 function fade(viewer, by) {
   viewer.strength.value = Number(viewer.strength.value) + by;
   viewer.redraw();
-  viewer.say(`Overlay ${viewer.strength.value} %`);
+  viewer.telling.say(`Overlay ${viewer.strength.value} %`);
 }
 
 // The next choice of a list, as a hand on it would make it.
@@ -80,10 +80,10 @@ function cycle(viewer, name, by) {
   const select = viewer.controls.pick(name);
   const values = [...select.options].map((option) => option.value).filter((value) => !value.startsWith("run:"));
   if (values.length < 2)
-    return viewer.say((name === "b" && viewer.controls.missing("ab")) || "There is no other choice.");
+    return viewer.telling.say((name === "b" && viewer.controls.missing("ab")) || "There is no other choice.");
   select.value = values[(values.indexOf(select.value) + by + values.length) % values.length];
   if (name === "score") viewer.kind = "heat";
   select.dispatchEvent(new Event("change"));
   const chosen = select.selectedOptions[0].textContent;
-  viewer.say(`${select.previousElementSibling.textContent}: ${chosen}`);
+  viewer.telling.say(`${select.previousElementSibling.textContent}: ${chosen}`);
 }

@@ -24,7 +24,7 @@ export function mount({ element, props, watch, trigger }) {
   follow(viewer);
   const offer = () => viewer.offer(props.choices);
   const answer = () => viewer.loadAnswers(props.answers);
-  const wait = () => viewer.wait(props.pending);
+  const wait = () => viewer.telling.wait(props.pending);
   const load = () => viewer.load(props.value);
   let newest = 0;
   const inTurn = (act) => () => {

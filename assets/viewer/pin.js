@@ -19,7 +19,7 @@ export class Pin {
     this.token = token === this.token ? -1 : token;
     this.show(viewer.shown());
     viewer.redraw();
-    viewer.say(this.token < 0 ? "Unpinned." : this.panel.innerText);
+    viewer.telling.say(this.token < 0 ? "Unpinned." : this.panel.innerText);
   }
 
   show(shown) {

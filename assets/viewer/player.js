@@ -105,7 +105,7 @@ export class Player {
   #unplayable() {
     if (this.video.hidden) return;
     this.showVideo(false);
-    this.viewer.say(UNPLAYED);
+    this.viewer.telling.say(UNPLAYED);
     this.#refused = this.viewer.clip.value.video?.url;
     this.#drawn();
   }

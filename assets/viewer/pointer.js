@@ -83,7 +83,7 @@ export function walk(viewer, key) {
   const pane = viewer.panes[own.key];
   const [x, y, w, h] = boxOf(pane.boxOf(own.grid), place);
   hover(viewer, pane, place, x + w, y + h);
-  viewer.say([...pane.card.children].map((line) => line.textContent).join(", "));
+  viewer.telling.say([...pane.card.children].map((line) => line.textContent).join(", "));
 }
 
 function seek(viewer, event) {

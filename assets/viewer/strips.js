@@ -132,7 +132,7 @@ export class Strips {
   constructor(root) {
     this.items = Object.entries(STRIPS).map(([name, kind]) => {
       const row = /** @type {HTMLElement} */ (root.querySelector(`.gv-strip[data-strip=${name}]`));
-      const [canvas, note] = [row.querySelector("canvas"), row.querySelector(".gv-note")];
+      const [canvas, note] = [row.querySelector("canvas"), /** @type {HTMLElement} */ (row.querySelector(".gv-note"))];
       return { name, kind, row, canvas, note, output: row.querySelector("output"), size: [0, 0], drawn: null };
     });
   }

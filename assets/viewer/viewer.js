@@ -11,10 +11,10 @@ import { Pin } from "./pin.js";
 import { shownOf } from "./shown.js";
 import { Side } from "./side.js";
 import { Strips } from "./strips.js";
+import { EMPTY, Telling } from "./telling.js";
 import { Tried } from "./tried.js";
 import { frameWords, moment } from "./words.js";
 
-const EMPTY = "The tokens of your clip appear here.";
 const OPENING = "Opening the result…";
 const GONE = "This result is no longer on the server. Run it again.";
 
@@ -44,8 +44,6 @@ export class Viewer {
   #runs = ""; // ids of the runs on show
   #at = 0; // second of the clip that was last gone to
   #loading = false;
-  #announced = -1; // the unit that the rest of the page heard of last
-  #speech = 0;
   #drawing = new Drawing(this);
 
   /**
@@ -63,6 +61,7 @@ export class Viewer {
     this.controls = new Controls(this);
     this.tried = new Tried(this);
     this.pin = new Pin(this);
+    this.telling = new Telling(this);
   }
 
   /** @returns {HTMLElement} */
@@ -115,13 +114,6 @@ export class Viewer {
     this.loadAnswers(this.answers);
   }
 
-  // What is under way, while the picture is still of the settings before.
-  wait(text) {
-    this.root.toggleAttribute("data-pending", Boolean(text));
-    this.part(".gv-pending").textContent = text ?? "";
-    this.part(".gv-blank").textContent = text || EMPTY;
-  }
-
   loadAnswers(answers) {
     this.answers = answers ?? [];
     if (this.clip && !this.#loading) this.#describeSides(this.shown());
@@ -149,7 +141,7 @@ export class Viewer {
     const { tiles, a, b } = clip.value;
     if (!same || !sameGrid(grid, clip.methods[0].grid)) this.hovered = this.pin.token = -1;
     this.scrub.max = `${tiles.count - 1}`;
-    this.#announced = -1;
+    this.telling.forget();
     this.root.dataset.state = "ready";
     if (!same) this.onHalt();
     const isOther = before?.value.name !== clip.value.name;
@@ -186,7 +178,7 @@ export class Viewer {
 
   chooseView(kind) {
     if (!this.clip) return;
-    if (this.controls.missing(kind)) return this.say(this.controls.missing(kind));
+    if (this.controls.missing(kind)) return this.telling.say(this.controls.missing(kind));
     this.kind = kind;
     if (kind === "ab" && this.b === null) return this.choosePair(this.a, this.a ? 0 : 1);
     this.refresh();
@@ -256,27 +248,10 @@ export class Viewer {
 
   drawn(shown) {
     this.onDraw();
-    this.#announce(shown);
-  }
-
-  // Other parts of the page follow the unit on show, and may move it (see mount.js).
-  #announce({ clip, frame, main: { unit, grid } }) {
-    if (unit === this.#announced) return;
-    const moved = this.#announced >= 0;
-    this.#announced = unit;
-    const { name, seconds } = clip.value;
-    const until = seconds[grid.unitOf.lastIndexOf(unit) + 1] ?? Infinity;
-    const detail = { unit, seconds: seconds[frame], until, name, moved, source: "viewer" };
-    document.dispatchEvent(new CustomEvent("gleanvid:unit", { detail }));
-  }
-
-  // Spoken by screen readers once things have settled, never on every frame of a drag.
-  say(text) {
-    clearTimeout(this.#speech);
-    this.#speech = window.setTimeout(() => { this.part(".gv-live").textContent = text; }, 250);
+    this.telling.announce(shown);
   }
 
   sayFrame() {
-    this.say(frameWords(this.shown()));
+    this.telling.say(frameWords(this.shown()));
   }
 }

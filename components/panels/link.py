@@ -141,8 +141,9 @@ class Opened:
             changes = self.emptied(changes.get(named["clip"]), back) | changes
         if (tab := query.get("tab", "")) in links.tabs:
             changes |= {self.shared.tabs: gr.update(selected=tab)}
-        if found := links.unread(query):
-            changes[self.linked.unread] = unread_value(found)
+        found, replaced = links.unread(query), links.replaced(query)
+        if found or replaced:
+            changes[self.linked.unread] = unread_value(found, replaced)
         return changes | {self.shared.status: status(self.engine, self.engine.runs.get(first))}
 
     def returned(self, back: restore.Restored, view: View) -> Changes:

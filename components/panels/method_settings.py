@@ -15,7 +15,7 @@ import gradio as gr
 
 from ..viewer import modules
 
-HTML = """<div class="gv-own"></div>"""
+HTML = """<div class="gv-own" role="group" aria-label="The compressor's settings"></div>"""
 
 
 class MethodSettings(gr.HTML):

@@ -78,6 +78,14 @@ class Links(NamedTuple):
 
         return {name: text for name, text in query.items() if not is_read(name, text)}
 
+    def replaced(self, query: Mapping[str, str]) -> list[str]:
+        """Names that the address has another one for, once the page holds their settings."""
+        return [
+            name
+            for name in query
+            if self.current(name, query) != name or self._switched(name, query)
+        ]
+
     def current(self, name: str, query: Mapping[str, str]) -> str:
         """The key that a name stands for: one of before, or ``tau`` of the link's method."""
         if name in self.named:
@@ -94,11 +102,14 @@ class Links(NamedTuple):
         return key if is_switch else ""
 
 
-def unread_value(found: Mapping[str, str]) -> dict[str, Any]:
-    """The value of the line that names what :meth:`Links.unread` found."""
+def unread_value(found: Mapping[str, str], replaced: Sequence[str] = ()) -> dict[str, Any]:
+    """The value of the line that names what :meth:`Links.unread` found.
+
+    These names leave the address, and those of :meth:`Links.replaced`.
+    """
     parts = [f"{name.replace('_', ' ')} “{_cut(text)}”" for name, text in found.items()]
     text = f"Not understood in this link: {', '.join(parts)}." if parts else ""
-    return {"text": text, "names": [*found]}
+    return {"text": text, "names": [*found, *replaced]}
 
 
 def _cut(text: str) -> str:

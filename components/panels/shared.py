@@ -315,5 +315,5 @@ def refusal(request: Request) -> str:
     try:
         request.compressor()
     except ValueError as error:
-        return f"{error}. The picture is of the settings before."
+        return f"{str(error).replace('_', ' ')}. The picture is of the settings before."
     return ""

@@ -160,3 +160,13 @@ def test_settings_of_methods_are_read_in_every_form_that_links_had(links, settin
     assert links.settings(settings) == meant
     ours = {"gleanvid.tau": "none"} if settings.get("gleanvid.tau") else {}
     assert links.unread(settings) == ours
+
+
+def test_names_of_before_leave_the_address_where_the_setting_has_another(links):
+    said = {"tau": "2", "ratio": "0.3", "gleanvid.history.auto": "false", "frames": "8"}
+    assert links.replaced(said | {"gleanvid.alpha_min": "0.3", "utm_source": "mail"}) == [
+        "tau",
+        "ratio",
+        "gleanvid.history.auto",
+    ]
+    assert query.unread_value({}, ["tau"]) == {"text": "", "names": ["tau"]}
