@@ -23,7 +23,7 @@ from tests.models.tiny import noise_video
 
 QUARTER, HALF = EveryNth(retention_ratio=0.25), EveryNth(retention_ratio=0.5)
 QUESTIONS = ["what moves?", "which colour is the video, and what is it that moves in it?"]
-ANSWERS = ["it", "a red square", "", "which?"]
+ANSWERS = ["it", "a red", "", "which?"]
 
 
 @dataclass(frozen=True)
