@@ -170,11 +170,15 @@ def opened_at(browser, address):
 def opened(browser, address):
     """A page that shows the example with both answers; a window may stand in for a browser."""
     page = listen(browser)
-    page.goto(address)
-    page.get_by_role("button", name="Square", exact=True).click()
-    notice(page, "Used 32")
-    says(page, f"of {ROWS * COLUMNS} tokens")
-    answered(page)
+    try:
+        page.goto(address)
+        page.get_by_role("button", name="Square", exact=True).click()
+        notice(page, "Used 32")
+        says(page, f"of {ROWS * COLUMNS} tokens")
+        answered(page)
+    except Exception:
+        page.close()  # left open it would slow down every test behind this one
+        raise
     return page
 
 

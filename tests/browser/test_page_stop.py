@@ -5,20 +5,12 @@ from __future__ import annotations
 import shutil
 import time
 
-import pytest
-
 from gleanvid.video import read_video, spare
 from tests.browser.conftest import opened
 from tests.browser.steps import answered, ask, more, name, notice, tab
 from tests.server.running import alive
 
 HANGING = "import time; time.sleep(78)"
-
-
-@pytest.fixture
-def visit(lasting):
-    """One page: what was stopped leaves it in use."""
-    return lasting
 
 
 def test_stop_in_compare_leaves_its_finished_rows_in_use(visit, library):

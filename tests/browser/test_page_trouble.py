@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.browser.conftest import WINDOW, opened
 from tests.browser.steps import (
     answered,
@@ -19,12 +17,6 @@ from tests.browser.steps import (
 )
 
 RUNNING = ".gv-pane[data-side=b] .gv-answered[data-running]"
-
-
-@pytest.fixture
-def visit(lasting):
-    """One page: after every trouble the session goes on."""
-    return lasting
 
 
 def test_bad_input_gets_a_message_and_the_session_goes_on(visit, clips):

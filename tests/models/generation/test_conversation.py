@@ -58,7 +58,7 @@ REUSING = [
 FRESH = [Reading(), Chain("attending", ((0, HALF), (2, Attending(0.5))))]
 NAMES = ["none", "full", "25%", "pairs", "inside", "both", "text", "attention"]
 WHOLE = ("qwen3_vl", "llava_onevision")  # the families that run on all of these
-FEW = ("pairs", "both", "text")  # the others: merging, cuts at several layers, reading afresh
+FEW = ("pairs", "both")  # the others: merging, cuts at several layers
 every_pair = pytest.mark.parametrize(
     ("adapter", "compressor"),
     [
