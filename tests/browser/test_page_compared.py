@@ -286,7 +286,9 @@ def chosen(page) -> str:
 def test_one_click_compares_the_method_of_b_at_every_ratio(page, library):
     tab(page, "Compare")
     library.words = 1
+    before = rows(page)
     page.click("#gv-sweep")
+    until(page, lambda: rows(page) != before)
     page.wait_for_selector(f"{ROW}:nth-child(7).gv-done")
     page.wait_for_selector("#gv-sweep:not([disabled])")
     library.words = 8

@@ -7,14 +7,17 @@ import io
 
 import pytest
 
+from components.server.theme import STYLES
 from components.viewer import modules
+from tests.browser.alone import THEME
 
 
 @pytest.fixture(scope="module")
 def bare(window, address):
-    """A page of the server that is not the app's: scripts are fetched from there."""
+    """A page of the server that is not the app's, with its styles: scripts are fetched there."""
     page = window.new_page()
     page.goto(f"{address}/healthz")
+    page.add_style_tag(content=THEME + "".join(path.read_text("utf-8") for path in STYLES))
     yield page
     page.close()
 
