@@ -11,7 +11,7 @@ import pytest
 from tests.sharing import Machine
 
 TESTS = Path(__file__).parent
-CLOCKED = ("server/test_slow_clients.py", "server/test_attack.py")  # tenths of a second decide
+OWN_CLIPS = ("cli", "evaluation", "glimpse", "test_cli.py", "test_docstrings.py", "test_several.py")
 
 
 def pytest_addoption(parser):
@@ -64,10 +64,9 @@ def pytest_runtest_protocol(item):
 
 
 def pytest_collection_modifyitems(items):
-    """What holds to a clock, and Ray, which takes every core, share the machine with no test."""
+    """Ray takes every core: its tests share the machine with no other."""
     for item in items:
-        clocked = any(item.path == TESTS / place for place in CLOCKED)
-        if clocked or "ray_workers" in item.fixturenames:
+        if "ray_workers" in item.fixturenames:
             item.add_marker("alone")
 
 
@@ -81,6 +80,13 @@ def _settled():
     settle()
     if hasattr(os, "sched_getscheduler"):  # Linux; else tests beside this one would starve
         assert os.sched_getscheduler(0) == os.SCHED_OTHER
+
+
+@pytest.fixture(autouse=True)
+def _decoded_here(request, monkeypatch):
+    """A process for each of these clips would show what tests/video shows, in 0.3 s each."""
+    if request.path.relative_to(TESTS).parts[0] in OWN_CLIPS:
+        monkeypatch.setattr("gleanvid.video.sandbox.decode", lambda *_: None)
 
 
 def pytest_unconfigure():

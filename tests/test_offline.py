@@ -1,4 +1,4 @@
-"""The server reaches for nothing outside: it starts and answers without another host's name."""
+"""The server starts and answers: it asks no other host, and imports the model behind the page."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ import socket
 import subprocess
 import sys
 
+import pytest
+
 from components.server.serving import ROOT
+from tests.test_start import HEAVY
 
 PROGRAM = """
 import json, os, socket, sys, threading, time
@@ -27,6 +30,15 @@ def listen(event, facts):
 
 sys.addaudithook(listen)
 import app, httpx
+from gleanvid.video.spare import Spare
+
+def keep(spare):  # what loads the model comes once the page is served
+    from gradio.utils import MatplotlibBackendMananger
+    with MatplotlibBackendMananger(): pass  # Gradio does so at every event
+    imported.extend(sys.modules)
+    usual(spare)
+
+imported, usual, Spare.keep = [], Spare.keep, keep
 port = sys.argv[1]
 threading.Thread(target=app.main, args=[["--port", port]], daemon=True).start()
 root = f"http://127.0.0.1:{port}"
@@ -51,12 +63,14 @@ except OSError:
     pass
 assert asked[heard:] == [["socket.getaddrinfo", "elsewhere.invalid"]]
 del asked[heard:]
-print(json.dumps({"page": page, "answer": answer[:500], "asked": asked}), flush=True)
+found = {"page": page, "answer": answer[:500], "asked": asked, "imported": imported}
+print(json.dumps(found), flush=True)
 os._exit(0)
 """
 
 
-def test_no_other_host_is_asked_for():
+@pytest.fixture(scope="module")
+def found():
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -71,6 +85,13 @@ def test_no_other_host_is_asked_for():
         timeout=300,
     )
     assert done.returncode == 0, done.stderr[-2000:]
-    found = json.loads(done.stdout.splitlines()[-1])
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def test_no_other_host_is_asked_for(found):
     assert found["page"] == 200 and "event: complete" in found["answer"]
     assert found["asked"] == []
+
+
+def test_a_page_is_served_before_what_loads_the_model_is_imported(found):
+    assert {name for name, module in HEAVY.items() if module in found["imported"]} == {"gradio"}

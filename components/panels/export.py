@@ -97,7 +97,7 @@ def panel() -> Export:
 
 def wire(engine: Engine, shared: Shared, panel: Export) -> None:
     panel.frames.click(None, None, panel.notice, js=SAVE_FRAMES, **UNSEEN)
-    model, pixels = shared.settings["model"], shared.settings["pixels"]
+    clip, model, pixels = (shared.settings[name] for name in ("clip", "model", "pixels"))
     for kind, button in panel.files.items():
         button.click(
             writing(engine, kind),
@@ -105,8 +105,17 @@ def wire(engine: Engine, shared: Shared, panel: Export) -> None:
             [panel.notice, panel.file],
             **UNSEEN,
         ).success(None, None, None, js=FETCH)
+    lines = [panel.notice, shared.notice, shared.ready, shared.status]
+    settings = [clip, shared.settings["frames"], shared.question, shared.pinned]
+    outputs = [*lines, *settings, *shared.results]
+    given = {panel.opened, clip, model}
+    taken = panel.opened.upload(reopening(engine, shared, panel), given, outputs, **UNSEEN)
+    taken.success(None, clip, None, js=HELD, **UNSEEN)
+    shared.when(panel.refresh.click, coding(shared, panel), [panel.notice, panel.code], **AT_ONCE)
 
-    clip, frames = shared.settings["clip"], shared.settings["frames"]
+
+def reopening(engine: Engine, shared: Shared, panel: Export) -> Callable[[Values], Changes]:
+    clip, model, frames = (shared.settings[name] for name in ("clip", "model", "frames"))
 
     def on_open(values: Values) -> Changes:
         """The page keeps no clip but the run's, so nothing is asked about another one."""
@@ -143,12 +152,10 @@ def wire(engine: Engine, shared: Shared, panel: Export) -> None:
             shared.question: run.question,
         }
 
-    lines = [panel.notice, shared.notice, shared.ready, shared.status]
-    settings = [clip, frames, shared.question, shared.pinned]
-    outputs = [*lines, *settings, *shared.results]
-    taken = panel.opened.upload(on_open, {panel.opened, clip, model}, outputs, **UNSEEN)
-    taken.success(None, clip, None, js=HELD, **UNSEEN)
+    return on_open
 
+
+def coding(shared: Shared, panel: Export) -> Callable[..., Changes]:
     def on_code(user: gr.Request, values: Values) -> Changes:
         try:
             code = recipe(shared, shared.unpacked(values))
@@ -161,7 +168,7 @@ def wire(engine: Engine, shared: Shared, panel: Export) -> None:
         }
         return {panel.notice: message(), panel.code: list(texts.items())}
 
-    shared.when(panel.refresh.click, on_code, [panel.notice, panel.code], **AT_ONCE)
+    return on_code
 
 
 def recipe(shared: Shared, values: Values) -> snippets.Recipe:

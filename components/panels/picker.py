@@ -111,71 +111,82 @@ def panel(opener: gr.Button, choosing: Choosing) -> Picker:
 def wire(
     choosing: Choosing, shared: Shared, panel: Picker, preview: Previews, blocks: gr.Blocks
 ) -> None:
-    menu, frames = shared.settings["model"], shared.settings["frames"]
+    act, menu = Acts(choosing, shared, panel), shared.settings["model"]
+    frames = shared.settings["frames"]
+    looked = {panel.name, panel.precision, frames}
+    outputs = [panel.bar, panel.load, panel.cancel, panel.arrived, menu, shared.notice]
+    opened = panel.open.click(act.on_open, frames, [panel.fold, panel.name], **AT_ONCE)
+    opened.success(act.on_join, None, outputs, **IN_LINE)
+    for event in (opened.success, panel.name.input, panel.precision.input):
+        event(
+            act.on_look, looked, [panel.outlook, panel.load], trigger_mode="always_last", **IN_LINE
+        )
+    panel.load.click(act.on_load, looked, outputs, **IN_LINE)
+    if choosing.first:
+        fold = [panel.fold, panel.name, panel.precision]
+        blocks.load(act.on_first, None, [*fold, *outputs], **IN_LINE)
+        # One chosen by hand stays in the address: without a word there, it is that of the start.
+        menu.input(None, menu, None, js=STAYS, **UNSEEN)
+    preview(panel.arrived.change, live=False)
+    panel.cancel.click(act.on_cancel, None, None, **AT_ONCE)
+    panel.close.click(lambda: gr.update(visible=False), None, panel.fold, **AT_ONCE)
 
-    def on_open(count: int) -> Changes:
-        rows = sorted(choosing.offers(frames=int(count)), key=rank)
+
+class Acts(NamedTuple):
+    """What happens on the events of the panel."""
+
+    choosing: Choosing
+    shared: Shared
+    panel: Picker
+
+    def on_open(self, count: int) -> Changes:
+        rows = sorted(self.choosing.offers(frames=int(count)), key=rank)
         choices = [(row.label, row.name) for row in rows]
         named = gr.update(choices=choices, value=rows[0].name if rows else None)
-        return {panel.fold: gr.update(visible=True), panel.name: named}
+        return {self.panel.fold: gr.update(visible=True), self.panel.name: named}
 
-    def on_look(user: gr.Request, values: Values) -> Iterator[Changes]:
+    def on_look(self, user: gr.Request, values: Values) -> Iterator[Changes]:
         """Nothing can be loaded where the hub cannot be asked for it: the sentence says what to do.
 
         Other refusals may end elsewhere, so pressing the button tries again.
         """
-        closed = False
+        panel, closed, off = self.panel, False, gr.update(interactive=False)
         if not (name := str(values[panel.name] or "").strip()):
-            yield {panel.outlook: "", panel.load: gr.update(interactive=False)}
+            yield {panel.outlook: "", panel.load: off}
             return
-        yield {panel.outlook: LOOKING.format(name=name), panel.load: gr.update(interactive=False)}
+        yield {panel.outlook: LOOKING.format(name=name), panel.load: off}
         try:
-            how = values[panel.precision], int(values[frames])
-            text = choosing.look(name, *how, visitor=address(user)).text
+            text = self.choosing.look(name, *self._how(values), visitor=address(user)).text
         except Exception as error:
             text, closed = explain(error), isinstance(error, UnreachableError)
-        able = choosing.now.over and not closed
+        able = self.choosing.now.over and not closed
         yield {panel.outlook: text, panel.load: gr.update(interactive=able)}
 
-    def on_load(user: gr.Request, values: Values) -> Iterator[Changes]:
-        name = str(values[panel.name] or "").strip()
+    def on_load(self, user: gr.Request, values: Values) -> Iterator[Changes]:
+        name = str(values[self.panel.name] or "").strip()
         try:
-            how = values[panel.precision], int(values[frames])
-            choosing.begin(name, *how, page=owner(user), visitor=address(user))
+            how = self._how(values)
+            self.choosing.begin(name, *how, page=owner(user), visitor=address(user))
         except Exception as error:
-            yield {panel.bar: {"text": explain(error), "failed": True}}
+            yield {self.panel.bar: {"text": explain(error), "failed": True}}
             return
-        yield from watched(choosing, shared, panel)
+        yield from watched(*self)
 
-    def on_join(user: gr.Request) -> Iterator[Changes]:
+    def _how(self, values: Values) -> tuple[str, int]:
+        return values[self.panel.precision], int(values[self.shared.settings["frames"]])
+
+    def on_join(self, user: gr.Request) -> Iterator[Changes]:
         """What goes on, whoever began it; how a choice of others ended is theirs."""
-        if choosing.is_of(owner(user)):
-            yield from watched(choosing, shared, panel)
+        if self.choosing.is_of(owner(user)):
+            yield from watched(*self)
         else:
-            yield {panel.bar: shown(Progress())}
+            yield {self.panel.bar: shown(Progress())}
 
-    def on_cancel(user: gr.Request) -> None:
-        choosing.cancel(owner(user) if choosing.strict else None)
+    def on_first(self, user: gr.Request) -> Iterator[Changes]:
+        yield from started(*self, user)
 
-    looked = {panel.name, panel.precision, frames}
-    outputs = [panel.bar, panel.load, panel.cancel, panel.arrived, menu, shared.notice]
-    opened = panel.open.click(on_open, frames, [panel.fold, panel.name], **AT_ONCE)
-    opened.success(on_join, None, outputs, **IN_LINE)
-    for event in (opened.success, panel.name.input, panel.precision.input):
-        event(on_look, looked, [panel.outlook, panel.load], trigger_mode="always_last", **IN_LINE)
-    panel.load.click(on_load, looked, outputs, **IN_LINE)
-    if choosing.first:
-
-        def on_first(user: gr.Request) -> Iterator[Changes]:
-            yield from started(choosing, shared, panel, user)
-
-        fold = [panel.fold, panel.name, panel.precision]
-        blocks.load(on_first, None, [*fold, *outputs], **IN_LINE)
-        # One chosen by hand stays in the address: without a word there, it is that of the start.
-        menu.input(None, menu, None, js=STAYS, **UNSEEN)
-    preview(panel.arrived.change, live=False)
-    panel.cancel.click(on_cancel, None, None, **AT_ONCE)
-    panel.close.click(lambda: gr.update(visible=False), None, panel.fold, **AT_ONCE)
+    def on_cancel(self, user: gr.Request) -> None:
+        self.choosing.cancel(owner(user) if self.choosing.strict else None)
 
 
 def watched(choosing: Choosing, shared: Shared, panel: Picker) -> Iterator[Changes]:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.browser.steps import answered, notice, says
+from tests.browser.steps import answered, notice, says, tab
 from tests.components.fake import COLUMNS, ROWS, Library, write_clip
 
 WINDOW = {"width": 1400, "height": 900}
@@ -27,11 +27,23 @@ FLAGS = [
 ]
 
 
+FAILED = pytest.StashKey[bool]()
+LEFT = ("AbortError: signal is aborted", "Unexpected error Connection errored out")
+
+
 def pytest_collection_modifyitems(items):
     """A test with a browser that fails is tried again; the run counts which were."""
     for item in items:
         if Path(__file__).parent in item.path.parents:
             item.add_marker(pytest.mark.flaky(reruns=RERUNS))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    report = yield
+    if call.when == "call":
+        item.stash[FAILED] = report.failed
+    return report
 
 
 @pytest.fixture(scope="session")
@@ -118,6 +130,26 @@ def page(window, address):
     page.close()
 
 
+@pytest.fixture(scope="module")
+def kept():
+    """The page that tests of a file go on with, where there is one."""
+    pages = []
+    yield pages
+    for page in pages:
+        page.close()
+
+
+@pytest.fixture
+def lasting(request, kept, window, address):
+    """The example as the test before has left it; a fresh tab behind one that failed."""
+    if not kept:
+        kept.append(opened(window, address))
+    tab(kept[0], "Tokens")
+    yield kept[0]
+    if request.node.stash.get(FAILED, True):
+        kept.pop().close()
+
+
 @pytest.fixture
 def fresh(window):
     """An empty tab, for a link; its console stays clean."""
@@ -138,11 +170,15 @@ def opened_at(browser, address):
 def opened(browser, address):
     """A page that shows the example with both answers; a window may stand in for a browser."""
     page = listen(browser)
-    page.goto(address)
-    page.get_by_role("button", name="Square", exact=True).click()
-    notice(page, "Used 32")
-    says(page, f"of {ROWS * COLUMNS} tokens")
-    answered(page)
+    try:
+        page.goto(address)
+        page.get_by_role("button", name="Square", exact=True).click()
+        notice(page, "Used 32")
+        says(page, f"of {ROWS * COLUMNS} tokens")
+        answered(page)
+    except Exception:
+        page.close()  # left open it would slow down every test behind this one
+        raise
     return page
 
 
@@ -154,4 +190,10 @@ def listen(browser):
     page.on("request", lambda request: page.requested.append(request.url))
     page.on("pageerror", lambda error: page.errors.append(str(error)))
     page.on("console", lambda line: page.errors.append(line.text) if line.type == "error" else None)
+    page.on("framenavigated", lambda _: forgive(page.errors))
     return page
+
+
+def forgive(errors):
+    """Where a document is left, Gradio ends its stream and writes that it has ended."""
+    errors[:] = [text for text in errors if not text.startswith(LEFT)]

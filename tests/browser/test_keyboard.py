@@ -15,6 +15,12 @@ RING = """(target) => {
 }"""
 
 
+@pytest.fixture
+def visit(lasting):
+    """One page: no test changes what it shows."""
+    return lasting
+
+
 @pytest.mark.parametrize("menu", ["Model", "Compressor"])
 def test_a_menu_that_tab_leaves_is_closed(visit, menu):
     visit.get_by_role("combobox", name=menu, exact=True).focus()

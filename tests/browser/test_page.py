@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.browser.steps import (
     answered,
     ask,
@@ -15,6 +17,12 @@ from tests.browser.steps import (
     until,
     upload,
 )
+
+
+@pytest.fixture
+def visit(lasting):
+    """One page: each test says itself which question and which settings it needs."""
+    return lasting
 
 
 def test_from_upload_to_export(visit, clips):
@@ -46,7 +54,7 @@ def test_a_run_put_to_a_side_again_brings_its_question(visit):
     for question in ("Which one?", "And why?"):
         ask(visit, question)
         answered(visit)
-    visit.locator(".gv-tried summary").click()
+    visit.locator(".gv-tried").evaluate("(tried) => { tried.open = true; }")
     row = visit.locator(".gv-tried tbody tr", has_text="Which one?").filter(has_text="GleanVID")
     row.get_by_role("button", name="as B").click()
     box = visit.get_by_label("Question", exact=True)
@@ -63,9 +71,9 @@ def test_two_sliders_that_push_each_other_take_a_pair_from_elsewhere_as_it_is(vi
     slider(visit, "alpha max").fill("0.05")
     until(visit, lambda: slider(visit, "alpha min").input_value() == "0.05")
     quiet(visit)
-    visit.locator(".gv-tried summary").click()
+    visit.locator(".gv-tried").evaluate("(tried) => { tried.open = true; }")
     row = visit.locator(".gv-tried tbody tr").filter(has_text="GleanVID 10 %")
-    row.get_by_role("button", name="GleanVID 10 % as B", exact=True).click()
+    row.get_by_role("button", name="GleanVID 10 % as B", exact=True).first.click()
     until(visit, lambda: slider(visit, "alpha max").input_value() == "0.6")
     quiet(visit)
     values = [slider(visit, f"alpha {end}").input_value() for end in ("min", "max")]

@@ -8,20 +8,14 @@ import json
 import re
 from pathlib import Path
 
-import numpy as np
 import pytest
-from PIL import Image
 
 from components.session.figures import OVER_UNITS, TITLES
-from components.viewer import modules
+from tests.browser.compared import FAILED, FILES, METHODS, pixels
 from tests.browser.conftest import opened
 from tests.browser.steps import named, settle, slider, tab, until
-from tests.components.fake import COLUMNS, ROWS
 
 ROW = ".gv-table tbody tr"
-METHODS = ["All tokens", "GleanVID 10 %", "VidCom2 10 %", "V-CAST 10 %", "VisionZip 10 %",
-           "Uniform 10 %"]  # fmt: skip
-FAILED = "VisionZip 10 %"  # the stand-in has no saliency
 KEPT = f"{ROW} td:nth-child(5)"
 CURSOR = "document.querySelector('#gv-budget .gv-cursor').getBoundingClientRect().x"
 OUTSIDE = """(plot) => {
@@ -199,55 +193,6 @@ def test_the_table_is_saved_with_its_votes(page, kind):
     assert saved[0]["answer"].startswith("word0") and saved[0]["Tokens (kept)"]
 
 
-CSV = """async (module) => {
-  const { csv } = await import(module);
-  const answers = ["=1+1", "+cmd", "-2", "@x", 'a "b", c', "two\\nlines", "plain"];
-  const rows = answers.map((answer) => ({ label: "x", answer, right: null, error: "", cells: [] }));
-  return [answers, csv({ columns: [], rows, asked: {} }, { tally: () => new Map() })];
-}"""
-
-
-def test_no_answer_becomes_a_formula_or_breaks_a_line_of_the_csv(page):
-    answers, text = page.evaluate(CSV, f"/{modules.address('results/saving.js')}")
-    read = [row["answer"] for row in csv.DictReader(io.StringIO(text, newline=""))]
-    assert read == [f"'{answer}" if answer[0] in "=+-@" else answer for answer in answers]
-
-
-NAMES_APART = """async ([module, count, width]) => {
-  const { scatter } = await import(module);
-  const seen = [];
-  for (let turn = 0; turn < 8; turn++) {
-    const rows = Array.from({ length: count }, (_, n) => ({
-      label: `Method ${n}`, method: `Method ${n % 17}`, state: "done", right: null, answer: "",
-      colour: "#000", dash: "solid", symbol: "circle",
-      cells: [0, 0, 0, 0, 100 * Math.random() ** 0.3, -(Math.random() ** 6)].map((x) => ["", x]),
-    }));
-    const [, picture] = scatter(rows, width);
-    document.body.append(picture);
-    const frame = picture.getBoundingClientRect();
-    const names = [...picture.querySelectorAll(".gv-named")];
-    const boxes = names.map((name) => name.getBoundingClientRect());
-    const over = (a, b) => a.left < b.right && b.left < a.right
-      && a.top + 2 < b.bottom && b.top + 2 < a.bottom;
-    seen.push({
-      names: boxes.length,
-      over: boxes.flatMap((a, n) => boxes.slice(n + 1).filter((b) => over(a, b))).length,
-      outside: boxes.filter((a) => a.right > frame.right + 1 || a.bottom > frame.bottom).length,
-    });
-    picture.remove();
-  }
-  return seen;
-}"""
-
-
-@pytest.mark.parametrize("width", [340, 900])
-@pytest.mark.parametrize("count", [2, 17, 33])
-def test_names_of_cost_against_quality_never_overlap(page, count, width):
-    module = f"/{modules.address('results/scatter.js')}"
-    for seen in page.evaluate(NAMES_APART, [module, count, width]):
-        assert seen == {"names": min(count, 17), "over": 0, "outside": 0}
-
-
 def test_cost_against_quality_stands_below_with_a_point_and_a_name_for_every_method(page):
     tab(page, "Compare")
     names = page.locator(".gv-picture .gv-named").all_text_contents()
@@ -313,48 +258,6 @@ def test_a_method_pressed_in_the_one_legend_stands_out_in_every_curve(page):
     assert page.locator(".gv-curves .gv-back").count() == 0
 
 
-def is_picture(content: bytes) -> bool:
-    with Image.open(io.BytesIO(content)) as picture:
-        picture.load()
-        return picture.format == "PNG" and min(picture.size) > 50
-
-
-def pixels(content: bytes):
-    """Grey levels [H, W] of a picture."""
-    with Image.open(io.BytesIO(content)) as picture:
-        return np.asarray(picture.convert("L")).astype(int)
-
-
-def has_both_sides(content: bytes) -> bool:
-    """Two frames, wide as the clip is, and a gap between them."""
-    grey = pixels(content)
-    height, width = grey.shape
-    gap = grey[32:, width // 2 - 3 : width // 2 + 3]
-    left, right = grey[32:, : width // 2 - 8], grey[32:, width // 2 + 8 :]
-    return width > 3 * (height - 30) and gap.std() < 3 and min(left.std(), right.std()) > 3
-
-
-def has_masks(content: bytes) -> bool:
-    arrays = np.load(io.BytesIO(content))
-    masks = [name for name in arrays.files if name.endswith("/mask")]
-    return len(masks) >= 5 and all(arrays[name].shape[1:] == (ROWS, COLUMNS) for name in masks)
-
-
-def has_metrics(content: bytes) -> bool:
-    told = json.loads(content)
-    return {entry["label"] for entry in told} >= set(METHODS) - {FAILED}
-
-
-FILES = {  # button: file name, whether it is what it says
-    "Both frames (PNG)": ("frames.png", has_both_sides),
-    "Contact sheet of B (PNG)": ("contact-sheet.png", is_picture),
-    "Clip of both sides (MP4)": ("overlay.mp4", lambda content: content[4:8] == b"ftyp"),
-    "All methods on show (PDF)": ("overlays.pdf", lambda content: content.startswith(b"%PDF-")),
-    "Metrics (JSON)": ("metrics.json", has_metrics),
-    "Masks (NPZ)": ("masks.npz", has_masks),
-}
-
-
 @pytest.mark.parametrize("button", FILES)
 def test_a_file_is_saved_that_opens(page, button):
     name, is_right = FILES[button]
@@ -403,7 +306,9 @@ def chosen(page) -> str:
 def test_one_click_compares_the_method_of_b_at_every_ratio(page, library):
     tab(page, "Compare")
     library.words = 1
+    before = rows(page)
     page.click("#gv-sweep")
+    until(page, lambda: rows(page) != before)
     page.wait_for_selector(f"{ROW}:nth-child(7).gv-done")
     page.wait_for_selector("#gv-sweep:not([disabled])")
     library.words = 8

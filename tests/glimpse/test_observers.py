@@ -16,7 +16,7 @@ SETTINGS = ClipSettings(num_frames=16, version=2)
 @pytest.fixture(scope="module")
 def found():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("gleanvid.glimpse.observers._STEPS", 200)  # enough for two families
+        patch.setattr("gleanvid.glimpse.observers._STEPS", 100)  # enough for two families
         learnt = baselines(SETTINGS, learn=40, ask=24, families=("colour", "total"))
     return {one.family: one for one in learnt}
 

@@ -15,7 +15,7 @@ from gleanvid.models.families.llava_onevision import LlavaOnevision
 from gleanvid.types import Compression, Video, VideoTokens
 from tests.models.tiny import noise_video
 
-DECODED = 6  # steps behind the prefill that references are compared with
+DECODED = 3  # steps behind the prefill: positions differ in the first, cached offsets in the next
 QUESTIONS = ["what moves?", "which colour is the video, and what is it that moves in it?"]
 
 
@@ -129,9 +129,9 @@ def generate(adapter, inputs, new=DECODED + 1, **options):
 
 
 def read_while_decoding(output, inputs) -> Tensor:
-    """int64 [B, DECODED]: what generate() chose and read again, one token a step."""
+    """int64 [B, steps]: what generate() chose and read again, one token a step."""
     steps = output.sequences[:, inputs["input_ids"].shape[1] : -1]
-    assert steps.shape[1] == DECODED == len(output.logits) - 1
+    assert steps.shape[1] == len(output.logits) - 1 > 0
     return steps
 
 

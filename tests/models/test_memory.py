@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import weakref
-from itertools import pairwise
 
 import pytest
 import torch
@@ -143,23 +142,28 @@ def test_an_encoding_holds_each_vision_row_once(adapter):
     assert sum(held.values()) <= copies * (len(rows) + side) * rows.shape[1] * rows.itemsize
 
 
-def growth(adapter, call, sizes=(8, 16, 32)):
-    """Per doubling of the frames: bytes by which the peak of ``call`` grows, in language-model
-    rows of what ``call`` counts (its second result), and by which the pixels do."""
-    found = []
-    for frames in sizes:
+def short_and_long(adapter):
+    """A video and one of three times its length, each with what the processor makes of it."""
+    for frames in (8, 24):
         video = noise_video(frames)
         prefix = adapter._render(video, "", ()).partition(adapter._video_token)
         inputs = adapter.build_inputs(video, "".join(prefix[:2]), 20_000 * frames)
         if adapter.layout.masked:  # or transformers makes a mask of all pairs of tokens
             inputs = {name: inputs[name] for name in inputs if name != "mm_token_type_ids"}
+        yield video, inputs
+
+
+def growth(adapter, videos, call):
+    """From the short video to the long one: bytes by which the peak of ``call`` grows, in
+    language-model rows of what ``call`` counts (its second result), and by which the pixels do."""
+    found = []
+    for video, inputs in videos:
         with pytest.MonkeyPatch.context() as patch:  # frames are resized ahead of the counting
             patch.setattr(adapter, "build_inputs", lambda *given, made=inputs: dict(made))
             found.append((*call(video, inputs), inputs[adapter.pixel_input].nbytes))
-    width = adapter.text_config.hidden_size * adapter.hf_model.dtype.itemsize
-    for (peak, rows, pixels), (peak2, rows2, pixels2) in pairwise(found):
-        one = (rows2 - rows) * width
-        yield (peak2 - peak) / one, (pixels2 - pixels) / one
+    (peak, rows, pixels), (peak2, rows2, pixels2) = found
+    one = (rows2 - rows) * adapter.text_config.hidden_size * adapter.hf_model.dtype.itemsize
+    return (peak2 - peak) / one, (pixels2 - pixels) / one
 
 
 def unbounded_windows(adapter, monkeypatch):
@@ -188,10 +192,11 @@ def test_encoding_grows_with_the_rows_alone(adapter, monkeypatch):
         return live.peak, len(encoded.tokens)
 
     copies = kind == "smolvlm"  # it picks the frames that are not 0
+    videos = list(short_and_long(adapter))
     for limit, bounded in ((1, True), (2**62, False)):
         monkeypatch.setattr(chunks, "NUMBERS_AT_ONCE", limit)
-        for grown, pixels in growth(adapter, encode):
-            assert (grown - copies * pixels <= 24) is bounded
+        grown, pixels = growth(adapter, videos, encode)
+        assert (grown - copies * pixels <= 24) is bounded
 
 
 @pytest.mark.parametrize("compressor", [None, QUARTER], ids=["all", "25%"])
@@ -206,8 +211,8 @@ def test_answering_grows_with_the_prompt_alone(adapter, compressor, monkeypatch)
         return live.peak, answer.prompt_tokens
 
     most = 60 if adapter.layout.recurrent else 24  # its kernels in torch alone hold every step
-    for grown, _ in growth(adapter, answer):
-        assert 0 < grown <= most
+    grown, _ = growth(adapter, short_and_long(adapter), answer)
+    assert 0 < grown <= most
 
 
 @pytest.mark.parametrize("own", [False, True], ids=["adapter", "own pipeline"])

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import http.server
-import os
 import socket
-import subprocess
-import sys
 import threading
 import time
 
 import pytest
 import torch
+from huggingface_hub import constants
 
 from gleanvid.models import load_model
 from gleanvid.models.generation.sampling import Sampling
@@ -116,22 +114,14 @@ def test_offline_nobody_is_asked_and_only_local_files_are_read(monkeypatch):
     assert seen["local_files_only"] is True
 
 
-@pytest.mark.slow
-def test_offline_a_model_that_was_downloaded_before_is_found_by_its_hub_id(tmp_path):
-    """In a process of its own, for the cache's place is read when the package is imported."""
-    repository = tmp_path / "hub" / "models--somebody--tiny"
+def test_offline_a_model_that_was_downloaded_before_is_found_by_its_hub_id(tmp_path, monkeypatch):
+    repository = tmp_path / "models--somebody--tiny"
     (repository / "refs").mkdir(parents=True)
     (repository / "refs" / "main").write_text("0123abcd")
     tiny_qwen.qwen3_vl(repository / "snapshots" / "0123abcd")
-    program = (
-        "from gleanvid.models import load_model\n"
-        "print(load_model('somebody/tiny', device='cpu').name)\n"
-    )
-    environment = os.environ | {"HF_HOME": str(tmp_path), "HF_HUB_OFFLINE": "1"}
-    done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, env=environment
-    )
-    assert done.stdout.strip() == "somebody/tiny", done.stderr
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+    assert load_model("somebody/tiny", device="cpu").name == "somebody/tiny"
 
 
 def test_a_directory_needs_no_hub(directory, monkeypatch):

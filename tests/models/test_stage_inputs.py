@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
 from typing import ClassVar
 
 import pytest
@@ -48,36 +47,45 @@ def adapter(request, adapters):
     return adapters[request.param]
 
 
-@cache
-def loaded(name, attention):
-    return load_model(name, attn_implementation=attention)
+@pytest.fixture(scope="module")
+def own():
+    """By family: an eager model, inputs, its attention in layer 1, the states it hands on."""
+    return {}
+
+
+def of_its_own(adapter, own):
+    if adapter.name not in own:
+        eager = load_model(adapter.name, attn_implementation="eager")
+        inputs, entering = model_inputs(eager, QUESTIONS), []
+        layer = eager.layout.language_model.layers[2].input_layernorm
+        handle = layer.register_forward_pre_hook(lambda module, args: entering.append(args[0]))
+        with torch.no_grad():
+            attentions = eager.hf_model(**inputs, output_attentions=True).attentions[1]
+        handle.remove()
+        own[adapter.name] = eager, inputs, attentions, entering[0]
+    return own[adapter.name]
 
 
 @pytest.mark.parametrize(("stage", "behind"), [(WatchingLast(), 1), (WatchingText(), None)])
 @pytest.mark.parametrize("attention", ["sdpa", "eager"])
-def test_attention_rows_equal_the_models_own(adapter, stage, behind, attention):
-    model, eager = loaded(adapter.name, attention), loaded(adapter.name, "eager")
-    inputs = model_inputs(model, QUESTIONS)
+def test_attention_rows_equal_the_models_own(adapter, own, stage, behind, attention):
+    eager, inputs, attentions, entering = of_its_own(adapter, own)
+    model = adapter if attention == "sdpa" else eager
+    assert model.hf_model.config._attn_implementation == attention
     SEEN.clear()
     with compressing(model.hf_model, Chain("watch", ((2, stage),))):
         watched = model.hf_model(**inputs).logits
     real = inputs["attention_mask"].bool()
     assert torch.equal(watched[real], model.hf_model(**inputs).logits[real])
-    entering = []
-    layer = eager.layout.language_model.layers[2].input_layernorm
-    handle = layer.register_forward_pre_hook(lambda module, args: entering.append(args[0]))
-    with torch.no_grad():
-        output = eager.hf_model(**inputs, output_attentions=True)
-    handle.remove()
     visual = inputs["input_ids"] == model.layout.video_token_id
     assert len(SEEN) == 2
     for row, tokens in enumerate(SEEN):
         columns = token_columns(model, inputs, row, tokens.grid)
         last = int(torch.nonzero(visual[row])[-1]) + 1
         asking = slice(-1, None) if behind else slice(last, None)
-        expected = output.attentions[1][row][:, asking][..., columns]
+        expected = attentions[row][:, asking][..., columns]
         torch.testing.assert_close(tokens.attention, expected, atol=1e-6, rtol=0)
-        hidden = entering[0][row][columns]
+        hidden = entering[row][columns]
         torch.testing.assert_close(tokens.features, hidden, atol=1e-5, rtol=0)
         if "text" in stage.needs:
             assert len(tokens.text) == tokens.attention.shape[1]

@@ -71,6 +71,7 @@ def test_a_head_that_trickles_is_ended(address):
         assert ended(line, 0.1)
 
 
+@pytest.mark.alone
 def test_a_body_that_comes_steadily_is_waited_for(address):
     with connected(address) as line:
         line.sendall(BODY.replace(b"100000", b"9000") + FORM)
@@ -139,6 +140,7 @@ def test_the_files_of_an_upload_under_way_stay(tmp_path, monkeypatch):
     assert not (tmp_path / "tmp1").exists()
 
 
+@pytest.mark.alone
 def test_monitors_are_answered_under_a_hundred_requests(address):
     with ThreadPoolExecutor(100) as crowd, httpx.Client(timeout=60) as client:
         asked = [crowd.submit(client.get, address) for _ in range(100)]

@@ -23,6 +23,7 @@ from gleanvid.models.loading.hub import cached
 from gleanvid.models.loading.listing import listed
 from tests import local_hub
 
+pytestmark = pytest.mark.slow
 NAME = "tiny/model"
 
 

@@ -18,6 +18,7 @@ from gleanvid.models.loading.fetching import fetched
 from gleanvid.models.loading.listing import config_of, listed
 from tests import local_hub
 
+pytestmark = pytest.mark.slow
 NAME = "tiny/model"
 ABOUT, TREE, WEIGHTS = "/api/models/tiny/model$", "/tree/", r"\.safetensors$"
 

@@ -1,0 +1,57 @@
+"""What a comparison compares, and whether a file that was saved of it is what it says."""
+
+from __future__ import annotations
+
+import io
+import json
+
+import numpy as np
+from PIL import Image
+
+from tests.components.fake import COLUMNS, ROWS
+
+METHODS = ["All tokens", "GleanVID 10 %", "VidCom2 10 %", "V-CAST 10 %", "VisionZip 10 %",
+           "Uniform 10 %"]  # fmt: skip
+FAILED = "VisionZip 10 %"  # the stand-in has no saliency
+
+
+def is_picture(content: bytes) -> bool:
+    with Image.open(io.BytesIO(content)) as picture:
+        picture.load()
+        return picture.format == "PNG" and min(picture.size) > 50
+
+
+def pixels(content: bytes):
+    """Grey levels [H, W] of a picture."""
+    with Image.open(io.BytesIO(content)) as picture:
+        return np.asarray(picture.convert("L")).astype(int)
+
+
+def has_both_sides(content: bytes) -> bool:
+    """Two frames, wide as the clip is, and a gap between them."""
+    grey = pixels(content)
+    height, width = grey.shape
+    gap = grey[32:, width // 2 - 3 : width // 2 + 3]
+    left, right = grey[32:, : width // 2 - 8], grey[32:, width // 2 + 8 :]
+    return width > 3 * (height - 30) and gap.std() < 3 and min(left.std(), right.std()) > 3
+
+
+def has_masks(content: bytes) -> bool:
+    arrays = np.load(io.BytesIO(content))
+    masks = [name for name in arrays.files if name.endswith("/mask")]
+    return len(masks) >= 5 and all(arrays[name].shape[1:] == (ROWS, COLUMNS) for name in masks)
+
+
+def has_metrics(content: bytes) -> bool:
+    told = json.loads(content)
+    return {entry["label"] for entry in told} >= set(METHODS) - {FAILED}
+
+
+FILES = {  # button: file name, whether it is what it says
+    "Both frames (PNG)": ("frames.png", has_both_sides),
+    "Contact sheet of B (PNG)": ("contact-sheet.png", is_picture),
+    "Clip of both sides (MP4)": ("overlay.mp4", lambda content: content[4:8] == b"ftyp"),
+    "All methods on show (PDF)": ("overlays.pdf", lambda content: content.startswith(b"%PDF-")),
+    "Metrics (JSON)": ("metrics.json", has_metrics),
+    "Masks (NPZ)": ("masks.npz", has_masks),
+}
