@@ -5,8 +5,8 @@ BIN := .venv/bin
 
 CORE := tests/test_types.py tests/test_run.py tests/test_layers.py tests/test_rooms.py \
 	tests/test_prose.py tests/ops tests/metrics tests/compressors tests/parity tests/models
-# The models of the tests are tiny: one thread each. On two cores: two processes that compute, and a
-# third as the tests of the page wait much; tests/conftest.py says who gets what.
+# The models of the tests are tiny: one thread each. On two cores: four processes, as servers, browsers
+# and pages keep tests waiting; tests/conftest.py says who gets what.
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest
 SHARED := --dist loadfile --no-loadscope-reorder
 
@@ -24,7 +24,7 @@ quick: static
 	$(PYTEST) -n 2 $(SHARED) -m "not slow" --families qwen3_vl,llava_onevision $(CORE)
 
 test: static
-	$(PYTEST) -n 3 $(SHARED) $(ARGS)
+	$(PYTEST) -n 4 $(SHARED) $(ARGS)
 
 # vLLM pins a torch of its own, so it has an environment of its own; and an engine has a process of
 # its own. Where the environment cannot be had, the script says why and ends with 75.

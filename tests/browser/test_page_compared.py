@@ -128,26 +128,6 @@ def test_buttons_of_a_row_set_the_sides_of_the_viewer(page):
         named(page, side, f"{row} 10 %")
 
 
-def test_on_a_phone_the_buttons_are_in_reach_and_the_moves_of_a_slider_are_seen(page):
-    tab(page, "Compare")
-    page.set_viewport_size({"width": 390, "height": 844})
-    ends = "(buttons) => buttons.map((button) => button.getBoundingClientRect().right)"
-    assert max(page.locator(f"{ROW} [data-side]").evaluate_all(ends)) <= 390
-    share = slider(page, "Retention")
-    before = share.input_value()
-    share.fill("0.3")
-    line = page.locator(".gv-where", has_text="30 %")
-    line.wait_for()
-    share.scroll_into_view_if_needed()
-    apart = share.bounding_box()["y"] - line.bounding_box()["y"]
-    assert 0 < apart < 844
-    line.get_by_role("button", name="Show their masks").click()
-    page.wait_for_selector(".gv-frame >> visible=true")
-    assert page.get_by_role("tab", selected=True).inner_text() == "Tokens"
-    share.fill(before)
-    page.set_viewport_size({"width": 1400, "height": 900})
-
-
 def test_stopping_before_the_first_row_leaves_the_table(page, library):
     tab(page, "Compare")
     before = rows(page)
@@ -314,6 +294,23 @@ def test_one_click_compares_the_method_of_b_at_every_ratio(page, library):
     library.words = 8
     shares = [f"{chosen(page)} {share} %" for share in (5, 10, 15, 25, 50, 75)]
     assert rows(page) == ["All tokens", *shares]
+
+
+def test_on_a_phone_the_buttons_are_in_reach_and_the_moves_of_a_slider_are_seen(page):
+    tab(page, "Compare")
+    page.set_viewport_size({"width": 390, "height": 844})
+    ends = "(buttons) => buttons.map((button) => button.getBoundingClientRect().right)"
+    assert max(page.locator(f"{ROW} [data-side]").evaluate_all(ends)) <= 390
+    share = slider(page, "Retention")
+    share.fill("0.3")
+    line = page.locator(".gv-where", has_text="30 %")
+    line.wait_for()
+    share.scroll_into_view_if_needed()
+    apart = share.bounding_box()["y"] - line.bounding_box()["y"]
+    assert 0 < apart < 844
+    line.get_by_role("button", name="Show their masks").click()
+    page.wait_for_selector(".gv-frame >> visible=true")
+    assert page.get_by_role("tab", selected=True).inner_text() == "Tokens"
 
 
 def test_both_frames_are_those_of_now_also_while_another_tab_is_open(visit):
