@@ -23,7 +23,8 @@ app: .venv/app
 quick: static
 	$(PYTEST) -n 2 $(SHARED) -m "not slow" --families qwen3_vl,llava_onevision $(CORE)
 
-test: static
+test: .venv/dev
+	@$(MAKE) --no-print-directory -j2 static .venv/kept
 	$(PYTEST) -n 4 $(SHARED) $(ARGS)
 
 # vLLM pins a torch of its own, so it has an environment of its own; and an engine has a process of
@@ -69,6 +70,11 @@ audit: .venv/app
 	case "$$report" in *ServiceError*|*ConnectionError*|*"be audited: numpy ("*) \
 	echo "audit skipped: the advisory service cannot be reached";; \
 	*) echo "$$report" | tail -n 40; exit $$code;; esac
+
+# What Python keeps of the packages: else each of the four processes compiles them, 30 s long.
+.venv/kept: .venv/dev
+	@$(BIN)/python -m pytest --collect-only --quiet > /dev/null
+	@touch $@
 
 .venv/dev: .venv/app
 	$(BIN)/uv pip install --quiet --python $(BIN)/python -e '.[dev]'

@@ -61,7 +61,7 @@ def both(call, values, device):
 
 
 def choices(device):
-    for kind, size, part in product(SCORES, (1, 12, 70), (0.01, 0.3, 1.0)):
+    for kind, size, part in product(SCORES, (1, 12, 40), (0.01, 0.3, 1.0)):
         budget = max(1, int(part * size))
         usual, fused = both(lambda *s, k=budget: chosen(*s, 1.0, k), scores(kind, size), device)
         yield f"choice: {kind}, {budget} of {size}", torch.equal(usual, fused), 0.0
