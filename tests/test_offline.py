@@ -1,4 +1,4 @@
-"""The server starts and answers: it asks no other host, and imports the model behind the page."""
+"""The server reaches for nothing outside: it starts and answers without another host's name."""
 
 from __future__ import annotations
 
@@ -8,10 +8,7 @@ import socket
 import subprocess
 import sys
 
-import pytest
-
 from components.server.serving import ROOT
-from tests.test_start import HEAVY
 
 PROGRAM = """
 import json, os, socket, sys, threading, time
@@ -30,15 +27,6 @@ def listen(event, facts):
 
 sys.addaudithook(listen)
 import app, httpx
-from gleanvid.video.spare import Spare
-
-def keep(spare):  # what loads the model comes once the page is served
-    from gradio.utils import MatplotlibBackendMananger
-    with MatplotlibBackendMananger(): pass  # Gradio does so at every event
-    imported.extend(sys.modules)
-    usual(spare)
-
-imported, usual, Spare.keep = [], Spare.keep, keep
 port = sys.argv[1]
 threading.Thread(target=app.main, args=[["--port", port]], daemon=True).start()
 root = f"http://127.0.0.1:{port}"
@@ -63,14 +51,12 @@ except OSError:
     pass
 assert asked[heard:] == [["socket.getaddrinfo", "elsewhere.invalid"]]
 del asked[heard:]
-found = {"page": page, "answer": answer[:500], "asked": asked, "imported": imported}
-print(json.dumps(found), flush=True)
+print(json.dumps({"page": page, "answer": answer[:500], "asked": asked}), flush=True)
 os._exit(0)
 """
 
 
-@pytest.fixture(scope="module")
-def found():
+def test_no_other_host_is_asked_for():
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -85,13 +71,6 @@ def found():
         timeout=300,
     )
     assert done.returncode == 0, done.stderr[-2000:]
-    return json.loads(done.stdout.splitlines()[-1])
-
-
-def test_no_other_host_is_asked_for(found):
+    found = json.loads(done.stdout.splitlines()[-1])
     assert found["page"] == 200 and "event: complete" in found["answer"]
     assert found["asked"] == []
-
-
-def test_a_page_is_served_before_what_loads_the_model_is_imported(found):
-    assert {name for name, module in HEAVY.items() if module in found["imported"]} == {"gradio"}
