@@ -16,11 +16,11 @@ from gleanvid.cli import options as shared
 from gleanvid.later import import_later
 
 from .server.hosts import networks
-from .session import loading
-from .session.reading import DECODERS
+from .session.work import local as loading
+from .session.work.reading import DECODERS
 
 if TYPE_CHECKING:
-    from .session.choosing import Choosing
+    from .session.choice.choosing import Choosing
 
 STARTING = "Starting GleanVID ..."
 
@@ -131,11 +131,11 @@ def serve(options: argparse.Namespace) -> None:
     from .panels.page import BUILT_IN_MODEL, build_app
     from .server import leaving, serving, zero
     from .session import examples
-    from .session.choosing import PAUSE_S, Choosing
+    from .session.choice.choosing import PAUSE_S, Choosing
     from .session.display import menu_name
-    from .session.engine import Engine
-    from .session.line import Line
-    from .session.recorded import Shelf, WithRecordings
+    from .session.work.engine import Engine
+    from .session.work.queue import Line
+    from .session.work.recorded import Shelf, WithRecordings
 
     limits = serving.limits(options)
     others = {"device": options.device, "device_map": options.device_map}

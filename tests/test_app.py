@@ -8,8 +8,10 @@ import pytest
 from components import launch
 from components.panels.page import build_app
 from components.server import serving
-from components.session import examples, first, loading
-from components.session.engine import Engine
+from components.session import examples
+from components.session.actions import first
+from components.session.work import local as loading
+from components.session.work.engine import Engine
 from tests.components.fake import Library
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from gleanvid.glimpse.questions import FAMILIES
+from gleanvid.glimpse.questions.questions import FAMILIES
 from gleanvid.models.loading.load import BUILTIN
 
 ROOT = Path(__file__).parents[1]

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import gradio as gr
 
 from ..files import exports
-from ..session import checking
-from ..session.engine import Engine
+from ..session.actions import check as checking
+from ..session.work.engine import Engine
 from . import notice
 from .shared import AT_ONCE, Changes, Shared, Values, owner
 from .working import starting

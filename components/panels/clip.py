@@ -16,11 +16,11 @@ import gradio as gr
 
 from gleanvid.types import StoppedError
 
-from ..session import uploads
+from ..session.actions import uploads
 from ..session.display import message
-from ..session.engine import Engine
 from ..session.examples import Example, ready, thumbnail
 from ..session.updates import explain
+from ..session.work.engine import Engine
 from .shared import AT_ONCE, IN_LINE, UNSEEN, Changes, Previews, Shared, Values, owner
 
 CHIPS_HTML = (

@@ -14,14 +14,15 @@ import gradio as gr
 
 from gleanvid.compressors.base import Compressor
 
-from ..session import comparing, plans, rows
-from ..session.comparing import Compared
+from ..session.actions import compare as comparing
+from ..session.actions import plans, rows
+from ..session.actions.compare import Compared
+from ..session.actions.first import RATIO as FIRST_RATIO
+from ..session.actions.plans import RATIOS, Plan
+from ..session.actions.rows import Asked
 from ..session.display import caveat, message
-from ..session.engine import Engine
-from ..session.first import RATIO as FIRST_RATIO
-from ..session.plans import RATIOS, Plan
 from ..session.request import NONE, RATIO
-from ..session.rows import Asked
+from ..session.work.engine import Engine
 from ..viewer import modules
 from . import notice
 from .clip import shortened

@@ -14,11 +14,11 @@ from gradio.components.plot import PlotData
 
 from gleanvid.run import Run
 
-from ..session import figures
+from ..session.actions import figures
+from ..session.actions.figures import OVER_UNITS, TITLES
+from ..session.actions.runs import GONE, distinct, measured_runs
 from ..session.display import message
-from ..session.engine import Engine
-from ..session.figures import OVER_UNITS, TITLES
-from ..session.runs import GONE, distinct, measured_runs
+from ..session.work.engine import Engine
 from ..viewer import modules
 from . import notice
 from .shared import UNSEEN, Changes, Shared, Values

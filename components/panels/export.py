@@ -11,14 +11,14 @@ import gradio as gr
 from gleanvid.compressors import COMPRESSORS
 
 from ..files import exports, opening, snippets
+from ..session.actions.preview import answers
+from ..session.actions.reopen import at_home
+from ..session.actions.runs import GONE, measured_runs
 from ..session.display import message, short_name, status
-from ..session.engine import Engine
 from ..session.examples import ready
-from ..session.reopened import at_home
 from ..session.request import Sides
-from ..session.runs import GONE, measured_runs
-from ..session.sides import answers
 from ..session.updates import explain
+from ..session.work.engine import Engine
 from ..viewer import modules
 from ..viewer.payload import payload
 from . import notice

@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 
 import gradio as gr
 
-from ..session import asking
+from ..session.actions import ask as asking
+from ..session.actions.preview import is_at_hand
 from ..session.display import caveat, message
-from ..session.engine import Engine
 from ..session.examples import Example
-from ..session.loading import BUILT_IN
-from ..session.sides import is_at_hand
+from ..session.work.engine import Engine
+from ..session.work.local import BUILT_IN
 from .shared import (
     AT_ONCE,
     IN_LINE,

@@ -12,13 +12,13 @@ from typing import Any, NamedTuple
 
 import gradio as gr
 
-from ..session import restore
+from ..session.actions import restore
+from ..session.actions.plans import RATIOS
+from ..session.actions.preview import View
 from ..session.display import message, status
-from ..session.engine import Engine
 from ..session.examples import Example, example_of, ready
-from ..session.plans import RATIOS
 from ..session.request import RATIO
-from ..session.sides import View
+from ..session.work.engine import Engine
 from .clip import shortened
 from .controls import Controls, given_settings
 from .curves import Curves

@@ -11,13 +11,14 @@ from gleanvid.compressors import COMPRESSORS
 
 from ..server import api
 from ..server.serving import LOCAL, Limits
-from ..session import display, first
-from ..session.choosing import Choosing
-from ..session.engine import Engine
+from ..session import display
+from ..session.actions import first
+from ..session.choice.choosing import Choosing
 from ..session.examples import Example, files
 from ..session.examples import ready as ready_questions
-from ..session.loading import BUILT_IN
-from ..session.recorded import Entry
+from ..session.work.engine import Engine
+from ..session.work.local import BUILT_IN
+from ..session.work.recorded import Entry
 from ..viewer.component import MaskViewer
 from . import (
     about,

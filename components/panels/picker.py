@@ -12,10 +12,10 @@ from gleanvid.errors import UnreachableError
 from gleanvid.models.loading.precision import AUTO, PRECISIONS, parted, precision_of
 
 from ..server.hosts import neighbourhood
-from ..session.choosing import LOOKING, Choosing
+from ..session.choice.choosing import LOOKING, Choosing
+from ..session.choice.offers import Offer
+from ..session.choice.progress import Progress
 from ..session.display import menu_name, message
-from ..session.offers import Offer
-from ..session.progress import Progress
 from ..session.updates import explain
 from . import notice
 from .shared import (

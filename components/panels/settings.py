@@ -14,8 +14,8 @@ import gradio as gr
 from gleanvid.compressors import COMPRESSORS
 
 from ..server.serving import Limits
-from ..session.engine import Engine
 from ..session.request import NEW_TOKENS, SEEDS
+from ..session.work.engine import Engine
 from . import controls, habits
 from .shared import AT_ONCE, Previews, Shared
 

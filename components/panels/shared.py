@@ -14,13 +14,13 @@ import gradio as gr
 from gleanvid.compressors import COMPRESSORS
 from gleanvid.compressors.base import Compressor
 
-from ..session import sides
-from ..session.asking import Habits
-from ..session.engine import Engine
+from ..session.actions import preview as sides
+from ..session.actions.ask import Habits
 from ..session.examples import Example
-from ..session.recorded import Entry
 from ..session.request import RATIO, Request, Sides, chosen, own_settings, pinned_settings, within
 from ..session.updates import PageUpdate
+from ..session.work.engine import Engine
+from ..session.work.recorded import Entry
 from ..viewer.component import MaskViewer
 from .method_settings import MethodSettings
 

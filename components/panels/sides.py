@@ -14,8 +14,8 @@ import gradio as gr
 
 from gleanvid.compressors import COMPRESSORS
 
-from ..session.engine import Engine
 from ..session.request import ALL_TOKENS, RATIO
+from ..session.work.engine import Engine
 from .controls import Controls, given_settings
 from .shared import AT_ONCE, Changes, Previews, Shared, Values
 

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 
 import gradio as gr
 
-from ..session import asking
-from ..session.engine import Engine
+from ..session.actions import ask as asking
 from ..session.request import LONGEST
 from ..session.updates import STOPPED
+from ..session.work.engine import Engine
 from . import notice
 from .shared import AT_ONCE, Changes, Shared, Values, owner
 from .working import halted, starting

@@ -9,7 +9,7 @@ from typing import Any
 import gradio as gr
 
 from ..session.display import message
-from ..session.engine import Engine
+from ..session.work.engine import Engine
 from .shared import AT_ONCE, IN_LINE, Changes, Shared, owner
 
 GRACE_S = 3.0  # time for stopped work to say how it ended

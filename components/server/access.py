@@ -8,10 +8,10 @@ import gradio as gr
 
 from gleanvid.types import StoppedError, Video
 
-from ..session.engine import Engine
-from ..session.line import Work
 from ..session.request import Request
 from ..session.updates import explain
+from ..session.work.engine import Engine
+from ..session.work.queue import Work
 
 
 class ModelAccess:

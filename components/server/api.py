@@ -18,9 +18,10 @@ from gleanvid.compressors.base import Compressor
 from gleanvid.metrics import budget_gini
 from gleanvid.run import Run
 
-from ..session import comparing, plans, rows
-from ..session.engine import Engine, decides_early
+from ..session.actions import compare as comparing
+from ..session.actions import plans, rows
 from ..session.request import Request
+from ..session.work.engine import Engine, decides_early
 from .access import ModelAccess
 from .arguments import known, making, uploaded
 

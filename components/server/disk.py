@@ -11,7 +11,7 @@ from pathlib import Path
 from gradio.utils import get_upload_folder
 
 from ..files.folder import bytes_in
-from ..session.rates import RateLimit
+from ..session.work.rates import RateLimit
 from .leaving import LOCK
 
 MIB = 2**20

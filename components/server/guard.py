@@ -20,7 +20,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from ..session.rates import RateLimit
+from ..session.work.rates import RateLimit
 from . import bodies, forms
 from .disk import Uploads
 from .events import AT_ONCE, BEGUN_BY, TOO_MANY, Events, Turns

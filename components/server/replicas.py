@@ -33,10 +33,10 @@ from starlette.types import Message, Receive
 
 from gleanvid.cli.options import LOADING
 
-from ..session.engine import CLIPS_REMEMBERED, Engine
-from ..session.line import BusyError, Line
-from ..session.loading import Library
 from ..session.updates import UNEXPECTED
+from ..session.work.engine import CLIPS_REMEMBERED, Engine
+from ..session.work.local import Library
+from ..session.work.queue import BusyError, Line
 from .api import Calls
 from .serving import LOCAL
 

@@ -25,7 +25,7 @@ from starlette.routing import Route
 from gleanvid.video import sandbox, spare
 
 from ..places import ASSETS, ROOT
-from ..session.rates import RateLimit
+from ..session.work.rates import RateLimit
 from ..viewer import modules
 from . import memory, sessions, theme
 from .connections import watch

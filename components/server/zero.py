@@ -25,7 +25,7 @@ from gleanvid.models.generation.sampling import Sampling
 from gleanvid.run import Run
 from gleanvid.types import StoppedError, VideoTokens
 
-from ..session.library import EncodedClip, Library
+from ..session.work.backend import EncodedClip, Library
 
 SECONDS = 90
 _KEPT_CLIPS = 4

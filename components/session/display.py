@@ -15,9 +15,9 @@ from gleanvid.run import Cost, Run
 from gleanvid.serving.vllm import SCHEME
 from gleanvid.types import Video
 
-from .engine import Engine
 from .examples import Example
-from .loading import BUILT_IN
+from .work.engine import Engine
+from .work.local import BUILT_IN
 
 STILL_LOADING = "The model is still being loaded."
 EXCHANGES_READ = 6  # earlier exchanges that the model reads again

@@ -12,8 +12,8 @@ from gleanvid.types import ModelError, VideoError
 
 from ..viewer.values import Clip
 from .display import Answer, Exchange, Message, message, status
-from .engine import Engine
-from .line import BusyError, Work
+from .work.engine import Engine
+from .work.queue import BusyError, Work
 
 log = logging.getLogger(__name__)
 

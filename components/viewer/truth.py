@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 
-from gleanvid.glimpse.evidence import EvidenceFacts
-from gleanvid.glimpse.render import boxes
-from gleanvid.glimpse.scenes import sample_scene
-from gleanvid.glimpse.world import ClipSettings, Scene
+from gleanvid.glimpse.questions.evidence import EvidenceFacts
+from gleanvid.glimpse.world.render import boxes
+from gleanvid.glimpse.world.scenes import sample_scene
+from gleanvid.glimpse.world.world import ClipSettings, Scene
 from gleanvid.types import Video
 
 from .values import Truth

@@ -46,10 +46,10 @@ def add(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:
 
 def _eval(options: argparse.Namespace) -> int:
     from gleanvid.evaluation.benchmarks.base import items_of_seeds
-    from gleanvid.evaluation.results.publish import publish
     from gleanvid.evaluation.run.journal import Journal, writable_folder
     from gleanvid.evaluation.run.ray_runner import evaluate_on_workers
     from gleanvid.evaluation.run.runner import check_ways, evaluate
+    from gleanvid.evaluation.tables.publish import publish
 
     benchmark = _benchmark(options)
     presets, setups = _setups(options, benchmark)

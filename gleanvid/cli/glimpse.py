@@ -32,8 +32,8 @@ def add(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:
 
 
 def _example(options: argparse.Namespace) -> int:
-    from gleanvid.glimpse.make import write_example
-    from gleanvid.glimpse.world import ClipSettings
+    from gleanvid.glimpse.questions.make import write_example
+    from gleanvid.glimpse.world.world import ClipSettings
 
     settings = ClipSettings(num_frames=options.num_frames, version=options.world)
     write_example(options.seed, options.split, options.index, settings, options.out)
@@ -41,8 +41,8 @@ def _example(options: argparse.Namespace) -> int:
 
 
 def _make(options: argparse.Namespace) -> int:
-    from gleanvid.glimpse.make import write_split
-    from gleanvid.glimpse.world import ClipSettings
+    from gleanvid.glimpse.questions.make import write_split
+    from gleanvid.glimpse.world.world import ClipSettings
 
     def show(done: int) -> None:
         sys.stderr.write(f"\r{done} of {options.n} clips")

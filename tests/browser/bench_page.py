@@ -26,9 +26,9 @@ from typing import Any
 import gradio as gr
 import numpy as np
 
-from components.session.choosing import Choosing
-from components.session.engine import Engine
+from components.session.choice.choosing import Choosing
 from components.session.examples import examples
+from components.session.work.engine import Engine
 from gleanvid import pipeline
 from tests.browser.conftest import FLAGS, NAMES, listen, served
 from tests.browser.steps import answered, notice, slider

@@ -76,8 +76,8 @@ def library() -> Library:
 def address(browser, clips, library):
     pytest.importorskip("gradio", reason="needs the app extra")
     from components.panels.page import BUILT_IN_MODEL
-    from components.session.engine import Engine
     from components.session.examples import Example, examples
+    from components.session.work.engine import Engine
 
     known = (("What moves?", "a square"), ("Where to?", "to the right"))
     square = Example(clips / "square.mp4", "Square", "What moves?", known)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from components.session.figures import OVER_UNITS, TITLES
+from components.session.actions.figures import OVER_UNITS, TITLES
 from tests.browser.compared import FAILED, FILES, METHODS, pixels
 from tests.browser.conftest import opened
 from tests.browser.steps import named, settle, slider, tab, until

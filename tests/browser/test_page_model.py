@@ -18,10 +18,10 @@ NAME = "tiny/model"
 def serving(**how):
     """The choice of a server with the built-in model, and its address."""
     from components.panels.page import BUILT_IN_MODEL
-    from components.session.choosing import Choosing
-    from components.session.engine import Engine
+    from components.session.choice.choosing import Choosing
     from components.session.examples import examples
-    from components.session.loading import BUILT_IN, Library
+    from components.session.work.engine import Engine
+    from components.session.work.local import BUILT_IN, Library
 
     engine = Engine(Library({BUILT_IN: {"device": "cpu"}}, {"device": "cpu"}))
     choosing = Choosing(engine, device="cpu", **how)

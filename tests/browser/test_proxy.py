@@ -45,8 +45,8 @@ def proxy(target: str) -> Starlette:
 
 @pytest.fixture(scope="module")
 def address(browser, tmp_path_factory):
-    from components.session.engine import Engine
     from components.session.examples import Example
+    from components.session.work.engine import Engine
 
     path = tmp_path_factory.mktemp("proxied") / "clip.mp4"
     write_clip(path)

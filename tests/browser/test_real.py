@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from components.session.engine import Engine
+from components.session.actions.first import RATIO
 from components.session.examples import examples
-from components.session.first import RATIO
+from components.session.work.engine import Engine
 from gleanvid import GleanVID, ask, pipeline
 from tests.browser.conftest import listen, served
 from tests.browser.steps import answered, notice, reply, says, tab, upload

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from components.session import asking, first, sides
+from components.session.actions import ask as asking
+from components.session.actions import first
+from components.session.actions import preview as sides
 from gleanvid import COMPRESSORS
 from tests.browser.steps import answered as both_answered
 from tests.browser.steps import ask, named, slider, until

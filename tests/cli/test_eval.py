@@ -149,7 +149,7 @@ def test_a_full_disk_at_the_end_keeps_every_answer(model, tmp_path, capsys, monk
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr("gleanvid.evaluation.results.publish.write", full)
+        patch.setattr("gleanvid.evaluation.tables.publish.write", full)
         assert run(tmp_path) == 2
     assert "every answer is kept" in capsys.readouterr().err
     model[0] = FakeModel()

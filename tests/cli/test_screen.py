@@ -6,8 +6,8 @@ import pytest
 
 from gleanvid.cli import main, screen
 from gleanvid.evaluation.markdown import markdown_table
-from gleanvid.evaluation.results.catalogue import model_table
-from gleanvid.evaluation.results.methods import methods_table
+from gleanvid.evaluation.tables.catalogue import model_table
+from gleanvid.evaluation.tables.methods import methods_table
 
 TABLES = {"methods": methods_table, "models": model_table}
 WIDTHS = (80, 132)

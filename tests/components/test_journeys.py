@@ -11,7 +11,7 @@ import pytest
 
 from components.panels import shared
 from components.panels.page import build_app
-from components.session.engine import Engine
+from components.session.work.engine import Engine
 from tests.components.fake import Library, write_clip
 
 ROOT = Path(__file__).parents[2]

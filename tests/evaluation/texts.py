@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from gleanvid.evaluation.results.statistics import holm
+from gleanvid.evaluation.tables.statistics import holm
 
 ROOT = Path(__file__).parents[2]
 README, CARD, RESULTS = "README.md", "gleanvid/models/builtin/MODEL_CARD.md", "results/README.md"

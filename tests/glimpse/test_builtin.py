@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from transformers import AutoModelForImageTextToText, AutoProcessor, Qwen3VLForConditionalGeneration
 
-from gleanvid.glimpse.clips import ask_about, make_video
-from gleanvid.glimpse.make import write_clip
-from gleanvid.glimpse.questions import normalise
-from gleanvid.glimpse.world import ClipSettings
+from gleanvid.glimpse.questions.clips import ask_about, make_video
+from gleanvid.glimpse.questions.make import write_clip
+from gleanvid.glimpse.questions.questions import normalise
+from gleanvid.glimpse.world.world import ClipSettings
 from gleanvid.models import load_model
 from gleanvid.models.loading.load import BUILTIN
 from gleanvid.video import read_video

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from gleanvid.glimpse.clips import ask_about, evidence_mask
-from gleanvid.glimpse.facts import HAPPENED, IGNORED, SEEN, evidence_tokens, token_facts
-from gleanvid.glimpse.render import render
-from gleanvid.glimpse.scenes import sample_scene
-from gleanvid.glimpse.world import CHANGES, COLOURS, SHAPES, ClipSettings
+from gleanvid.glimpse.questions.clips import ask_about, evidence_mask
+from gleanvid.glimpse.training.facts import HAPPENED, IGNORED, SEEN, evidence_tokens, token_facts
+from gleanvid.glimpse.world.render import render
+from gleanvid.glimpse.world.scenes import sample_scene
+from gleanvid.glimpse.world.world import CHANGES, COLOURS, SHAPES, ClipSettings
 
 SETTINGS = ClipSettings(height=96, width=128, num_frames=16)
 EVENT, SPANS, CHANGE, GONE_SHAPE, GONE_COLOUR = (

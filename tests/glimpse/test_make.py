@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from gleanvid.cli import main
-from gleanvid.glimpse.clips import FPS, make_video
-from gleanvid.glimpse.world import ClipSettings
+from gleanvid.glimpse.questions.clips import FPS, make_video
+from gleanvid.glimpse.world.world import ClipSettings
 from gleanvid.video import read_video
 
 

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from gleanvid.glimpse.baselines import Baseline, read, table, write
-from gleanvid.glimpse.glances import glances
-from gleanvid.glimpse.observers import baselines
-from gleanvid.glimpse.questions import FAMILIES2, questions
-from gleanvid.glimpse.scenes import sample_scene
-from gleanvid.glimpse.world import ClipSettings, stream
+from gleanvid.glimpse.questions.baselines import Baseline, read, table, write
+from gleanvid.glimpse.questions.glances import glances
+from gleanvid.glimpse.questions.observers import baselines
+from gleanvid.glimpse.questions.questions import FAMILIES2, questions
+from gleanvid.glimpse.world.scenes import sample_scene
+from gleanvid.glimpse.world.world import ClipSettings, stream
 
 SETTINGS = ClipSettings(num_frames=16, version=2)
 
@@ -16,7 +16,7 @@ SETTINGS = ClipSettings(num_frames=16, version=2)
 @pytest.fixture(scope="module")
 def found():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("gleanvid.glimpse.observers._STEPS", 100)  # enough for two families
+        patch.setattr("gleanvid.glimpse.questions.observers._STEPS", 100)  # enough for two families
         learnt = baselines(SETTINGS, learn=40, ask=24, families=("colour", "total"))
     return {one.family: one for one in learnt}
 

@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 import torch
 
-from gleanvid.glimpse.facts import IGNORED
-from gleanvid.glimpse.learner import Learner
-from gleanvid.glimpse.model import build_model, build_processor
-from gleanvid.glimpse.packing import WEIGHTS, choose, make_clip, pack
-from gleanvid.glimpse.questions import questions
-from gleanvid.glimpse.render import render
-from gleanvid.glimpse.scenes import sample_scene
-from gleanvid.glimpse.tokenizer import build_tokenizer
-from gleanvid.glimpse.world import ClipSettings
+from gleanvid.glimpse.questions.questions import questions
+from gleanvid.glimpse.training.facts import IGNORED
+from gleanvid.glimpse.training.learner import Learner
+from gleanvid.glimpse.training.model import build_model, build_processor
+from gleanvid.glimpse.training.packing import WEIGHTS, choose, make_clip, pack
+from gleanvid.glimpse.training.tokenizer import build_tokenizer
+from gleanvid.glimpse.world.render import render
+from gleanvid.glimpse.world.scenes import sample_scene
+from gleanvid.glimpse.world.world import ClipSettings
 
 SETTINGS = ClipSettings(height=96, width=128, num_frames=6)
 

@@ -5,10 +5,10 @@ from collections import Counter, defaultdict
 import numpy as np
 import pytest
 
-from gleanvid.glimpse.clips import ask_about, evidence_mask
-from gleanvid.glimpse.questions import FAMILIES, Evidence, describe, normalise, questions
-from gleanvid.glimpse.scenes import sample_scene
-from gleanvid.glimpse.world import ClipSettings, stream
+from gleanvid.glimpse.questions.clips import ask_about, evidence_mask
+from gleanvid.glimpse.questions.questions import FAMILIES, Evidence, describe, normalise, questions
+from gleanvid.glimpse.world.scenes import sample_scene
+from gleanvid.glimpse.world.world import ClipSettings, stream
 
 
 def asked(split, count):

@@ -8,17 +8,17 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from gleanvid.glimpse.camera import centre, hidden
-from gleanvid.glimpse.clips import ask_about
-from gleanvid.glimpse.facts import HAPPENED, IGNORED, SEEN, token_facts
-from gleanvid.glimpse.naming import name
-from gleanvid.glimpse.questions import FAMILIES2, normalise, questions
-from gleanvid.glimpse.render import render
-from gleanvid.glimpse.scenes import sample_scene
-from gleanvid.glimpse.stories import STORIES
-from gleanvid.glimpse.temporal import FAMILIES
-from gleanvid.glimpse.touching import undisturbed
-from gleanvid.glimpse.world import ALWAYS, ClipSettings, stream
+from gleanvid.glimpse.questions.clips import ask_about
+from gleanvid.glimpse.questions.naming import name
+from gleanvid.glimpse.questions.questions import FAMILIES2, normalise, questions
+from gleanvid.glimpse.questions.temporal import FAMILIES
+from gleanvid.glimpse.training.facts import HAPPENED, IGNORED, SEEN, token_facts
+from gleanvid.glimpse.world.camera import centre, hidden
+from gleanvid.glimpse.world.render import render
+from gleanvid.glimpse.world.scenes import sample_scene
+from gleanvid.glimpse.world.stories import STORIES
+from gleanvid.glimpse.world.touching import undisturbed
+from gleanvid.glimpse.world.world import ALWAYS, ClipSettings, stream
 
 SETTINGS = ClipSettings(version=2)
 

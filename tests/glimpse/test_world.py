@@ -7,11 +7,11 @@ from functools import cache
 import numpy as np
 import pytest
 
-from gleanvid.glimpse.casting import THEMES
-from gleanvid.glimpse.render import boxes, coverage, render
-from gleanvid.glimpse.scenes import sample_scene
-from gleanvid.glimpse.shapes import DISTANCES
-from gleanvid.glimpse.world import (
+from gleanvid.glimpse.world.casting import THEMES
+from gleanvid.glimpse.world.render import boxes, coverage, render
+from gleanvid.glimpse.world.scenes import sample_scene
+from gleanvid.glimpse.world.shapes import DISTANCES
+from gleanvid.glimpse.world.world import (
     BEHAVIOURS,
     CHANGES,
     COLOURS,

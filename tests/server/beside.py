@@ -24,9 +24,9 @@ from pathlib import Path
 from PIL import Image
 
 from components.server import serving
-from components.session import loading
-from components.session.engine import Engine
-from components.session.line import Line
+from components.session.work import local as loading
+from components.session.work.engine import Engine
+from components.session.work.queue import Line
 from tests.server.running import alive, running
 from tests.server.target import Target
 

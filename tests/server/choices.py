@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from components.session.choosing import LOOKS
+from components.session.choice.choosing import LOOKS
 from tests.server.oddities import quiet_text
 from tests.server.target import Listed, Target
 

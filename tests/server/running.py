@@ -10,9 +10,9 @@ from typing import Any
 
 from components.panels.page import build_app
 from components.server import serving
-from components.session.choosing import Choosing
-from components.session.engine import Engine
-from components.session.line import Line
+from components.session.choice.choosing import Choosing
+from components.session.work.engine import Engine
+from components.session.work.queue import Line
 from tests.components.fake import Library
 
 

@@ -12,10 +12,11 @@ import sys
 import tempfile
 from pathlib import Path
 
-from components.session import asking, loading
-from components.session.engine import Engine
+from components.session.actions import ask as asking
 from components.session.request import Request, Sides
-from components.session.store import RUNS, RunStore
+from components.session.work import local as loading
+from components.session.work.engine import Engine
+from components.session.work.store import RUNS, RunStore
 from gleanvid.compressors import COMPRESSORS
 from tests.server.running import running
 from tests.server.target import Target

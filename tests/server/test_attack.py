@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from components.server import connections, serving
-from components.session.choosing import Choosing
-from components.session.engine import Engine
+from components.session.choice.choosing import Choosing
+from components.session.work.engine import Engine
 from tests.components.fake import Library
 from tests.server import attack
 from tests.server.attempts import everything

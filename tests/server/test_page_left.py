@@ -7,8 +7,8 @@ import time
 
 import httpx
 
-from components.session.choosing import Choosing
-from components.session.engine import Engine
+from components.session.choice.choosing import Choosing
+from components.session.work.engine import Engine
 from tests.components.fake import Library, write_clip
 from tests.hub_fixtures import hub, published  # noqa: F401  (fixtures)
 from tests.server.running import running

@@ -9,10 +9,10 @@ import gradio as gr
 import pytest
 
 from components.server.access import ModelAccess
-from components.session.engine import Engine
-from components.session.line import BusyError, Line, Work
-from components.session.reading import Readers
 from components.session.request import Request
+from components.session.work.engine import Engine
+from components.session.work.queue import BusyError, Line, Work
+from components.session.work.reading import Readers
 from gleanvid.compressors import COMPRESSORS
 from gleanvid.types import StoppedError
 from tests.components.fake import Library, moving_square

@@ -9,7 +9,7 @@ from starlette.routing import Mount
 from components.panels.page import build_app
 from components.server import serving
 from components.server.routes import ALLOWED, MCP, matcher
-from components.session.engine import Engine
+from components.session.work.engine import Engine
 from tests.components.fake import Library
 
 G = "/gradio_api"

@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from components.server import serving
-from components.session.engine import Engine
+from components.session.work.engine import Engine
 from tests.components.fake import Library, write_clip
 from tests.server.running import running
 from tests.server.target import G

@@ -7,7 +7,7 @@ from typing import Any
 
 from gleanvid.evaluation.bench.machine import in_words
 from gleanvid.evaluation.markdown import markdown_table
-from gleanvid.evaluation.results.summary import REFUSAL
+from gleanvid.evaluation.tables.summary import REFUSAL
 
 _HEADS = (
     "frames",

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from gleanvid.evaluation.benchmarks.base import Benchmark, BenchmarkError, Item
-from gleanvid.glimpse.clips import ask_about, evidence_by_thing, make_video
-from gleanvid.glimpse.questions import FAMILIES, Question, normalise
-from gleanvid.glimpse.world import SPLITS, ClipSettings
+from gleanvid.glimpse.questions.clips import ask_about, evidence_by_thing, make_video
+from gleanvid.glimpse.questions.questions import FAMILIES, Question, normalise
+from gleanvid.glimpse.world.world import SPLITS, ClipSettings
 from gleanvid.types import Video, VideoError, VideoTokens
 
 if TYPE_CHECKING:

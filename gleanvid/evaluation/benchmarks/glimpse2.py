@@ -14,9 +14,9 @@ import numpy as np
 
 from gleanvid.evaluation.benchmarks.base import BenchmarkError
 from gleanvid.evaluation.benchmarks.glimpse import Glimpse
-from gleanvid.glimpse.baselines import read, table
-from gleanvid.glimpse.questions import FAMILIES2
-from gleanvid.glimpse.world import FRAMES_PER_UNIT
+from gleanvid.glimpse.questions.baselines import read, table
+from gleanvid.glimpse.questions.questions import FAMILIES2
+from gleanvid.glimpse.world.world import FRAMES_PER_UNIT
 from gleanvid.types import Video
 
 VIEWS = ("all", "still", "shuffled")

@@ -14,7 +14,7 @@ from typing import Any
 
 from gleanvid.evaluation.bench.machine import in_words
 from gleanvid.evaluation.markdown import markdown_table
-from gleanvid.evaluation.results.report import write_whole
+from gleanvid.evaluation.tables.report import write_whole
 
 
 @dataclass(frozen=True)

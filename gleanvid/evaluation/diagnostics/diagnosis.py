@@ -15,7 +15,7 @@ from typing import Any, TypedDict
 
 from gleanvid.evaluation.diagnostics.diagnose import POSITION_RATIO, SELECTION_RATIO, Row, Skipped
 from gleanvid.evaluation.markdown import markdown_table
-from gleanvid.evaluation.results.report import write_whole
+from gleanvid.evaluation.tables.report import write_whole
 
 _METRICS = (
     "kept",

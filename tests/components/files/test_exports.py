@@ -16,10 +16,10 @@ from PIL import Image
 
 from components.files import exports, opening
 from components.panels.export import GONE, NOTHING, writing
-from components.session import first
-from components.session.engine import Engine
+from components.session.actions import first
+from components.session.actions.figures import measured
 from components.session.examples import examples
-from components.session.figures import measured
+from components.session.work.engine import Engine
 from gleanvid import GleanVID, Uniform, pipeline
 from gleanvid.plots import overlay
 from tests.components.fake import Library, a_run, moving_square

@@ -9,8 +9,8 @@ import pytest
 
 from components.panels.page import build_app
 from components.panels.shared import GATHER
-from components.session import uploads
-from components.session.engine import Engine
+from components.session.actions import uploads
+from components.session.work.engine import Engine
 from tests.components.fake import Library, write_clip
 
 USER = SimpleNamespace(session_hash="me")

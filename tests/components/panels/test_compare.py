@@ -6,10 +6,10 @@ from pathlib import Path
 from types import SimpleNamespace
 
 from components.panels.compare import asked_with, changes
-from components.session.comparing import Compared
+from components.session.actions.compare import Compared
+from components.session.actions.rows import Asked, Row, table_view
 from components.session.display import KNOWS_GLIMPSE, message
 from components.session.examples import Example
-from components.session.rows import Asked, Row, table_view
 
 PANEL = SimpleNamespace(notice="notice", table="table", before="before")
 SHARED = SimpleNamespace(

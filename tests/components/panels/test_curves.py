@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from components.panels.curves import SOME_GONE, left_out
 from components.panels.page import build_app
-from components.session.engine import Engine
-from components.session.figures import TITLES
-from components.session.runs import GONE
+from components.session.actions.figures import TITLES
+from components.session.actions.runs import GONE
+from components.session.work.engine import Engine
 from gleanvid import GleanVID, Uniform
 from tests.components.fake import Library, a_run, moving_square
 

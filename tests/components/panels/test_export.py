@@ -11,9 +11,9 @@ import pytest
 from components.files import exports, opening
 from components.panels.export import ELSEWHERE, OPENED
 from components.panels.page import build_app
-from components.session.engine import Engine
+from components.session.actions.reopen import at_home
 from components.session.examples import Example, ready
-from components.session.reopened import at_home
+from components.session.work.engine import Engine
 from gleanvid import Uniform
 from tests.components.fake import Library, a_run, write_clip
 

@@ -6,9 +6,9 @@ import pytest
 
 from components.panels import habits
 from components.panels.page import BUILT_IN_MODEL, build_app
-from components.session.engine import Engine
 from components.session.examples import examples
-from components.session.loading import BUILT_IN
+from components.session.work.engine import Engine
+from components.session.work.local import BUILT_IN
 from tests.components.fake import Library
 
 GLIMPSE, FILM = (str(examples()[place].path) for place in (0, -1))

@@ -7,8 +7,8 @@ from types import SimpleNamespace
 import pytest
 
 from components.panels.page import build_app
-from components.session.choosing import Choosing
-from components.session.engine import Engine
+from components.session.choice.choosing import Choosing
+from components.session.work.engine import Engine
 from gleanvid.errors import ModelError, UnreachableError
 from tests.components.fake import Library
 

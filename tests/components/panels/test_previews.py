@@ -10,10 +10,10 @@ import pytest
 import tests.components.fake as fake
 from components.panels.page import build_app
 from components.panels.shared import Previews, Shared, or_nothing
-from components.session import sides
-from components.session.engine import Engine
+from components.session.actions import preview as sides
 from components.session.request import Sides
 from components.session.updates import PageUpdate
+from components.session.work.engine import Engine
 
 SKIP = gr.skip()
 ON, OFF = ({"interactive": on, "__type__": "update"} for on in (True, False))

@@ -13,7 +13,7 @@ import pytest
 from components.panels.page import build_app
 from components.server.serving import LOCAL, PUBLIC, ROOT
 from components.session import examples
-from components.session.engine import Engine
+from components.session.work.engine import Engine
 from components.viewer.modules import TEXTS
 from components.viewer.payload import MAX_METHODS
 from tests.components.fake import Library

@@ -16,7 +16,7 @@ from gradio_client import Client, handle_file
 from components.files import snippets
 from components.panels.page import build_app
 from components.server import serving
-from components.session.engine import Engine
+from components.session.work.engine import Engine
 from gleanvid import GleanVID
 from gleanvid.models.generation.sampling import Sampling
 from tests.components.fake import Library, write_clip

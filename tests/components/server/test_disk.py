@@ -11,7 +11,7 @@ from components.files import exports
 from components.files.folder import trim
 from components.server import disk
 from components.server.disk import FORM_BYTES, Uploads
-from components.session.rates import RateLimit
+from components.session.work.rates import RateLimit
 from components.viewer import payload as viewer
 
 pytestmark = pytest.mark.usefixtures("folder")

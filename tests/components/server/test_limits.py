@@ -10,7 +10,7 @@ import pytest
 
 from components.panels.page import build_app
 from components.server import serving
-from components.session.engine import Engine
+from components.session.work.engine import Engine
 from tests.components.fake import Library, write_clip
 
 LIMITS = replace(serving.PUBLIC, upload_mb=1, requests_per_minute=0, keep_s=2, queue=1)

@@ -11,7 +11,7 @@ import pytest
 
 from components.panels.page import build_app
 from components.server import serving
-from components.session.engine import Engine
+from components.session.work.engine import Engine
 from tests.components.fake import Library, write_clip
 
 mcp = pytest.importorskip("mcp", reason="needs the mcp extra, which is part of the dev extra")

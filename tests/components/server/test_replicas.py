@@ -19,8 +19,8 @@ from starlette.testclient import TestClient
 
 from components.server import replicas
 from components.server.api import Calls
-from components.session.engine import Engine
-from components.session.line import Line
+from components.session.work.engine import Engine
+from components.session.work.queue import Line
 from gleanvid import pipeline
 from tests.components.fake import write_clip
 

@@ -10,10 +10,10 @@ from types import SimpleNamespace
 import pytest
 
 from components.server import zero
-from components.session.asking import Habits, ask
-from components.session.engine import Engine
+from components.session.actions.ask import Habits, ask
+from components.session.actions.preview import preview
 from components.session.request import Request, Sides
-from components.session.sides import preview
+from components.session.work.engine import Engine
 from gleanvid import GleanVID
 from gleanvid.models.encoded import ClipKey
 from tests.components.fake import Library, write_clip

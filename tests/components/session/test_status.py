@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from components.session.display import STILL_LOADING, progress, short_name, status
-from components.session.engine import Engine
-from components.session.line import Work
+from components.session.work.engine import Engine
+from components.session.work.queue import Work
 from gleanvid import GleanVID
 from tests.components.fake import Library, a_run, moving_square
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from components.session.asking import ask
-from components.session.comparing import compare
-from components.session.engine import Engine
-from components.session.plans import plans
+from components.session.actions.ask import ask
+from components.session.actions.compare import compare
+from components.session.actions.plans import plans
+from components.session.actions.preview import preview
 from components.session.request import Request, Sides
-from components.session.sides import preview
+from components.session.work.engine import Engine
 from gleanvid import COMPRESSORS, GleanVID, pipeline
 from gleanvid.models.loading.load import BUILTIN
 

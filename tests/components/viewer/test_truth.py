@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from components.viewer.truth import truth
-from gleanvid.glimpse.world import COLOURS
+from gleanvid.glimpse.world.world import COLOURS
 from gleanvid.video import read_video
 
 CLIPS = Path(__file__).parents[3] / "assets" / "clips"

@@ -8,9 +8,9 @@ import torch
 
 from gleanvid.evaluation.benchmarks import BenchmarkError, open_benchmark
 from gleanvid.evaluation.benchmarks.base import items_of_seeds
-from gleanvid.glimpse.clips import make_video
-from gleanvid.glimpse.questions import FAMILIES
-from gleanvid.glimpse.world import ClipSettings
+from gleanvid.glimpse.questions.clips import make_video
+from gleanvid.glimpse.questions.questions import FAMILIES
+from gleanvid.glimpse.world.world import ClipSettings
 from gleanvid.types import VideoError, VideoTokens
 
 SHORT = open_benchmark("glimpse", clip_frames=16)

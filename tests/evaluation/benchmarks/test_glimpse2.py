@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gleanvid.evaluation.benchmarks import BenchmarkError, open_benchmark
-from gleanvid.glimpse.questions import FAMILIES2
+from gleanvid.glimpse.questions.questions import FAMILIES2
 
 SHORT = open_benchmark("glimpse2", clip_frames=20)
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 import torch
 
-from components.session import figures
+from components.session.actions import figures
 from gleanvid import ask, metrics
 from gleanvid.cli import main
 from gleanvid.compressors import COMPRESSORS

@@ -16,8 +16,8 @@ from gleanvid.evaluation.benchmarks import open_benchmark
 from gleanvid.evaluation.run.journal import Journal
 from gleanvid.evaluation.run.runner import evaluate
 from gleanvid.evaluation.run.setups import Setup
-from gleanvid.glimpse.make import write_split
-from gleanvid.glimpse.world import ClipSettings
+from gleanvid.glimpse.questions.make import write_split
+from gleanvid.glimpse.world.world import ClipSettings
 from tests.evaluation import lmms_task
 from tests.evaluation.benchmarks import folders
 

@@ -6,11 +6,11 @@ On stand-ins for the servers that speak their protocol.
 import pytest
 
 import gleanvid
-from components.session.asking import Habits, ask
-from components.session.engine import Engine
-from components.session.loading import Library, served
+from components.session.actions.ask import Habits, ask
+from components.session.actions.preview import preview
 from components.session.request import Request, Sides
-from components.session.sides import preview
+from components.session.work.engine import Engine
+from components.session.work.local import Library, served
 from gleanvid.models import load_model
 from gleanvid.serving.vllm.remote import load_served
 from gleanvid.types import ModelError

@@ -1,0 +1,132 @@
+"""The check of the loaded model on this machine: what it is at, then its report. No widgets."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Generator, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from typing import TYPE_CHECKING
+
+from gleanvid.types import StoppedError, Video
+
+from ..display import Message, message, progress
+from ..request import NO_CLIP, Request
+from ..updates import explain, waiting
+from ..work.engine import Engine
+from ..work.queue import POLL_S, Work
+
+if TYPE_CHECKING:
+    from gleanvid.evaluation.check.report import Report
+
+NAME = "gleanvid-check"
+ELSEWHERE = "This model runs elsewhere. Check it there: gleanvid check --model ID."
+HOLDS = "Everything holds. Attach the report where you ask for help: it has no names or paths."
+STOPPING = "Stopping after this step…"
+TESTED = " The report has the laws that were tested until then."
+FAILS = "Something does not hold on this machine. Attach the report to an issue."
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What changes in the panel; None leaves a part as it is."""
+
+    notice: Message
+    report: Report | None = None
+    done: bool = False
+
+
+def check(engine: Engine, request: Request, session: str, quick: bool) -> Iterator[Checked]:
+    """Test, and time unless ``quick``, the model of ``request`` on its clip, in one turn."""
+    work = engine.pages.work(session)
+    try:
+        if not request.path:
+            yield Checked(message(NO_CLIP, "problem"), done=True)
+            return
+        yield Checked(progress(engine, request.model, "Reading the clip…"))
+        video = engine.clip(str(request.path), request.frames, work)
+        for ahead in waiting(engine, work):
+            if ahead.notice:
+                yield Checked(ahead.notice)
+        with closing(_steps(engine, request.model, video, quick, work)) as steps:
+            for step in steps:
+                yield _checked(step, work)
+    except StoppedError:
+        yield Checked(message(work.why or "Stopped."), done=True)
+    except Exception as error:
+        yield Checked(message(explain(error), "problem"), done=True)
+    finally:
+        engine.pages.leave(session, work)
+
+
+def _checked(step: str | Report, work: Work) -> Checked:
+    if isinstance(step, str):
+        return Checked(message(step))
+    if step.not_tested:
+        why = work.why or Work.BY_HAND
+        found = step if step.findings else None
+        return Checked(message(why + TESTED if found else why), found, done=True)
+    notice = message(FAILS, "problem") if step.failed else message(HOLDS)
+    return Checked(notice, step, done=True)
+
+
+def _steps(
+    engine: Engine, name: str, video: Video, quick: bool, work: Work
+) -> Generator[str | Report]:
+    """What is being checked, in words, then the report.
+
+    Once ``work`` is ended the step goes on, and the report has what was tested until then.
+    """
+    from gleanvid.evaluation.check.check import check as check_model
+    from gleanvid.models.base import ModelAdapter
+
+    heard: SimpleQueue[str | None] = SimpleQueue()
+
+    def tell(text: str) -> None:
+        if work.stop.is_set():
+            raise StoppedError
+        heard.put(f"Checking: {text}…")
+
+    def run() -> Report:
+        model = engine.model(name)
+        if not isinstance(model, ModelAdapter):
+            raise ValueError(ELSEWHERE)
+        return check_model(model, video, quick=quick, on_progress=tell)
+
+    with ThreadPoolExecutor(1) as beside:  # it calls back, and a page wants to be told
+        report = beside.submit(run)
+        report.add_done_callback(lambda _: heard.put(None))
+        try:
+            yield from _told(heard, work)
+        finally:
+            work.end()
+        yield report.result()
+
+
+def _told(heard: SimpleQueue[str | None], work: Work) -> Iterator[str]:
+    """What is heard until None, and at once that ``work`` was ended."""
+    ending = False
+    while True:
+        if work.stop.is_set() and not ending:
+            ending = True
+            yield STOPPING
+        with suppress(Empty):
+            text = heard.get(timeout=POLL_S)
+            if text is None:
+                return
+            if not ending:
+                yield text
+
+
+def as_text(report: Report) -> str:
+    """The report as Markdown whose headings stand below that of a page."""
+    return re.sub("^#", "##", report.text(), flags=re.MULTILINE)
+
+
+def files(report: Report, folder: Path) -> list[str]:
+    """The report to take away, as Markdown and as JSON."""
+    report.write(folder, NAME)
+    return [str(folder / f"{NAME}{suffix}") for suffix in (".md", ".json")]

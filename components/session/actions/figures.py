@@ -1,0 +1,196 @@
+"""The curves of the page: a figure for each name in ``TITLES``, and one legend for all of them.
+
+What is not drawn, and why; `tests/components/session/work/test_reading.py` shows it of an example:
+
+- *Basis rank*: it is the number of tokens kept, up to the width of the features, which every method
+  reaches. The legend has the effective rank of all kept tokens instead, as a multiple of that of
+  random keeping: below 1 for some methods, above 1.3 for others.
+- *Coverage error*: rounding for every method once the kept tokens span the features. The legend has
+  it as a multiple of random keeping's where that misses anything: from a half to several times.
+- *Residual energy of the first unit*: 100 % by definition. Means and axes begin after it.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+from gleanvid import plots
+from gleanvid.metrics import (
+    RandomKeeping,
+    budget_gini,
+    debiased,
+    diagnose,
+    diagnostics_of,
+    random_keeping,
+    with_diagnostics,
+)
+from gleanvid.plots.labels import labels, title_of
+from gleanvid.plots.palette import styles
+from gleanvid.run import Run
+from gleanvid.types import VideoTokens
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+OVER_UNITS = {  # name: what it says, and in which unit of measure; x is the temporal unit
+    "budget": ("Tokens kept in each unit", "tokens; dashed: an even share"),
+    "novelty": ("What is new in each unit", "novelty R, logarithmic"),
+    "effective_rank": ("Spread within each unit", "effective rank, directions"),
+    "residual_energy": (
+        "New against earlier units",
+        "% of the energy, logarithmic; a line ends where nothing is new",
+    ),
+}
+OVERALL = {
+    "spatial_iou": ("Same positions in two units", "IoU by distance in units; dashed: random"),
+    "mask_overlap": (
+        "Same tokens in two methods",
+        "IoU in hundredths; columns as the rows",
+    ),
+    "effective_dimension": ("Spread by share kept", "effective rank, directions; dashed: random"),
+}
+TITLES = OVER_UNITS | OVERALL
+COLUMNS = (  # of the legend: title, unit of measure, what it is
+    ("Gini", "0–1", "How unevenly the tokens are spread over the units: 0 is evenly"),
+    ("Rank", "× random", "Effective rank of all kept tokens: above 1 they spread wider"),
+    ("New", "%", "Energy that earlier units do not explain, mean after the first unit"),
+    (
+        "Missed",
+        "× random",
+        "Energy of dropped tokens that kept ones do not explain: below 1 less, "
+        "– where random keeping misses none",
+    ),
+)
+NONE = "–"
+MARGINS = {"l": 44, "r": 8, "t": 6, "b": 24}
+HEIGHT = 190  # pixels of a figure
+NUMBERED = 12  # rows up to which the heat map has numbers
+CELLS = {16: 17, 99: 11}  # pixels of a row of the heat map, up to so many rows
+
+_debiased: WeakKeyDictionary[VideoTokens, Tensor] = WeakKeyDictionary()
+_random: WeakKeyDictionary[VideoTokens, dict[int, RandomKeeping]] = WeakKeyDictionary()
+_measuring = threading.Lock()
+
+
+def draw(runs: Sequence[Run]) -> dict[str, Any]:
+    """A figure by each name; None where there is nothing to draw."""
+    telling = [name for name in TITLES if _says_something(name, runs)]
+    return {name: _figure(name, list(runs)) if name in telling else None for name in TITLES}
+
+
+def _says_something(name: str, runs: Sequence[Run]) -> bool:
+    if name == "mask_overlap":
+        return len(runs) > 1
+    if name == "novelty":
+        return any("novelty" in run.compression.trace for run in runs)
+    if name == "effective_dimension":
+        return max(Counter(map(title_of, runs)).values(), default=0) > 1
+    return bool(runs)
+
+
+def _figure(name: str, runs: list[Run]) -> Any:
+    """The library's figure for the page: its title and legend stand beside it."""
+    figure = getattr(plots, f"{name}_figure")(runs)
+    methods = [str(run.compressor["name"]) for run in runs]
+    by_label = dict(zip(labels(runs), styles(methods), strict=True))
+    for line in figure.data:
+        line.name = line.meta or line.name
+        if (
+            line.type == "scatter" and line.name in by_label
+        ):  # as in the legend, whoever is left out
+            line.update(by_label[line.name])
+            line.zorder = int(line.line.width > 2)  # ours above the others
+    figure.update_layout(height=HEIGHT, margin=MARGINS, showlegend=False)
+    figure.update_layout(font={"size": 12}, template="none")  # the usual one is large, and unused
+    figure.update_yaxes(title=None)
+    figure.update_xaxes(title=None)
+    if name == "mask_overlap":
+        names = figure.data[0].y
+        margins = MARGINS | {"l": 24 + 7 * max(map(len, names))}
+        cell = next(pixels for most, pixels in CELLS.items() if len(names) <= most)
+        figure.update_layout(height=max(HEIGHT, 40 + cell * len(names)), margin=margins)
+        figure.update_yaxes(tickfont={"size": min(12, cell - 2)}, dtick=1)
+        figure.update_xaxes(showticklabels=False, ticks="")
+        figure.update_yaxes(ticks="")
+        figure.update_traces(colorbar={"title": None, "thickness": 8, "nticks": 3})
+        if len(names) <= NUMBERED:  # there is room for numbers, or for the scale
+            text = [[_hundredths(value) for value in row] for row in figure.data[0].z]
+            figure.update_traces(showscale=False, text=text, texttemplate="%{text}")
+    elif name != "effective_dimension":
+        units = max(run.compression.grid[0] for run in runs)
+        figure.update_xaxes(range=[0.5, units + 0.5 - (name == "spatial_iou")])
+    return figure
+
+
+def _hundredths(value: float) -> str:
+    """Two digits, as large as a cell lets them be; nothing where all tokens are the same."""
+    return "" if value == 1 else f"{100 * value:.0f}"
+
+
+def legend(runs: Sequence[Run]) -> dict[str, Any]:
+    """The value of the legend: every run with its style and the numbers of ``COLUMNS``."""
+    methods = [str(run.compressor["name"]) for run in runs]
+    rows = [
+        {
+            "label": label,
+            "method": title_of(run),
+            "colour": style["line"]["color"],
+            "dash": style["line"]["dash"],
+            "symbol": style["marker"]["symbol"],
+            "cells": _cells(run),
+        }
+        for run, label, style in zip(runs, labels(runs), styles(methods), strict=True)
+    ]
+    return {"columns": [list(column) for column in COLUMNS], "rows": rows}
+
+
+def _cells(run: Run) -> list[str]:
+    """The numbers of a run, in the order of ``COLUMNS``."""
+    record, diagnostics = run.compression, diagnostics_of(run)
+    gini = f"{budget_gini(record):.2f}"
+    if diagnostics is None:
+        return [gini, NONE, NONE, NONE]
+    new = f"{100 * diagnostics.later_residual_energy:.2g}"
+    if record.num_kept == record.num_tokens:  # random keeping would keep the same
+        return [gini, NONE, new, NONE]
+    missed = diagnostics.coverage_vs_random
+    return [
+        gini,
+        f"{diagnostics.rank_vs_random:.2f}",
+        new,
+        NONE if missed != missed else f"{missed:.2g}",
+    ]
+
+
+def as_json(runs: Sequence[Run]) -> dict[str, Any]:
+    """All that the page shows of the curves, ready to be saved: figures by name, and the legend."""
+    figures = {name: figure and json.loads(figure.to_json()) for name, figure in draw(runs).items()}
+    return figures | {"legend": legend(runs)}
+
+
+def measured(runs: Sequence[Run], tokens: VideoTokens | None) -> list[Run]:
+    """The runs with the diagnostics that need the clip's features, where these are at hand."""
+    if tokens is None:
+        return list(runs)
+    with _measuring:  # two pages that ask at once would do the work twice
+        features = _debiased.get(tokens)
+        if features is None:
+            features = _debiased[tokens] = debiased(tokens.features.float())
+        known = _random.setdefault(tokens, {})
+        return [run if diagnostics_of(run) else _diagnosed(run, features, known) for run in runs]
+
+
+def _diagnosed(run: Run, features: Tensor, known: dict[int, RandomKeeping]) -> Run:
+    """``known``: random keeping of this clip by the number of tokens kept; grows."""
+    record = run.compression
+    if record.num_tokens != len(features):
+        return run
+    if record.num_kept not in known:
+        known[record.num_kept] = random_keeping(features, record.grid, record.num_kept)
+    found = diagnose(features, record.to(features.device), known[record.num_kept])
+    return with_diagnostics(run, found)

@@ -1,0 +1,64 @@
+"""What a comparison is to run: a row for every method at every ratio. No widgets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from typing import Any, NamedTuple
+
+from gleanvid.compressors import COMPRESSORS
+from gleanvid.compressors.base import Compressor
+from gleanvid.plots.labels import label_of
+
+from ..request import has_free_ratio
+
+RATIOS = (0.05, 0.1, 0.15, 0.25, 0.5, 0.75)
+MAX_ROWS = 40
+NOTHING = "Choose at least one compressor and one retention ratio."
+TOO_MANY = f"That makes {{count}} rows; the limit is {MAX_ROWS}. Choose fewer."
+
+
+class Plan(NamedTuple):
+    """A row to come. ``make`` raises ``ValueError`` for settings that the method refuses."""
+
+    label: str
+    method: str  # its name
+    make: Callable[[], Compressor]
+
+
+def plans(
+    names: Sequence[str], ratios: Sequence[float], make: Callable[[str, float], Compressor]
+) -> list[Plan]:
+    """The full tokens, then every method at every ratio; a method without a choice once."""
+    wanted = [
+        (name, ratio)
+        for name in names
+        if name != "full"
+        for ratio in (ratios if has_free_ratio(COMPRESSORS[name]) else ratios[:1])
+    ]
+    if not wanted:
+        raise ValueError(NOTHING)
+    if len(wanted) >= MAX_ROWS:
+        raise ValueError(TOO_MANY.format(count=len(wanted) + 1))
+    full = COMPRESSORS["full"]
+    return [
+        Plan(full.title, full.name, full),
+        *(_plan(name, ratio, make) for name, ratio in wanted),
+    ]
+
+
+def _plan(name: str, ratio: float, make: Callable[[str, float], Compressor]) -> Plan:
+    """Its label is that of the run, also where the settings are refused and there will be none."""
+    settings: Mapping[str, Any] = {"name": name, "retention_ratio": ratio}
+    with suppress(ValueError):
+        settings = make(name, ratio).settings()
+    return Plan(label_of(settings), name, lambda: make(name, ratio))
+
+
+def needs_of(planned: list[Plan]) -> frozenset[str]:
+    """Every signal of the vision side that one of the methods reads."""
+    needs: frozenset[str] = frozenset()
+    for plan in planned:
+        with suppress(ValueError):  # its row will say so
+            needs |= plan.make().needs
+    return needs

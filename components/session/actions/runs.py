@@ -1,0 +1,44 @@
+"""Runs by their ids, with diagnostics where the encoded clip is still in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+
+from gleanvid.models.encoded import ClipKey
+from gleanvid.run import Run
+
+from ..work.engine import Engine
+from .figures import measured
+
+GONE = "These runs are no longer on the server. Run them again."
+
+
+def measured_runs(engine: Engine, ids: Sequence[str], model: str, pixels: int | None) -> list[Run]:
+    """Those that are still in the store; diagnostics need the clip encoded.
+
+    ``model`` and ``pixels`` (of a frame) say which encoded clip is meant.
+    """
+    runs = [run for run in map(engine.runs.get, ids) if run is not None]
+    if not runs:
+        return []
+    video = runs[0].video
+    clip = engine.encoded(ClipKey(video, model, int(pixels or 0) * len(video) or None))
+    return measured(runs, clip.tokens if clip else None)
+
+
+def distinct(runs: Sequence[Run]) -> list[Run]:
+    """Without those that kept the same tokens under the same settings, for another question."""
+    found: list[Run] = []
+    for run in runs:
+        if not any(_keep_the_same(run, other) for other in found):
+            found.append(run)
+    return found
+
+
+def _keep_the_same(one: Run, other: Run) -> bool:
+    if one.compressor != other.compressor or one.by_layer.keys() != other.by_layer.keys():
+        return False
+    pairs = ((one.by_layer[layer].keep, other.by_layer[layer].keep) for layer in one.by_layer)
+    return all(torch.equal(*pair) for pair in pairs)

@@ -1,0 +1,218 @@
+"""What the pages of one server share: the loaded model, clips read, runs made, the line.
+
+No widget and no screen here. ``library`` is ``gleanvid.pipeline``, or a stand-in for it.
+"""
+
+from __future__ import annotations
+
+import gc
+import math
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import torch
+from cachetools import LRUCache
+
+from gleanvid.compressors.base import Compressor
+from gleanvid.models.cost.accounts import versions
+from gleanvid.models.encoded import ClipKey, History
+from gleanvid.models.generation.sampling import Sampling
+from gleanvid.run import Cost, Run
+from gleanvid.types import Compression, ModelError, Video
+
+from .backend import EncodedClip, Library
+from .models import Models
+from .queue import Line, Pages, Work
+from .reading import DECODERS, Readers
+from .store import RunStore
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+CLIPS_REMEMBERED = 3
+
+
+class Engine:
+    """The model, and everything a page asks of it. ``room`` and ``stay_s``: see :class:`Models`."""
+
+    def __init__(
+        self,
+        library: Library,
+        runs: RunStore | None = None,
+        line: Line | None = None,
+        decoders: int = DECODERS,
+        room: Callable[[str], bool] | None = None,
+        stay_s: float = 0.0,
+    ) -> None:
+        self.library = library
+        self.models = Models(lambda name: self.library.load_model(name), room, stay_s)
+        self.readers = Readers(decoders)
+        self.runs = RunStore() if runs is None else runs
+        self.line = Line() if line is None else line
+        self._lock = threading.Lock()
+        self._clips: LRUCache[tuple[str, int, int], Video] = LRUCache(CLIPS_REMEMBERED)
+        self.pages = Pages(self.line)
+        self.answer_s: dict[str, float] = {}  # by model: what its last answer took
+
+    def model(self, name: str) -> Any:
+        """The named model, loaded where it is not there. Raises ``ModelError``, ``BusyError``."""
+        return self.models.get(name)
+
+    def put(self, name: str, model: Any) -> None:
+        """Have a model that was loaded beside those in memory as the one asked last.
+
+        An answer that is under way ends on the model it began with.
+        """
+        self.models.put(name, model)
+
+    def empty(self) -> None:
+        """Let the models go, for another that has no room beside them; in a turn at the line."""
+        self.models.empty()
+        gc.collect()
+        if torch.cuda.is_available():
+            torch.cuda.empty_cache()
+
+    def holds(self, name: str) -> bool:
+        """Whether the named model is in memory; waits for nothing."""
+        return name in self.models.held
+
+    def knows(self, name: str) -> bool:
+        """Whether the named model was in memory since the start: nothing has to be downloaded."""
+        return name in self.models.seen
+
+    @property
+    def name(self) -> str | None:
+        """Name of the model that was asked last, if any; waits for nothing."""
+        return next(reversed(self.models.held), None)
+
+    def weights_gb(self) -> float:
+        """10^9 bytes that the weights in memory take."""
+        models = [getattr(model, "hf_model", None) for model in list(self.models.held.values())]
+        return sum(w.nbytes for model in models if model for w in model.parameters()) / 1e9
+
+    def loaded(self) -> Any | None:
+        """The model that was asked last, if any; waits for nothing."""
+        return next(reversed(self.models.held.values()), None)
+
+    def warm_up(self, name: str) -> None:
+        """Load a model beside the start of the server; a failure waits for the first who asks."""
+
+        def load() -> None:
+            with suppress(ModelError):
+                self.model(name)
+
+        threading.Thread(target=load, daemon=True).start()
+
+    def clip(self, path: str, num_frames: int, work: Work | None = None) -> Video:
+        """The sampled frames of a file, read once; to be called before ``work`` has its turn.
+
+        Raises ``VideoError``, ``BusyError`` where many wait to read, and ``StoppedError``.
+        """
+        work, key = work or Work(), _clip_key(path, num_frames)
+        with self._lock:
+            if key in self._clips:
+                return self._clips[key]
+        with self.readers.place(work):
+            video = self.library.read_video(
+                path,
+                num_frames,
+                max_side=self.library.MAX_SIDE,
+                timeout_s=self.line.deadline_s,
+                stop=work.stop,
+            )
+        with self._lock:
+            self._clips[key] = video
+        return video
+
+    def has_clip(self, path: str, num_frames: int) -> bool:
+        """Whether the sampled frames of a file are in memory."""
+        return _clip_key(path, num_frames) in self._clips
+
+    def encoded(self, clip: ClipKey) -> EncodedClip | None:
+        """The encoded clip where the loaded model holds it; no turn in the line is needed."""
+        adapter = self.models.held.get(clip.model)
+        return None if adapter is None else self.library.remembered(clip, adapter)
+
+    def encode(self, clip: ClipKey, work: Work) -> EncodedClip:
+        """The clip through the model's vision side, once. Raises ``StoppedError``."""
+        return self.library.encode(clip, self.model(clip.model), work.stop)[0]
+
+    def compress(self, clip: ClipKey, encoded: EncodedClip, compressor: Compressor) -> Run:
+        """The tokens of a clip and which of them stay: a run in which nothing was asked."""
+        layer, stage = compressor.stages[0]
+        record = stage.compress(encoded.tokens).to("cpu")
+        return Run(
+            video=clip.video,
+            question="",
+            model=clip.model,
+            compressor=compressor.settings(),
+            by_layer={layer: record},
+            answer="",
+            cost=_cost_of_compressing(record),
+            seconds=_placed(encoded.tokens.seconds),
+            rectangles=_placed(encoded.tokens.rectangles),
+            made_with={"versions": versions(), "max_pixels": clip.max_pixels},
+        )
+
+    def answer(
+        self,
+        clip: ClipKey,
+        question: str,
+        compressor: Compressor,
+        sampling: Sampling,
+        work: Work,
+        history: History = (),
+    ) -> Iterator[str | Run]:
+        """The growing text of an answer, then its run; ends early once ``work`` is ended."""
+        adapter = self.model(clip.model)
+        return self.library.stream_answer(
+            clip, question, adapter, compressor, sampling, history=history, stop=work.stop
+        )
+
+    def score(
+        self, clip: ClipKey, question: str, answer: str, compressor: Compressor, work: Work
+    ) -> float:
+        """Mean log-probability per token of a given answer. Raises ``StoppedError``."""
+        adapter = self.model(clip.model)
+        return self.library.score(clip, question, [answer], adapter, compressor, stop=work.stop)[0]
+
+
+def decides_early(compressor: Compressor) -> bool:
+    """Whether a method picks tokens from the clip alone, before there is a question."""
+    layer, stage = compressor.stages[0]
+    return layer == 0 and "text" not in stage.needs
+
+
+def _clip_key(path: str, num_frames: int) -> tuple[str, int, int]:
+    """Another file under the same name is another clip."""
+    file = Path(path)
+    return path, file.stat().st_mtime_ns if file.exists() else 0, num_frames
+
+
+def _placed(geometry: Tensor | None) -> Tensor:
+    if geometry is None:
+        raise ValueError("the model did not place its tokens in the source video")
+    return geometry.cpu()
+
+
+def _cost_of_compressing(record: Compression) -> Cost:
+    """Token counts alone; what was not done has no figure (NaN)."""
+    none = math.nan
+    return Cost(
+        visual_tokens=record.num_tokens,
+        visual_tokens_kept=record.num_kept,
+        prompt_tokens=0,
+        prompt_tokens_kept=0,
+        decode_s=none,
+        encode_s=none,
+        compress_s=none,
+        prefill_s=none,
+        generate_s=none,
+        new_tokens=0,
+        peak_memory_mib=none,
+        prefill_flops=none,
+        prefill_flops_full=none,
+    )

@@ -1,0 +1,43 @@
+"""Reads clips before they queue for the model: a few at a time, each can be stopped."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from gleanvid.errors import StoppedError
+
+from .queue import POLL_S, BusyError, Work
+
+DECODERS = 2
+FULL = "{count} clips wait to be read already. Try again in a minute."
+
+
+class Readers:
+    """``places`` clips are decoded at once and ``waiting`` more may wait for that."""
+
+    def __init__(self, places: int = DECODERS, waiting: int = 8) -> None:
+        self.places, self.waiting = places, waiting
+        self._free = threading.BoundedSemaphore(places)
+        self._inside = 0
+        self._lock = threading.Lock()
+
+    @contextmanager
+    def place(self, work: Work) -> Iterator[None]:
+        """Raises ``BusyError`` beyond the limit and ``StoppedError`` once ``work`` is ended."""
+        with self._lock:
+            if self._inside >= self.places + self.waiting:
+                raise BusyError(FULL.format(count=self.waiting))
+            self._inside += 1
+        try:
+            while not self._free.acquire(timeout=POLL_S):
+                if work.stop.is_set():
+                    raise StoppedError
+            try:
+                yield
+            finally:
+                self._free.release()
+        finally:
+            with self._lock:
+                self._inside -= 1

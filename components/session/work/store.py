@@ -1,0 +1,116 @@
+"""The runs of all pages in memory, by id, up to a limit. A page holds ids, never the runs."""
+
+from __future__ import annotations
+
+import secrets
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+
+from gleanvid.models.encoded import ClipKey
+from gleanvid.run import Run
+from gleanvid.types import VideoError
+
+from ..examples import Example
+from .queue import BusyError
+
+RUNS_MIB = 512
+RUNS = 256  # each also takes some 100 KiB that its tensors do not tell
+
+
+class RunStore:
+    """Runs by id; beyond a limit, in bytes or in number, the least recently used go."""
+
+    def __init__(self, limit_mib: float = RUNS_MIB, most: int = RUNS) -> None:
+        self._limit, self._most = limit_mib * 2**20, most
+        self._runs: OrderedDict[str, Run] = OrderedDict()
+        self._paths: dict[str, str] = {}
+        self._examples: dict[str, Example] = {}
+        self._saved: dict[str, tuple[Callable[[], Run], Example]] = {}
+        self._lock = threading.Lock()
+
+    def add(
+        self, run: Run, path: str | None = None, example: Example | None = None, run_id: str = ""
+    ) -> str:
+        """The new id of a run, which nobody can guess unless it is given.
+
+        ``path``: the file of its clip; ``example``: the clip, where it is one of ours.
+        """
+        run_id = run_id or secrets.token_urlsafe(16)
+        with self._lock:
+            self._runs[run_id] = run
+            if path is not None:
+                self._paths[run_id] = path
+            if example is not None:
+                self._examples[run_id] = example
+            while len(self._runs) > self._most or (
+                len(self._runs) > 1 and self._bytes() > self._limit
+            ):
+                gone, _ = self._runs.popitem(last=False)
+                self._paths.pop(gone, None)
+                self._examples.pop(gone, None)
+        return run_id
+
+    def offer(self, saved: Mapping[str, Callable[[], Run]], example: Example) -> None:
+        """Runs of an example that are read from files on first use, by their ids."""
+        self._saved |= {run_id: (read, example) for run_id, read in saved.items()}
+
+    def get(self, run_id: str | None) -> Run | None:
+        """The run, now the last to go; None where it is gone or never was."""
+        if run_id is None:
+            return None
+        with self._lock:
+            if run_id in self._runs:
+                self._runs.move_to_end(run_id)
+                return self._runs[run_id]
+        return self._read(run_id) if run_id in self._saved else None
+
+    def _read(self, run_id: str) -> Run | None:
+        """A saved run, kept from now on; None where its clip cannot be read at the moment."""
+        read, example = self._saved[run_id]
+        with suppress(ValueError, VideoError, BusyError):
+            run = read()
+            self.add(run, str(example.path), example, run_id)
+            return run
+        return None
+
+    def of_clip(self, clip: ClipKey, ids: Sequence[str]) -> dict[str, Run]:
+        """Those of ``ids`` that are of the same frames, model and bound on pixels."""
+        runs = {run_id: run for run_id in ids if (run := self.get(run_id))}
+        return {
+            run_id: run
+            for run_id, run in runs.items()
+            if run.model == clip.model
+            and run.made_with.get("max_pixels") == clip.max_pixels
+            and (run.video is clip.video or np.array_equal(run.video.frames, clip.video.frames))
+        }
+
+    def example(self, run_id: str) -> Example | None:
+        """The example that the run's clip is; None for a clip of a visitor."""
+        return self._examples.get(run_id)
+
+    def path(self, run_id: str) -> str | None:
+        """The file of the run's clip; None where it is not known or no longer there."""
+        path = self._paths.get(run_id)
+        return path if path and Path(path).is_file() else None
+
+    def __len__(self) -> int:
+        return len(self._runs)
+
+    def _bytes(self) -> int:
+        """Frames count once for each video, however many runs share it."""
+        videos = {id(run.video): run.video.frames.nbytes for run in self._runs.values()}
+        return sum(videos.values()) + sum(_record_bytes(run) for run in self._runs.values())
+
+
+def _record_bytes(run: Run) -> int:
+    tensors = [
+        tensor
+        for record in run.by_layer.values()
+        for tensor in (record.keep, record.group, record.weight, *record.scores.values())
+    ]
+    return sum(tensor.numel() * tensor.element_size() for tensor in tensors)

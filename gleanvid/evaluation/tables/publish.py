@@ -1,0 +1,140 @@
+"""All files of a finished evaluation: results, tables in the paper's shape, pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from operator import attrgetter
+from pathlib import Path
+from typing import Any
+
+from gleanvid.compressors.full_tokens import FullTokens
+from gleanvid.evaluation.benchmarks.base import Benchmark, Item
+from gleanvid.evaluation.paper.presets import Preset
+from gleanvid.evaluation.run.setups import Setup
+from gleanvid.evaluation.tables.evidence_table import evidence_table
+from gleanvid.evaluation.tables.main_table import group_table, main_table
+from gleanvid.evaluation.tables.paired_table import paired_table
+from gleanvid.evaluation.tables.preset_table import preset_table
+from gleanvid.evaluation.tables.report import write
+from gleanvid.evaluation.tables.statistics import Estimate
+from gleanvid.evaluation.tables.summary import Result, Rows, evidence_of_all, results
+from gleanvid.plots.accuracy import Level, Point, group_figure, retention_figure
+
+NOTES = """\
+accuracy: 95 % Wilson interval over questions, and a bootstrap over clips ("95 %, clips"), which
+holds where questions about one clip are not independent. macro: mean over the kinds of questions.
+% of full: accuracy over that with all tokens, 95 % by bootstrap over clips. kept: share asked for;
+tokens: visual tokens of a clip, mean over the layers of the language model. s / question: compress,
+read and respond, a clip's reading shared by its questions; encoding left out. A question that
+failed counts as wrong. A method that chooses at random is the mean over five seeds, its interval a
+bootstrap over clips.
+p McNemar: exact, every question by itself; p sign-flip: clip by clip; both two-sided and not
+adjusted. Holm: the sign-flip p adjusted for all comparisons of the table.
+evidence: the tokens that show what is asked about. Every share is taken question by question, and
+the column is the mean over questions. tokens: that stay in place; of reachable: the same over the
+most that the budget could keep; things: of which at least one token stays; moments: the same of
+pairs of a thing and a temporal unit; represented: tokens in any kept row. r: correlation, over
+questions, of the share with being right.
+"""
+
+
+def publish(
+    folder: Path,
+    benchmark: Benchmark,
+    items: Sequence[Item],
+    setups: Sequence[Setup],
+    rows: Rows,
+    ways: Sequence[str],
+    facts: Mapping[str, Any],
+    presets: Sequence[tuple[Preset, Sequence[Setup]]] = (),
+) -> list[Result]:
+    """Write ``results.csv``, ``results.json``, ``table.md`` and, for a grid, ``*.png``.
+
+    ``presets`` come with their setups, which are among ``setups``. Returns all results.
+    """
+    found = results(benchmark, items, setups, rows, ways)
+    parts = [_heading(benchmark, items, facts)]
+    ways = list(dict.fromkeys(result.how for result in found))
+    for how in ways:
+        if len(ways) > 1:
+            parts.append(f"## By {how}")
+        for preset, own in presets:
+            those = results(benchmark, items, own, rows, ways)
+            those = [result for result in those if result.how == how]
+            parts += [f"### {preset.title}{_same(own)}", preset_table(preset, those)]
+        if not presets:
+            those = [result for result in found if result.how == how]
+            whole = evidence_of_all(benchmark, items, setups, rows, ways.index(how))
+            parts += [main_table(those), paired_table(those), evidence_table(those, whole)]
+            parts.append(group_table(those))
+    parts += [benchmark.notes(), NOTES]
+    write(folder, facts, found, "\n".join(part.rstrip() + "\n" for part in parts if part))
+    if not presets:
+        draw(folder, [result for result in found if result.how == ways[0]], facts)
+    return found
+
+
+def _same(setups: Sequence[Setup]) -> str:
+    """What all variants of a preset have in common, where they do."""
+    shares = {(setup.retention_ratio, setup.num_frames) for setup in setups[1:]}
+    if len(shares) > 1:
+        return ""
+    ratio, frames = shares.pop()
+    return f" ({ratio:.0%} kept, {frames} frames)"
+
+
+def draw(folder: Path, found: Sequence[Result], facts: Mapping[str, Any]) -> None:
+    """``accuracy.png`` and, where evidence is known, ``evidence.png``: share against retention."""
+    full = found[0].accuracy.value
+    about = f"{facts['benchmark']['benchmark']}, {facts['model']}, {found[0].count} questions"
+    pictures = {
+        "accuracy": (
+            "accuracy (%)",
+            [Level(FullTokens.title, full)],
+            _curves(found, attrgetter("accuracy")),
+        )
+    }
+    if found[0].evidence is not None:
+        kept = _curves(found, attrgetter("evidence.kept"))
+        taken = _curves(found, attrgetter("evidence.represented"))
+        pictures["evidence"] = ("evidence tokens kept in place (%)", [], kept)
+        if any(kept[name] != taken[name] for name in kept):
+            title = "evidence tokens kept or merged (%)"
+            pictures["evidence_represented"] = (title, [], taken)
+    for name, (y_title, levels, curves) in pictures.items():
+        if curves:
+            _save(retention_figure(curves, y_title, levels, about), folder / f"{name}.png")
+    panels = {name: f"{name} ({count})" for name, (_, count) in found[0].groups.items()}
+    groups = {panel: _curves(found, _of_group(name)) for name, panel in panels.items()}
+    if len(groups) > 1 and any(groups.values()):
+        whole = {panel: found[0].groups[name][0].value for name, panel in panels.items()}
+        _save(group_figure(groups, whole, about), folder / "groups.png")
+
+
+def _of_group(name: str) -> Callable[[Result], Estimate]:
+    return lambda result: result.groups[name][0]
+
+
+def _save(figure: Any, path: Path) -> None:
+    part = path.with_suffix(".part.png")
+    figure.savefig(part, dpi=120)
+    part.replace(path)
+
+
+def _curves(found: Sequence[Result], value: Callable[[Result], Estimate]) -> dict[str, list[Point]]:
+    curves: dict[str, list[Point]] = {}
+    for result in found:
+        if not isinstance(result.setup.method, FullTokens) and not result.blank:
+            share, here = result.tokens_mean / result.tokens, value(result)
+            point = (share, here.value, here.low, here.high)
+            curves.setdefault(result.setup.title, []).append(point)
+    return curves
+
+
+def _heading(benchmark: Benchmark, items: Sequence[Item], facts: Mapping[str, Any]) -> str:
+    clips = len({item.clip for item in items})
+    lines = [f"# {benchmark.name}: {len(items)} questions about {clips} clips", ""]
+    lines += [f"    {facts['command']}", ""] if facts.get("command") else []
+    settings = ", ".join(f"{name} {value}" for name, value in facts["benchmark"].items() if value)
+    lines.append(f"Model {facts['model']} ({facts['model_weights']}); {settings}.")
+    return "\n".join(lines)

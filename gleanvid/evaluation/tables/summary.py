@@ -1,0 +1,226 @@
+"""From the rows of a journal to one result per setup: shares with intervals and paired tests.
+
+A question that failed counts as wrong, so that no failure can raise a score. A random method is one
+result: the verdict on a question is the share of its seeds that were right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from gleanvid.compressors.full_tokens import FullTokens
+from gleanvid.compressors.gleanvid import GleanVID
+from gleanvid.evaluation.benchmarks.base import Benchmark, Item
+from gleanvid.evaluation.run.rows import AnswerRow
+from gleanvid.evaluation.run.setups import Setup
+from gleanvid.evaluation.tables.evidence import Evidence, Sample, evidence, sample
+from gleanvid.evaluation.tables.paired import Paired, mcnemar_or_none, paired
+from gleanvid.evaluation.tables.statistics import (
+    Estimate,
+    clip_mean,
+    paired_difference,
+    relative_accuracy,
+    sign_flip,
+    wilson,
+)
+
+REFUSAL = "ValueError: "  # how compressors tell that a setting is out of their reach
+Rows = Mapping[tuple[str, str], AnswerRow]  # by item id and setup key
+
+
+@dataclass(frozen=True)
+class Result:
+    """What one setup reached. Shares are in [0, 1].
+
+    ``accuracy`` is the benchmark's own average, ``by_clip`` the same with an interval that takes
+    clips as the observations. ``macro`` has the mean over groups by name, and that without the
+    benchmark's ``macro_without``. ``relative`` is the accuracy over that with all tokens (the first
+    setup), ``difference`` it minus that. ``p_full`` (McNemar) and ``p_full_clips`` (sign-flip) are
+    against all tokens, two-sided, not adjusted; ``beside`` is GleanVID at the same ratio and frames
+    against this (None: not run, or itself).
+    """
+
+    setup: Setup
+    how: str
+    count: int
+    draws: int  # seeds a random method's row is the mean over
+    failed: int
+    first_error: str
+    accuracy: Estimate
+    by_clip: Estimate
+    macro: Mapping[str, Estimate]
+    groups: Mapping[str, tuple[Estimate, int]]  # with the number of questions
+    relative: Estimate
+    difference: Estimate
+    p_full: float | None
+    p_full_clips: float | None
+    beside: Paired | None
+    evidence: Evidence | None
+    tokens: float  # visual tokens of a clip
+    tokens_kept: float  # entering layer 0
+    tokens_mean: float  # mean over the layers
+    seconds: float  # per question: compress, read, respond; encoding left out
+    saturated: float = 0.0  # share of the units that had nothing new to add
+
+    @property
+    def blank(self) -> bool:
+        """Whether every question failed."""
+        return self.failed == self.count * self.draws
+
+    @property
+    def refused(self) -> bool:
+        """Whether the method itself cannot do what this setup asks for, on any clip."""
+        return self.blank and self.first_error.startswith(REFUSAL)
+
+
+def results(
+    benchmark: Benchmark,
+    items: Sequence[Item],
+    setups: Sequence[Setup],
+    rows: Rows,
+    ways: Sequence[str] = (),
+) -> list[Result]:
+    """One result for every way to respond and every setup, the first of which is all tokens.
+
+    Raises ``ValueError`` where a row is missing.
+    """
+    found: list[Result] = []
+    for place, how in enumerate(tuple(ways) or (benchmark.how,)):
+        answers = _Answers(benchmark, items, setups, rows, place)
+        found += [answers.result(setup, how) for setup in setups]
+    return found
+
+
+def evidence_of_all(
+    benchmark: Benchmark,
+    items: Sequence[Item],
+    setups: Sequence[Setup],
+    rows: Rows,
+    way: int = 0,
+) -> Evidence | None:
+    """The evidence over all questions and all setups but all tokens, by one way to respond."""
+    answers = _Answers(benchmark, items, setups, rows, way)
+    less = [setup for setup in setups if not isinstance(setup.method, FullTokens)]
+    return evidence([one for setup in less for one in answers.samples(setup)])
+
+
+class _Answers:
+    """All setups on the same questions, by one way to respond."""
+
+    def __init__(
+        self,
+        benchmark: Benchmark,
+        items: Sequence[Item],
+        setups: Sequence[Setup],
+        rows: Rows,
+        way: int,
+    ) -> None:
+        keys = [draw.key for setup in setups for draw in setup.draws]
+        if missing := [item.id for item in items for key in keys if (item.id, key) not in rows]:
+            raise ValueError(f"{len(missing)} answers are missing, the first for {missing[0]}")
+        self.items, self.setups, self.rows, self.way = items, setups, rows, way
+        self.columns = benchmark.columns
+        self.clips = [item.clip for item in items]
+        self._verdicts: dict[str, list[float]] = {}  # setup key -> right, question by question
+        self.weights = group_weights(items) if benchmark.average == "groups" else None
+        self.macros: dict[str, list[float]] = {}
+        if apart := benchmark.macro_without:
+            self.macros = {
+                "macro": group_weights(items),
+                f"macro without {apart}": group_weights(items, apart),
+            }
+
+    def result(self, setup: Setup, how: str) -> Result:
+        right, full = self._right(setup), self._right(self.setups[0])
+        rows = [self.rows[item.id, draw.key] for draw in setup.draws for item in self.items]
+        errors = [row["error"] for row in rows if "error" in row]
+        good = [row for row in rows if "error" not in row]
+        saturated = [row["saturated"] for row in good if "saturated" in row]
+        whole = isinstance(setup.method, FullTokens)
+        differences = [a - b for a, b in zip(right, full, strict=True)]
+        tokens = [_mean([row["tokens"][part] for row in good]) for part in range(3)]
+        by_clip = clip_mean(right, self.clips, self.weights)
+        return Result(
+            setup=setup,
+            how=how,
+            count=len(self.items),
+            draws=len(setup.draws),
+            failed=len(errors),
+            first_error=errors[0] if errors else "",
+            accuracy=by_clip if self.weights else share(right, self.clips),
+            by_clip=by_clip,
+            macro={name: clip_mean(right, self.clips, own) for name, own in self.macros.items()},
+            groups=self._groups(right),
+            relative=relative_accuracy(right, full, self.clips, self.weights),
+            difference=paired_difference(right, full, self.clips, self.weights),
+            p_full=None if whole else mcnemar_or_none(right, full),
+            p_full_clips=None if whole else sign_flip(differences, self.clips, self.weights),
+            beside=self._beside(setup),
+            evidence=evidence(self.samples(setup)),
+            tokens=tokens[0],
+            tokens_kept=tokens[1],
+            tokens_mean=tokens[2],
+            seconds=_mean([row["seconds"] for row in good]),
+            saturated=_mean([units / of for units, of in saturated]),
+        )
+
+    def samples(self, setup: Setup) -> list[Sample]:
+        """One for every question and seed with evidence."""
+        found = [
+            sample(item.clip, self._right_in(row), row)
+            for draw in setup.draws
+            for item in self.items
+            for row in (self.rows[item.id, draw.key],)
+        ]
+        return [one for one in found if one is not None]
+
+    def _right(self, setup: Setup) -> list[float]:
+        """For every question the share of the seeds that were right."""
+        if setup.key not in self._verdicts:
+            keys = [draw.key for draw in setup.draws]
+            self._verdicts[setup.key] = [
+                _mean([self._right_in(self.rows[item.id, key]) for key in keys])
+                for item in self.items
+            ]
+        return self._verdicts[setup.key]
+
+    def _right_in(self, row: AnswerRow) -> float:
+        return float("error" not in row and bool(row["right"][self.way]))
+
+    def _beside(self, setup: Setup) -> Paired | None:
+        """GleanVID at its defaults against ``setup``, where it was run and is not that itself."""
+        ours = Setup(GleanVID(retention_ratio=setup.retention_ratio), setup.num_frames)
+        if setup.key == ours.key or ours.key not in [other.key for other in self.setups]:
+            return None
+        verdicts = self._right(ours), self._right(setup)
+        return paired(*verdicts, self.clips, self.weights, self.macros)
+
+    def _groups(self, right: Sequence[float]) -> dict[str, tuple[Estimate, int]]:
+        verdicts: dict[str, list[tuple[float, str]]] = {name: [] for name in self.columns}
+        for item, verdict in zip(self.items, right, strict=True):
+            for name in item.groups:
+                verdicts.setdefault(name, []).append((verdict, item.clip))
+        return {
+            name: (share(*zip(*group, strict=True)), len(group))
+            for name, group in verdicts.items()
+            if group
+        }
+
+
+def share(right: Sequence[float], clips: Sequence[str]) -> Estimate:
+    """Wilson's interval for verdicts of yes and no; for means over seeds a bootstrap over clips."""
+    if {0.0, 1.0}.issuperset(right):
+        return wilson(int(sum(right)), len(right))
+    return clip_mean(right, clips)
+
+
+def group_weights(items: Sequence[Item], without: str = "") -> list[float]:
+    """Equal weight for every group (an item's first) but one, and in it for every question."""
+    groups = [item.groups[0] for item in items]
+    sizes = {name: groups.count(name) for name in dict.fromkeys(groups) if name != without}
+    return [1 / (len(sizes) * sizes[name]) if name in sizes else 0.0 for name in groups]
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values) if values else 0.0

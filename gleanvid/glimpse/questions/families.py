@@ -1,0 +1,234 @@
+"""The families of questions: what each asks of a scene, the options, and where the answer shows.
+
+A family is one function here and one line in ``FAMILIES``. Options are drawn so that they tell
+nothing: without the clip each of the four is equally likely.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+
+from gleanvid.glimpse.questions.evidence import (
+    Evidence,
+    evenly_cast,
+    everything,
+    stable,
+    touches_another,
+    whole,
+)
+from gleanvid.glimpse.questions.naming import name, names_and, others_and, refer, say
+from gleanvid.glimpse.world.camera import centre, off_course
+from gleanvid.glimpse.world.casting import UNITS_TO_COUNT
+from gleanvid.glimpse.world.world import CHANGES, COLOURS, DIRECTIONS, ROUND, SHAPES, Scene, Thing
+
+NUMBERS = ("one", "two", "three", "four")
+ACTIONS = {"grows": "it grows", "turns": "it turns", "blinks": "it blinks", "bounces": "it bounces"}
+OUTCOMES = {"grows": "larger", "shrinks": "smaller", "stands": "the same", "leaves": "gone"}
+PLACES = ("top left", "top right", "bottom left", "bottom right")
+SIDES = ("left", "right", "above", "below")
+_CLEAR = 0.08  # how far from the middle line, in picture sides, a place must be to be named
+_COURSE = 0.25  # radians by which the camera may turn a path that has a name
+_TOUCH = 0.07  # of the clip, on both sides of a collision
+_COUNTED = ("medley", "flash", "action", "repeats", "comparison", "still", "motion")
+
+
+Found = tuple[str, str, Sequence[str], tuple[Evidence, ...]]  # text, answer, options, evidence
+Family = Callable[[Scene, np.random.Generator], Iterator[Found]]
+
+
+def _colour(scene: Scene, rng: np.random.Generator) -> Iterator[Found]:
+    for k, thing in stable(scene):
+        text = say(rng, "What colour is the {0}?", "Which colour does the {0} have?")
+        yield (
+            text.format(thing.shape),
+            thing.colour,
+            others_and(rng, COLOURS, thing.colour),
+            whole(thing, k),
+        )
+
+
+def _shape(scene: Scene, rng: np.random.Generator) -> Iterator[Found]:
+    for k, thing in stable(scene):
+        if thing.behaviour != "turns":
+            text = say(rng, "What shape is the {0} object?", "Which shape is {0}?")
+            shapes = others_and(rng, SHAPES, thing.shape)
+            yield text.format(thing.colour), thing.shape, shapes, whole(thing, k)
+
+
+def _direction(scene: Scene, rng: np.random.Generator) -> Iterator[Found]:
+    for k, thing in stable(scene):
+        if thing.direction is not None:
+            text = say(rng, "Which way does the {0} move?", "In which direction does the {0} go?")
+            if off_course(scene, thing) > _COURSE:
+                continue
+            straight = "-" in thing.direction
+            same = [name for name in DIRECTIONS if ("-" in name) == straight]
+            yield text.format(refer(rng, thing)), thing.direction, same, whole(thing, k)
+
+
+def _place(scene: Scene, rng: np.random.Generator) -> Iterator[Found]:
+    for k, thing in stable(scene):
+        moments = [("at the start", 0.0), ("at the end", 1.0)]
+        if thing.behaviour == "flashes":
+            moments = [("when it flashes", (thing.appears + thing.ends) / 2)]
+        elif thing.direction is None:
+            moments = [("", thing.appears)]
+        word, time = moments[rng.integers(len(moments))]
+        place = _place_at(scene, thing, time)
+        if not word and place != _place_at(scene, thing, thing.ends):
+            continue  # the camera moves it
+        if place is None or thing.behaviour in ("bounces", "collides"):
+            continue
+        text = f"Where is the {refer(rng, thing)} {word}".rstrip() + "?"
+        span = 1 / scene.settings.num_units
+        start = min(max(thing.appears, time - span / 2), thing.ends - span)
+        yield text, place, PLACES, (Evidence(k, start, start + span),)
+
+
+def _relation(scene: Scene, rng: np.random.Generator) -> Iterator[Found]:
+    still = [(k, thing) for k, thing in stable(scene) if thing.behaviour == "stands"]
+    if len(still) < 2:
+        return
+    chosen = rng.permutation(len(still))[:2]
+    (a, one), (b, other) = (still[i] for i in chosen)
+    dx, dy = np.subtract(centre(scene, one, 0), centre(scene, other, 0))
+    if max(abs(dx), abs(dy)) < 1.5 * min(abs(dx), abs(dy)) or max(abs(dx), abs(dy)) < 12:
+        return
+    side = SIDES[int(dx > 0)] if abs(dx) > abs(dy) else SIDES[2 + int(dy > 0)]
+    text = say(rng, "On which side of the {1} is the {0}?", "Where is the {0}, seen from the {1}?")
+    names = (refer(rng, one), refer(rng, other))
+    yield text.format(*names), side, SIDES, (*whole(one, a), *whole(other, b))
+
+
+def _count(scene: Scene, rng: np.random.Generator) -> Iterator[Found]:
+    if scene.theme in _COUNTED:
+        text = say(rng, "How many objects are there?", "How many different objects appear?")
+        yield text, NUMBERS[len(scene.things) - 1], NUMBERS, everything(scene)
+
+
+def _absent(scene: Scene, rng: np.random.Generator) -> Iterator[Found]:
+    if len(scene.things) < 3 or scene.change is not None:
+        return
+    present = [scene.things[i].colour for i in rng.permutation(len(scene.things))[:3]]
+    rest = [name for name in COLOURS if name not in {thing.colour for thing in scene.things}]
+    answer = str(rng.choice(rest))
+    listed = [str(name) for name in rng.permutation([*present, answer])]
+    text = say(
+        rng, "Which colour is not there: {}, {}, {} or {}?", "Which is missing: {}, {}, {} or {}?"
+    )
+    yield text.format(*listed), answer, listed, everything(scene)
+
+
+def _flash(scene: Scene, rng: np.random.Generator) -> Iterator[Found]:
+    flashing = [(k, t) for k, t in enumerate(scene.things) if t.behaviour == "flashes"]
+    if len(flashing) == 1:
+        k, thing = flashing[0]
+        text = say(rng, "Which object flashes briefly?", "What is seen only for a moment?")
+        yield text, name(thing), names_and(scene, rng, thing), whole(thing, k)
+
+
+def _order(scene: Scene, rng: np.random.Generator) -> Iterator[Found]:
+    if scene.theme == "arrivals":
+        last = max(range(2), key=lambda k: scene.things[k].appears)
+        text = say(rng, "Which object appears last?", "Which object is the last to come?")
+    elif scene.theme == "departures":
+        last = min(range(2), key=lambda k: scene.things[k].ends)
+        text = say(rng, "Which object leaves first?", "Which object is the first to go?")
+    else:
+        return
+    span = 1 / scene.settings.num_units
+    moments = [t.appears if scene.theme == "arrivals" else t.ends - span for t in scene.things[:2]]
+    evidence = tuple(Evidence(k, time, time + span) for k, time in enumerate(moments))
+    thing = scene.things[last]
+    yield text, name(thing), names_and(scene, rng, thing), evidence
+
+
+def _cut(scene: Scene, rng: np.random.Generator) -> Iterator[Found]:
+    if scene.change is not None:
+        change, span = scene.change, 1 / scene.settings.num_units
+        cut = scene.things[change.after].appears
+        options = [f"the {what}" for what in CHANGES]
+        evidence = (
+            Evidence(change.before, cut - span, cut),
+            Evidence(change.after, cut, cut + span),
+        )
+        text = say(rng, "What changes about an object at the cut?", "What changes at the cut?")
+        yield text, f"the {change.what}", options, evidence
+
+
+def _collision(scene: Scene, rng: np.random.Generator) -> Iterator[Found]:
+    if scene.theme == "collision":
+        hit, thing = (int(k) for k in rng.permutation(2))
+        time, _, _ = scene.things[0].path[1]
+        evidence = tuple(Evidence(k, time - _TOUCH, time + _TOUCH) for k in (0, 1))
+        text = say(rng, "Which object does the {0} hit?", "What does the {0} bump into?")
+        hitting, other = scene.things[hit], scene.things[thing]
+        options = names_and(scene, rng, other, but=hitting)
+        if scene.settings.version > 1 and touches_another(scene, (0, 1)):
+            return
+        yield text.format(refer(rng, hitting)), name(other), options, evidence
+
+
+def _action(scene: Scene, rng: np.random.Generator) -> Iterator[Found]:
+    for k, thing in evenly_cast(scene, "action"):
+        if thing.behaviour in ACTIONS and thing.shape not in ROUND:
+            named = refer(rng, thing)  # which in version 1 tells what turns from the rest
+            named = named if scene.settings.version == 1 else f"{thing.colour} object"
+            text = f"What does the {named} do?"
+            yield text, ACTIONS[thing.behaviour], tuple(ACTIONS.values()), whole(thing, k)
+
+
+def _repeats(scene: Scene, rng: np.random.Generator) -> Iterator[Found]:
+    if scene.settings.num_units < UNITS_TO_COUNT:
+        return
+    for k, thing in evenly_cast(scene, "repeats"):
+        if thing.behaviour == "blinks":
+            text = say(rng, "How many times does the {0} blink?", "How often does the {0} blink?")
+            yield (
+                text.format(refer(rng, thing)),
+                NUMBERS[thing.repeats - 1],
+                NUMBERS,
+                whole(thing, k),
+            )
+
+
+def _comparison(scene: Scene, rng: np.random.Generator) -> Iterator[Found]:
+    span = 2 / scene.settings.num_units
+    for k, thing in evenly_cast(scene, "comparison"):
+        if thing.behaviour in OUTCOMES:
+            text = say(
+                rng,
+                "What is the {0} at the end, compared with the start?",
+                "Compared with the start, how is the {0} at the end?",
+            )
+            both = (Evidence(k, 0.0, span), Evidence(k, 1 - span, 1.0))
+            evidence = both[: 1 + thing.visible(1 - span)]  # what is gone has no tokens
+            options = tuple(OUTCOMES.values())
+            yield text.format(refer(rng, thing)), OUTCOMES[thing.behaviour], options, evidence
+
+
+def _place_at(scene: Scene, thing: Thing, time: float) -> str | None:
+    """The quarter of the picture the thing is in; None where it is too near a middle line."""
+    x, y = centre(scene, thing, time)
+    x, y = x / scene.settings.width - 0.5, y / scene.settings.height - 0.5
+    return None if min(abs(x), abs(y)) < _CLEAR else PLACES[int(x > 0) + 2 * int(y > 0)]
+
+
+FAMILIES: dict[str, Family] = {
+    "colour": _colour,
+    "shape": _shape,
+    "direction": _direction,
+    "place": _place,
+    "relation": _relation,
+    "count": _count,
+    "absent": _absent,
+    "flash": _flash,
+    "order": _order,
+    "cut": _cut,
+    "collision": _collision,
+    "action": _action,
+    "repeats": _repeats,
+    "comparison": _comparison,
+}

@@ -1,0 +1,163 @@
+"""Baselines of every family from the truth alone: what can be known without order, or without time.
+
+A small network learns on clips of the train split to choose among the options, from what ideal
+eyes see (``glances``); it is then asked about other clips. The **blind** one sees the question and
+the options; the **still** one a single frame, any that it likes: it answers from the frame it is
+surest of; the **shuffled** one all frames at once, out of order. All frames in order give 100 %.
+What the benchmark prints is measured by
+``python -m gleanvid.glimpse.questions.observers --out gleanvid/glimpse/questions/baselines.json``.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections import defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from gleanvid.glimpse.questions.baselines import KEPT, VIEWS, Baseline, read, table, write
+from gleanvid.glimpse.questions.glances import glances
+from gleanvid.glimpse.questions.naming import name
+from gleanvid.glimpse.questions.questions import FAMILIES2, Question, questions
+from gleanvid.glimpse.world.scenes import sample_scene
+from gleanvid.glimpse.world.world import ClipSettings, Scene, stream
+
+_HIDDEN = 64
+_STEPS = 600
+_BATCH = 256
+_MOST = 6  # different things that are counted over all frames
+_PATIENCE = 6000  # clips looked through for questions of a family, at most
+
+
+def baselines(
+    settings: ClipSettings,
+    learn: int = 600,
+    ask: int = 300,
+    seed: int = 0,
+    families: Sequence[str] = FAMILIES2,
+) -> list[Baseline]:
+    """The observers of each family, learnt from ``learn`` questions and asked ``ask``."""
+    train = _gather(settings, "train", learn, seed, families)
+    test = _gather(settings, "test", ask, seed, families)
+    found = []
+    for family in train:
+        if family in test:
+            found.append(_baseline(family, train[family], test[family], seed))
+    return found
+
+
+Asked = list[tuple[Scene, Question]]
+
+
+def _gather(
+    settings: ClipSettings, split: str, count: int, seed: int, families: Sequence[str]
+) -> dict[str, Asked]:
+    """``count`` questions of each family, at most one a clip."""
+    found: dict[str, Asked] = defaultdict(list)
+    for index in range(_PATIENCE):
+        scene = sample_scene(seed, split, index, settings)
+        rng = stream(seed, split, index, purpose=1, version=settings.version)
+        asked = questions(scene, rng)
+        order = np.random.default_rng(index).permutation(len(asked))
+        for family, question in {asked[k].family: asked[k] for k in order}.items():
+            if family in families and len(found[family]) < count:
+                found[family].append((scene, question))
+        if all(len(found[family]) == count for family in families):
+            break
+    return {family: found[family] for family in families if found[family]}
+
+
+def _baseline(family: str, train: Asked, test: Asked, seed: int) -> Baseline:
+    kinds: list[str] = []
+    seen = {key: [glances(*one, kinds) for one in part] for key, part in _both(train, test)}
+    right = {
+        key: torch.tensor([q.options.index(q.answer) for _, q in part])
+        for key, part in _both(train, test)
+    }
+    shares = {}
+    for view in VIEWS:
+        views = {
+            key: torch.stack(
+                [_view(view, one, scene) for one, (scene, _) in zip(seen[key], part, strict=True)]
+            )
+            for key, part in _both(train, test)
+        }
+        net = _learn(views["train"], right["train"], seed)
+        shares[view] = _asked(net, views["test"], right["test"])
+    return Baseline(family, len(test), **shares)
+
+
+def _both(train: Asked, test: Asked) -> tuple[tuple[str, Asked], tuple[str, Asked]]:
+    return ("train", train), ("test", test)
+
+
+def _view(view: str, seen: np.ndarray, scene: Scene) -> Tensor:
+    """[looks, 4, numbers] of glances [units, 4, numbers]."""
+    if view == "blind":
+        return torch.from_numpy(seen[:1] * (np.arange(seen.shape[2]) < 64))
+    if view == "still":
+        return torch.from_numpy(seen)
+    in_all = np.zeros((len(seen[0]), _MOST), np.float32)
+    in_all[:, min(len({name(thing) for thing in scene.things}), _MOST) - 1] = 1.0
+    every = [seen.mean(0), seen.min(0), seen.max(0), seen.std(0), in_all]
+    return torch.from_numpy(np.concatenate(every, -1)[None])
+
+
+def _learn(views: Tensor, right: Tensor, seed: int) -> nn.Module:
+    """A network that scores options [Q, looks, 4, numbers]; it draws a look at random each time."""
+    torch.manual_seed(seed)
+    rng = np.random.default_rng(seed)
+    net = nn.Sequential(
+        nn.Linear(views.shape[-1], _HIDDEN),
+        nn.ReLU(),
+        nn.Linear(_HIDDEN, _HIDDEN),
+        nn.ReLU(),
+        nn.Linear(_HIDDEN, 1),
+    )
+    optimiser = torch.optim.AdamW(net.parameters(), lr=3e-3, weight_decay=0.05)
+    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, _STEPS)
+    for _ in range(_STEPS):
+        chosen = rng.integers(len(views), size=_BATCH)
+        looks = views[chosen, rng.integers(views.shape[1], size=_BATCH)]
+        loss = nn.functional.cross_entropy(net(looks)[..., 0], right[chosen])
+        optimiser.zero_grad()
+        loss.backward()
+        optimiser.step()
+        schedule.step()
+    return net
+
+
+@torch.no_grad()
+def _asked(net: nn.Module, views: Tensor, right: Tensor) -> float:
+    """The share of right answers, each from the look that is surest."""
+    hits = []
+    for looks, answer in zip(views, right, strict=True):
+        odds = net(looks)[..., 0].softmax(-1)  # [looks, 4]
+        surest = odds[odds.amax(1).argmax()]
+        hits.append(float(surest.argmax() == answer))
+    return sum(hits) / len(hits)
+
+
+def main() -> None:
+    """Measure, write and print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--num-frames", type=int, default=32)
+    parser.add_argument("--learn", type=int, default=600)
+    parser.add_argument("--ask", type=int, default=300)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--families", type=lambda text: tuple(text.split(",")), default=FAMILIES2)
+    parser.add_argument("--out", type=Path, default=KEPT)
+    options = vars(parser.parse_args())
+    torch.set_num_threads(1)
+    settings = ClipSettings(num_frames=options["num_frames"], version=2)
+    how = {name: options[name] for name in ("learn", "ask", "seed", "families")}
+    write(options["out"], baselines(settings, **how), options["num_frames"], options["learn"])
+    print(table(read(options["out"])[1]))
+
+
+if __name__ == "__main__":
+    main()

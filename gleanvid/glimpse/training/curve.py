@@ -1,0 +1,113 @@
+"""A run's two CSVs, written line by line.
+
+``python -m gleanvid.glimpse.training.curve FOLDER`` draws them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+from collections import defaultdict
+from itertools import cycle
+from pathlib import Path
+
+import numpy as np
+
+_FACTS = {  # columns of loss.csv that are drawn
+    "shape": "shape",
+    "motion": "motion",
+    "column": "place (column)",
+    "past_event": "event",
+    "past_behaviour": "behaviour",
+    "past_spans": "blinks so far",
+}
+
+
+Row = dict[str, float | str]  # column -> value
+
+
+def append_row(path: Path, row: Row) -> None:
+    """One more line of a CSV, with the header first where the file is new."""
+    new = not path.exists()
+    with path.open("a", newline="") as file:
+        writer = csv.DictWriter(file, list(row))
+        if new:
+            writer.writeheader()
+        rounded = {k: round(v, 4) if isinstance(v, float) else v for k, v in row.items()}
+        writer.writerow(rounded)
+
+
+def draw(folder: Path, picture: Path) -> None:
+    """Loss of the answers and what is known of every token on the left, validation answers on the
+    right."""
+    from matplotlib import colormaps
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(12, 4), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    rows = _read(folder / "loss.csv")
+    minutes = _column(rows, "minute")
+    losses = _column(rows, "loss")
+    left.plot(minutes, losses, color="black", alpha=0.2)
+    left.plot(minutes, _smooth(losses), color="black", label="loss (nats)")
+    for column, fact in _FACTS.items():
+        smooth = _smooth(_column(rows, column))
+        left.plot(minutes, smooth, label=fact)
+    left.set(
+        xlabel="minutes of training", ylabel="loss; share of tokens told right", ylim=(0, 1.05)
+    )
+    families: dict[str, list[tuple[float, float]]] = defaultdict(list)
+    for row in _read(folder / "accuracy.csv"):
+        families[row["family"]].append((float(row["minute"]), float(row["accuracy"])))
+    shades = colormaps["tab20"].colors  # type: ignore[attr-defined]
+    for shade, (family, points) in zip(cycle(shades), families.items(), strict=False):
+        bold = family == "mean of families"
+        right.plot(
+            *zip(*points, strict=True),
+            marker=".",
+            lw=3 if bold else 1,
+            label=family,
+            color="black" if bold else shade,
+        )
+    right.set(xlabel="minutes of training", ylabel="validation answers right", ylim=(0, 1.02))
+    for axes in (left, right):
+        axes.grid(alpha=0.3)
+    left.legend(fontsize=8, loc="center left", bbox_to_anchor=(1, 0.5))
+    right.legend(fontsize=8, loc="center left", bbox_to_anchor=(1, 0.5))
+    figure.savefig(picture, dpi=110)
+
+
+def _smooth(values: np.ndarray) -> np.ndarray:
+    """The mean of the numbers among every 25 neighbours; NaN where there is none."""
+    known, window = ~np.isnan(values), np.ones(min(25, len(values)))
+    count = np.convolve(known, window, "same")
+    total = np.convolve(np.where(known, values, 0), window, "same")
+    return np.divide(total, count, out=np.full(len(values), np.nan), where=count > 0)
+
+
+def _read(path: Path) -> list[dict[str, str]]:
+    """The rows that count: a run that went on from a checkpoint did some steps twice."""
+    with path.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    kept: list[dict[str, str]] = []
+    for row in rows:
+        while kept and int(kept[-1]["step"]) > int(row["step"]):
+            kept.pop()
+        kept.append(row)
+    return kept
+
+
+def _column(rows: list[dict[str, str]], name: str) -> np.ndarray:
+    return np.array([float(row[name]) for row in rows])
+
+
+def main() -> None:
+    """Draw ``curve.png`` into the run's folder."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path)
+    folder = parser.parse_args().folder
+    draw(folder, folder / "curve.png")
+
+
+if __name__ == "__main__":
+    main()

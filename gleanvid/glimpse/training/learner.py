@@ -1,0 +1,217 @@
+"""The network in training: the forward pass over a packed batch, with heads used in training only.
+
+The vision tower predicts for every token what is there. Shapes and colours are predicted with the
+embeddings of their words, so that a word and the tokens it names lie in one space. A middle layer
+of the language model predicts what has happened at each token (``facts``).
+"""
+
+from __future__ import annotations
+
+import math
+import types
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import cross_entropy, layer_norm, linear, scaled_dot_product_attention
+from transformers import PreTrainedTokenizerFast, Qwen3VLForConditionalGeneration
+
+from gleanvid.glimpse.training.facts import HAPPENED, IGNORED, SEEN
+from gleanvid.glimpse.training.packing import Batch
+from gleanvid.glimpse.world.world import COLOURS, SHAPES
+
+_KINDS, _PASTS = tuple(SEEN.values()), tuple(HAPPENED.values())
+_EMPTY_WEIGHT = 0.1  # most tokens show no object,
+_STILL_WEIGHT = 0.02  # and to most nothing happens
+_LEVEL_WEIGHT = 0.3  # of a DeepStack level beside the tokens themselves
+_POINTER = 64  # width in which a question finds its tokens
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What the language model makes of a batch of M visual tokens and A answer tokens."""
+
+    scores: Tensor  # [A, V]
+    labels: Tensor  # [A]
+    weights: Tensor  # [A]
+    half_way: Tensor  # [M, D], the visual tokens after half the layers
+    asking: Tensor  # [Q, D], the last token of every prompt there
+
+    def loss(self) -> Tensor:
+        """Weighted cross-entropy of the answer tokens."""
+        losses = cross_entropy(self.scores, self.labels, reduction="none")
+        return (losses * self.weights).sum() / self.weights.sum()
+
+
+class Learner(nn.Module):
+    """The model, and linear heads on every visual stream (the tokens, every DeepStack level) and
+    half-way up the language model.
+
+    For the tokens themselves, the heads of shape and colour are the word embeddings.
+    """
+
+    def __init__(
+        self, model: Qwen3VLForConditionalGeneration, tokenizer: PreTrainedTokenizerFast
+    ) -> None:
+        super().__init__()
+        self.model = model
+        vision: Any = model.config.vision_config
+        streams = 1 + len(vision.deepstack_visual_indexes)
+        heads = [nn.Linear(vision.out_hidden_size, sum(_KINDS)) for _ in range(streams)]
+        self.heads = nn.ModuleList(heads)
+        text: Any = model.config.text_config
+        width = text.hidden_size
+        self.past = nn.Sequential(nn.LayerNorm(width), nn.Linear(width, sum(_PASTS)))
+        self.sharpness = nn.Parameter(torch.tensor(10.0))
+        self.point_from, self.point_to = nn.Linear(width, _POINTER), nn.Linear(width, _POINTER)
+        words = [_single(tokenizer, word) for word in (*SHAPES, *COLOURS)]
+        self.register_buffer("words", torch.tensor(words), persistent=False)
+        for block in model.model.visual.blocks:
+            block.attn.forward = types.MethodType(_attend_together, block.attn)
+
+    def encode(self, batch: Batch) -> list[Tensor]:
+        """Visual streams [B * U * N, D]: the tokens, then the DeepStack levels."""
+        seen = self.model.model.visual(batch.patches, grid_thw=batch.grid_thw)
+        return [seen.pooler_output, *seen.deepstack_features]
+
+    def seen_loss(self, streams: list[Tensor], seen: Tensor) -> tuple[Tensor, Tensor]:
+        """Cross-entropy over streams and facts, and every fact's accuracy at the tokens [5]."""
+        loss, hits = torch.zeros((), device=seen.device), seen.new_zeros(0)
+        for level, (stream, head) in enumerate(zip(streams, self.heads, strict=True)):
+            parts = self._scores(stream, head, level).float().split(_KINDS, dim=-1)
+            part, right = _facts_loss(parts, seen, _EMPTY_WEIGHT)
+            loss = loss + part * (_LEVEL_WEIGHT if level else 1.0)
+            hits = hits if level else right
+        return loss, hits
+
+    def crowding(self, tokens: Tensor) -> Tensor:
+        """How far tokens [M, D] are from using all directions alike: the log of the dimensions
+        there are over those in use (participation ratio of the energies, the mean's among them)."""
+        with torch.autocast(tokens.device.type, enabled=False):
+            own = tokens.float()
+            gram = own @ own.T if own.shape[0] < own.shape[1] else own.T @ own
+        used = 2 * gram.trace().log() - gram.square().sum().log()
+        return math.log(len(gram)) - used
+
+    def past_loss(self, half_way: Tensor, happened: Tensor) -> tuple[Tensor, Tensor]:
+        """The same for what has happened at each of the visual tokens [M, D]; accuracies [8]."""
+        parts = self.past(half_way).float().split(_PASTS, dim=-1)
+        return _facts_loss(parts, happened, _STILL_WEIGHT)
+
+    def pointing_loss(self, reading: Reading, batch: Batch) -> tuple[Tensor, Tensor]:
+        """How far a question's last token is from picking out its evidence among the visual tokens
+        of its clip: minus the log of the share it gives them; and that share, both means."""
+        known = batch.evidence.any(1)
+        width = reading.half_way.shape[1:]
+        questions = layer_norm(reading.asking[known], width)
+        tokens = layer_norm(reading.half_way, width).view(len(batch.ids), -1, *width)
+        keys = self.point_to(tokens)[batch.asked[known, 0]]  # [Q, U * N, P]
+        scores = torch.einsum("qp,qnp->qn", self.point_from(questions), keys).float()
+        shares = (scores / _POINTER**0.5).log_softmax(-1)
+        found = shares.masked_fill(~batch.evidence[known], -torch.inf).logsumexp(-1)
+        return -found.mean(), found.exp().mean().detach()
+
+    def _scores(self, stream: Tensor, head: nn.Module, level: int) -> Tensor:
+        """[M, sum of classes], a fact after the other."""
+        scores = head(stream)
+        if level:
+            return scores
+        table: Any = self.model.get_input_embeddings().weight
+        embeddings = table[self.get_buffer("words")]
+        named = linear(stream, embeddings) * self.sharpness
+        shapes, colours = named.split([len(SHAPES), len(COLOURS)], dim=-1)
+        empty = scores[:, :1], scores[:, _KINDS[0] : _KINDS[0] + 1]
+        return torch.cat([empty[0], shapes, empty[1], colours, scores[:, sum(_KINDS[:2]) :]], -1)
+
+    def read(self, batch: Batch, streams: list[Tensor]) -> Reading:
+        """Pass a batch through the language model."""
+        core = self.model.model
+        visual = batch.ids == self.model.config.video_token_id
+        embeds = core.get_input_embeddings()(batch.ids)
+        embeds = embeds.masked_scatter(visual[..., None], streams[0].to(embeds.dtype))
+        passed: list[Tensor] = []
+        layers = core.language_model.layers
+        layer = layers[(len(layers) - 1) // 2]
+        hook = layer.register_forward_hook(lambda _, __, out: passed.append(out))
+        hidden = core.language_model(
+            inputs_embeds=embeds,
+            position_ids=self.positions(batch),
+            attention_mask=batch.mask(),
+            visual_pos_masks=visual,
+            deepstack_visual_embeds=streams[1:],
+            use_cache=False,
+        ).last_hidden_state
+        hook.remove()
+        wanted = batch.labels[:, 1:] != IGNORED
+        scores = self.model.lm_head(hidden[:, :-1][wanted])
+        labels, weights = batch.labels[:, 1:][wanted], batch.weights[:, 1:][wanted]
+        return Reading(
+            scores.float(), labels, weights, passed[0][visual], passed[0][*batch.asked.T]
+        )
+
+    def positions(self, batch: Batch) -> Tensor:
+        """int64 [3, B, S]: the model's M-RoPE positions; each question restarts after the video."""
+        film = batch.segments == 0
+        kinds = 2 * (batch.ids == self.model.config.video_token_id).int()
+        places, _ = self.model.model.get_rope_index(
+            batch.ids,
+            mm_token_type_ids=kinds,
+            video_grid_thw=batch.grid_thw,
+            attention_mask=film.long(),
+        )
+        start = places.amax(0).masked_fill(~film, 0).amax(1, keepdim=True) + 1  # [B, 1]
+        at = torch.arange(batch.ids.shape[1], device=film.device).expand_as(batch.ids)
+        first = torch.cat([film.new_ones(len(film), 1), batch.segments.diff(dim=1) != 0], 1)
+        begin = torch.where(first, at, 0).cummax(1).values  # where the segment of a column begins
+        return torch.where(film, places, start + at - begin)
+
+
+def _facts_loss(parts: Sequence[Tensor], targets: Tensor, zero: float) -> tuple[Tensor, Tensor]:
+    """Mean over facts of the cross-entropy of scores [M, classes] against targets [M, facts], and
+    accuracies [facts] where something is there. ``zero``: weight of a token where nothing is; a
+    fact that nobody can know costs nothing."""
+    losses, hits = [], []
+    for fact, scores in enumerate(parts):
+        wanted = targets[:, fact]
+        weight = torch.ones(scores.shape[-1], device=scores.device)
+        weight[0] = zero
+        total = cross_entropy(scores, wanted, weight, ignore_index=IGNORED, reduction="sum")
+        losses.append(total / weight[wanted[wanted != IGNORED]].sum().clamp_min(1.0))
+        labelled = wanted > 0
+        hits.append((scores[labelled].argmax(-1) == wanted[labelled]).float().mean())
+    return torch.stack(losses).mean(), torch.stack(hits).detach()
+
+
+def _single(tokenizer: PreTrainedTokenizerFast, word: str) -> int:
+    """The one token of a word. Raises ``ValueError`` where it has more."""
+    ids = tokenizer(word)["input_ids"]
+    if len(ids) != 1:
+        raise ValueError(f"{word!r} is {len(ids)} tokens, not one: raise VOCABULARY_SIZE")
+    return int(ids[0])
+
+
+def _attend_together(
+    self: Any,
+    hidden_states: Tensor,
+    cu_seqlens: Tensor,
+    position_embeddings: tuple[Tensor, Tensor],
+    **_: object,
+) -> Tensor:
+    """Vision attention over all (equal) units at once; the class's own loops over them."""
+    cos, sin = (part[:, None] for part in position_embeddings)
+    total, size = hidden_states.shape[0], int(cu_seqlens[1])
+    q, k, v = self.qkv(hidden_states).view(total, 3, self.num_heads, -1).unbind(1)
+    q, k = (part.float() * cos + _rotate(part.float()) * sin for part in (q, k))
+    q, k, v = (
+        part.to(v.dtype).view(total // size, size, self.num_heads, -1).transpose(1, 2)
+        for part in (q, k, v)
+    )
+    mixed = scaled_dot_product_attention(q, k, v, scale=self.scaling)
+    return self.proj(mixed.transpose(1, 2).reshape(total, -1))
+
+
+def _rotate(x: Tensor) -> Tensor:
+    left, right = x.chunk(2, dim=-1)
+    return torch.cat([-right, left], dim=-1)

@@ -1,0 +1,84 @@
+"""Where the camera looks: what pan, zoom, shake and light make of places and sizes.
+
+In version 1 the camera moves the ground alone; a shot that ``carries`` moves the things with it.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+
+import numpy as np
+
+from gleanvid.glimpse.world.world import Scene, Shot, Thing
+
+_SHAKES = 3  # waves a shaking hand is made of
+_FAST = (5.0, 17.0)  # of them over a clip, least and most
+_STILL = 0.01  # of the clip: below this a motion is not looked at
+
+
+def shot_at(scene: Scene, time: float) -> Shot:
+    """The shot that is on at ``time`` in [0, 1]."""
+    return next((shot for shot in scene.shots if time < shot.end), scene.shots[-1])
+
+
+def view(shot: Shot, time: float) -> tuple[tuple[float, float], float]:
+    """How far the camera stands to the right and down (px), and its magnification."""
+    right, down = (pan * (time - 0.5) for pan in shot.pan)
+    if shot.shake:
+        pace, phase = _waves(shot.ground_seed)
+        waves = pace * time + phase
+        sway = shot.shake * np.sin(2 * np.pi * waves).mean(1)
+        right, down = right + float(sway[0]), down + float(sway[1])
+    return (right, down), shot.zoom ** (time - 0.5)
+
+
+@lru_cache(maxsize=256)
+def _waves(ground_seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """How often a clip the camera sways and where it begins: float64 [2, waves] each."""
+    rng = np.random.default_rng([ground_seed, 1])
+    return rng.uniform(*_FAST, (2, _SHAKES)), rng.random((2, _SHAKES))
+
+
+def centre(scene: Scene, thing: Thing, time: float) -> tuple[float, float]:
+    """(x, y) in px of the picture at ``time``."""
+    x, y = thing.centre(time)
+    shot = shot_at(scene, time)
+    if not shot.carries:
+        return x, y
+    (right, down), zoom = view(shot, time)
+    wide, tall = scene.settings.width / 2, scene.settings.height / 2
+    return (x - wide - right) * zoom + wide, (y - tall - down) * zoom + tall
+
+
+def radius(scene: Scene, thing: Thing, time: float) -> float:
+    """px in the picture at ``time``."""
+    shot = shot_at(scene, time)
+    return thing.radius(time) * (view(shot, time)[1] if shot.carries else 1.0)
+
+
+def light(scene: Scene, time: float) -> float:
+    """The factor on every grey level at ``time``."""
+    shot = shot_at(scene, time)
+    first, last = shot.light
+    return first + (last - first) * time
+
+
+def hidden(scene: Scene, thing: Thing, time: float) -> bool:
+    """Whether most of the thing is behind a post, or out of the picture."""
+    (x, y), size = centre(scene, thing, time), radius(scene, thing, time)
+    sides = (x, y, scene.settings.width - x, scene.settings.height - y)
+    if min(sides) < -0.2 * size:
+        return True
+    gaps = (abs((x if post.upright else y) - post.middle(time)) for post in scene.posts)
+    reaches = (post.thickness / 2 + 0.5 * size for post in scene.posts)
+    return any(gap < reach for gap, reach in zip(gaps, reaches, strict=True))
+
+
+def off_course(scene: Scene, thing: Thing) -> float:
+    """Radians between where a thing goes in its world and where it goes in the picture."""
+    start, end = thing.appears, thing.ends - _STILL
+    there = np.subtract(thing.centre(end), thing.centre(start))
+    seen = np.subtract(centre(scene, thing, end), centre(scene, thing, start))
+    turn = math.atan2(there[1], there[0]) - math.atan2(seen[1], seen[0])
+    return abs(math.remainder(turn, 2 * math.pi))

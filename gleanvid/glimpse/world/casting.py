@@ -1,0 +1,145 @@
+"""Draws random scenes: their things, what each does, and the path of the camera.
+
+A theme is drawn first and says what must happen; everything else is left to chance. Nothing that
+a question asks for depends on how the question is put, so that no wording gives an answer away.
+"""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+
+from gleanvid.glimpse.world.acting import (
+    MOST_REPEATS,
+    Appearance,
+    Rng,
+    changed,
+    colliding,
+    in_turn,
+    on_border,
+    placed,
+)
+from gleanvid.glimpse.world.world import (
+    BEHAVIOURS,
+    CHANGES,
+    COLOURS,
+    SHAPES,
+    SIZES,
+    Change,
+    ClipSettings,
+    Scene,
+    Shot,
+    Thing,
+    stream,
+)
+
+THEMES = (
+    "medley",
+    "flash",
+    "arrivals",
+    "departures",
+    "cut",
+    "action",
+    "repeats",
+    "comparison",
+    "collision",
+)
+THEMES_OF_ONE_UNIT = ("still", "motion")  # a single pair of frames
+_PAIRS = {  # what two of them do, least and most others
+    "arrivals": ("arrives", 0, 2),
+    "departures": ("leaves", 0, 2),
+    "collision": ("collides", 1, 2),
+}
+LEAST_UNITS = 4  # below, nothing can appear, leave or change
+UNITS_TO_COUNT = 2 * MOST_REPEATS + 1  # units in which every number of blinks has room
+_CLEARANCE = 0.75  # least distance between two centres, in sums of radii
+_RUN_UP = 2.0  # the same for two that are going to collide
+_CROSSING = 0.15  # share of scenes in which things may pass over each other
+
+
+def first_scene(seed: int, split: str, index: int, settings: ClipSettings) -> Scene:
+    """The scene of (seed, split, index) in version 1 of the world."""
+    rng = stream(seed, split, index)
+    short = settings.num_units < LEAST_UNITS
+    theme = str(rng.choice(THEMES_OF_ONE_UNIT if short else THEMES))
+    things, cut, change = cast(rng, theme, settings)
+    cuts = theme == "cut" or (not short and rng.random() < 0.25)
+    return Scene(
+        settings,
+        theme,
+        things,
+        _shots(rng, [cut] if cuts else []),
+        change,
+        flicker=float(rng.uniform(0, 0.2) * (rng.random() < 0.5)),
+        noise=float(rng.uniform(1, 6) * (rng.random() < 0.6)),
+        paint_seed=int(rng.integers(2**31)),
+    )
+
+
+def cast(
+    rng: Rng, theme: str, settings: ClipSettings
+) -> tuple[tuple[Thing, ...], float, Change | None]:
+    """The things of a theme, the time of a cut, and what changes at it."""
+    appearances = draw_appearances(rng)
+    behaviours = _behaviours(rng, theme, settings.num_units)
+    crossing = rng.random() < _CROSSING and theme != "collision"
+    clearance = 0.0 if crossing else _CLEARANCE
+    things: list[Thing] = []
+    for appearance, behaviour in zip(appearances, behaviours, strict=False):
+        apart = _RUN_UP if theme == "collision" and len(things) == 1 else clearance
+        things.append(placed(rng, settings, appearance, behaviour, things, apart))
+        if theme == "collision" and len(things) == 2:
+            things = colliding(rng, things)
+    if theme in ("arrivals", "departures"):
+        things = in_turn(rng, things, theme, settings.num_units)
+    cut = on_border(rng, 0.3, 0.7, settings.num_units)
+    change = None
+    if theme == "cut":
+        change = Change(CHANGES[rng.integers(len(CHANGES))], 0, 1)
+        things = changed(rng, settings, things, change.what, cut, appearances[-1])
+    return tuple(things), cut, change
+
+
+def draw_appearances(rng: Rng) -> list[Appearance]:
+    """The appearances of as many things as there are shapes; no two share a name."""
+    sizes = rng.integers(len(SIZES), size=len(SHAPES))
+    names = zip(rng.permutation(SHAPES), rng.permutation(list(COLOURS)), sizes, strict=True)
+    return [(str(shape), str(colour), list(SIZES)[size]) for shape, colour, size in names]
+
+
+def _behaviours(rng: Rng, theme: str, units: int) -> list[str]:
+    """What each thing does. The number of things is even over 1 to 4 in every theme that a count
+    is asked about."""
+    count = int(rng.integers(1, 5))
+    fillers: list[str] = ["stands", "moves", "stands", "moves", "turns"]
+    if theme == "still":
+        return ["stands"] * count
+    if theme == "motion":
+        return [str(rng.choice(["stands", "moves", "moves"])) for _ in range(count)]
+    if theme == "medley":
+        return [str(rng.choice(BEHAVIOURS)) for _ in range(count)]
+    if theme in _PAIRS:
+        both, least, most = _PAIRS[theme]
+        others = rng.integers(least, most + 1)
+        return [both] * 2 + [str(rng.choice(fillers)) for _ in range(others)]
+    leading: dict[str, tuple[str, ...]] = {
+        "flash": ("flashes",),
+        "cut": ("stands",),
+        "action": ("grows", "turns", "blinks", "bounces"),
+        "repeats": ("blinks",),
+        "comparison": ("grows", "shrinks", "stands", "leaves"),
+    }
+    first = str(rng.choice(leading[theme]))
+    return [first] + [str(rng.choice(fillers)) for _ in range(count - 1)]
+
+
+def _shots(rng: Rng, cuts: list[float]) -> tuple[Shot, ...]:
+    edges = [0.0, *cuts, 1.0]
+    return tuple(_shot(rng, start, end) for start, end in pairwise(edges))
+
+
+def _shot(rng: Rng, start: float, end: float) -> Shot:
+    moving = rng.random() < 0.5
+    pan = rng.normal(0, 30, 2) * moving
+    zoom = math.exp(rng.normal(0, 0.2)) if rng.random() < 0.4 else 1.0
+    return Shot(start, end, int(rng.integers(2**31)), (float(pan[0]), float(pan[1])), zoom)

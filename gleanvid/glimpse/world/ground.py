@@ -1,0 +1,79 @@
+"""What stands behind the objects: textured grounds with small grey bystanders, under a camera.
+
+A ground is a sum of coarse random grids. Each frame interpolates them where the camera looks, so a
+pan or a zoom costs two small matrix products and never leaves the edge of a picture.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gleanvid.glimpse.world.camera import view
+from gleanvid.glimpse.world.world import Shot
+
+_LAYERS = ((4, 25.0), (10, 14.0), (40, 9.0))  # knots over the span, strength in grey levels
+_SPAN = 2.5  # pictures that a ground covers along each side
+_BYSTANDERS = 6
+
+
+class Ground:
+    """The ground of one shot, [H, W, 3] float32 at any time."""
+
+    def __init__(self, shot: Shot, height: int, width: int) -> None:
+        rng = np.random.default_rng(shot.ground_seed)
+        self.shot, self.size = shot, (height, width)
+        base = rng.uniform(30, 185) + rng.uniform(-20, 20, 3)
+        self.base = base.astype(np.float32)
+        self.grids = [_grid(rng, knots, strength) for knots, strength in _LAYERS]
+        count = int(rng.integers(0, _BYSTANDERS + 1))
+        spots = rng.uniform(-0.6, 0.6, (count, 2)) * (height, width)  # from the middle
+        radii = rng.uniform(2.5, 6.0, count)
+        shades = base.mean() + rng.choice([-1, 1], count) * rng.uniform(35, 60, count)
+        self.bystanders = list(zip(spots, radii, shades, strict=True))
+
+    def at(self, time: float) -> np.ndarray:
+        """Grey levels [H, W, 3] at ``time``."""
+        (right, down), zoom = view(self.shot, time)
+        drift = self.shot.drift
+        shift = np.array((down + drift[1] * time, right + drift[0] * time))  # (y, x) px
+        rows, columns = (
+            ((np.arange(side) + 0.5 - side / 2) / zoom + move) / (side * _SPAN) + 0.5
+            for side, move in zip(self.size, shift, strict=True)
+        )
+        picture = np.broadcast_to(self.base, (*self.size, 3)).copy()
+        for grid in self.grids:
+            knots = grid.shape[0]
+            across = np.tensordot(weights(rows, knots), grid, 1)  # [H, knots, 3]
+            picture += np.einsum("wk,hkc->hwc", weights(columns, knots), across, optimize=True)
+        for spot, radius, shade in self.bystanders:
+            y, x = (spot - shift) * zoom + np.array(self.size) / 2
+            _dot(picture, y, x, radius * zoom, shade)
+        return np.clip(picture, 5, 225)
+
+
+def _grid(rng: np.random.Generator, knots: int, strength: float) -> np.ndarray:
+    """float32 [knots, knots, 3]: mostly grey, a little coloured."""
+    grey = rng.normal(0, strength * rng.random(), (knots, knots, 1))
+    tint = rng.normal(0, 0.25 * strength * rng.random(), (knots, knots, 3))
+    return (grey + tint).astype(np.float32)
+
+
+def weights(places: np.ndarray, knots: int) -> np.ndarray:
+    """float32 [len(places), knots]: linear interpolation at ``places`` in [0, 1] as a matrix."""
+    at = np.clip(places, 0, 1)[:, None] * (knots - 1) - np.arange(knots)
+    return np.maximum(0, 1 - np.abs(at)).astype(np.float32)
+
+
+def _dot(picture: np.ndarray, y: float, x: float, radius: float, shade: float) -> None:
+    """A round grey spot, painted in place."""
+    height, width = picture.shape[:2]
+    reach = radius + 1
+    top, bottom = max(0, int(y - reach)), min(height, int(y + reach) + 2)
+    left, right = max(0, int(x - reach)), min(width, int(x + reach) + 2)
+    if top >= bottom or left >= right:
+        return
+    rows = np.arange(top, bottom)[:, None] + 0.5 - y
+    columns = np.arange(left, right)[None, :] + 0.5 - x
+    alpha = np.clip(radius - np.hypot(rows, columns) + 0.5, 0, 1)[..., None]
+    part = picture[top:bottom, left:right]
+    part += (alpha * (shade - part)).astype(np.float32)

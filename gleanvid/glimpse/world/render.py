@@ -1,0 +1,133 @@
+"""Paints scenes, and says which token sees how much of which object.
+
+F frames, K objects, H and W pixels.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from gleanvid.glimpse.world.camera import centre, light, radius
+from gleanvid.glimpse.world.ground import Ground
+from gleanvid.glimpse.world.shapes import DISTANCES
+from gleanvid.glimpse.world.world import COLOURS, Post, Scene, Thing
+
+_REACH = 1.45  # of the radius: no shape goes further, however it is turned
+Box = tuple[slice, slice]
+
+
+def render(scene: Scene, cell: int = 16) -> tuple[np.ndarray, np.ndarray]:
+    """Frames uint8 [F, H, W, 3], and how much of every token cell each object visibly covers,
+    float32 [F, K, H/cell, W/cell]. Raises ``ValueError`` on a size that cells do not divide.
+    """
+    settings = scene.settings
+    height, width, count = settings.height, settings.width, settings.num_frames
+    if height % cell or width % cell:
+        raise ValueError(f"height={height} and width={width} must be multiples of {cell} pixels")
+    rng = np.random.default_rng(scene.paint_seed)
+    grounds = [Ground(shot, height, width) for shot in scene.shots]
+    colours = _tints(rng, scene)
+    phase = rng.uniform(0, 2 * np.pi)
+    grain = rng.normal(0, 1, (height, width, 3)).astype(np.float32) * scene.noise
+    frames = np.empty((count, height, width, 3), dtype=np.uint8)
+    cells = (height // cell, cell, width // cell, cell)
+    shares = np.zeros((count, len(scene.things), cells[0], cells[2]), dtype=np.float32)
+    for f, time in enumerate(scene.times()):
+        picture = next(g for g in grounds if time < g.shot.end or g is grounds[-1]).at(time)
+        covers = _paint(scene, time, picture, colours)
+        shares[f] = covers.reshape(-1, *cells).mean(axis=(2, 4))
+        picture *= 1 + scene.flicker * math.sin(2 * math.pi * time + phase)
+        picture *= light(scene, time)
+        if scene.noise:
+            picture += np.roll(grain, rng.integers(height * width * 3))
+        frames[f] = np.clip(picture, 0, 255)
+    return frames, shares
+
+
+def _paint(scene: Scene, time: float, picture: np.ndarray, colours: list[np.ndarray]) -> np.ndarray:
+    """Paint every visible thing in place; what is left to see of each, float32 [K, H, W]."""
+    height, width = picture.shape[:2]
+    covers = np.zeros((len(scene.things), height, width), dtype=np.float32)
+    for k in reversed(range(len(scene.things))):  # the first one is on top
+        if scene.things[k].visible(time):
+            box, alpha = _stamp(scene, scene.things[k], time, height, width)
+            picture[box] += alpha[..., None] * (colours[k] - picture[box])
+            covers[(slice(k, None), *box)] *= 1 - alpha
+            covers[(k, *box)] = alpha
+    for post in scene.posts:
+        box = _bar(post, time)
+        picture[box] = post.shade
+        covers[(slice(None), *box)] = 0
+    return covers
+
+
+def _bar(post: Post, time: float) -> Box:
+    """The pixels of a post."""
+    begin = round(post.middle(time) - post.thickness / 2)
+    across = slice(max(0, begin), max(0, begin + round(post.thickness)))
+    return (slice(None), across) if post.upright else (across, slice(None))
+
+
+def coverage(scene: Scene, rows: int, columns: int) -> np.ndarray:
+    """How much of every cell of a rows x columns grid each object visibly covers, float32
+    [F, K, rows, columns], for any grid."""
+    settings = scene.settings
+    blank = np.zeros((settings.height, settings.width, 3), np.float32)
+    black = [np.zeros(3, np.float32)] * len(scene.things)
+    down = _pooling(settings.height, rows)
+    across = _pooling(settings.width, columns)
+    shares = [down @ _paint(scene, time, blank, black) @ across.T for time in scene.times()]
+    return np.stack(shares)
+
+
+def _pooling(pixels: int, cells: int) -> np.ndarray:
+    """float32 [cells, pixels]: the mean over each of ``cells`` equal parts."""
+    edges = np.arange(cells + 1)[:, None] * pixels / cells
+    inside = np.clip(edges[1:] - np.arange(pixels), 0, 1) - np.clip(
+        edges[:-1] - np.arange(pixels), 0, 1
+    )
+    return (inside * cells / pixels).astype(np.float32)
+
+
+def boxes(scene: Scene, time: float) -> dict[int, tuple[float, float, float, float]]:
+    """Things visible at ``time`` and their boxes (left, top, right, bottom) in px, in the picture.
+
+    A thing may still be hidden behind another one.
+    """
+    height, width = scene.settings.height, scene.settings.width
+    found = {}
+    for k, thing in enumerate(scene.things):
+        if thing.visible(time):
+            (x, y), reach = centre(scene, thing, time), radius(scene, thing, time)
+            sides = (x - reach, y - reach, x + reach, y + reach)
+            limits = (width, height, width, height)
+            found[k] = tuple(float(np.clip(s, 0, m)) for s, m in zip(sides, limits, strict=True))
+    return found  # type: ignore[return-value]
+
+
+def _tints(rng: np.random.Generator, scene: Scene) -> list[np.ndarray]:
+    """The things' colours with a little variation, float32 [3]; a cut varies nothing by itself."""
+    shift = {colour: rng.uniform(-12, 12, 3) for colour in COLOURS}
+    tints = [np.array(COLOURS[thing.colour]) + shift[thing.colour] for thing in scene.things]
+    return [np.clip(tint, 0, 255).astype(np.float32) for tint in tints]
+
+
+def _stamp(
+    scene: Scene, thing: Thing, time: float, height: int, width: int
+) -> tuple[Box, np.ndarray]:
+    """The rectangle an object touches and its coverage alpha there."""
+    (x, y), size, angle = centre(scene, thing, time), radius(scene, thing, time), thing.angle(time)
+    reach = _REACH * size + 1
+    top, bottom = max(0, int(y - reach)), max(0, min(height, int(y + reach) + 2))
+    left, right = max(0, int(x - reach)), max(0, min(width, int(x + reach) + 2))
+    top, left = min(top, bottom), min(left, right)  # nothing of what is outside
+    rows = (np.arange(top, bottom, dtype=np.float32)[:, None] + 0.5 - y) / size
+    columns = (np.arange(left, right, dtype=np.float32)[None, :] + 0.5 - x) / size
+    columns, rows = np.broadcast_arrays(columns, rows)
+    if angle:
+        cos, sin = math.cos(angle), math.sin(angle)
+        columns, rows = columns * cos + rows * sin, rows * cos - columns * sin
+    alpha = np.clip(0.5 - DISTANCES[thing.shape](columns, rows) * size, 0, 1)
+    return (slice(top, bottom), slice(left, right)), alpha.astype(np.float32)

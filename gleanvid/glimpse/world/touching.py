@@ -1,0 +1,115 @@
+"""The story of version 2 about cause: a thing that is touched twice and goes only once.
+
+Both touches are drawn alike, whichever of them sets the thing in motion: where the touching things
+rest, come from and go to, and where the touched one is, says nothing of which it was.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from itertools import combinations
+
+import numpy as np
+
+from gleanvid.glimpse.world.acting import Rng
+from gleanvid.glimpse.world.world import ClipSettings, Thing
+
+_TOUCHES = (0.27, 0.73)  # of the clip, about when
+_JITTER = 0.04
+_COMES = 0.2  # of the clip, from setting out to touching, and from touching to resting again
+_LAST = 0.07  # of the clip: for so long it comes straight
+_RUNS = 0.16  # of the clip, from being touched to standing again
+_BOX = 0.2  # of the picture's side, from the middle: where the touched one is
+_WAY = (0.17, 0.3)  # of the side: how far it goes
+_BEFORE = 0.14  # of the side, from touching: where the straight part begins
+_REST = 0.24  # of the side: a touching thing rests no nearer to where the other is touched
+_MOMENTS = 50  # at which a story is looked at
+_TRIES = 100
+
+
+def set_in_motion(
+    rng: Rng, settings: ClipSettings, moved: Thing, mover: Thing, other: Thing
+) -> tuple[Thing, Thing, Thing]:
+    """``moved`` is touched by both and goes on from ``mover`` alone."""
+    first, second = (float(t + rng.uniform(-_JITTER, _JITTER)) for t in _TOUCHES)
+    hit, tap = (first, second) if rng.random() < 0.5 else (second, first)
+    here = _spot(rng, settings)
+    there = _onward(rng, settings, here)
+    at = there if tap > hit else here
+    runs = ((0.0, here), (hit, here), (hit + _RUNS, there), (1.0, there))
+    path = tuple((time, float(x), float(y)) for time, (x, y) in runs)
+    rests = (here, there)
+    return (
+        replace(moved, behaviour="is moved", path=path),
+        _comer(rng, settings, mover, moved, (here, there), rests, hit),
+        _comer(rng, settings, other, moved, (at, _onward(rng, settings, at)), rests, tap),
+    )
+
+
+def undisturbed(moved: Thing, mover: Thing, other: Thing, bystander: Thing) -> bool:
+    """Whether nothing touches but what shall: each comer what is moved, once."""
+    things = (moved, mover, other, bystander)
+    for time in np.linspace(0, 1, _MOMENTS):
+        for a, b in combinations(range(len(things)), 2):
+            one, two = things[a], things[b]
+            gap = math.dist(one.centre(time), two.centre(time))
+            meet = two.path[3][0] if a == 0 and b < 3 else math.inf
+            if abs(time - meet) > _LAST and gap < 1.1 * (one.radius(time) + two.radius(time)):
+                return False
+    return True
+
+
+def _comer(
+    rng: Rng,
+    settings: ClipSettings,
+    thing: Thing,
+    goal: Thing,
+    way: tuple[np.ndarray, np.ndarray],
+    rests: tuple[np.ndarray, np.ndarray],
+    time: float,
+) -> Thing:
+    """Comes to touch what is at ``way[0]`` at ``time``, headed for ``way[1]``, and goes off."""
+    heading = (way[1] - way[0]) / np.linalg.norm(way[1] - way[0])
+    touch = way[0] - heading * 0.95 * (thing.radius(0) + goal.radius(0))
+    before = touch - heading * _BEFORE * min(settings.width, settings.height)
+    start, end = (_rest(rng, settings, thing, rests) for _ in range(2))
+    gone = min(0.99, time + _COMES)
+    knots = (
+        (0.0, start),
+        (time - _COMES, start),
+        (time - _LAST, before),
+        (time, touch),
+        (time + _LAST, before),
+        (gone, end),
+        (1.0, end),
+    )
+    path = tuple((t, float(x), float(y)) for t, (x, y) in knots)
+    return replace(thing, behaviour="touches", path=path)
+
+
+def _spot(rng: Rng, settings: ClipSettings) -> np.ndarray:
+    """Anywhere about the middle."""
+    sides = np.array([settings.width, settings.height])
+    return sides / 2 + rng.uniform(-_BOX, _BOX, 2) * min(sides)
+
+
+def _onward(rng: Rng, settings: ClipSettings, spot: np.ndarray) -> np.ndarray:
+    """Another spot about the middle, some way off."""
+    low, high = (share * min(settings.width, settings.height) for share in _WAY)
+    while True:
+        there = _spot(rng, settings)
+        if low <= np.linalg.norm(there - spot) <= high:
+            return there
+
+
+def _rest(
+    rng: Rng, settings: ClipSettings, thing: Thing, away: tuple[np.ndarray, np.ndarray]
+) -> np.ndarray:
+    """A place in the picture that keeps away from two others, as far as there is one."""
+    margin, sides = thing.radius(0), np.array([settings.width, settings.height])
+    for _ in range(_TRIES):
+        spot = rng.uniform(margin, sides - margin)
+        if min(np.linalg.norm(spot - other) for other in away) > _REST * min(sides):
+            break
+    return np.asarray(spot)

@@ -1,0 +1,116 @@
+"""The check beside the page: what is told meanwhile, how it ends, what is left to take away."""
+
+from __future__ import annotations
+
+import json
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+import torch
+
+from components.session.actions import check as checking
+from components.session.request import NO_CLIP, Request
+from components.session.work.engine import Engine
+from components.session.work.local import BUILT_IN, Library
+from gleanvid import GleanVID
+from gleanvid.evaluation.bench.machine import describe_machine
+from gleanvid.evaluation.check import check
+from gleanvid.evaluation.check.report import Finding, Report
+from gleanvid.types import StoppedError
+from tests.components import fake
+
+pytestmark = pytest.mark.usefixtures("cache")
+FACTS = {
+    "machine": describe_machine(torch.device("cpu")),
+    "model": {"name": "m", "class": "M", "dtype": "d", "attention": "a", "processor": "P"},
+    "clip": {
+        "frames": 2,
+        "frame_size": [4, 4],
+        "decoder": "pyav",
+        "frames_tested": 2,
+        "tokens_tested": 9,
+    },
+}
+
+
+@pytest.fixture(scope="module")
+def engine():
+    engine = Engine(Library({BUILT_IN: {"device": "cpu"}}, {"device": "cpu"}))
+    engine.model(BUILT_IN)
+    return engine
+
+
+def checked(engine, clip, quick=True, heard=lambda update: None, model=BUILT_IN):
+    assert engine.pages.start("me")
+    updates = []
+    for update in checking.check(engine, Request(clip, 8, model, GleanVID), "me", quick):
+        heard(update)
+        updates.append(update)
+    assert len(engine.line) == 0 and not engine.pages.busy("me")
+    return updates
+
+
+@pytest.mark.slow
+def test_every_law_is_told_and_the_report_can_be_taken_away(engine, clip, tmp_path):
+    updates = checked(engine, clip)
+    told = " ".join(update.notice["text"] for update in updates)
+    assert "Checking: positions…" in told and "Checking: hooks…" in told
+    last = updates[-1]
+    assert last.notice["text"] == checking.HOLDS and last.done and not last.report.failed
+    text, data = map(Path, checking.files(last.report, tmp_path / "new"))
+    assert json.loads(data.read_text())["passed"] and "everything holds" in text.read_text()
+    assert checking.as_text(last.report).startswith("## GleanVID on this machine")
+
+
+def test_a_law_that_does_not_hold_is_a_problem(engine, clip, monkeypatch):
+    broken = Report(FACTS, (Finding("rows", "of features", 3, 0, "columns"),))
+    monkeypatch.setattr(check, "check", lambda *args, **more: broken)
+    last = checked(engine, clip)[-1]
+    assert last.notice == {"text": checking.FAILS, "kind": "problem"}
+    assert "`rows`" in checking.as_text(last.report) and "FAILED" in checking.as_text(last.report)
+
+
+def test_it_ends_at_the_next_step_once_it_is_stopped(engine, clip, monkeypatch):
+    steps = []
+
+    def endless(model, video, quick, on_progress):
+        tested = []
+        with suppress(StoppedError):
+            for number in range(10_000):
+                on_progress(f"step {number}")
+                time.sleep(0.3 if number == 3 else 0.001)  # in which it is stopped
+                tested.append(Finding(f"law {number}", "of features", 0, 0, "columns"))
+        steps.extend(tested)
+        return Report(FACTS, tuple(tested), not_tested=("times",))
+
+    monkeypatch.setattr(check, "check", endless)
+
+    def stop(update):
+        if update.notice["text"] == "Checking: step 3…":
+            engine.pages.stop("me")
+
+    *_, stopping, last = checked(engine, clip, heard=stop)
+    assert stopping.notice["text"] == checking.STOPPING
+    assert last.notice["text"] == "Stopped." + checking.TESTED and last.done
+    assert last.report.findings == tuple(steps) and len(steps) == 4
+    said = checking.as_text(last.report)
+    assert "`law 3`" in said and "stopped" in said and "Not tested: times" in said
+
+
+def test_a_check_that_a_page_gives_up_frees_the_model(engine, clip, monkeypatch):
+    monkeypatch.setattr(
+        check, "check", lambda *args, on_progress, **more: [on_progress("on") for _ in range(10**6)]
+    )
+    engine.pages.start("me")
+    updates = checking.check(engine, Request(clip, 8, BUILT_IN, GleanVID), "me", True)
+    next(text for text in (update.notice["text"] for update in updates) if "Checking" in text)
+    updates.close()
+    assert len(engine.line) == 0 and not engine.pages.busy("me")
+
+
+def test_what_cannot_be_checked_is_said(engine, clip):
+    assert checked(engine, None)[-1].notice == {"text": NO_CLIP, "kind": "problem"}
+    elsewhere = checked(Engine(fake.Library()), clip, model="builtin")
+    assert elsewhere[-1].notice == {"text": checking.ELSEWHERE, "kind": "problem"}

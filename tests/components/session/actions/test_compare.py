@@ -1,0 +1,277 @@
+"""Rows come one by one; one method's fault is its own row; everything is encoded once."""
+
+from __future__ import annotations
+
+import json
+import threading
+
+import pytest
+
+from components.session.actions import compare as comparing
+from components.session.actions import rows
+from components.session.actions.compare import compare
+from components.session.actions.plans import plans
+from components.session.request import NO_QUESTION, Request
+from components.session.work.engine import Engine
+from components.session.work.queue import Line
+from components.viewer.payload import MAX_METHODS
+from gleanvid import COMPRESSORS, GleanVID
+from gleanvid.plots.palette import styles
+from tests.components.fake import Library
+
+pytestmark = pytest.mark.usefixtures("cache")
+
+
+def make(name, ratio):
+    return COMPRESSORS[name](retention_ratio=ratio)
+
+
+def compared(
+    engine, clip, names, ratios=(0.25,), making=make, question="What moves?", tried=(), pinned=None
+):
+    engine.pages.start("me")
+    request = Request(clip, 8, "builtin", GleanVID)
+
+    def planned():
+        return plans(names, ratios, making)
+
+    return list(compare(engine, "me", request, question, planned, tried, pinned))
+
+
+def test_full_tokens_come_first_then_every_method_at_every_ratio():
+    found = plans(["uniform", "full", "random"], [0.1, 0.5], make)
+    assert [plan.label for plan in found] == [
+        "All tokens",
+        *("Uniform 10 %", "Uniform 50 %", "Random 10 %", "Random 50 %"),
+    ]
+    assert found[2].make().retention_ratio == 0.5
+
+
+def test_a_row_has_the_name_that_its_run_has_in_the_viewer(clip):
+    """Also with settings of its own, and where the method refuses them."""
+
+    def tuned(name, ratio):
+        return COMPRESSORS[name](ratio, tau=6.0)
+
+    last = compared(Engine(Library()), clip, ["gleanvid"], making=tuned)[-1]
+    names = [row.label for row in last.rows]
+    assert names == ["All tokens", "GleanVID 25 % · tau 6.0"]
+    assert {method["label"] for method in last.viewer["methods"]} == set(names)
+    assert plans(["vcast"], [7.0], make)[1].label == "V-CAST"
+
+
+@pytest.mark.parametrize(("names", "ratios"), [([], [0.1]), (["uniform"], []), (["full"], [0.1])])
+def test_nothing_to_compare_is_said(names, ratios):
+    with pytest.raises(ValueError, match="Choose at least one"):
+        plans(names, ratios, make)
+
+
+def test_too_many_rows_are_refused():
+    with pytest.raises(ValueError, match="the limit is"):
+        plans(["uniform", "random"], [n / 100 for n in range(1, 30)], make)
+
+
+def test_rows_finish_one_by_one_on_one_encoding(clip):
+    library = Library()
+    engine = Engine(library)
+    shown = compared(engine, clip, ["gleanvid", "uniform"])
+    counts = [sum(row.state == "done" for row in part.rows) for part in shown if part.rows]
+    assert counts == sorted(counts) and set(counts) == {0, 1, 2, 3}
+    assert (library.reads, library.encodes) == (1, 1)
+    last = shown[-1]
+    assert last.done and len(last.run_ids) == 3 and len(last.viewer["methods"]) == 3
+    assert (last.viewer["a"], last.viewer["b"]) == (1, 0)
+    assert engine.runs.get(last.run_ids[0]).compressor["name"] == "gleanvid"
+    assert [row.score for row in last.rows] == [-0.5, -2.0, -2.0]
+    assert len(engine.line) == 0 and not engine.pages.busy("me")
+
+
+def test_a_failing_method_is_a_row_with_its_error(clip):
+    def broken(name, ratio):
+        if name == "random":
+            raise ValueError("random cannot do that here")
+        return make(name, ratio)
+
+    last = compared(Engine(Library()), clip, ["random", "uniform"], making=broken)[-1]
+    assert last.notice["text"].startswith("2 rows answered, 1 refused. Used 8 of")
+    rows = last.rows
+    assert [row.state for row in rows] == ["done", "failed", "done"]
+    assert rows[1].error == "random cannot do that here"
+
+
+def test_a_row_past_its_deadline_fails_and_the_next_is_tried(clip):
+    engine = Engine(Library(words=1000, pause_s=0.02), line=Line(deadline_s=0.1))
+    rows = compared(engine, clip, ["uniform"])[-1].rows
+    assert [row.state for row in rows] == ["failed", "failed"]
+    assert all("longer than 0.1 seconds" in row.error for row in rows)
+
+
+def test_stop_ends_it_all_and_keeps_the_rows_that_are_done(clip):
+    library = Library(pause_s=0.01)
+    engine = Engine(library)
+    engine.pages.start("me")
+    request = Request(clip, 8, "builtin", GleanVID)
+    names = ["gleanvid", "uniform", "random"]
+    running = compare(engine, "me", request, "What?", lambda: plans(names, [0.2], make))
+    for part in running:
+        if part.rows and part.rows[0].state == "done":
+            break
+    library.words = 100_000
+    threading.Timer(0.1, engine.pages.stop, ["me"]).start()
+    last = list(running)[-1]
+    assert last.notice["text"].startswith("Stopped: 1 of 4 rows done. Used 8 of") and last.done
+    assert [row.state for row in last.rows] == ["done"]
+    assert len(last.viewer["methods"]) == 1 and last.run_ids == [last.rows[0].run_id]
+    assert engine.runs.get(last.run_ids[0]) is last.rows[0].run
+    assert len(engine.line) == 0 and engine.pages.start("me")
+
+
+def test_b_is_what_the_page_is_set_to_where_that_was_compared(clip):
+    """A picture of another method beside the controls would contradict them."""
+    for names, b in ((["uniform", "gleanvid"], "gleanvid"), (["uniform", "random"], "uniform")):
+        engine = Engine(Library())
+        last = compared(engine, clip, names)[-1]
+        methods = [engine.runs.get(run_id).compressor["name"] for run_id in last.run_ids]
+        assert methods[:2] == [b, "full"]
+        assert last.viewer["methods"][last.viewer["b"]]["name"] == b
+
+
+@pytest.mark.parametrize("again", [["uniform"], ["uniform", "random"]], ids=["before", "again"])
+def test_a_stays_what_it_was_where_a_run_of_it_is_on_show(clip, again):
+    engine, pinned = Engine(Library()), make("random", 0.25).settings()
+    before = compared(engine, clip, ["random"])[-1]
+    last = compared(engine, clip, again, tried=before.run_ids, pinned=pinned)[-1]
+    methods = [engine.runs.get(run_id).compressor["name"] for run_id in last.run_ids]
+    assert methods[:3] == ["uniform", "random", "full"] and (
+        last.viewer["a"],
+        last.viewer["b"],
+    ) == (1, 0)
+    gone = compared(engine, clip, ["uniform"], tried=[], pinned=pinned)[-1]
+    assert engine.runs.get(gone.run_ids[1]).compressor["name"] == "full"
+
+
+def test_what_was_tried_before_stays_behind_what_was_compared(clip):
+    engine = Engine(Library())
+    before = compared(engine, clip, ["uniform", "random"], question="What rests?")[-1]
+    again = compared(engine, clip, ["gleanvid"], tried=before.run_ids)[-1]
+    names = ["GleanVID 25 %", "All tokens", "Uniform 25 %", "All tokens (2)", "Random 25 %"]
+    assert [method["label"] for method in again.viewer["methods"]] == names
+    assert again.run_ids[2:] == before.run_ids == again.viewer["runs"][2:]
+    assert (again.viewer["a"], again.viewer["b"]) == (1, 0)
+    last = compared(engine, clip, ["gleanvid"], tried=again.run_ids)[-1]  # nothing twice
+    assert [method["label"] for method in last.viewer["methods"]] == names
+
+
+def test_b_stays_what_it_was_where_that_has_answered_the_question(clip):
+    engine = Engine(Library())
+    before = compared(engine, clip, ["gleanvid"])[-1]
+    same = compared(engine, clip, ["uniform"], tried=before.run_ids)[-1]
+    assert same.viewer["methods"][same.viewer["b"]]["name"] == "gleanvid"
+    other = compared(engine, clip, ["uniform"], question="Why?", tried=before.run_ids)[-1]
+    assert other.viewer["methods"][other.viewer["b"]]["name"] == "uniform"
+
+
+def test_every_row_has_the_id_of_its_run_also_beyond_those_that_the_viewer_takes(clip):
+    engine = Engine(Library())
+    wide = compared(engine, clip, ["uniform"], [n / 100 for n in range(5, 20)])[-1]
+    assert wide.notice["text"].startswith("16 rows answered. Used 8 of ")
+    assert len(wide.viewer["methods"]) == len(wide.viewer["runs"]) == MAX_METHODS
+    lines = rows.table_view(wide.rows, rows.Asked(), done=True)["rows"]
+    assert sorted(line["id"] for line in lines) == sorted(wide.run_ids)
+    assert len(lines) == 16 and all(engine.runs.get(line["id"]) for line in lines)
+
+
+def test_no_row_is_left_running_where_a_comparison_ends_early(clip):
+    engine = Engine(Library())
+    stopped = []
+    engine.pages.start("me")
+    request = Request(clip, 8, "builtin", GleanVID)
+    for part in compare(engine, "me", request, "What?", lambda: plans(["uniform"], [0.2], make)):
+        stopped.append(part)
+        if part.rows and part.rows[0].state == "running":
+            engine.pages.stop("me")
+    assert stopped[-1].rows == [] and stopped[-1].notice["text"] == "Stopped: 0 of 2 rows done."
+    states = ("done", "running", "waiting")
+    mixed = [rows.Row(name, state=state) for name, state in zip("abc", states, strict=True)]
+    told = rows.table_view(mixed, rows.Asked())
+    assert [line["label"] for line in rows.settled(told)["rows"]] == ["a"]
+
+
+@pytest.mark.parametrize(
+    ("question", "sentence"),
+    [
+        ("", NO_QUESTION),
+        ("   ", NO_QUESTION),
+        ("x" * 10_001, "this one has 10,001"),
+    ],
+    ids=["empty", "blank", "long"],
+)
+def test_no_comparison_without_a_question_or_with_an_endless_one(clip, question, sentence):
+    library = Library()
+    last = compared(Engine(library), clip, ["uniform"], question=question)[-1]
+    assert last.done and sentence in last.notice["text"] and not library.reads
+
+
+def test_the_table_names_what_it_was_made_with_and_judges_where_the_truth_is_known(clip):
+    made = compared(Engine(Library()), clip, ["uniform"])[-1].rows
+    said = made[0].run.answer
+    for expected, right in ((said.upper() + ".", True), ("something else", False), (None, None)):
+        asked = rows.Asked("What moves?", "square.mp4", expected, {"frames": 8})
+        value = json.loads(json.dumps(rows.table_view(made, asked, done=True), allow_nan=False))
+        assert value["asked"]["settings"] == {"frames": 8}
+        assert value["asked"]["question"] == "What moves?"
+        assert [line["right"] for line in value["rows"]] == [right, right]
+        assert [line["answer"] for line in value["rows"]] == [said, made[1].run.answer]
+
+
+def test_a_line_has_the_look_of_its_method_and_numbers_to_sort_by(clip):
+    made = compared(Engine(Library()), clip, ["uniform", "gleanvid"])[-1].rows
+    value = rows.table_view([*made, rows.Row("Late", "random")], rows.Asked())
+    (_, uniform, ours, late) = value["rows"]
+    (look,) = styles(["uniform"])
+    assert (uniform["colour"], uniform["symbol"]) == (
+        look["line"]["color"],
+        look["marker"]["symbol"],
+    )
+    assert len({len(line["cells"]) for line in value["rows"]} | {len(value["columns"])}) == 1
+    assert ours["cells"][0] == ["112", 112] and late["cells"][0] == [rows.NONE, None]
+    assert not value["done"] and late["state"] == "waiting"
+    assert len(rows.table_view([*made, rows.Row("Late")], rows.Asked(), done=True)["rows"]) == 3
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(1600, "1,600"), (1234.5, "1,234"), (12.34, "12.3"), (0.5, "0.50"), (-0.0123, "−0.012")],
+)
+def test_figures_have_the_digits_that_count(value, text):
+    assert rows.figure_text(value) == text
+
+
+def test_a_table_for_machines_has_numbers_and_no_nan(clip):
+    made = compared(Engine(Library()), clip, ["uniform"])[-1].rows
+    table = rows.table([*made, rows.Row("late")])
+    kept = [row.run.compression.num_kept for row in made]
+    assert [line["tokens"] for line in table] == [*kept, None] and kept[0] == 4 * kept[1]
+    view = rows.table_view(made, rows.Asked())
+    assert [line["cells"][0] for line in view["rows"]] == [[f"{n:,}", n] for n in kept]
+    assert table[1]["agreement"] == 1.0 and table[1]["mean_log_probability"] == -2.0
+    assert table[2]["ttft_s"] is None and table[2]["answer"] is None
+
+
+@pytest.mark.parametrize(("scheme", "passes"), [("vllm:", [1, 64, 64]), ("builtin", [64, 64])])
+def test_what_only_a_first_pass_costs_is_in_no_row(clip, monkeypatch, scheme, passes):
+    """A server is warm, and would have read the prompt of the first row already."""
+    lengths, answer = [], Engine.answer
+
+    def counted(engine, clip, question, compressor, sampling, *more):
+        lengths.append(sampling.max_new_tokens)
+        return answer(engine, clip, question, compressor, sampling, *more)
+
+    monkeypatch.setattr(Engine, "answer", counted)
+    monkeypatch.setattr(comparing, "SCHEME", scheme)  # of the models that are served elsewhere
+    engine = Engine(Library())
+    engine.pages.start("me")
+    request = Request(clip, 8, "builtin", GleanVID, sampling={"max_new_tokens": 64})
+    planned = plans(["uniform"], [0.25], make)
+    last = list(compare(engine, "me", request, "What?", lambda: planned))[-1]
+    assert [row.state for row in last.rows] == ["done", "done"] and lengths == passes

@@ -1,0 +1,125 @@
+"""Every curve is drawn for one run and for several, with one legend for all of them."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from components.session.actions import figures
+from gleanvid import GleanVID, Uniform, metrics
+from gleanvid.compressors import COMPRESSORS
+from gleanvid.metrics import diagnostics_of
+from gleanvid.plots.labels import title_of
+from tests.components.fake import Library, a_run, moving_square
+
+
+@pytest.fixture(scope="module")
+def clip():
+    video, library = moving_square(), Library()
+    tokens = library.tokens(video)
+    methods = [GleanVID(0.25), Uniform(0.25)]
+    return [a_run(video, method.compress(tokens), method) for method in methods], tokens
+
+
+def made(clip, *methods):
+    """The diagnosed runs of some methods on the clip."""
+    runs, tokens = clip
+    some = [a_run(runs[0].video, method.compress(tokens), method) for method in methods]
+    return figures.measured(some, tokens)
+
+
+def test_diagnostics_are_taken_once_and_kept_with_the_run(clip):
+    runs, tokens = clip
+    first = figures.measured(runs, tokens)
+    assert all(diagnostics_of(run) for run in first)
+    assert figures.measured(first, tokens)[0] is first[0]
+    assert figures.measured(runs, None) == runs
+
+
+def test_random_keeping_is_measured_once_for_every_budget(clip, monkeypatch):
+    asked = []
+
+    def counted(features, grid, kept):
+        asked.append(kept)
+        return metrics.random_keeping(features, grid, kept)
+
+    monkeypatch.setattr(figures, "random_keeping", counted)
+    made(clip, GleanVID(0.375), Uniform(0.375), GleanVID(0.5))
+    assert asked == [168, 224]
+
+
+def test_runs_of_another_clip_are_left_as_they_are(clip):
+    runs, _ = clip
+    other = Library().tokens(moving_square(4))
+    assert diagnostics_of(figures.measured(runs, other)[0]) is None
+
+
+def test_a_plot_that_would_say_nothing_is_not_drawn(clip):
+    def missing(*methods):
+        return {name for name, figure in figures.draw(made(clip, *methods)).items() if not figure}
+
+    several = {"effective_dimension"}  # one share kept each: the legend says as much
+    assert missing(GleanVID()) == several | {"mask_overlap"}
+    assert missing(Uniform()) == several | {"mask_overlap", "novelty"}
+    assert missing(GleanVID(), Uniform()) == several
+    assert missing(GleanVID(0.25), GleanVID(0.5)) == set()
+    assert figures.draw([]) == dict.fromkeys(figures.TITLES)
+
+
+def test_x_is_the_unit_counted_from_one_as_the_script_expects(clip):
+    drawn = figures.draw(made(clip, GleanVID(), Uniform()))
+    for name in figures.OVER_UNITS:
+        assert list(drawn[name].data[0].x)[:2] == [1, 2]
+        assert list(drawn[name].layout.xaxis.range) == [0.5, 4.5]
+
+
+def test_the_one_legend_has_the_look_of_every_line_in_every_curve(clip):
+    """Also where a curve leaves some methods out, and where one comes at several shares."""
+    methods = [COMPRESSORS["full"](), Uniform(0.5), Uniform(0.25), GleanVID(0.5), GleanVID(0.25)]
+    runs = made(clip, *methods)
+    rows = {row["label"]: row for row in figures.legend(runs)["rows"]}
+    assert next(iter(rows)) == "All tokens" and len(rows) == 5
+    found = 0
+    for name in figures.OVER_UNITS:
+        figure = figures.draw(runs)[name]
+        assert figure.layout.showlegend is False
+        for line in figure.data:
+            if line.name in rows:
+                row = rows[line.name]
+                look = line.line.color, line.line.dash, line.marker.symbol
+                assert look == (row["colour"], row["dash"], row["symbol"])
+                found += 1
+    assert found >= 4 + 2 + 5 + 5
+    assert {row["method"] for row in rows.values()} == {title_of(run) for run in runs}
+
+
+def test_the_numbers_of_the_legend_are_those_of_the_runs(clip):
+    (run,) = made(clip, GleanVID(0.25))
+    held = diagnostics_of(run)
+    (row,) = figures.legend([run])["rows"]
+    gini, rank, new, missed = row["cells"]
+    assert float(gini) == pytest.approx(metrics.budget_gini(run.compression), abs=0.005)
+    assert float(rank) == pytest.approx(held.effective_rank / held.random_effective_rank, abs=0.005)
+    assert float(new) == pytest.approx(100 * held.later_residual_energy, rel=0.05)
+    assert missed == figures.NONE or float(missed) == pytest.approx(held.coverage_vs_random, 0.05)
+
+
+def test_all_tokens_are_not_held_against_random_keeping_of_all_tokens(clip):
+    (row,) = figures.legend(made(clip, COMPRESSORS["full"]()))["rows"]
+    assert [row["cells"][place] for place in (1, 3)] == [figures.NONE] * 2
+
+
+def test_all_of_it_can_be_saved(clip):
+    saved = json.loads(json.dumps(figures.as_json(made(clip, GleanVID(), Uniform()))))
+    assert set(saved) == {*figures.TITLES, "legend"}
+    assert saved["effective_dimension"] is None and saved["budget"]["data"]
+
+
+def test_the_heat_map_has_numbers_that_fit_or_a_scale(clip):
+    runs = made(clip, GleanVID(), Uniform())
+    (few,) = figures.draw(runs)["mask_overlap"].data
+    assert few.text[0][1] == f"{100 * few.z[0][1]:.0f}" and few.text[0][0] == ""
+    assert few.showscale is False
+    (many,) = figures.draw(runs * 7)["mask_overlap"].data
+    assert many.text is None and many.showscale is None

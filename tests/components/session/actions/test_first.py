@@ -1,0 +1,106 @@
+"""The saved first result comes back as it was, and the one in the repository is whole."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import plotly.graph_objects as go
+import pytest
+import torch
+
+import gleanvid
+from components.session.actions import first
+from components.session.examples import FOLDER, Example, examples
+from components.session.work.engine import Engine
+from components.session.work.local import Library
+from components.viewer.payload import pack
+from gleanvid import api
+from gleanvid.compressors import from_settings
+from gleanvid.metrics import same_answer
+from tests.components.viewer.test_viewer import run_of
+
+
+def test_a_saved_run_comes_back(tmp_path):
+    run = run_of()
+    first.save([run], Example(tmp_path / "clip.mp4", "Clip", run.question), folder=tmp_path)
+    loaded = first.load(tmp_path)
+    packed = pack([run])
+    assert {key: loaded.viewer[key] for key in packed.value} == packed.value
+    assert Path(loaded.viewer["data"]["path"]).read_bytes() == packed.data
+    assert (loaded.question, loaded.answers[0]["text"]) == (run.question, run.answer)
+    budgets, novelty = (go.Figure(loaded.figures[name]) for name in ("budget", "novelty"))
+    assert list(budgets.data[0].y) == run.compression.budgets.tolist()
+    assert list(novelty.data[0].y) == pytest.approx(run.compression.trace["novelty"].tolist())
+
+
+def test_without_one_the_page_begins_empty(tmp_path):
+    assert first.load(tmp_path) == first.First()
+
+
+def test_the_one_in_the_repository_is_whole_and_fits_its_clip():
+    loaded = first.load()
+    grid, methods = loaded.viewer["grid"], loaded.viewer["methods"]
+    assert [method["name"] for method in methods] == list(first.METHODS)
+    assert (loaded.viewer["a"], loaded.viewer["b"]) == (1, 0) and loaded.viewer["truth"]
+    for method in methods:
+        assert method["stages"][0]["tokens"] == grid[0] * grid[1] * grid[2]
+    for key, part in (("sheet", "frames"), ("data", "tokens")):
+        size = Path(loaded.viewer[key]["path"]).stat().st_size
+        assert size == loaded.viewer["bytes"][part]
+    assert [item["run"] for item in loaded.answers] == loaded.runs == loaded.viewer["runs"]
+    assert all(item["text"] and item["expected"] for item in loaded.answers)
+    assert loaded.viewer["name"] == examples()[0].path.name
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_live_run_shows_the_same_tokens_and_words(threads):
+    """``python -m components.session.actions.first`` makes the saved one again where this fails."""
+    saved, example, engine = first.load(), examples()[0], Engine(Library({}))
+    first.offer(engine, example, saved.runs)
+    stored = engine.runs.get(saved.runs[0])
+    before = torch.get_num_threads()
+    try:
+        torch.set_num_threads(threads)
+        compressor = from_settings(stored.compressor)
+        model = api.load_model("builtin")
+        run = api.ask(example.path, example.question, model, compressor)
+    finally:
+        torch.set_num_threads(before)
+    place = saved.viewer["methods"][0]["stages"][0]["mask"]
+    data = np.frombuffer(Path(saved.viewer["data"]["path"]).read_bytes(), np.uint8)
+    mask = np.packbits(run.compression.mask.numpy())
+    assert np.array_equal(data[place : place + len(mask)], mask)
+    assert run.answer == saved.answers[0]["text"] == stored.answer
+    assert torch.equal(run.compression.keep, stored.compression.keep)
+    assert np.array_equal(run.video.frames, stored.video.frames)
+
+
+def test_the_methods_differ_on_the_first_screen():
+    saved = first.load()
+    right = {
+        method["name"]: item["right"]
+        for method, item in zip(saved.viewer["methods"], saved.answers, strict=True)
+    }
+    assert right["full"] and right["gleanvid"] and not (right["uniform"] or right["random"])
+
+
+def test_what_is_offered_as_a_failure_is_one_and_the_rest_is_answered_rightly():
+    model = gleanvid.load_model("builtin")
+    for example in (item for item in examples() if item.offered):
+        video = gleanvid.read_video(example.path)
+        asked = (example.question, *example.offered, example.fails)
+        questions = [question for question in asked if question]
+        methods = ("full", gleanvid.GleanVID(first.RATIO))
+        runs = [gleanvid.ask(video, questions, model, method) for method in methods]
+        for question, *pair in zip(questions, *runs, strict=True):
+            truth = example.expected(question)
+            right = [same_answer(run.answer, truth) for run in pair]
+            assert right == [True, question != example.fails], question
+
+
+def test_every_example_is_there_with_its_licence():
+    notes = (FOLDER.parent / "ATTRIBUTION.md").read_text(encoding="utf-8")
+    for example in examples():
+        assert example.path.is_file() and example.title and example.question
+        assert example.path.name in notes

@@ -1,0 +1,313 @@
+"""A model is chosen while another answers: what is told, what fails, what stays usable."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+import torch
+
+from components.session.choice.choosing import Choosing
+from components.session.choice.offers import HERE
+from components.session.work.engine import Engine
+from components.session.work.local import BUILT_IN, Library
+from components.session.work.queue import BusyError, Line, Work
+from gleanvid.compressors import COMPRESSORS
+from gleanvid.models.encoded import ClipKey
+from gleanvid.models.generation.sampling import Sampling
+from gleanvid.models.loading import machine
+from gleanvid.models.loading.machine import Memory
+from gleanvid.run import Run
+from gleanvid.types import ModelError
+from tests.components.fake import moving_square
+from tests.local_hub import Repository
+
+NAME = "tiny/model"
+GB = 10**9
+
+
+@pytest.fixture(scope="module")
+def engine():
+    engine = Engine(Library({BUILT_IN: {"device": "cpu"}}, {"device": "cpu"}), line=Line())
+    engine.model(BUILT_IN)
+    return engine
+
+
+@pytest.fixture
+def choice(hub, engine):
+    engine.model(BUILT_IN)
+    return Choosing(engine, device="cpu")
+
+
+def followed(choice, *how, **more):
+    choice.begin(*how, **more)
+    return list(choice.progress())
+
+
+def stages(told):
+    return list(dict.fromkeys(step.stage for step in told))
+
+
+def asked(engine, name):
+    clip = ClipKey(moving_square(4), name)
+    short = Sampling(max_new_tokens=2)
+    *_, run = engine.answer(clip, "What?", COMPRESSORS["uniform"](), short, Work())
+    assert isinstance(run, Run)
+    return run
+
+
+def test_a_model_is_downloaded_loaded_tried_and_then_answers(choice, engine, hub):
+    hub.repositories[NAME].pause_s = 0.005
+    told = followed(choice, NAME)
+    assert stages(told) == ["looking", "downloading", "loading", "warming", "ready"]
+    bytes_ = [step.done for step in told if step.stage == "downloading"]
+    assert (
+        2 < len(bytes_) < 50 and bytes_ == sorted(bytes_) and told[-1].text == f"{NAME} is ready."
+    )
+    assert {step.usable for step in told if not step.over} == {BUILT_IN}
+    assert engine.name == NAME and told[-1].usable == NAME
+    assert asked(engine, NAME).model == NAME
+    count = len(hub.asked)
+    assert "downloading" not in stages(followed(choice, NAME)) and len(hub.asked) == count
+
+
+def test_the_model_in_use_is_not_loaded_again(choice, engine):
+    in_use = engine.model(BUILT_IN)
+    assert stages(followed(choice, BUILT_IN))[-1] == "ready"
+    assert engine.loaded() is in_use
+
+
+def test_an_answer_under_way_ends_on_the_model_it_began_with(choice, engine):
+    clip, short = ClipKey(moving_square(4), BUILT_IN), Sampling(max_new_tokens=8)
+    answer = engine.answer(clip, "What?", COMPRESSORS["uniform"](), short, Work())
+    next(answer)
+    followed(choice, NAME)
+    assert engine.name == NAME
+    *_, run = answer
+    assert run.model == BUILT_IN
+
+
+def test_the_same_model_at_another_precision_is_another_model(choice, engine):
+    told = followed(choice, NAME, "bf16")
+    assert told[-1].name == f"{NAME}@bf16" == engine.name
+    assert engine.loaded().hf_model.dtype == torch.bfloat16
+    run = asked(engine, f"{NAME}@bf16")
+    assert run.model == f"{NAME}@bf16"
+
+
+def test_cancelling_leaves_the_model_before_and_what_came(choice, engine, hub):
+    hub.repositories[NAME].pause_s = 0.02
+    choice.begin(NAME, page="me")
+    told = []
+    for step in choice.progress():
+        told.append(step)
+        if step.stage == "downloading" and step.done > step.total / 4:
+            assert not choice.cancel("somebody else")
+            assert choice.cancel("me")
+    assert told[-1].stage == "cancelled" and not choice.cancel()
+    assert engine.name == BUILT_IN and asked(engine, BUILT_IN).answer
+    hub.repositories[NAME].pause_s = 0
+    again = followed(choice, NAME)
+    first = next(step for step in again if step.stage == "downloading")
+    assert again[-1].stage == "ready" and hub.ranges() and first.total
+
+
+def test_only_one_choice_is_under_way(choice, hub):
+    hub.repositories[NAME].pause_s = 0.02
+    choice.begin(NAME)
+    with pytest.raises(BusyError, match=f"{NAME} is being loaded"):
+        choice.begin(BUILT_IN)
+    choice.cancel()
+    assert list(choice.progress())[-1].stage == "cancelled"
+
+
+def gated(repository):
+    repository.gated = True
+
+
+def corrupt(repository):
+    repository.corrupt = True
+
+
+@pytest.mark.parametrize(
+    ("trouble", "name", "sentence"),
+    [
+        (gated, NAME, "is gated: accept its terms"),
+        (corrupt, NAME, "came damaged"),
+        (None, "no/body", "There is no model no/body"),
+        (None, "/no/folder", "There is no directory"),
+    ],
+)
+def test_what_fails_is_a_sentence_and_the_model_before_answers(
+    choice, engine, hub, trouble, name, sentence
+):
+    if trouble:
+        trouble(hub.repositories[NAME])
+    told = followed(choice, name)
+    assert told[-1].stage == "failed" and sentence in told[-1].text
+    assert told[-1].usable == BUILT_IN and asked(engine, BUILT_IN).answer
+
+
+def test_a_model_that_cannot_answer_does_not_take_the_place(choice, engine, monkeypatch):
+    def broken(*_, **__):
+        raise ModelError("It cannot answer.")
+        yield
+
+    monkeypatch.setattr(engine.library, "stream_answer", broken, raising=False)
+    told = followed(choice, NAME)
+    assert (told[-1].stage, told[-1].text) == ("failed", "It cannot answer.")
+    assert engine.name == BUILT_IN
+
+
+def scarce(monkeypatch, free_gb):
+    there = Memory("cpu", int(free_gb * GB), 64 * GB)
+    monkeypatch.setattr("gleanvid.models.loading.outlook.memory", lambda _: there)
+
+
+def test_what_does_not_fit_is_not_begun(choice, engine, hub, monkeypatch):
+    scarce(monkeypatch, 0.001)
+    told = followed(choice, NAME)
+    assert "a smaller model or fewer frames" in told[-1].text
+    assert stages(told) == ["looking", "failed"]
+    assert followed(choice, NAME, anyway=True)[-1].stage == "ready"
+
+
+def test_without_room_for_both_the_turn_at_the_model_is_waited_for(choice, engine, monkeypatch):
+    scarce(monkeypatch, 0.001)
+    monkeypatch.setattr(Engine, "weights_gb", lambda _: 8.0)
+    visitor, others = Work(), []
+    assert list(engine.line.wait(visitor)) == []
+    choice.begin(NAME)
+    for step in choice.progress():
+        others.append(step)
+        if step.text.startswith("Waiting for the model: 1"):
+            assert engine.name == BUILT_IN  # the visitor is still at work with it
+            engine.line.leave(visitor)
+        if step.stage == "loading":
+            assert step.usable == ""
+    assert stages(others)[-4:] == ["waiting", "loading", "warming", "ready"]
+    assert engine.name == NAME and len(engine.line) == 0
+
+
+def test_a_failure_without_room_for_both_brings_the_model_before_back(choice, engine, monkeypatch):
+    scarce(monkeypatch, 0.001)
+    monkeypatch.setattr(Engine, "weights_gb", lambda _: 8.0)
+    load, back = engine.library.load_model, threading.Event()
+
+    def failing(name):
+        if name == NAME:
+            raise torch.OutOfMemoryError("out of memory")
+        model = load(name)
+        back.set()
+        return model
+
+    monkeypatch.setattr(engine.library, "load_model", failing, raising=False)
+    told = followed(choice, NAME)
+    assert told[-1].stage == "failed" and "ran out of memory" in told[-1].text
+    assert told[-1].usable == BUILT_IN and back.is_set() and asked(engine, BUILT_IN).answer
+
+
+def test_a_public_server_offers_what_its_operator_listed(hub, engine):
+    choice = Choosing(engine, [BUILT_IN, NAME], strict=True, device="cpu")
+    assert [row.name for row in choice.offers()] == [BUILT_IN, NAME]
+    for name in ("/etc", "other/model", "Qwen/Qwen3-VL-8B-Instruct"):
+        with pytest.raises(ValueError, match="offers builtin, tiny/model alone"):
+            choice.begin(name)
+    with pytest.raises(ValueError, match="precision='2bit'"):
+        choice.begin(NAME, "2bit")
+    assert not hub.asked
+
+
+def test_rows_say_size_memory_place_terms_and_where_to_begin(hub, engine, monkeypatch):
+    monkeypatch.setattr(machine, "memory", lambda _=None: Memory("cuda", 23 * GB, 25 * GB))
+    rows = {row.name: row for row in Choosing(engine).offers("auto", 32)}
+    assert not hub.asked
+    eight = rows["Qwen/Qwen3-VL-8B-Instruct"]
+    assert eight.first and eight.fits and "17.6 GB · fits this machine" in eight.label
+    assert [name for name, row in rows.items() if row.first] == [eight.name]
+    assert rows["Qwen/Qwen3-VL-32B-Instruct"].state == "too large"
+    assert rows["google/gemma-4-12B-it"].state == "too large: try 4-bit"
+    assert "gated" in rows["facebook/Perception-LM-1B"].label
+    assert rows[BUILT_IN].here and "GB" not in rows[BUILT_IN].label
+
+
+def test_a_row_says_what_is_in_the_cache(choice):
+    followed(choice, NAME)
+    (row,) = Choosing(choice.engine, [NAME], strict=True, device="cpu").offers()
+    assert row.here and HERE in row.label
+
+
+def test_a_page_that_comes_later_sees_where_the_choice_stands(choice, hub):
+    assert [step.stage for step in choice.progress()] == ["nothing"]
+    hub.repositories[NAME].pause_s = 0.02
+    choice.begin(NAME)
+    seen = [threading.Thread(target=lambda: list(choice.progress())) for _ in range(2)]
+    for thread in seen:
+        thread.start()
+    choice.cancel()
+    for thread in seen:
+        thread.join(10)
+        assert not thread.is_alive()
+    assert choice.now.over
+
+
+def test_how_a_choice_failed_is_told_to_the_page_that_made_it(choice):
+    assert not choice.is_of("another")
+    told = followed(choice, "no/such-model", page="one")
+    assert told[-1].stage == "failed"
+    assert choice.is_of("one") and not choice.is_of("another")
+
+
+def test_a_choice_under_way_is_everybodys(choice, hub):
+    hub.repositories[NAME].pause_s = 0.05
+    choice.begin(NAME, page="one")
+    assert choice.is_of("another")
+    choice.cancel()
+    list(choice.progress())
+    assert not choice.is_of("another")
+
+
+def test_cancelling_while_it_is_tried_keeps_the_model_before(choice, engine, monkeypatch):
+    def until_stopped(*_, stop, **__):
+        yield "wo"
+        stop.wait(10)  # an answer that is ended in the middle just ends
+
+    monkeypatch.setattr(engine.library, "stream_answer", until_stopped, raising=False)
+    choice.begin(NAME)
+    told = []
+    for step in choice.progress():
+        told.append(step)
+        if step.stage == "warming":
+            choice.cancel()
+    assert told[-1].stage == "cancelled" and engine.name == BUILT_IN
+
+
+def test_loading_that_takes_longer_than_a_turn_may_goes_on(hub, monkeypatch):
+    slow = Library({BUILT_IN: {"device": "cpu"}}, {"device": "cpu"})
+    engine = Engine(slow, line=Line(deadline_s=0.2))
+    engine.model(BUILT_IN)
+    scarce(monkeypatch, 0.001)
+    monkeypatch.setattr(Engine, "weights_gb", lambda _: 8.0)
+    load = slow.load_model
+
+    def slowly(name):
+        threading.Event().wait(0.5)
+        return load(name)
+
+    monkeypatch.setattr(slow, "load_model", slowly, raising=False)
+    assert followed(Choosing(engine, device="cpu"), NAME)[-1].stage == "ready"
+
+
+def test_weights_that_the_hub_did_not_list_are_not_fetched(
+    choice, engine, hub, published, tmp_path
+):
+    folder = tmp_path / "listed"
+    folder.mkdir()
+    for file in published.iterdir():
+        if "index" not in file.name:
+            (folder / file.name).write_bytes(file.read_bytes())
+    hub.repositories["odd/model"] = Repository(folder)
+    told = followed(choice, "odd/model")
+    assert told[-1].stage == "failed" and "did not list" in told[-1].text
+    assert engine.name == BUILT_IN
+    assert not [path for _, path, _ in hub.asked if path.endswith("/model.safetensors")]

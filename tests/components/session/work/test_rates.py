@@ -1,0 +1,64 @@
+"""How much an address may have, how often anybody may, and when it is possible again."""
+
+from __future__ import annotations
+
+from components.session.work import rates
+from components.session.work.rates import Pause, RateLimit, in_words
+
+
+def test_an_address_gets_its_share_and_no_more():
+    now = [0.0]
+    rate = RateLimit(60, clock=lambda: now[0])
+    assert [rate.allows("a") for _ in range(61)] == [True] * 60 + [False]
+    assert rate.allows("b")
+    now[0] = 1.0
+    assert [rate.allows("a") for _ in range(2)] == [True, False]
+
+
+def test_what_costs_more_takes_more_and_a_refusal_costs_nothing():
+    now = [0.0]
+    rate = RateLimit(100, 50.0, lambda: now[0])
+    assert [rate.allows("a", 60.0) for _ in range(2)] == [True, False]
+    assert rate.allows("a", 40.0) and not rate.allows("a", 1.0)
+    now[0] = 10.0  # a fifth of the period
+    assert rate.allows("a", 20.0) and not rate.allows("a", 1.0)
+
+
+def test_a_bounded_number_of_addresses_is_remembered(monkeypatch):
+    monkeypatch.setattr(rates, "ADDRESSES", 3)
+    rate = RateLimit(1)
+    for number in range(10):
+        rate.allows(str(number))
+    assert len(rate._left) == 3
+
+
+def test_how_long_to_wait_is_known_and_then_over():
+    now = [0.0]
+    rate = RateLimit(2, 100.0, lambda: now[0])
+    assert rate.wait_s("a") == 0.0
+    assert rate.allows("a") and rate.allows("a")
+    assert rate.wait_s("a") == 50.0 and rate.wait_s("b") == 0.0
+    now[0] = 50.0
+    assert rate.wait_s("a") == 0.0 and rate.allows("a")
+
+
+def test_a_pause_begins_anew_and_ends():
+    now = [0.0]
+    pause = Pause(60.0, lambda: now[0])
+    assert pause.left_s == 0.0
+    pause.begin()
+    now[0] = 59.0
+    assert pause.left_s == 1.0
+    pause.begin()
+    now[0] = 119.0
+    assert pause.left_s == 0.0
+
+
+def test_a_time_in_words_is_never_too_short():
+    assert [in_words(seconds) for seconds in (0.2, 59.1, 120, 121, 3600)] == [
+        "1 second",
+        "60 seconds",
+        "120 seconds",
+        "3 minutes",
+        "60 minutes",
+    ]

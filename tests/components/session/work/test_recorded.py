@@ -1,0 +1,117 @@
+"""Recordings in the engine: masks are live, answers stand where they were recorded."""
+
+from __future__ import annotations
+
+import json
+import os
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import save_file
+
+import gleanvid
+from components.session.work.engine import Engine
+from components.session.work.local import Library
+from components.session.work.queue import Work
+from components.session.work.recorded import Shelf, WithRecordings
+from gleanvid.evaluation.recording.layout import KEY, SUFFIX
+from gleanvid.evaluation.recording.reading import read_facts
+from gleanvid.evaluation.recording.writing import Wanted, record
+from gleanvid.models.encoded import ClipKey
+from gleanvid.models.generation.sampling import GREEDY
+from gleanvid.run import Run
+from gleanvid.types import ModelError
+
+CLIP, QUESTION = "assets/clips/glimpse_1.mp4", "What moves?"
+QUARTER = gleanvid.GleanVID(0.25)
+
+
+@pytest.fixture(scope="module")
+def model():
+    return gleanvid.load_model(device="cpu")
+
+
+@pytest.fixture(scope="module")
+def shelf(model, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("shelf")
+    wanted = Wanted((QUESTION,), (QUARTER,), max_new_tokens=4, clip_licence="CC0-1.0")
+    record(model, gleanvid.read_video(CLIP, 4), wanted, folder / ("clip" + SUFFIX))
+    (folder / ("damaged" + SUFFIX)).write_bytes(b"nothing")
+    return Shelf(folder)
+
+
+@pytest.fixture
+def engine(shelf):
+    return Engine(WithRecordings(Library({}), shelf))
+
+
+@pytest.fixture
+def entry(shelf):
+    (only,) = shelf.entries()  # the damaged one is left out
+    return only
+
+
+def test_an_entry_says_what_a_menu_needs(entry):
+    assert entry.title == "clip" and entry.recorded_with == "builtin"
+    assert entry.questions == (QUESTION,) and entry.licence == "clip: CC0-1.0"
+
+
+@pytest.mark.parametrize("licence", [[], "CC0", None, 1])
+def test_a_forged_header_leaves_the_others_in_the_menu(shelf, entry, licence):
+    facts = read_facts(entry.path) | {"licence": licence}
+    forged = shelf.folder / ("forged" + SUFFIX)
+    save_file({"features": torch.zeros(1)}, forged, metadata={KEY: json.dumps(facts)})
+    circle = shelf.folder / ("circle" + SUFFIX)
+    circle.symlink_to(circle.name)
+    pipe = shelf.folder / ("pipe" + SUFFIX)
+    os.mkfifo(pipe)  # reading it would wait for ever
+    try:
+        assert shelf.entries() == [entry]
+    finally:
+        for path in (forged, circle, pipe):
+            path.unlink()
+
+
+def test_masks_are_those_of_the_live_model(engine, entry, model):
+    engine.model(entry.model)
+    video = engine.clip(entry.path, 32)
+    clip = ClipKey(video, entry.model)
+    encoded = engine.encode(clip, Work())
+    live = model.encode(gleanvid.read_video(CLIP, 4)).tokens
+    for method in (QUARTER, gleanvid.GleanVID(0.1, tau=0.5)):
+        run = engine.compress(clip, encoded, method)
+        assert np.array_equal(run.compression.keep, method.compress(live).keep)
+    assert engine.encoded(clip) is encoded
+
+
+def test_an_answer_stands_where_it_was_recorded(engine, entry, shelf):
+    video = engine.clip(entry.path, 32)
+    clip = ClipKey(video, entry.model)
+    *pieces, run = engine.answer(clip, QUESTION, QUARTER, GREEDY, Work())
+    assert isinstance(run, Run) and pieces == [run.answer] and run is shelf.runs(entry.path)[0]
+    assert engine.score(clip, QUESTION, run.answer, QUARTER, Work()) < 0
+    for question, method in ((QUESTION, gleanvid.GleanVID(0.1)), ("Why?", QUARTER)):
+        with pytest.raises(ModelError, match="its model is not here"):
+            list(engine.answer(clip, question, method, GREEDY, Work()))
+    with pytest.raises(ModelError, match="not scored"):
+        engine.score(clip, QUESTION, "another", QUARTER, Work())
+
+
+def test_nothing_outside_the_folder_is_opened(engine, entry, shelf, tmp_path):
+    elsewhere = tmp_path / ("clip" + SUFFIX)
+    elsewhere.write_bytes((shelf.folder / ("clip" + SUFFIX)).read_bytes())
+    link = shelf.folder / ("link" + SUFFIX)
+    link.symlink_to(elsewhere)
+    for path in (elsewhere, link):
+        with pytest.raises(ModelError, match="folder of whoever runs"):
+            engine.clip(str(path), 8)
+    with pytest.raises(ModelError, match="folder of whoever runs"):
+        engine.model(f"recording:../{elsewhere.parent.name}/clip{SUFFIX}")
+    assert [one.title for one in shelf.entries()] == ["clip"]
+    link.unlink()
+
+
+def test_other_clips_and_models_are_the_library_s(engine):
+    assert len(engine.clip(CLIP, 2)) == 2
+    assert engine.model("builtin").name == "builtin"

@@ -1,0 +1,63 @@
+"""Runs are kept within a bound in bytes."""
+
+from __future__ import annotations
+
+from components.session.examples import Example
+from components.session.work.queue import BusyError
+from components.session.work.store import RunStore
+from gleanvid import GleanVID
+from tests.components.fake import Library, a_run, moving_square
+
+
+def make_run(frames: int = 32):
+    video, library = moving_square(frames), Library()
+    method = GleanVID()
+    tokens = library.tokens(video)
+    return a_run(video, method.compress(tokens), method)
+
+
+def test_the_oldest_run_goes_first_and_the_newest_always_stays():
+    runs = RunStore(limit_mib=2.5)  # one run of 32 frames is a little below 1 MiB
+    ids = [runs.add(make_run()) for _ in range(4)]
+    assert runs.get(ids[0]) is None and runs.get(ids[-1]) is not None
+    assert len(runs) == 2
+    tiny = RunStore(limit_mib=0)
+    assert tiny.get(tiny.add(make_run())) is not None
+
+
+def test_looking_at_a_run_keeps_it():
+    runs = RunStore(limit_mib=2.5)
+    first, second = runs.add(make_run()), runs.add(make_run())
+    runs.get(first)
+    runs.add(make_run())
+    assert runs.get(first) is not None and runs.get(second) is None
+
+
+def test_a_saved_run_is_read_on_first_use_and_its_clip_may_be_out_of_reach(tmp_path):
+    read, example = [], Example(tmp_path / "square.mp4", "Square", "What moves?", ())
+
+    def reader():
+        read.append(1)
+        if len(read) == 1:
+            raise BusyError("as many clips as may be are being read")
+        return make_run(2)
+
+    runs = RunStore()
+    runs.offer({"one": reader}, example)
+    runs.offer({"two": lambda: make_run(2)}, example._replace(title="Other"))
+    assert not read and runs.get("one") is None
+    first = runs.get("one")
+    assert first is not None and runs.get("one") is first and len(read) == 2
+    assert runs.example("one") is example
+    assert runs.get("two") is not None and runs.example("two").title == "Other"
+
+
+def test_unknown_ids_are_no_runs():
+    assert RunStore().get("../../etc/passwd") is None
+    assert RunStore().get(None) is None
+
+
+def test_small_runs_are_bounded_in_number():
+    runs, run = RunStore(most=3), make_run(2)
+    ids = [runs.add(run) for _ in range(5)]
+    assert len(runs) == 3 and runs.get(ids[1]) is None and runs.get(ids[2]) is not None

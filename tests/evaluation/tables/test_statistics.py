@@ -1,0 +1,202 @@
+"""Intervals and tests against values worked out by hand, and against SciPy."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from gleanvid.evaluation.tables.statistics import (
+    clip_mean,
+    correlation,
+    holm,
+    mcnemar,
+    paired_difference,
+    relative_accuracy,
+    sign_flip,
+    wilson,
+)
+
+
+def paired(both, only_first, only_second, neither):
+    pairs = [(True, True)] * both + [(True, False)] * only_first
+    pairs += [(False, True)] * only_second + [(False, False)] * neither
+    return [a for a, _ in pairs], [b for _, b in pairs]
+
+
+def test_wilson_by_hand():
+    # 8 of 10, z = 2: centre (0.8 + 0.2) / 1.4, reach 2 sqrt(0.016 + 0.01) / 1.4
+    found = wilson(8, 10, z=2.0)
+    assert found.value == 0.8
+    assert found.low == pytest.approx(1 / 1.4 - 2 * math.sqrt(0.026) / 1.4)
+    assert found.high == pytest.approx(1 / 1.4 + 2 * math.sqrt(0.026) / 1.4)
+
+
+def test_wilson_at_the_ends_stays_a_share():
+    none, all_ = wilson(0, 20), wilson(20, 20)
+    assert none.low == 0.0 and none.high == pytest.approx(3.8415 / (20 + 3.8415), abs=1e-4)
+    assert all_.high == 1.0 and all_.low == pytest.approx(1 - none.high)
+
+
+def test_wilson_covers_as_often_as_it_says():
+    right = np.random.default_rng(0).binomial(60, 0.3, 4000)
+    inside = [found.low <= 0.3 <= found.high for found in (wilson(int(r), 60) for r in right)]
+    assert 0.93 < np.mean(inside) < 0.97
+
+
+@pytest.mark.parametrize(("right", "n"), [(1, 0), (-1, 5), (6, 5), (0, 0)])
+def test_wilson_refuses_impossible_counts(right, n):
+    with pytest.raises(ValueError, match=f"right={right}"):
+        wilson(right, n)
+
+
+@pytest.mark.parametrize(
+    ("only_first", "only_second", "p"),
+    [(0, 0, 1.0), (1, 0, 1.0), (5, 0, 2 / 32), (1, 5, 14 / 64), (3, 3, 1.0), (0, 10, 2 / 1024)],
+)
+def test_mcnemar_by_hand(only_first, only_second, p):
+    first, second = paired(7, only_first, only_second, 4)
+    assert mcnemar(first, second) == pytest.approx(p)
+    assert mcnemar(second, first) == pytest.approx(p)
+
+
+def test_mcnemar_holds_thousands_of_pairs():
+    first, second = paired(0, 3000, 2800, 0)
+    z = (3000 - 2800 - 1) / math.sqrt(5800)  # normal approximation with continuity
+    assert mcnemar(first, second) == pytest.approx(math.erfc(z / math.sqrt(2)), rel=0.01)
+
+
+def test_the_difference_is_that_of_the_accuracies_and_nothing_for_equal_verdicts():
+    first, second = paired(40, 9, 3, 8)
+    clips = [place // 4 for place in range(60)]
+    found = paired_difference(first, second, clips)
+    assert found.value == pytest.approx(6 / 60)
+    assert found.low < found.value < found.high
+    same = paired_difference(first, first, clips)
+    assert (same.value, same.low, same.high) == (0.0, 0.0, 0.0)
+
+
+def test_clustered_questions_widen_the_interval_as_theory_says():
+    rng = np.random.default_rng(1)
+    by_clip = rng.random(400) < 0.5
+    first = [bool(value) for value in by_clip for _ in range(4)]  # all questions of a clip agree
+    second = [False] * 1600
+    clustered = paired_difference(first, second, [place // 4 for place in range(1600)])
+    alone = paired_difference(first, second, list(range(1600)))
+    ratio = (clustered.high - clustered.low) / (alone.high - alone.low)
+    assert ratio == pytest.approx(2.0, abs=0.2)  # sqrt(4)
+    assert clustered.high - clustered.low == pytest.approx(2 * 1.96 * 0.5 / 20, rel=0.1)
+
+
+def test_the_same_seed_gives_the_same_interval():
+    values, clips = np.random.default_rng(0).random(40).tolist(), [n // 4 for n in range(40)]
+    assert clip_mean(values, clips, seed=3) == clip_mean(values, clips, seed=3)
+    assert clip_mean(values, clips, seed=3) != clip_mean(values, clips, seed=4)
+    assert clip_mean(values, clips).value == pytest.approx(np.mean(values))
+
+
+def test_weights_make_the_mean_over_groups():
+    # three of four right in one group, one of one in the other: (0.75 + 1) / 2
+    right, weights = [True, True, True, False, True], [0.125] * 4 + [0.5]
+    assert clip_mean(right, range(5), weights).value == pytest.approx(0.875)
+    full = [True, True, True, True, True]
+    assert relative_accuracy(right, full, range(5), weights).value == pytest.approx(0.875)
+    assert paired_difference(right, full, range(5), weights).value == pytest.approx(-0.125)
+
+
+def test_relative_accuracy():
+    first, full = paired(30, 2, 10, 8)
+    found = relative_accuracy(first, full, list(range(50)))
+    assert found.value == pytest.approx(32 / 40)
+    assert found.low < 0.8 < found.high
+    assert relative_accuracy(full, full, list(range(50))).low == 1.0
+    assert math.isnan(relative_accuracy([True], [False], ["a"]).value)
+
+
+def test_verdicts_that_are_no_pairs_are_refused():
+    for call in (lambda: mcnemar([True], []), lambda: paired_difference([], [], [])):
+        with pytest.raises(ValueError, match="equally many"):
+            call()
+
+
+def test_holm_by_hand():
+    assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
+    assert holm([0.9, 0.8]) == [1.0, 1.0] and holm([]) == [] and holm([0.04]) == [0.04]
+
+
+@pytest.mark.parametrize(("right", "n"), [(0, 20), (7, 9), (431, 500), (20, 20)])
+def test_wilson_is_that_of_scipy(right, n):
+    theirs = stats.binomtest(right, n).proportion_ci(method="wilson")
+    ours = wilson(right, n)
+    assert (ours.low, ours.high) == pytest.approx((theirs.low, theirs.high), abs=1e-6)
+
+
+@pytest.mark.parametrize(("only_first", "only_second"), [(1, 0), (3, 11), (40, 22), (300, 260)])
+def test_mcnemar_is_the_binomial_test_of_scipy(only_first, only_second):
+    first, second = paired(50, only_first, only_second, 30)
+    theirs = stats.binomtest(only_first, only_first + only_second).pvalue
+    assert mcnemar(first, second) == pytest.approx(theirs)
+
+
+def verdicts(seed, count, lead):
+    rng = np.random.default_rng(seed)
+    clips = rng.integers(0, count // 3, count).tolist()
+    first, second = rng.random(count) < 0.7 + lead, rng.random(count) < 0.7
+    return (first.astype(float) - second).tolist(), clips
+
+
+@pytest.mark.parametrize(("seed", "count", "lead"), [(0, 24, 0.0), (1, 24, 0.2), (2, 400, 0.05)])
+def test_the_sign_flip_test_is_that_of_scipy(seed, count, lead):
+    """Of few clips SciPy takes every pattern of signs, of many it draws."""
+    differences, clips = verdicts(seed, count, lead)
+    sums = [sum(d for d, c in zip(differences, clips, strict=True) if c == k) for k in set(clips)]
+    theirs = stats.permutation_test(
+        (np.array(sums),),
+        lambda x: abs(x.sum()),
+        permutation_type="samples",
+        alternative="greater",
+        n_resamples=20000,
+        rng=np.random.default_rng(0),
+    ).pvalue
+    assert sign_flip(differences, clips) == pytest.approx(theirs, abs=0.015)
+
+
+def test_a_sign_flip_test_of_questions_alone_is_mcnemars():
+    first, second = paired(30, 14, 5, 10)
+    differences = np.subtract(first, second, dtype=float).tolist()
+    assert sign_flip(differences, range(59)) == pytest.approx(mcnemar(first, second), abs=0.01)
+
+
+def test_the_sign_flip_test_keeps_its_level_where_questions_of_a_clip_agree():
+    rng = np.random.default_rng(0)
+    clips = [place // 4 for place in range(160)]
+    rejected = 0
+    for _ in range(300):
+        by_clip = rng.integers(-1, 2, 40).repeat(4).astype(float)
+        rejected += sign_flip(by_clip.tolist(), clips, draws=499) < 0.05
+    assert rejected / 300 < 0.09
+
+
+def test_methods_that_answer_alike_are_not_told_apart():
+    assert sign_flip([0.0] * 8, range(8)) == 1.0
+    assert sign_flip([1.0] * 40, range(40)) == pytest.approx(1e-4)
+
+
+def test_weights_count_in_the_sign_flip_test():
+    differences, weights = [1.0] * 6 + [-1.0] * 6, [1.0] * 6 + [0.0] * 6
+    assert sign_flip(differences, range(12), weights) == pytest.approx(2 / 64, abs=0.01)
+    assert sign_flip(differences, range(12)) > 0.9
+
+
+def test_correlation_is_that_of_scipy():
+    x, y = np.random.default_rng(0).random((2, 50))
+    assert correlation(x, x + y) == pytest.approx(stats.pearsonr(x, x + y).statistic)
+    assert math.isnan(correlation([1.0, 1.0], [0.0, 1.0]))
+
+
+def test_the_clip_bootstrap_is_near_that_of_scipy():
+    rng = np.random.default_rng(0)
+    values = rng.random(600)
+    theirs = stats.bootstrap((values,), np.mean, method="percentile", rng=rng).confidence_interval
+    ours = clip_mean(values.tolist(), range(600))
+    assert (ours.low, ours.high) == pytest.approx((theirs.low, theirs.high), abs=0.003)

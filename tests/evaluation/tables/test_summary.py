@@ -1,0 +1,315 @@
+"""Results against counts made by hand from the journal's rows."""
+
+import json
+import math
+
+import pytest
+
+from gleanvid.compressors.full_tokens import FullTokens
+from gleanvid.compressors.gleanvid import GleanVID
+from gleanvid.compressors.random import Random
+from gleanvid.compressors.uniform import Uniform
+from gleanvid.compressors.vcast import VCast
+from gleanvid.compressors.vidcom2 import VidCom2
+from gleanvid.evaluation.benchmarks.base import Item
+from gleanvid.evaluation.paper.presets import ABLATIONS
+from gleanvid.evaluation.run.setups import Setup
+from gleanvid.evaluation.tables.evidence_table import evidence_table
+from gleanvid.evaluation.tables.main_table import group_table, main_table
+from gleanvid.evaluation.tables.paired_table import paired_table, standing
+from gleanvid.evaluation.tables.preset_table import preset_table
+from gleanvid.evaluation.tables.publish import publish
+from gleanvid.evaluation.tables.report import flat, write_whole
+from gleanvid.evaluation.tables.statistics import holm, mcnemar, wilson
+from gleanvid.evaluation.tables.summary import evidence_of_all, results
+from tests.evaluation.fakes import FakeBenchmark
+
+FULL, OURS, EVEN = (Setup(method, 8) for method in (FullTokens(), GleanVID(0.25), Uniform(0.25)))
+SETUPS = [FULL, OURS, EVEN]
+ITEMS = [
+    Item(f"q{n}", f"clip {n // 2}", "?", ("a", "b"), 0, ("x" if n < 6 else "y",)) for n in range(8)
+]
+VERDICTS = {
+    FULL: [1, 1, 1, 1, 1, 1, 1, 0],
+    OURS: [1, 1, 1, 1, 0, 0, 1, 1],
+    EVEN: [1, 0, 0, 0, 0, 0, 1, 0],
+}
+
+
+def rows(verdicts=VERDICTS):
+    made = {}
+    for setup, right in verdicts.items():
+        for item, verdict in zip(ITEMS, right, strict=True):
+            made[item.id, setup.key] = {
+                "said": {"likelihood": "a"},
+                "right": [bool(verdict), not verdict],
+                "tokens": [100, 25, 20.0],
+                "seconds": 0.5,
+                "evidence": [10, 4, 8, 5],
+                "things": [2, 1 + verdict],
+                "moments": [4, 3],
+            }
+    return made
+
+
+class Macro(FakeBenchmark):
+    average = "groups"
+    columns = ("y", "x", "never")
+
+
+def test_shares_are_those_of_the_rows():
+    full, ours, even = results(FakeBenchmark(), ITEMS, SETUPS, rows())
+    assert [r.accuracy.value for r in (full, ours, even)] == [7 / 8, 6 / 8, 2 / 8]
+    assert ours.accuracy == wilson(6, 8)
+    assert ours.relative.value == pytest.approx(6 / 7)
+    assert ours.difference.value == pytest.approx(-1 / 8)
+    assert ours.groups == {"x": (wilson(4, 6), 6), "y": (wilson(2, 2), 2)}
+    assert (ours.evidence.kept.value, ours.evidence.represented.value) == (0.4, 0.8)
+    assert (ours.tokens, ours.tokens_kept, ours.tokens_mean, ours.seconds) == (100, 25, 20, 0.5)
+
+
+def test_saturated_units_have_a_column_where_there_are_any():
+    assert "nothing new" not in main_table(results(FakeBenchmark(), ITEMS, SETUPS, rows()))
+    known = rows()
+    for item, units in zip(ITEMS, (0, 0, 4, 4, 8, 8, 0, 0), strict=True):
+        known[item.id, OURS.key]["saturated"] = [units, 16]
+    found = results(FakeBenchmark(), ITEMS, SETUPS, known)
+    assert [result.saturated for result in found] == [0, 3 / 16, 0]
+    heads, _, *lines = main_table(found).splitlines()
+    assert heads.endswith("| units with nothing new (%) |")
+    assert [line.split("|")[-2].strip() for line in lines] == ["", "18.8", ""]
+
+
+def test_group_rows_add_up_to_the_whole():
+    for result in results(FakeBenchmark(), ITEMS, SETUPS, rows()):
+        right = sum(share.value * count for share, count in result.groups.values())
+        assert right == pytest.approx(result.accuracy.value * result.count)
+        assert sum(count for _, count in result.groups.values()) == result.count
+
+
+def test_pairs_are_tested_against_all_tokens_and_against_gleanvid():
+    full, ours, even = results(FakeBenchmark(), ITEMS, SETUPS, rows())
+    assert full.p_full is full.p_full_clips is ours.beside is None
+    assert ours.p_full == pytest.approx(mcnemar(VERDICTS[OURS], VERDICTS[FULL])) == 1.0
+    assert even.p_full == pytest.approx(2 / 32)  # five differ, all one way
+    assert even.p_full_clips == pytest.approx(2 / 8, abs=0.02)  # in three clips
+    assert even.beside.mcnemar == pytest.approx(2 / 16)  # four differ, all one way
+    assert even.beside.sign_flip == pytest.approx(2 / 8, abs=0.02)
+    assert even.beside.difference.value == pytest.approx(4 / 8)
+
+
+def test_gleanvid_at_another_ratio_is_no_rival():
+    other = Setup(GleanVID(0.5), 8)
+    verdicts = {FULL: VERDICTS[FULL], other: VERDICTS[OURS], EVEN: VERDICTS[EVEN]}
+    found = results(FakeBenchmark(), ITEMS, [FULL, other, EVEN], rows(verdicts))
+    assert found[2].beside is None
+
+
+def test_a_mean_over_groups_weighs_groups_not_questions():
+    full, ours, even = results(Macro(), ITEMS, SETUPS, rows())
+    assert ours.accuracy.value == pytest.approx((4 / 6 + 2 / 2) / 2)
+    assert even.accuracy.value == pytest.approx((1 / 6 + 1 / 2) / 2)
+    assert full.accuracy.value == pytest.approx((6 / 6 + 1 / 2) / 2)
+    assert list(ours.groups) == ["y", "x"]
+
+
+def test_a_second_way_to_respond_has_verdicts_of_its_own():
+    found = results(FakeBenchmark(), ITEMS, SETUPS, rows(), ("likelihood", "text"))
+    assert [r.how for r in found] == ["likelihood"] * 3 + ["text"] * 3
+    assert [r.accuracy.value for r in found[3:]] == [1 / 8, 2 / 8, 6 / 8]
+
+
+def test_a_failure_counts_as_wrong_and_never_raises_a_score():
+    broken = rows()
+    broken["q0", OURS.key] = {"error": "ModelError: out of memory"}
+    ours = results(FakeBenchmark(), ITEMS, SETUPS, broken)[1]
+    assert ours.accuracy.value == 5 / 8
+    assert (ours.failed, ours.first_error) == (1, "ModelError: out of memory")
+    assert not ours.refused
+    assert ours.tokens == 100 and ours.seconds == 0.5
+
+
+def test_a_missing_answer_is_no_result():
+    half = rows()
+    del half["q3", EVEN.key]
+    with pytest.raises(ValueError, match="1 answers are missing, the first for q3"):
+        results(FakeBenchmark(), ITEMS, SETUPS, half)
+
+
+def test_a_setup_that_a_method_refuses_is_blank_with_its_reason():
+    refused = rows()
+    for item in ITEMS:
+        refused[item.id, EVEN.key] = {"error": "ValueError: retention_ratio is out of reach"}
+    found = results(FakeBenchmark(), ITEMS, SETUPS, refused)
+    assert found[2].refused
+    text = main_table(found)
+    assert "| Uniform | 25% | 8 |  |" in text
+    assert f"{EVEN.key}: retention_ratio is out of reach" in text
+
+
+def cells(table):
+    lines = [line for line in table.splitlines() if line.startswith("|")]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+
+
+def test_the_main_table_says_what_the_results_say():
+    heads, _, *body = cells(main_table(results(FakeBenchmark(), ITEMS, SETUPS, rows())))
+    assert [len(row) for row in body] == [len(heads)] * 3
+    assert [row[0] for row in body] == ["All tokens", "GleanVID", "Uniform"]
+    ours = dict(zip(heads, body[1], strict=True))
+    assert (ours["x"], ours["y"], ours["accuracy"]) == ("66.7", "100.0", "75.0")
+    assert (ours["% of full"], ours["tokens"]) == ("85.7", "20")
+
+
+LARGE = [Item(f"q{n}", f"clip {n}", "?", ("a", "b"), 0) for n in range(20)]
+
+
+def graded(right):
+    """Rows in which a setup has the first so many of twenty questions right."""
+    return {
+        (item.id, setup.key): {"right": [n < count], "said": {}, "tokens": [9, 9, 9], "seconds": 1}
+        for setup, count in right.items()
+        for n, item in enumerate(LARGE)
+    }
+
+
+def test_where_gleanvid_stands_is_told_with_its_points():
+    wins, same = Setup(GleanVID(0.25), 8), Setup(Uniform(0.25), 8)
+    worse, better = Setup(VCast(0.25), 8), Setup(VidCom2(0.25), 8)
+    right = {FULL: 20, wins: 11, same: 12, worse: 1, better: 20}
+    told = standing(results(FakeBenchmark(), LARGE, list(right), graded(right)))
+    assert told.splitlines()[-1] == (
+        f"- 25% kept, 8 frames: ahead of {worse.title} (+50.0); not told apart from {same.title} "
+        f"(-5.0); behind {better.title} (-45.0)."
+    )
+    alone = {FULL: 20, same: 12}
+    assert standing(results(FakeBenchmark(), LARGE, [FULL, same], graded(alone))) == ""
+
+
+def test_holm_counts_every_comparison_of_the_table_not_those_of_a_ratio():
+    pairs = [(method(share), count) for share in (0.25, 0.5) for method, count in METHODS.items()]
+    right = {Setup(method, 8): count for method, count in pairs}
+    found = results(FakeBenchmark(), LARGE, [FULL, *right], graded({FULL: 20} | right))
+    ps = [one.beside.sign_flip for one in found if one.beside]
+    heads, _, *body = cells(paired_table(found))
+    assert len(body) == 4 and heads[-1] == "Holm"
+    assert [float(row[-1]) for row in body] == pytest.approx(holm(ps), abs=5e-4)
+    assert holm(ps)[0] != pytest.approx(holm(ps[:2])[0])
+
+
+METHODS = {GleanVID: 12, Uniform: 6, VidCom2: 9}
+
+
+def test_a_random_row_is_the_mean_over_its_seeds():
+    drawn = Setup(Random(0.25), 8)
+    right = [1] * 8, [0] * 8, [1] * 4 + [0] * 4, [1] * 8, [0] * 8
+    seeds = dict(zip(drawn.draws, right, strict=True))
+    found = results(FakeBenchmark(), ITEMS, [FULL, OURS, drawn], rows(VERDICTS | seeds))[2]
+    assert (found.draws, found.count, found.failed) == (5, 8, 0)
+    assert found.accuracy.value == pytest.approx(20 / 40)
+    assert found.groups["y"][0].value == pytest.approx(4 / 10)
+    assert found.beside.mcnemar is None and found.beside.sign_flip <= 1
+    assert found.beside.difference.value == pytest.approx(6 / 8 - 20 / 40)
+    lacking = rows(VERDICTS | seeds)
+    del lacking["q3", drawn.draws[4].key]
+    with pytest.raises(ValueError, match="1 answers are missing, the first for q3"):
+        results(FakeBenchmark(), ITEMS, [FULL, OURS, drawn], lacking)
+
+
+class Kinds(FakeBenchmark):
+    macro_without = "x"
+
+
+def test_macro_averages_weigh_kinds_and_can_leave_one_out():
+    _, ours, even = results(Kinds(), ITEMS, SETUPS, rows())
+    assert {name: mean.value for name, mean in ours.macro.items()} == pytest.approx(
+        {"macro": (4 / 6 + 2 / 2) / 2, "macro without x": 2 / 2}
+    )
+    assert even.beside.macro["macro without x"].value == pytest.approx(1 - 1 / 2)
+    assert ours.accuracy == wilson(6, 8)
+    heads = cells(main_table([ours, even]))[0]
+    assert "macro without x" in heads and "macro" in heads
+
+
+def test_evidence_is_measured_four_ways_question_by_question():
+    _, ours, even = results(FakeBenchmark(), ITEMS, SETUPS, rows())
+    means = {name: mean.value for name, mean in ours.evidence.means.items()}
+    expected = {"kept": 0.4, "represented": 0.8, "reachable": 0.8, "moments": 0.75}
+    assert means == pytest.approx(expected | {"things": (0.5 * 2 + 6) / 8})
+    assert ours.evidence.correlations["things"] == pytest.approx(1)
+    assert math.isnan(ours.evidence.correlations["kept"])  # the same for every question
+    whole = evidence_of_all(FakeBenchmark(), ITEMS, SETUPS, rows())
+    assert whole.means["things"].value == pytest.approx((means["things"] + 5 / 8) / 2)
+    heads, _, *body = cells(evidence_table([ours, even], whole))
+    assert body[-1][0] == "all rows but the first" and body[0][heads.index("r things")] == "+1.00"
+
+
+def test_journals_from_before_things_were_counted_are_read():
+    earlier = rows()
+    for row in earlier.values():
+        del row["things"], row["moments"]
+        row["evidence"] = [10, 4, 8]
+    found = results(FakeBenchmark(), ITEMS, SETUPS, earlier)[1].evidence
+    assert set(found.means) == {"kept", "represented"}
+
+
+def test_many_groups_get_a_table_of_their_own_with_their_counts():
+    many = [Item(i.id, i.clip, "?", ("a", "b"), 0, (f"g{n}",)) for n, i in enumerate(ITEMS)]
+    found = results(FakeBenchmark(), many, SETUPS, rows())
+    assert "g0" not in main_table(found)
+    heads, _, *body = cells(group_table(found))
+    assert heads[3:-1] == [f"g{n}" for n in range(8)]
+    assert body[-1][3:] == ["1"] * 8 + ["8"]
+    assert group_table(results(FakeBenchmark(), ITEMS, SETUPS, rows())) == ""
+
+
+def test_a_preset_has_the_rows_of_the_paper_and_the_drop_in_points():
+    setups = ABLATIONS["signals"].setups(8)
+    right = [VERDICTS[FULL], VERDICTS[EVEN], VERDICTS[FULL], VERDICTS[OURS]]
+    made = rows(dict(zip(setups, right, strict=True)))
+    table = preset_table(ABLATIONS["signals"], results(FakeBenchmark(), ITEMS, setups, made))
+    heads, _, *body = cells(table)
+    assert [row[0] for row in body] == ["All tokens", "LRS only", "SCS only", "LRS + SCS"]
+    relative = [row[heads.index("rel. perf. (%)")] for row in body]
+    assert relative == ["100.0", "28.6 (-57.1)", "100.0 (+14.3)", "85.7"]
+
+
+def test_a_line_of_the_csv_is_plain_numbers():
+    line = flat(results(FakeBenchmark(), ITEMS, SETUPS, rows())[1])
+    assert line["accuracy"] == 0.75 and line["x questions"] == 6
+    assert not any(isinstance(v, float) and math.isnan(v) for v in line.values())
+
+
+FACTS = {
+    "command": "gleanvid eval",
+    "model": "fake",
+    "model_weights": "00",
+    "benchmark": {"benchmark": "fake"},
+}
+
+
+def test_all_files_are_written_whole(tmp_path):
+    publish(tmp_path, FakeBenchmark(), ITEMS, SETUPS, rows(), ("likelihood",), FACTS)
+    names = {path.name for path in tmp_path.iterdir()}
+    assert names == {
+        "results.csv",
+        "results.json",
+        "table.md",
+        "accuracy.png",
+        "groups.png",
+        "evidence.png",
+        "evidence_represented.png",
+    }
+    told = json.loads((tmp_path / "results.json").read_text())
+    assert told["command"] == "gleanvid eval" and len(told["results"]) == 3
+    assert (tmp_path / "accuracy.png").read_bytes()[:4] == b"\x89PNG"
+    assert len((tmp_path / "results.csv").read_text().splitlines()) == 4
+
+
+def test_writing_leaves_the_old_file_where_it_fails(tmp_path, monkeypatch):
+    path = tmp_path / "table.md"
+    write_whole(path, "old")
+    monkeypatch.setattr("pathlib.Path.replace", lambda *_: (_ for _ in ()).throw(OSError("full")))
+    with pytest.raises(OSError, match="full"):
+        write_whole(path, "new")
+    assert path.read_text() == "old"
