@@ -22,7 +22,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from gleanvid.video import sandbox, spare
+from gleanvid.video.isolation import sandbox, spare
 
 from ..places import ASSETS, ROOT
 from ..session.work.rates import RateLimit

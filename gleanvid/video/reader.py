@@ -10,7 +10,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from gleanvid.types import StoppedError, Video, VideoError
-from gleanvid.video import sandbox, worker
+from gleanvid.video.isolation import sandbox, worker
 from gleanvid.video.plan import Events, Plan, Request, UnreadableVideoError
 from gleanvid.video.sniff import check_file, label
 

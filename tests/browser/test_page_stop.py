@@ -5,7 +5,8 @@ from __future__ import annotations
 import shutil
 import time
 
-from gleanvid.video import read_video, spare
+from gleanvid.video import read_video
+from gleanvid.video.isolation import spare
 from tests.browser.conftest import opened
 from tests.browser.steps import answered, ask, more, name, notice, tab
 from tests.server.running import alive

@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from gleanvid.video import bounds, sandbox, spare
+from gleanvid.video.isolation import bounds, sandbox, spare
+from gleanvid.video.isolation.worker import HEADER
 from gleanvid.video.plan import UnreadableVideoError
-from gleanvid.video.worker import HEADER
 from tests.server.test_saved_run import opened, packed
 
 

@@ -13,15 +13,16 @@ from pathlib import Path
 import pytest
 
 from gleanvid.types import StoppedError, VideoError
-from gleanvid.video import read_video, sandbox, spare
+from gleanvid.video import read_video
+from gleanvid.video.isolation import sandbox, spare
+from gleanvid.video.isolation.worker import HEADER, PLACE
 from gleanvid.video.plan import Request, UnreadableVideoError
-from gleanvid.video.worker import HEADER, PLACE
 from tests.components.fake import write_clip
 from tests.server.running import alive
 
 INSIDE = """
 import ctypes, json, os, resource, signal, socket, subprocess, sys, threading
-from gleanvid.video import worker
+from gleanvid.video.isolation import worker
 path, port = sys.argv[1], int(sys.argv[2])
 parent = os.getppid()
 held = worker.restricted(path)

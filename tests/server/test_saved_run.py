@@ -21,13 +21,13 @@ import pytest
 from components.files import exports, opening
 from components.server import memory
 from gleanvid import Uniform
-from gleanvid.video import archive, bounds
+from gleanvid.video.isolation import archive, bounds
 from gleanvid.video.plan import UnreadableVideoError
 from tests.components.fake import Library, a_run, moving_square
 
 WORKER = r"""
 import os, re, sys
-from gleanvid.video import worker
+from gleanvid.video.isolation import worker
 status = open("/proc/self/status")  # while files can still be opened
 def most():
     status.seek(0)

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from gleanvid.types import VideoError
-from gleanvid.video import read_video, spare, worker
-from gleanvid.video.spare import Decoder
+from gleanvid.video import read_video
+from gleanvid.video.isolation import spare, worker
+from gleanvid.video.isolation.spare import Decoder
 from tests.video.clips import numbers, write_clip
 
 HANG = "while True: pass"
@@ -151,12 +152,12 @@ def test_a_script_needs_no_main_guard_and_modules_beside_it_are_not_the_decoder_
 def test_the_decoder_finds_its_packages_by_their_folders_alone():
     """Of an installation, and of a checkout on the caller's path."""
     folders = [Path(folder) for folder in spare.places()]
-    assert Path(worker.__file__).parents[2] in folders
+    assert Path(worker.__file__).parents[3] in folders
     assert all(any((folder / name).is_dir() for folder in folders) for name in ("numpy", "av"))
 
 
 def test_the_decoding_process_does_not_import_torch():
-    code = "import sys, gleanvid.video.worker, gleanvid.video.pyav; print('torch' in sys.modules)"
+    code = "import sys, gleanvid.video.isolation.worker, gleanvid.video.decoders.pyav; print('torch' in sys.modules)"
     start = f"import sys; sys.path[:0] = {sys.path!r}; {code}"
     done = subprocess.run([sys.executable, "-c", start], capture_output=True, text=True)
     assert done.stdout.strip() == "False", done.stderr

@@ -6,7 +6,8 @@ import socket
 import pytest
 
 from gleanvid.types import VideoError
-from gleanvid.video import read_video, sandbox
+from gleanvid.video import read_video
+from gleanvid.video.isolation import sandbox
 from gleanvid.video.sniff import check_file
 
 PLAYLIST = "#EXTM3U\n#EXT-X-TARGETDURATION:9\n#EXTINF:9,\nfile://{}\n#EXT-X-ENDLIST\n"

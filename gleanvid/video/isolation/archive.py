@@ -16,7 +16,7 @@ from typing import IO
 
 import numpy as np
 
-from gleanvid.video import bounds
+from gleanvid.video.isolation import bounds
 from gleanvid.video.plan import UnreadableVideoError
 
 Message = tuple[bytes, int, Iterable[bytes]]  # kind, length, and the payload in parts

@@ -20,7 +20,7 @@ from av.container import InputContainer
 from av.video.frame import VideoFrame
 from av.video.stream import VideoStream
 
-from gleanvid.video.packets import Index, opened, packets, quarter_turns, scan
+from gleanvid.video.decoders.packets import Index, opened, packets, quarter_turns, scan
 from gleanvid.video.plan import (
     Events,
     Picture,

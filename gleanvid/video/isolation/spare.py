@@ -19,8 +19,10 @@ from typing import IO
 
 PASSED_ON = ("PATH", "LD_LIBRARY_PATH", "SYSTEMROOT", "TEMP", "TMP")  # no tokens, no keys
 FEW_THREADS = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}  # numpy here only copies
-_START = "import sys; sys.path += sys.argv[1:]; from gleanvid.video.worker import main; main()"
-_HOME = Path(__file__).resolve().parents[2]  # where this very gleanvid is imported from
+_START = (
+    "import sys; sys.path += sys.argv[1:]; from gleanvid.video.isolation.worker import main; main()"
+)
+_HOME = Path(__file__).resolve().parents[3]  # where this very gleanvid is imported from
 _PACKAGES = ("numpy", "av", "decord", "cv2")  # that decoding imports
 
 

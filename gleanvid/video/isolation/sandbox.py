@@ -22,10 +22,10 @@ from typing import IO, Any
 
 import numpy as np
 
-from gleanvid.video import bounds, spare
+from gleanvid.video.isolation import bounds, spare
+from gleanvid.video.isolation.spare import Decoder
+from gleanvid.video.isolation.worker import HEADER, PLACE
 from gleanvid.video.plan import MAX_RESULT_BYTES, Events, Plan, Request, UnreadableVideoError
-from gleanvid.video.spare import Decoder
-from gleanvid.video.worker import HEADER, PLACE
 
 MAX_PLAN_BYTES = 2**20
 MAX_SENTENCE_BYTES = 2**12

@@ -4,7 +4,7 @@ Imports neither torch nor ``gleanvid.types``: it is started anew for every file.
 into the file it gives up what it can: memory, time and new files by limits, all files but this one
 by Landlock, sockets, programs and signals by seccomp. Messages are a kind (one byte), a length and
 a payload: ``P`` a plan (JSON), ``F`` a place and its picture, ``L`` the layers that hold (JSON),
-``E`` a sentence, ``.`` the end; those of a saved run stand in :mod:`gleanvid.video.archive`.
+``E`` a sentence, ``.`` the end; those of a saved run stand in :mod:`gleanvid.video.isolation.archive`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from gleanvid.video import archive, landlock, seccomp
+from gleanvid.video.isolation import archive, landlock, seccomp
 from gleanvid.video.plan import Events, Plan, Request, UnreadableVideoError
 
 HEADER = struct.Struct("<cQ")  # kind, length of the payload
@@ -38,9 +38,9 @@ NICENESS = 10
 PR_SET_PDEATHSIG = 1
 
 BACKENDS = {  # module of this package, name on PyPI of the package it needs
-    "pyav": ("gleanvid.video.pyav", "av"),
-    "decord": ("gleanvid.video.decord", "decord"),
-    "opencv": ("gleanvid.video.opencv", "opencv-python-headless"),
+    "pyav": ("gleanvid.video.decoders.pyav", "av"),
+    "decord": ("gleanvid.video.decoders.decord", "decord"),
+    "opencv": ("gleanvid.video.decoders.opencv", "opencv-python-headless"),
 }
 
 

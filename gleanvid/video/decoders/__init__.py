@@ -1,0 +1,1 @@
+"""Decoders: one module for each library."""

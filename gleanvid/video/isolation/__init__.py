@@ -1,0 +1,1 @@
+"""Decodes in a process of its own without rights. Nothing is imported here: that process starts."""
