@@ -75,7 +75,7 @@ def test_a_page_that_is_closed_ends_its_decoder(
     clip = shutil.copy(clips / "square.mp4", tmp_path / "hanging.mp4")
     page = opened(window, address)
     monkeypatch.setattr(spare, "KEPT", spare.Spare())
-    monkeypatch.setattr(spare, "_START", HANGING)
+    monkeypatch.setattr(spare, "START", HANGING)
     monkeypatch.setattr(library, "read_video", read_video)
     page.locator(".gv-examples input[type=file]").set_input_files(clip)
     within(20, lambda: alive(HANGING.encode()))

@@ -50,7 +50,12 @@ def opened(
 ) -> Iterator[tuple[InputContainer, VideoStream]]:
     """The file and its main video stream, ready to decode strictly."""
     try:
-        container = av.open(request.path, format=request.container, container_options=_LOCAL)
+        container = av.open(
+            request.path,
+            format=request.container,
+            container_options=_LOCAL,
+            metadata_errors="replace",  # a title may be in Latin-1
+        )
     except av.error.FFmpegError as error:
         raise UnreadableVideoError(_why_not_opened(request)) from error
     with container:

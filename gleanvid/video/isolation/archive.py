@@ -1,7 +1,7 @@
-"""The archive of a saved run, unpacked piece by piece in the decoding process.
+"""A saved run's archive, sent array by array from the decoding process to the server.
 
-Its JSON and the headers of its arrays are looked at before anything is unpacked, and an array is
-handed on as it comes out, so this process never holds one whole.
+Its JSON and the headers of its arrays are checked before anything is unpacked, and an array is sent
+as it comes out, so the decoding process never holds one whole. The server checks all of it again.
 """
 
 from __future__ import annotations
@@ -11,15 +11,13 @@ import json
 import math
 import zipfile
 import zlib
-from collections.abc import Iterable, Iterator
-from typing import IO
+from typing import IO, Any
 
 import numpy as np
 
 from gleanvid.video.isolation import bounds
+from gleanvid.video.isolation.messages import ARRAY, DATA, FACTS, HEADER, read, receive, send
 from gleanvid.video.plan import UnreadableVideoError
-
-Message = tuple[bytes, int, Iterable[bytes]]  # kind, length, and the payload in parts
 
 PARTS = ("run.json", "run.npz")
 CHUNK_BYTES = 2**16
@@ -29,19 +27,21 @@ DAMAGED = (
 )
 
 
-def ready() -> None:
-    """Unpack a small archive: what that imports on the way could not be opened later."""
+# --- in the decoding process ----------------------------------------------------------------------
+
+
+def import_all() -> None:
+    """Unpack a small archive, for what that imports on the way cannot be opened later."""
     arrays, archive = io.BytesIO(), io.BytesIO()
     np.savez_compressed(arrays, one=np.ones(1))
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as file:
         for name, content in zip(PARTS, (b"{}", arrays.getvalue()), strict=True):
             file.writestr(name, content)
-    for _, _, parts in messages(archive):
-        list(parts)
+    send_run(archive, io.BytesIO())
 
 
-def messages(file: str | IO[bytes]) -> Iterator[Message]:
-    """``J``, the JSON, and for every array ``A``, what it is (JSON), and ``D``, its bytes.
+def send_run(file: str | IO[bytes], pipe: IO[bytes]) -> None:
+    """Send the JSON, and for every array a message about it (JSON) and one with its bytes.
 
     Raises ``UnreadableVideoError``.
     """
@@ -54,14 +54,14 @@ def messages(file: str | IO[bytes]) -> Iterator[Message]:
             if not bounds.fits(text):
                 raise UnreadableVideoError(bounds.TOO_LARGE)
             json.loads(text.decode())  # of bytes it reads encodings that hide brackets
-            yield b"J", len(text), [text]
+            send(pipe, FACTS, text)
             with archive.open("run.npz") as part, zipfile.ZipFile(part) as arrays:
-                yield from _arrays(arrays)
+                _send_arrays(arrays, pipe)
     except DAMAGED as error:
         raise UnreadableVideoError(bounds.NO_RUN) from error
 
 
-def _arrays(archive: zipfile.ZipFile) -> Iterator[Message]:
+def _send_arrays(archive: zipfile.ZipFile, pipe: IO[bytes]) -> None:
     infos = archive.infolist()
     room = bounds.MAX_RUN_BYTES
     for info in infos:
@@ -69,13 +69,17 @@ def _arrays(archive: zipfile.ZipFile) -> Iterator[Message]:
             shape, fortran, dtype = _header(member)
             size = math.prod(shape) * dtype.itemsize
             room -= size
-            plain = dtype.kind in "biuf" and min(shape, default=0) >= 0
-            if len(infos) > bounds.MAX_RUN_ARRAYS or not plain or room < 0:
+            if len(infos) > bounds.MAX_RUN_ARRAYS or not _is_plain(dtype, shape) or room < 0:
                 raise UnreadableVideoError(bounds.TOO_LARGE)
             name = info.filename.removesuffix(".npy")
-            about = json.dumps([name, dtype.str, shape, fortran]).encode()
-            yield b"A", len(about), [about]
-            yield b"D", size, _parts(member, size)
+            send(pipe, ARRAY, json.dumps([name, dtype.str, shape, fortran]).encode())
+            pipe.write(HEADER.pack(DATA, size))
+            while size:
+                part = member.read(min(size, CHUNK_BYTES))
+                if not part:
+                    raise EOFError
+                pipe.write(part)
+                size -= len(part)
 
 
 def _header(member: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype]:
@@ -85,10 +89,41 @@ def _header(member: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype]:
     return np.lib.format.read_array_header_2_0(member)
 
 
-def _parts(member: IO[bytes], size: int) -> Iterator[bytes]:
-    while size:
-        part = member.read(min(size, CHUNK_BYTES))
-        if not part:
-            raise EOFError
-        size -= len(part)
-        yield part
+def _is_plain(dtype: np.dtype, shape: tuple[int, ...]) -> bool:
+    """Whether this is an array of numbers, whose bytes cannot run code."""
+    return dtype.kind in "biuf" and all(type(side) is int and side >= 0 for side in shape)
+
+
+# --- in the server --------------------------------------------------------------------------------
+
+
+def received_run(pipe: IO[bytes]) -> tuple[Any, dict[str, np.ndarray]]:
+    """The JSON and the arrays of ``send_run``. Raises ``ValueError`` and the like for forgeries."""
+    arrays: dict[str, np.ndarray] = {}
+    facts, room = None, bounds.MAX_RUN_BYTES
+    for kind, length in receive(pipe):
+        if length > bounds.MAX_JSON_BYTES or not bounds.fits(text := read(pipe, length)):
+            raise ValueError(bounds.TOO_LARGE)
+        if kind == FACTS:
+            facts = json.loads(text.decode())
+        elif kind == ARRAY and len(arrays) < bounds.MAX_RUN_ARRAYS:
+            name, array = _received_array(pipe, json.loads(text.decode()), room)
+            arrays[name], room = array, room - array.nbytes
+        else:
+            raise ValueError(bounds.NO_RUN)
+    if facts is None:
+        raise ValueError(bounds.NO_RUN)
+    return facts, arrays
+
+
+def _received_array(pipe: IO[bytes], about: list[Any], room: int) -> tuple[str, np.ndarray]:
+    name, kind, shape, fortran = about
+    dtype, size = np.dtype(str(kind)), math.prod(shape)
+    announced = HEADER.unpack(read(pipe, HEADER.size))
+    too_large = size * dtype.itemsize > room
+    if not _is_plain(dtype, shape) or too_large or announced != (DATA, size * dtype.itemsize):
+        raise ValueError(bounds.NO_RUN)
+    array = np.empty(size, dtype)
+    if pipe.readinto(array.view(np.uint8)) < array.nbytes:  # type: ignore[attr-defined]
+        raise EOFError
+    return str(name), array.reshape(shape, order="F" if fortran else "C")

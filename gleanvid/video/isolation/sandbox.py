@@ -1,10 +1,9 @@
-"""Decodes in a separate process, so that a hang or crash in native code becomes a ``VideoError``.
+"""Runs tasks in a decoding process, so that a hang or a crash becomes ``UnreadableVideoError``.
 
 A plain subprocess rather than ``multiprocessing``: it needs no ``__main__`` guard, works from
-threads, notebooks and scripts on standard input, and can be killed at any moment. Pictures come
-back as raw bytes through its standard output, one at a time, so neither side holds them twice. What
-comes back is checked: a process that a hostile file has taken over can send nothing but pictures of
-the size it announced.
+threads, notebooks and scripts on standard input, and can be killed at any moment. Frames come back
+as raw bytes through its standard output, one at a time, so neither side holds them twice. A process
+that a hostile file has taken over can send nothing but frames of the size it announced.
 """
 
 from __future__ import annotations
@@ -16,36 +15,29 @@ import os
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 
-from gleanvid.video.isolation import bounds, spare
+from gleanvid.video.isolation import archive, bounds, spare
+from gleanvid.video.isolation.messages import FRAME, LAYER_NAMES, PLACE, PLAN, read, receive
 from gleanvid.video.isolation.spare import Decoder
-from gleanvid.video.isolation.worker import HEADER, PLACE
 from gleanvid.video.plan import MAX_RESULT_BYTES, Events, Plan, Request, UnreadableVideoError
 
 MAX_PLAN_BYTES = 2**20
-MAX_SENTENCE_BYTES = 2**12
-POLL_S = 0.1  # between two checks whether a reading shall end
-LAYERS = {  # what a decoding process has given up, as it tells it itself
-    "limits": "memory, time and new files are limited",
-    "files": "no other file can be read",
-    "calls": "no network, programs or signals",
-}
+POLL_S = 0.1  # between two checks whether a task shall end
 
 
 def decode(request: Request, timeout_s: float, stop: threading.Event | None = None) -> Events:
-    """The plan and the pictures of ``request``. However this ends, the process ends with it.
+    """The plan and the frames of ``request``. Setting ``stop`` ends the process within ``POLL_S``.
 
-    Once ``stop`` is set the process is ended too, within ``POLL_S``.
+    However the iteration ends, the process ends with it.
     """
-    with _taken() as decoder, _leash(decoder, timeout_s, stop) as expired:
+    with _running("video", dataclasses.asdict(request), timeout_s, stop) as (decoder, expired):
         try:
-            _ask(decoder, "video", dataclasses.asdict(request), timeout_s)
-            yield from _answers(decoder, request)
+            yield from _checked(decoder, request)
         except EOFError as error:
             if expired.is_set():
                 raise UnreadableVideoError(
@@ -56,15 +48,15 @@ def decode(request: Request, timeout_s: float, stop: threading.Event | None = No
 
 
 def layers() -> tuple[str, ...]:
-    """The names in ``LAYERS`` of what a decoding process on this machine gives up."""
-    with _taken() as decoder, _leash(decoder, 30.0, None):
+    """The names in ``rights.LAYERS`` of what a decoding process on this machine gives up."""
+    with _running("layers", None, 30.0) as (decoder, _):
         try:
-            _ask(decoder, "layers", None, 30.0)
-            kind, length = HEADER.unpack(_read(decoder, HEADER.size))
-            found = json.loads(_read(decoder, length)) if kind == b"L" and length < 1024 else []
-            return tuple(name for name in LAYERS if name in found)
+            for kind, length in receive(decoder.stdout):
+                if kind == LAYER_NAMES and length < 1024:
+                    return tuple(json.loads(read(decoder.stdout, length)))
         except (EOFError, ValueError):
-            return ()
+            pass
+        return ()
 
 
 def unpacked(path: str, timeout_s: float) -> tuple[Any, dict[str, np.ndarray]]:
@@ -72,34 +64,24 @@ def unpacked(path: str, timeout_s: float) -> tuple[Any, dict[str, np.ndarray]]:
 
     Raises ``UnreadableVideoError``.
     """
-    with _taken() as decoder, _leash(decoder, timeout_s, None):
+    with _running("archive", str(Path(path).resolve()), timeout_s) as (decoder, _):
         try:
-            _ask(decoder, "archive", str(Path(path).resolve()), timeout_s)
-            return _parts(decoder)
+            return archive.received_run(decoder.stdout)
         except (EOFError, ValueError, TypeError, RecursionError) as error:
             raise UnreadableVideoError(bounds.NO_RUN) from error
 
 
 @contextmanager
-def _taken() -> Iterator[Decoder]:
+def _running(
+    task: str, argument: Any, timeout_s: float, stop: threading.Event | None = None
+) -> Iterator[tuple[Decoder, threading.Event]]:
+    """A process at its task, and an event that is set once it was killed for taking too long."""
     try:
         decoder = spare.KEPT.take()
     except OSError as error:
         raise UnreadableVideoError(
             f"The video reader cannot be started ({error.strerror})."
         ) from error
-    try:
-        yield decoder
-    finally:
-        decoder.end()
-        spare.KEPT.refill()
-
-
-@contextmanager
-def _leash(
-    decoder: Decoder, timeout_s: float, stop: threading.Event | None
-) -> Iterator[threading.Event]:
-    """Ends the process when its time is up, which the event then tells, or ``stop`` is set."""
     over, expired = threading.Event(), threading.Event()
     end = time.monotonic() + timeout_s
 
@@ -112,78 +94,36 @@ def _leash(
                 return
 
     threading.Thread(target=watch, daemon=True).start()
+    cpu_seconds = int(timeout_s * (os.cpu_count() or 1)) + 1
+    request = {"task": task, "argument": argument, "cpu_seconds": cpu_seconds}
     try:
-        yield expired
+        with suppress(BrokenPipeError), decoder.stdin:  # a dead process shows when it is read
+            decoder.stdin.write(json.dumps(request).encode() + b"\n")
+        yield decoder, expired
     finally:
         over.set()
+        decoder.end()
+        spare.KEPT.refill()
 
 
-def _ask(decoder: Decoder, task: str, given: Any, timeout_s: float) -> None:
-    cpu_seconds = int(timeout_s * (os.cpu_count() or 1)) + 1
-    asked = {"task": task, "given": given, "cpu_seconds": cpu_seconds}
-    try:
-        with decoder.stdin as stdin:
-            stdin.write(json.dumps(asked).encode() + b"\n")
-    except BrokenPipeError as error:
-        raise EOFError from error
-
-
-def _answers(decoder: Decoder, request: Request) -> Events:
+def _checked(decoder: Decoder, request: Request) -> Events:
+    """Plans and frames as the process sends them, none of them forged."""
     plan: Plan | None = None
-    while True:
-        kind, length = HEADER.unpack(_read(decoder, HEADER.size))
-        if kind == b".":
-            return
-        if kind == b"E" and length <= MAX_SENTENCE_BYTES:
-            raise UnreadableVideoError(_read(decoder, length).decode("utf-8", "replace"))
-        if kind == b"P" and length <= MAX_PLAN_BYTES:
-            yield (plan := _plan(_read(decoder, length), request))
-        elif kind == b"F" and plan and length == PLACE.size + 3 * math.prod(plan.size):
-            (place,) = PLACE.unpack(_read(decoder, PLACE.size))
-            picture = np.frombuffer(_read(decoder, length - PLACE.size), np.uint8)
+    for kind, length in receive(decoder.stdout):
+        if kind == PLAN and length <= MAX_PLAN_BYTES:
+            yield (plan := _plan(read(decoder.stdout, length), request))
+        elif kind == FRAME and plan and length == PLACE.size + 3 * math.prod(plan.size):
+            (place,) = PLACE.unpack(read(decoder.stdout, PLACE.size))
+            pixels = np.frombuffer(read(decoder.stdout, length - PLACE.size), np.uint8)
             if not 0 <= place < len(plan.indices):
                 raise _forged(request)
-            yield place, picture.reshape(*plan.size, 3)
+            yield place, pixels.reshape(*plan.size, 3)
         else:
             raise _forged(request)
 
 
-def _parts(decoder: Decoder) -> tuple[Any, dict[str, np.ndarray]]:
-    """The messages of :mod:`.archive`. Raises ``ValueError`` and the like for any others."""
-    arrays: dict[str, np.ndarray] = {}
-    facts, room = None, bounds.MAX_RUN_BYTES
-    while True:
-        kind, length = HEADER.unpack(_read(decoder, HEADER.size))
-        if kind == b"." and facts is not None:
-            return facts, arrays
-        if kind == b"E" and length <= MAX_SENTENCE_BYTES:
-            raise UnreadableVideoError(_read(decoder, length).decode("utf-8", "replace"))
-        if length > bounds.MAX_JSON_BYTES or not bounds.fits(text := _read(decoder, length)):
-            raise ValueError(bounds.TOO_LARGE)
-        if kind == b"J":
-            facts = json.loads(text.decode())
-        elif kind == b"A" and len(arrays) < bounds.MAX_RUN_ARRAYS:
-            name, array = _array(decoder, json.loads(text.decode()), room)
-            arrays[name], room = array, room - array.nbytes
-        else:
-            raise ValueError(bounds.NO_RUN)
-
-
-def _array(decoder: Decoder, about: list[Any], room: int) -> tuple[str, np.ndarray]:
-    name, kind, shape, fortran = about
-    dtype, size = np.dtype(str(kind)), math.prod(shape)
-    announced = HEADER.unpack(_read(decoder, HEADER.size))
-    plain = dtype.kind in "biuf" and all(type(side) is int and side >= 0 for side in shape)
-    if not plain or size * dtype.itemsize > room or announced != (b"D", size * dtype.itemsize):
-        raise ValueError(bounds.NO_RUN)
-    array = np.empty(size, dtype)
-    if decoder.stdout.readinto(array.view(np.uint8)) < array.nbytes:  # type: ignore[attr-defined]
-        raise EOFError
-    return str(name), array.reshape(shape, order="F" if fortran else "C")
-
-
 def _plan(text: bytes, request: Request) -> Plan:
-    """The plan that this JSON holds, where it is one for ``request``."""
+    """The plan that this JSON holds. Raises ``UnreadableVideoError`` unless it fits ``request``."""
     try:
         fields = json.loads(text)
         pairs = {name: tuple(fields[name]) for name in ("size", "source_size", "notes")}
@@ -213,23 +153,7 @@ def _forged(request: Request) -> UnreadableVideoError:
     )
 
 
-def _read(decoder: Decoder, count: int) -> bytes:
-    """Exactly ``count`` bytes; raises ``EOFError`` where the process has ended before."""
-    data = decoder.stdout.read(count)
-    if len(data) < count:
-        raise EOFError
-    return data
-
-
 def _why_it_died(request: Request, decoder: Decoder) -> str:
-    code, errors = decoder.wait(), decoder.errors
-    errors.seek(0)
-    lines = _lines(errors)
-    detail = f" ({lines[-1][:200]})" if lines and code > 0 else ""
-    if code < 0:
-        detail = f" (signal {-code})"
+    code, lines = decoder.wait(), decoder.complaints()
+    detail = f" (signal {-code})" if code < 0 else f" ({lines[-1][:200]})" if lines and code else ""
     return f"The decoder crashed on {request.name}{detail}; the file is damaged or far too large."
-
-
-def _lines(errors: IO[bytes]) -> list[str]:
-    return errors.read(2**16).decode(errors="replace").strip().splitlines()
