@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import gradio as gr
 
@@ -18,16 +18,8 @@ from ..session.choice.progress import Progress
 from ..session.display import menu_name, message
 from ..session.updates import explain
 from . import notice
-from .shared import (
-    AT_ONCE,
-    IN_LINE,
-    UNSEEN,
-    Changes,
-    Previews,
-    Shared,
-    Values,
-    owner,
-)
+from .events import AT_ONCE, PRIVATE, QUEUED, Changes, Values, owner, part, script
+from .panel import Page, Panel
 
 WORDS = {  # for the precisions
     AUTO: "Automatic",
@@ -38,191 +30,152 @@ WORDS = {  # for the precisions
     "4bit": "4-bit",
 }
 OWN = "Or type the id of a model on the hub, or a local folder."
-STAYS = """(name) => window.gvLink("model", name, null)"""
 OFFERED = "What this server offers."
-BAR_HTML = """<div class="gv-loading" hidden>
+BAR = """<div class="gv-loading" hidden>
 <progress max="1" aria-label="Loading a model"></progress><p role="status"></p></div>"""
-BAR_JS = """
-const box = element.querySelector(".gv-loading"), [bar, line] = box.children;
-const show = () => {
-  const { text = "", done = 0, total = 0, over = true, failed = false } = props.value || {};
-  box.hidden = !text;
-  bar.hidden = over;
-  if (total) bar.value = done / total; else bar.removeAttribute("value");
-  line.textContent = text;
-  line.dataset.kind = failed ? "problem" : "quiet";
-};
-watch("value", show);
-show();
-"""
-
-
-class Picker(NamedTuple):
-    open: gr.Button
-    fold: gr.Column
-    name: gr.Dropdown
-    precision: gr.Dropdown
-    load: gr.Button
-    cancel: gr.Button
-    close: gr.Button
-    outlook: gr.HTML
-    bar: gr.HTML
-    arrived: gr.State  # when a model last came into the menu: tokens on show are of the one before
 
 
 def button() -> gr.Button:
-    """Opens the fold."""
+    """Opens the panel."""
     return gr.Button("Load a real model", size="sm", min_width=56, elem_id="gv-load-open")
 
 
-def panel(opener: gr.Button, choosing: Choosing) -> Picker:
+class PickerPanel(Panel):
     """``opener``: the widget of :func:`button`."""
-    free = not choosing.strict
-    with gr.Column(visible=False, elem_id="gv-load") as fold:
-        with gr.Row(elem_classes="gv-load-row"):
-            name = gr.Dropdown(
-                [],
-                label="Checkpoint",
-                info=OWN if free else OFFERED,
-                allow_custom_value=True,  # its rows come later; every name is checked
-                filterable=free,
-                interactive=True,
-                scale=4,
-                min_width=240,
-            )
-            precision = gr.Dropdown(
-                [(WORDS.get(key, key), key) for key in PRECISIONS],
-                value=AUTO,
-                label="Precision",
-                info="bfloat16 on a GPU, else float32",
-                interactive=True,
-                scale=1,
-                min_width=140,
-            )
-        outlook = notice.text("gv-outlook")
-        with gr.Row(elem_classes="gv-load-row"):
-            load = gr.Button("Load", variant="primary", size="sm", scale=0, min_width=90)
-            cancel = gr.Button("Cancel", size="sm", scale=0, min_width=90, interactive=False)
-            close = gr.Button("Close", size="sm", scale=0, min_width=90)
-        bar: Any = gr.HTML(None, apply_default_css=False, html_template=BAR_HTML, js_on_load=BAR_JS)
-    return Picker(opener, fold, name, precision, load, cancel, close, outlook, bar, gr.State())
 
+    def __init__(self, opener: gr.Button, choosing: Choosing) -> None:
+        self.opener, self.choosing = opener, choosing
+        free = not choosing.strict
+        with gr.Column(visible=False, elem_id="gv-load") as self.fold:
+            with gr.Row(elem_classes="gv-load-row"):
+                self.name = gr.Dropdown(
+                    [],
+                    label="Checkpoint",
+                    info=OWN if free else OFFERED,
+                    allow_custom_value=True,  # its rows come later; every name is checked
+                    filterable=free,
+                    interactive=True,
+                    scale=4,
+                    min_width=240,
+                )
+                self.precision = gr.Dropdown(
+                    [(WORDS.get(key, key), key) for key in PRECISIONS],
+                    value=AUTO,
+                    label="Precision",
+                    info="bfloat16 on a GPU, else float32",
+                    interactive=True,
+                    scale=1,
+                    min_width=140,
+                )
+            self.outlook = notice.plain("gv-outlook")
+            with gr.Row(elem_classes="gv-load-row"):
+                self.load = gr.Button("Load", variant="primary", size="sm", scale=0, min_width=90)
+                self.cancel = gr.Button(
+                    "Cancel", size="sm", scale=0, min_width=90, interactive=False
+                )
+                self.close = gr.Button("Close", size="sm", scale=0, min_width=90)
+            self.bar = part("loading", BAR)
+        self.arrived = gr.State()  # when a model last came into the menu
 
-def wire(
-    choosing: Choosing, shared: Shared, panel: Picker, preview: Previews, blocks: gr.Blocks
-) -> None:
-    act, menu = Acts(choosing, shared, panel), shared.settings["model"]
-    frames = shared.settings["frames"]
-    looked = {panel.name, panel.precision, frames}
-    outputs = [panel.bar, panel.load, panel.cancel, panel.arrived, menu, shared.notice]
-    opened = panel.open.click(act.on_open, frames, [panel.fold, panel.name], **AT_ONCE)
-    opened.success(act.on_join, None, outputs, **IN_LINE)
-    for event in (opened.success, panel.name.input, panel.precision.input):
-        event(
-            act.on_look, looked, [panel.outlook, panel.load], trigger_mode="always_last", **IN_LINE
-        )
-    panel.load.click(act.on_load, looked, outputs, **IN_LINE)
-    if choosing.first:
-        fold = [panel.fold, panel.name, panel.precision]
-        blocks.load(act.on_first, None, [*fold, *outputs], **IN_LINE)
-        # One chosen by hand stays in the address: without a word there, it is that of the start.
-        menu.input(None, menu, None, js=STAYS, **UNSEEN)
-    preview(panel.arrived.change, live=False)
-    panel.cancel.click(act.on_cancel, None, None, **AT_ONCE)
-    panel.close.click(lambda: gr.update(visible=False), None, panel.fold, **AT_ONCE)
-
-
-class Acts(NamedTuple):
-    """What happens on the events of the panel."""
-
-    choosing: Choosing
-    shared: Shared
-    panel: Picker
+    def connect(self, page: Page) -> None:
+        self.page = page
+        self.menu, self.frames = page.inputs.settings["model"], page.inputs.settings["frames"]
+        looked = {self.name, self.precision, self.frames}
+        outputs = [self.bar, self.load, self.cancel, self.arrived, self.menu, page.outputs.notice]
+        opened = self.opener.click(self.on_open, self.frames, [self.fold, self.name], **AT_ONCE)
+        opened.success(self.on_join, None, outputs, **QUEUED)
+        how: Any = {"trigger_mode": "always_last", **QUEUED}
+        for event in (opened.success, self.name.input, self.precision.input):
+            event(self.on_look, looked, [self.outlook, self.load], **how)
+        self.load.click(self.on_load, looked, outputs, **QUEUED)
+        if self.choosing.first:
+            fold = [self.fold, self.name, self.precision]
+            page.blocks.load(self.on_first, None, [*fold, *outputs], **QUEUED)
+            # One chosen by hand stays in the address: without it, it is that of the start.
+            stay = script("writeSetting", "model", None)
+            self.menu.input(None, self.menu, None, js=stay, **PRIVATE)
+        page.preview.after(self.arrived.change, live=False)
+        self.cancel.click(self.on_cancel, None, None, **AT_ONCE)
+        self.close.click(lambda: gr.update(visible=False), None, self.fold, **AT_ONCE)
 
     def on_open(self, count: int) -> Changes:
         rows = sorted(self.choosing.offers(frames=int(count)), key=rank)
         choices = [(row.label, row.name) for row in rows]
         named = gr.update(choices=choices, value=rows[0].name if rows else None)
-        return {self.panel.fold: gr.update(visible=True), self.panel.name: named}
+        return {self.fold: gr.update(visible=True), self.name: named}
 
     def on_look(self, user: gr.Request, values: Values) -> Iterator[Changes]:
         """Nothing can be loaded where the hub cannot be asked for it: the sentence says what to do.
 
         Other refusals may end elsewhere, so pressing the button tries again.
         """
-        panel, closed, off = self.panel, False, gr.update(interactive=False)
-        if not (name := str(values[panel.name] or "").strip()):
-            yield {panel.outlook: "", panel.load: off}
+        closed, off = False, gr.update(interactive=False)
+        if not (name := str(values[self.name] or "").strip()):
+            yield {self.outlook: "", self.load: off}
             return
-        yield {panel.outlook: LOOKING.format(name=name), panel.load: off}
+        yield {self.outlook: LOOKING.format(name=name), self.load: off}
         try:
-            text = self.choosing.look(name, *self._how(values), visitor=address(user)).text
+            text = self.choosing.look(name, *self.options(values), visitor=address(user)).text
         except Exception as error:
             text, closed = explain(error), isinstance(error, UnreachableError)
         able = self.choosing.now.over and not closed
-        yield {panel.outlook: text, panel.load: gr.update(interactive=able)}
+        yield {self.outlook: text, self.load: gr.update(interactive=able)}
 
     def on_load(self, user: gr.Request, values: Values) -> Iterator[Changes]:
-        name = str(values[self.panel.name] or "").strip()
+        name = str(values[self.name] or "").strip()
         try:
-            how = self._how(values)
-            self.choosing.begin(name, *how, page=owner(user), visitor=address(user))
+            options = self.options(values)
+            self.choosing.begin(name, *options, page=owner(user), visitor=address(user))
         except Exception as error:
-            yield {self.panel.bar: {"text": explain(error), "failed": True}}
+            yield {self.bar: {"text": explain(error), "failed": True}}
             return
-        yield from watched(*self)
+        yield from self.watched()
 
-    def _how(self, values: Values) -> tuple[str, int]:
-        return values[self.panel.precision], int(values[self.shared.settings["frames"]])
+    def options(self, values: Values) -> tuple[str, int]:
+        return values[self.precision], int(values[self.frames])
 
     def on_join(self, user: gr.Request) -> Iterator[Changes]:
         """What goes on, whoever began it; how a choice of others ended is theirs."""
         if self.choosing.is_of(owner(user)):
-            yield from watched(*self)
+            yield from self.watched()
         else:
-            yield {self.panel.bar: shown(Progress())}
+            yield {self.bar: shown(Progress())}
 
     def on_first(self, user: gr.Request) -> Iterator[Changes]:
-        yield from started(*self, user)
+        """The model that the server was started with: there, or on its way.
+
+        Where it was there already, what the page opened with says itself what it is of.
+        """
+        choosing, name = self.choosing, self.choosing.first
+        if choosing.engine.knows(name):
+            own = user.query_params.get("model", name) == name
+            yield {self.menu: chosen(self.menu, name)} if own else gr.skip()
+            return
+        if not choosing.is_of(owner(user)):
+            yield gr.skip()  # Gradio empties the outputs of a generator that yields nothing
+            return
+        plain, precision = parted(name)[0], precision_of(name)
+        row = {self.name: gr.update(choices=[plain], value=plain), self.precision: precision}
+        yield row | {self.fold: gr.update(visible=True)}
+        if choosing.strict:  # of strangers each would keep a thread as long as it takes
+            yield {self.bar: shown(choosing.now)}
+        else:
+            yield from self.watched()
 
     def on_cancel(self, user: gr.Request) -> None:
         self.choosing.cancel(owner(user) if self.choosing.strict else None)
 
-
-def watched(choosing: Choosing, shared: Shared, panel: Picker) -> Iterator[Changes]:
-    """How far the choice is, until it is over; then the model, if there is one, in the menu."""
-    menu, now, able = shared.settings["model"], Progress(), {}
-    for now in choosing.progress():
-        going = {panel.load: now.over, panel.cancel: not now.over}
-        able = {widget: gr.update(interactive=on) for widget, on in going.items()}
-        yield {panel.bar: shown(now)} | able
-    if now.stage == "ready":
-        done = {menu: chosen(menu, now.name), shared.notice: message(now.text)}
-        yield {panel.bar: shown(now), panel.arrived: time.monotonic()} | able | done
-
-
-def started(
-    choosing: Choosing, shared: Shared, panel: Picker, user: gr.Request
-) -> Iterator[Changes]:
-    """The model that the server was started with: there, or on its way.
-
-    Where it was there already, what the page opened with says itself what it is of.
-    """
-    name, menu = choosing.first, shared.settings["model"]
-    if choosing.engine.knows(name):
-        own = user.query_params.get("model", name) == name
-        yield {menu: chosen(menu, name)} if own else gr.skip()
-        return
-    if not choosing.is_of(owner(user)):
-        yield gr.skip()  # Gradio empties the outputs of a generator that yields nothing
-        return
-    plain, precision = parted(name)[0], precision_of(name)
-    row = {panel.name: gr.update(choices=[plain], value=plain), panel.precision: precision}
-    yield row | {panel.fold: gr.update(visible=True)}
-    if choosing.strict:  # of strangers each would keep a thread as long as it takes
-        yield {panel.bar: shown(choosing.now)}
-    else:
-        yield from watched(choosing, shared, panel)
+    def watched(self) -> Iterator[Changes]:
+        """How far the choice is, until it is over; then the model, if there is one, in the menu."""
+        now, able = Progress(), {}
+        for now in self.choosing.progress():
+            going = {self.load: now.over, self.cancel: not now.over}
+            able = {widget: gr.update(interactive=on) for widget, on in going.items()}
+            yield {self.bar: shown(now)} | able
+        if now.stage == "ready":
+            notice = {self.page.outputs.notice: message(now.text)}
+            done = {self.menu: chosen(self.menu, now.name), self.arrived: time.monotonic()}
+            yield {self.bar: shown(now)} | able | done | notice
 
 
 def address(user: gr.Request) -> str:
