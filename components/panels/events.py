@@ -43,12 +43,12 @@ def part(name: str, markup: str, value: Any = None, *events: str, **options: Any
     Gradio gives a component the ``events`` whose names stand in its script.
     """
     mount = f"gleanvid.mount({json.dumps(name)}, {{ element, props, watch, trigger }});"
-    heard = f"\n// {json.dumps(events)}" if events else ""
+    heard = f"const EVENTS = {json.dumps(events)};\n"
     return gr.HTML(
         value,
         apply_default_css=False,
         html_template=markup,
-        js_on_load=mount + heard,
+        js_on_load=heard + mount,
         **options,
     )
 

@@ -19,6 +19,7 @@ from ..session.display import message, short_name, status
 from ..session.examples import ready
 from ..session.request import Sides
 from ..session.updates import explain
+from ..session.work.engine import Engine
 from ..viewer import modules
 from ..viewer.payload import payload
 from . import notice
@@ -80,7 +81,7 @@ class ExportTab(Tab):
         self.model, self.pixels = inputs.settings["model"], inputs.settings["pixels"]
         shown, written = [outputs.runs, self.model, self.pixels], [self.notice, self.file]
         for kind, button in self.files.items():
-            made = button.click(self.writing(kind), shown, written, **PRIVATE)
+            made = button.click(writing(page.engine, kind), shown, written, **PRIVATE)
             made.success(None, None, None, js=script("fetchFile"))
         lines = [self.notice, outputs.notice, outputs.ready, outputs.status]
         settings = [self.clip, self.count, inputs.question, inputs.pinned]
@@ -148,25 +149,26 @@ class ExportTab(Tab):
         }
         return {self.notice: message(), self.code: list(texts.items())}
 
-    def writing(self, kind: str) -> Callable[..., Any]:
-        """Return the handler that writes this kind of file."""
-        title, _ = exports.KINDS[kind]
 
-        def write(ids: list[str], model: str, pixels: int) -> Iterator[Any]:
-            """What is under way, then the file, or why there is none."""
-            yield message(WRITING.format(title=title)), gr.skip()
-            runs = measured_runs(self.page.engine, ids, model, pixels) if ids else []
-            if not runs:
-                yield message(GONE if ids else NOTHING, "problem"), gr.skip()
-                return
-            try:
-                path = exports.make(kind, runs)
-            except Exception as error:
-                yield message(explain(error), "problem"), gr.skip()
-                return
-            yield message(), gr.update(value=path, visible=True)
+def writing(engine: Engine, kind: str) -> Callable[..., Any]:
+    """Return the handler that writes this kind of file."""
+    title, _ = exports.KINDS[kind]
 
-        return write
+    def write(ids: list[str], model: str, pixels: int) -> Iterator[Any]:
+        """What is under way, then the file, or why there is none."""
+        yield message(WRITING.format(title=title)), gr.skip()
+        runs = measured_runs(engine, ids, model, pixels) if ids else []
+        if not runs:
+            yield message(GONE if ids else NOTHING, "problem"), gr.skip()
+            return
+        try:
+            path = exports.make(kind, runs)
+        except Exception as error:
+            yield message(explain(error), "problem"), gr.skip()
+            return
+        yield message(), gr.update(value=path, visible=True)
+
+    return write
 
 
 def recipe(inputs: Inputs, values: Values) -> snippets.Recipe:
