@@ -121,7 +121,9 @@ def test_folded_settings_are_counted_and_open_ones_are_not(panel):
 def test_the_page_gets_keys_and_defaults_of_all_gathered_settings():
     """As JSON: they may hold any text."""
     page = build_app(Engine(Library()))
-    script = next(fn.js for fn in page.fns.values() if str(fn.js).startswith("gleanvid.openSettings("))
+    script = next(
+        fn.js for fn in page.fns.values() if str(fn.js).startswith("gleanvid.openSettings(")
+    )
     keys, defaults, folded, examples = json.loads(f"[{script.partition('(')[2][:-1]}]")
     assert {"seed", "question", "a", "", None} <= set(keys) and examples == []
     assert {"compressor", "gleanvid.tau", "vcast.temperature", "ratios"} <= set(defaults)

@@ -1,4 +1,4 @@
-"""How long a person waits for the page: ``python -m tests.browser.bench_page``.
+"""How long a person waits for the page: ``python -m tools.bench_page``.
 
 The built-in model, an example clip of 32 frames, headless Chromium and the server on one machine.
 

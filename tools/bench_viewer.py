@@ -1,4 +1,4 @@
-"""Frame times of the viewer while somebody drags: ``python -m tests.browser.bench_viewer``.
+"""Frame times of the viewer while somebody drags: ``python -m tools.bench_viewer``.
 
 64 frames of 27 x 27 tokens under 12 compressors, in headless Chromium without a GPU. A frame time
 is the gap between two animation frames; 16.7 ms is 60 a second. ``at rest`` is the same page with

@@ -1,4 +1,4 @@
-"""Pictures of every tab: ``python -m tests.browser.shots --out FOLDER``.
+"""Pictures of every tab: ``python -m tools.screenshots --out FOLDER``.
 
 The built-in model, its example and a finished comparison, on a desk and on a phone, light and dark:
 one PNG each. ``--readme`` makes the pictures of the README instead, in ``assets``.
@@ -15,8 +15,8 @@ from typing import Any
 
 from PIL import Image
 
-from tests.browser.bench_page import SEEN, page_served
 from tests.browser.steps import settle, tab
+from tools.bench_page import SEEN, page_served
 
 ASSETS = Path(__file__).resolve().parents[2] / "assets"
 PLACES = {"desk": (1400, 900), "phone": (390, 844)}
