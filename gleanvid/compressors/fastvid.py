@@ -92,7 +92,7 @@ class FastVID(Compressor):
     )
     exact: bool = setting(True, "Meet the budget to the token")
 
-    def compress(self, tokens: VideoTokens) -> Compression:
+    def _compress(self, tokens: VideoTokens) -> Compression:
         """Raises ``ValueError`` without saliency, unless the variant is "qwen3_vl"."""
         features = tokens.features.float().view(tokens.num_units, tokens.tokens_per_unit, -1)
         if self.variant == "qwen3_vl":

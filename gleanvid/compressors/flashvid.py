@@ -94,7 +94,7 @@ class FlashVID(TwoStage):
     def inner_share(self) -> float:
         return self.inner_retention
 
-    def compress(self, tokens: VideoTokens) -> Compression:
+    def _compress(self, tokens: VideoTokens) -> Compression:
         """Raises ``ValueError`` without saliency."""
         units, per_unit = tokens.num_units, tokens.tokens_per_unit
         features = tokens.features.float().view(units, per_unit, -1)
@@ -237,7 +237,7 @@ class FlashVIDPrune(Compressor):
     share: float = setting(0.3, "Share kept", low=0.0, high=1.0, above_low=True)
     exact: bool = setting(True, "Ratio is the average over layers, met to the token")
 
-    def compress(self, tokens: VideoTokens) -> Compression:
+    def _compress(self, tokens: VideoTokens) -> Compression:
         """Raises ``ValueError`` without attention or where the ratio is out of reach."""
         score = required(tokens, "attention", "FlashVID")[:, -1].float().mean(dim=0)  # [L]
         rows, total = len(tokens), tokens.num_units * tokens.tokens_per_unit

@@ -107,7 +107,7 @@ class GleanVID(Compressor):
         step=1e-4,
     )
 
-    def compress(self, tokens: VideoTokens) -> Compression:
+    def _compress(self, tokens: VideoTokens) -> Compression:
         operations = 4 * tokens.features.numel() * self.budget(tokens)
         with one_thread_if_small(operations, tokens.features.device):
             clip, references = self._prepared(tokens)

@@ -71,7 +71,7 @@ class PruneVid(TwoStage):
             self.retention_ratio, self.layer, self.num_layers, self.alpha, self.exact
         )
 
-    def compress(self, tokens: VideoTokens) -> Compression:
+    def _compress(self, tokens: VideoTokens) -> Compression:
         features = tokens.features.float().view(tokens.num_units, tokens.tokens_per_unit, -1)
         windows = self.windows(features)
         record = self._stage1(tokens, features, windows)
@@ -174,7 +174,7 @@ class PruneVidSelection(Compressor):
     )
     exact: bool = setting(True, "Ratio is the average over layers, met to the token")
 
-    def compress(self, tokens: VideoTokens) -> Compression:
+    def _compress(self, tokens: VideoTokens) -> Compression:
         """Raises ``ValueError`` without attention or after another method's stage 1."""
         score = required(tokens, "attention", "PruneVid").float().amax(dim=(0, 1))  # [L]
         group = _groups(tokens)

@@ -51,7 +51,7 @@ class VisionZip(Compressor):
     true_mean: bool = setting(False, "Average the anchor with its members instead of adding them")
     exact: bool = setting(True, "Meet the budget to the token")
 
-    def compress(self, tokens: VideoTokens) -> Compression:
+    def _compress(self, tokens: VideoTokens) -> Compression:
         """Raises ``ValueError`` without saliency or (except for the port) keys."""
         if self.variant == "qwen3_port":
             return self._whole_video(tokens)
