@@ -15,7 +15,7 @@ import torch
 
 from gleanvid.compressors.base import Compressor, setting
 from gleanvid.compressors.two_stage import TwoStage
-from gleanvid.ops.budgets import largest_remainder
+from gleanvid.ops.apportion import largest_remainder
 from gleanvid.ops.density_peaks import density_peaks
 from gleanvid.ops.depth import rows_for_average
 from gleanvid.ops.ranking import descending, top_indices

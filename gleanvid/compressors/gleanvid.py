@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, ClassVar
 import torch
 
 from gleanvid.compressors.base import Compressor, setting
-from gleanvid.ops.budgets import largest_remainder, novelty_shares
+from gleanvid.ops.apportion import largest_remainder, novelty_shares
 from gleanvid.ops.cells import Cells
-from gleanvid.ops.evidence import DebiasedClip, Evidence, SubspaceEvidence
+from gleanvid.ops.debiasing import history_residuals, remove_directions, top_directions
+from gleanvid.ops.residuals import DebiasedClip, Evidence, SubspaceEvidence
 from gleanvid.ops.scoring import (
     chosen,
     joint_score,
@@ -26,7 +27,6 @@ from gleanvid.ops.scoring import (
     min_max,
     saturated,
 )
-from gleanvid.ops.subspace import history_residuals, remove_directions, top_directions
 from gleanvid.ops.threads import one_thread_if_small
 from gleanvid.types import Compression, VideoTokens
 

@@ -5,7 +5,7 @@ record second; overlap and budgets need the record alone; agreement needs two an
 """
 
 from gleanvid.metrics.agreement import agreement, marked, same_answer
-from gleanvid.metrics.budgets import adaptive_alpha, budget_gini, gini, novelty, novelty_shares
+from gleanvid.metrics.allocation import adaptive_alpha, budget_gini, gini, novelty, novelty_shares
 from gleanvid.metrics.complement import (
     basis_rank,
     energy_outside_span,

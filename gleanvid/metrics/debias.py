@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gleanvid.ops.subspace import remove_directions, top_directions
+from gleanvid.ops.debiasing import remove_directions, top_directions
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -7,8 +7,8 @@ import torch
 from torch._subclasses.fake_tensor import DataDependentOutputException, FakeTensorMode
 
 from gleanvid.compressors.gleanvid import GleanVID
-from gleanvid.ops.budgets import novelty_shares
-from gleanvid.ops.evidence import DebiasedClip
+from gleanvid.ops.apportion import novelty_shares
+from gleanvid.ops.residuals import DebiasedClip
 from gleanvid.types import VideoTokens
 
 

@@ -6,9 +6,9 @@
 from gleanvid.plots.paper.budgets import budgets
 from gleanvid.plots.paper.complementarity import complementarity
 from gleanvid.plots.paper.effective_dimension import effective_dimension
+from gleanvid.plots.paper.layout import save_figure
 from gleanvid.plots.paper.overlays import overlays
 from gleanvid.plots.paper.spatial_iou import spatial_iou
-from gleanvid.plots.paper.style import save_figure
 
 __all__ = [
     "budgets",

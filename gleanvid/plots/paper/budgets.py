@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from matplotlib.figure import Figure
 
 from gleanvid.plots.palette import GREY
-from gleanvid.plots.paper.style import legend_above, lines_of, new_figure, paper_style
+from gleanvid.plots.paper.layout import legend_above, lines_of, new_figure, paper_style
 from gleanvid.run import Run
 
 

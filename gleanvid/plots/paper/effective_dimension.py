@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from matplotlib.figure import Figure
 
-from gleanvid.plots.paper.style import legend_above, lines_of, new_figure, paper_style
+from gleanvid.plots.paper.layout import legend_above, lines_of, new_figure, paper_style
 
 
 def effective_dimension(

@@ -4,8 +4,8 @@ import pytest
 import torch
 
 from gleanvid.compressors import GleanVID
-from gleanvid.ops import subspace
-from gleanvid.ops.subspace import (
+from gleanvid.ops import debiasing
+from gleanvid.ops.debiasing import (
     history_residuals,
     remove_directions,
     top_directions,
@@ -35,9 +35,9 @@ def test_a_search_that_meets_its_limit_gives_a_direction_as_strong_as_the_first(
     noise = torch.randn(2000, 1000, generator=torch.Generator().manual_seed(0))
     tokens = VideoTokens(noise, (20, 10, 10))
     kept = set(GleanVID().compress(tokens).keep.tolist())
-    steps, ritz = [], subspace._ritz
-    monkeypatch.setattr(subspace, "_MAX_STEPS", 12)
-    monkeypatch.setattr(subspace, "_ritz", lambda *args: steps.append(ritz(*args)) or steps[-1])
+    steps, ritz = [], debiasing._ritz
+    monkeypatch.setattr(debiasing, "_MAX_STEPS", 12)
+    monkeypatch.setattr(debiasing, "_ritz", lambda *args: steps.append(ritz(*args)) or steps[-1])
     mean = noise.mean(0)
     found = top_directions(noise, mean, 1).double()
     assert len(steps) == 12 and steps[-1][1] > 1e-5  # not converged
@@ -87,5 +87,5 @@ def test_history_residuals_are_regularised_projections(history):
 def test_history_residuals_do_not_depend_on_how_many_are_solved_at_once(history, monkeypatch):
     prototypes = torch.randn(9, 4, 6, generator=torch.Generator().manual_seed(3))
     whole = history_residuals(prototypes, history, 1e-4)
-    monkeypatch.setattr(subspace, "_SYSTEMS", 1)
+    monkeypatch.setattr(debiasing, "_SYSTEMS", 1)
     torch.testing.assert_close(history_residuals(prototypes, history, 1e-4), whole)

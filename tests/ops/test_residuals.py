@@ -3,9 +3,9 @@
 import pytest
 import torch
 
-from gleanvid.ops.evidence import DebiasedClip, SubspaceEvidence
-from gleanvid.ops.subspace import remove_directions, top_directions
-from tests.ops.test_subspace import low_rank
+from gleanvid.ops.debiasing import remove_directions, top_directions
+from gleanvid.ops.residuals import DebiasedClip, SubspaceEvidence
+from tests.ops.test_debiasing import low_rank
 
 
 def clip():

@@ -2,8 +2,8 @@
 
 import torch
 
-from gleanvid.ops.orthogonal import GrowingBasis, RowFilter, orthonormalised
-from tests.ops.test_subspace import low_rank
+from gleanvid.ops.basis import GrowingBasis, RowFilter, orthonormalised
+from tests.ops.test_debiasing import low_rank
 
 FLOOR, CPU = 1e-4, torch.device("cpu")
 

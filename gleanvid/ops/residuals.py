@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import torch
 
-from gleanvid.ops.orthogonal import GrowingBasis
+from gleanvid.ops.basis import GrowingBasis
 
 if TYPE_CHECKING:
     from torch import Tensor

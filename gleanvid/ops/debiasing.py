@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from gleanvid.ops.orthogonal import orthonormalised, outside
+from gleanvid.ops.basis import orthonormalised, outside
 
 if TYPE_CHECKING:
     from torch import Tensor
