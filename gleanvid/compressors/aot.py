@@ -20,9 +20,8 @@ import torch
 from gleanvid.compressors.base import Compressor, setting
 from gleanvid.ops.apportion import largest_remainder
 from gleanvid.ops.ranking import ranks
-from gleanvid.ops.records import identity_record, required
+from gleanvid.ops.records import Shares, identity_record, required, shared_record
 from gleanvid.ops.segments import starts_of
-from gleanvid.ops.shares import Shares, shared_record
 from gleanvid.ops.transport import sinkhorn
 from gleanvid.types import Compression, VideoTokens
 

@@ -17,9 +17,8 @@ from gleanvid.compressors.base import Compressor, setting
 from gleanvid.ops.apportion import largest_remainder
 from gleanvid.ops.density_peaks import density_peaks
 from gleanvid.ops.ranking import most_similar, ranks, top_indices
-from gleanvid.ops.records import identity_record, required
+from gleanvid.ops.records import Shares, identity_record, required, shared_record
 from gleanvid.ops.segments import neighbour_cosines, spans_between, starts_of, weakest
-from gleanvid.ops.shares import Shares, shared_record
 from gleanvid.types import Compression, VideoTokens
 
 if TYPE_CHECKING:

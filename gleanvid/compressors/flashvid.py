@@ -19,9 +19,8 @@ from gleanvid.ops.apportion import largest_remainder
 from gleanvid.ops.density_peaks import density_peaks
 from gleanvid.ops.depth import rows_for_average
 from gleanvid.ops.ranking import descending, top_indices
-from gleanvid.ops.records import identity_record, required
+from gleanvid.ops.records import Shares, identity_record, required, shared_record
 from gleanvid.ops.segments import neighbour_cosines, spans_between, starts_of, weakest
-from gleanvid.ops.shares import Shares, shared_record
 from gleanvid.ops.windows import exact_counts
 from gleanvid.types import Compression, VideoTokens
 

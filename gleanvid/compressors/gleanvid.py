@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING, ClassVar
 import torch
 
 from gleanvid.compressors.base import Compressor, setting
-from gleanvid.ops.apportion import largest_remainder, novelty_shares
+from gleanvid.ops.apportion import largest_remainder
 from gleanvid.ops.cells import Cells
-from gleanvid.ops.debiasing import history_residuals, remove_directions, top_directions
-from gleanvid.ops.residuals import DebiasedClip, Evidence, SubspaceEvidence
+from gleanvid.ops.debiasing import DebiasedClip, remove_directions, top_directions
+from gleanvid.ops.novelty import history_residuals, novelty_shares
+from gleanvid.ops.residuals import Evidence, SubspaceEvidence
 from gleanvid.ops.scoring import (
     chosen,
     joint_score,

@@ -17,9 +17,9 @@ from gleanvid.compressors.base import Compressor, setting
 from gleanvid.compressors.two_stage import TwoStage
 from gleanvid.ops.density_peaks import density_peaks
 from gleanvid.ops.depth import rows_for_average
-from gleanvid.ops.label_runs import contiguous_labels, runs_of
 from gleanvid.ops.ranking import descending
 from gleanvid.ops.records import identity_record, merge_record, required
+from gleanvid.ops.segments import contiguous_labels, runs_of
 from gleanvid.ops.windows import Windows, exact_counts, with_singles
 from gleanvid.types import Compression, VideoTokens
 

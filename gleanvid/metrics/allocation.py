@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import torch
 
 from gleanvid.ops.cells import Cells
-from gleanvid.ops.debiasing import history_residuals
+from gleanvid.ops.novelty import history_residuals
 from gleanvid.types import Compression
 
 if TYPE_CHECKING:

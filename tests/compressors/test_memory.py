@@ -12,7 +12,7 @@ from torch.utils._pytree import tree_leaves
 
 from gleanvid.compressors.gleanvid import GleanVID
 from gleanvid.evaluation.bench.bench_compress import made_up_tokens
-from gleanvid.ops import debiasing
+from gleanvid.ops import novelty
 from gleanvid.types import VideoTokens
 from tests.compressors.test_contract import AHEAD, video
 
@@ -67,7 +67,7 @@ def peak_over_features(grid, width, **settings) -> float:
 @pytest.fixture
 def no_fixed_part(monkeypatch):
     """Without what short clips take for the sake of speed."""
-    monkeypatch.setattr(debiasing, "_SYSTEMS", 1)
+    monkeypatch.setattr(novelty, "_SYSTEMS", 1)
 
 
 @pytest.mark.parametrize(
