@@ -4,8 +4,8 @@ Subspace metrics take ``debiased`` tokens [L, D] first (:func:`debiased`, once p
 record second; overlap and budgets need the record alone; agreement needs two answers.
 """
 
-from gleanvid.metrics.agreement import agreement, marked, same_answer
-from gleanvid.metrics.allocation import adaptive_alpha, budget_gini, gini, novelty, novelty_shares
+from gleanvid.metrics.agreement import agreement, same_answer
+from gleanvid.metrics.allocation import budget_gini, gini, novelty
 from gleanvid.metrics.diagnostics import (
     ROUNDING,
     Diagnostics,
@@ -51,7 +51,6 @@ __all__ = [
     "RandomKeeping",
     "Saturation",
     "Span",
-    "adaptive_alpha",
     "agreement",
     "basis_rank",
     "budget_gini",
@@ -70,11 +69,9 @@ __all__ = [
     "gini",
     "kept_span",
     "later_residual_energy",
-    "marked",
     "mask_overlap",
     "mask_overlaps",
     "novelty",
-    "novelty_shares",
     "random_iou",
     "random_iou_curve",
     "random_keeping",
