@@ -12,10 +12,10 @@ from typing import Any
 import gradio as gr
 from gradio.components.plot import PlotData
 
+from gleanvid.plots import FIGURES
 from gleanvid.run import Run
 
 from ..session.actions import figures
-from ..session.actions.figures import OVER_UNITS, TITLES
 from ..session.actions.runs import GONE, distinct, measured_runs
 from ..session.display import message
 from ..session.work.engine import Engine
@@ -52,7 +52,7 @@ class CurvesTab(Tab):
                 elem_id="gv-key",
             )
             with gr.Row(elem_classes="gv-curves"):
-                self.plots = {name: _plot(name, saved.get(name)) for name in TITLES}
+                self.plots = {name: _plot(name, saved.get(name)) for name in FIGURES}
 
     def connect(self, page: Page) -> None:
         self.page, settings = page, page.inputs.settings
@@ -92,10 +92,10 @@ class CurvesTab(Tab):
 
 def _plot(name: str, figure: Any | None) -> gr.Plot:
     """A figure as the browser gets it; plotly itself, slow to import, is not needed for that."""
-    title, measure = TITLES[name]
-    linked = ["gv-linked"] if name in OVER_UNITS else []
+    kind = FIGURES[name]
+    linked = ["gv-linked"] if kind.x == "units" else []
     with gr.Column(min_width=280, elem_classes="gv-curve"):
-        gr.Markdown(f"{title} <small>{measure}</small>", elem_classes="gv-curve-title")
+        gr.Markdown(f"{kind.title} <small>{kind.measure}</small>", elem_classes="gv-curve-title")
         return gr.Plot(
             None if figure is None else PlotData(type="plotly", plot=json.dumps(figure)),
             show_label=False,

@@ -16,7 +16,7 @@ from weakref import WeakKeyDictionary
 import torch
 
 from gleanvid.compressors import COMPRESSORS, declared_settings, from_settings
-from gleanvid.compressors.base import Chain, Compressor
+from gleanvid.compressors.base import Compressor
 from gleanvid.models import load_model
 from gleanvid.models.base import ModelAdapter
 from gleanvid.models.encoded import Answer, Encoded, History
@@ -65,7 +65,7 @@ class _Served:
         self,
         encoded: Encoded,
         question: str,
-        compressor: Compressor | Chain | None,
+        compressor: Compressor | None,
         sampling: Sampling = GREEDY,
         *,
         history: History = (),
@@ -98,7 +98,7 @@ class _Served:
             peak_memory_mib=math.nan,
         )
 
-    def _server_for(self, compressor: Compressor | Chain | None) -> tuple[Server, bool]:
+    def _server_for(self, compressor: Compressor | None) -> tuple[Server, bool]:
         """The server that runs this method at this ratio, and whether it tells its records.
 
         One that tells nothing is asked for all tokens; where it is the only one, for anything.
@@ -168,7 +168,7 @@ class _Served:
         return known.get(server)
 
 
-def _own(encoded: Encoded, compressor: Compressor | Chain | None) -> Compression:
+def _own(encoded: Encoded, compressor: Compressor | None) -> Compression:
     """What the method keeps here."""
     first = COMPRESSORS["full"]() if compressor is None else compressor.stages[0][1]
     return first.compress(encoded.tokens).to("cpu")

@@ -36,7 +36,7 @@ class Given(Compressor):
 
     keep: tuple[int, ...] = setting((), "Indices", choices=Anything())
 
-    def compress(self, tokens):
+    def _compress(self, tokens):
         return Compression.pruned(torch.tensor(self.keep), tokens.grid)
 
 

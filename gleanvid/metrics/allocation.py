@@ -1,4 +1,4 @@
-"""Budgets over time: how unevenly tokens and novelty are spread over the units."""
+"""Allocation over time: how unevenly tokens and novelty are spread over the units."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import torch
 
 from gleanvid.ops.cells import Cells
-from gleanvid.ops.subspace import history_residuals
+from gleanvid.ops.novelty import history_residuals
 from gleanvid.types import Compression
 
 if TYPE_CHECKING:
@@ -34,11 +34,6 @@ def budget_gini(record: Compression) -> float:
     return gini(record.budgets)
 
 
-def adaptive_alpha(gini: float, alpha_min: float = 0.2, alpha_max: float = 0.6) -> float:
-    """Weight of the uniform budget (Eq. adaptive_alpha)."""
-    return alpha_max - (alpha_max - alpha_min) * gini
-
-
 def novelty(
     debiased: Tensor,
     grid: tuple[int, int, int],
@@ -55,10 +50,3 @@ def novelty(
     prototypes = cells.means(debiased.float().view(units, rows * columns, -1))
     residuals = history_residuals(prototypes, history, epsilon)  # [T, C]
     return (residuals * cells.sizes).sum(1).cpu()
-
-
-def novelty_shares(novelty: Tensor) -> Tensor:
-    """Each unit's share s_t of the novelty [T]; equal shares where there is none."""
-    total = novelty.sum()
-    even = torch.full_like(novelty, 1.0 / len(novelty))
-    return novelty / total if total > 0 else even

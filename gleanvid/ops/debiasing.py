@@ -1,15 +1,15 @@
-"""Dominant directions and regularised residuals.
+"""Context debiasing (Eq. debias): the directions that all tokens share, and tokens without them.
 
-Letters: L tokens, D width, C cells, T units, r directions, q rows of a Krylov basis.
+Letters: T units, N tokens of a unit, L = T*N, D width, r directions, q rows of a Krylov basis.
 """
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import torch
-
-from gleanvid.ops.orthogonal import orthonormalised, outside
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -18,8 +18,7 @@ _EXACT_BELOW = 128  # the smaller side up to which a dense eigensolver is used
 _BLOCK = 16  # Krylov block, rounded up to a multiple: odd widths waste the matrix units
 _MAX_STEPS = 24
 _TOLERANCE = 1e-6
-_TINY = 1e-300  # makes a history of zeros, which explains nothing, solvable
-_SYSTEMS = 2**19  # numbers in the Gram systems that are solved at once, at least
+_DEPENDENT = 1e-14  # of a row's square: float32 holds nothing smaller
 
 
 def top_directions(
@@ -108,33 +107,52 @@ def remove_directions(features: Tensor, mean: Tensor, directions: Tensor) -> Ten
     return torch.addmm(features, coordinates, directions, alpha=-1.0)
 
 
-def history_residuals(prototypes: Tensor, history: int | None, epsilon: float) -> Tensor:
-    """Temporal novelty (Eq. novelty, Eq. batched_gram): [T, C, D] -> residual norms float64 [T, C].
+@dataclass(frozen=True, eq=False)
+class DebiasedClip:
+    """Debiased tokens (Eq. debias) of ``features`` [T, N, D], computed when asked for.
 
-    Unit t is projected on the span of its own cell in the ``history`` preceding units (None: all).
-    The Gram systems of all cells and of as many units as memory allows are solved at once.
+    ``directions`` [r, D] are orthonormal; what is removed is each token's part along them, counted
+    from the clip's ``mean`` [D]. A debiased copy of all features is never held.
     """
-    units, cells, width = prototypes.shape
-    by_cell = prototypes.transpose(0, 1)
-    gram = torch.bmm(by_cell, by_cell.transpose(1, 2)).double()  # [C, T, T]
-    squares = gram.diagonal(dim1=1, dim2=2)  # [C, T]
-    left = squares.clone()
-    batch = max(_SYSTEMS, cells * units * width // 3)  # in all at most as large as the prototypes
-    step = max(1, batch // (cells * units * units))
-    for start in range(1, units, step):
-        stop = min(start + step, units)
-        oldest = max(0, start - (history or units))
-        gap = torch.arange(start, stop)[:, None] - torch.arange(oldest, stop - 1)  # on the host
-        known = ((gap > 0) & (gap <= (history or units))).double()
-        weights = epsilon * known / known.sum(1, keepdim=True)
-        seen, weights = known.to(gram.device), weights.to(gram.device)  # [S, q]: does t see t'?
-        past = slice(oldest, stop - 1)
-        ridge = squares[:, past] @ weights.T  # [C, S]
-        diagonal = torch.addcmul(1 - seen, ridge[..., None], seen)  # 1 keeps unseen rows solvable
-        systems = gram[:, None, past, past] * (seen[:, :, None] * seen[:, None, :])
-        systems.diagonal(dim1=2, dim2=3).add_(diagonal.clamp(min=_TINY))
-        factor = torch.linalg.cholesky_ex(systems).L
-        target = gram[:, start:stop, past] * seen
-        half = torch.linalg.solve_triangular(factor, target[..., None], upper=False)
-        left[:, start:stop].sub_(half.square().sum((-2, -1)))
-    return left.clamp(min=0).sqrt().T
+
+    features: Tensor
+    mean: Tensor
+    directions: Tensor
+    coordinates: Tensor  # [T, N, r] of the centred tokens
+    norms: Tensor  # [T, N] of the features
+    scale: float  # the largest norm of a debiased token
+
+    @classmethod
+    def of(cls, features: Tensor, mean: Tensor, directions: Tensor) -> DebiasedClip:
+        shared = directions @ mean
+        along = torch.addmm(shared, features.flatten(0, 1), directions.T, beta=-1.0)
+        coordinates = along.view(*features.shape[:2], -1)
+        norms = torch.linalg.vector_norm(features, dim=-1)
+        along = coordinates.double()
+        squares = norms.double().square() - (along * along.add(shared, alpha=2.0)).sum(-1)
+        scale = math.sqrt(max(0.0, float(squares.max())))
+        return cls(features, mean, directions, coordinates, norms, scale)
+
+    def unit(self, unit: int) -> Tensor:
+        """The debiased tokens [N, D] of one unit, a tensor of its own."""
+        return torch.addmm(self.features[unit], self.coordinates[unit], self.directions, alpha=-1.0)
+
+    def write(self, units: range, out: Tensor) -> None:
+        """The debiased tokens of neighbouring units into ``out`` [units * N, D]."""
+        own = slice(units.start, units.stop)
+        rows, along = self.features[own].flatten(0, 1), self.coordinates[own].flatten(0, 1)
+        torch.addmm(rows, along, self.directions, alpha=-1.0, out=out)
+
+
+def outside(rows: Tensor, basis: Tensor) -> Tensor:
+    """What an orthonormal ``basis`` [q, D], which may hold zero rows, leaves of rows [k, D]."""
+    return torch.addmm(rows, rows @ basis.T, basis, alpha=-1.0) if len(basis) else rows
+
+
+def orthonormalised(rows: Tensor) -> Tensor:
+    """Rows [k, D] with the same span; one that depends on others gets no longer than one."""
+    wide = rows.double()
+    gram = wide @ wide.T
+    gram.diagonal().mul_(1 + _DEPENDENT).add_(1e-280)  # above zero for rows of nothing
+    factor = torch.linalg.cholesky_ex(gram).L
+    return torch.linalg.solve_triangular(factor, wide, upper=False).to(rows.dtype)

@@ -1,4 +1,4 @@
-"""GleanVID beside processes that compute without end: ``python -m tests.compressors.bench_busy``
+"""GleanVID beside processes that compute without end: ``python tools/bench_busy.py``
 
 prints the median of ``compress`` alone, beside two of them, and the ratio. By default on tokens as
 those of the built-in model; ``--grid 32x14x14 --width 3584`` takes those of a large one. Whatever

@@ -1,6 +1,6 @@
-"""One table of every published form of the other methods, made-up videos, what a record must be.
+"""All forms of all methods, made-up videos, and what a sound record is.
 
-The laws themselves are in ``test_rivals_ahead.py`` and ``test_rivals_inside.py``.
+``test_contract.py`` and ``test_contract_inside.py`` hold every form to the invariants.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Any
 
 import torch
 
+from gleanvid.compressors.ablation import Ablation
 from gleanvid.compressors.aot import AOT
 from gleanvid.compressors.base import Compressor
 from gleanvid.compressors.divprune import DivPrune
@@ -24,11 +25,14 @@ from gleanvid.compressors.fastvid import FastVID
 from gleanvid.compressors.flashvid import FlashVID
 from gleanvid.compressors.floc import FLoC
 from gleanvid.compressors.framefusion import FrameFusion
+from gleanvid.compressors.gleanvid import GleanVID
 from gleanvid.compressors.holitom import HoliTom
 from gleanvid.compressors.pairwise_gain import PairwiseGain
 from gleanvid.compressors.prunevid import PruneVid
+from gleanvid.compressors.random import Random
 from gleanvid.compressors.sparsevlm import SparseVLM
 from gleanvid.compressors.sttm import STTM
+from gleanvid.compressors.uniform import Uniform
 from gleanvid.compressors.vcast import VCast
 from gleanvid.compressors.vidcom2 import VidCom2
 from gleanvid.compressors.visionzip import VisionZip
@@ -37,8 +41,8 @@ from tests.golden.inputs import video_features
 
 
 @dataclass(frozen=True)
-class Rival:
-    """A published form of a method, and where its records differ from others'."""
+class Form:
+    """A method with settings, and how its records differ from those of others."""
 
     method: type[Compressor]
     settings: Mapping[str, Any] = field(default_factory=dict)
@@ -55,40 +59,44 @@ _TREES: dict[str, Any] = {"repeats": True, "own_row": False, "weights": "positiv
 _MEANS: dict[str, Any] = {"repeats": True, "own_row": False}
 _DISTINCT = {"true_mean": True, "repeat_positions": False}
 AHEAD = {
-    "vidcom2": Rival(VidCom2, prunes=True),
-    "vcast": Rival(VCast, prunes=True),
-    "flashvid": Rival(FlashVID, **_TREES),
-    "flashvid, v2": Rival(FlashVID, {"version": "v2", "min_segments": 8}, **_TREES),
-    "flashvid, true mean": Rival(FlashVID, {"true_mean": True}, **_MEANS),
-    "flashvid, distinct": Rival(FlashVID, _DISTINCT),
+    "gleanvid": Form(GleanVID, prunes=True),
+    "ablation": Form(Ablation, prunes=True),
+    "uniform": Form(Uniform, prunes=True),
+    "random": Form(Random, prunes=True),
+    "vidcom2": Form(VidCom2, prunes=True),
+    "vcast": Form(VCast, prunes=True),
+    "flashvid": Form(FlashVID, **_TREES),
+    "flashvid, v2": Form(FlashVID, {"version": "v2", "min_segments": 8}, **_TREES),
+    "flashvid, true mean": Form(FlashVID, {"true_mean": True}, **_MEANS),
+    "flashvid, distinct": Form(FlashVID, _DISTINCT),
     # a centre may weigh more in another anchor's row
-    "fastvid, llava_onevision": Rival(FastVID, {"variant": "llava_onevision"}, own_row=False),
-    "fastvid, llava_video": Rival(FastVID, {"variant": "llava_video"}, own_row=False),
-    "fastvid, qwen2_5_vl": Rival(FastVID, {"variant": "qwen2_5_vl"}, own_row=False),
-    "fastvid, qwen3_vl": Rival(FastVID, {"variant": "qwen3_vl"}, own_row=False),
-    "visionzip": Rival(VisionZip, weights="two"),
-    "visionzip, true mean": Rival(VisionZip, {"true_mean": True}),
-    "visionzip, cls": Rival(VisionZip, {"variant": "cls"}, weights="two"),
-    "visionzip, qwen3_port": Rival(VisionZip, {"variant": "qwen3_port"}),
-    "holitom": Rival(HoliTom),
-    "prunevid": Rival(PruneVid),
-    "dycoke": Rival(DyCoke, prunes=True),
-    "evs": Rival(EVS, prunes=True),
-    "divprune": Rival(DivPrune, prunes=True),
-    "sttm": Rival(STTM),
-    "floc": Rival(FLoC, prunes=True),
-    "aot": Rival(AOT, **_MEANS),
-    "aot, one clip": Rival(AOT, {"clips": 1, "residual": 1.0}, **_MEANS),
-    "pairwise_gain": Rival(PairwiseGain, prunes=True),
+    "fastvid, llava_onevision": Form(FastVID, {"variant": "llava_onevision"}, own_row=False),
+    "fastvid, llava_video": Form(FastVID, {"variant": "llava_video"}, own_row=False),
+    "fastvid, qwen2_5_vl": Form(FastVID, {"variant": "qwen2_5_vl"}, own_row=False),
+    "fastvid, qwen3_vl": Form(FastVID, {"variant": "qwen3_vl"}, own_row=False),
+    "visionzip": Form(VisionZip, weights="two"),
+    "visionzip, true mean": Form(VisionZip, {"true_mean": True}),
+    "visionzip, cls": Form(VisionZip, {"variant": "cls"}, weights="two"),
+    "visionzip, qwen3_port": Form(VisionZip, {"variant": "qwen3_port"}),
+    "holitom": Form(HoliTom),
+    "prunevid": Form(PruneVid),
+    "dycoke": Form(DyCoke, prunes=True),
+    "evs": Form(EVS, prunes=True),
+    "divprune": Form(DivPrune, prunes=True),
+    "sttm": Form(STTM),
+    "floc": Form(FLoC, prunes=True),
+    "aot": Form(AOT, **_MEANS),
+    "aot, one clip": Form(AOT, {"clips": 1, "residual": 1.0}, **_MEANS),
+    "pairwise_gain": Form(PairwiseGain, prunes=True),
 }
 INSIDE = {
-    "fastv": Rival(FastV, prunes=True),
-    "sparsevlm": Rival(SparseVLM),
-    "framefusion": Rival(FrameFusion),
-    "holitom, inner": Rival(HoliTom, {"inner": True}),
-    "sttm, inside": Rival(STTM, {"layer": 2}),
-    "prunevid, inner": Rival(PruneVid, {"inner": True}),
-    "flashvid, inner": Rival(FlashVID, {"inner": True}, **_TREES),
+    "fastv": Form(FastV, prunes=True),
+    "sparsevlm": Form(SparseVLM),
+    "framefusion": Form(FrameFusion),
+    "holitom, inner": Form(HoliTom, {"inner": True}),
+    "sttm, inside": Form(STTM, {"layer": 2}),
+    "prunevid, inner": Form(PruneVid, {"inner": True}),
+    "flashvid, inner": Form(FlashVID, {"inner": True}, **_TREES),
 }
 RATIOS = (0.05, 0.15, 0.25, 0.5, 1.0)
 GRIDS = ((8, 6, 6), (9, 5, 7), (16, 4, 4), (12, 3, 3), (6, 1, 1), (1, 6, 6), (2, 3, 5), (1, 1, 1))
@@ -109,6 +117,16 @@ class Case:
 
 
 CASES = [Case(ratio, *video) for ratio, video in product(RATIOS, VIDEOS)]
+
+
+def noise(grid, width=24, seed=0):
+    """White noise without a picture in it, with signals."""
+    generator = torch.Generator().manual_seed(seed)
+    count = grid[0] * grid[1] * grid[2]
+    features = torch.randn(count, width, generator=generator)
+    saliency = torch.rand(count, generator=generator)
+    keys = torch.randn(count, 8, generator=generator)
+    return VideoTokens(features, grid, saliency=saliency, keys=keys)
 
 
 def video(grid, dtype=torch.float32, still=False, seed=3):
@@ -137,7 +155,7 @@ def record_of(label, case):
 
 
 def within_reach(label, cases):
-    """The cases that ``label`` does not refuse, each named in the error of a law that fails."""
+    """The cases that ``label`` does not refuse, each named in the error of a failing check."""
     for case in cases:
         if not below_floor(AHEAD[label](case.ratio), case.grid):
             with named(case):
@@ -166,21 +184,21 @@ def below_floor(compressor, grid):
     return max(1, int(compressor.retention_ratio * units * per_unit + 1e-9)) < whole * per_unit
 
 
-def assert_sound(record, rival):
+def assert_sound(record, form):
     """Rows ascend, groups name rows, weights sum to what the method says."""
     keep, group, count = record.keep, record.group, record.num_kept
     assert torch.equal(keep, keep.sort().values)
     assert keep.min() >= 0 and keep.max() < record.num_tokens
-    assert rival.repeats or torch.equal(keep, keep.unique())
-    assert not rival.own_row or torch.equal(group[keep], torch.arange(count))
+    assert form.repeats or torch.equal(keep, keep.unique())
+    assert not form.own_row or torch.equal(group[keep], torch.arange(count))
     assert group.min() >= -1 and group.max() < count
     assert ((record.weight > 0) == (group >= 0)).all()
     sums = record.apply(torch.ones(record.num_tokens, 1)).squeeze(1)
-    if rival.weights == "positive":
+    if form.weights == "positive":
         assert (sums > 0).all()
         return
     expected = torch.ones(count)
-    if rival.weights == "two":  # an anchor and the mean of its members, by definition
+    if form.weights == "two":  # an anchor and the mean of its members, by definition
         expected += torch.bincount(group[group >= 0], minlength=count) > 1
     torch.testing.assert_close(sums, expected, rtol=0, atol=1e-5)
-    assert not (rival.prunes and record.merges)
+    assert not (form.prunes and record.merges)

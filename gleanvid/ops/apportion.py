@@ -1,4 +1,4 @@
-"""From the novelty of the units to whole tokens in each."""
+"""Share out a whole number of tokens in proportion to fractional quotas."""
 
 from __future__ import annotations
 
@@ -10,21 +10,6 @@ import torch
 
 if TYPE_CHECKING:
     from torch import Tensor
-
-
-def novelty_shares(novelty: Tensor) -> tuple[Tensor, Tensor]:
-    """Share of every unit [T] and the Gini coefficient (Eq. gini), float64 on the CPU.
-
-    Where all novelty [T] is zero, the shares are equal and the coefficient is zero.
-    """
-    values = novelty.tolist()
-    units, total = len(values), math.fsum(values)
-    if total <= 0:
-        return torch.full((units,), 1 / units, dtype=torch.float64), torch.zeros(()).double()
-    ranked = math.fsum(rank * value for rank, value in enumerate(sorted(values), 1))
-    gini = 2 * ranked / (units * total) - (units + 1) / units
-    share = torch.tensor([value / total for value in values], dtype=torch.float64)
-    return share, torch.tensor(min(max(gini, 0.0), 1.0), dtype=torch.float64)
 
 
 def largest_remainder(shares: Tensor, total: int, cap: int, floor: int = 0) -> Tensor:

@@ -1,4 +1,4 @@
-"""Laws of the other methods' stages inside the language model, over the table of rivals."""
+"""Invariants of stages inside the language model, for every form that has one."""
 
 from functools import cache
 from itertools import pairwise, product
@@ -6,7 +6,6 @@ from itertools import pairwise, product
 import pytest
 import torch
 
-from gleanvid.compressors.base import Chain
 from gleanvid.compressors.fastv import FastV
 from gleanvid.compressors.flashvid import FlashVID
 from gleanvid.compressors.framefusion import FrameFusion
@@ -14,12 +13,12 @@ from gleanvid.compressors.holitom import HoliTom
 from gleanvid.compressors.prunevid import PruneVid
 from gleanvid.compressors.sparsevlm import SparseVLM, keep_counts
 from gleanvid.types import VideoTokens
+from tests.compressors.forms import GRIDS, INSIDE, RATIOS, Case, assert_sound, named, video_of
 from tests.compressors.identity_layers import pass_through
-from tests.compressors.rivals import GRIDS, INSIDE, RATIOS, Case, assert_sound, named, video_of
 
 DEPTHS = [(GRIDS[0], 36), *product(GRIDS, (4, 28))]
 PASSAGES = [(Case(ratio, grid), depth) for ratio in RATIOS for grid, depth in DEPTHS]
-every_rival = pytest.mark.parametrize("label", INSIDE)
+every_form = pytest.mark.parametrize("label", INSIDE)
 
 
 def attention_rows(stage, left, _previous):
@@ -67,7 +66,7 @@ def within_reach(label):
                 yield case, depth, passed(label, case, depth)
 
 
-@every_rival
+@every_form
 def test_the_average_over_the_layers_is_the_ratio(label):
     slack = 3 if label == "sparsevlm" else 1  # recycled rows come in steps
     for case, depth, result in within_reach(label):
@@ -77,7 +76,7 @@ def test_the_average_over_the_layers_is_the_ratio(label):
         assert sum(result.rows_per_layer) > wanted - slack * depth
 
 
-@every_rival
+@every_form
 def test_the_record_of_every_stage_is_sound(label):
     for _, _, result in within_reach(label):
         for layer, record in result.by_layer.items():
@@ -85,7 +84,7 @@ def test_the_record_of_every_stage_is_sound(label):
         assert torch.equal(result.record.keep, result.record.keep.sort().values)
 
 
-@every_rival
+@every_form
 def test_ratio_one_is_the_identity(label):
     for case, _, result in within_reach(label):
         if case.ratio == 1.0:
@@ -110,7 +109,7 @@ def test_a_refusal_states_what_the_layers_cost(label, floor):
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16], ids=str)
-@every_rival
+@every_form
 def test_stages_take_half_precision_and_decide_the_same_twice(label, dtype):
     one, two = (passage(label, Case(0.25, (8, 6, 6), dtype)) for _ in range(2))
     assert one.hidden.dtype == dtype
@@ -118,7 +117,7 @@ def test_stages_take_half_precision_and_decide_the_same_twice(label, dtype):
     assert one.average == pytest.approx(0.25, abs=1 / 288)
 
 
-@every_rival
+@every_form
 def test_a_still_video_inside_the_model(label):
     result = passage(label, Case(0.25, (8, 4, 5), still=True))
     assert result.average == pytest.approx(0.25, abs=3 / 160)
@@ -134,12 +133,11 @@ def test_published_stages_average_to_the_ratio_in_the_authors_mode():
         assert result.average == pytest.approx(0.25, abs=0.02)
 
 
-def test_both_stages_make_the_same_chain():
-    vision, prune = FlashVID(0.25, inner=True).stages
-    chain = Chain("flashvid", (vision, prune))
-    assert chain.needs == {"saliency"} and [layer for layer, _ in chain.stages] == [0, 20]
+def test_flashvid_has_its_inner_stage_on_request_only():
+    (first, vision), (layer, prune) = FlashVID(0.25, inner=True).stages
+    assert (first, layer) == (0, 20) and vision.needs == {"saliency"}
     assert FlashVID(0.25).stages == ((0, FlashVID(0.25)),)
-    assert prune[1].retention_ratio == 0.25 and prune[1].queries == "last"
+    assert prune.retention_ratio == 0.25 and prune.queries == "last"
 
 
 def test_stages_scale_with_the_depth_of_the_model():
