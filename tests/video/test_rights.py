@@ -6,25 +6,22 @@ import json
 import socket
 import subprocess
 import sys
-import threading
-import time
 from pathlib import Path
 
 import pytest
 
-from gleanvid.types import StoppedError, VideoError
-from gleanvid.video import read_video, sandbox, spare
+from gleanvid.video.isolation import rights, sandbox, spare
+from gleanvid.video.isolation.messages import HEADER, PLACE
 from gleanvid.video.plan import Request, UnreadableVideoError
-from gleanvid.video.worker import HEADER, PLACE
-from tests.components.fake import write_clip
-from tests.server.running import alive
+from tests.video.clips import write_clip
 
 INSIDE = """
 import ctypes, json, os, resource, signal, socket, subprocess, sys, threading
-from gleanvid.video import worker
+from gleanvid.video.isolation import rights
 path, port = sys.argv[1], int(sys.argv[2])
 parent = os.getppid()
-held = worker.restricted(path)
+libc = ctypes.CDLL(None, use_errno=True)
+held = rights.give_up(path)
 def tried(act):
     try:
         act()
@@ -35,11 +32,14 @@ def connect(): socket.create_connection(("127.0.0.1", port), 2)
 def send(): socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b"x", ("127.0.0.1", port))
 def start():
     thread = threading.Thread(target=int); thread.start(); thread.join()
+def watch():
+    if libc.inotify_init1(0) < 0: raise OSError(ctypes.get_errno(), "inotify")
 results = {
     "read the clip": tried(lambda: open(path, "rb").read(1)),
     "start a thread": tried(start),
     "read a file": tried(lambda: open("/etc/passwd").read()),
     "list a folder": tried(lambda: os.listdir("/")),
+    "watch what others write": tried(watch),
     "read the parent's environment": tried(lambda: open(f"/proc/{parent}/environ", "rb").read()),
     "write a file": tried(lambda: open(path + ".new", "w")),
     "write the clip": tried(lambda: open(path, "r+b")),
@@ -57,22 +57,16 @@ print(json.dumps([held, results]))
 """
 
 
-@pytest.fixture(scope="module")
-def clip(tmp_path_factory):
-    path = tmp_path_factory.mktemp("clip") / "clip.mp4"
-    write_clip(path)
-    return path
-
-
-def test_nothing_but_the_clip_and_threads_is_left(clip):
-    held = sandbox.layers()
-    if set(held) != set(sandbox.LAYERS):
-        pytest.skip(f"this system has only {held}")
+def test_only_the_clip_and_threads_are_left(tmp_path):
+    clip = write_clip(tmp_path / "clip.mp4", 4)
+    layers = sandbox.layers()
+    if set(layers) != set(rights.LAYERS):
+        pytest.skip(f"this system has only {layers}")
     with socket.create_server(("127.0.0.1", 0)) as server:
         words = [sys.executable, "-c", INSIDE, str(clip), str(server.getsockname()[1])]
         done = subprocess.run(words, capture_output=True, text=True, timeout=60)
-    told, results = json.loads(done.stdout)
-    assert told == list(held)
+    held, results = json.loads(done.stdout)
+    assert held == list(layers)
     assert results.pop("read the clip") == results.pop("start a thread") == "done"
     assert set(results.values()) == {"PermissionError"}, results
     assert clip.is_file()
@@ -128,55 +122,9 @@ def plan(**changes):
     ],
     ids=range(17),
 )
-def test_what_a_decoder_forges_becomes_a_sentence(monkeypatch, sent):
+def test_forged_message_becomes_a_sentence(monkeypatch, sent):
     program = f"import sys, time; sys.stdout.buffer.write({sent!r}); sys.stdout.flush(); input()"
     monkeypatch.setattr(spare, "KEPT", spare.Spare())
-    monkeypatch.setattr(spare, "_START", program)
+    monkeypatch.setattr(spare, "START", program)
     with pytest.raises(UnreadableVideoError, match="something else than pictures"):
         list(sandbox.decode(REQUEST, 20))
-
-
-def test_a_reading_that_is_stopped_ends_its_process_at_once(clip, monkeypatch):
-    hanging = "import time; time.sleep(77)"
-    monkeypatch.setattr(spare, "KEPT", spare.Spare())
-    monkeypatch.setattr(spare, "_START", hanging)
-    stop = threading.Event()
-    threading.Timer(0.5, stop.set).start()
-    start = time.monotonic()
-    with pytest.raises(StoppedError):
-        read_video(clip, 2, stop=stop)
-    assert time.monotonic() - start < 2.5 and not alive(hanging.encode())
-
-
-def test_a_reading_has_a_deadline(clip, monkeypatch):
-    monkeypatch.setattr(spare, "KEPT", spare.Spare())
-    monkeypatch.setattr(spare, "_START", "import time; time.sleep(77)")
-    with pytest.raises(VideoError, match=r"longer than 0\.3 seconds"):
-        read_video(clip, 2, timeout_s=0.3)
-
-
-def test_the_process_in_hand_is_used_and_replaced(clip):
-    kept = spare.Spare()
-    kept.keep()
-    end = time.monotonic() + 30
-    while kept._waiting.empty() and time.monotonic() < end:
-        time.sleep(0.05)
-    first = kept.take()
-    kept.refill()
-    while kept._waiting.empty() and time.monotonic() < end:
-        time.sleep(0.05)
-    second = kept.take()
-    assert first.process.pid != second.process.pid and second.process.poll() is None
-    first.end()
-    second.end()
-
-
-def test_a_process_in_hand_that_has_died_is_passed_over():
-    kept = spare.Spare()
-    dead = spare.Decoder()
-    dead.kill()
-    dead.wait()
-    kept._waiting.put(dead)
-    taken = kept.take()
-    assert taken.process.poll() is None
-    taken.end()

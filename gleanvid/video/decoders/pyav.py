@@ -20,7 +20,7 @@ from av.container import InputContainer
 from av.video.frame import VideoFrame
 from av.video.stream import VideoStream
 
-from gleanvid.video.packets import Index, opened, packets, quarter_turns, scan
+from gleanvid.video.decoders.packets import Index, opened, packets, quarter_turns, scan
 from gleanvid.video.plan import (
     Events,
     Picture,
@@ -31,11 +31,7 @@ from gleanvid.video.plan import (
     make_plan,
 )
 
-_SEEK_EARLY_S = (
-    0.0,
-    1.0,
-    5.0,
-)  # transport and program streams land late, at worst by a second or so
+_SEEK_EARLY_S = (0.0, 1.0, 5.0)  # transport and program streams land up to a second late
 
 
 def read(request: Request) -> Events:

@@ -1,4 +1,4 @@
-"""Pictures as videos of one frame."""
+"""Images, and frames from memory, as videos."""
 
 from __future__ import annotations
 
@@ -14,13 +14,15 @@ ENDINGS = (".bmp", ".gif", ".jpeg", ".jpg", ".png", ".tif", ".tiff", ".webp")
 
 
 def is_picture(path: str | Path) -> bool:
-    """By its ending alone."""
+    """Whether the ending of a file's name is that of an image."""
     return Path(path).suffix.lower() in ENDINGS
 
 
 def as_video(given: Any) -> Video:
-    """One frame from uint8 [H, W, 3], frames from uint8 [T, H, W, 3] at one a second, or a picture
-    of Pillow. Raises ``TypeError`` for anything else and ``ValueError`` for another shape."""
+    """A ``Video`` of frames uint8 [H, W, 3] or [T, H, W, 3] (one a second), or of a Pillow image.
+
+    Raises ``TypeError`` for anything else and ``ValueError`` for another shape.
+    """
     if isinstance(given, Video):
         return given
     if not isinstance(given, np.ndarray):
@@ -34,7 +36,7 @@ def as_video(given: Any) -> Video:
 
 
 def read_picture(path: str | Path, max_side: int | None = None) -> Video:
-    """One frame, turned as its camera was held. Raises ``VideoError``."""
+    """Read an image as a video of one frame, turned upright. Raises ``VideoError``."""
     from PIL import Image, ImageOps
 
     try:

@@ -26,10 +26,7 @@ from gleanvid.video.plan import (
 )
 
 _LOCAL = {"protocol_whitelist": "file"}
-_STRICT = {
-    "err_detect": "explode",
-    "max_pixels": str(MAX_PIXELS),
-}  # damage is an error, not a guess
+_STRICT = {"err_detect": "explode", "max_pixels": str(MAX_PIXELS)}  # no guesses at damage
 
 
 @dataclass(frozen=True)
@@ -50,7 +47,12 @@ def opened(
 ) -> Iterator[tuple[InputContainer, VideoStream]]:
     """The file and its main video stream, ready to decode strictly."""
     try:
-        container = av.open(request.path, format=request.container, container_options=_LOCAL)
+        container = av.open(
+            request.path,
+            format=request.container,
+            container_options=_LOCAL,
+            metadata_errors="replace",  # a title may be in Latin-1
+        )
     except av.error.FFmpegError as error:
         raise UnreadableVideoError(_why_not_opened(request)) from error
     with container:
@@ -130,7 +132,7 @@ def _first_picture(packet: av.Packet[Any], request: Request) -> VideoFrame | Non
 
 
 def _shortfall(promised: float, there: float) -> tuple[str, ...]:
-    """A note where the header tells of clearly more seconds than the file holds."""
+    """A note if the header promises clearly more seconds than the file holds."""
     if promised - there <= max(1.0, 0.05 * promised):
         return ()
     return (f"The file is cut short: {there:.1f} of {promised:.1f} seconds are there.",)
