@@ -13,7 +13,8 @@ from huggingface_hub import constants
 
 from gleanvid.models import load_model
 from gleanvid.models.generation.sampling import Sampling
-from gleanvid.models.loading import hub, quantization
+from gleanvid.models.loading import hub
+from gleanvid.models.loading import options as quantization
 from gleanvid.models.loading import load as load_module
 from gleanvid.types import ModelError
 from tests.models import tiny, tiny_qwen

@@ -18,7 +18,7 @@ from ..work.engine import Engine
 from ..work.local import BUILT_IN
 from ..work.queue import BusyError, Work
 from ..work.rates import Pause, RateLimit, in_words
-from .bringing import Bringing
+from .loader import Bringing
 from .facts import Facts
 from .offers import Offer, offers
 from .progress import Progress

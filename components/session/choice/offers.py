@@ -43,7 +43,7 @@ def offers(
     Looks at memory and disk, so it takes milliseconds and, for the first time, loads torch.
     """
     from gleanvid.models.loading.hub import cached
-    from gleanvid.models.loading.machine import memory
+    from gleanvid.models.loading.fit import memory
     from gleanvid.models.loading.needs import fit
 
     there = memory(device)

@@ -17,7 +17,7 @@ from gleanvid.models.cost.measure import explaining_out_of_memory
 from gleanvid.models.families import family_of
 from gleanvid.models.generation.context import checked_max_pixels
 from gleanvid.models.loading.hub import is_reachable
-from gleanvid.models.loading.quantization import quantization_config
+from gleanvid.models.loading.options import quantization_config
 from gleanvid.types import ModelError
 
 BUILTIN = Path(__file__).parents[1] / "builtin"

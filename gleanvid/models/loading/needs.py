@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gleanvid.models.loading.machine import Memory
+from gleanvid.models.loading.fit import Memory
 from gleanvid.models.loading.precision import AUTO, check_precision
 
 # Bytes a parameter. Embeddings and the output layer stay in 16 bits where the rest has fewer.

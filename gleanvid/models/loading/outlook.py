@@ -15,7 +15,7 @@ from gleanvid.models.families import family_of
 from gleanvid.models.loading.hub import cached
 from gleanvid.models.loading.listing import Download, config_of, listed
 from gleanvid.models.loading.load import source_of
-from gleanvid.models.loading.machine import Memory, memory
+from gleanvid.models.loading.fit import Memory, memory
 from gleanvid.models.loading.needs import Fit, fit
 from gleanvid.models.loading.registry import checkpoint
 

@@ -12,7 +12,7 @@ from huggingface_hub import constants, get_session
 from huggingface_hub.utils import build_hf_headers, hf_raise_for_status
 
 from gleanvid.errors import ModelError
-from gleanvid.models.loading.aside import aside
+from gleanvid.serving.vllm.background import aside
 
 SILENCE_S = 15.0  # that counts as a broken connection
 MOST_JSON = 4 * 2**20  # bytes; a page of a thousand files takes a tenth of it

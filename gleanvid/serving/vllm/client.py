@@ -18,7 +18,7 @@ from time import perf_counter
 from typing import Any
 from urllib.parse import urlencode
 
-from gleanvid.models.loading.aside import aside
+from gleanvid.serving.vllm.background import aside
 from gleanvid.types import ModelError, Video
 
 TOLD_S, MOST_TOLD = 30.0, 32 * 2**20  # seconds and bytes of what it says of itself

@@ -12,9 +12,10 @@ from contextlib import closing
 import pytest
 
 from gleanvid.errors import ModelError, StoppedError
-from gleanvid.models.loading import fetching, listing, wire
-from gleanvid.models.loading.aside import aside
-from gleanvid.models.loading.fetching import fetched
+from gleanvid.models.loading import download as fetching
+from gleanvid.models.loading import listing, wire
+from gleanvid.serving.vllm.background import aside
+from gleanvid.models.loading.download import fetched
 from gleanvid.models.loading.listing import config_of, listed
 from tests import local_hub
 

@@ -9,13 +9,13 @@ import pytest
 
 from gleanvid.errors import ModelError, StoppedError
 from gleanvid.models import load_model
-from gleanvid.models.loading.fetching import fetched
+from gleanvid.models.loading.download import fetched
 from gleanvid.models.loading.hub import cached
-from gleanvid.models.loading.machine import Memory, memory
+from gleanvid.models.loading.fit import Memory, memory
 from gleanvid.models.loading.needs import fit, memory_gb
 from gleanvid.models.loading.outlook import outlook
 from gleanvid.models.loading.precision import PRECISIONS, keyed, parted
-from gleanvid.models.loading.progress import weights_counted
+from gleanvid.models.loading.weight_progress import weights_counted
 from gleanvid.models.loading.registry import FIRST_CHOICES, checkpoint, first_choice
 from tests import local_hub
 

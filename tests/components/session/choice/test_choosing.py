@@ -15,8 +15,8 @@ from components.session.work.queue import BusyError, Line, Work
 from gleanvid.compressors import COMPRESSORS
 from gleanvid.models.encoded import ClipKey
 from gleanvid.models.generation.sampling import Sampling
-from gleanvid.models.loading import machine
-from gleanvid.models.loading.machine import Memory
+from gleanvid.models.loading import fit as machine
+from gleanvid.models.loading.fit import Memory
 from gleanvid.run import Run
 from gleanvid.types import ModelError
 from tests.components.fake import moving_square

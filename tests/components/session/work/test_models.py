@@ -7,7 +7,7 @@ import pytest
 from components.session.work.local import BUILT_IN, has_room
 from components.session.work.models import Models
 from components.session.work.queue import BusyError
-from gleanvid.models.loading.machine import Memory
+from gleanvid.models.loading.fit import Memory
 from gleanvid.types import ModelError
 
 

@@ -62,7 +62,7 @@ class Bringing:
     def _download(self, outlook: Outlook) -> None:
         if outlook.download is None:
             return
-        from gleanvid.models.loading.fetching import fetched
+        from gleanvid.models.loading.download import fetched
         from gleanvid.models.loading.hub import cached
 
         total = outlook.download.size
@@ -86,7 +86,7 @@ class Bringing:
 
     def _loaded(self, key: str) -> Any:
         """The model, loaded and asked once."""
-        from gleanvid.models.loading.progress import weights_counted
+        from gleanvid.models.loading.weight_progress import weights_counted
 
         def on_share(share: float) -> None:
             self.tell("loading", f"Loading {key}: {share:.0%}", share, 1.0)

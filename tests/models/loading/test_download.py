@@ -17,8 +17,8 @@ from huggingface_hub import constants, snapshot_download
 
 from gleanvid.errors import ModelError, StoppedError, UnreachableError
 from gleanvid.models import load_model
-from gleanvid.models.loading import fetching
-from gleanvid.models.loading.fetching import fetched
+from gleanvid.models.loading import download as fetching
+from gleanvid.models.loading.download import fetched
 from gleanvid.models.loading.hub import cached
 from gleanvid.models.loading.listing import listed
 from tests import local_hub
@@ -216,7 +216,7 @@ def test_two_at_once_are_not_let(hub):
 
 PROGRAM = """
 import sys, threading
-from gleanvid.models.loading.fetching import fetched
+from gleanvid.models.loading.download import fetched
 from gleanvid.models.loading.listing import listed
 from gleanvid.models.loading.listing import listed
 for count in fetched(listed("tiny/model"), threading.Event()):
