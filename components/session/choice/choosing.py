@@ -18,8 +18,8 @@ from ..work.engine import Engine
 from ..work.local import BUILT_IN
 from ..work.queue import BusyError, Work
 from ..work.rates import Pause, RateLimit, in_words
-from .loader import Bringing
 from .facts import Facts
+from .loader import Bringing
 from .offers import Offer, offers
 from .progress import Progress
 

@@ -42,9 +42,10 @@ def offers(
 
     Looks at memory and disk, so it takes milliseconds and, for the first time, loads torch.
     """
-    from gleanvid.models.loading.hub import cached
-    from gleanvid.models.loading.fit import memory
     from gleanvid.models.loading.needs import fit
+
+    from gleanvid.models.loading.fit import memory
+    from gleanvid.models.loading.hub import cached
 
     there = memory(device)
     best = first_choice(there.gpu_gb)

@@ -1,13 +1,15 @@
-"""The model hub: whether it answers, what is here already, and its failures in sentences."""
+"""The model hub: whether it answers, what its cache holds, and its failures as sentences."""
 
 from __future__ import annotations
 
 import errno
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, wait
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any, TypeVar
 
 from huggingface_hub import (
     constants,
@@ -24,36 +26,59 @@ from huggingface_hub.errors import (
     RepositoryNotFoundError,
 )
 
-from gleanvid.errors import ModelError, UnreachableError
+from gleanvid.errors import ModelError, StoppedError, UnreachableError
 
 SECONDS = 2.0  # longer than any hub that is worth downloading gigabytes from needs
+SILENCE_S = 15.0  # after which a connection counts as broken
+POLL_S = 0.1
+
+T = TypeVar("T")
 
 
 def is_reachable() -> bool:
-    """False where ``HF_HUB_OFFLINE=1`` says so or nothing answers at the hub's address in time.
+    """Whether the hub answers in time; False if ``HF_HUB_OFFLINE=1`` forbids to ask.
 
     Proxies and ``HF_ENDPOINT`` are those of huggingface_hub. Name resolution knows no time limit,
-    so the request runs in a thread of its own.
+    so the request runs in a thread.
     """
     if is_offline_mode():
         return False
-    answered = threading.Event()
+    call = in_background(get_session().head, constants.ENDPOINT, timeout=SECONDS)
+    wait([call], SECONDS)
+    return call.done() and call.exception() is None
 
-    def knock() -> None:
+
+def in_background(function: Callable[..., T], *args: Any, **options: Any) -> Future[T]:
+    """Start a call that may block in a daemon thread: nobody has to wait for it."""
+    future: Future[T] = Future()
+
+    def run() -> None:
         try:
-            get_session().head(constants.ENDPOINT, timeout=SECONDS)
-        except Exception:  # whatever kind of failure: nobody is there
-            return
-        answered.set()
+            future.set_result(function(*args, **options))
+        except BaseException as error:
+            future.set_exception(error)
 
-    thread = threading.Thread(target=knock, daemon=True)
-    thread.start()
-    thread.join(SECONDS)
-    return answered.is_set()
+    threading.Thread(target=run, daemon=True).start()
+    return future
+
+
+def polling(call: Future[Any], stop: threading.Event | None) -> Iterator[None]:
+    """Yield every ``POLL_S`` until a call is over. Raises ``StoppedError`` once ``stop`` is set."""
+    while not wait([call], POLL_S).done:
+        if stop is not None and stop.is_set():
+            raise StoppedError
+        yield
+
+
+def result_of(call: Future[T], stop: threading.Event | None) -> T:
+    """The result of a call, or its exception. Raises ``StoppedError`` once ``stop`` is set."""
+    for _ in polling(call, stop):
+        continue
+    return call.result()
 
 
 def cached(name: str) -> Path | None:
-    """The folder of a checkpoint whose weights are all in the cache of huggingface_hub."""
+    """Folder of a checkpoint whose weights are all in the cache of huggingface_hub, else None."""
     with suppress(HFValidationError, OSError, ValueError):
         found = try_to_load_from_cache(name, "config.json")
         if isinstance(found, str) and _is_whole(Path(found).parent):
@@ -85,14 +110,11 @@ def explaining(name: str) -> Iterator[None]:
         raise _refused(name, error) from error
     except HFValidationError as error:
         raise ModelError(f"{name[:80]!r} is no name of a model: it is OWNER/NAME.") from error
-    except HTTPError as error:  # of the way there
+    except HTTPError as error:  # of the connection
         raise ModelError(
             f"The connection to {constants.ENDPOINT} broke while {name} was downloaded. What is "
             "here is kept: choose it again to go on."
         ) from error
-    except TimeoutError as error:
-        text = f"{constants.ENDPOINT} takes too long to say what {name} is: {_otherwise(name)}."
-        raise UnreachableError(text) from error
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise ModelError(

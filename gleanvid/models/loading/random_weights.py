@@ -30,7 +30,7 @@ from gleanvid.models.cost.measure import explaining_out_of_memory
 from gleanvid.models.families import family_of
 from gleanvid.models.families.llava_video.processor import LlavaVideoProcessor
 from gleanvid.models.generation.sampling import seeded
-from gleanvid.models.loading.load import _attention, _device, _dtype
+from gleanvid.models.loading.options import attention_of, device_of, dtype_of
 from gleanvid.types import ModelError
 
 _CONFIGS = Path(__file__).parents[1] / "configs"
@@ -68,11 +68,11 @@ def random_model(
     facts = json.loads(path.read_text(encoding="utf-8"))
     settings = merged(facts["config"], changes or {})
     config = AutoConfig.for_model(settings.pop("model_type"), **settings)
-    family, target = family_of(config, name), _device(device)
-    kind = _dtype(dtype, target)
+    family, target = family_of(config, name), device_of(device)
+    kind = dtype_of(dtype, target)
     options = {
         "dtype": kind,
-        "attn_implementation": _attention(attn_implementation, target, kind),
+        "attn_implementation": attention_of(attn_implementation, target, kind),
     }
     with (
         explaining_out_of_memory(f"{name} does not fit on {target}."),

@@ -1,4 +1,4 @@
-"""How much of a checkpoint's weights is loaded, as transformers counts them."""
+"""Progress of loading weights, as transformers reports it, and a way to stop it."""
 
 from __future__ import annotations
 
@@ -13,36 +13,34 @@ from gleanvid.errors import StoppedError
 
 
 @contextmanager
-def weights_counted(on_share: Callable[[float], None], stop: threading.Event) -> Iterator[None]:
-    """Within the block, ``on_share`` gets the share of weights loaded, from 0 to 1.
+def weight_progress(report: Callable[[float], None], stop: threading.Event) -> Iterator[None]:
+    """Call ``report`` with the fraction of weights loaded while the block runs.
 
     Loading raises ``StoppedError`` at the next weight once ``stop`` is set. One block at a time:
-    transformers has one place for this in a process.
+    transformers has one progress hook per process.
     """
     thread = threading.get_ident()
 
-    def counted(make: Callable[..., Any], args: tuple[Any, ...], how: dict[str, Any]) -> Any:
-        mine = threading.get_ident() == thread and how.get("desc") == "Loading weights"
-        return _Counted(args[0], on_share, stop) if mine else make(*args, **how)
+    def make_bar(make: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+        is_ours = threading.get_ident() == thread and options.get("desc") == "Loading weights"
+        return _Bar(args[0], report, stop) if is_ours else make(*args, **options)
 
-    before = logging.set_tqdm_hook(counted)
+    previous = logging.set_tqdm_hook(make_bar)
     try:
         yield
     finally:
-        logging.set_tqdm_hook(before)
+        logging.set_tqdm_hook(previous)
 
 
-class _Counted:
-    """What stands in for a progress bar."""
+class _Bar:
+    """Stands in for the progress bar of transformers."""
 
-    def __init__(
-        self, items: Any, on_share: Callable[[float], None], stop: threading.Event
-    ) -> None:
-        self._items, self._on_share, self._stop = list(items), on_share, stop
+    def __init__(self, items: Any, report: Callable[[float], None], stop: threading.Event) -> None:
+        self._items, self._report, self._stop = list(items), report, stop
 
     def __iter__(self) -> Iterator[Any]:
         for number, item in enumerate(self._items, 1):
             if self._stop.is_set():
                 raise StoppedError
             yield item
-            self._on_share(number / len(self._items))
+            self._report(number / len(self._items))

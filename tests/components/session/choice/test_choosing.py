@@ -67,8 +67,8 @@ def test_a_model_is_downloaded_loaded_tried_and_then_answers(choice, engine, hub
     assert {step.usable for step in told if not step.over} == {BUILT_IN}
     assert engine.name == NAME and told[-1].usable == NAME
     assert asked(engine, NAME).model == NAME
-    count = len(hub.asked)
-    assert "downloading" not in stages(followed(choice, NAME)) and len(hub.asked) == count
+    count = len(hub.requests)
+    assert "downloading" not in stages(followed(choice, NAME)) and len(hub.requests) == count
 
 
 def test_the_model_in_use_is_not_loaded_again(choice, engine):
@@ -215,13 +215,13 @@ def test_a_public_server_offers_what_its_operator_listed(hub, engine):
             choice.begin(name)
     with pytest.raises(ValueError, match="precision='2bit'"):
         choice.begin(NAME, "2bit")
-    assert not hub.asked
+    assert not hub.requests
 
 
 def test_rows_say_size_memory_place_terms_and_where_to_begin(hub, engine, monkeypatch):
     monkeypatch.setattr(machine, "memory", lambda _=None: Memory("cuda", 23 * GB, 25 * GB))
     rows = {row.name: row for row in Choosing(engine).offers("auto", 32)}
-    assert not hub.asked
+    assert not hub.requests
     eight = rows["Qwen/Qwen3-VL-8B-Instruct"]
     assert eight.first and eight.fits and "17.6 GB · fits this machine" in eight.label
     assert [name for name, row in rows.items() if row.first] == [eight.name]
@@ -310,4 +310,4 @@ def test_weights_that_the_hub_did_not_list_are_not_fetched(
     told = followed(choice, "odd/model")
     assert told[-1].stage == "failed" and "did not list" in told[-1].text
     assert engine.name == BUILT_IN
-    assert not [path for _, path, _ in hub.asked if path.endswith("/model.safetensors")]
+    assert not [path for _, path, _ in hub.requests if path.endswith("/model.safetensors")]

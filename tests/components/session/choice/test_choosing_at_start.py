@@ -28,7 +28,7 @@ def started_with(words):
 def test_it_is_on_its_way_before_the_download_begins_and_no_other_is_chosen(hub):
     choice = started_with(["--model", NAME])
     assert choice.now.stage == "looking" and NAME in choice.now.text and not choice.now.over
-    assert choice.is_of("any page") and not hub.asked
+    assert choice.is_of("any page") and not hub.requests
     with pytest.raises(BusyError, match=f"{NAME} is being loaded"):
         choice.begin("another/model")
 

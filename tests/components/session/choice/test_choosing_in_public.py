@@ -94,13 +94,13 @@ def test_loading_keeps_others_waiting_no_longer_than_its_limit(choice, monkeypat
 
 def test_the_hub_is_asked_once_for_what_many_look_at(choice, hub, now):
     first = choice.look(NAME, visitor="a").text
-    count = len(hub.asked)
+    count = len(hub.requests)
     texts = {choice.look(NAME, "auto", 32, f"visitor {number}").text for number in range(30)}
-    assert texts == {first} and len(hub.asked) == count
-    assert choice.look(NAME, "bf16", 8, "a").fit.needed_gb > 0 and len(hub.asked) == count
+    assert texts == {first} and len(hub.requests) == count
+    assert choice.look(NAME, "bf16", 8, "a").fit.needed_gb > 0 and len(hub.requests) == count
     choice._facts.known.expire(choice._facts.known.timer() + KNOWN_S + 1)
     choice.look(NAME, visitor="a")
-    assert len(hub.asked) > count
+    assert len(hub.requests) > count
 
 
 def test_an_address_looks_so_often_and_is_told_when_again(choice, now):

@@ -104,6 +104,6 @@ def test_room_is_looked_for_on_this_machine_alone(hub, published, monkeypatch):
     assert has_room(BUILT_IN, "cpu") and has_room(f"{BUILT_IN}@bf16", "cpu")
     assert has_room(str(published), "cpu")
     assert not has_room("tiny/model", "cpu") and not has_room("vllm:http://127.0.0.1:9", "cpu")
-    assert not hub.asked
+    assert not hub.requests
     monkeypatch.setattr("gleanvid.models.loading.outlook.memory", lambda _: Memory("cpu", 1, 1))
     assert not has_room(BUILT_IN, "cpu")
