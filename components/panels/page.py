@@ -52,7 +52,7 @@ def build_app(
 ) -> gr.Blocks:
     """The page with its endpoints. ``models`` are (label, name) pairs, the first one chosen.
 
-    ``choosing``: how further models are loaded; None where nobody may choose one.
+    ``choosing``: loads further models; None where visitors may not load any.
     ``recordings``: offered among the models. ``served``: the settings of a compressor that the
     first model has for every request; the page opens with them.
     """
@@ -66,14 +66,12 @@ def build_app(
         menu = [*models, *recorded]
         parts = _panels(engine, menu, examples, limits, opening, question, choosing)
         shared = _shared(parts, examples, recordings, opening)
-        _wire(engine, shared, parts, examples, blocks, choosing, served)
+        _wire(engine, shared, parts, examples, blocks, served)
         names = [name for _, name in models]
         api.publish(engine, names, limits.max_frames, choosing.first if choosing else "")
 
         def on_unload(user: gr.Request) -> None:
             engine.pages.stop(owner(user))
-            if choosing:
-                choosing.cancel(owner(user))
 
         blocks.unload(on_unload)
     return blocks
@@ -102,7 +100,7 @@ class Parts(NamedTuple):
     settings: settings.Settings
     habits: habits.Habits
     status: gr.HTML
-    picker: picker.Picker | None
+    picker: picker.ModelPicker | None
 
 
 def _panels(
@@ -118,7 +116,7 @@ def _panels(
         gr.HTML(HEADER, elem_id="gv-header")
         model = settings.model(models)
         opener = picker.button() if choosing else None
-    more = picker.panel(opener, choosing) if opener and choosing else None
+    more = picker.ModelPicker(choosing, opener, model) if opener and choosing else None
     with gr.Row(elem_id="gv-asking"):
         source = clip.panel(examples)
         words = talk.panel(question)
@@ -196,7 +194,6 @@ def _wire(
     parts: Parts,
     examples: Sequence[Example],
     blocks: gr.Blocks,
-    choosing: Choosing | None,
     served: Mapping[str, Any] | None,
 ) -> None:
     results, own = parts.results, parts.settings.controls
@@ -213,8 +210,8 @@ def _wire(
     ]
     habits.wire(engine, shared, parts.habits, tuned, preview)
     talk.wire(engine, shared, parts.talk)
-    if choosing and parts.picker:
-        picker.wire(choosing, shared, parts.picker, preview, blocks)
+    if parts.picker:
+        parts.picker.connect(shared, preview, blocks)
     curves.wire(engine, shared, results.curves, results.compare.before)
     export.wire(engine, shared, results.export)
     if results.check:

@@ -109,7 +109,7 @@ def memory_gb(billions: float, precision: str, frames: int, device: str) -> floa
     return billions * _BYTES[precision] + frames * _TOKENS_PER_FRAME * per_token / 1e9 + _SPARE_GB
 
 
-def fit(billions: float, precision: str, frames: int, memory: Memory) -> Fit:
+def check_fit(billions: float, precision: str, frames: int, memory: Memory) -> Fit:
     """Compare the estimate of :func:`memory_gb` with the free memory."""
     needed = memory_gb(billions, precision, frames, memory.device)
     if memory.free is None:

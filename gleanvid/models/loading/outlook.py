@@ -12,7 +12,7 @@ from typing import Any
 
 from gleanvid.errors import ModelError
 from gleanvid.models.families import family_of
-from gleanvid.models.loading.fit import Fit, Memory, fit, memory
+from gleanvid.models.loading.fit import Fit, Memory, check_fit, memory
 from gleanvid.models.loading.hub import cached
 from gleanvid.models.loading.listing import Download, list_files, read_config
 from gleanvid.models.loading.load import source_of
@@ -66,7 +66,9 @@ def outlook(
     family_of(SimpleNamespace(**{"model_type": "", "vision_config": None, **config}), name)
     row, available = checkpoint(name), memory(device)
     billions = (row.parameters or row.size) if row is not None else weights / 2e9
-    return Outlook(name, billions, download, available, fit(billions, precision, frames, available))
+    return Outlook(
+        name, billions, download, available, check_fit(billions, precision, frames, available)
+    )
 
 
 def _config(folder: Path, name: str) -> Mapping[str, Any]:

@@ -10,7 +10,7 @@ import pytest
 from gleanvid.errors import ModelError, StoppedError
 from gleanvid.models import load_model
 from gleanvid.models.loading.download import fetch
-from gleanvid.models.loading.fit import Memory, fit, memory, memory_gb
+from gleanvid.models.loading.fit import Memory, check_fit, memory, memory_gb
 from gleanvid.models.loading.hub import cached
 from gleanvid.models.loading.outlook import outlook
 from gleanvid.models.loading.precision import PRECISIONS, split_precision, with_precision
@@ -75,12 +75,12 @@ def test_free_memory_is_measured():
 
 
 def test_fit_suggests_4_bit_where_it_helps():
-    assert fit(8.8, "bf16", 32, gpu(24)).text == "fits this machine"
-    assert fit(8.8, "auto", 32, gpu(16)).text == "too large: try 4-bit"
-    assert fit(8.8, "4bit", 32, gpu(16)).ok
-    assert fit(72, "auto", 32, gpu(24)).text == "too large"
-    assert fit(8.8, "auto", 32, Memory("cpu", 20 * GB, 20 * GB)).text == "too large"
-    assert fit(8.8, "auto", 32, Memory("cpu", None, None)).ok is None
+    assert check_fit(8.8, "bf16", 32, gpu(24)).text == "fits this machine"
+    assert check_fit(8.8, "auto", 32, gpu(16)).text == "too large: try 4-bit"
+    assert check_fit(8.8, "4bit", 32, gpu(16)).ok
+    assert check_fit(72, "auto", 32, gpu(24)).text == "too large"
+    assert check_fit(8.8, "auto", 32, Memory("cpu", 20 * GB, 20 * GB)).text == "too large"
+    assert check_fit(8.8, "auto", 32, Memory("cpu", None, None)).ok is None
 
 
 def test_more_frames_and_bits_take_more_memory():
@@ -97,7 +97,7 @@ def test_first_choices_are_in_the_registry_and_fit_their_hardware(size, name):
     row = checkpoint(name)
     there = gpu(size) if size else Memory("cpu", 4 * GB, 8 * GB)
     assert first_choice(there.gpu_gb) == name
-    assert fit(row.parameters or row.size, "auto", 32, there).ok
+    assert check_fit(row.parameters or row.size, "auto", 32, there).ok
 
 
 def test_name_with_a_precision_is_split_again():
