@@ -139,6 +139,14 @@ def test_listing_that_names_no_digest_or_size_is_refused(hub, monkeypatch, odd):
         list_files(NAME)
 
 
+@pytest.mark.parametrize("name", ["../../evil.json", "sub/model.safetensors", "..\\evil.json"])
+def test_files_outside_the_checkpoints_own_folder_are_not_listed(hub, monkeypatch, name):
+    entry = local_hub.entry
+    monkeypatch.setattr(local_hub, "entry", lambda *file: entry(*file) | {"rfilename": name})
+    with pytest.raises(ModelError, match="no weights"):
+        list_files(NAME)
+
+
 def test_address_that_answers_no_json_is_called_no_hub(hub, monkeypatch):
     monkeypatch.setattr(local_hub.Answers, "send", lambda answers, _: answers.say(200))
     with pytest.raises(ModelError, match="is no hub"):
