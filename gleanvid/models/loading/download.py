@@ -21,7 +21,8 @@ from huggingface_hub.errors import HfHubHTTPError, HTTPError
 from huggingface_hub.utils import build_hf_headers, hf_raise_for_status
 
 from gleanvid.errors import ModelError, StoppedError
-from gleanvid.models.loading.hub import SILENCE_S, explaining, in_background, polling
+from gleanvid.models.loading.background import in_background, polling
+from gleanvid.models.loading.hub import SILENCE_S, explaining
 from gleanvid.models.loading.listing import Download, File
 
 _TRIES = 5  # connections in a row that bring nothing

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import errno
 import json
-import threading
-from collections.abc import Callable, Iterator
-from concurrent.futures import Future, wait
+from collections.abc import Iterator
+from concurrent.futures import wait
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, TypeVar
 
 from huggingface_hub import (
     constants,
@@ -26,13 +24,11 @@ from huggingface_hub.errors import (
     RepositoryNotFoundError,
 )
 
-from gleanvid.errors import ModelError, StoppedError, UnreachableError
+from gleanvid.errors import ModelError, UnreachableError
+from gleanvid.models.loading.background import in_background
 
 SECONDS = 2.0  # longer than any hub that is worth downloading gigabytes from needs
 SILENCE_S = 15.0  # after which a connection counts as broken
-POLL_S = 0.1
-
-T = TypeVar("T")
 
 
 def is_reachable() -> bool:
@@ -46,35 +42,6 @@ def is_reachable() -> bool:
     call = in_background(get_session().head, constants.ENDPOINT, timeout=SECONDS)
     wait([call], SECONDS)
     return call.done() and call.exception() is None
-
-
-def in_background(function: Callable[..., T], *args: Any, **options: Any) -> Future[T]:
-    """Start a call that may block in a daemon thread: nobody has to wait for it."""
-    future: Future[T] = Future()
-
-    def run() -> None:
-        try:
-            future.set_result(function(*args, **options))
-        except BaseException as error:
-            future.set_exception(error)
-
-    threading.Thread(target=run, daemon=True).start()
-    return future
-
-
-def polling(call: Future[Any], stop: threading.Event | None) -> Iterator[None]:
-    """Yield every ``POLL_S`` until a call is over. Raises ``StoppedError`` once ``stop`` is set."""
-    while not wait([call], POLL_S).done:
-        if stop is not None and stop.is_set():
-            raise StoppedError
-        yield
-
-
-def result_of(call: Future[T], stop: threading.Event | None) -> T:
-    """The result of a call, or its exception. Raises ``StoppedError`` once ``stop`` is set."""
-    for _ in polling(call, stop):
-        continue
-    return call.result()
 
 
 def cached(name: str) -> Path | None:

@@ -12,12 +12,11 @@ from huggingface_hub import HfApi, constants, get_session, hf_hub_url
 from huggingface_hub.utils import build_hf_headers, hf_raise_for_status, validate_repo_id
 
 from gleanvid.errors import ModelError
+from gleanvid.models.loading.background import in_background, result_of
 from gleanvid.models.loading.hub import (
     SILENCE_S,
     explaining,
-    in_background,
     is_reachable,
-    result_of,
     unreachable,
 )
 

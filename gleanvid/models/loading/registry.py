@@ -126,23 +126,9 @@ CHECKPOINTS: tuple[Checkpoint, ...] = (
     ),
     Checkpoint("facebook/Perception-LM-1B", "perception_lm", 1, FAIR, gated=True),
     Checkpoint("facebook/Perception-LM-8B", "perception_lm", 8, FAIR, gated=True),
+    Checkpoint("Qwen/Qwen3.5-27B", "qwen3_5", 27, APACHE, 256 * _K, tested=RECURRENT, note=AHEAD),
     Checkpoint(
-        "Qwen/Qwen3.5-27B",
-        "qwen3_5",
-        27,
-        APACHE,
-        256 * _K,
-        tested=RECURRENT,
-        note=AHEAD,
-    ),
-    Checkpoint(
-        "Qwen/Qwen3.5-35B-A3B",
-        "qwen3_5_moe",
-        35,
-        APACHE,
-        256 * _K,
-        tested=RECURRENT,
-        note=AHEAD,
+        "Qwen/Qwen3.5-35B-A3B", "qwen3_5_moe", 35, APACHE, 256 * _K, tested=RECURRENT, note=AHEAD
     ),
     Checkpoint(
         "openbmb/MiniCPM-V-4.6",
@@ -172,11 +158,7 @@ CHECKPOINTS: tuple[Checkpoint, ...] = (
         note=f"the class of Qwen3.5; {AHEAD}",
     ),
     Checkpoint(
-        "Qwen/Qwen3.8-27B",
-        "qwen3_5",
-        27,
-        tested=RECURRENT,
-        note=f"the class of Qwen3.5; {AHEAD}",
+        "Qwen/Qwen3.8-27B", "qwen3_5", 27, tested=RECURRENT, note=f"the class of Qwen3.5; {AHEAD}"
     ),
 )
 
