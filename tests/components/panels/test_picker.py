@@ -15,13 +15,18 @@ from gleanvid.errors import ModelError, UnreachableError
 from tests.components.fake import Library
 
 
-@pytest.fixture
-def panel():
+def panel_of(choosing):
+    """The panel on a page with nothing else."""
     with gr.Blocks():
         menu = gr.Dropdown([("Built-in", "builtin")], value="builtin")
-        panel = ModelPicker(Choosing(Engine(Library()), device="cpu"), picker.button(), menu)
-    panel.frames = gr.Slider(4, 32)
+        panel = ModelPicker(choosing, picker.button(), menu)
+        panel.frames, panel.notice = gr.Slider(4, 32), gr.HTML()
     return panel
+
+
+@pytest.fixture
+def panel():
+    return panel_of(Choosing(Engine(Library()), device="cpu"))
 
 
 def looked(panel, name):

@@ -44,8 +44,8 @@ def followed(choice, *how, **more):
     return list(choice.progress())
 
 
-def stages(told):
-    return list(dict.fromkeys(step.stage for step in told))
+def stages(steps):
+    return list(dict.fromkeys(step.stage for step in steps))
 
 
 def asked(engine, name):
@@ -58,11 +58,11 @@ def asked(engine, name):
 
 def test_model_is_downloaded_loaded_tried_and_then_answers(choice, engine, hub):
     hub.repositories[NAME].pause_s = 0.005
-    told = followed(choice, NAME)
-    assert stages(told) == ["looking", "downloading", "loading", "warming", "ready"]
-    bytes_ = [step.done for step in told if step.stage == "downloading"]
+    steps = followed(choice, NAME)
+    assert stages(steps) == ["looking", "downloading", "loading", "warming", "ready"]
+    bytes_ = [step.done for step in steps if step.stage == "downloading"]
     assert (
-        2 < len(bytes_) < 50 and bytes_ == sorted(bytes_) and told[-1].text == f"{NAME} is ready."
+        2 < len(bytes_) < 50 and bytes_ == sorted(bytes_) and steps[-1].text == f"{NAME} is ready."
     )
     assert engine.name == NAME and asked(engine, NAME).model == NAME
     assert (NAME, NAME) in choice.choices
@@ -87,8 +87,8 @@ def test_running_answer_keeps_its_model(choice, engine):
 
 
 def test_same_model_at_another_precision_is_another_model(choice, engine):
-    told = followed(choice, NAME, "bf16")
-    assert told[-1].name == f"{NAME}@bf16" == engine.name
+    steps = followed(choice, NAME, "bf16")
+    assert steps[-1].name == f"{NAME}@bf16" == engine.name
     assert engine.loaded().hf_model.dtype == torch.bfloat16
     run = asked(engine, f"{NAME}@bf16")
     assert run.model == f"{NAME}@bf16"
@@ -97,12 +97,12 @@ def test_same_model_at_another_precision_is_another_model(choice, engine):
 def test_cancelling_keeps_the_model_in_use_and_the_partial_download(choice, engine, hub):
     hub.repositories[NAME].pause_s = 0.02
     choice.begin(NAME)
-    told = []
+    steps = []
     for step in choice.progress():
-        told.append(step)
+        steps.append(step)
         if step.stage == "downloading" and step.done > step.total / 4:
             assert choice.cancel()
-    assert told[-1].stage == "cancelled" and not choice.cancel()
+    assert steps[-1].stage == "cancelled" and not choice.cancel()
     assert engine.name == BUILT_IN and asked(engine, BUILT_IN).answer
     hub.repositories[NAME].pause_s = 0
     again = followed(choice, NAME)
@@ -141,8 +141,8 @@ def test_failure_is_a_sentence_and_the_model_in_use_still_answers(
 ):
     if trouble:
         trouble(hub.repositories[NAME])
-    told = followed(choice, name)
-    assert told[-1].stage == "failed" and sentence in told[-1].text
+    steps = followed(choice, name)
+    assert steps[-1].stage == "failed" and sentence in steps[-1].text
     assert engine.name == BUILT_IN and asked(engine, BUILT_IN).answer
 
 
@@ -152,8 +152,8 @@ def test_model_that_cannot_answer_does_not_replace_the_one_in_use(choice, engine
         yield
 
     monkeypatch.setattr(engine.library, "stream_answer", broken, raising=False)
-    told = followed(choice, NAME)
-    assert (told[-1].stage, told[-1].text) == ("failed", "It cannot answer.")
+    steps = followed(choice, NAME)
+    assert (steps[-1].stage, steps[-1].text) == ("failed", "It cannot answer.")
     assert engine.name == BUILT_IN
 
 
@@ -164,9 +164,9 @@ def scarce(monkeypatch, free_gb):
 
 def test_model_that_does_not_fit_is_refused(choice, engine, hub, monkeypatch):
     scarce(monkeypatch, 0.001)
-    told = followed(choice, NAME)
-    assert "a smaller model or fewer frames" in told[-1].text
-    assert stages(told) == ["looking", "failed"]
+    steps = followed(choice, NAME)
+    assert "a smaller model or fewer frames" in steps[-1].text
+    assert stages(steps) == ["looking", "failed"]
 
 
 def test_without_room_for_both_loading_waits_for_the_queue(choice, engine, monkeypatch):
@@ -199,8 +199,8 @@ def test_failure_without_room_for_both_reloads_the_previous_model(choice, engine
         return model
 
     monkeypatch.setattr(engine.library, "load_model", failing, raising=False)
-    told = followed(choice, NAME)
-    assert told[-1].stage == "failed" and "ran out of memory" in told[-1].text
+    steps = followed(choice, NAME)
+    assert steps[-1].stage == "failed" and "ran out of memory" in steps[-1].text
     assert engine.name == BUILT_IN and back.is_set() and asked(engine, BUILT_IN).answer
 
 
@@ -244,12 +244,12 @@ def test_cancelling_while_it_is_tried_keeps_the_model_in_use(choice, engine, mon
 
     monkeypatch.setattr(engine.library, "stream_answer", until_stopped, raising=False)
     choice.begin(NAME)
-    told = []
+    steps = []
     for step in choice.progress():
-        told.append(step)
+        steps.append(step)
         if step.stage == "warming":
             choice.cancel()
-    assert told[-1].stage == "cancelled" and engine.name == BUILT_IN
+    assert steps[-1].stage == "cancelled" and engine.name == BUILT_IN
 
 
 def test_loading_may_take_longer_than_the_deadline_of_the_queue(hub, monkeypatch):
@@ -277,7 +277,7 @@ def test_weights_that_the_hub_did_not_list_are_not_downloaded(
         if "index" not in file.name:
             (folder / file.name).write_bytes(file.read_bytes())
     hub.repositories["odd/model"] = Repository(folder)
-    told = followed(choice, "odd/model")
-    assert told[-1].stage == "failed" and "did not list" in told[-1].text
+    steps = followed(choice, "odd/model")
+    assert steps[-1].stage == "failed" and "did not list" in steps[-1].text
     assert engine.name == BUILT_IN
     assert not [path for _, path, _ in hub.requests if path.endswith("/model.safetensors")]
