@@ -49,7 +49,7 @@ def build_app(
 ) -> gr.Blocks:
     """The page with its endpoints. ``models`` are (label, name) pairs, the first one chosen.
 
-    ``choosing``: how further models are loaded; None where nobody may choose one.
+    ``choosing``: loads further models; None where visitors may not load any.
     ``recordings``: offered among the models. ``served``: the settings of a compressor that the
     first model has for every request; the page opens with them.
     """
@@ -66,8 +66,6 @@ def build_app(
 
         def on_unload(user: gr.Request) -> None:
             engine.pages.stop(owner(user))
-            if choosing:
-                choosing.cancel(owner(user))
 
         blocks.unload(on_unload)
     return blocks
@@ -103,7 +101,9 @@ class Layout:
             gr.HTML(HEADER, elem_id="gv-header")
             model = model_menu(models)
             opener = picker.button() if choosing else None
-        self.picker = picker.PickerPanel(opener, choosing) if opener and choosing else None
+        self.picker = None
+        if opener and choosing:
+            self.picker = picker.ModelPicker(choosing, opener, model)
         with gr.Row(elem_id="gv-asking"):
             self.clip = ClipPanel(examples)
             question = opening.question or (examples[0].question if examples else "")
