@@ -30,7 +30,7 @@ def add(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:
 
 
 def _compress(options: argparse.Namespace) -> int:
-    from gleanvid.evaluation.recording.model import recorded_model
+    from gleanvid.evaluation.recording.recorded_model import recorded_model
     from gleanvid.evaluation.run.journal import Journal, writable_folder
     from gleanvid.evaluation.run.kept_tokens import (
         Job,

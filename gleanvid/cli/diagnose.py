@@ -74,7 +74,7 @@ def _diagnose(options: argparse.Namespace) -> int:
     """1 where a clip failed; a ratio that a compressor cannot reach is no failure."""
     from gleanvid.compressors import COMPRESSORS, names_in
     from gleanvid.evaluation.diagnostics import diagnose, diagnosis
-    from gleanvid.evaluation.recording.model import recorded_model
+    from gleanvid.evaluation.recording.recorded_model import recorded_model
 
     clips, num_frames = _clips(options)
     shares = ratios(options.retention_ratio)

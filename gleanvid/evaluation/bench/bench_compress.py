@@ -13,9 +13,9 @@ from typing import Any, TypedDict
 import torch
 
 from gleanvid.compressors import Compressor, title_of
-from gleanvid.evaluation.bench.machine import Machine, describe_machine, in_words
 from gleanvid.evaluation.markdown import markdown_table
-from gleanvid.evaluation.recording.reading import open_recording
+from gleanvid.evaluation.provenance import Machine, describe_machine, in_words
+from gleanvid.evaluation.recording.recording import open_recording
 from gleanvid.models.cost.measure import now, peak_memory_mib, reset_peak_memory
 from gleanvid.types import Compression, VideoTokens
 

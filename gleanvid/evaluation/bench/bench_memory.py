@@ -12,8 +12,8 @@ import numpy as np
 import torch
 
 from gleanvid.compressors import Compressor, title_of
-from gleanvid.evaluation.bench.machine import Machine, describe_machine, in_words
 from gleanvid.evaluation.markdown import markdown_table
+from gleanvid.evaluation.provenance import Machine, describe_machine, in_words
 from gleanvid.models import ModelAdapter
 from gleanvid.models.boundary import chunks
 from gleanvid.models.cost.measure import peak_memory_mib, reset_peak_memory

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gleanvid.evaluation.bench.machine import in_words
 from gleanvid.evaluation.markdown import markdown_table
+from gleanvid.evaluation.provenance import in_words
 from gleanvid.evaluation.tables.summary import REFUSAL
 
 _HEADS = (

@@ -12,8 +12,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from gleanvid.evaluation.bench.machine import in_words
 from gleanvid.evaluation.markdown import markdown_table
+from gleanvid.evaluation.provenance import in_words
 from gleanvid.evaluation.tables.report import write_whole
 
 

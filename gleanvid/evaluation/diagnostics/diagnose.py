@@ -21,8 +21,8 @@ from gleanvid.compressors.full_tokens import FullTokens
 from gleanvid.evaluation.benchmarks import BenchmarkError, open_benchmark
 from gleanvid.evaluation.benchmarks.published import split
 from gleanvid.evaluation.paper.presets import ClipSample
-from gleanvid.evaluation.recording.layout import is_recording
-from gleanvid.evaluation.recording.model import read_clip
+from gleanvid.evaluation.recording.file_format import is_recording
+from gleanvid.evaluation.recording.recorded_model import read_clip
 from gleanvid.evaluation.run.fingerprint import describe_model
 from gleanvid.models.base import ModelAdapter
 from gleanvid.models.encoded import Encoded

@@ -17,7 +17,7 @@ import numpy as np
 
 from gleanvid.compressors.base import Compressor
 from gleanvid.evaluation.diagnostics.diagnose import find_clips
-from gleanvid.evaluation.recording.model import read_clip
+from gleanvid.evaluation.recording.recorded_model import read_clip
 from gleanvid.evaluation.run.journal import Journal
 from gleanvid.evaluation.run.ray_cluster import Load, on_workers
 from gleanvid.evaluation.run.rows import ClipRow

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from gleanvid.evaluation.catalogue import Facts, methods
 from gleanvid.evaluation.markdown import markdown_table
-from gleanvid.evaluation.tables.methods import Facts, methods
 from gleanvid.models.loading.registry import CHECKPOINTS, Checkpoint
 
 

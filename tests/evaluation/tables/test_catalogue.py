@@ -6,7 +6,7 @@ import pytest
 
 from gleanvid.evaluation.tables.catalogue import compressor_table, model_table
 
-README = Path(__file__).parents[3] / "README.md"
+README = Path(__file__).parents[2] / "README.md"
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ import torch
 
 from gleanvid.cli import main as gleanvid
 from gleanvid.evaluation.bench import bench_pauses, bench_serve
-from gleanvid.evaluation.bench.machine import describe_machine
+from gleanvid.evaluation.provenance import describe_machine
 from tests.serving.vllm import running
 from tests.serving.vllm.environment import VLLM
 

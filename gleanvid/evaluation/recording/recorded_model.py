@@ -11,8 +11,8 @@ from typing import Any, NoReturn
 
 import torch
 
-from gleanvid.evaluation.recording.layout import is_recording
-from gleanvid.evaluation.recording.reading import RecordedVideo, open_recording, read_facts
+from gleanvid.evaluation.recording.file_format import is_recording
+from gleanvid.evaluation.recording.recording import RecordedVideo, open_recording, read_facts
 from gleanvid.models.encoded import Encoded
 from gleanvid.pipeline import MAX_SIDE
 from gleanvid.types import ModelError, Video

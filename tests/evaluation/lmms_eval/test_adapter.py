@@ -23,7 +23,7 @@ STANDING_IN = {  # what the module takes from LMMs-Eval
     "lmms_eval.models.model_utils.gen_metrics": {"log_metrics": lambda *_: None},
     "loguru": {"logger": SimpleNamespace(info=print, warning=print, error=print)},
 }
-HOME = "gleanvid.evaluation.lmms_eval.models"
+HOME = "gleanvid.evaluation.lmms_eval.adapter"
 HERE = find_spec("lmms_eval") is not None
 ALONE = SimpleNamespace(process_index=0, num_processes=1, device="cpu")
 

@@ -12,7 +12,7 @@ from gleanvid.compressors import COMPRESSORS, Compressor
 from gleanvid.evaluation.markdown import markdown_table
 from gleanvid.serving.vllm.methods import refusal
 
-WORK = Path(__file__).parents[3] / "results" / "compress_work.json"
+WORK = Path(__file__).parents[2] / "results" / "compress_work.json"
 _ROWS = {"last": "attention (last token)", "text": "attention (question)"}
 _HEADS = ["method", "acts", "needs", "does", "exact budget", "works with vLLM", "kernels"]
 _HEADS += ["licence", "source", "by its own paper", "not ported"]

@@ -21,7 +21,7 @@ from lmms_eval.api.model import lmms
 from lmms_eval.models.model_utils.gen_metrics import log_metrics
 from loguru import logger
 
-from gleanvid.evaluation.benchmarks.frames import read_frames
+from gleanvid.evaluation.benchmarks.image_folder import read_frames
 from gleanvid.evaluation.benchmarks.published import LMMS_EVAL_SYSTEM_MESSAGES
 from gleanvid.evaluation.lmms_eval.arguments import journal_path, named_compressor
 from gleanvid.evaluation.lmms_eval.chat import Clip, digest, video_and_text

@@ -17,8 +17,8 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from gleanvid.compressors.base import Compressor
-from gleanvid.evaluation.bench.machine import describe_machine
-from gleanvid.evaluation.recording.layout import (
+from gleanvid.evaluation.provenance import describe_machine
+from gleanvid.evaluation.recording.file_format import (
     KEY,
     STORED,
     SUFFIX,
