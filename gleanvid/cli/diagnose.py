@@ -56,8 +56,9 @@ def tell(text: str) -> None:
 
 def _clips(options: argparse.Namespace) -> tuple[list[Path], int]:
     """Paths, and the frames sampled of each."""
-    from gleanvid.evaluation.diagnostics.diagnose import find_clips, sampled_clips
+    from gleanvid.evaluation.diagnostics.diagnose import sampled_clips
     from gleanvid.evaluation.paper.presets import DIAGNOSES
+    from gleanvid.evaluation.run.clips import find_clips
 
     if options.preset is None:
         if not options.clips:

@@ -45,7 +45,7 @@ def _record(options: argparse.Namespace) -> int:
     """1 where a clip failed."""
     from gleanvid.evaluation.recording.file_format import SUFFIX
     from gleanvid.evaluation.recording.record import record
-    from gleanvid.evaluation.run.kept_tokens import named_clips
+    from gleanvid.evaluation.run.clips import named_clips
     from gleanvid.pipeline import MAX_SIDE
     from gleanvid.types import ModelError, VideoError
     from gleanvid.video import read_video

@@ -20,7 +20,7 @@ import torch
 from gleanvid.compressors.base import Compressor
 from gleanvid.compressors.full_tokens import FullTokens
 from gleanvid.evaluation.provenance import Machine, describe_machine
-from gleanvid.evaluation.tables.summary import REFUSAL
+from gleanvid.evaluation.run.journal import REFUSAL
 from gleanvid.models.base import ModelAdapter
 from gleanvid.models.cost.flops import prefill_flops
 from gleanvid.models.cost.measure import now, peak_memory_mib, reset_peak_memory

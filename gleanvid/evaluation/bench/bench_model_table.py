@@ -7,7 +7,7 @@ from typing import Any
 
 from gleanvid.evaluation.markdown import markdown_table
 from gleanvid.evaluation.provenance import in_words
-from gleanvid.evaluation.tables.summary import REFUSAL
+from gleanvid.evaluation.run.journal import REFUSAL
 
 _HEADS = (
     "frames",

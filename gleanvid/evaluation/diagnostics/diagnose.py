@@ -21,16 +21,14 @@ from gleanvid.compressors.full_tokens import FullTokens
 from gleanvid.evaluation.benchmarks import BenchmarkError, open_benchmark
 from gleanvid.evaluation.benchmarks.published import split
 from gleanvid.evaluation.paper.presets import ClipSample
-from gleanvid.evaluation.recording.file_format import is_recording
-from gleanvid.evaluation.recording.recorded_model import read_clip
-from gleanvid.evaluation.run.fingerprint import describe_model
+from gleanvid.evaluation.provenance import describe_model
+from gleanvid.evaluation.run.clips import read_clip
 from gleanvid.models.base import ModelAdapter
 from gleanvid.models.encoded import Encoded
 from gleanvid.models.generation.sampling import Sampling
 from gleanvid.types import Compression, ModelError, Video, VideoError
 from gleanvid.video.reader import Backend
 
-SUFFIXES = (".mp4", ".mkv", ".webm", ".mov", ".avi", ".m4v", ".mpg", ".mpeg", ".ts", ".wmv", ".flv")
 SELECTIONS = ("random", "lrs", "scs", "pairwise", "lrs+scs")  # at identical budgets
 SELECTION_RATIO = 0.15  # of the complementarity analysis
 POSITION_RATIO = 0.25  # of the comparison of positions with random selection
@@ -66,27 +64,6 @@ class Skipped:
     reason: str
     name: str = ""
     retention_ratio: float = 0.0  # 0: at none, because a signal is missing
-
-
-def find_clips(places: Sequence[str | Path]) -> list[Path]:
-    """Files as named, folders searched for videos and recordings.
-
-    Raises ``ValueError`` where there is none.
-    """
-    found: list[Path] = []
-    for place in map(Path, places):
-        if place.is_dir():
-            inside = (path for path in place.rglob("*") if _is_clip(path))
-            found += sorted(path for path in inside if path.is_file())
-        else:
-            found.append(place)
-    if not found:
-        raise ValueError(f"no video in {', '.join(map(str, places))} ({', '.join(SUFFIXES)})")
-    return found
-
-
-def _is_clip(path: Path) -> bool:
-    return path.suffix.lower() in SUFFIXES or is_recording(path)
 
 
 def sampled_clips(sample: ClipSample, data: str = "") -> list[Path]:

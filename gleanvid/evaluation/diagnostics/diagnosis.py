@@ -14,8 +14,8 @@ from statistics import fmean
 from typing import Any, TypedDict
 
 from gleanvid.evaluation.diagnostics.diagnose import POSITION_RATIO, SELECTION_RATIO, Row, Skipped
+from gleanvid.evaluation.files import write_whole
 from gleanvid.evaluation.markdown import markdown_table
-from gleanvid.evaluation.tables.report import write_whole
 
 _METRICS = (
     "kept",

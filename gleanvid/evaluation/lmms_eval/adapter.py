@@ -25,9 +25,8 @@ from gleanvid.evaluation.benchmarks.image_folder import read_frames
 from gleanvid.evaluation.benchmarks.published import LMMS_EVAL_SYSTEM_MESSAGES
 from gleanvid.evaluation.lmms_eval.arguments import journal_path, named_compressor
 from gleanvid.evaluation.lmms_eval.chat import Clip, digest, video_and_text
-from gleanvid.evaluation.run.fingerprint import fingerprint
-from gleanvid.evaluation.run.journal import Journal
-from gleanvid.evaluation.run.rows import LmmsRow
+from gleanvid.evaluation.provenance import fingerprint
+from gleanvid.evaluation.run.journal import Journal, LmmsRow
 from gleanvid.evaluation.run.setups import Setup
 from gleanvid.models import load_model
 from gleanvid.models.families.llava_video.config import CHOICES

@@ -23,7 +23,7 @@ def named_compressor(text: str, given: Mapping[str, Any]) -> Compressor:
     name = key_of(written.pop("name"))
     declared = declared_settings(COMPRESSORS[name])
     values: dict[str, Any] = {}
-    for setting, value in COMPRESSORS[name].with_current_names(written | dict(given)).items():
+    for setting, value in (written | dict(given)).items():
         kind = declared[setting][1] if setting in declared else type(value)
         none = value is None or (isinstance(value, str) and value.lower() in ("none", "all"))
         values[setting] = None if none else float(value) if kind is float else value

@@ -17,7 +17,7 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from gleanvid.compressors.base import Compressor
-from gleanvid.evaluation.provenance import describe_machine
+from gleanvid.evaluation.provenance import describe_machine, describe_model
 from gleanvid.evaluation.recording.file_format import (
     KEY,
     STORED,
@@ -26,7 +26,6 @@ from gleanvid.evaluation.recording.file_format import (
     read_features,
     stored_features,
 )
-from gleanvid.evaluation.run.fingerprint import describe_model
 from gleanvid.models.base import ModelAdapter
 from gleanvid.models.encoded import ClipKey, Encoded
 from gleanvid.models.generation.sampling import Sampling

@@ -12,7 +12,8 @@ from gleanvid.compressors import COMPRESSORS
 from gleanvid.evaluation.benchmarks import BenchmarkError
 from gleanvid.evaluation.diagnostics import diagnose, diagnosis
 from gleanvid.evaluation.paper.presets import DIAGNOSES, ClipSample
-from gleanvid.evaluation.run.fingerprint import fingerprint
+from gleanvid.evaluation.provenance import fingerprint
+from gleanvid.evaluation.run.clips import find_clips
 from gleanvid.models import load_model
 from gleanvid.pipeline import MAX_SIDE
 from gleanvid.video import read_video
@@ -35,7 +36,7 @@ def folder(tmp_path_factory):
 def rows(folder):
     torch.set_num_threads(1)
     model = load_model("builtin", "cpu")
-    clips = diagnose.find_clips([folder])
+    clips = find_clips([folder])
     names = ["gleanvid", "uniform", "sparsevlm", "dycoke"]
     return list(diagnose.diagnose_clips(clips, model, names, [0.5, 0.05], 8))
 

@@ -8,13 +8,9 @@ import pytest
 
 from gleanvid.compressors import FastV, GleanVID, SparseVLM
 from gleanvid.evaluation.run import kept_tokens as compress
+from gleanvid.evaluation.run.clips import named_clips
 from gleanvid.evaluation.run.journal import Journal, JournalError
-from gleanvid.evaluation.run.kept_tokens import (
-    Job,
-    compress_clips,
-    compress_on_workers,
-    named_clips,
-)
+from gleanvid.evaluation.run.kept_tokens import Job, compress_clips, compress_on_workers
 from tests.evaluation.fakes import FakeModel
 from tests.video.clips import write_clip
 
