@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 
 from gleanvid.evaluation.markdown import markdown_table
 from gleanvid.evaluation.paper.presets import Preset
+from gleanvid.evaluation.tables.evidence_kept import Evidence
 from gleanvid.evaluation.tables.statistics import Estimate, Paired, holm
-from gleanvid.evaluation.tables.summary import Evidence, Result
+from gleanvid.evaluation.tables.summary import Result
 
 _MOST_GROUPS = 7  # with columns in the main table; more get a table of their own
 _LEVEL = 0.05

@@ -1,8 +1,7 @@
 """Summarises the rows of a journal as one result per setup.
 
 A question that failed counts as wrong, so that no failure can raise a score. A random method is one
-result: its verdict on a question is the fraction of its seeds that were right. Evidence is averaged
-over questions, so that a question about a large thing counts no more than one about a small one.
+result: its verdict on a question is the fraction of its seeds that were right.
 """
 
 from __future__ import annotations
@@ -15,11 +14,16 @@ from gleanvid.compressors.gleanvid import GleanVID
 from gleanvid.evaluation.benchmarks.base import Benchmark, Item
 from gleanvid.evaluation.run.journal import REFUSAL, AnswerRow
 from gleanvid.evaluation.run.setups import Setup
+from gleanvid.evaluation.tables.evidence_kept import (
+    Evidence,
+    Sample,
+    evidence,
+    fractions_kept,
+)
 from gleanvid.evaluation.tables.statistics import (
     Estimate,
     Paired,
     clip_mean,
-    correlation,
     mcnemar_or_none,
     paired,
     paired_difference,
@@ -28,31 +32,7 @@ from gleanvid.evaluation.tables.statistics import (
     wilson,
 )
 
-MEASURES = ("kept", "reachable", "things", "moments", "represented")  # of evidence
 Rows = Mapping[tuple[str, str], AnswerRow]  # by item id and setup key
-Sample = tuple[str, float, Mapping[str, float]]  # clip, right, evidence kept by measure
-
-
-@dataclass(frozen=True)
-class Evidence:
-    """Means over questions by measure, and the correlation of each with being right.
-
-    Fractions of a question's evidence: "kept": of its tokens, those in their own place;
-    "represented": those in any kept row; "reachable": "kept" over the most that as many tokens
-    could be; "things": of the things asked about, those of which a token is kept; "moments": the
-    same of pairs of a thing and a unit. Earlier journals lack some of them.
-    """
-
-    means: Mapping[str, Estimate]
-    correlations: Mapping[str, float]
-
-    @property
-    def kept(self) -> Estimate:
-        return self.means["kept"]
-
-    @property
-    def represented(self) -> Estimate:
-        return self.means["represented"]
 
 
 @dataclass(frozen=True)
@@ -128,7 +108,7 @@ def evidence_of_all(
     """Evidence over all questions and all setups except all tokens, by one way to respond."""
     answers = _Answers(benchmark, items, setups, rows, way)
     less = [setup for setup in setups if not isinstance(setup.method, FullTokens)]
-    return _evidence([one for setup in less for one in answers.samples(setup)])
+    return evidence([one for setup in less for one in answers.samples(setup)])
 
 
 class _Answers:
@@ -183,7 +163,7 @@ class _Answers:
             p_full=None if whole else mcnemar_or_none(right, full),
             p_full_clips=None if whole else sign_flip(differences, self.clips, self.weights),
             beside=self._beside(setup),
-            evidence=_evidence(self.samples(setup)),
+            evidence=evidence(self.samples(setup)),
             tokens=tokens[0],
             tokens_kept=tokens[1],
             tokens_mean=tokens[2],
@@ -196,7 +176,7 @@ class _Answers:
         pairs = [(item, draw.key) for draw in setup.draws for item in self.items]
         found = [(item.clip, self.rows[item.id, key]) for item, key in pairs]
         return [
-            (clip, self._right_in(row), _evidence_kept(row))
+            (clip, self._right_in(row), fractions_kept(row))
             for clip, row in found
             if "evidence" in row
         ]
@@ -232,31 +212,6 @@ class _Answers:
             for name, group in verdicts.items()
             if group
         }
-
-
-def _evidence_kept(row: AnswerRow) -> dict[str, float]:
-    total, kept, represented, *most = row["evidence"]
-    shares = {"kept": kept / total, "represented": represented / total}
-    if most:
-        shares["reachable"] = kept / most[0]
-    pairs = {"things": row.get("things"), "moments": row.get("moments")}
-    return shares | {name: pair[1] / pair[0] for name, pair in pairs.items() if pair}
-
-
-def _evidence(samples: Sequence[Sample]) -> Evidence | None:
-    """Means with intervals by clip, and correlations; None without samples."""
-    clips, right = [clip for clip, _, _ in samples], [verdict for _, verdict, _ in samples]
-    values = {
-        name: [kept[name] for _, _, kept in samples]
-        for name in MEASURES
-        if samples and all(name in kept for _, _, kept in samples)
-    }
-    if not values:
-        return None
-    return Evidence(
-        {name: clip_mean(found, clips) for name, found in values.items()},
-        {name: correlation(found, right) for name, found in values.items()},
-    )
 
 
 def share(right: Sequence[float], clips: Sequence[str]) -> Estimate:
