@@ -23,8 +23,13 @@ from loguru import logger
 
 from gleanvid.evaluation.benchmarks.image_folder import read_frames
 from gleanvid.evaluation.benchmarks.published import LMMS_EVAL_SYSTEM_MESSAGES
-from gleanvid.evaluation.lmms_eval.arguments import journal_path, named_compressor
-from gleanvid.evaluation.lmms_eval.chat import Clip, digest, video_and_text
+from gleanvid.evaluation.lmms_eval.requests import (
+    Clip,
+    digest,
+    journal_path,
+    named_compressor,
+    video_and_text,
+)
 from gleanvid.evaluation.provenance import fingerprint
 from gleanvid.evaluation.run.journal import Journal, LmmsRow
 from gleanvid.evaluation.run.setups import Setup
