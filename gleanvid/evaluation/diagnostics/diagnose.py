@@ -1,4 +1,4 @@
-"""The paper's diagnostics on any clips: the geometry and positions of what each compressor keeps.
+"""The paper's diagnostics on any clips: geometry and positions of the tokens a compressor keeps.
 
 Every clip is encoded once and debiased once; every compressor at every ratio is measured on it, and
 so are the selections of the complementarity analysis, which share GleanVID's per-frame budgets.
@@ -43,7 +43,7 @@ class Row:
     part: str
     name: str
     retention_ratio: float
-    kept: float  # share of the visual tokens that reaches the last layer
+    kept: float  # fraction of the visual tokens that reaches the last layer
     effective_rank: float  # effective dimension by singular values
     energy_rank: float  # by energy
     centred_energy_rank: float  # by energy around the mean
@@ -128,7 +128,7 @@ def diagnose_clips(
 def _encoded(
     model: ModelAdapter, video: Video, needs: frozenset[str]
 ) -> tuple[Encoded, dict[str, str]]:
-    """The clip with the signals that can be had, and why not the others."""
+    """Encode the clip with the available signals; also the reason for each missing signal."""
     missing: dict[str, str] = {}
     try:
         return model.encode(video, needs), missing
@@ -154,7 +154,7 @@ def _methods(names: Sequence[str], ratios: Sequence[float]) -> list[tuple[str, s
 
 
 def whole_record(model: ModelAdapter, encoded: Encoded, method: Compressor) -> Compression:
-    """Where the tokens of a clip went in the end, after all stages of a method.
+    """Record of a clip's tokens after all stages of a method.
 
     Methods with stages inside the language model run in it, on a fixed question.
     """
@@ -195,7 +195,7 @@ def _measured(
 
 
 def facts(model: ModelAdapter, clips: Sequence[Path], num_frames: int) -> dict[str, Any]:
-    """What was measured, for the result file."""
+    """Model, frames and clips, for the result file."""
     return describe_model(model) | {
         "num_frames": num_frames,
         "clips": [path.name for path in clips],
