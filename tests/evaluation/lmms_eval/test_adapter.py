@@ -8,7 +8,6 @@ from types import ModuleType, SimpleNamespace
 import pytest
 from PIL import Image
 
-from gleanvid.compressors.gleanvid import GleanVID
 from gleanvid.types import VideoError
 from tests.evaluation.fakes import FakeModel
 from tests.video.clips import numbers, picture
@@ -23,7 +22,7 @@ STANDING_IN = {  # what the module takes from LMMs-Eval
     "lmms_eval.models.model_utils.gen_metrics": {"log_metrics": lambda *_: None},
     "loguru": {"logger": SimpleNamespace(info=print, warning=print, error=print)},
 }
-HOME = "gleanvid.evaluation.lmms_eval.models"
+HOME = "gleanvid.evaluation.lmms_eval.adapter"
 HERE = find_spec("lmms_eval") is not None
 ALONE = SimpleNamespace(process_index=0, num_processes=1, device="cpu")
 
@@ -89,11 +88,6 @@ def test_llava_video_is_pooled_and_asked_as_lmms_eval_s_own(module, loaded):
     assert loaded[-1]["settings"] == own | {"spatial_pool_mode": "bilinear"}
     module.GleanVIDQwen3VL()
     assert loaded[-1]["settings"] == {}
-
-
-def test_an_argument_written_before_a_setting_was_renamed_still_sets_it(module, loaded):
-    model = module.GleanVIDQwen3VL(temperature=2, history="all", retention_ratio=0.5)
-    assert model.setup.method == GleanVID(0.5, tau=2.0)
 
 
 def test_a_setting_that_no_one_has_is_named(module, loaded):

@@ -1,4 +1,4 @@
-"""What one has to know of every method to choose one, read from the methods themselves."""
+"""Tables of all compressors and all known checkpoints, read from the code itself."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from typing import Any
 
 from gleanvid.compressors import COMPRESSORS, Compressor
 from gleanvid.evaluation.markdown import markdown_table
+from gleanvid.models.loading.registry import CHECKPOINTS, Checkpoint
 from gleanvid.serving.vllm.methods import refusal
 
-WORK = Path(__file__).parents[3] / "results" / "compress_work.json"
-_ROWS = {"last": "attention (last token)", "text": "attention (question)"}
+WORK = Path(__file__).parents[2] / "results" / "compress_work.json"
+_QUERIES = {"last": "attention (last token)", "text": "attention (question)"}
 _HEADS = ["method", "acts", "needs", "does", "exact budget", "works with vLLM", "kernels"]
 _HEADS += ["licence", "source", "by its own paper", "not ported"]
 _NOTE = (
@@ -28,7 +29,7 @@ _NOTE = (
 
 @dataclass(frozen=True)
 class Facts:
-    """One method with its default settings. ``kernels`` is None where they are not on file."""
+    """One method with its default settings. ``kernels`` is None if they were not counted."""
 
     name: str
     title: str
@@ -45,22 +46,22 @@ class Facts:
 
 
 def methods(work: Mapping[str, int] | None = None) -> list[Facts]:
-    """All methods in the order of the catalogue; ``work``: kernels by name, else those on file."""
+    """Facts of all methods, in order; ``work``: kernels by name (default: those on file)."""
     kernels = kernels_on_file() if work is None else work
-    return [facts_of(method, kernels.get(name)) for name, method in COMPRESSORS.items()]
+    return [_facts(method, kernels.get(name)) for name, method in COMPRESSORS.items()]
 
 
-def facts_of(method: type[Compressor], kernels: int | None = None) -> Facts:
-    """What is true of one method."""
+def _facts(method: type[Compressor], kernels: int | None) -> Facts:
+    usual = method()
     return Facts(
         method.name,
         method.title,
         method.paper,
-        _acts(method()),
-        ", ".join(_needs(method())),
-        _deed(method()),
-        _budget(method()),
-        _vllm(method()),
+        _acts(usual),
+        ", ".join(_needs(usual)),
+        _deed(usual),
+        _budget(usual),
+        _vllm(usual),
         kernels,
         method.licence,
         method.not_ported,
@@ -69,7 +70,7 @@ def facts_of(method: type[Compressor], kernels: int | None = None) -> Facts:
 
 
 def methods_table() -> str:
-    """Markdown: one row a method, and a sentence on its columns."""
+    """Markdown: one row per method, and a sentence on the columns."""
     rows = [
         (
             f"`{row.name}`",
@@ -89,8 +90,18 @@ def methods_table() -> str:
     return f"{markdown_table(_HEADS, rows, numbers=False)}\n{_NOTE}"
 
 
+def compressor_table() -> str:
+    """Markdown: one row per method with its default settings, in fewer columns."""
+    heads = ["name", "source", "acts", "prunes or merges", "needs", "licence of the original"]
+    rows = [
+        (f"`{row.name}`", row.paper, row.acts, row.deed, row.needs, row.licence)
+        for row in methods({})
+    ]
+    return markdown_table(heads, rows, numbers=False).rstrip()
+
+
 def kernels_on_file(path: Path = WORK) -> dict[str, int]:
-    """Kernels by method from a file of ``bench compress --count``; none where there is no file."""
+    """Kernels by method, from a file of ``bench compress --count``; {} without that file."""
     if not path.exists():
         return {}
     report: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
@@ -110,7 +121,7 @@ def _acts(method: Compressor) -> str:
 
 def _needs(method: Compressor) -> list[str]:
     """Signals besides the features; the features where there are none."""
-    asked = {_ROWS[stage.queries] for _, stage in method.stages if stage.queries}
+    asked = {_QUERIES[stage.queries] for _, stage in method.stages if stage.queries}
     signals = set().union(*(stage.needs for _, stage in method.stages))
     return [*sorted(signals), *sorted(asked)] or ["features"]
 
@@ -132,3 +143,21 @@ def _vllm(method: Compressor) -> str:
     """Whether :mod:`gleanvid.serving.vllm` serves it, or in short why not."""
     reason = refusal(method)
     return "yes" if reason is None else "no: " + reason.partition(",")[0].partition(":")[0]
+
+
+def model_table() -> str:
+    """Markdown: one row per checkpoint."""
+    heads = ["checkpoint", "type", "parameters", "bf16 weights alone", "context", "licence"]
+    heads += ["tested here", "note"]
+    return markdown_table(heads, [_checkpoint(row) for row in CHECKPOINTS], numbers=False).rstrip()
+
+
+def _checkpoint(row: Checkpoint) -> tuple[str, ...]:
+    about, count = "" if row.parameters else "about ", row.parameters or row.size
+    memory = f"{about}{row.weights_gb:.{0 if row.weights_gb >= 10 else 1}f} GB"
+    parameters = f"{about}{count:g} B"
+    if row.weights_gb < 0.1:
+        memory, parameters = f"{about}{row.weights_gb * 1e3:.0f} MB", f"{about}{count * 1e3:.1f} M"
+    context = f"{row.context // 1024}K" if row.context else ""
+    numbers = (parameters, memory, context)
+    return f"`{row.name}`", row.model_type, *numbers, row.licence, row.tested, row.note

@@ -1,4 +1,4 @@
-"""What stands in a model's place for recorded clips: it encodes them, and says nothing new."""
+"""Stands in for the model of recorded clips: returns their tokens, refuses to answer."""
 
 from __future__ import annotations
 
@@ -11,13 +11,10 @@ from typing import Any, NoReturn
 
 import torch
 
-from gleanvid.evaluation.recording.layout import is_recording
-from gleanvid.evaluation.recording.reading import RecordedVideo, open_recording, read_facts
+from gleanvid.evaluation.recording.file_format import is_recording
+from gleanvid.evaluation.recording.recording import RecordedVideo, read_facts
 from gleanvid.models.encoded import Encoded
-from gleanvid.pipeline import MAX_SIDE
 from gleanvid.types import ModelError, Video
-from gleanvid.video import read_video
-from gleanvid.video.reader import Backend
 
 NOTHING_NEW = (
     "This clip was recorded on another machine, and its model is not here: it has answers for "
@@ -74,10 +71,3 @@ def recorded_model(paths: Iterable[Path]) -> RecordedModel | None:
         if model.described["model_weights"] != models[0].described["model_weights"]:
             raise ValueError(f"{path.name} was recorded with other weights than the first clip")
     return models[0]
-
-
-def read_clip(path: str | Path, num_frames: int, backend: Backend = "pyav") -> Video:
-    """The frames of a video, or all those of a recording. Raises ``VideoError``, ``ValueError``."""
-    if is_recording(path):
-        return open_recording(path).video
-    return read_video(path, num_frames, backend=backend, max_side=MAX_SIDE)

@@ -7,7 +7,7 @@ import torch
 
 from gleanvid.cli import main
 from gleanvid.compressors import COMPRESSORS
-from gleanvid.evaluation.tables.methods import WORK, kernels_on_file, methods, methods_table
+from gleanvid.evaluation.catalogue import WORK, kernels_on_file, methods, methods_table
 from gleanvid.types import VideoTokens
 
 FACTS = {facts.name: facts for facts in methods({"gleanvid": 1077})}

@@ -21,13 +21,17 @@ from lmms_eval.api.model import lmms
 from lmms_eval.models.model_utils.gen_metrics import log_metrics
 from loguru import logger
 
-from gleanvid.evaluation.benchmarks.frames import read_frames
+from gleanvid.evaluation.benchmarks.image_folder import read_frames
 from gleanvid.evaluation.benchmarks.published import LMMS_EVAL_SYSTEM_MESSAGES
-from gleanvid.evaluation.lmms_eval.arguments import journal_path, named_compressor
-from gleanvid.evaluation.lmms_eval.chat import Clip, digest, video_and_text
-from gleanvid.evaluation.run.fingerprint import fingerprint
-from gleanvid.evaluation.run.journal import Journal
-from gleanvid.evaluation.run.rows import LmmsRow
+from gleanvid.evaluation.lmms_eval.requests import (
+    Clip,
+    digest,
+    journal_path,
+    named_compressor,
+    video_and_text,
+)
+from gleanvid.evaluation.provenance import fingerprint
+from gleanvid.evaluation.run.journal import Journal, LmmsRow
 from gleanvid.evaluation.run.setups import Setup
 from gleanvid.models import load_model
 from gleanvid.models.families.llava_video.config import CHOICES

@@ -8,7 +8,7 @@ import huggingface_hub
 import pytest
 
 from gleanvid.evaluation.benchmarks import BenchmarkError, open_benchmark
-from gleanvid.evaluation.benchmarks.hub import fetch, unpack
+from gleanvid.evaluation.benchmarks.datasets import fetch, unpack
 from tests.evaluation.benchmarks import folders
 
 

@@ -18,7 +18,7 @@ from PIL import Image
 from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
-from gleanvid.evaluation.recording.layout import KEY, VERSION, read_features
+from gleanvid.evaluation.recording.file_format import KEY, VERSION, read_features
 from gleanvid.evaluation.recording.soundness import sound
 from gleanvid.run import Run
 from gleanvid.types import Video, VideoTokens

@@ -1,28 +1,33 @@
-"""The hardware and versions that figures were measured on, for result files. Nothing personal."""
+"""Hardware, versions and model that figures were measured with, for result files.
+
+Nothing personal: no paths, no names of users or hosts.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import os
 import platform
 import re
 from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import NotRequired, TypedDict
+from typing import Any, NotRequired, TypedDict
 
 import torch
 
 _PACKAGES = ("torch", "transformers", "numpy", "flash-attn")
+_SAMPLES = 64  # values of every tensor that the fingerprint reads
 
 
 class Machine(TypedDict):
-    """The last three are of a CUDA device."""
+    """Hardware and versions; the last three entries describe a CUDA device."""
 
     device: str
     cpu: str
     cpu_cores: int | None
     threads: int
-    load_average: float | None  # of the last minute: what else the machine was doing
+    load_average: float | None  # of the last minute, from all programs
     system: str
     python: str
     versions: dict[str, str]
@@ -83,3 +88,37 @@ def _versions() -> dict[str, str]:
         with suppress(PackageNotFoundError):
             found[name] = version(name)
     return found
+
+
+def describe_model(model: Any) -> dict[str, Any]:
+    """Name and fingerprint of a :class:`ModelAdapter`, and the bounds its processor puts on frames.
+
+    "processor": class and "size" of what prepares videos, as its checkpoint says.
+    """
+    if known := getattr(model, "described", None):  # recorded clips stand for it
+        return dict(known)
+    processor = getattr(model, "processor", None)
+    videos = getattr(processor, "video_processor", processor)
+    size = getattr(videos, "size", None) or {}
+    bounds = {name: value for name, value in dict(size).items() if value is not None}
+    return {
+        "model": model.name,
+        "model_weights": fingerprint(model.hf_model),
+        "processor": {"class": type(videos).__name__, "size": bounds},
+    }
+
+
+def fingerprint(hf_model: torch.nn.Module) -> str:
+    """16 hexadecimal digits of names, shapes, types and evenly spaced values of all weights.
+
+    The type counts: the same weights in another precision answer differently. The device does not.
+    """
+    digest = hashlib.sha256()
+    tensors: dict[str, Any] = dict(hf_model.named_parameters()) | dict(hf_model.named_buffers())
+    for name in sorted(tensors):
+        values = tensors[name].detach().flatten()
+        step = max(1, len(values) // _SAMPLES)
+        some = values[::step][: _SAMPLES + 1].to("cpu", torch.float64)
+        digest.update(f"{name} {tuple(tensors[name].shape)} {values.dtype}".encode())
+        digest.update(some.numpy().tobytes())
+    return digest.hexdigest()[:16]

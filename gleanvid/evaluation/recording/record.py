@@ -17,8 +17,8 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from gleanvid.compressors.base import Compressor
-from gleanvid.evaluation.bench.machine import describe_machine
-from gleanvid.evaluation.recording.layout import (
+from gleanvid.evaluation.provenance import describe_machine, describe_model
+from gleanvid.evaluation.recording.file_format import (
     KEY,
     STORED,
     SUFFIX,
@@ -26,7 +26,6 @@ from gleanvid.evaluation.recording.layout import (
     read_features,
     stored_features,
 )
-from gleanvid.evaluation.run.fingerprint import describe_model
 from gleanvid.models.base import ModelAdapter
 from gleanvid.models.encoded import ClipKey, Encoded
 from gleanvid.models.generation.sampling import Sampling

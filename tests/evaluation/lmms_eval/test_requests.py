@@ -2,7 +2,7 @@
 
 import pytest
 
-from gleanvid.evaluation.lmms_eval.chat import digest, video_and_text
+from gleanvid.evaluation.lmms_eval.requests import digest, video_and_text
 from gleanvid.types import VideoError
 
 
