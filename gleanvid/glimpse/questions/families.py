@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from gleanvid.glimpse.questions.evidence import (
+from gleanvid.glimpse.questions.common import (
     Evidence,
     evenly_cast,
     everything,

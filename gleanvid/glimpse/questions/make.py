@@ -17,7 +17,7 @@ from typing import Any, TypedDict
 import numpy as np
 
 from gleanvid.glimpse.questions.clips import FPS, ask_about, clip_name
-from gleanvid.glimpse.questions.evidence import EvidenceFacts
+from gleanvid.glimpse.questions.common import EvidenceFacts
 from gleanvid.glimpse.questions.lmms_eval_task import write_tasks
 from gleanvid.glimpse.questions.questions import Question, caption
 from gleanvid.glimpse.world.render import boxes, render

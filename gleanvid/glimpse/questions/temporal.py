@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from gleanvid.glimpse.questions.evidence import Evidence, everything
+from gleanvid.glimpse.questions.common import Evidence, everything
 from gleanvid.glimpse.questions.families import Family, Found
 from gleanvid.glimpse.questions.naming import invented, name, refer, say
 from gleanvid.glimpse.world.travel import STRAIGHT

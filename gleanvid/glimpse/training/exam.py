@@ -9,7 +9,7 @@ from functools import lru_cache
 from transformers import PreTrainedTokenizerFast
 
 from gleanvid.glimpse.questions.questions import FAMILIES2, questions
-from gleanvid.glimpse.training.packing import Batch, make_clip, pack
+from gleanvid.glimpse.training.batches import Batch, make_clip, pack
 from gleanvid.glimpse.world.scenes import sample_scene
 from gleanvid.glimpse.world.world import ClipSettings, stream
 

@@ -18,8 +18,8 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, layer_norm, linear, scaled_dot_product_attention
 from transformers import PreTrainedTokenizerFast, Qwen3VLForConditionalGeneration
 
-from gleanvid.glimpse.training.facts import HAPPENED, IGNORED, SEEN
-from gleanvid.glimpse.training.packing import Batch
+from gleanvid.glimpse.training.batches import Batch
+from gleanvid.glimpse.training.targets import HAPPENED, IGNORED, SEEN
 from gleanvid.glimpse.world.world import COLOURS, SHAPES
 
 _KINDS, _PASTS = tuple(SEEN.values()), tuple(HAPPENED.values())

@@ -28,13 +28,13 @@ from torch import Tensor
 from torch.utils.data import DataLoader
 from transformers import PreTrainedTokenizerFast
 
-from gleanvid.glimpse.training.batches import Batches, phase_of
+from gleanvid.glimpse.training.architecture import build_model, export
+from gleanvid.glimpse.training.batches import Batch
+from gleanvid.glimpse.training.curriculum import Batches, phase_of
 from gleanvid.glimpse.training.curve import Row, append_row
 from gleanvid.glimpse.training.exam import exam
-from gleanvid.glimpse.training.facts import HAPPENED, SEEN
 from gleanvid.glimpse.training.learner import Learner
-from gleanvid.glimpse.training.model import build_model, export
-from gleanvid.glimpse.training.packing import Batch
+from gleanvid.glimpse.training.targets import HAPPENED, SEEN
 from gleanvid.glimpse.training.tokenizer import build_tokenizer
 from gleanvid.glimpse.training.train_settings import Pace, TrainSettings, computes_bfloat16
 

@@ -12,7 +12,7 @@ from gleanvid.glimpse.questions.clips import ask_about
 from gleanvid.glimpse.questions.naming import name
 from gleanvid.glimpse.questions.questions import FAMILIES2, normalise, questions
 from gleanvid.glimpse.questions.temporal import FAMILIES
-from gleanvid.glimpse.training.facts import HAPPENED, IGNORED, SEEN, token_facts
+from gleanvid.glimpse.training.targets import HAPPENED, IGNORED, SEEN, token_facts
 from gleanvid.glimpse.world.camera import centre, hidden
 from gleanvid.glimpse.world.render import render
 from gleanvid.glimpse.world.scenes import sample_scene

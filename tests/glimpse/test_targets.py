@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gleanvid.glimpse.questions.clips import ask_about, evidence_mask
-from gleanvid.glimpse.training.facts import HAPPENED, IGNORED, SEEN, evidence_tokens, token_facts
+from gleanvid.glimpse.training.targets import HAPPENED, IGNORED, SEEN, evidence_tokens, token_facts
 from gleanvid.glimpse.world.render import render
 from gleanvid.glimpse.world.scenes import sample_scene
 from gleanvid.glimpse.world.world import CHANGES, COLOURS, SHAPES, ClipSettings

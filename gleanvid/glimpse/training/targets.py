@@ -15,7 +15,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from gleanvid.glimpse.questions.evidence import Evidence
+from gleanvid.glimpse.questions.common import Evidence
 from gleanvid.glimpse.world.camera import centre
 from gleanvid.glimpse.world.world import (
     BEHAVIOURS,
