@@ -4,7 +4,13 @@ import numpy as np
 import pytest
 
 from gleanvid.glimpse.questions.clips import ask_about, evidence_mask
-from gleanvid.glimpse.training.targets import HAPPENED, IGNORED, SEEN, evidence_tokens, token_facts
+from gleanvid.glimpse.training.targets import (
+    HAPPENED,
+    IGNORED,
+    SEEN,
+    evidence_tokens,
+    token_targets,
+)
 from gleanvid.glimpse.world.render import render
 from gleanvid.glimpse.world.scenes import sample_scene
 from gleanvid.glimpse.world.world import CHANGES, COLOURS, SHAPES, ClipSettings
@@ -18,7 +24,7 @@ EVENT, SPANS, CHANGE, GONE_SHAPE, GONE_COLOUR = (
 def told(index):
     scene = sample_scene(0, "train", index, SETTINGS)
     _, shares = render(scene)
-    seen, happened = token_facts(scene, shares)
+    seen, happened = token_targets(scene, shares)
     grid = (SETTINGS.num_units, 6, 8)
     return scene, seen.reshape(*grid, len(SEEN)), happened.reshape(*grid, len(HAPPENED))
 

@@ -8,10 +8,9 @@ import torch
 from safetensors.torch import load_file
 from transformers import AutoProcessor
 
-from gleanvid.glimpse.training.curriculum import Phase
+from gleanvid.glimpse.training.curriculum import Pace, Phase, TrainSettings, computes_bfloat16
 from gleanvid.glimpse.training.tokenizer import build_tokenizer
 from gleanvid.glimpse.training.train import Trainer
-from gleanvid.glimpse.training.train_settings import Pace, TrainSettings, computes_bfloat16
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -1,4 +1,4 @@
-"""From scenes to training batches, in the very layout the processor gives at inference.
+"""From scenes to training batches, in the layout that the processor gives at inference.
 
 Several questions about one clip share its tokens: the sequence is the video part of the prompt,
 then every question with its answer, blind to the others and at the positions it would have alone.
@@ -7,26 +7,27 @@ B clips, U units of two frames, P patches and N tokens per unit, S sequence leng
 
 from __future__ import annotations
 
+import io
 from collections import Counter
 from dataclasses import dataclass, fields, replace
 
 import numpy as np
 import torch
+from PIL import Image, ImageFilter
 from torch import Tensor
 from transformers import PreTrainedTokenizerFast
 
-from gleanvid.glimpse.questions.questions import PLAIN, Question, caption, questions
+from gleanvid.glimpse.questions.questions import Question, caption, questions
 from gleanvid.glimpse.training import tokenizer as words
 from gleanvid.glimpse.training.architecture import CELL, MERGE, PATCH, TEMPORAL
-from gleanvid.glimpse.training.augment import augment
-from gleanvid.glimpse.training.targets import IGNORED, evidence_tokens, token_facts
+from gleanvid.glimpse.training.targets import IGNORED, evidence_tokens, token_targets
 from gleanvid.glimpse.world.render import render
 from gleanvid.glimpse.world.scenes import sample_scene
-from gleanvid.glimpse.world.stories import STORIES
 from gleanvid.glimpse.world.world import ClipSettings, Scene, stream
 
-_CAPTIONED = 0.4  # share of clips that also get a caption
-WEIGHTS = {  # of an answer of these families beside one of another: the hard ones learn slowly
+_CAPTIONED = 0.4  # fraction of clips that also get a caption
+_CLEAN = 0.4  # fraction of clips that are not augmented
+WEIGHTS = {  # of answers of these families, 1 for the others: the hard ones learn slowly
     "caption": 0.3,
     "shape": 0.3,
     "count": 0.3,
@@ -41,7 +42,6 @@ WEIGHTS = {  # of an answer of these families beside one of another: the hard on
     "repeats": 2.0,
     "comparison": 2.0,
     "relation": 3.0,
-    **dict.fromkeys(STORIES, 2.0),
 }
 
 
@@ -54,7 +54,7 @@ class Clip:
     seconds: np.ndarray  # [U], of each unit
     questions: list[Question]
     evidence: np.ndarray  # bool [Q, U * N], of every question
-    seen: np.ndarray  # int64 [U * N, 5], see ``facts``
+    seen: np.ndarray  # int64 [U * N, 5], see ``targets``
     happened: np.ndarray  # int64 [U * N, 8]
 
 
@@ -96,32 +96,54 @@ def make_clip(
     settings: ClipSettings,
     worse: bool,
     limit: int,
-    families: tuple[str, ...] = (),
 ) -> Clip:
-    """The clip of (seed, split, index), with at most ``limit`` of its questions; with
-    ``families``, one of each of these instead."""
+    """Return the clip of (seed, split, index), with at most ``limit`` of its questions.
+
+    ``worse``: light, blur and JPEG of cameras and codecs may alter it.
+    """
     scene = sample_scene(seed, split, index, settings)
     frames, shares = render(scene, CELL)
-    rng = stream(seed, split, index, purpose=1, version=settings.version)
+    rng = stream(seed, split, index, purpose=1)
     if worse:
         frames = augment(frames, rng)
     step = float(np.exp(rng.uniform(np.log(0.03), np.log(1.2))))
     units = settings.num_units
     seconds = step * (np.arange(units) * TEMPORAL + (TEMPORAL - 1) / 2)
     grid = (units, settings.height // PATCH, settings.width // PATCH)
-    asked = one_of_each(scene, rng, families) if families else choose(scene, rng, limit)
-    facts = token_facts(scene, shares)
-    evidence = np.zeros((len(asked), len(facts[0])), dtype=bool)
+    asked = choose(scene, rng, limit)
+    targets = token_targets(scene, shares)
+    evidence = np.zeros((len(asked), len(targets[0])), dtype=bool)
     for row, question in zip(evidence, asked, strict=True):
         row[:] = evidence_tokens(shares, question.evidence)
-    return Clip(patchify(frames), grid, seconds, asked, evidence, *facts)
+    return Clip(patchify(frames), grid, seconds, asked, evidence, *targets)
+
+
+def augment(frames: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Return a worse copy of ``frames`` uint8 [F, H, W, 3], or the same ones."""
+    if rng.random() < _CLEAN:
+        return frames
+    light = rng.uniform(0.85, 1.12)
+    blur = rng.uniform(0.4, 1.1) if rng.random() < 0.35 else 0.0
+    quality = int(rng.integers(35, 95)) if rng.random() < 0.6 else 0
+    table = np.clip(np.arange(256) * light, 0, 255).astype(np.uint8)
+    return np.stack([_degraded(table[frame], blur, quality) for frame in frames])
+
+
+def _degraded(frame: np.ndarray, blur: float, quality: int) -> np.ndarray:
+    """Blur a frame and compress it as JPEG, each where its number is not 0."""
+    image = Image.fromarray(frame)
+    if blur:
+        image = image.filter(ImageFilter.GaussianBlur(blur))
+    if quality:
+        file = io.BytesIO()
+        image.save(file, "JPEG", quality=quality)
+        image = Image.open(file)
+    return np.asarray(image)
 
 
 def choose(scene: Scene, rng: np.random.Generator, limit: int) -> list[Question]:
-    """At most ``limit`` questions, of as many families as there are, and sometimes a caption."""
+    """Choose at most ``limit`` questions of many families, and sometimes a caption."""
     waiting = questions(scene, rng)
-    if scene.theme in STORIES:
-        waiting = _story_first(waiting)
     chosen: list[Question] = []
     if limit and rng.random() < _CAPTIONED:
         chosen.append(caption(scene))
@@ -133,22 +155,8 @@ def choose(scene: Scene, rng: np.random.Generator, limit: int) -> list[Question]
     return chosen
 
 
-def one_of_each(
-    scene: Scene, rng: np.random.Generator, families: tuple[str, ...]
-) -> list[Question]:
-    """The first question of each family."""
-    waiting = questions(scene, rng)
-    return [next(q for q in waiting if q.family == family) for family in families]
-
-
-def _story_first(waiting: list[Question]) -> list[Question]:
-    """All that is asked about the story, and one question of every other family."""
-    plain = {q.family: q for q in waiting if q.family in PLAIN}
-    return [q for q in waiting if q.family not in PLAIN] + list(plain.values())
-
-
 def patchify(frames: np.ndarray) -> np.ndarray:
-    """uint8 [2U, H, W, 3] to float32 [U * P, 3 * 2 * patch * patch], in the processor's order."""
+    """Cut uint8 [2U, H, W, 3] into the patches of the processor, float32 [U * P, C]."""
     count, height, width, _ = frames.shape
     pixels = (frames.astype(np.float32) / 255 - 0.5) / 0.5
     rows, columns = height // CELL, width // CELL
@@ -182,7 +190,7 @@ def pack(clips: list[Clip], tokenizer: PreTrainedTokenizerFast) -> Batch:
 
 
 def _asked(labels: Tensor) -> Tensor:
-    """int64 [Q, 2]: where the next token is the first of an answer."""
+    """Return int64 [Q, 2]: row and column of the token before each answer."""
     answer = labels != IGNORED
     return (answer[:, 1:] & ~answer[:, :-1]).nonzero()
 
@@ -190,7 +198,7 @@ def _asked(labels: Tensor) -> Tensor:
 def _row(
     clip: Clip, tokenizer: PreTrainedTokenizerFast
 ) -> tuple[list[int], list[int], list[int], list[float]]:
-    """ids, segments, labels and their weights of one clip with all its questions."""
+    """Return ids, segments, labels and weights of one clip with all its questions."""
     tokens = clip.grid[1] * clip.grid[2] // MERGE**2
     frame = words.VISION_START + words.VIDEO * tokens + words.VISION_END
     film = "".join(f"<{second:.1f} seconds>{frame}" for second in clip.seconds)

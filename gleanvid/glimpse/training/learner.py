@@ -2,12 +2,11 @@
 
 The vision tower predicts for every token what is there. Shapes and colours are predicted with the
 embeddings of their words, so that a word and the tokens it names lie in one space. A middle layer
-of the language model predicts what has happened at each token (``facts``).
+of the language model predicts what has happened at each token (``targets``).
 """
 
 from __future__ import annotations
 
-import math
 import types
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -85,15 +84,6 @@ class Learner(nn.Module):
             loss = loss + part * (_LEVEL_WEIGHT if level else 1.0)
             hits = hits if level else right
         return loss, hits
-
-    def crowding(self, tokens: Tensor) -> Tensor:
-        """How far tokens [M, D] are from using all directions alike: the log of the dimensions
-        there are over those in use (participation ratio of the energies, the mean's among them)."""
-        with torch.autocast(tokens.device.type, enabled=False):
-            own = tokens.float()
-            gram = own @ own.T if own.shape[0] < own.shape[1] else own.T @ own
-        used = 2 * gram.trace().log() - gram.square().sum().log()
-        return math.log(len(gram)) - used
 
     def past_loss(self, half_way: Tensor, happened: Tensor) -> tuple[Tensor, Tensor]:
         """The same for what has happened at each of the visual tokens [M, D]; accuracies [8]."""

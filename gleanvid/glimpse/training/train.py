@@ -30,17 +30,21 @@ from transformers import PreTrainedTokenizerFast
 
 from gleanvid.glimpse.training.architecture import build_model, export
 from gleanvid.glimpse.training.batches import Batch
-from gleanvid.glimpse.training.curriculum import Batches, phase_of
+from gleanvid.glimpse.training.curriculum import (
+    Batches,
+    Pace,
+    TrainSettings,
+    computes_bfloat16,
+    phase_of,
+)
 from gleanvid.glimpse.training.curve import Row, append_row
-from gleanvid.glimpse.training.exam import exam
 from gleanvid.glimpse.training.learner import Learner
 from gleanvid.glimpse.training.targets import HAPPENED, SEEN
 from gleanvid.glimpse.training.tokenizer import build_tokenizer
-from gleanvid.glimpse.training.train_settings import Pace, TrainSettings, computes_bfloat16
 
 log = logging.getLogger(__name__)
 _COLUMNS = ("minute", "step", "phase", "loss", "seen_loss", "past_loss", *SEEN)
-_COLUMNS += (*(f"past_{fact}" for fact in HAPPENED), "pointing_loss", "pointed", "crowding")
+_COLUMNS += (*(f"past_{fact}" for fact in HAPPENED), "pointing_loss", "pointed")
 
 
 class Trainer:
@@ -51,8 +55,8 @@ class Trainer:
         self.device = torch.device(pace.device)
         self.in_bfloat16 = settings.bfloat16 and computes_bfloat16(self.device)
         folder.mkdir(parents=True, exist_ok=True)
-        self.tokenizer = _tokenizer(folder, settings.version)
-        model = build_model(self.tokenizer, settings.seed, settings.version)
+        self.tokenizer = _tokenizer(folder)
+        model = build_model(self.tokenizer, settings.seed)
         self.learner = Learner(model, self.tokenizer).to(self.device)
         self.optimiser = torch.optim.AdamW(
             self.learner.parameters(),
@@ -70,7 +74,7 @@ class Trainer:
 
     def rate(self) -> float:
         """Learning rate: warm-up where a loss sets in, then flat, then down in a line."""
-        phase, since = phase_of(self.step, self.settings.version)
+        phase, since = phase_of(self.step)
         if phase.asked and not phase.first_asked:  # no loss is new
             since = self.step - self.settings.first_step
         warm = min(1.0, (since + 1) / self.settings.warm_up)
@@ -80,7 +84,7 @@ class Trainer:
     def batches(self, split: str, numbers: range, workers: int) -> Iterator[Batch]:
         """The batches of ``split`` with these numbers, rendered ahead by ``workers``."""
         own = self.settings
-        data = Batches(own.seed, split, own.token_budget, self.tokenizer, own.version)
+        data = Batches(own.seed, split, own.token_budget, self.tokenizer)
         loader: DataLoader[Any] = DataLoader(
             data,  # type: ignore[arg-type]
             batch_size=None,
@@ -106,7 +110,7 @@ class Trainer:
 
     def _losses(self, batch: Batch) -> tuple[Tensor, Row]:
         """What is minimised, and a row of ``loss.csv``."""
-        phase, settings = phase_of(self.step, self.settings.version)[0], self.settings
+        phase, settings = phase_of(self.step)[0], self.settings
         training_tower = phase.asked == 0 or self.step % settings.look_every == 0
         with torch.set_grad_enabled(training_tower):
             streams = self.learner.encode(batch)
@@ -114,36 +118,29 @@ class Trainer:
         answer_loss = past_loss = pointing_loss = pointed = torch.full((), torch.nan)
         past = torch.full((len(HAPPENED),), torch.nan)
         loss = seen_loss
-        crowding = torch.zeros(())
-        if settings.crowding_weight and training_tower:
-            crowding = self.learner.crowding(streams[0])
-            loss = loss + settings.crowding_weight * crowding
         if phase.asked:
             reading = self.learner.read(batch, streams)
             past_loss, past = self.learner.past_loss(reading.half_way, batch.happened)
             pointing_loss, pointed = self.learner.pointing_loss(reading, batch)
             answer_loss = reading.loss()
             loss = answer_loss + settings.seen_weight * seen_loss
-            loss = loss + settings.crowding_weight * crowding
             loss = loss + settings.past_weight * past_loss
             loss = loss + settings.pointing_weight * pointing_loss
         losses = (part.item() for part in (answer_loss, seen_loss, past_loss))
-        facts = (
-            *seen.tolist(),
-            *past.tolist(),
-            pointing_loss.item(),
-            pointed.item(),
-            crowding.item(),
-        )
+        facts = (*seen.tolist(), *past.tolist(), pointing_loss.item(), pointed.item())
         values = (self.minutes, self.step + 1, phase.name, *losses, *facts)
         return loss, dict(zip(_COLUMNS, values, strict=True))
 
     @torch.no_grad()
     def validate(self) -> dict[str, float]:
-        """Share of validation answers whose every token is the likeliest one, by family."""
+        """Return the fraction of right answers by family, over eight validation batches.
+
+        An answer is right if every token of it is the likeliest one.
+        """
         right: dict[str, list[float]] = defaultdict(list)
         self.learner.eval()
-        for batch in self._examined():
+        first = phase_of(self.step)[0].begins
+        for batch in self.batches("validation", range(first, first + 8), 0):
             batch = batch.to(self.device)
             with self._autocast():
                 reading = self.learner.read(batch, self.learner.encode(batch))
@@ -154,13 +151,6 @@ class Trainer:
         self.learner.train()
         shares = {family: sum(hits) / len(hits) for family, hits in sorted(right.items())}
         return {"mean of families": sum(shares.values()) / len(shares)} | shares
-
-    def _examined(self) -> Iterator[Batch]:
-        """Eight batches of the phase; in version 2 as many questions of each family."""
-        if self.settings.version == 2:
-            return exam(self.settings.seed, self.pace.examined, self.tokenizer)
-        first = phase_of(self.step)[0].begins
-        return self.batches("validation", range(first, first + 8), 0)
 
     def _autocast(self) -> torch.autocast:
         return torch.autocast(self.device.type, torch.bfloat16, enabled=self.in_bfloat16)
@@ -198,10 +188,7 @@ class Trainer:
             row = self.advance(batch.to(self.device))
             if self.step % 10 == 0:
                 append_row(self.folder / "loss.csv", row)
-            if (
-                phase_of(self.step, self.settings.version)[0].asked
-                and self.step % self.pace.validate_every == 0
-            ):
+            if phase_of(self.step)[0].asked and self.step % self.pace.validate_every == 0:
                 self._note_accuracy()
             if self.step % self.pace.save_every == 0:
                 self.save()
@@ -216,11 +203,11 @@ class Trainer:
             log.info("step %d: %s %.3f", self.step, family, accuracy)
 
 
-def _tokenizer(folder: Path, version: int) -> PreTrainedTokenizerFast:
-    """That of the run where it has begun, whatever the world's sentences have become since."""
+def _tokenizer(folder: Path) -> PreTrainedTokenizerFast:
+    """Return the tokenizer of a run that has begun, else a new one."""
     if (folder / "checkpoint.pt").exists():
         return PreTrainedTokenizerFast.from_pretrained(folder / "model")
-    return build_tokenizer(version)
+    return build_tokenizer()
 
 
 def main() -> None:
