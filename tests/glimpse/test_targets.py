@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gleanvid.glimpse.questions.clips import ask_about, evidence_mask
+from gleanvid.glimpse.questions.clips import ask_about, evidence_by_thing
 from gleanvid.glimpse.training.targets import (
     HAPPENED,
     IGNORED,
@@ -111,7 +111,8 @@ def test_evidence_is_the_benchmark_s_save_for_what_shows_in_one_frame_alone():
         _, shares = render(sample_scene(0, "train", index, SETTINGS))
         for question in ask_about(0, "train", index, SETTINGS):
             mine = evidence_tokens(shares, question.evidence)
-            mask = evidence_mask(0, "train", index, SETTINGS, question, grid).numpy()
+            parts = evidence_by_thing(0, "train", index, SETTINGS, question, grid)
+            mask = parts.any(0).numpy()
             assert not (mine & ~mask).any()
             told_tokens, true_tokens = told_tokens + mine.sum(), true_tokens + mask.sum()
     assert told_tokens > 0.8 * true_tokens

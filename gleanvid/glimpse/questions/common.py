@@ -1,18 +1,20 @@
-"""Where an answer is to be seen, and which things of a scene may be asked about."""
+"""What the families of questions share: names of things, options, and where an answer shows."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypedDict
 
-from gleanvid.glimpse.world.world import Scene, Thing
+import numpy as np
+
+from gleanvid.glimpse.world.world import COLOURS, SHAPES, Scene, Thing
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """Where the answer is to be seen: a thing of the scene, from ``start`` to ``end`` in [0, 1]."""
+    """Where an answer shows: a thing of the scene, from ``start`` to ``end`` in [0, 1]."""
 
     thing: int
     start: float
@@ -28,26 +30,26 @@ class EvidenceFacts(TypedDict):
 
 
 def stable(scene: Scene) -> list[tuple[int, Thing]]:
-    """Things that no cut changes, with their numbers."""
+    """Return the things that no cut changes, with their numbers."""
     change = scene.change
     changed = () if change is None else (change.before, change.after)
     return [(k, thing) for k, thing in enumerate(scene.things) if k not in changed]
 
 
 def evenly_cast(scene: Scene, theme: str) -> list[tuple[int, Thing]]:
-    """Things whose behaviour was drawn evenly: the first of the theme, and all of a medley."""
+    """Return the things whose behaviour was drawn evenly: the first, or all of a medley."""
     if scene.theme == "medley":
         return list(enumerate(scene.things))
     return [(0, scene.things[0])] if scene.theme == theme else []
 
 
 def whole(thing: Thing, k: int) -> tuple[Evidence, ...]:
-    """The thing for as long as it is there."""
+    """Return the thing for as long as it is there."""
     return (Evidence(k, thing.appears, thing.ends),)
 
 
 def everything(scene: Scene) -> tuple[Evidence, ...]:
-    """All things for as long as they are there."""
+    """Return all things for as long as they are there."""
     return tuple(Evidence(k, t.appears, t.ends) for k, t in enumerate(scene.things))
 
 
@@ -60,3 +62,45 @@ def touches_another(scene: Scene, asked: Sequence[int]) -> bool:
         for time in scene.times()
         for one, other in pairs
     )
+
+
+def name(thing: Thing) -> str:
+    """Return the name of a thing, such as "red circle"."""
+    return f"{thing.colour} {thing.shape}"
+
+
+def refer(rng: np.random.Generator, thing: Thing) -> str:
+    """Draw one of the names that only this thing of its scene has."""
+    if thing.behaviour == "turns":
+        return f"{thing.colour} object"
+    return say(rng, thing.shape, f"{thing.colour} object", name(thing))
+
+
+def say(rng: np.random.Generator, *wordings: str) -> str:
+    """Draw one of the wordings."""
+    return wordings[rng.integers(len(wordings))]
+
+
+def others_and(
+    rng: np.random.Generator, names: Sequence[str] | Mapping[str, object], answer: str
+) -> list[str]:
+    """Return the answer and three of the other names."""
+    rest = [item for item in names if item != answer]
+    return [answer, *(str(item) for item in rng.permutation(rest)[:3])]
+
+
+def names_and(
+    scene: Scene, rng: np.random.Generator, thing: Thing, but: Thing | None = None
+) -> list[str]:
+    """Return the thing's name and three others, those of the scene first; no two share a word."""
+    others = [name(other) for other in scene.things if other is not thing and other is not but]
+    return [name(thing), *[*others, *invented(scene, rng)][:3]]
+
+
+def invented(scene: Scene, rng: np.random.Generator) -> list[str]:
+    """Invent names of things that share no word with one another or with the scene."""
+    shapes = [s for s in rng.permutation(SHAPES) if s not in {t.shape for t in scene.things}]
+    colours = [
+        c for c in rng.permutation(list(COLOURS)) if c not in {t.colour for t in scene.things}
+    ]
+    return [f"{colour} {shape}" for colour, shape in zip(colours, shapes, strict=False)]

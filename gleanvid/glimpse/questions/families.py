@@ -14,11 +14,15 @@ from gleanvid.glimpse.questions.common import (
     Evidence,
     evenly_cast,
     everything,
+    name,
+    names_and,
+    others_and,
+    refer,
+    say,
     stable,
     touches_another,
     whole,
 )
-from gleanvid.glimpse.questions.naming import name, names_and, others_and, refer, say
 from gleanvid.glimpse.world.camera import centre, off_course
 from gleanvid.glimpse.world.casting import UNITS_TO_COUNT
 from gleanvid.glimpse.world.world import CHANGES, COLOURS, DIRECTIONS, ROUND, SHAPES, Scene, Thing

@@ -12,8 +12,8 @@ import re
 
 import numpy as np
 
+from gleanvid.glimpse.questions.common import name
 from gleanvid.glimpse.questions.families import PLACES, SIDES
-from gleanvid.glimpse.questions.naming import name
 from gleanvid.glimpse.questions.questions import Question
 from gleanvid.glimpse.world.camera import centre, hidden, radius
 from gleanvid.glimpse.world.world import COLOURS, SHAPES, Scene, Thing

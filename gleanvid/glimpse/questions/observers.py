@@ -20,8 +20,8 @@ import torch
 from torch import Tensor, nn
 
 from gleanvid.glimpse.questions.baselines import KEPT, VIEWS, Baseline, read, table, write
+from gleanvid.glimpse.questions.common import name
 from gleanvid.glimpse.questions.glances import glances
-from gleanvid.glimpse.questions.naming import name
 from gleanvid.glimpse.questions.questions import FAMILIES2, Question, questions
 from gleanvid.glimpse.world.scenes import sample_scene
 from gleanvid.glimpse.world.world import ClipSettings, Scene, stream

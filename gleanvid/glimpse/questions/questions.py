@@ -10,9 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from gleanvid.glimpse.questions import families, temporal
-from gleanvid.glimpse.questions.common import Evidence, everything
+from gleanvid.glimpse.questions.common import Evidence, everything, name
 from gleanvid.glimpse.questions.families import Family
-from gleanvid.glimpse.questions.naming import name
 from gleanvid.glimpse.world.stories import STORIES
 from gleanvid.glimpse.world.world import CHANGES, COLOURS, DIRECTIONS, SHAPES, Scene
 

@@ -10,9 +10,8 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from gleanvid.glimpse.questions.common import Evidence, everything
+from gleanvid.glimpse.questions.common import Evidence, everything, invented, name, refer, say
 from gleanvid.glimpse.questions.families import Family, Found
-from gleanvid.glimpse.questions.naming import invented, name, refer, say
 from gleanvid.glimpse.world.travel import STRAIGHT
 from gleanvid.glimpse.world.world import Scene
 

@@ -1,10 +1,10 @@
-"""The Glimpse world: what a clip shows, as data. Nothing is drawn here.
+"""The Glimpse world: what a clip shows, as data. Nothing is rendered here.
 
 A scene is a function of (seed, split, index) and of :class:`ClipSettings` alone; splits and
 versions use disjoint random streams. Time runs from 0 to 1. What happens at a moment happens on
 the border of a temporal unit (two frames), so that an event of one unit is one unit of a model, no
-more and no less. This module knows no pixels and no questions; ``casting`` draws scenes by lot,
-``casting2`` those of version 2.
+more and no less. This module knows no pixels and no questions; ``scenes``
+draws scenes.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ class Thing:
     repeats: int = 0  # blinks or bounces
 
     def centre(self, time: float) -> tuple[float, float]:
-        """(x, y) in px at ``time`` in [0, 1]: what ``numpy.interp`` gives, and sooner."""
+        """Return (x, y) in px at ``time`` in [0, 1], as ``numpy.interp`` does but faster."""
         time = float(time)
         if time > self.path[0][0]:
             for (start, x, y), (end, next_x, next_y) in pairwise(self.path):
