@@ -41,6 +41,7 @@ MODELS = (  # rooms of gleanvid/models from the top down: a room imports from th
     ("cost",),
     ("encoded", "frames", "geometry"),
 )
+GLIMPSE = ("world", "questions", "training")  # a room imports from itself and those before it
 LIGHT = {"gradio", "plotly", "av", "cv2", "decord", "matplotlib", "PIL"}
 
 
@@ -128,6 +129,16 @@ def test_rooms_of_models_import_downwards():
                 other = room_of_models(name)
                 below = rank[room] < rank[other] or room == other
                 assert below, f"{module} may not import {name}"
+
+
+@pytest.mark.parametrize("room", GLIMPSE)
+def test_rooms_of_glimpse_import_downwards(room):
+    above = GLIMPSE[GLIMPSE.index(room) + 1 :]
+    for path in (ROOT / "gleanvid/glimpse" / room).glob("*.py"):
+        rooms = {
+            name.split(".")[2] for name in imports(path) if name.startswith("gleanvid.glimpse.")
+        }
+        assert not rooms & {*above}, path
 
 
 def may_import(room, target):
