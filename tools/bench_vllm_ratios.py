@@ -1,6 +1,6 @@
 """``gleanvid bench serve`` against servers of the built-in model, one for each share of tokens.
 
-``python -m tests.serving.vllm.bench_shares --out FOLDER`` in the environment of ``make test-vllm``.
+``python -m tools.bench_vllm_ratios --out FOLDER`` in the environment of ``make test-vllm``.
 Servers and client have one thread each. What the folder holds of an earlier run is replaced.
 
 The servers start ahead of all measuring, two at a time, because that takes longer than measuring;
@@ -21,7 +21,7 @@ from gleanvid.cli import main as gleanvid
 from gleanvid.evaluation.bench import bench_pauses, bench_serve
 from gleanvid.evaluation.bench.machine import describe_machine
 from tests.serving.vllm import running
-from tests.serving.vllm.environment import VLLM
+from tools.vllm_environment import VLLM
 
 CLIPS = [str(running.CLIPS / f"{name}.mp4") for name in ("glimpse_1", "glimpse_2", "city", "bunny")]
 PAUSES_OF = (0.0, 0.75)  # rates whose running answers are watched

@@ -65,7 +65,7 @@ def build(folder: Path, project: Path) -> str | None:
 
 
 def main() -> int:
-    folder, project = Path(sys.argv[1]), Path(__file__).resolve().parents[3]
+    folder, project = Path(sys.argv[1]), Path(__file__).resolve().parents[1]
     built, asked = folder / "built", (Path(__file__), project / "pyproject.toml")
     if built.exists() and all(file.stat().st_mtime < built.stat().st_mtime for file in asked):
         return 0
