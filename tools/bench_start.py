@@ -47,7 +47,7 @@ def run(words: list[str]) -> float:
 
 
 def serve() -> tuple[float, float]:
-    """Return seconds until ``python app.py`` prints its first line, and until it serves the page."""
+    """Return seconds until ``app.py`` prints its first line, and until it serves the page."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
