@@ -48,13 +48,6 @@ def thing_named(scene, named):
     return next((thing for thing in scene.things if name(thing) == named), None)
 
 
-def test_a_clip_is_a_function_of_seed_split_number_and_version():
-    again = sample_scene(0, "train", 3, SETTINGS)
-    assert again == all_scenes()[3] and np.array_equal(render(again)[0], render(all_scenes()[3])[0])
-    first, second = (stream(0, "test", 1, version=v).integers(2**62) for v in (1, 2))
-    assert first != second
-
-
 def test_all_stories_are_told_and_all_families_asked():
     assert {scene.theme for scene in all_scenes()} >= set(STORIES)
     assert {question.family for _, question in all_asked()} == set(FAMILIES2)

@@ -29,7 +29,7 @@ class EvidenceFacts(TypedDict):
     end_s: float
 
 
-def stable(scene: Scene) -> list[tuple[int, Thing]]:
+def unchanged(scene: Scene) -> list[tuple[int, Thing]]:
     """Return the things that no cut changes, with their numbers."""
     change = scene.change
     changed = () if change is None else (change.before, change.after)
@@ -43,12 +43,12 @@ def evenly_cast(scene: Scene, theme: str) -> list[tuple[int, Thing]]:
     return [(0, scene.things[0])] if scene.theme == theme else []
 
 
-def whole(thing: Thing, k: int) -> tuple[Evidence, ...]:
+def lifetime(thing: Thing, k: int) -> tuple[Evidence, ...]:
     """Return the thing for as long as it is there."""
     return (Evidence(k, thing.appears, thing.ends),)
 
 
-def everything(scene: Scene) -> tuple[Evidence, ...]:
+def lifetimes(scene: Scene) -> tuple[Evidence, ...]:
     """Return all things for as long as they are there."""
     return tuple(Evidence(k, t.appears, t.ends) for k, t in enumerate(scene.things))
 
@@ -69,19 +69,19 @@ def name(thing: Thing) -> str:
     return f"{thing.colour} {thing.shape}"
 
 
-def refer(rng: np.random.Generator, thing: Thing) -> str:
+def refer_to(rng: np.random.Generator, thing: Thing) -> str:
     """Draw one of the names that only this thing of its scene has."""
     if thing.behaviour == "turns":
         return f"{thing.colour} object"
-    return say(rng, thing.shape, f"{thing.colour} object", name(thing))
+    return draw(rng, thing.shape, f"{thing.colour} object", name(thing))
 
 
-def say(rng: np.random.Generator, *wordings: str) -> str:
+def draw(rng: np.random.Generator, *wordings: str) -> str:
     """Draw one of the wordings."""
     return wordings[rng.integers(len(wordings))]
 
 
-def others_and(
+def options_for(
     rng: np.random.Generator, names: Sequence[str] | Mapping[str, object], answer: str
 ) -> list[str]:
     """Return the answer and three of the other names."""
@@ -89,15 +89,15 @@ def others_and(
     return [answer, *(str(item) for item in rng.permutation(rest)[:3])]
 
 
-def names_and(
+def name_options(
     scene: Scene, rng: np.random.Generator, thing: Thing, but: Thing | None = None
 ) -> list[str]:
     """Return the thing's name and three others, those of the scene first; no two share a word."""
     others = [name(other) for other in scene.things if other is not thing and other is not but]
-    return [name(thing), *[*others, *invented(scene, rng)][:3]]
+    return [name(thing), *[*others, *invent_names(scene, rng)][:3]]
 
 
-def invented(scene: Scene, rng: np.random.Generator) -> list[str]:
+def invent_names(scene: Scene, rng: np.random.Generator) -> list[str]:
     """Invent names of things that share no word with one another or with the scene."""
     shapes = [s for s in rng.permutation(SHAPES) if s not in {t.shape for t in scene.things}]
     colours = [

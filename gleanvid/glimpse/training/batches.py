@@ -1,7 +1,8 @@
 """From scenes to training batches, in the layout that the processor gives at inference.
 
 Several questions about one clip share its tokens: the sequence is the video part of the prompt,
-then every question with its answer, blind to the others and at the positions it would have alone.
+then every question with its answer, which does not see the others and has the positions that it
+would have alone.
 B clips, U units of two frames, P patches and N tokens per unit, S sequence length.
 """
 
@@ -47,7 +48,7 @@ WEIGHTS = {  # of answers of these families, 1 for the others: the hard ones lea
 
 @dataclass(frozen=True)
 class Clip:
-    """One rendered clip, its questions, and what stands at each token."""
+    """One rendered clip, its questions, and the targets of each token."""
 
     patches: np.ndarray  # float32 [U * P, C]
     grid: tuple[int, int, int]  # units, rows and columns of patches
@@ -60,7 +61,7 @@ class Clip:
 
 @dataclass(frozen=True)
 class Batch:
-    """Clips of one grid. ``segments``: -1 padding, 0 video, q >= 1 the q-th question."""
+    """Clips of one grid; ``segments``: -1 padding, 0 video, q >= 1 the q-th question."""
 
     patches: Tensor  # [B * U * P, C]
     grid_thw: Tensor  # [B, 3]
@@ -75,13 +76,16 @@ class Batch:
     questions: list[list[Question]]
 
     def to(self, device: torch.device) -> Batch:
-        """The same batch with every tensor on ``device``."""
+        """Return the batch with every tensor on ``device``."""
         tensors = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "questions"}
         moved = {name: tensor.to(device, non_blocking=True) for name, tensor in tensors.items()}
         return replace(self, **moved)
 
     def mask(self) -> Tensor:
-        """bool [B, 1, S, S]: causal, question-blind, and never empty."""
+        """Return the attention mask, bool [B, 1, S, S].
+
+        It is causal, hides questions from each other, and no row is empty.
+        """
         length = self.ids.shape[1]
         rows, columns = self.segments[:, :, None], self.segments[:, None, :]
         causal = torch.ones(length, length, dtype=torch.bool, device=rows.device).tril()
@@ -166,7 +170,7 @@ def patchify(frames: np.ndarray) -> np.ndarray:
 
 
 def pack(clips: list[Clip], tokenizer: PreTrainedTokenizerFast) -> Batch:
-    """Pad clips of one grid to one batch."""
+    """Pack clips of one grid into a batch, padded to the longest."""
     rows = [_row(clip, tokenizer) for clip in clips]
     length = max(len(row[0]) for row in rows)
     filling = (tokenizer.pad_token_id, -1, IGNORED, 0.0)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-_FACTS = {  # columns of loss.csv that are drawn
+_LABELS = {  # columns of loss.csv that are drawn
     "shape": "shape",
     "motion": "motion",
     "column": "place (column)",
@@ -49,12 +49,10 @@ def draw(folder: Path, picture: Path) -> None:
     losses = _column(rows, "loss")
     left.plot(minutes, losses, color="black", alpha=0.2)
     left.plot(minutes, _smooth(losses), color="black", label="loss (nats)")
-    for column, fact in _FACTS.items():
+    for column, label in _LABELS.items():
         smooth = _smooth(_column(rows, column))
-        left.plot(minutes, smooth, label=fact)
-    left.set(
-        xlabel="minutes of training", ylabel="loss; share of tokens told right", ylim=(0, 1.05)
-    )
+        left.plot(minutes, smooth, label=label)
+    left.set(xlabel="minutes of training", ylabel="loss; token accuracy", ylim=(0, 1.05))
     families: dict[str, list[tuple[float, float]]] = defaultdict(list)
     for row in _read(folder / "accuracy.csv"):
         families[row["family"]].append((float(row["minute"]), float(row["accuracy"])))

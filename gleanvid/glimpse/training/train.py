@@ -1,13 +1,12 @@
-"""Trains the built-in model.
+"""Train the built-in model.
 
 ``python -m gleanvid.glimpse.training.train --out FOLDER --steps 6000``.
 
-A curriculum: first the vision tower alone learns what is at every token; then the model answers
-questions about ever longer clips and learns what has happened, the first loss kept. No visual
-token is ever dropped in training. A batch is a function of the seed and its step alone, so a run
-on one machine can be repeated; workers render ahead. The rate falls over the last part of the
-steps: a finished run goes on from ``checkpoint.pt`` with a larger ``--steps``, and one that has to
-end early with a smaller one.
+First the vision tower alone learns what is at every token; then the model also answers questions
+about ever longer clips and learns what has happened. No visual token is dropped in training. A
+batch is a function of the seed and its step alone, so a run on one machine can be repeated; workers
+render ahead. The learning rate falls over the last part of the steps: a finished run continues from
+``checkpoint.pt`` with a larger ``--steps``, and one that must end early with a smaller one.
 """
 
 from __future__ import annotations
@@ -48,7 +47,7 @@ _COLUMNS += (*(f"past_{fact}" for fact in HAPPENED), "pointing_loss", "pointed")
 
 
 class Trainer:
-    """One run: model, optimiser, and how far it has come."""
+    """A training run: model, optimiser and progress."""
 
     def __init__(self, settings: TrainSettings, pace: Pace, folder: Path) -> None:
         self.settings, self.pace, self.folder = settings, pace, folder
@@ -68,21 +67,21 @@ class Trainer:
         if settings.start_from:
             weights = load_file(Path(settings.start_from) / "model.safetensors", str(self.device))
             own = self.learner.model
-            own.load_state_dict(weights, strict=False)  # tied weights are stored once
+            own.load_state_dict(weights, strict=False)  # strict=False: tied weights are stored once
         if (folder / "checkpoint.pt").exists():
             self._restore()
 
     def rate(self) -> float:
-        """Learning rate: warm-up where a loss sets in, then flat, then down in a line."""
+        """Return the learning rate: warm-up when a loss starts, constant, then linear to 0."""
         phase, since = phase_of(self.step)
-        if phase.asked and not phase.first_asked:  # no loss is new
+        if phase.asked and not phase.first_asked:  # no new loss in this phase
             since = self.step - self.settings.first_step
         warm = min(1.0, (since + 1) / self.settings.warm_up)
         left = (self.pace.steps - self.step) / max(1.0, self.pace.cooling * self.pace.steps)
         return self.settings.learning_rate * warm * min(1.0, max(0.0, left))
 
     def batches(self, split: str, numbers: range, workers: int) -> Iterator[Batch]:
-        """The batches of ``split`` with these numbers, rendered ahead by ``workers``."""
+        """Yield the batches of ``split`` with these numbers, rendered ahead by ``workers``."""
         own = self.settings
         data = Batches(own.seed, split, own.token_budget, self.tokenizer)
         loader: DataLoader[Any] = DataLoader(
@@ -95,7 +94,7 @@ class Trainer:
         yield from loader
 
     def advance(self, batch: Batch) -> Row:
-        """One optimiser step; returns what the log shows."""
+        """Do one optimiser step; return a row of ``loss.csv``."""
         for group in self.optimiser.param_groups:
             group["lr"] = self.rate()
         with self._autocast():
@@ -109,7 +108,7 @@ class Trainer:
         return row
 
     def _losses(self, batch: Batch) -> tuple[Tensor, Row]:
-        """What is minimised, and a row of ``loss.csv``."""
+        """Return the loss of a batch, and a row of ``loss.csv``."""
         phase, settings = phase_of(self.step)[0], self.settings
         training_tower = phase.asked == 0 or self.step % settings.look_every == 0
         with torch.set_grad_enabled(training_tower):
@@ -127,8 +126,8 @@ class Trainer:
             loss = loss + settings.past_weight * past_loss
             loss = loss + settings.pointing_weight * pointing_loss
         losses = (part.item() for part in (answer_loss, seen_loss, past_loss))
-        facts = (*seen.tolist(), *past.tolist(), pointing_loss.item(), pointed.item())
-        values = (self.minutes, self.step + 1, phase.name, *losses, *facts)
+        parts = (*seen.tolist(), *past.tolist(), pointing_loss.item(), pointed.item())
+        values = (self.minutes, self.step + 1, phase.name, *losses, *parts)
         return loss, dict(zip(_COLUMNS, values, strict=True))
 
     @torch.no_grad()
@@ -156,7 +155,7 @@ class Trainer:
         return torch.autocast(self.device.type, torch.bfloat16, enabled=self.in_bfloat16)
 
     def save(self) -> None:
-        """Checkpoint and model directory; a killed write leaves the old checkpoint standing."""
+        """Write checkpoint and model directory; the old checkpoint survives a killed write."""
         state = {
             "settings": dataclasses.asdict(self.settings),
             "learner": self.learner.state_dict(),
@@ -181,7 +180,7 @@ class Trainer:
         self.step, self.clips, self.minutes = state["counts"]
 
     def run(self) -> None:
-        """Train until the steps are done, logging, validating and saving on the way."""
+        """Train until ``pace.steps``; log, validate and save on the way."""
         began, before = time.monotonic(), self.minutes
         for batch in self.batches("train", range(self.step, self.pace.steps), self.pace.workers):
             self.minutes = before + (time.monotonic() - began) / 60
@@ -220,13 +219,13 @@ def main() -> None:
                 name = "--" + field.name.replace("_", "-")
                 parser.add_argument(name, type=type(field.default), default=field.default)
     parser.add_argument("--threads", type=int, default=2)
-    given = vars(parser.parse_args())
+    options = vars(parser.parse_args())
     logging.basicConfig(level=logging.INFO, format="%(message)s")
-    torch.set_num_threads(given.pop("threads"))
-    folder = given.pop("out")
+    torch.set_num_threads(options.pop("threads"))
+    folder = options.pop("out")
     names = {field.name for field in dataclasses.fields(Pace)}
-    pace = Pace(**{name: given.pop(name) for name in names})
-    Trainer(TrainSettings(**given), pace, folder).run()
+    pace = Pace(**{name: options.pop(name) for name in names})
+    Trainer(TrainSettings(**options), pace, folder).run()
 
 
 if __name__ == "__main__":

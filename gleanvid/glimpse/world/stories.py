@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gleanvid.glimpse.world.acting import Rng, on_border, placed
+from gleanvid.glimpse.world.acting import Rng, draw_border, place_thing
 from gleanvid.glimpse.world.casting import draw_appearances
 from gleanvid.glimpse.world.touching import set_in_motion, undisturbed
 from gleanvid.glimpse.world.travel import overlap, there_and_back, turning
@@ -20,10 +20,10 @@ from gleanvid.glimpse.world.world import ALWAYS, ClipSettings, Thing
 
 MOST_IN_ALL = 5
 _APART = 0.75  # least distance between two centres, in sums of radii
-_STAYS = (0.14, 0.25, 0.38, 0.56)  # of the clip, where it is asked for how long
-_VISITS = 6  # where it is asked how many there are in all
-_PACES = (1.0, 1.9, 3.6)  # of the slowest, where it is asked how fast
-_LINES = 10  # tries at a line that does not cross the others
+_STAYS = (0.14, 0.25, 0.38, 0.56)  # of the clip: lengths of stay in "duration"
+_VISITS = 6  # in "total"
+_PACES = (1.0, 1.9, 3.6)  # relative to the slowest, in "speed"
+_LINES = 10  # tries for a line that does not cross the others
 _TRIES = 120
 _SLOWEST = (0.8, 1.2)  # px a frame
 
@@ -63,7 +63,7 @@ def _sequence(rng: Rng, settings: ClipSettings) -> StoryCast:
 
 
 def _duration(rng: Rng, settings: ClipSettings) -> StoryCast:
-    """Four things, each there for another while."""
+    """Four things, each visible for a different time."""
     units = settings.num_units
     stays = [max(k + 1, round(share * units)) for k, share in enumerate(_STAYS)]
     starts = [int(rng.integers(0, units - stay + 1)) for stay in stays]
@@ -74,14 +74,14 @@ def _duration(rng: Rng, settings: ClipSettings) -> StoryCast:
 def _replaced(rng: Rng, settings: ClipSettings) -> StoryCast:
     """One thing goes at a cut, another comes, two stay."""
     units = settings.num_units
-    cut = on_border(rng, 0.3, 0.7, units)
+    cut = draw_border(rng, 0.3, 0.7, units)
     at = round(cut * units)
     things = _visiting(rng, settings, [((0, at),), ((at, units),), ((0, units),), ((0, units),)])
     return StoryCast(things, cut)
 
 
 def _total(rng: Rng, settings: ClipSettings) -> StoryCast:
-    """Two to five things in as many visits each time, never two at once; most come again."""
+    """Two to five things in ``_VISITS`` visits, never two at once; most come again."""
     units, visits = settings.num_units, min(_VISITS, settings.num_units)
     count = int(rng.integers(2, MOST_IN_ALL + 1))
     while True:
@@ -121,7 +121,7 @@ def _speed(rng: Rng, settings: ClipSettings) -> StoryCast:
     paces = [slowest * pace for pace in _PACES] + [0.0]
     for pace, (shape, colour, size) in zip(paces, draw_appearances(rng), strict=False):
         look = (shape, colour, "medium" if size == "large" else size)
-        tries = [placed(rng, settings, look, "stands", things, _APART) for _ in range(_LINES)]
+        tries = [place_thing(rng, settings, look, "stands", things, _APART) for _ in range(_LINES)]
         if pace:
             tries = [there_and_back(rng, settings, thing, pace) for thing in tries]
         things.append(min(tries, key=lambda thing: overlap(thing, things)))
@@ -131,10 +131,10 @@ def _speed(rng: Rng, settings: ClipSettings) -> StoryCast:
 def _turn(rng: Rng, settings: ClipSettings) -> StoryCast:
     """One thing goes one way, then another; up to two others stand or go straight."""
     first, *rest = draw_appearances(rng)
-    things = [turning(rng, settings, placed(rng, settings, first, "stands", [], 0.0))]
+    things = [turning(rng, settings, place_thing(rng, settings, first, "stands", [], 0.0))]
     for appearance in rest[: rng.integers(0, 3)]:
         doing = str(rng.choice(["stands", "moves"]))
-        things.append(placed(rng, settings, appearance, doing, things, _APART))
+        things.append(place_thing(rng, settings, appearance, doing, things, _APART))
     return StoryCast(tuple(things))
 
 
@@ -142,9 +142,9 @@ def _cause(rng: Rng, settings: ClipSettings) -> StoryCast:
     """One thing sets another in motion; a third touches it too, to no effect; a fourth stands."""
     looks = [(shape, colour, "small") for shape, colour, _ in draw_appearances(rng)]
     for _ in range(_TRIES):
-        mates = [placed(rng, settings, look, "stands", [], 0.0) for look in looks[:3]]
+        mates = [place_thing(rng, settings, look, "stands", [], 0.0) for look in looks[:3]]
         things = list(set_in_motion(rng, settings, *mates))
-        things.append(placed(rng, settings, looks[3], "stands", things, 1.2))
+        things.append(place_thing(rng, settings, looks[3], "stands", things, 1.2))
         if undisturbed(*things):
             break
     return StoryCast(tuple(things))
@@ -153,10 +153,10 @@ def _cause(rng: Rng, settings: ClipSettings) -> StoryCast:
 def _visiting(
     rng: Rng, settings: ClipSettings, spans: Sequence[Sequence[tuple[int, int]]]
 ) -> tuple[Thing, ...]:
-    """Standing things, there in the spans (units) given for each."""
+    """Place standing things, each visible in its ``spans`` (units)."""
     things: list[Thing] = []
     for own, appearance in zip(spans, draw_appearances(rng), strict=False):
-        thing = placed(rng, settings, appearance, "stands", things, _APART)
+        thing = place_thing(rng, settings, appearance, "stands", things, _APART)
         times = tuple((start / settings.num_units, end / settings.num_units) for start, end in own)
         things.append(thing if times == ALWAYS else replace(thing, behaviour="visits", spans=times))
     return tuple(things)
