@@ -5,10 +5,10 @@ import pytest
 import torch
 
 from gleanvid.glimpse.questions.questions import questions
-from gleanvid.glimpse.training.facts import IGNORED
+from gleanvid.glimpse.training.architecture import build_model, build_processor
+from gleanvid.glimpse.training.batches import WEIGHTS, choose, make_clip, pack
 from gleanvid.glimpse.training.learner import Learner
-from gleanvid.glimpse.training.model import build_model, build_processor
-from gleanvid.glimpse.training.packing import WEIGHTS, choose, make_clip, pack
+from gleanvid.glimpse.training.targets import IGNORED
 from gleanvid.glimpse.training.tokenizer import build_tokenizer
 from gleanvid.glimpse.world.render import render
 from gleanvid.glimpse.world.scenes import sample_scene

@@ -1,6 +1,6 @@
 """``gleanvid bench serve`` against servers of the built-in model, one for each retention ratio.
 
-``python -m tests.serving.vllm.bench_shares --out FOLDER`` in the environment of ``make test-vllm``.
+``python -m tools.bench_vllm_ratios --out FOLDER`` in the environment of ``make test-vllm``.
 Servers and client have one thread each. All servers start before the first measurement, two at a
 time, because starting takes longer than measuring; an idle server sleeps.
 """
@@ -18,7 +18,7 @@ import torch
 from gleanvid.cli import main as gleanvid
 from gleanvid.evaluation.provenance import describe_machine
 from tests.serving.vllm import running
-from tests.serving.vllm.environment import VLLM
+from tools.vllm_environment import VLLM
 
 CLIPS = [str(running.CLIPS / f"{name}.mp4") for name in ("glimpse_1", "glimpse_2", "city", "bunny")]
 

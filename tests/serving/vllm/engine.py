@@ -1,4 +1,4 @@
-"""The same question to transformers and to vLLM, with what each did on the way."""
+"""The same prompt for transformers and for vLLM's engine: tokens, positions, kept tokens."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ NEW_TOKENS = 8
 
 
 class Anything:
-    """Choices among which everything is."""
+    """A set of choices that contains every value."""
 
     def __contains__(self, value):
         return True
 
 
 @dataclass(frozen=True)
-class Given(Compressor):
-    """Keeps what it is told, for comparisons in which the choice itself plays no part."""
+class FixedChoice(Compressor):
+    """Keeps the tokens of its setting, to compare answers under the same choice."""
 
     name: ClassVar[str] = "given"
-    title: ClassVar[str] = "Given"
+    title: ClassVar[str] = "Fixed choice"
     paper: ClassVar[str] = "a test"
 
     keep: tuple[int, ...] = setting((), "Indices", choices=Anything())
@@ -41,8 +41,8 @@ class Given(Compressor):
 
 
 @dataclass
-class Told:
-    """What came of one prompt: words, their log-probabilities, positions, kept tokens."""
+class Outcome:
+    """Outcome of one prompt: new tokens, log-probabilities, positions, kept tokens."""
 
     tokens: list[int]
     logprobs: list[float]
@@ -101,14 +101,14 @@ def by_transformers(model, method, question, videos=(), images=()):
         rows = found if isinstance(found, list) else [found]
         kept = [one.keep.tolist() for one in rows]
     chosen = logprobs[torch.arange(len(tokens)), tokens].tolist()
-    return Told(tokens.tolist(), chosen, seen[0][-3:, 0], kept)
+    return Outcome(tokens.tolist(), chosen, seen[0][-3:, 0], kept)
 
 
-class Served:
-    """vLLM's engine in this process, watched where positions enter its model."""
+class Engine:
+    """vLLM's engine in this process, with a hook on the positions of its model."""
 
     def __init__(self, llm):
-        self.llm, self._seen, self._asked = llm, [], 0
+        self.llm, self._seen, self._count = llm, [], 0
         self.scheduler = llm.llm_engine.engine_core.engine_core.scheduler
         self.model = llm.apply_model(lambda model: model)[0]
         self.model.register_forward_pre_hook(self._watch, with_kwargs=True)
@@ -116,13 +116,13 @@ class Served:
     def _watch(self, module, args, kwargs):
         self._seen.append(kwargs["positions"].clone())  # a view of a buffer
 
-    def asked(self, model, question, videos=(), images=(), uuid=None):
-        """A prompt as vLLM takes it; new to every cache unless ``uuid`` names its media."""
-        self._asked += 1
-        name = uuid or f"asked-{self._asked}"
+    def prompt(self, model, question, videos=(), images=(), uuid=None):
+        """Return a prompt for vLLM; its media are new to every cache unless ``uuid`` is given."""
+        self._count += 1
+        name = uuid or f"asked-{self._count}"
         data = {}
         if videos:
-            data["video"] = [(video.frames, facts_of(video)) for video in videos]
+            data["video"] = [(video.frames, metadata_of(video)) for video in videos]
         if images:
             data["image"] = list(images)
         uuids = {kind: [f"{name}-{n}" for n in range(len(items))] for kind, items in data.items()}
@@ -130,31 +130,33 @@ class Served:
         return prompt | ({"multi_modal_data": data, "multi_modal_uuids": uuids} if data else {})
 
     def answers(self, prompts, chunk=4096):
-        """One :class:`Told` a prompt; positions and records where there is one prompt alone."""
+        """Return the outcome of each prompt; a single one with positions and kept tokens."""
         from vllm import SamplingParams
 
         self._seen.clear()
         before = self.records(0)["count"]
         self.scheduler.max_num_scheduled_tokens = chunk
         sampling = SamplingParams(temperature=0, max_tokens=NEW_TOKENS, logprobs=0)
-        told = []
+        outcomes = []
         for out in self.llm.generate(prompts, sampling, use_tqdm=False):
             answer = out.outputs[0]
             steps = zip(answer.logprobs, answer.token_ids, strict=True)
             chosen = [step[token].logprob for step, token in steps]
-            told.append(Told(list(answer.token_ids), chosen, cached=out.num_cached_tokens or 0))
+            outcomes.append(
+                Outcome(list(answer.token_ids), chosen, cached=out.num_cached_tokens or 0)
+            )
             length = len(out.prompt_token_ids)
         if len(prompts) == 1:
-            new = length - told[0].cached
-            told[0].positions = torch.cat([seen[:3] for seen in self._seen], 1)[:, :new]
-            told[0].kept = [one["keep"] for one in self.records(before)["records"]]
-        return told
+            new = length - outcomes[0].cached
+            outcomes[0].positions = torch.cat([seen[:3] for seen in self._seen], 1)[:, :new]
+            outcomes[0].kept = [one["keep"] for one in self.records(before)["records"]]
+        return outcomes
 
     def records(self, since):
         return self.llm.collective_rpc("gleanvid_records", args=(since,))[0]
 
 
-def facts_of(video):
-    facts = dict(frame_metadata(video))
+def metadata_of(video):
+    metadata = dict(frame_metadata(video))
     names = ("total_num_frames", "fps", "frames_indices", "duration", "width", "height")
-    return {name: facts[name] for name in names} | {"do_sample_frames": False}
+    return {name: metadata[name] for name in names} | {"do_sample_frames": False}

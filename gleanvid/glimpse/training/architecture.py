@@ -1,13 +1,12 @@
-"""The built-in model's shape: the real Qwen3-VL class, small, and its processor.
+"""Sizes of the built-in model: the real Qwen3-VL class, small, and its processor.
 
-Tokens are 16 x 16 px by 2 frames (patch 8, merge 2), so a 160 px picture has 10 x 10 of them. The
+Tokens are 16 x 16 px by 2 frames (patch 8, merge 2), so a 160 px frame has 10 x 10 of them. The
 video processor squashes every frame, whatever its size, to at most 160 * 160 px.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +29,7 @@ CELL = PATCH * MERGE  # px along one side of a token
 TOKENS_PER_UNIT = 100
 _PIXELS = TOKENS_PER_UNIT * CELL**2
 _MAX_FRAMES = 768
+_WIDTH, _VISION_WIDTH = 320, 128  # of the language model, of the vision tower
 _PLACES = 20  # position embeddings along each side
 _WAVES = 8  # half periods over a side, at most
 _CODE_STRENGTH = 1.2  # standard deviation; embedded patches have about as much
@@ -50,47 +50,28 @@ _TEMPLATE = """\
 {%- if add_generation_prompt %}{{- '<|im_start|>assistant\n' }}{%- endif %}"""
 
 
-@dataclass(frozen=True)
-class Shape:
-    """Widths and depths; attention heads of the language model are 64 wide, of the tower 32."""
-
-    width: int
-    mlp: int
-    layers: int
-    key_heads: int
-    vision_width: int
-    vision_mlp: int
-
-
-SHAPES = {  # by version of the world
-    1: Shape(320, 640, 5, key_heads=5, vision_width=128, vision_mlp=384),
-    2: Shape(768, 1024, 4, key_heads=3, vision_width=160, vision_mlp=480),
-}
-
-
-def build_config(tokenizer: PreTrainedTokenizerFast, version: int = 1) -> Qwen3VLConfig:
-    """About 7 or 20 million parameters; ids are read from the tokenizer."""
-    shape = SHAPES[version]
+def build_config(tokenizer: PreTrainedTokenizerFast) -> Qwen3VLConfig:
+    """Configuration with about 7 million parameters; ids are read from the tokenizer."""
     ids: Any = tokenizer.convert_tokens_to_ids
     vision = {
         "depth": 4,
-        "hidden_size": shape.vision_width,
-        "intermediate_size": shape.vision_mlp,
-        "num_heads": shape.vision_width // 32,
+        "hidden_size": _VISION_WIDTH,
+        "intermediate_size": 3 * _VISION_WIDTH,
+        "num_heads": _VISION_WIDTH // 32,
         "patch_size": PATCH,
         "spatial_merge_size": MERGE,
         "temporal_patch_size": TEMPORAL,
-        "out_hidden_size": shape.width,
+        "out_hidden_size": _WIDTH,
         "num_position_embeddings": _PLACES**2,
         "deepstack_visual_indexes": [1, 2],
     }
     text = {
         "vocab_size": len(tokenizer),
-        "hidden_size": shape.width,
-        "intermediate_size": shape.mlp,
-        "num_hidden_layers": shape.layers,
-        "num_attention_heads": shape.width // 64,
-        "num_key_value_heads": shape.key_heads,
+        "hidden_size": _WIDTH,
+        "intermediate_size": 2 * _WIDTH,
+        "num_hidden_layers": 5,
+        "num_attention_heads": _WIDTH // 64,
+        "num_key_value_heads": _WIDTH // 64,
         "head_dim": 64,
         "max_position_embeddings": 8192,
         "rope_parameters": {
@@ -138,12 +119,12 @@ def build_processor(tokenizer: PreTrainedTokenizerFast) -> Qwen3VLProcessor:
 
 
 def build_model(
-    tokenizer: PreTrainedTokenizerFast, seed: int = 0, version: int = 1
+    tokenizer: PreTrainedTokenizerFast, seed: int = 0
 ) -> Qwen3VLForConditionalGeneration:
-    """A freshly drawn model in float32, in the shape that goes with a version of the world."""
+    """Return a model with random weights in float32."""
     torch.manual_seed(seed)
-    model = Qwen3VLForConditionalGeneration(build_config(tokenizer, version))
-    model.model.visual.pos_embed.weight.data = _place_codes(SHAPES[version].vision_width)
+    model = Qwen3VLForConditionalGeneration(build_config(tokenizer))
+    model.model.visual.pos_embed.weight.data = _place_codes()
     model.generation_config = GenerationConfig(
         eos_token_id=tokenizer.eos_token_id,
         pad_token_id=tokenizer.pad_token_id,
@@ -153,12 +134,15 @@ def build_model(
     return model
 
 
-def _place_codes(width: int) -> Tensor:
-    """[_PLACES ** 2, width]: smooth codes of row and column. The class draws noise that
-    patches drown, and a model so small never learns from it where a thing stands."""
+def _place_codes() -> Tensor:
+    """Smooth codes of row and column, [_PLACES ** 2, _VISION_WIDTH].
+
+    The class draws noise that is much weaker than the embedded patches, and a model so small
+    never learns from it where a thing stands.
+    """
     waves = torch.arange(1, _WAVES + 1) * math.pi * (torch.arange(_PLACES)[:, None] + 0.5) / _PLACES
-    codes = waves.cos() @ torch.randn(2, _WAVES, width)  # rows and columns
-    both = (codes[0][:, None] + codes[1]).reshape(_PLACES**2, width)
+    codes = waves.cos() @ torch.randn(2, _WAVES, _VISION_WIDTH)  # rows and columns
+    both = (codes[0][:, None] + codes[1]).reshape(_PLACES**2, _VISION_WIDTH)
     return both * (_CODE_STRENGTH / both.std())
 
 
