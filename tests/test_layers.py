@@ -10,22 +10,21 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-TYPES = {"errors", "compression", "types", "run"}
+TYPES = {"errors", "compression", "types", "cost", "run"}
 CORE = TYPES | {"video", "compressors", "models"}
 ALLOWED = {
     "errors": set(),
     "compression": set(),
     "types": {"errors", "compression"},
-    "run": {"errors", "compression", "types"},
+    "cost": {"errors", "compression", "types"},
+    "run": {"errors", "compression", "types", "cost"},
     "ops": TYPES | {"ops"},
     "video": TYPES | {"video"},
     "compressors": TYPES | {"ops", "compressors"},
     "models": TYPES | {"models", "compressors.base", "compressors.full_tokens"},
-    "following": TYPES,
-    "pipeline": CORE | {"following"},
-    "several": CORE | {"pipeline"},
-    "given": CORE | {"pipeline"},
-    "api": CORE | {"following", "given", "pipeline", "several"},
+    "pipeline": CORE,
+    "arguments": CORE | {"pipeline"},
+    "api": CORE | {"arguments", "pipeline"},
     "glimpse": CORE | {"glimpse"},
     "serving": TYPES | {"compressors", "models", "serving"},
     "metrics": TYPES | {"ops", "metrics"},

@@ -23,16 +23,14 @@ def add(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:
 
 
 def _ask(options: argparse.Namespace) -> int:
-    from dataclasses import replace
-
     from gleanvid.api import ask
 
     compressor = options.method(**{name: getattr(options, name) for name in options.settings})
     video, model, decode_s = shared.read_and_load(options)
     show = None if options.json else lambda text: print(text, end="", flush=True)
-    given: dict[str, Any] = {"on_text": show} | shared.sampling(options)
-    run = ask(video, options.question, model, compressor, options.max_new_tokens, **given)
-    run = replace(run, cost=replace(run.cost, decode_s=decode_s))
+    sampling = shared.sampling(options)
+    run = ask(video, options.question, model, compressor, sampling=sampling, on_text=show)
+    run = run.with_decode_s(decode_s)
     if options.json:
         print(json.dumps(run.summary(), indent=2, ensure_ascii=False))
     else:

@@ -94,7 +94,7 @@ def test_history_is_part_of_the_prompt(adapter):
     encoded = adapter.encode(video)
     history = [("what moves?", "a red square")]
     long = adapter.generate(encoded, "and now?", QUARTER, Sampling(2), history=history)
-    whole = adapter.build_inputs(video, adapter._render(video, "and now?", history), None)
+    whole = adapter.build_inputs(video, adapter.chat_text(video, "and now?", history), None)
     assert long.prompt_tokens == whole["input_ids"].shape[1]
     short = adapter.generate(encoded, "and now?", QUARTER, Sampling(2))
     assert long.prompt_tokens - short.prompt_tokens > 10

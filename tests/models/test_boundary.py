@@ -127,7 +127,7 @@ def test_merged_rows_reach_the_language_model_and_every_level(qwen3):
 
 def test_two_videos_in_one_prompt_are_compressed_each_by_itself(qwen3):
     videos = [noise_video(4), noise_video(2, 64, 64, seed=4)]
-    parts = [dict(qwen3.build_inputs(v, qwen3._render(v, "what?", ()), None)) for v in videos]
+    parts = [dict(qwen3.build_inputs(v, qwen3.chat_text(v, "what?", ()), None)) for v in videos]
     along = {"pixel_values_videos": 0, "video_grid_thw": 0}
     inputs = {
         name: torch.cat([part[name] for part in parts], along.get(name, 1)) for name in parts[0]

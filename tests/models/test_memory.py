@@ -63,7 +63,7 @@ def test_vision_in_parts_gives_the_same(adapter, frames, monkeypatch):
 def test_parts_are_as_large_as_they_may_be(adapter, monkeypatch):
     video = noise_video(8)
     (one,), _ = tower_calls(adapter, lambda: adapter.encode(video))
-    pixels = adapter.build_inputs(video, adapter._render(video, "", ()), None)
+    pixels = adapter.build_inputs(video, adapter.chat_text(video, "", ()), None)
     monkeypatch.setattr(chunks, "NUMBERS_AT_ONCE", pixels[adapter.pixel_input].numel() // 2)
     sizes, _ = tower_calls(adapter, lambda: adapter.encode(video))
     assert sizes == [one // 2, one // 2]
@@ -146,7 +146,7 @@ def short_and_long(adapter):
     """A video and one of three times its length, each with what the processor makes of it."""
     for frames in (8, 24):
         video = noise_video(frames)
-        prefix = adapter._render(video, "", ()).partition(adapter._video_token)
+        prefix = adapter.chat_text(video, "", ()).partition(adapter.video_token)
         inputs = adapter.build_inputs(video, "".join(prefix[:2]), 20_000 * frames)
         if adapter.layout.masked:  # or transformers makes a mask of all pairs of tokens
             inputs = {name: inputs[name] for name in inputs if name != "mm_token_type_ids"}

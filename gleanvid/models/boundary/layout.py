@@ -19,7 +19,7 @@ def no_sides(grid: Grid) -> Tensor:
     return torch.empty(0, 3, dtype=torch.long)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Layout:
     """The parts of one loaded vision-language model. A family says:
 

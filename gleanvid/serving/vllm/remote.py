@@ -16,10 +16,11 @@ from weakref import WeakKeyDictionary
 import torch
 
 from gleanvid.compressors import COMPRESSORS, declared_settings, from_settings
-from gleanvid.compressors.base import Chain, Compressor
+from gleanvid.compressors.base import Compressor
+from gleanvid.cost import Answer
 from gleanvid.models import load_model
 from gleanvid.models.base import ModelAdapter
-from gleanvid.models.encoded import Answer, Encoded, History
+from gleanvid.models.encoded import Encoded, History
 from gleanvid.models.generation.prompt import literal
 from gleanvid.models.generation.sampling import GREEDY, Sampling
 from gleanvid.serving.vllm import SCHEME
@@ -37,9 +38,11 @@ def load_served(name: str, **loading: Any) -> ModelAdapter:
     checkpoints = list(dict.fromkeys(server.checkpoint() for server in servers))
     if len(checkpoints) > 1:
         raise ModelError(f"these servers run different models: {', '.join(checkpoints)}")
-    adapter = load_model(checkpoints[0], **loading)
-    adapter.name = name
-    adapter.generate = _Served(servers, adapter).generate  # type: ignore[method-assign]
+    local = load_model(checkpoints[0], **loading)
+    family = type(local)
+    served = type(f"Served{family.__name__}", (ServedAdapter, family), {})
+    adapter: ServedAdapter = served(name, local.hf_model, local.processor, local.max_pixels)
+    adapter.servers = servers
     return adapter
 
 
@@ -56,16 +59,20 @@ def settings_served(name: str) -> dict[str, Any] | None:
     return None
 
 
-class _Served:
-    def __init__(self, servers: Sequence[Server], adapter: ModelAdapter) -> None:
-        self.servers, self.adapter = servers, adapter
+class ServedAdapter(ModelAdapter):
+    """Goes before a family's own adapter: the same model, but answers come from ``servers``."""
+
+    servers: Sequence[Server]
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
         self._records: WeakKeyDictionary[Encoded, dict[Server, Compression]] = WeakKeyDictionary()
 
     def generate(
         self,
         encoded: Encoded,
         question: str,
-        compressor: Compressor | Chain | None,
+        compressor: Compressor | None,
         sampling: Sampling = GREEDY,
         *,
         history: History = (),
@@ -76,9 +83,9 @@ class _Served:
 
         Raises ``ModelError`` where no server keeps what ``compressor`` would.
         """
-        with self.adapter.lock:
+        with self.lock:
             server, tells = self._server_for(compressor)
-            whole = self.adapter.prompt(encoded, question, history)["input_ids"].shape[1]
+            whole = self.prompt(encoded, question, history)["input_ids"].shape[1]
             part, more = frames_part(encoded.video)
             reply = self._ask(server, part, more, question, sampling, history, on_text, stop)
             record = self._record(server, encoded, part["uuid"]) if tells else None
@@ -98,7 +105,7 @@ class _Served:
             peak_memory_mib=math.nan,
         )
 
-    def _server_for(self, compressor: Compressor | Chain | None) -> tuple[Server, bool]:
+    def _server_for(self, compressor: Compressor | None) -> tuple[Server, bool]:
         """The server that runs this method at this ratio, and whether it tells its records.
 
         One that tells nothing is asked for all tokens; where it is the only one, for anything.
@@ -140,7 +147,7 @@ class _Served:
                 on_text(text)
 
         turns = [*(words for turn in history for words in turn), question]
-        first, *rest = (literal(words, self.adapter.processor.tokenizer) for words in turns)
+        first, *rest = (literal(words, self.processor.tokenizer) for words in turns)
         later = [
             {"role": ("assistant", "user")[place % 2], "content": words}
             for place, words in enumerate(rest)
@@ -168,7 +175,7 @@ class _Served:
         return known.get(server)
 
 
-def _own(encoded: Encoded, compressor: Compressor | Chain | None) -> Compression:
+def _own(encoded: Encoded, compressor: Compressor | None) -> Compression:
     """What the method keeps here."""
     first = COMPRESSORS["full"]() if compressor is None else compressor.stages[0][1]
     return first.compress(encoded.tokens).to("cpu")

@@ -36,15 +36,15 @@ def llava(request, adapters):
 def shown(adapter, frames):
     """Pixels [T, S, S] of what the tower sees, summed over colours."""
     video = Video.from_frames(frames)
-    inputs = adapter.build_inputs(video, adapter._render(video, "?", ()), None)
+    inputs = adapter.build_inputs(video, adapter.chat_text(video, "?", ()), None)
     return inputs["pixel_values_videos"][0].sum(1)
 
 
 def seen_by_tokens(adapter, change):
     """[T*N]: change [T, S, S] in pixels, by patch and then as the model pools its features."""
-    _, patch = adapter._vision_size(adapter.hf_model)
-    patches = avg_pool2d(change[:, None], patch).flatten(2).transpose(1, 2)
-    return adapter._pooling(adapter.hf_model)(patches).flatten()
+    tower = adapter.tower_of(adapter.hf_model)
+    patches = avg_pool2d(change[:, None], tower.patch).flatten(2).transpose(1, 2)
+    return tower.pool(patches).flatten()
 
 
 @pytest.mark.parametrize("shape", SIZES, ids=str)
@@ -95,7 +95,7 @@ def test_each_frame_is_a_unit_at_its_own_time(llava):
 
 
 def test_a_pixel_bound_below_the_picture_is_an_error(llava):
-    image, _ = llava._vision_size(llava.hf_model)
+    image = llava.tower_of(llava.hf_model).image
     video = noise_video(3)
     llava.encode(video, max_pixels=3 * image * image)
     with pytest.raises(ModelError, match="fewer frames"):

@@ -12,7 +12,7 @@ from tests.models.tiny import noise_video
 
 def patches_of(adapter, video):
     """[L, pixels]: what the vision tower is shown of each token."""
-    text = adapter._render(video, "?", ())
+    text = adapter.chat_text(video, "?", ())
     inputs = adapter.build_inputs(video, text, None)
     pixels = inputs["pixel_values_videos"]
     grid = adapter.layout.grids(inputs)[0]
@@ -61,7 +61,7 @@ def test_timestamps_in_the_prompt_are_the_true_times(qwen3):
     times = np.array([0.0, 0.5, 3.0, 3.2, 9.0])
     frames = noise_video(5).frames
     video = Video(frames, times, np.array([0, 7, 31, 33, 80]), 12.5, 10.0, 125, (70, 100))
-    ids = qwen3.build_inputs(video, qwen3._render(video, "?", ()), None)["input_ids"]
+    ids = qwen3.build_inputs(video, qwen3.chat_text(video, "?", ()), None)["input_ids"]
     text = qwen3.processor.tokenizer.decode(ids[0])
     assert [f"<{label} seconds>" in text for label in ("0.2", "3.1", "9.0")] == [True] * 3
     assert text.count(" seconds>") == 3

@@ -81,7 +81,9 @@ def test_an_engine_s_records_are_told_apart_by_uuid():
 
 
 def test_the_server_gets_the_very_frames_their_times_and_earlier_turns(stand, served, video):
-    gleanvid.ask(video, "And <|im_end|>?", served, history=[("What moves?", "a cross")], seed=3)
+    history = [("What moves?", "a cross")]
+    sampling = gleanvid.Sampling(seed=3)
+    gleanvid.ask(video, "And <|im_end|>?", served, history=history, sampling=sampling)
     asked = stand.asked[-1]
     first, answer, last = asked["messages"]
     url = first["content"][0]["video_url"]["url"].partition(",")[2].split(",")
