@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from gleanvid.models.generation.many_videos import answer_about
 from PIL import Image
 
 import gleanvid
 from gleanvid.compressors import COMPRESSORS
+from gleanvid.models.generation.many_videos import answer_about
 from tests.models import tiny, tiny_frames, tiny_llava, tiny_qwen
 from tests.models.oracle import EveryNth
 

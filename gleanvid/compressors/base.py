@@ -173,41 +173,6 @@ class Compressor(ABC):
         return {"name": self.name} | {item.name: getattr(self, item.name) for item in fields(self)}
 
 
-@dataclass(frozen=True)
-class Chain:
-    """Stages of one method: the first usually ahead of the language model, the others inside it.
-
-    >>> chain = Chain("ahead and inside", ((0, Uniform(0.5)), (2, GleanVID(0.5))))
-    >>> chain.settings()["2"]["retention_ratio"]
-    0.5
-    """
-
-    name: str
-    stages: tuple[tuple[int, Compressor], ...]
-
-    def __post_init__(self) -> None:
-        layers = [layer for layer, _ in self.stages]
-        if not layers or layers != sorted(set(layers)) or layers[0] < 0:
-            raise ValueError(f"stages={layers} must be in ascending order of layer, from 0 on")
-
-    @property
-    def title(self) -> str:
-        """The name, for people: a chain has no paper."""
-        return self.name
-
-    @property
-    def needs(self) -> frozenset[str]:
-        return frozenset().union(*(stage.needs for _, stage in self.stages))
-
-    def at_depth(self, num_layers: int) -> Chain:
-        """The chain itself: its layers were named for the model at hand."""
-        return self
-
-    def settings(self) -> dict[str, Any]:
-        """The settings of every stage by layer, ready for JSON."""
-        return {"name": self.name} | {str(layer): stage.settings() for layer, stage in self.stages}
-
-
 def declared_settings(compressor: type[Compressor]) -> dict[str, tuple[Any, type, Setting]]:
     """name -> (default, kind, Setting) of every setting of a method, in order of declaration."""
     return {

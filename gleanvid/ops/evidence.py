@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Protocol
 
 import torch
 
-from gleanvid.ops import fused
 from gleanvid.ops.orthogonal import GrowingBasis
 
 if TYPE_CHECKING:
@@ -112,10 +111,6 @@ class SubspaceEvidence:
 
 def left_norms(energies: Tensor, along: Tensor) -> Tensor:
     """Norms [N] of points with these squared norms [N] less their coordinates [q, N]."""
-    if fused.can_take_norms(along):
-        from gleanvid.ops import fused_launches
-
-        return fused_launches.left_norms(energies, along)
     return _without(energies, along).clamp(min=0).sqrt()
 
 

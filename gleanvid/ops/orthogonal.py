@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from gleanvid.ops import fused
-
 if TYPE_CHECKING:
     from torch import Tensor
 
@@ -65,10 +63,6 @@ def struck_factor(gram: Tensor, relative: float, floor: float) -> tuple[Tensor, 
 
     Overwrites the diagonal of ``gram``.
     """
-    if fused.can_factor(gram):
-        from gleanvid.ops import fused_launches
-
-        return fused_launches.struck_factor(gram, relative, floor, _STRUCK)
     distance = torch.linalg.cholesky_ex(gram).L.diagonal()
     rejected = distance <= (relative * distance.max()).clamp(min=floor)
     gram.diagonal().masked_fill_(rejected, _STRUCK)

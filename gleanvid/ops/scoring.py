@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from gleanvid.ops import fused
-
 if TYPE_CHECKING:
     from torch import Tensor
 
@@ -58,11 +56,6 @@ def ordering(local: Tensor, complement: Tensor, scale: float) -> Tensor:
 
 def chosen(local: Tensor, complement: Tensor, scale: float, count: int) -> Tensor:
     """Indices int64 [count] of the tokens of a unit that are :func:`best` by both scores [N]."""
-    if fused.can_choose(local, complement):
-        from gleanvid.ops import fused_launches
-
-        bounds = (_SATURATED * scale, _CONSTANT * scale, _TIED)
-        return fused_launches.choose(local, complement, count, *bounds)
     return best(ordering(local, complement, scale), count)
 
 

@@ -6,7 +6,6 @@ from itertools import pairwise, product
 import pytest
 import torch
 
-from gleanvid.compressors.base import Chain
 from gleanvid.compressors.fastv import FastV
 from gleanvid.compressors.flashvid import FlashVID
 from gleanvid.compressors.framefusion import FrameFusion
@@ -134,12 +133,11 @@ def test_published_stages_average_to_the_ratio_in_the_authors_mode():
         assert result.average == pytest.approx(0.25, abs=0.02)
 
 
-def test_both_stages_make_the_same_chain():
-    vision, prune = FlashVID(0.25, inner=True).stages
-    chain = Chain("flashvid", (vision, prune))
-    assert chain.needs == {"saliency"} and [layer for layer, _ in chain.stages] == [0, 20]
+def test_flashvid_has_its_inner_stage_on_request_only():
+    (first, vision), (layer, prune) = FlashVID(0.25, inner=True).stages
+    assert (first, layer) == (0, 20) and vision.needs == {"saliency"}
     assert FlashVID(0.25).stages == ((0, FlashVID(0.25)),)
-    assert prune[1].retention_ratio == 0.25 and prune[1].queries == "last"
+    assert prune.retention_ratio == 0.25 and prune.queries == "last"
 
 
 def test_stages_scale_with_the_depth_of_the_model():

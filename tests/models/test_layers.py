@@ -9,11 +9,11 @@ from functools import partial
 import pytest
 import torch
 
-from gleanvid.compressors.base import Chain
 from gleanvid.compressors.full_tokens import FullTokens
 from gleanvid.evaluation.check.reference import masked_logits
 from gleanvid.models import compressing
 from gleanvid.types import Compression
+from tests.compressors.chain import Chain
 from tests.models.conftest import DENSE, INSIDE
 from tests.models.oracle import (
     QUESTIONS,

@@ -17,13 +17,13 @@ from pathlib import Path
 import torch
 import transformers
 
-from gleanvid.compressors.base import Chain
 from gleanvid.compressors.gleanvid import GleanVID
 from gleanvid.evaluation.bench.work import count
 from gleanvid.evaluation.check.times import answer
 from gleanvid.evaluation.markdown import markdown_table
 from gleanvid.models import load_model
 from gleanvid.types import Compression
+from tests.compressors.chain import Chain
 from tests.models.conftest import AHEAD_ONLY, EVERY
 from tests.models.oracle import EveryNth
 from tests.models.tiny import noise_video

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from gleanvid.compressors import COMPRESSORS, method_from
-from gleanvid.compressors.base import Chain, Compressor
+from gleanvid.compressors.base import Compressor
 from gleanvid.compressors.full_tokens import FullTokens
 
 _CALL = re.compile(r"(\w+)\(([^()]*)\)")  # one method with its settings
@@ -21,7 +21,7 @@ SEEDS = (0, 1, 2, 3, 4)  # a row of a random method is the mean over these
 class Setup:
     """A method with its settings on ``num_frames`` frames; ``label`` names it in tables."""
 
-    method: Compressor | Chain
+    method: Compressor
     num_frames: int
     label: str = ""
 
@@ -33,32 +33,27 @@ class Setup:
     @property
     def title(self) -> str:
         """The label, or the method's title with the settings that are not its defaults."""
-        if self.label or isinstance(self.method, Chain):
-            return self.label or self.method.title
+        if self.label:
+            return self.label
         own = changed_settings(self.method)
         settings = ", ".join(f"{name} {value}" for name, value in own.items())
         return self.method.title + (f" ({settings})" if settings else "")
 
     @property
     def retention_ratio(self) -> float:
-        """The share that the method's first stage was asked to keep."""
-        first = self.method.stages[0][1] if isinstance(self.method, Chain) else self.method
-        return first.retention_ratio
+        return self.method.retention_ratio
 
     @cached_property
     def draws(self) -> tuple[Setup, ...]:
         """The setups that are asked for this row: one a seed for a random method, else itself."""
-        if isinstance(self.method, Chain) or not self.method.is_random:
+        if not self.method.is_random:
             return (self,)
         changes: list[dict[str, Any]] = [{"seed": seed} for seed in SEEDS]
         return tuple(replace(self, method=replace(self.method, **seed)) for seed in changes)
 
 
-def described(method: Compressor | Chain) -> str:
+def described(method: Compressor) -> str:
     """The name with every setting that is not the default: ``gleanvid(tau=2.0)``."""
-    if isinstance(method, Chain):
-        inner = ", ".join(f"{layer}: {described(stage)}" for layer, stage in method.stages)
-        return f"{method.name}[{inner}]"
     settings = {"retention_ratio": method.retention_ratio} | changed_settings(method)
     return f"{method.name}({', '.join(f'{name}={value!r}' for name, value in settings.items())})"
 
@@ -88,7 +83,7 @@ def _with_current_names(call: re.Match[str]) -> str:
 
 
 def setup_from(key: str, label: str = "") -> Setup:
-    """The setup of a key; not for methods in several named stages."""
+    """The setup of a key."""
     method, _, frames = key.rpartition("@")
     return Setup(method_from(method), int(frames), label)
 

@@ -11,7 +11,6 @@ import pytest
 import torch
 
 from gleanvid.compressors.ablation import Ablation
-from gleanvid.compressors.base import Chain
 from gleanvid.compressors.random import Random
 from gleanvid.evaluation.benchmarks.base import BenchmarkError
 from gleanvid.evaluation.run.journal import Journal
@@ -183,7 +182,6 @@ def test_a_random_method_is_asked_once_a_seed_and_others_once():
     assert drawn[0].key == "random(retention_ratio=0.1)@6" and drawn[4].label == "label"
     assert len({setup.key for setup in drawn}) == 5
     assert [len(Setup(Ablation(budgeting=part), 6).draws) for part in ("random", "fixed")] == [5, 1]
-    assert Setup(Chain("two", ((0, Random()),)), 6).draws[0].method.name == "two"
 
 
 def test_two_ways_to_respond_are_two_verdicts(tmp_path):

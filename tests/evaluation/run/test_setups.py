@@ -4,7 +4,6 @@ import pytest
 
 from gleanvid.compressors import method_from, names_in
 from gleanvid.compressors.ablation import Ablation
-from gleanvid.compressors.base import Chain
 from gleanvid.compressors.flashvid import FlashVID
 from gleanvid.compressors.full_tokens import FullTokens
 from gleanvid.compressors.gleanvid import GleanVID
@@ -25,10 +24,6 @@ from gleanvid.evaluation.run.setups import Setup, current_key, setup_from
             Ablation(0.25, novelty_history=1, budgeting="vcast"),
         ),
         ("vcast(retention_ratio=0.25, temperature=2.0)@32", VCast(0.25, temperature=2.0)),
-        (
-            "both[0: gleanvid(retention_ratio=0.5, history=2), 3: vcast(retention_ratio=0.5)]@32",
-            Chain("both", ((0, GleanVID(0.5, novelty_history=2)), (3, VCast(0.5)))),
-        ),
     ],
     ids=lambda value: value.split("(")[0] if isinstance(value, str) else "",
 )

@@ -11,12 +11,12 @@ from typing import ClassVar
 import pytest
 import torch
 
-from gleanvid.compressors.base import Chain
 from gleanvid.compressors.full_tokens import FullTokens
 from gleanvid.evaluation.check.reference import hook_count
 from gleanvid.models import compressing
 from gleanvid.models.generation.conversation import reads_the_question
 from gleanvid.models.generation.sampling import Sampling
+from tests.compressors.chain import Chain
 from tests.models.conftest import DENSE
 from tests.models.oracle import DECODED, EveryNth, Failing, PairMean, model_inputs
 from tests.models.tiny import noise_video
