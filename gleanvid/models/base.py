@@ -12,10 +12,7 @@ import torch
 from torch import Tensor
 
 from gleanvid.compressors.base import Compressor
-<<<<<<< HEAD
 from gleanvid.cost import Answer
-=======
->>>>>>> ccedfc9
 from gleanvid.models import boundary
 from gleanvid.models.boundary.interrupt import interruptible
 from gleanvid.models.boundary.layout import Grid
