@@ -6,6 +6,7 @@ import ctypes
 import gc
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any, TypedDict
 
 import numpy as np
@@ -15,7 +16,6 @@ from gleanvid.compressors import Compressor, title_of
 from gleanvid.evaluation.bench.machine import Machine, describe_machine, in_words
 from gleanvid.evaluation.markdown import markdown_table
 from gleanvid.models import ModelAdapter
-from gleanvid.models.boundary import chunks
 from gleanvid.models.cost.measure import peak_memory_mib, reset_peak_memory
 from gleanvid.models.generation.sampling import Sampling
 from gleanvid.types import Video
@@ -87,11 +87,11 @@ def _row(model: ModelAdapter, video: Video, compressor: Compressor, new_tokens: 
     tokens = encoded.tokens
     tokens_bytes = _nbytes([tokens.features, encoded.vision])
     pixels = model.build_inputs(video, encoded.prefix, model.max_pixels)[model.pixel_input].nbytes
-    limit, chunks.NUMBERS_AT_ONCE = chunks.NUMBERS_AT_ONCE, 2**62
+    layout, model.layout = model.layout, replace(model.layout, numbers_at_once=2**62)
     try:
         at_once, _ = peak_above(model.device, lambda: model.encode(video, compressor.needs))
     finally:
-        chunks.NUMBERS_AT_ONCE = limit
+        model.layout = layout
 
     def answer(method: Compressor | None) -> Callable[[], Any]:
         return lambda: model.generate(encoded, QUESTION, method, Sampling(new_tokens))

@@ -34,13 +34,20 @@ MOST = 0.3  # no bound is higher: faults look like this
 
 
 @dataclass(frozen=True)
-class Generated:
-    """``logits`` [S+1, V] of every token, those ``steps`` [1, S] that were read again, and what
-    the language model was called with."""
+class Outcome:
+    """What generate() returned.
+
+    Args:
+        logits: [S+1, V] of every token.
+        steps: [1, S], the tokens that were fed in again.
+        calls: keywords of every call of the language model.
+        record: of the compression, if any.
+    """
 
     logits: Tensor
     steps: Tensor
     calls: list[dict[str, Any]]
+    record: Compression | None
 
 
 class Case:
@@ -51,10 +58,9 @@ class Case:
         self.hf_model: Any = model.hf_model
         self.hooks = hook_count(model.hf_model)
         self.inputs = model.prompt(encoded, QUESTIONS[0], ())
-        self.record: Compression | None = None
 
-    def generated(self, method: Compressor | None) -> Generated:
-        """What the model's own generate() says under ``method``."""
+    def generate(self, method: Compressor | None) -> Outcome:
+        """Call the model's own generate() under ``method``."""
         length = self.inputs["input_ids"].shape[1]
         with (
             self.compressing(method) as record,
@@ -69,9 +75,9 @@ class Case:
                 return_dict_in_generate=True,
                 output_logits=True,
             )
-        if method is self.method:
-            self.record = record.stages[0][0][0]
-        return Generated(torch.cat(made.logits), made.sequences[:, length:-1], calls)
+        stages = record.stages.get(0)
+        logits, steps = torch.cat(made.logits), made.sequences[:, length:-1]
+        return Outcome(logits, steps, calls, stages[0][0] if stages else None)
 
     @contextmanager
     def compressing(self, method: Compressor | None) -> Iterator[boundary.Prefill]:
@@ -82,17 +88,31 @@ class Case:
         ):
             yield record
 
-    plain = cached_property(lambda self: self.generated(None))
-    again = cached_property(lambda self: self.generated(None))
-    whole = cached_property(lambda self: self.generated(FullTokens()))
-    short = cached_property(lambda self: self.generated(self.method))
+    @cached_property
+    def plain(self) -> Outcome:
+        """Outcome of the untouched model."""
+        return self.generate(None)
+
+    @cached_property
+    def again(self) -> Outcome:
+        """Outcome of the untouched model, a second time."""
+        return self.generate(None)
+
+    @cached_property
+    def whole(self) -> Outcome:
+        """Outcome with all tokens kept."""
+        return self.generate(FullTokens())
+
+    @cached_property
+    def short(self) -> Outcome:
+        """Outcome under the method."""
+        return self.generate(self.method)
 
     @cached_property
     def kept(self) -> Tensor:
         """bool [L]: columns of the prompt that the record leaves."""
-        _ = self.short
-        assert self.record is not None
-        return kept_columns(self.model, self.inputs, [self.record])[0]
+        assert self.short.record is not None
+        return kept_columns(self.model, self.inputs, [self.short.record])[0]
 
     @cached_property
     def rows(self) -> Tensor:

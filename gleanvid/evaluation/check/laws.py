@@ -20,7 +20,7 @@ import torch
 from torch import Tensor, nn
 
 from gleanvid.compressors.base import Compressor
-from gleanvid.evaluation.check.case import QUESTIONS, STEPS, Case, Generated, apart
+from gleanvid.evaluation.check.case import QUESTIONS, STEPS, Case, Outcome, apart
 from gleanvid.evaluation.check.reference import hook_count
 from gleanvid.evaluation.check.report import Finding
 from gleanvid.models.base import ModelAdapter
@@ -46,7 +46,7 @@ class _FailedError(Exception):
     """A compressor failed, on purpose."""
 
 
-def _largest(ours: Generated, theirs: Generated) -> float:
+def _largest(ours: Outcome, theirs: Outcome) -> float:
     """Of logits, up to the first token that the two choose differently."""
     differ = torch.nonzero((ours.steps != theirs.steps)[0])
     count = int(differ[0]) + 1 if len(differ) else len(ours.logits)

@@ -14,7 +14,6 @@ from torch import Tensor
 from gleanvid.compressors.base import Compressor
 from gleanvid.cost import Answer
 from gleanvid.models import boundary
-from gleanvid.models.boundary.chunks import in_chunks
 from gleanvid.models.cost.measure import ADVICE, explaining_out_of_memory
 from gleanvid.models.generation.answering import write_answer
 from gleanvid.models.generation.context import check_context
@@ -59,7 +58,7 @@ def answer_about(
     with (
         model.lock,
         explaining_out_of_memory(ADVICE),
-        in_chunks(layout.tower, layout.split, layout.joined),
+        layout.in_chunks(),
         boundary.compressing(model.hf_model, layout, compressor) as record,
     ):
         inputs, places = _prompt(model, videos, question, max_pixels)

@@ -1,4 +1,4 @@
-"""Seconds from a command to what a person sees: ``python -m tests.bench_start --out FILE``.
+"""Seconds from a command to what a person sees: ``python -m tools.bench_start --out FILE``.
 
 Every round runs every command once, one after the other, so that a busy minute falls on all of
 them. Ratios are of medians; ``import gradio`` is what the page cannot do without. Processor seconds
@@ -95,7 +95,7 @@ def measure(rounds: int) -> dict[str, list[tuple[float, float]]]:
 def table(found: dict[str, list[tuple[float, float]]], load: float) -> str:
     """Aligned columns: medians, and what they are of ``import gradio``."""
     lines = [
-        "python -m tests.bench_start",
+        "python -m tools.bench_start",
         f"cores {os.cpu_count()}, load before {load:.1f}; {len(found[PAGE])} rounds, medians",
         "Aims on idle cores: page served within 1.3 times import gradio, other lines within 0.5 s.",
         "",
