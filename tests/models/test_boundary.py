@@ -31,7 +31,8 @@ def adapter(oracle_adapter):
 
 
 @pytest.mark.parametrize("rows", [1, 2])
-def test_keeping_all_is_bit_identical(adapter, rows):
+def test_keeping_all_is_bit_identical(every_adapter, rows):
+    adapter = every_adapter
     inputs = model_inputs(adapter, QUESTIONS[:rows])
     plain = generate(adapter, inputs)
     with compressing(adapter.hf_model, FullTokens()) as record:
