@@ -13,10 +13,10 @@ from typing import Any
 from gleanvid.cli import options as shared
 
 
-def add(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:
+def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     """The options of the command."""
     shared.add_question(parser)
-    shared.add_compressor(parser, given)
+    shared.add_compressor(parser, words)
     parser.add_argument("--save", metavar="DIR", help="write overlays (PNG), the run (JSON + NPZ)")
     parser.add_argument("--json", action="store_true", help="print the run as JSON, not as text")
     parser.set_defaults(run=_ask)

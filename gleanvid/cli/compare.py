@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gleanvid.cli import options as shared
-from gleanvid.cli.diagnose import writable
+from gleanvid.cli.running import writable
 
 if TYPE_CHECKING:
     from gleanvid.run import Run
 
 
-def add(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:
+def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     """The options of the command."""
     shared.add_question(parser)
     parser.add_argument("--compressor", default="all", help="names, comma-separated, or all")

@@ -105,7 +105,7 @@ def _setting(text: str) -> tuple[str, str | bool]:
     return name, {"true": True, "false": False}.get(value.lower(), value)
 
 
-def add_compressor(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:
+def add_compressor(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     """``--compressor`` and the options of the method that the command line names.
 
     Settings in brackets behind the name are their defaults: ``gleanvid(tau=2)``.
@@ -116,7 +116,7 @@ def add_compressor(parser: argparse.ArgumentParser, given: Sequence[str]) -> Non
     first = argparse.ArgumentParser(add_help=False)
     for each in (first, parser):
         each.add_argument("--compressor", default="gleanvid", metavar="NAME", help=names)
-    chosen = method_from(first.parse_known_args(given)[0].compressor)
+    chosen = method_from(first.parse_known_args(words)[0].compressor)
     declared = declared_settings(type(chosen))
     earlier = {now: before for before, now in chosen.renamed.items()}
     for name, (_, kind, about) in declared.items():
