@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from gleanvid.cli import main, screen
+from gleanvid.cli import lists, main
 from gleanvid.evaluation.catalogue import methods_table, model_table
 from gleanvid.evaluation.markdown import markdown_table
 
@@ -18,8 +18,8 @@ def terminal(monkeypatch):
 
     def make(width):
         size = os.terminal_size((width, 24))
-        monkeypatch.setattr(screen.shutil, "get_terminal_size", lambda: size)
-        monkeypatch.setattr(screen.sys.stdout, "isatty", lambda: True)
+        monkeypatch.setattr(lists.shutil, "get_terminal_size", lambda: size)
+        monkeypatch.setattr(lists.sys.stdout, "isatty", lambda: True)
 
     return make
 
@@ -33,7 +33,7 @@ def test_no_line_is_wider_than_the_terminal_and_no_cell_is_lost(command, width, 
     assert max(map(len, shown.splitlines())) <= width
     words = " ".join(shown.split())
     rows = [line for line in TABLES[command]().splitlines() if line.startswith("| `")]
-    for cell in {cell for row in rows for cell in screen._cells(row)}:
+    for cell in {cell for row in rows for cell in lists._cells(row)}:
         assert cell.strip("`") in words
 
 
@@ -49,6 +49,6 @@ def test_a_pipe_and_those_who_ask_get_markdown(command, terminal, capsys):
 def test_a_table_that_fits_stays_one(terminal, capsys):
     terminal(80)
     table = markdown_table(["a", "b"], [["1", "2|3"]])
-    screen.show(table, as_it_is=False)
+    lists.show(table, as_it_is=False)
     assert capsys.readouterr().out.strip() == table.strip()
-    assert screen.fitted(table, 80) == "1\n  b: 2|3"
+    assert lists.fitted(table, 80) == "1\n  b: 2|3"

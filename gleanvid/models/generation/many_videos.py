@@ -12,10 +12,9 @@ import torch
 from torch import Tensor
 
 from gleanvid.compressors.base import Compressor
+from gleanvid.cost import Answer
 from gleanvid.models import boundary
-from gleanvid.models.boundary.chunks import in_chunks
 from gleanvid.models.cost.measure import ADVICE, explaining_out_of_memory
-from gleanvid.models.encoded import Answer
 from gleanvid.models.generation.answering import write_answer
 from gleanvid.models.generation.context import check_context
 from gleanvid.models.generation.prompt import split_after
@@ -45,8 +44,8 @@ def answer_about(
     question: str,
     compressor: Compressor,
     sampling: Sampling = GREEDY,
-    *,
     max_pixels: int | None = None,
+    *,
     on_text: Callable[[str], None] | None = None,
     stop: threading.Event | None = None,
 ) -> tuple[Answer, list[Part]]:
@@ -59,7 +58,7 @@ def answer_about(
     with (
         model.lock,
         explaining_out_of_memory(ADVICE),
-        in_chunks(layout.tower, layout.split, layout.joined),
+        layout.in_chunks(),
         boundary.compressing(model.hf_model, layout, compressor) as record,
     ):
         inputs, places = _prompt(model, videos, question, max_pixels)
@@ -85,17 +84,17 @@ def _prompt(
     Every video goes through the processor with the text ahead of it, up to its placeholder.
     """
     limit = model.max_pixels if max_pixels is None else max_pixels
-    rest = model._render(videos, question, ())
+    rest = model.chat_text(videos, question, ())
     parts, places = [], []
     for number, video in enumerate(videos):
-        text, rest = split_after(rest, model._video_token)
+        text, rest = split_after(rest, model.video_token)
         made = model.build_inputs(video, (model.outro if number else "") + text, limit)
-        inputs = model._without_outro(made)
+        inputs = model.without_outro(made)
         places.append(model.place_tokens(video, inputs))
         parts.append(_without_start(model, inputs) if number else inputs)
     inputs = _joined(model, parts)
     encoding = model.processor.tokenizer(
-        model._anchor + model.outro + rest, add_special_tokens=False, return_tensors="pt"
+        model.anchor + model.outro + rest, add_special_tokens=False, return_tensors="pt"
     )
     tail = encoding["input_ids"][:, 1:]
     for name in PER_COLUMN & inputs.keys():
@@ -103,12 +102,12 @@ def _prompt(
         inputs[name] = torch.cat([inputs[name], fill.to(inputs[name].dtype)], 1)
     dtype, device = model.hf_model.dtype, model.device
 
-    def placed(value: Any) -> Any:
+    def on_device(value: Any) -> Any:
         if not isinstance(value, Tensor):
             return value
         return value.to(device, dtype if value.is_floating_point() else None)
 
-    return {name: placed(value) for name, value in inputs.items()}, places
+    return {name: on_device(value) for name, value in inputs.items()}, places
 
 
 def _without_start(model: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:

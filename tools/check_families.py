@@ -1,6 +1,6 @@
 """``gleanvid check`` on a tiny model of every family, in float32 and bfloat16 on the CPU.
 
-python -m tests.models.checks --out results/check
+python -m tools.check_families --out results/check
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from tests.models.tiny import noise_video
 
 TEXT = """# `gleanvid check --quick` on tiny random models of the real classes
 
-Written by `python -m tests.models.checks --out results/check`; `families.json` has every report
+Written by `python -m tools.check_families --out results/check`; `families.json` has every report
 whole. `prefill`, `decode` and `cache` are differences of logits, of their spread over the
 vocabulary (root mean squares), with what is allowed; `with a fault`: that of `prefill` where the
 kept tokens stand at wrong positions. The others count what is wrong.

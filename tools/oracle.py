@@ -1,6 +1,6 @@
 """Largest differences of logits by model family, as a table.
 
-python -m tests.models.figures > results/oracle.md
+python -m tools.oracle > results/oracle.md
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ COLUMNS = (
 TEXT = f"""# Compressed generation against its references
 
 Largest absolute difference of logits on tiny random models of the real classes; written by
-`python -m tests.models.figures`. Batches of one and of two prompts whose videos keep different
+`python -m tools.oracle`. Batches of one and of two prompts whose videos keep different
 numbers of tokens; the larger difference is stated. The reference is the whole prompt with the
 dropped tokens masked, layer by layer, and the same tokens fed in. Stages inside: the worst of
 {len(CHAINS)} chains, or refused. The last two columns are negative controls: what a fault would

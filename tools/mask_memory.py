@@ -1,6 +1,6 @@
-"""What masks of all pairs of tokens take where transformers makes them ahead of every hook.
+"""What masks of all pairs of tokens take where transformers makes them before every hook.
 
-python -m tests.models.mask_memory --out results
+python -m tools.mask_memory --out results
 """
 
 from __future__ import annotations
@@ -14,15 +14,9 @@ import transformers
 
 from gleanvid.evaluation.markdown import markdown_table
 from gleanvid.models import load_model
-from gleanvid.models.generation.sampling import Sampling
 from tests.models.conftest import EVERY
-from tests.models.live import LiveBytes
-from tests.models.oracle import EveryNth
-from tests.models.test_memory import tensors_in
-from tests.models.tiny import noise_video
+from tests.models.test_mask_memory import METHODS, PAIRING, peak_bytes
 
-PAIRING = ("gemma4", "gemma4_large", "gemma4_unified", "molmo2")  # all families that do
-METHODS = {"all tokens": None, "25 %": EveryNth(retention_ratio=0.25)}
 TEXT = """# Memory of masks that pair all tokens
 
 Gemma 4 (windows, and the tokens of a frame that see each other) and Molmo 2 (one block of visual
@@ -33,18 +27,8 @@ adds is the cut mask alone, and layers behind it see only that.
 
 Most bytes at once while a prompt is answered, over what was held before, and those bytes for each
 pair of tokens of the whole prompt. Tiny models of the real classes, whose rows are so narrow that
-masks are most of it. Written by `python -m tests.models.mask_memory --out results`.
+masks are most of it. Written by `python -m tools.mask_memory --out results`.
 """
-
-
-def peak_bytes(adapter, frames: int, method) -> tuple[int, int]:
-    """Most bytes at once while a question is answered, and the columns of the whole prompt."""
-    encoded = adapter.encode(noise_video(frames))
-    parts = [*adapter.hf_model.parameters(), *adapter.hf_model.buffers()]
-    parts += [encoded.tokens.features, *tensors_in(encoded.vision)]
-    with LiveBytes(parts) as live:
-        answer = adapter.generate(encoded, "what?", method, Sampling(2))
-    return live.peak, answer.prompt_tokens
 
 
 def rows(family: str, adapter, sizes=(8, 16, 32)):
