@@ -15,12 +15,16 @@ from typing import TYPE_CHECKING, Any
 from gleanvid.cli import options as shared
 from gleanvid.later import import_later
 
-from .server.hosts import networks
+from .server.visitors import networks
 from .session.work import local as loading
 from .session.work.reading import DECODERS
 
 if TYPE_CHECKING:
+    from gradio import Blocks
+
     from .session.choice.choosing import Choosing
+    from .session.work.engine import Engine
+    from .session.work.recorded import Shelf
 
 STARTING = "Starting GleanVID ..."
 
@@ -67,6 +71,9 @@ def check(options: argparse.Namespace) -> None:
         raise ValueError(f"--recordings={options.recordings} is not a folder")
     if options.port is not None and not 0 <= options.port <= 65535:
         raise ValueError(f"--port={options.port} must be 0 to 65535")
+    for name in options.allow_host:
+        if name != "*" and "*" in name.removeprefix("*."):
+            raise ValueError(f"--allow-host={name}: a * stands for all below: *.example.org")
     if options.decoders < 1:
         raise ValueError(f"--decoders={options.decoders} must be at least 1")
     try:
@@ -107,8 +114,8 @@ def at_once(options: argparse.Namespace) -> list[str]:
     return [name for name in names(options) if loading.is_here(name)]
 
 
-def tell(choosing: Choosing) -> None:
-    """A line in the terminal for each stage of the model that is brought at the start."""
+def print_stages(choosing: Choosing) -> None:
+    """Print a line for each stage of the model that is downloaded at the start."""
     stage = ""
     for now in choosing.progress():
         if now.stage != stage:
@@ -128,50 +135,97 @@ def serve(options: argparse.Namespace) -> None:
     print(STARTING, flush=True)
     os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")  # Gradio reads it on import only
     import_later("torch")  # loaded with the model, behind the page
-    from .panels.page import BUILT_IN_MODEL, build_app
-    from .server import leaving, serving, zero
-    from .session import examples
-    from .session.choice.choosing import PAUSE_S, Choosing
-    from .session.display import menu_name
+    from .server import uploads
+
+    uploads.exit_on_sigterm()
+    with uploads.own_folder() as folder:
+        os.environ.setdefault("GRADIO_TEMP_DIR", folder)
+        engine = make_engine(options)
+        choosing = make_choosing(engine, options)
+        page = make_page(engine, choosing, options)
+        run(page, options)
+        engine.warm_up(at_once(options)[0])  # not earlier: it would slow the page down
+        if choosing.first:
+            choosing.start()
+            threading.Thread(target=print_stages, args=[choosing], daemon=True).start()
+        page.block_thread()
+
+
+def make_engine(options: argparse.Namespace) -> Engine:
+    """Return the engine with all backends that the options name; no model is loaded yet."""
+    from .server import serving, zero
+    from .session.choice.choosing import PAUSE_S
     from .session.work.engine import Engine
     from .session.work.queue import Line
-    from .session.work.recorded import Shelf, WithRecordings
+    from .session.work.recorded import WithRecordings
 
-    limits = serving.limits(options)
+    limits, shelf = serving.limits(options), find_recordings(options)
     others = {"device": options.device, "device_map": options.device_map}
     library = zero.on_zero_gpu(loading.Library(how_to_load(options), others))
-    line = Line(limits.deadline_s, limits.places)
-    shelf = Shelf(options.recordings) if options.recordings else None
-    strict = serving.is_public(options)
-    holding: dict[str, Any] = {
-        "room": partial(loading.has_room, device=options.device),
-        "stay_s": PAUSE_S,
-    }
-    engine = Engine(
+    keeping: dict[str, Any] = {}
+    if serving.is_public(options):
+        keeping = {"room": partial(loading.has_room, device=options.device), "stay_s": PAUSE_S}
+    return Engine(
         WithRecordings(library, shelf) if shelf else library,
-        line=line,
+        line=Line(limits.deadline_s, limits.places),
         decoders=options.decoders,
-        **(holding if strict else {}),
+        **keeping,
     )
-    labels = dict([BUILT_IN_MODEL[::-1]])
-    here = at_once(options)
-    models = [(labels.get(name, menu_name(name)), name) for name in here]
-    first = "" if options.model in here else options.model
-    with leaving.orderly(), leaving.own_folder() as folder:
-        os.environ.setdefault("GRADIO_TEMP_DIR", folder)
-        choosing = Choosing(engine, names(options), strict, options.device, first)
-        recordings = shelf.entries() if shelf else []
-        choice = choosing if options.offer or first or not strict else None
-        served = loading.served(options.model)
-        page = build_app(engine, models, examples.examples(), limits, choice, recordings, served)
-        reached, proxies = options.allow_host, options.trusted_proxy
-        where = options.host, options.port, options.share
-        launch = serving.options(*where, limits, reached, proxies, options.mcp)
-        launch |= {"root_path": options.root_path}
-        serving.start(page, launch, limits)
-        print(serving.decoding(limits), flush=True)
-        engine.warm_up(here[0])  # not earlier: it would take the processor from the page
-        if first:
-            choosing.start()
-            threading.Thread(target=tell, args=[choosing], daemon=True).start()
-        page.block_thread()
+
+
+def find_recordings(options: argparse.Namespace) -> Shelf | None:
+    """The recordings of ``--recordings``, if it was given."""
+    from .session.work.recorded import Shelf
+
+    return Shelf(options.recordings) if options.recordings else None
+
+
+def make_choosing(engine: Engine, options: argparse.Namespace) -> Choosing:
+    """Return what brings further models, the first one if it has to be downloaded."""
+    from .server import serving
+    from .session.choice.choosing import Choosing
+
+    first = "" if loading.is_here(options.model) else options.model
+    strict = serving.is_public(options)
+    return Choosing(engine, names(options), strict, options.device, first)
+
+
+def make_page(engine: Engine, choosing: Choosing, options: argparse.Namespace) -> Blocks:
+    """Build the page with its endpoints."""
+    from .panels.page import BUILT_IN_MODEL, build_app
+    from .server import serving
+    from .session import examples
+    from .session.display import menu_name
+
+    label, built_in = BUILT_IN_MODEL
+    models = [(label if name == built_in else menu_name(name), name) for name in at_once(options)]
+    offered = options.offer or choosing.first or not choosing.strict
+    shelf = find_recordings(options)
+    return build_app(
+        engine,
+        models,
+        examples.examples(),
+        serving.limits(options),
+        choosing if offered else None,
+        shelf.entries() if shelf else [],
+        loading.served(options.model),
+    )
+
+
+def run(page: Blocks, options: argparse.Namespace) -> None:
+    """Start to serve the page, and say what its decoding process may do."""
+    from .server import serving
+
+    limits = serving.limits(options)
+    launch = serving.options(
+        options.host,
+        options.port,
+        options.share,
+        limits,
+        options.allow_host,
+        options.trusted_proxy,
+        options.mcp,
+        options.root_path,
+    )
+    serving.start(page, launch, limits)
+    print(serving.decoding(limits), flush=True)

@@ -61,7 +61,7 @@ def build_app(
     question = opening.question or (examples[0].question if examples else "")
     if examples:
         first.offer(engine, examples[0], opening.runs)
-    with gr.Blocks(title="GleanVID", fill_width=True, delete_cache=limits.delete_cache) as blocks:
+    with gr.Blocks(title="GleanVID", fill_width=True) as blocks:
         recorded = [(entry.label, entry.model) for entry in recordings]
         menu = [*models, *recorded]
         parts = _panels(engine, menu, examples, limits, opening, question, choosing)

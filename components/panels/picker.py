@@ -11,7 +11,7 @@ import gradio as gr
 from gleanvid.errors import UnreachableError
 from gleanvid.models.loading.precision import AUTO, PRECISIONS, parted, precision_of
 
-from ..server.hosts import neighbourhood
+from ..server.visitors import visitor
 from ..session.choice.choosing import LOOKING, Choosing
 from ..session.choice.offers import Offer
 from ..session.choice.progress import Progress
@@ -227,7 +227,7 @@ def started(
 
 def address(user: gr.Request) -> str:
     """Whom a choice counts for."""
-    return neighbourhood(user.client.host if user.client else "")
+    return visitor(user.client.host if user.client else "")
 
 
 def rank(row: Offer) -> tuple[bool, bool]:

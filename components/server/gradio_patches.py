@@ -1,8 +1,7 @@
-"""What Gradio keeps of every session and upload, within bounds.
+"""Faults of Gradio 6.31 that a server for strangers cannot live with, and what is done about them.
 
-It makes a session of every call to an endpoint too, and gives each a copy of all widgets' settings.
-Results that nobody has fetched it keeps as well, and the progress of uploads that nobody has asked
-for.
+Each has a test in ``tests/components/server/test_gradio_patches.py`` that fails as soon as a
+Gradio without the fault is installed: then the patch goes.
 """
 
 from __future__ import annotations
@@ -10,44 +9,88 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import datetime, timedelta
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import gradio as gr
+from gradio import route_utils
+from gradio.route_utils import GradioMultiPartParser
 from gradio.routes import file_upload_statuses
 from gradio.state_holder import SessionState, StateHolder
+from starlette.datastructures import FormData
+from starlette.formparsers import MultiPartException
+from starlette.types import ASGIApp, Receive, Scope, Send
 
+from .allowed import FILE, GRADIO
+
+MOST_FILES = 4  # of an upload; the page and the clients send one
 SESSIONS = 2000  # beyond that the least recently used go
-OF_A_CALL = re.compile(r"[0-9a-f]{32}")  # it is named by its only event
-KEEP_S = 600.0  # results that nobody has fetched
 UPLOADS = 1000  # whose progress is kept
+KEEP_S = 600.0  # results that nobody has fetched
+CALL = re.compile(r"[0-9a-f]{32}")  # the session of a call is named by its only event
+EVENT_STREAM = re.compile(rf"{GRADIO}/(queue/data|call/.*)")
+OF_FILES = {b"host", b"range", b"if-range", b"if-none-match", b"if-modified-since"}
+ONE_RANGE = re.compile(rb"bytes=([0-9]{1,15}-[0-9]{0,15}|-[0-9]{1,15})")
 
 
-class Nothing(dict[Any, Any]):
-    """Stays empty: Gradio would write there what a page sends and is shown."""
+class FilesOnly(GradioMultiPartParser):
+    """Form parser that takes files alone, few of them, and leaves none behind.
 
-    def __setitem__(self, key: Any, value: Any) -> None:
+    Gradio holds every other field in memory, however long it is, takes 1,000 files in an upload,
+    and keeps the files of an upload that broke off or has another field's name.
+    """
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options | {"max_files": MOST_FILES, "max_fields": 0})
+
+    def on_headers_finished(self) -> None:
+        super().on_headers_finished()
+        if self._current_part.field_name != "files":
+            raise MultiPartException("The files of an upload are fields named files.")
+
+    async def parse(self) -> FormData:
+        try:
+            return await super().parse()
+        except BaseException:
+            for file in self._files_to_close_on_error:
+                file.close()
+                Path(file.name).unlink(missing_ok=True)
+            raise
+
+
+class Session(SessionState):
+    """Session without a copy of every widget's configuration.
+
+    Gradio makes the copy for each call of an endpoint too; only deep links read it.
+    """
+
+    @property
+    def config_values(self) -> dict[int, Any]:
+        return {}
+
+    @config_values.setter
+    def config_values(self, values: dict[int, Any]) -> None:
         return
 
-    def __contains__(self, key: Any) -> bool:
-        return True  # else it is made anew for every event
-
-    def __missing__(self, key: Any) -> dict[str, Any]:
-        return {}
+    def _update_value_in_config(self, key: int, value: Any) -> None:
+        return
 
 
 class Sessions(StateHolder):
-    """Sessions without that copy, which only links into a session would read."""
+    """Sessions within ``capacity``; a page whose session has to go counts as left.
+
+    Gradio drops the session alone, and what the page has under way goes on.
+    """
 
     def __getitem__(self, session_id: str) -> SessionState:
-        known = session_id in self
-        session = super().__getitem__(session_id)
-        if not known:
-            session.config_values = Nothing()
-        return session
+        if session_id not in self:
+            self.session_data[session_id] = Session(self.blocks)
+        return super().__getitem__(session_id)
 
     def update(self, session_id: str) -> None:
-        """Gradio's; the page of a session that has to go is taken for left."""
         oldest = next(iter(self.session_data))
         super().update(session_id)
         if oldest not in self.session_data:
@@ -56,58 +99,82 @@ class Sessions(StateHolder):
                     event.fn(gr.Request(session_hash=oldest))
 
 
-class Paths(set[str]):
-    """Files that Gradio deletes when they are old; others may come while it goes through them.
-
-    That would end its deleting for good.
-    """
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self | set())  # a plain set
-
-
-def bound(app: Any) -> None:
-    """Have a Gradio application keep its sessions and files in this way from now on."""
-    sessions, page = Sessions(), app.get_blocks()
-    sessions.set_blocks(page)
+def apply(app: Any) -> None:
+    """Patch a Gradio application that is about to be served."""
+    route_utils.GradioMultiPartParser = FilesOnly  # type: ignore[misc]
+    sessions = Sessions()
+    sessions.set_blocks(app.get_blocks())
     sessions.capacity = SESSIONS
     app.state_holder = sessions
-    page.upload_file_set = Paths(page.upload_file_set)
-    own = [part for part in page.blocks.values() if hasattr(part, "temp_files")]
-    for part in own:
-        part.temp_files = Paths(part.temp_files)
-    page.temp_file_sets = [page.upload_file_set, *(part.temp_files for part in own)]
 
 
-def forget_gone(app: Any) -> None:
-    """Drop the names of files that are no longer there."""
-    for paths in app.get_blocks().temp_file_sets:
-        for path in paths:
-            if not os.path.exists(path):
-                paths.discard(path)
+def without_mirrored(scope: Scope) -> Scope:
+    """Drop most headers of a request for a file, and ranges of several parts.
+
+    Gradio sends all headers of a request for a part of a file back as headers of the answer.
+    """
+    if not scope["path"].startswith(FILE):
+        return scope
+    headers = [
+        (name, value)
+        for name, value in scope["headers"]
+        if name in OF_FILES and (name != b"range" or ONE_RANGE.fullmatch(value))
+    ]
+    return {**scope, "headers": headers}
 
 
-def visitors(app: Any) -> Iterator[str]:
-    """The address of the visitor of every event that waits or is under way."""
-    for event in app.get_blocks()._queue.event_ids_to_events.values():
+def quiet(app: ASGIApp) -> ASGIApp:
+    """Drop Gradio's ``RuntimeError`` for events of nobody: a page of log for each request."""
+
+    async def called(scope: Scope, receive: Receive, send: Send) -> None:
+        if EVENT_STREAM.fullmatch(scope["path"]):
+            with suppress(RuntimeError):
+                await app(scope, receive, send)
+        else:
+            await app(scope, receive, send)
+
+    return called
+
+
+def addresses(app: Any) -> Iterator[str]:
+    """The address that each event comes from which waits or runs."""
+    for event in list(app.get_blocks()._queue.event_ids_to_events.values()):
         if event.request.client is not None:
             yield event.request.client.host
 
 
+def delete_files(app: Any, age_s: int | None) -> None:
+    """Delete files of visitors beyond this age, or all of them for None, and forget their names.
+
+    Gradio's own schedule ends for good with an error if a file is uploaded while it runs, and the
+    names stay in memory.
+    """
+    page = app.get_blocks()
+    copies = [set(paths) for paths in page.temp_file_sets]
+    snapshot: Any = SimpleNamespace(blocks=page.blocks, temp_file_sets=copies)
+    route_utils.delete_files_created_by_app(snapshot, age_s)
+    for paths in page.temp_file_sets:
+        paths.difference_update(path for path in list(paths) if not os.path.exists(path))
+
+
 def forget(app: Any, keep_s: float = KEEP_S) -> None:
-    """Drop the sessions of calls that are over, and results that nobody has fetched for so long."""
+    """Drop what Gradio keeps for ever.
+
+    That is: sessions of calls that are over, results that nobody has fetched for ``keep_s``
+    seconds, and the progress of all but the last uploads.
+    """
     queue, sessions = app.get_blocks()._queue, app.state_holder
     since = datetime.now() - timedelta(seconds=keep_s)
     busy = {event.session_hash for event in queue.event_ids_to_events.values()}
     recent = {session for session, last in list(sessions.time_last_used.items()) if last > since}
-    for session in [*sessions.session_data]:
-        if session not in busy and OF_A_CALL.fullmatch(session):
+    for session in list(sessions.session_data):
+        if session not in busy and CALL.fullmatch(session):
             del sessions.session_data[session]
-    for kept in (file_upload_statuses._statuses, file_upload_statuses._signals):
-        for upload in list(kept)[:-UPLOADS]:
-            del kept[upload]
+    for session in sessions.time_last_used.keys() - sessions.session_data.keys() - recent:
+        del sessions.time_last_used[session]
     for kept in (queue.pending_messages_per_session, queue.pending_event_ids_session):
         for session in kept.keys() - busy - recent:
             del kept[session]
-    for session in sessions.time_last_used.keys() - sessions.session_data.keys() - recent:
-        del sessions.time_last_used[session]
+    for kept in (file_upload_statuses._statuses, file_upload_statuses._signals):
+        for upload in list(kept)[:-UPLOADS]:
+            del kept[upload]

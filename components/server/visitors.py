@@ -1,43 +1,37 @@
-"""Host names the server answers to, and proxies whose forwarded headers it believes.
+"""Who sends a request, and how much of one visitor may be under way at a time.
 
-A page of another site can give its own name the address of this machine (DNS rebinding); its
-requests then look like those of our own page, but for the name. So only listed names are answered.
+A visitor is an IPv4 address or an IPv6 network of 64 bits, as one person gets a whole network.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import MutableMapping, Sequence
-from dataclasses import dataclass
-from fnmatch import fnmatchcase
-from ipaddress import IPv4Address, IPv4Network, IPv6Network, ip_address, ip_network
-from typing import Any
+import asyncio
+import math
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from ipaddress import IPv4Address, IPv6Network, ip_address, ip_network
+from weakref import WeakValueDictionary
 
-HOST = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9_.-]+)(:[0-9]{1,5})?", re.IGNORECASE)
-Scope = MutableMapping[str, Any]
-Network = IPv4Network | IPv6Network
-Headers = list[tuple[bytes, bytes]]
+from starlette.types import Scope
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
-ROOT = b"x-gradio-server"  # Gradio would believe anybody who names its address
-LOCAL_NAMES = ("localhost", "127.0.0.1", "::1")
 PRIVATE = ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "fc00::/7")
+FORWARDED = (b"x-forwarded-", b"forwarded", b"x-gradio-server")  # Gradio believes them of anybody
+PREVIEWS = 3  # of one visitor at the same time
+PREVIEWS_OF_ALL = 4  # more at once make none faster, and everything else slower
+PREVIEWS_SENT = 60  # of one visitor, those that wait included
 
 
-def networks(addresses: Sequence[str]) -> tuple[Network, ...]:
-    """Addresses or networks such as 10.0.0.0/8. Raises ``ValueError`` naming a bad one."""
-    return tuple(ip_network(address, strict=False) for address in addresses)
+def networks(addresses: Sequence[str]) -> tuple[str, ...]:
+    """Addresses as networks, such as 10.0.0.0/8. Raises ``ValueError`` naming a bad one."""
+    return tuple(str(ip_network(address, strict=False)) for address in addresses)
 
 
-def neighbourhood(address: str) -> str:
-    """Whom an address counts for: a visitor with IPv6 has a network of them to himself.
-
-    Some proxies write the visitor's port behind it.
-    """
-    name, _, port = address.rpartition(":")
-    if port.isdecimal() and (name.startswith("[") or ":" not in name):
-        address = name
+def visitor(address: str) -> str:
+    """The name under which requests from this address are counted."""
     try:
-        peer = ip_address(address.strip("[]").partition("%")[0])
+        peer = ip_address(address.partition("%")[0])
     except ValueError:
         return address
     if isinstance(peer, IPv4Address):
@@ -45,61 +39,88 @@ def neighbourhood(address: str) -> str:
     return str(peer.ipv4_mapped or IPv6Network((peer, 64), strict=False))
 
 
-@dataclass(frozen=True)
-class Hosts:
-    """``names``: further names, ``*.example.org`` for all below one; ``proxies``: believed."""
+def sender(scope: Scope) -> str:
+    """The address that a request comes from; empty where there is none."""
+    return str((scope.get("client") or ("",))[0])
 
-    names: tuple[str, ...] = ()
-    proxies: tuple[Network, ...] = ()
+
+class Proxies:
+    """Proxies whose ``X-Forwarded`` headers are believed: addresses or networks."""
+
+    def __init__(self, addresses: Sequence[str] = ()) -> None:
+        self._reader = ProxyHeadersMiddleware(_nothing, list(addresses))
 
     def trusts(self, address: str) -> bool:
-        """Whether this is the address of a proxy of ours."""
-        try:
-            peer = ip_address(address)
-        except ValueError:  # a path or a name: no TCP connection
-            return False
-        return any(peer in network for network in self.proxies)
+        return address in self._reader.trusted_hosts
 
-    def answers_to(self, host: str, scope: Scope) -> bool:
-        """Whether ``host`` (a Host header) names this server or the address that was reached."""
-        found = HOST.fullmatch(host)
-        if found is None:
-            return False
-        name = found[1].strip("[]").lower().rstrip(".")
-        reached = (scope.get("server") or ("",))[0]
-        return name in (*LOCAL_NAMES, reached) or any(fnmatchcase(name, own) for own in self.names)
+    async def unwrapped(self, scope: Scope) -> Scope:
+        """The request as the visitor sent it to the proxy, without forwarded headers.
 
-    def visitor(self, scope: Scope) -> tuple[Scope, list[str]]:
-        """``scope`` as the visitor sent it, and the hosts that were named.
-
-        From a trusted proxy the visitor's address and scheme count; from anybody else forwarded
-        headers are taken out, so that nothing behind believes them.
+        The headers of anybody else are dropped unread, so that no code behind believes them.
         """
-        headers: Headers = [item for item in scope["headers"] if item[0] != ROOT]
-        scope = {**scope, "headers": headers}
-        given = {name: value.decode("latin-1") for name, value in headers}
-        named = [given[name] for name in (b"host",) if name in given]
-        forwarded = [name for name in given if name.startswith(b"x-forwarded-")]
-        if not forwarded and b"forwarded" not in given:
-            return scope, named
-        if not self.trusts(str((scope.get("client") or ("",))[0])):
-            kept = [
-                item for item in headers if not item[0].startswith((b"x-forwarded-", b"forwarded"))
-            ]
-            return {**scope, "headers": kept}, named
-        if host := given.get(b"x-forwarded-host"):
-            named.append(host)
-        scheme = given.get(b"x-forwarded-proto", scope["scheme"])
-        scheme = scheme if scheme in ("http", "https") else scope["scheme"]
-        client = (self._first_stranger(given.get(b"x-forwarded-for", "")), 0)
-        return {
-            **scope,
-            "scheme": scheme,
-            "client": client if client[0] else scope["client"],
-        }, named
+        scope = {**scope}
+        trusted = self.trusts(sender(scope))
+        if trusted:
+            await self._reader(scope, _nothing, _nothing)  # type: ignore[arg-type]
+        hosts = [text for name, text in scope["headers"] if name == b"x-forwarded-host"]
+        headers = [item for item in scope["headers"] if not item[0].startswith(FORWARDED)]
+        if trusted and hosts:
+            headers = [item for item in headers if item[0] != b"host"] + [(b"host", hosts[-1])]
+        scope["headers"] = headers
+        return scope
 
-    def _first_stranger(self, chain: str) -> str:
-        """The last address that a proxy of ours has seen itself; empty where none is named."""
-        seen = [part.strip() for part in chain.split(",") if part.strip()]
-        strangers = [address for address in reversed(seen) if not self.trusts(address)]
-        return (strangers or seen[:1] or [""])[0]
+
+async def _nothing(*arguments: object) -> None:
+    """Stand in for an application: the reader only changes the scope."""
+
+
+class Events:
+    """Events under way, by visitor.
+
+    A request counts from the moment its body is complete, so a crowd of requests that end at the
+    same moment is counted too.
+
+    Args:
+        most: events that one visitor may have under way; 0 for any number.
+        under_way: returns the address of every event that waits or runs in Gradio's queue.
+    """
+
+    def __init__(self, most: int, under_way: Callable[[], Iterable[str]]) -> None:
+        self.most, self.under_way = most, under_way
+        self._beginning: Counter[str] = Counter()
+        self._previews: Counter[str] = Counter()
+        self._places: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
+        self._all = asyncio.Semaphore(PREVIEWS_OF_ALL)
+
+    @contextmanager
+    def begin(self, name: str) -> Iterator[bool]:
+        """Count one more event of this visitor; False if there are too many."""
+        queued = sum(visitor(address) == name for address in self.under_way())
+        most = self.most - queued if self.most else math.inf
+        with _one_more(self._beginning, name, most) as allowed:
+            yield allowed
+
+    @asynccontextmanager
+    async def preview(self, name: str) -> AsyncIterator[bool]:
+        """Wait for a place among the requests that no queue holds; False if too many wait."""
+        if not self.most:
+            yield True
+            return
+        place = self._places.setdefault(name, asyncio.Semaphore(PREVIEWS))
+        with _one_more(self._previews, name, PREVIEWS_SENT) as allowed:
+            if not allowed:
+                yield False
+                return
+            async with place, self._all:
+                yield True
+
+
+@contextmanager
+def _one_more(counts: Counter[str], name: str, most: float) -> Iterator[bool]:
+    allowed = counts[name] < most
+    counts[name] += allowed
+    try:
+        yield allowed
+    finally:
+        counts[name] -= allowed
+        counts += Counter()  # forgets visitors at zero
