@@ -22,6 +22,7 @@ from components.server.allowed import FILE, GRADIO, UPLOAD
 from components.server.gradio_patches import FilesOnly, GradioMultiPartParser
 from tests.server.running import running
 
+
 def answer(video: str, question: str) -> str:
     return question
 

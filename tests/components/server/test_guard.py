@@ -213,11 +213,11 @@ def test_preview_that_breaks_off_frees_its_place(monkeypatch):
     monkeypatch.setattr(visitors, "PREVIEWS_SENT", 1)
 
     async def fails(scope, receive, send):
-        raise ValueError
+        raise ValueError("broken off")
 
     behind = guarded(fails, events=6)
     for _ in range(2):
-        with pytest.raises(ValueError):
+        with pytest.raises(ValueError, match="broken off"):
             visiting(behind).post(guard.PREDICT, json={})
 
 
