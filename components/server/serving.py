@@ -126,7 +126,7 @@ async def sweep(app: Starlette, keep_s: int) -> None:
 def free_memory() -> None:
     """Give freed memory back to Linux, whose C library keeps what threads have freed.
 
-    Over hundreds of questions that adds up to tens of megabytes (``tools/attack/soak.py``).
+    Over hundreds of questions that adds up to tens of megabytes (``tools/soak.py``).
     """
     if sys.platform == "linux":
         with suppress(AttributeError):  # another C library

@@ -12,15 +12,16 @@ from components.session.work.engine import Engine
 from tests.components.fake import Library, write_clip
 from tests.hub_fixtures import hub, published  # noqa: F401  (fixtures)
 from tests.server.running import running
-from tests.server.target import G, Target
 from tests.server.test_reading import Slow
+from tools.attack.client import G, Target
 
 
 def test_a_clip_is_read_no_longer_than_its_page_is_open(tmp_path):
     write_clip(tmp_path / "clip.mp4")
     engine = Engine(Slow())
-    with running(engine=engine) as url, Target(url) as target:
-        path = target.upload("a.mp4", (tmp_path / "clip.mp4").read_bytes()).json()[0]
+    with running(engine=engine) as url:
+        target = Target(url)
+        path = target.upload("a.mp4", (tmp_path / "clip.mp4").read_bytes())
         file = {"path": path, "meta": {"_type": "gradio.FileData"}}
         with httpx.stream("GET", f"{url}{G}/heartbeat/page1") as heartbeat:
             beats = heartbeat.iter_raw()
@@ -38,7 +39,8 @@ def test_a_clip_is_read_no_longer_than_its_page_is_open(tmp_path):
 def test_a_model_is_downloaded_no_longer_than_its_page_is_open(hub):  # noqa: F811
     hub.repositories["tiny/model"].pause_s = 0.5
     choosing = Choosing(Engine(Library()), device="cpu")
-    with running(engine=choosing.engine, choosing=choosing) as url, Target(url) as target:
+    with running(engine=choosing.engine, choosing=choosing) as url:
+        target = Target(url)
         with httpx.stream("GET", f"{url}{G}/heartbeat/page1") as heartbeat:
             beats = heartbeat.iter_raw()
             assert next(beats)

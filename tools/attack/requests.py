@@ -1,216 +1,236 @@
-"""Attempts with requests that no browser makes, and on what belongs to other visitors."""
+"""What a server that holds answers to each of the attempts."""
 
 from __future__ import annotations
 
-import tempfile
-import time
+import io
+import zipfile
+from collections.abc import Callable, Iterator
+from functools import partial
+from operator import methodcaller
 from pathlib import Path
 from typing import Any
 
-from gleanvid.video import bounds
-from tests.server.target import REFUSALS, ROOT, SECRETS, G, Listed, Target, quiet
-from tests.server.test_saved_run import BOMBS, bomb, packed
+from tools.attack import attempts as data
+from tools.attack.client import CLIP, JSON, G, Target, file, is_quiet
+
+REFUSALS = range(400, 500)
+Attempt = tuple[str, str, Callable[[Target], bool]]  # kind, name, whether a server holds
+FORM = {"content-type": "multipart/form-data; boundary=x"}
 
 
-def forms() -> Listed:
-    part = b'--x\r\ncontent-disposition: form-data; name="files"%s\r\n\r\nx\r\n'
-    sent = {
-        "a field": part % b"",
-        "a field of a megabyte": part % b"" + b"y" * 2**20,
-        "a field behind a file": part % b'; filename="a.mp4"' + part % b"",
-        "five files": part % b'; filename="a.mp4"' * 5,
-        "no form": b"{}",
-        "no end of a boundary": b"--" + b"x" * 500,
-    }
-    for name, body in sent.items():
+def refused(kind: str, name: str, method: str, path: str, **options: Any) -> Attempt:
+    """A request that has to be refused without a word about this machine."""
 
-        def attempt(target: Target, body: bytes = body) -> bool:
-            kind = {"content-type": "multipart/form-data; boundary=x"}
-            reply = target.send("POST", f"{G}/upload", content=body + b"--x--", headers=kind)
-            return reply.status_code in REFUSALS
+    def is_held(target: Target) -> bool:
+        reply = target.send(method, path, **options)
+        shared = "access-control-allow-origin" in reply.headers
+        return reply.status_code in REFUSALS and is_quiet(reply.content) and not shared
 
-        yield "forms", name, attempt
+    return kind, name, is_held
 
 
-def wires() -> Listed:
-    """Bytes that are no plain request, and must not be understood in two ways."""
-    host, chunked = b"host: localhost\r\n", b"transfer-encoding: chunked\r\n"
-    long = b"content-length: 4\r\n"
-    post = b"POST /gradio_api/upload HTTP/1.1\r\n" + host
-    for name, begun in {
-        "two lengths": post + long + chunked + b"\r\n0\r\n\r\n",
-        "two different lengths": post + long + b"content-length: 5\r\n\r\n{}{}",
-        "a folded length": post + b"content-length:\r\n 4\r\n" + chunked + b"\r\n0\r\n\r\n",
-        "an odd coding": post + b"transfer-encoding: xchunked\r\n\r\n0\r\n\r\n",
-        "a coding twice": post + chunked + chunked + b"\r\n0\r\n\r\n",
-        "a space before the colon": post + b"content-length : 4\r\n\r\n{}{}",
-        "a negative length": post + b"content-length: -4\r\n\r\n{}{}",
-        "two hosts": b"GET /config HTTP/1.1\r\n" + host + b"host: evil.example\r\n\r\n",
-        "no host": b"GET /config HTTP/1.1\r\n\r\n",
-        "an old version": b"GET /config HTTP/1.0\r\nhost: evil.example\r\n\r\n",
-        "a NUL in a header": b"GET / HTTP/1.1\r\n" + host + b"x: a\x00b\r\n\r\n",
-        "no version": b"GET /config\r\n\r\n",
-        "another server's address": b"GET http://evil.example/ HTTP/1.1\r\n" + host + b"\r\n",
-        "a tunnel": b"CONNECT 127.0.0.1:22 HTTP/1.1\r\n" + host + b"\r\n",
-        "no address": b"GET * HTTP/1.1\r\n" + host + b"\r\n",
-        "a length of a chunk with a sign": post + chunked + b"\r\n-1\r\n\r\n",
-    }.items():
+def wire(kind: str, name: str, begun: bytes, *starts: bytes) -> Attempt:
+    """Bytes that have to be refused, or answered with one of these starts."""
 
-        def attempt(target: Target, begun: bytes = begun) -> bool:
-            with target.line(b"") as line:
+    def is_held(target: Target) -> bool:
+        try:
+            with target.connect(begun) as line:
                 line.settimeout(5)
-                try:
-                    line.sendall(begun)
-                    told = line.recv(2**16)
-                except ConnectionError:
-                    told = b""
-            return told == b"" or told.startswith(b"HTTP/1.1 4")
+                reply = line.recv(2**16)
+        except ConnectionError:
+            reply = b""
+        expected = (b"HTTP/1.1 4", b"HTTP/1.1 507", *starts)
+        return not reply or (reply.startswith(expected) and is_quiet(reply))
 
-        yield "odd requests", name, attempt
+    return kind, name, is_held
 
 
-def paths() -> Listed:
-    """Addresses as they are, which a client would tidy."""
-    for path in (
-        "/static/../../app.py", "/static/%2e%2e/%2e%2e/%2e%2e/etc/passwd", "/static//etc/passwd",
-        "/assets/..%2f..%2f..%2f..%2f..%2fetc/passwd", "/assets/..%5c..%5capp.py",
-        "/static/....//....//etc/passwd", "/assets/%00", "//etc/passwd", "/./config/../config",
-        "/config/", "/config;x", "/CONFIG", "/gradio_api/../config", "/gradio_api//queue/join",
-        "/gradio_api/file=..", "/gradio_api/file=%2e%2e/%2e%2e/etc/passwd", "/%67radio_api/user",
-        "/gradio_api/run/../component_server", "/gradio_api%2fcomponent_server", "/?view=api/../..",
-    ):  # fmt: skip
+def reply(
+    kind: str, name: str, act: Callable[[Target], str], *lacks: str, has: str = ""
+) -> Attempt:
+    """An act whose reply has to hold one text, others not, and nothing of this machine."""
+
+    def is_held(target: Target) -> bool:
+        text = act(target)
+        return has in text and is_quiet(text.encode()) and not any(part in text for part in lacks)
+
+    return kind, name, is_held
+
+
+def routes() -> Iterator[Attempt]:
+    for template in data.CLOSED:
+        path = template.replace("{url_path:path}", "http://127.0.0.1:1/").replace(":path", "")
+        path = path.replace("{", "").replace("}", "")
+        for method in ("GET", "POST", "PUT"):
+            yield refused("closed routes", f"{method} {path}", method, path)
+    for method, path in data.METHODS:
+        yield refused("closed routes", f"{method} {path}", method, path)
+    for name in data.INNER_EVENTS:
+        for version in ("call", "call/v2"):
+            path = f"{G}/{version}/{name}"
+            yield refused("events by name", path, "POST", path, json={"data": []})
+    for path in data.LONG_NAMES:
+        yield refused("long names", f"{path[:30]} x {len(path)}", "GET", path)
+    for name in data.FILES:
+        for method in ("GET", "HEAD"):
+            yield refused("files", f"{method} {name}", method, f"{G}/file={name}")
+    for headers in data.NAMES:
+        for method, path in (("GET", "/config"), ("POST", f"{G}/queue/join"), ("OPTIONS", "/")):
+            name = f"{method} {path} {headers}"
+            yield refused("other names", name, method, path, headers=headers, content=b"{}")
+    for host in data.HOSTS:
+        head = b"GET /config HTTP/1.1\r\nconnection: close\r\nhost: " + host + b"\r\n\r\n"
+        yield wire("odd hosts", host.decode("latin-1"), head)
+
+
+def bodies() -> Iterator[Attempt]:
+    join = "POST", f"{G}/queue/join"
+    for address in data.ADDRESSES:
+        yield refused("addresses for files", address, *join, json={"data": [{"path": address}]})
+    for name, content in data.BODIES.items():
+        for path in ("queue/join", "call/ask", "run/predict"):
+            options: Any = {"content": content, "headers": JSON}
+            yield refused("bodies", f"{name} to {path}", "POST", f"{G}/{path}", **options)
+    for name, content in data.ENCODED.items():
+        yield refused("encodings", name, *join, content=content, headers=JSON)
+    body = {"data": [], "fn_index": 0, "session_hash": "x", "event_id": "y"}
+    for session in data.SESSION_NAMES:
+        for field in ("session_hash", "event_id"):
+            for path in ("queue/join", "cancel", "run/predict"):
+                name = f"{path} {field} {session[:20]!r}"
+                yield refused("names", name, "POST", f"{G}/{path}", json=body | {field: session})
+    long = {"upload_id": "x" * 20_000}
+    for method, path in (("POST", "upload"), ("GET", "upload_progress")):
+        yield refused("names", f"{path} of a long name", method, f"{G}/{path}", params=long)
+
+
+def uploads() -> Iterator[Attempt]:
+    upload = "POST", f"{G}/upload"
+    for name, content in data.FORMS.items():
+        yield refused("forms", name, *upload, content=content + b"--x--", headers=FORM)
+    content = data.PART % b'; filename="a.mp4"' + b"--x--"
+    for coding in data.FORM_CODINGS:
+        headers = {"content-type": f"multipart/form-data; boundary=x; charset={coding}"}
+        yield refused("forms", f"in {coding}", *upload, content=content, headers=headers)
+    for name, begun in data.WIRES.items():
+        yield wire("odd requests", name, begun)
+    for path in data.PATHS:
         for method in ("GET", "POST", "HEAD"):
-
-            def attempt(target: Target, method: str = method, path: str = path) -> bool:
-                head = f"{method} {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n"
-                with target.line(head.encode() + b"content-length: 0\r\n\r\n") as line:
-                    told = b"".join(iter(lambda: line.recv(2**16), b""))
-                return not any(secret in told for secret in SECRETS) and b" 50" not in told[:16]
-
-            yield "odd paths", f"{method} {path}", attempt
-
-
-def pages() -> Listed:
-    """What no widget of the page can send."""
-    for name, clip in {
-        "a file of the system": "/etc/passwd",
-        "a file of the server": str(ROOT / "app.py"),
-        "an example by its path": str(ROOT / "assets" / ".." / "app.py"),
-        "an address": "http://127.0.0.1:1/x.mp4",
-        "nothing": "",
-    }.items():
-
-        def look(target: Target, clip: str = clip) -> bool:
-            file = {"path": clip, "meta": {"_type": "gradio.FileData"}}
-            told = target.page("gv-late", "change", {"gv-clip": file})
-            return "Used" not in told and quiet_text(told)
-
-        yield "the page", f"clip: {name}", look
-    for model in ("evil/model", "../../etc", "", None, ["builtin"], {"path": "/etc"}):
-
-        def load(target: Target, model: Any = model) -> bool:
-            told = target.page("gv-late", "change", {"Model": model})
-            return "evil" not in told or "choices" in told or '"success":false' in told
-
-        yield "the page", f"model: {model}", load
-
-    for given in (None, [], {}, "x", 5, [1], [None] * 500, {"a": [1]}, "[" * 5000, [[[[]]]] * 90):
-
-        def gathered(target: Target, given: Any = given) -> bool:
-            told = target.page("gv-refresh", "click", {"gathered": given})
-            refused = "could not be read" in told or '"error":null' in told.replace(" ", "")
-            return '"success":false' in told and refused and quiet_text(told)
-
-        yield "the page", f"gathered settings: {str(given)[:20]}", gathered
+            head = f"{method} {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n"
+            begun = head.encode() + b"content-length: 0\r\n\r\n"
+            yield wire("odd paths", f"{method} {path}", begun, b"HTTP/1.1 2", b"HTTP/1.1 3")
+    for name in data.UPLOAD_NAMES:
+        yield "uploads", name[:40], partial(_is_named_safely, name=name)
+    for name in data.SCRIPTS:
+        yield "uploads", f"shows {name}", partial(_is_download, name=name)
+    yield "uploads", "the lock of the server", _is_lock_closed
 
 
-def quiet_text(told: str) -> bool:
-    return not any(secret in told.encode() for secret in SECRETS)
+def _is_named_safely(target: Target, name: str) -> bool:
+    reply = target.send("POST", f"{G}/upload", files={"files": (name, b"x")})
+    if reply.status_code != 200:
+        return reply.status_code in (*REFUSALS, 500)
+    return ".." not in Path(reply.json()[0]).parts and "cron.d" not in reply.json()[0]
 
 
-def believed() -> Listed:
-    def root(target: Target) -> bool:
-        headers = {"x-gradio-server": "http://evil.example"}
-        return "evil" not in target.send("GET", "/config", headers=headers).text
+def _is_download(target: Target, name: str) -> bool:
+    """Whether a browser neither runs an upload nor shows it as a page of this server."""
+    reply = target.send("GET", f"{G}/file={target.upload(name, b'<script>alert(1)</script>')}")
+    away = reply.headers["content-disposition"].startswith("attachment")
+    return away and reply.headers["x-content-type-options"] == "nosniff"
 
-    yield "headers believed", "x-gradio-server", root
 
-    def mirror(target: Target) -> bool:
-        path = target.upload("clip.mp4", target.clip).json()[0]
-        headers = {"range": "bytes=0-9", "set-cookie": "a=b", "x-own": "c", "location": "d"}
-        reply = target.send("GET", f"{G}/file={path}", headers=headers)
-        told = {"set-cookie", "x-own", "location"} & set(reply.headers)
-        return reply.status_code == 206 and not told and len(reply.content) == 10
+def _is_lock_closed(target: Target) -> bool:
+    folder = Path(target.upload("a.mp4", b"x")).parents[1]
+    return target.send("GET", f"{G}/file={folder}/.lock").status_code in REFUSALS
 
-    yield "headers believed", "of a request for a part of a file", mirror
-    for value in (
-        "bytes=9-1",
-        "bytes=0-9-8",
-        "bytes=" + "0-1," * 5000,
-        "bytes=99999999-",
-        "bytes=²-³",
-    ):
 
-        def part(target: Target, value: str = value) -> bool:
-            path = target.upload("clip.mp4", target.clip).json()[0]
-            headers = {"range": value.encode()}
-            reply = target.send("GET", f"{G}/file={path}", headers=headers)
-            return reply.status_code in (200, 206, 416) and len(reply.content) <= len(target.clip)
+def headers() -> Iterator[Attempt]:
+    """Attempts with headers that Gradio believes, or sends back."""
+    server = methodcaller("text", "/config", headers={"x-gradio-server": f"http://{data.EVIL}"})
+    yield reply("headers believed", "x-gradio-server", server, "evil")
+    for value in data.RANGES:
+        yield "headers believed", f"range {value[:20]}", partial(_is_part, value=value)
 
-        yield "headers believed", f"range {value[:20]}", part
 
-    def upgraded(target: Target) -> bool:
-        asked = (
-            b"GET / HTTP/1.1\r\nhost: localhost\r\nconnection: upgrade\r\nupgrade: websocket\r\n"
+def _is_part(target: Target, value: str) -> bool:
+    sent = {"range": value.encode(), "set-cookie": "a=b", "x-own": "c", "location": "d"}
+    got = target.send("GET", f"{G}/file={target.clip}", headers=sent)
+    mirrored = {"set-cookie", "x-own", "location"} & got.headers.keys()
+    small = len(got.content) <= CLIP.stat().st_size
+    return got.status_code in (200, 206, 416) and small and not mirrored
+
+
+def clips() -> Iterator[Attempt]:
+    for name, content in data.CLIPS.items():
+
+        def asked(target: Target, name: str = name, content: bytes = content) -> str:
+            path = target.upload(name, content)
+            kind = target.send("GET", f"{G}/file={path}").headers.get("content-type", "")
+            return f"{target.ask(path)} {kind}"
+
+        yield reply("clips", name, asked, "text/html", has="event: error")
+    for path in data.NOT_UPLOADED:
+        look = methodcaller("page", "gv-late", "change", {"gv-clip": file(path)})
+        yield reply("clips", f"not uploaded: {path}", methodcaller("ask", path), "event: complete")
+        yield reply("the page", f"not uploaded: {path}", look, "Used")
+    for change in data.ARGUMENTS:
+        act, lacks = methodcaller("ask", **change), ("Traceback", "went wrong", '"error": null')
+        yield reply("arguments", str(change)[:60], act, *lacks, has="event: error")
+    for name, text in data.BOMBS.items():
+
+        def opened(target: Target, text: bytes = text) -> str:
+            path = target.upload("run.zip", packed(text))
+            return target.page("gv-open", "upload", {"gv-open": file(path)})
+
+        yield reply("saved runs", name, opened, has="saved run")
+
+
+def packed(text: bytes, arrays: bytes = b"") -> bytes:
+    """An archive with the two files of a saved run."""
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("run.json", text)
+        archive.writestr("run.npz", arrays)
+    return content.getvalue()
+
+
+def pages() -> Iterator[Attempt]:
+    """Attempts with what no widget of the page can send."""
+    for model in data.MODELS:
+        load = methodcaller("page", "gv-late", "change", {"Model": model})
+        yield reply("the page", f"model: {model}", load, "evil is ready")
+    for given in data.GATHERED:
+        send = methodcaller("page", "gv-refresh", "click", {"gathered": given})
+        yield reply(
+            "the page", f"gathered settings: {str(given)[:20]}", send, has='"success":false'
         )
-        asked += b"sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\nsec-websocket-version: 13\r\n\r\n"
-        with target.line(asked) as line:
-            return not line.recv(12).endswith(b"101")
+    for name in data.CHECKPOINTS:
 
-    yield "headers believed", "an upgrade to WebSockets", upgraded
+        def choose(target: Target, name: str = name) -> str:
+            if "'Checkpoint'" not in str(target.config):
+                return ""  # a server without a choice of models
+            return target.page("Load", "click", {"Checkpoint": name})
 
-
-def saved_runs() -> Listed:
-    for name in BOMBS:
-
-        def attempt(target: Target, name: str = name) -> bool:
-            with tempfile.TemporaryDirectory() as folder:
-                content = packed(Path(folder) / "run.zip", *bomb(name)).read_bytes()
-            start = time.monotonic()
-            told = target.open_run(target.upload("run.zip", content).json()[0])
-            refused = bounds.TOO_LARGE in told or bounds.NO_RUN in told
-            return refused and time.monotonic() - start < 20
-
-        yield "saved runs", name, attempt
+        yield reply("choosing", f"load {name[:30]!r}", choose, "is ready", "went wrong")
 
 
-def strangers() -> Listed:
-    """What one visitor has is nobody else's."""
+def sessions() -> Iterator[Attempt]:
+    """Attempts on what belongs to other visitors."""
+    for session in data.SESSIONS:
+        wait = methodcaller("events", f"{G}/queue/data", params={"session_hash": session})
+        yield reply("sessions", f"session {session[:20]}", wait, '"success":true', '"output"')
+    for event in data.EVENTS:
+        fetch = methodcaller("events", f"{G}/call/ask/{event}")
+        yield reply("sessions", f"event {event[:20]}", fetch, "event: complete")
+    joined = {"data": [], "fn_index": 0, "session_hash": "x"}
+    bodies = [("cancel", body) for body in data.CANCELS]
+    bodies += [("queue/join", joined | change) for change in data.JOINS]
+    for path, body in bodies:
+        send = methodcaller("text", f"{G}/{path}", "POST", json=body)
+        yield reply("sessions", f"{path} {body}", send)
 
-    for session in ("", "x", "../x", "a" * 50_000, "%00"):
 
-        def waiting(target: Target, session: str = session) -> bool:
-            told = target.events(f"{G}/queue/data", params={"session_hash": session})
-            return '"success":true' not in told and '"output"' not in told
-
-        yield "sessions", f"session {session[:20]}", waiting
-    for event in ("x", "x" * 50_000, "%2e%2e", "0", "null", "a/b"):
-
-        def fetch(target: Target, event: str = event) -> bool:
-            told = target.events(f"{G}/call/ask/{event}")
-            return "event: complete" not in told and "root:" not in told
-
-        yield "sessions", f"event {event[:20]}", fetch
-    for body in ({"session_hash": "x", "fn_index": 0, "event_id": "y"}, {}, {"event_id": None}):
-
-        def cancel(target: Target, body: Any = body) -> bool:
-            return target.send("POST", f"{G}/cancel", json=body).status_code in (200, *REFUSALS)
-
-        yield "sessions", f"cancel {body}", cancel
-    for change in ({"session_hash": None}, {"fn_index": -1}, {"fn_index": 10**30}, {"data": None}):
-
-        def join(target: Target, change: Any = change) -> bool:
-            body = {"data": [], "fn_index": 0, "session_hash": "x"} | change
-            return quiet(target.send("POST", f"{G}/queue/join", json=body))
-
-        yield "sessions", f"join {change}", join
+def everything() -> Iterator[Attempt]:
+    for part in (routes, bodies, uploads, headers, clips, pages, sessions):
+        yield from part()
