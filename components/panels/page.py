@@ -9,7 +9,7 @@ import gradio as gr
 
 from gleanvid.compressors import COMPRESSORS
 
-from ..server import api
+from ..server import endpoints
 from ..server.serving import LOCAL, Limits
 from ..session import display
 from ..session.actions import first
@@ -68,7 +68,7 @@ def build_app(
         shared = _shared(parts, examples, recordings, opening)
         _wire(engine, shared, parts, examples, blocks, choosing, served)
         names = [name for _, name in models]
-        api.publish(engine, names, limits.max_frames, choosing.first if choosing else "")
+        endpoints.publish(engine, names, limits.max_frames, choosing.first if choosing else "")
 
         def on_unload(user: gr.Request) -> None:
             engine.pages.stop(owner(user))

@@ -18,7 +18,7 @@ from starlette.routing import Route
 from starlette.testclient import TestClient
 
 from components.server import replicas
-from components.server.api import Calls
+from components.server.endpoints import Calls
 from components.session.work.engine import Engine
 from components.session.work.queue import Line
 from gleanvid import pipeline

@@ -9,7 +9,7 @@ import pytest
 
 from components import launch
 from components.panels.page import BUILT_IN_MODEL, build_app
-from components.server.api import Calls
+from components.server.endpoints import Calls
 from components.session.choice.choosing import Choosing
 from components.session.work.engine import Engine
 from components.session.work.local import BUILT_IN, Library
@@ -144,7 +144,7 @@ def test_strangers_are_told_where_it_stands_and_keep_no_thread(hub):
 
 
 def test_no_other_model_answers_a_call_in_its_place(hub, monkeypatch):
-    monkeypatch.setattr("components.server.api.uploaded", lambda video: video)
+    monkeypatch.setattr("components.server.endpoints.uploaded", lambda video: video)
     choice = started_with(["--model", NAME])
     calls = Calls(choice.engine, [BUILT_IN], 32, coming=NAME)
 
