@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
-from typing import IO
+from typing import IO, Any
 
 from gradio.utils import get_upload_folder
 
@@ -78,6 +78,15 @@ class Uploads:
             if self.shares and not self.shares.allows(visitor, max(size, LEAST_BYTES)):
                 raise RefusedError(429, "Your address has uploaded all that it may. Try later.")
             self._bytes += size
+
+
+def uploaded(video: Any) -> str:
+    """The path of an uploaded file. Raises ``ValueError`` for any other."""
+    path = video.get("path") if isinstance(video, dict) else getattr(video, "path", None)
+    folder = Path(get_upload_folder()).resolve()
+    if not isinstance(path, str) or not Path(path).resolve().is_relative_to(folder):
+        raise ValueError("video must be an uploaded file")
+    return path
 
 
 def delete_broken(folder: Path, age_s: float = BROKEN_S) -> None:
