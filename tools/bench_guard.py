@@ -1,6 +1,6 @@
 """What the guard costs: requests with it and without it, in turn.
 
-    python -m tests.server.latency
+    python -m tools.bench_guard
 
 Ends with 1 where a median with the guard is more than 5 % above the one without.
 """
@@ -22,7 +22,7 @@ from starlette.types import Receive, Scope, Send
 from components.server import serving
 from components.server.guard import Guard
 from tests.server.running import running
-from tests.server.target import G, Target
+from tools.attack.client import G, Target, file
 
 MOST = 1.05
 
@@ -38,9 +38,8 @@ class Switch(Guard):
 
 def requests(client: httpx.Client, target: Target) -> dict[str, Callable[[], object]]:
     """What is timed, by name."""
-    path = target.upload("clip.mp4", target.clip).json()[0]
-    video = {"path": path, "meta": {"_type": "gradio.FileData"}}
-    data = {"data": [video, "uniform", 0.5, "", 4, None]}
+    path = target.clip
+    data = {"data": [file(path), "uniform", 0.5, "", 4, None]}
 
     def event() -> None:
         begun = client.post(f"{G}/call/compress", json=data).json()["event_id"]
@@ -74,8 +73,8 @@ def main(arguments: list[str] | None = None) -> int:
     worst = 0.0
     with tempfile.TemporaryDirectory() as folder:
         os.environ["GRADIO_TEMP_DIR"] = folder
-        with running() as url, Target(url) as target, httpx.Client(base_url=url) as client:
-            for name, act in requests(client, target).items():
+        with running() as url, httpx.Client(base_url=url) as client:
+            for name, act in requests(client, Target(url)).items():
                 act()
                 without, with_guard = medians(act, rounds)
                 worst = max(worst, with_guard / without)

@@ -1,6 +1,6 @@
 """Named endpoints with documented types, for gradio_client, curl and MCP.
 
-Calls wait in the same line as the pages, under the same limits. Videos must have been uploaded.
+Calls wait in the same queue as the pages, under the same limits. Videos must have been uploaded.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from ..session.actions import plans, rows
 from ..session.request import Request
 from ..session.work.engine import Engine, decides_early
 from .access import ModelAccess
-from .arguments import known, making, uploaded
+from .uploads import uploaded
 
 COMING = "{name} is not loaded yet. The page of this server says how far it is."
 
@@ -31,14 +31,17 @@ COMING = "{name} is not loaded yet. The page of this server says how far it is."
 def publish(engine: Engine, models: Sequence[str], max_frames: int, coming: str = "") -> None:
     """Add the endpoints to the page that is being built."""
     calls = Calls(engine, models, max_frames, coming)
-    options: dict[str, Any] = {"concurrency_limit": None}
-    for name in ("ask", "compress", "compare"):
-        function = getattr(calls, name)
-        gr.api(function, api_name=name, api_description=described(function), **options)
+    for function in (calls.ask, calls.compress, calls.compare):
+        gr.api(
+            function,
+            api_name=function.__name__,
+            api_description=described(function),
+            concurrency_limit=None,
+        )
 
 
 def described(function: Callable[..., Any]) -> str:
-    """What an endpoint does and returns, in a line; its arguments are described one by one."""
+    """Description of an endpoint in one line, without its arguments."""
     text, _, returns = get_function_description(function)
     return f"{text} Returns: {' '.join(returns)}"
 
@@ -46,7 +49,7 @@ def described(function: Callable[..., Any]) -> str:
 class Calls:
     """The three endpoints over one engine.
 
-    ``coming``: the first model where it has to be downloaded; nothing else answers in its place.
+    ``coming``: the first model, if it is not loaded yet; no other answers in its place.
     """
 
     def __init__(
@@ -205,31 +208,37 @@ class Calls:
         sampling: dict[str, Any],
         pixels: int = 0,
     ) -> Request:
-        """What the arguments ask for. Raises ``gr.Error`` naming what is wrong."""
+        """Return the request of a call. Raises ``gr.Error`` naming a bad argument."""
         try:
-            path = uploaded(video)
-            compressor = key_of(compressor)
-            model = model or self.first
-            if not (isinstance(model, str) and self.engine.knows(model)):
-                if model == self.coming:
-                    raise ValueError(COMING.format(name=model))
-                known("model", model, self.models)
+            path, method = uploaded(video), COMPRESSORS[key_of(compressor)]
+            model = self._model(model)
             if not isinstance(frames, int) or not 1 <= frames <= self.max_frames:
                 raise ValueError(f"frames={frames!r} must be in [1, {self.max_frames}]")
             if settings is not None and not isinstance(settings, dict):
                 raise ValueError(f"settings={settings!r} must be an object of settings by name")
-            given = dict(settings or {})
-            if compressor != "full":
-                given["retention_ratio"] = ratio
-            request = Request(
-                path,
-                frames,
-                model,
-                making(COMPRESSORS[compressor], given),
-                pixels,
-                sampling,
-            )
+            values = dict(settings or {})
+            if method is not COMPRESSORS["full"]:
+                values["retention_ratio"] = ratio
+            request = Request(path, frames, model, _maker(method, values), pixels, sampling)
             request.check()
             return request
         except ValueError as error:
             raise gr.Error(str(error), print_exception=False) from error
+
+    def _model(self, name: Any) -> str:
+        name = name or self.first
+        if isinstance(name, str) and (self.engine.knows(name) or name in self.models):
+            return name
+        if name == self.coming:
+            raise ValueError(COMING.format(name=name))
+        raise ValueError(f"model={name!r} must be one of {', '.join(self.models)}")
+
+
+def _maker(method: type[Compressor], values: dict[str, Any]) -> Callable[[], Compressor]:
+    def make() -> Compressor:
+        try:
+            return method(**method.with_current_names(values))
+        except TypeError as error:
+            raise ValueError(f"{method.name} has no such setting: {error}") from error
+
+    return make

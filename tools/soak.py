@@ -1,4 +1,4 @@
-"""Memory over many asks of the built-in model: ``python -m tests.server.soak --asks 500``.
+"""Memory over many asks of the built-in model: ``python -m tools.soak --asks 500``.
 
 Every question is asked twice: as the page does and as a call of the endpoint, to a server in this
 process. The store of runs fills up first; after that the growth has to stay within 20 MiB.
@@ -19,9 +19,9 @@ from components.session.work.engine import Engine
 from components.session.work.store import RUNS, RunStore
 from gleanvid.compressors import COMPRESSORS
 from tests.server.running import running
-from tests.server.target import Target
+from tools.attack.client import Target
 
-CLIP = Path(__file__).resolve().parents[2] / "assets" / "clips" / "glimpse_1.mp4"
+CLIP = Path(__file__).resolve().parents[1] / "assets" / "clips" / "glimpse_1.mp4"
 MOST_MIB = 20.0
 EACH = 50  # asks between two lines of output
 
@@ -52,8 +52,9 @@ def main(arguments: list[str] | None = None) -> int:
     start = 0.0
     with tempfile.TemporaryDirectory() as folder:
         os.environ["GRADIO_TEMP_DIR"] = folder
-        with running(engine=engine) as url, Target(url) as target:
-            path = target.upload("clip.mp4", CLIP.read_bytes()).json()[0]
+        with running(engine=engine) as url:
+            target = Target(url)
+            path = target.upload("clip.mp4", CLIP.read_bytes())
             for number in range(warm + options.asks):
                 start = resident_mib() if number == warm else start
                 ask(engine, target, path)
