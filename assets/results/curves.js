@@ -20,7 +20,7 @@ class Curves {
   /** @type {string | null} */
   pointed = null;
   /** @type {number | null} */
-  unit = window["gvUnit"] ?? null;
+  unit = window["gleanvid"]?.unit ?? null;
   rows = [];
   #heard = new WeakSet();
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gleanvid.compressors.base import Compressor, declared_settings
-from gleanvid.models.loading.precision import parted
+from gleanvid.models.loading.precision import PRECISIONS, split_precision
 
 CLIP = "clip.mp4"
 LENGTH = 64  # default of ``max_new_tokens``
@@ -50,17 +50,19 @@ def sampling(recipe: Recipe) -> dict[str, Any]:
 def python(recipe: Recipe) -> str:
     compressor = recipe.compressor
     own = ", ".join(f"{key}={value!r}" for key, value in changed(compressor).items())
-    given = "".join(f"    {key}={value!r},\n" for key, value in sampling(recipe).items())
-    pixels = f"    max_pixels={recipe.pixels} * len(video),\n" if recipe.pixels else ""
-    name, loading = parted(recipe.model)
-    how = "".join(f", {key}={value!r}" for key, value in loading.items())
+    drawing = ", ".join(f"{key}={value!r}" for key, value in sampling(recipe).items())
+    settings = f"    sampling=gleanvid.Sampling({drawing}),\n"
+    if recipe.pixels:
+        settings += f"    frames=gleanvid.Frames(max_pixels={recipe.pixels} * len(video)),\n"
+    name, precision = split_precision(recipe.model)
+    how = "".join(f", {key}={value!r}" for key, value in PRECISIONS[precision].items())
     return (
         "import gleanvid\n\n"
         f"video = gleanvid.read_video({recipe.clip!r}, num_frames={recipe.frames}, max_side=1280)\n"
         f"model = gleanvid.load_model({name!r}{how})\n"
         "run = gleanvid.ask(\n"
         f"    video,\n    {recipe.question!r},\n    model,\n"
-        f"    gleanvid.COMPRESSORS[{compressor.name!r}]({own}),\n{pixels}{given})\n"
+        f"    gleanvid.COMPRESSORS[{compressor.name!r}]({own}),\n{settings})\n"
         "print(run.answer)\n"
         'run.save("run")\n'
     )
@@ -68,9 +70,9 @@ def python(recipe: Recipe) -> str:
 
 def command(recipe: Recipe) -> str:
     compressor = recipe.compressor
-    name, loading = parted(recipe.model)
+    name, precision = split_precision(recipe.model)
     words = ["gleanvid", "ask", "--model", name, "--compressor", compressor.name]
-    words += [word for key, value in loading.items() for word in (f"--{key}", value)]
+    words += [word for key, value in PRECISIONS[precision].items() for word in (f"--{key}", value)]
     words += ["--num-frames", str(recipe.frames)]
     if recipe.pixels:
         words += ["--max-pixels", str(recipe.pixels * recipe.frames)]
