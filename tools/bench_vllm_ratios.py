@@ -1,10 +1,8 @@
-"""``gleanvid bench serve`` against servers of the built-in model, one for each share of tokens.
+"""``gleanvid bench serve`` against servers of the built-in model, one for each retention ratio.
 
 ``python -m tools.bench_vllm_ratios --out FOLDER`` in the environment of ``make test-vllm``.
-Servers and client have one thread each. What the folder holds of an earlier run is replaced.
-
-The servers start ahead of all measuring, two at a time, because that takes longer than measuring;
-one that nobody asks sleeps.
+Servers and client have one thread each. All servers start before the first measurement, two at a
+time, because starting takes longer than measuring; an idle server sleeps.
 """
 
 from __future__ import annotations
@@ -18,24 +16,22 @@ from pathlib import Path
 import torch
 
 from gleanvid.cli import main as gleanvid
-from gleanvid.evaluation.bench import bench_pauses, bench_serve
-from gleanvid.evaluation.bench.machine import describe_machine
+from gleanvid.evaluation.provenance import describe_machine
 from tests.serving.vllm import running
 from tools.vllm_environment import VLLM
 
 CLIPS = [str(running.CLIPS / f"{name}.mp4") for name in ("glimpse_1", "glimpse_2", "city", "bunny")]
-PAUSES_OF = (0.0, 0.75)  # rates whose running answers are watched
 
 
 def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("--out", required=True, type=Path)
     parser.add_argument("--requests", default="24", help="of a row; 32 where 32 come at once")
-    parser.add_argument("--videos", default="8", help="beside a running answer")
     parser.add_argument("--rates", default="0,0.5,0.75,0.9", help="shares that go, 0 for none")
     options = parser.parse_args()
     os.environ["OMP_NUM_THREADS"] = "1"
-    prepare(options.out)
+    options.out.mkdir(parents=True, exist_ok=True)
+    describe(options.out / "machine.md")
     rates = [float(part) for part in options.rates.split(",")]
     with ExitStack() as stack:
 
@@ -45,27 +41,19 @@ def main() -> int:
 
         with ThreadPoolExecutor(2) as pool:
             urls = list(pool.map(start, rates))
-        for rate, url in zip(rates, urls, strict=True):
-            videos = options.videos if rate in PAUSES_OF else "0"
-            counts = ["--requests", options.requests, "--videos", videos]
-            words = ["bench", "serve", *CLIPS, "--url", url, *counts, "--out", str(options.out)]
-            if code := gleanvid(words):
-                return code
-    return 0
+        words = ["bench", "serve", *CLIPS, "--url", ",".join(urls), "--out", str(options.out)]
+        return gleanvid([*words, "--requests", options.requests])
 
 
-def prepare(folder: Path) -> None:
-    """What an earlier run left is gone; the machine is told as it is ahead of the work."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for name in (bench_serve.NAME, bench_pauses.NAME):
-        (folder / name).unlink(missing_ok=True)
+def describe(path: Path) -> None:
+    """Write down the machine and its load, before the first server starts."""
     facts = describe_machine(torch.device("cpu"))
     words = (
         f"{facts['cpu']}, {facts['cpu_cores']} cores, load average {facts['load_average']} before "
         f"the first server started; {VLLM.replace('==', ' ')}, torch {facts['versions']['torch']}, "
         f"one thread a server and one for the client.\n"
     )
-    (folder / "machine.md").write_text(words, encoding="utf-8")
+    path.write_text(words, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ from weakref import WeakKeyDictionary
 import torch
 
 from gleanvid.compressors import COMPRESSORS, declared_settings, from_settings
-from gleanvid.compressors.base import Chain, Compressor
+from gleanvid.compressors.base import Compressor
 from gleanvid.models import load_model
 from gleanvid.models.base import ModelAdapter
 from gleanvid.models.encoded import Answer, Encoded, History
@@ -71,7 +71,7 @@ class ServedAdapter(ModelAdapter):
         self,
         encoded: Encoded,
         question: str,
-        compressor: Compressor | Chain | None,
+        compressor: Compressor | None,
         sampling: Sampling = GREEDY,
         *,
         history: History = (),
@@ -105,7 +105,7 @@ class ServedAdapter(ModelAdapter):
             peak_memory_mib=math.nan,
         )
 
-    def _server_for(self, compressor: Compressor | Chain | None) -> tuple[Server, bool]:
+    def _server_for(self, compressor: Compressor | None) -> tuple[Server, bool]:
         """Return the server that runs this method at this ratio, and whether it reports records.
 
         One that reports none is used for all tokens; for any method if it is the only server.
@@ -175,7 +175,7 @@ class ServedAdapter(ModelAdapter):
         return known.get(server)
 
 
-def _local_choice(encoded: Encoded, compressor: Compressor | Chain | None) -> Compression:
+def _local_choice(encoded: Encoded, compressor: Compressor | None) -> Compression:
     """Return what the method keeps of the tokens that were encoded here."""
     first = COMPRESSORS["full"]() if compressor is None else compressor.stages[0][1]
     return first.compress(encoded.tokens).to("cpu")

@@ -36,7 +36,7 @@ class FixedChoice(Compressor):
 
     keep: tuple[int, ...] = setting((), "Indices", choices=Anything())
 
-    def compress(self, tokens):
+    def _compress(self, tokens):
         return Compression.pruned(torch.tensor(self.keep), tokens.grid)
 
 
