@@ -52,7 +52,7 @@ class Setting:
             return isinstance(value, bool)
         if isinstance(value, bool) or not isinstance(value, (int, float)):
             return False
-        if not math.isfinite(value) or (kind is int and value != int(value)):
+        if not abs(value) < math.inf or (kind is int and value != int(value)):
             return False
         if self.low is not None and (value < self.low or (self.above_low and value == self.low)):
             return False
