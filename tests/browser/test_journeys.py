@@ -33,7 +33,9 @@ def ran(session):
 def file_at(offset):
     """The file of ``assets/page`` that holds this place of the document's script."""
     ends = accumulate(len(path.read_text("utf-8")) + 1 for path in PAGE)
-    return next((f"page/{path.name}" for path, end in zip(PAGE, ends) if offset < end), "")
+    return next(
+        (f"page/{path.name}" for path, end in zip(PAGE, ends, strict=True) if offset < end), ""
+    )
 
 
 @pytest.mark.parametrize("title", ["A question is asked", "Tau is moved"])
