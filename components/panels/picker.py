@@ -16,7 +16,8 @@ from ..session.choice.offers import Offer
 from ..session.display import message
 from ..session.updates import explain
 from . import notice
-from .shared import AT_ONCE, IN_LINE, UNSEEN, Changes, Previews, Shared, Values
+from .events import AT_ONCE, PRIVATE, QUEUED, Changes, Values, part, script
+from .panel import Page, Panel
 
 PRECISION_LABELS = {
     AUTO: "Automatic",
@@ -27,30 +28,15 @@ PRECISION_LABELS = {
     "4bit": "4-bit",
 }
 OWN = "Or type the id of a model on the hub, or a local folder."
-STAYS = """(name) => window.gvLink("model", name, null)"""
-BAR_HTML = """<div class="gv-loading" hidden>
+BAR = """<div class="gv-loading" hidden>
 <progress max="1" aria-label="Loading a model"></progress><p role="status"></p></div>"""
-BAR_JS = """
-const box = element.querySelector(".gv-loading"), [bar, line] = box.children;
-const show = () => {
-  const { text = "", done = 0, total = 0, over = true, failed = false } = props.value || {};
-  box.hidden = !text;
-  bar.hidden = over;
-  if (total) bar.value = done / total; else bar.removeAttribute("value");
-  line.textContent = text;
-  line.dataset.kind = failed ? "problem" : "quiet";
-};
-watch("value", show);
-show();
-"""
-
 
 def button() -> gr.Button:
     """The button that opens the panel; it stands next to the menu of models."""
     return gr.Button("Load a real model", size="sm", min_width=56, elem_id="gv-load-open")
 
 
-class ModelPicker:
+class ModelPicker(Panel):
     """The panel in which a visitor of a private server loads another model."""
 
     def __init__(self, choosing: Choosing, opener: gr.Button, menu: gr.Dropdown) -> None:
@@ -79,34 +65,33 @@ class ModelPicker:
                     scale=1,
                     min_width=140,
                 )
-            self.outlook = notice.text("gv-outlook")
+            self.outlook = notice.plain("gv-outlook")
             with gr.Row(elem_classes="gv-load-row"):
                 self.load = gr.Button("Load", variant="primary", size="sm", scale=0, min_width=90)
                 self.cancel = gr.Button(
                     "Cancel", size="sm", scale=0, min_width=90, interactive=False
                 )
                 self.close = gr.Button("Close", size="sm", scale=0, min_width=90)
-            html: dict[str, Any] = {"html_template": BAR_HTML, "js_on_load": BAR_JS}
-            self.bar = gr.HTML(None, apply_default_css=False, **html)
+            self.bar = part("loading", BAR)
         self.loaded_at = gr.State()  # the tokens on show are of the model before
 
-    def connect(self, shared: Shared, preview: Previews, blocks: gr.Blocks) -> None:
-        """Bind the events."""
-        self.notice, self.frames = shared.notice, shared.settings["frames"]
+    def connect(self, page: Page) -> None:
+        self.notice, self.frames = page.outputs.notice, page.inputs.settings["frames"]
         inputs = {self.name, self.precision, self.frames}
         outputs = [self.bar, self.load, self.cancel, self.loaded_at, self.menu, self.notice]
         opened = self.opener.click(self.on_open, self.frames, [self.fold, self.name], **AT_ONCE)
-        opened.success(self.on_watch, None, outputs, **IN_LINE)
+        opened.success(self.on_watch, None, outputs, **QUEUED)
         for event in (opened.success, self.name.input, self.precision.input):
-            latest: dict[str, Any] = {"trigger_mode": "always_last", **IN_LINE}
+            latest: dict[str, Any] = {"trigger_mode": "always_last", **QUEUED}
             event(self.on_look, inputs, [self.outlook, self.load], **latest)
-        self.load.click(self.on_load, inputs, outputs, **IN_LINE)
+        self.load.click(self.on_load, inputs, outputs, **QUEUED)
         if self.choosing.first:
             fold = [self.fold, self.name, self.precision]
-            blocks.load(self.on_first, None, [*fold, *outputs], **IN_LINE)
+            page.blocks.load(self.on_first, None, [*fold, *outputs], **QUEUED)
             # Without it in the address, a model chosen by hand would be replaced by the first one.
-            self.menu.input(None, self.menu, None, js=STAYS, **UNSEEN)
-        preview(self.loaded_at.change, live=False)
+            stay = script("writeSetting", "model", None)
+            self.menu.input(None, self.menu, None, js=stay, **PRIVATE)
+        page.preview.after(self.loaded_at.change, live=False)
         self.cancel.click(self.on_cancel, None, None, **AT_ONCE)
         self.close.click(self.on_close, None, self.fold, **AT_ONCE)
 

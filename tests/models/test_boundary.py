@@ -5,17 +5,18 @@ from __future__ import annotations
 import pytest
 import torch
 
-from gleanvid.compressors.base import Chain
 from gleanvid.compressors.full_tokens import FullTokens
-from gleanvid.evaluation.check.reference import compact_positions, kept_columns, masked_logits
+from gleanvid.evaluation.check.reference import compact_positions, kept_columns
 from gleanvid.models import compressing
 from gleanvid.models.boundary.sequence import find_videos
+from tests.compressors.chain import Chain
 from tests.models.oracle import (
     QUESTIONS,
     IdentityMerge,
     PairMean,
     Tilted,
     generate,
+    masked_logits,
     model_inputs,
     read_while_decoding,
     unlike_videos,
