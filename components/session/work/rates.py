@@ -1,4 +1,4 @@
-"""How much an address may have of something, a token bucket for each; and how often anybody may."""
+"""How much an address may have of something: a token bucket for each."""
 
 from __future__ import annotations
 

@@ -24,12 +24,11 @@ def test_what_costs_more_takes_more_and_a_refusal_costs_nothing():
     assert rate.allows("a", 20.0) and not rate.allows("a", 1.0)
 
 
-def test_a_bounded_number_of_addresses_is_remembered(monkeypatch):
+def test_only_the_last_addresses_are_remembered(monkeypatch):
     monkeypatch.setattr(rates, "ADDRESSES", 3)
-    rate = RateLimit(1)
-    for number in range(10):
-        rate.allows(str(number))
-    assert len(rate._left) == 3
+    rate = RateLimit(1, clock=lambda: 0.0)
+    assert all(rate.allows(address) for address in "abcd")
+    assert rate.allows("a") and not rate.allows("d")
 
 
 def test_how_long_to_wait_is_known_and_then_over():
