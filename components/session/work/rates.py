@@ -33,10 +33,6 @@ class RateLimit:
         self._held[address] = (amount - cost * allowed, self.clock())
         return allowed
 
-    def wait_s(self, address: str, cost: float = 1.0) -> float:
-        """Seconds until the bucket holds ``cost``; 0 where it does."""
-        return max(0.0, cost - self._amount(address)) * self.period_s / self.most
-
     def _amount(self, address: str) -> float:
         amount, since = self._held.get(address, (float(self.most), self.clock()))
         return min(self.most, amount + (self.clock() - since) * self.most / self.period_s)
