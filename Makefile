@@ -30,7 +30,7 @@ test: .venv/dev
 # vLLM pins a torch of its own, so it has an environment of its own; and an engine has a process of
 # its own. Where the environment cannot be had, the script says why and ends with 75.
 test-vllm:
-	@nice $(PYTHON) tests/serving/vllm/environment.py .venv-vllm; code=$$?; \
+	@nice $(PYTHON) tools/vllm_environment.py .venv-vllm; code=$$?; \
 	[ $$code = 75 ] && exit 0; [ $$code = 0 ] || exit $$code; \
 	for file in $(or $(ARGS),$(VLLM)); do \
 		PYTHONPATH=. OMP_NUM_THREADS=1 .venv-vllm/bin/python -m pytest -W ignore $$file || exit 1; \

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 _HOME = {
     "COMPRESSORS": "compressors",
-    "Chain": "compressors.base",
     "Compression": "types",
     "Compressor": "compressors.base",
     "Cost": "run",
@@ -43,7 +42,6 @@ if TYPE_CHECKING:
     from gleanvid.api import compressing as compressing
     from gleanvid.api import stream as stream
     from gleanvid.compressors import COMPRESSORS as COMPRESSORS
-    from gleanvid.compressors.base import Chain as Chain
     from gleanvid.compressors.base import Compressor as Compressor
     from gleanvid.compressors.full_tokens import FullTokens as FullTokens
     from gleanvid.compressors.gleanvid import GleanVID as GleanVID

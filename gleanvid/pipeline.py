@@ -15,7 +15,7 @@ from typing import Any
 
 from torch import Tensor
 
-from gleanvid.compressors.base import Chain, Compressor
+from gleanvid.compressors.base import Compressor
 from gleanvid.following import followed
 from gleanvid.models import load_model as load_model
 from gleanvid.models.base import ModelAdapter
@@ -26,7 +26,7 @@ from gleanvid.models.generation.sampling import GREEDY, Sampling
 from gleanvid.run import Run
 from gleanvid.video import read_video as read_video
 
-Method = Compressor | Chain
+Method = Compressor
 MAX_SIDE = 1280  # frames are read no larger than this; models shrink them further
 _KEPT_CLIPS = 2  # encoded clips kept per model
 

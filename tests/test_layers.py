@@ -50,6 +50,7 @@ ROOMS = {  # of a package, from the top down: a room imports from itself and fro
         ("benchmarks", "recording"),
         ("files", "markdown", "provenance"),
     ),
+    "glimpse": (("__init__", "training"), ("questions",), ("world",)),
 }
 LIGHT = {"gradio", "plotly", "av", "cv2", "decord", "matplotlib", "PIL"}
 

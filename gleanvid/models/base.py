@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
-from gleanvid.compressors.base import Chain, Compressor
+from gleanvid.compressors.base import Compressor
 from gleanvid.models import boundary
 from gleanvid.models.boundary.interrupt import interruptible
 from gleanvid.models.cost.measure import ADVICE, explaining_out_of_memory, now
@@ -122,7 +122,7 @@ class ModelAdapter(ABC):
         self,
         encoded: Encoded,
         question: str,
-        compressor: Compressor | Chain | None,
+        compressor: Compressor | None,
         sampling: Sampling = GREEDY,
         *,
         history: History = (),
@@ -146,7 +146,7 @@ class ModelAdapter(ABC):
             check_context(self.context, length, len(encoded.tokens), compressor)
             return write_answer(self, inputs, record, length, sampling, on_text=on_text, stop=stop)
 
-    def conversation(self, encoded: Encoded, compressor: Compressor | Chain | None) -> Conversation:
+    def conversation(self, encoded: Encoded, compressor: Compressor | None) -> Conversation:
         """The video compressed and read once, for many questions; see :class:`Conversation`."""
         return Conversation(self, encoded, compressor)
 

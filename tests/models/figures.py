@@ -13,10 +13,10 @@ import pytest
 import torch
 import transformers
 
-from gleanvid.compressors.base import Chain
 from gleanvid.compressors.full_tokens import FullTokens
 from gleanvid.evaluation.check.reference import compact_positions, kept_columns, recomputed
 from gleanvid.models import compressing, load_model
+from tests.compressors.chain import Chain
 from tests.models.conftest import EVERY, RECURRENT
 from tests.models.oracle import (
     QUESTIONS,

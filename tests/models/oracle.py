@@ -26,7 +26,7 @@ class EveryNth(Compressor):
     name: ClassVar[str] = "every-nth"
     paper: ClassVar[str] = "test"
 
-    def compress(self, tokens: VideoTokens) -> Compression:
+    def _compress(self, tokens: VideoTokens) -> Compression:
         keep = torch.arange(len(tokens))
         chosen = keep[(keep * 7 + keep // 3) % round(1 / self.retention_ratio) == 1]
         return Compression.pruned(
@@ -53,7 +53,7 @@ class IdentityMerge(Compressor):
     name: ClassVar[str] = "identity-merge"
     paper: ClassVar[str] = "test"
 
-    def compress(self, tokens: VideoTokens) -> Compression:
+    def _compress(self, tokens: VideoTokens) -> Compression:
         every = torch.arange(len(tokens))
         eye = torch.eye(len(tokens)).to_sparse().coalesce()
         return Compression(every, tokens.grid, every, torch.ones(len(tokens)), mixing=eye)
@@ -66,7 +66,7 @@ class PairMean(Compressor):
     name: ClassVar[str] = "pair-mean"
     paper: ClassVar[str] = "test"
 
-    def compress(self, tokens: VideoTokens) -> Compression:
+    def _compress(self, tokens: VideoTokens) -> Compression:
         every = torch.arange(len(tokens))
         share = torch.full((len(tokens),), 0.5)
         if len(tokens) % 2:
@@ -79,7 +79,7 @@ class Failing(Compressor):
     name: ClassVar[str] = "failing"
     paper: ClassVar[str] = "test"
 
-    def compress(self, tokens: VideoTokens) -> Compression:
+    def _compress(self, tokens: VideoTokens) -> Compression:
         raise RuntimeError("the compressor failed")
 
 

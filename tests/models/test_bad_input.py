@@ -9,11 +9,11 @@ import weakref
 import pytest
 import torch
 
-from gleanvid.compressors.base import Chain
 from gleanvid.compressors.full_tokens import FullTokens
 from gleanvid.evaluation.check.reference import hook_count
 from gleanvid.models.generation.sampling import Sampling
 from gleanvid.types import ModelError
+from tests.compressors.chain import Chain
 from tests.models.oracle import EveryNth
 from tests.models.tiny import noise_video
 

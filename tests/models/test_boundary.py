@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 import torch
 
-from gleanvid.compressors.base import Chain
 from gleanvid.compressors.full_tokens import FullTokens
 from gleanvid.evaluation.check.reference import compact_positions, kept_columns
 from gleanvid.models import compressing
 from gleanvid.models.boundary.sequence import find_videos
+from tests.compressors.chain import Chain
 from tests.models.oracle import (
     QUESTIONS,
     IdentityMerge,

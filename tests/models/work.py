@@ -17,13 +17,13 @@ from pathlib import Path
 import torch
 import transformers
 
-from gleanvid.compressors.base import Chain
 from gleanvid.compressors.gleanvid import GleanVID
 from gleanvid.evaluation.bench.work import count
 from gleanvid.evaluation.check.times import answer
 from gleanvid.evaluation.markdown import markdown_table
 from gleanvid.models import load_model
 from gleanvid.types import Compression
+from tests.compressors.chain import Chain
 from tests.models.conftest import AHEAD_ONLY, EVERY
 from tests.models.oracle import EveryNth
 from tests.models.tiny import noise_video
@@ -34,7 +34,7 @@ COUNTED = ("kernels", "read_backs", "copies")
 class Fourth(EveryNth):
     """Every fourth token, chosen on the device."""
 
-    def compress(self, tokens):
+    def _compress(self, tokens):
         keep = torch.arange(1, len(tokens), 4, device=tokens.features.device)
         return Compression.pruned(keep, tokens.grid, num_tokens=len(tokens))
 

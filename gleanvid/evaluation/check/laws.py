@@ -38,7 +38,7 @@ class _Failing(Compressor):
     title: ClassVar[str] = "Failing"
     paper: ClassVar[str] = "none"
 
-    def compress(self, tokens: VideoTokens) -> Compression:
+    def _compress(self, tokens: VideoTokens) -> Compression:
         raise _FailedError
 
 

@@ -75,7 +75,7 @@ class _Timed(Compressor):
         self.inner, self.clock = inner, clock
         self.marks: list[Any] = []
 
-    def compress(self, tokens: VideoTokens) -> Compression:
+    def _compress(self, tokens: VideoTokens) -> Compression:
         self.marks.append(self.clock.mark())
         record = self.inner.compress(tokens)
         self.marks.append(self.clock.mark())

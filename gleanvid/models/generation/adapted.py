@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor
 
-from gleanvid.compressors.base import Chain, Compressor
+from gleanvid.compressors.base import Compressor
 from gleanvid.models.boundary import Layout
 from gleanvid.models.encoded import Answer, Encoded, History
 from gleanvid.models.generation.context import Context
@@ -43,7 +43,7 @@ class Adapted(Protocol):
         self,
         encoded: Encoded,
         question: str,
-        compressor: Compressor | Chain | None,
+        compressor: Compressor | None,
         sampling: Sampling,
         *,
         history: History = (),

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from gleanvid.compressors.base import Chain, Compressor
+from gleanvid.compressors.base import Compressor
 from gleanvid.models import boundary
 from gleanvid.models.boundary.chunks import in_chunks
 from gleanvid.models.cost.measure import ADVICE, explaining_out_of_memory
@@ -43,7 +43,7 @@ def answer_about(
     model: Any,
     videos: Sequence[Video],
     question: str,
-    compressor: Compressor | Chain,
+    compressor: Compressor,
     sampling: Sampling = GREEDY,
     *,
     max_pixels: int | None = None,

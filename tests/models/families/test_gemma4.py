@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 import torch
 
-from gleanvid.compressors.base import Chain
 from gleanvid.evaluation.check.reference import hook_count
 from gleanvid.models import compressing, load_model
 from gleanvid.models.boundary import prompt
 from gleanvid.models.generation.sampling import Sampling
 from gleanvid.types import ModelError
+from tests.compressors.chain import Chain
 from tests.models.oracle import QUESTIONS, EveryNth, generate, model_inputs
 from tests.models.tiny import noise_video
 

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 import torch
 
-from gleanvid.compressors.base import Chain
 from gleanvid.compressors.full_tokens import FullTokens
 from gleanvid.evaluation.check.reference import hook_count, kept_columns, recomputed
 from gleanvid.models import compressing
 from gleanvid.models.generation.sampling import Sampling
 from gleanvid.types import Video
+from tests.compressors.chain import Chain
 from tests.models.conftest import RECURRENT
 from tests.models.generation.test_conversation import ANSWERS, fresh_scores, reading
 from tests.models.oracle import (
