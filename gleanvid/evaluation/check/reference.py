@@ -28,9 +28,9 @@ _REPLACED = ("generate", "get_video_features", "get_image_features", "_deepstack
 def token_columns(model: ModelAdapter, inputs: Inputs, row: int, grid: Any) -> list[int]:
     """Columns of the grid's tokens in a row of the prompt with one video."""
     placeholders = torch.nonzero(inputs["input_ids"][row] == model.layout.video_token_id)
-    beside = set(model.layout.sides(grid)[:, 0].tolist())
+    others = set(model.layout.sides(grid)[:, 0].tolist())
     columns = placeholders.squeeze(1).tolist()
-    return [column for place, column in enumerate(columns) if place not in beside]
+    return [column for place, column in enumerate(columns) if place not in others]
 
 
 def kept_columns(model: ModelAdapter, inputs: Inputs, records: Sequence[Compression]) -> Tensor:

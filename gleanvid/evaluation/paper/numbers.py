@@ -205,11 +205,11 @@ def choose(table: Table, found: Mapping[str, Measured], model: str = "") -> Meas
 
 def text(table: Table, measured: Measured | None = None) -> str:
     """Markdown: the paper's numbers, and after a slash ours with the difference."""
-    beside = ours(table, measured) if measured else [{}] * len(table.rows)
+    values = ours(table, measured) if measured else [{}] * len(table.rows)
     heads = ["method", "kept", "frames", *(_head(column) for column in table.columns)]
     about = f"{table.title} (paper{' / ours' if measured else ''}; {table.label})"
     rows = []
-    for row, own in zip(table.rows, beside, strict=True):
+    for row, own in zip(table.rows, values, strict=True):
         kept, frames = row.setup.partition("retention_ratio=")[2], row.setup.rpartition("@")[2]
         ratio = float(kept.partition(")")[0].partition(",")[0])
         cells = [_cell(column, row.values[column], own.get(column)) for column in table.columns]
