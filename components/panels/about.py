@@ -7,6 +7,8 @@ import gradio as gr
 from gleanvid.evaluation.tables.catalogue import model_table
 from gleanvid.evaluation.tables.methods import methods_table
 
+from .panel import Tab
+
 TEXT = """
 ## What am I looking at?
 A Video LLM reads a clip as thousands of **visual tokens**, small patches of a few frames. Most
@@ -58,7 +60,10 @@ column of what was tested means the real class with random weights.
 """
 
 
-def panel() -> None:
-    gr.Markdown(TEXT, elem_classes="gv-about")
-    gr.Markdown(METHODS + methods_table(), elem_classes="gv-about gv-models")
-    gr.Markdown(MODELS + model_table(), elem_classes="gv-about gv-models")
+class AboutTab(Tab):
+    title = "About"
+
+    def __init__(self) -> None:
+        gr.Markdown(TEXT, elem_classes="gv-about")
+        gr.Markdown(METHODS + methods_table(), elem_classes="gv-about gv-models")
+        gr.Markdown(MODELS + model_table(), elem_classes="gv-about gv-models")

@@ -15,7 +15,7 @@ from urllib.parse import unquote
 from starlette.requests import ClientDisconnect
 from starlette.types import Receive
 
-from gleanvid.video.bounds import fits
+from gleanvid.video.isolation.bounds import fits
 
 MAX_JSON = 2**18  # bytes; settings and questions are smaller, uploads are forms
 MAX_ITEMS = 20_000

@@ -33,7 +33,7 @@ from tests.server.target import Target
 ROOT = Path(__file__).resolve().parents[2]
 SHORT = ROOT / "assets" / "clips" / "glimpse_1.mp4"
 MOST_S = 1.0
-WORKER = b"gleanvid.video.worker"
+WORKER = b"gleanvid.video.isolation.worker"
 
 
 def gif(width: int, height: int, frames: int) -> bytes:

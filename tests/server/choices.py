@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from components.session.choice.choosing import LOOKS
 from tests.server.oddities import quiet_text
 from tests.server.target import Listed, Target
 
@@ -20,17 +19,8 @@ def everything() -> Listed:
             return "is ready" not in told and "went wrong" not in told and quiet_text(told)
 
         yield "choosing", f"load {name[:30]!r}", load
-    yield "choosing", "looks by the dozen", looks
 
 
 def offers(target: Target) -> bool:
-    """Whether there is a choice at all: a public server has one where its operator offers any."""
+    """Whether visitors can load models: those of a private server can."""
     return any(part["props"].get("label") == "Checkpoint" for part in target.config["components"])
-
-
-def looks(target: Target) -> bool:
-    """Whether an address that looks again and again is told to wait."""
-    if not offers(target):
-        return True
-    body = target.event("Checkpoint", "input", {"Checkpoint": "builtin"})
-    return any("much was looked at" in target.told(body) for _ in range(3 * LOOKS))

@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from gleanvid.video import bounds
+from gleanvid.video.isolation import bounds
 from tests.server.target import REFUSALS, ROOT, SECRETS, G, Listed, Target, quiet
 from tests.server.test_saved_run import BOMBS, bomb, packed
 

@@ -1,8 +1,7 @@
-"""How much an address may have of something, a token bucket for each; and how often anybody may."""
+"""How much an address may have of something: a token bucket for each."""
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable
 
@@ -38,27 +37,3 @@ class RateLimit:
         now = self.clock()
         left, since = self._left.get(address, (float(self.most), now))
         return min(self.most, left + (now - since) * self.most / self.period_s)
-
-
-class Pause:
-    """``length_s`` seconds after each :meth:`begin`."""
-
-    def __init__(self, length_s: float, clock: Callable[[], float] = time.monotonic) -> None:
-        self.length_s, self.clock = length_s, clock
-        self._over = -math.inf
-
-    def begin(self) -> None:
-        self._over = self.clock() + self.length_s
-
-    @property
-    def left_s(self) -> float:
-        """0 once it is over."""
-        return max(0.0, self._over - self.clock())
-
-
-def in_words(seconds: float) -> str:
-    """A time to wait: seconds up to two minutes, then minutes, rounded up."""
-    whole = math.ceil(seconds)
-    if whole > 120:
-        return f"{math.ceil(whole / 60)} minutes"
-    return "1 second" if whole == 1 else f"{whole} seconds"

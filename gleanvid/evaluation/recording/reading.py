@@ -22,7 +22,7 @@ from gleanvid.evaluation.recording.layout import KEY, VERSION, read_features
 from gleanvid.evaluation.recording.soundness import sound
 from gleanvid.run import Run
 from gleanvid.types import Video, VideoTokens
-from gleanvid.video.bounds import fits
+from gleanvid.video.isolation.bounds import fits
 
 MAX_BYTES = 4 * 2**30
 MAX_FRAME_BYTES = 2 * 2**30  # of all frames, decoded

@@ -10,7 +10,7 @@ import json
 import threading
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from io import BytesIO
@@ -18,7 +18,7 @@ from time import perf_counter
 from typing import Any
 from urllib.parse import urlencode
 
-from gleanvid.models.loading.aside import aside
+from gleanvid.models.loading.background import in_background, result_of
 from gleanvid.types import ModelError, Video
 
 TOLD_S, MOST_TOLD = 30.0, 32 * 2**20  # seconds and bytes of what it says of itself
@@ -140,14 +140,14 @@ class Server:
         body: bytes | None = None,
         stop: threading.Event | None = None,
     ) -> Iterator[bytes]:
-        def read() -> Generator[bytes, None, None]:
-            with self._open(path, body, within_s) as answer:
-                while piece := answer.read1(2**16):
-                    yield piece
-
+        end = perf_counter() + within_s
         count = 0
         try:
-            for piece in aside(read, stop or threading.Event(), within_s):
+            opened = in_background(self._open, path, body, within_s)
+            answer = result_of(opened, stop, within_s)
+            while piece := result_of(
+                in_background(answer.read1, 2**16), stop, end - perf_counter()
+            ):
                 count += len(piece)
                 if count > most:
                     raise ModelError(f"{self.url} answers with more than {most / 2**20:.0f} MiB")
