@@ -4,7 +4,7 @@
 import { button, make, verdict } from "./dom.js";
 
 /**
- * What Python says of one answer; see `components/session/display.py`.
+ * What Python says of one answer; see `Answer` in `components/session/display.py`.
  * @typedef {{ run: string | null, side: string | null, text: string, running: boolean,
  *   right: boolean | null, expected: string | null, stale: boolean, caveat: string,
  *   question: string, ttft_s: number | null,

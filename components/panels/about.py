@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import gradio as gr
 
-from gleanvid.evaluation.tables.catalogue import model_table
-from gleanvid.evaluation.tables.methods import methods_table
+from gleanvid.evaluation.catalogue import methods_table, model_table
 
 from .panel import Tab
 

@@ -14,7 +14,7 @@ from gleanvid.cli.progress import drawer, telling_what_is_kept
 from gleanvid.cli.workers import add_workers, workers
 
 if TYPE_CHECKING:
-    from gleanvid.evaluation.bench.machine import Machine
+    from gleanvid.evaluation.provenance import Machine
 
 
 def add(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:
@@ -89,7 +89,7 @@ def _machine(device: str | None) -> dict[str, Machine]:
     """What seconds are measured on, where the model is in this process."""
     import torch
 
-    from gleanvid.evaluation.bench.machine import describe_machine
+    from gleanvid.evaluation.provenance import describe_machine
 
     best = "cuda" if torch.cuda.is_available() else "cpu"
     return {"machine": describe_machine(torch.device(device or best))}

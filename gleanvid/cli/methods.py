@@ -18,7 +18,7 @@ def add(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:
 
 
 def _methods(options: argparse.Namespace) -> int:
-    from gleanvid.evaluation.tables.methods import methods, methods_table
+    from gleanvid.evaluation.catalogue import methods, methods_table
 
     if options.json:
         print(json.dumps([dataclasses.asdict(row) for row in methods()], indent=2))

@@ -18,7 +18,7 @@ def add(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:
 
 
 def _models(options: argparse.Namespace) -> int:
-    from gleanvid.evaluation.tables.catalogue import model_table
+    from gleanvid.evaluation.catalogue import model_table
     from gleanvid.models.loading.registry import CHECKPOINTS
 
     if options.json:

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from gleanvid.compressors.base import Compressor
-from gleanvid.evaluation.check.reference import kept_columns
+from gleanvid.evaluation.check.reference import kept_columns, masked_pass
 from gleanvid.models.families.llava_onevision import LlavaOnevision
 from gleanvid.types import Compression, Video, VideoTokens
 from tests.models.tiny import noise_video
@@ -165,3 +165,11 @@ def left_by_layer(adapter, inputs, record, depth) -> list[Tensor]:
         rows = [whole[row] for row in sorted(whole)]
         layers.append(kept_columns(adapter, inputs, rows))
     return layers
+
+
+@torch.no_grad()
+def masked_logits(hf_model, inputs, kept, steps):
+    """Logits of the whole prompt [B, L, vocabulary] and of each teacher-forced step [B, S, ...]."""
+    logits = masked_pass(hf_model, inputs, kept, steps)
+    length = inputs["input_ids"].shape[1]
+    return logits[:, :length], logits[:, length - 1 :]

@@ -5,8 +5,7 @@ from __future__ import annotations
 import gradio as gr
 
 from components.panels import about
-from gleanvid.evaluation.tables.catalogue import model_table
-from gleanvid.evaluation.tables.methods import methods_table
+from gleanvid.evaluation.catalogue import methods_table, model_table
 
 
 def test_the_panel_holds_the_tables_of_checkpoints_and_of_compressors():

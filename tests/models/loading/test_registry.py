@@ -9,7 +9,7 @@ import pytest
 
 import gleanvid.models
 from gleanvid.cli import main
-from gleanvid.evaluation.tables.catalogue import model_table
+from gleanvid.evaluation.catalogue import model_table
 from gleanvid.models import MODELS, load_model
 from gleanvid.models.loading.random_weights import shipped_configs
 from gleanvid.models.loading.registry import CHECKPOINTS
