@@ -31,6 +31,7 @@ OWN = "Or type the id of a model on the hub, or a local folder."
 BAR = """<div class="gv-loading" hidden>
 <progress max="1" aria-label="Loading a model"></progress><p role="status"></p></div>"""
 
+
 def button() -> gr.Button:
     """The button that opens the panel; it stands next to the menu of models."""
     return gr.Button("Load a real model", size="sm", min_width=56, elem_id="gv-load-open")

@@ -25,7 +25,7 @@ def making(method: type[Compressor], given: dict[str, Any]) -> Callable[[], Comp
 
     def make() -> Compressor:
         try:
-            return method(**method.with_current_names(given))
+            return method(**given)
         except TypeError as error:
             raise ValueError(f"{method.name} has no such setting: {error}") from error
 
