@@ -15,12 +15,16 @@ from gleanvid.cli import options as shared
 from gleanvid.errors import ModelError
 from gleanvid.later import import_later
 
-from .server.hosts import networks
+from .server.visitors import networks
 from .session.work import local as loading
 from .session.work.reading import DECODERS
 
 if TYPE_CHECKING:
+    from gradio import Blocks
+
     from .session.choice.choosing import Choosing
+    from .session.work.engine import Engine
+    from .session.work.recorded import Shelf
 
 STARTING = "Starting GleanVID ..."
 
@@ -99,11 +103,16 @@ def names(options: argparse.Namespace) -> list[str]:
 
 
 def available(options: argparse.Namespace) -> list[str]:
-    """Those of :func:`names` that the menu of a private server starts with.
+    """Those of :func:`names` that can be asked once the page is served.
 
-    A model that has to be downloaded is loaded on the page first: a question would download it
-    without progress, while it holds the model queue.
+    A public server has loaded all of them. On a private one, a model that has to be downloaded is
+    loaded on the page first: a question would download it without progress, while it holds the
+    model queue.
     """
+    from .server import serving
+
+    if serving.is_public(options):
+        return names(options)
     return [name for name in names(options) if loading.is_here(name)]
 
 
@@ -143,50 +152,95 @@ def serve(options: argparse.Namespace) -> None:
     print(STARTING, flush=True)
     os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")  # Gradio reads it on import only
     import_later("torch")  # loaded with the model, behind the page
-    from .panels.page import BUILT_IN_MODEL, build_app
-    from .server import leaving, serving, zero
-    from .session import examples
-    from .session.choice.choosing import Choosing
-    from .session.choice.loader import load_all
-    from .session.display import menu_name
-    from .session.work.engine import Engine
-    from .session.work.queue import Line
-    from .session.work.recorded import Shelf, WithRecordings
+    from .server import serving, uploads
 
-    limits = serving.limits(options)
-    others = {"device": options.device, "device_map": options.device_map}
-    library = zero.on_zero_gpu(loading.Library(how_to_load(options), others))
-    line = Line(limits.deadline_s, limits.places)
-    shelf = Shelf(options.recordings) if options.recordings else None
-    is_public = serving.is_public(options)
-    offered = names(options) if is_public else available(options)
-    engine = Engine(
-        WithRecordings(library, shelf) if shelf else library,
-        line=line,
-        decoders=options.decoders,
-        most_models=len(offered) if is_public else 1,
-    )
-    labels = dict([BUILT_IN_MODEL[::-1]])
-    models = [(labels.get(name, menu_name(name)), name) for name in offered]
-    first = "" if options.model in offered else options.model
-    with leaving.orderly(), leaving.own_folder() as folder:
+    uploads.exit_on_sigterm()
+    with uploads.own_folder() as folder:
         os.environ.setdefault("GRADIO_TEMP_DIR", folder)
-        choosing = None
-        if is_public:
-            load_all(engine, offered, options.device, stage_printer())
-        else:
-            choosing = Choosing(engine, names(options), options.device, first)
-        recordings = shelf.entries() if shelf else []
-        served = loading.served(options.model)
-        page = build_app(engine, models, examples.examples(), limits, choosing, recordings, served)
-        reached, proxies = options.allow_host, options.trusted_proxy
-        where = options.host, options.port, options.share
-        launch = serving.options(*where, limits, reached, proxies, options.mcp)
-        launch |= {"root_path": options.root_path}
-        serving.start(page, launch, limits)
-        print(serving.decoding(limits), flush=True)
-        engine.warm_up(offered[0])  # not earlier: it would take the processor from the page
-        if choosing and first:
+        engine = make_engine(options)
+        choosing = None if serving.is_public(options) else make_choosing(engine, options)
+        page = make_page(engine, choosing, options)
+        run(page, options)
+        engine.warm_up(available(options)[0])  # not earlier: it would slow the page down
+        if choosing and choosing.first:
             choosing.start()
             threading.Thread(target=report_choice, args=[choosing], daemon=True).start()
         page.block_thread()
+
+
+def make_engine(options: argparse.Namespace) -> Engine:
+    """Return the engine. On a public server, all models that its visitors may ask are loaded."""
+    from .server import serving, zero
+    from .session.choice.loader import load_all
+    from .session.work.engine import Engine
+    from .session.work.queue import Line
+    from .session.work.recorded import WithRecordings
+
+    limits, shelf = serving.limits(options), find_recordings(options)
+    others = {"device": options.device, "device_map": options.device_map}
+    library = zero.on_zero_gpu(loading.Library(how_to_load(options), others))
+    is_public, offered = serving.is_public(options), available(options)
+    engine = Engine(
+        WithRecordings(library, shelf) if shelf else library,
+        line=Line(limits.deadline_s, limits.places),
+        decoders=options.decoders,
+        most_models=len(offered) if is_public else 1,
+    )
+    if is_public:
+        load_all(engine, offered, options.device, stage_printer())
+    return engine
+
+
+def find_recordings(options: argparse.Namespace) -> Shelf | None:
+    """The recordings of ``--recordings``, if it was given."""
+    from .session.work.recorded import Shelf
+
+    return Shelf(options.recordings) if options.recordings else None
+
+
+def make_choosing(engine: Engine, options: argparse.Namespace) -> Choosing:
+    """Return what loads further models, the first one if it has to be downloaded."""
+    from .session.choice.choosing import Choosing
+
+    first = "" if loading.is_here(options.model) else options.model
+    return Choosing(engine, names(options), options.device, first)
+
+
+def make_page(engine: Engine, choosing: Choosing | None, options: argparse.Namespace) -> Blocks:
+    """Build the page with its endpoints."""
+    from .panels.page import BUILT_IN_MODEL, build_app
+    from .server import serving
+    from .session import examples
+    from .session.display import menu_name
+
+    label, built_in = BUILT_IN_MODEL
+    models = [(label if name == built_in else menu_name(name), name) for name in available(options)]
+    shelf = find_recordings(options)
+    return build_app(
+        engine,
+        models,
+        examples.examples(),
+        serving.limits(options),
+        choosing,
+        shelf.entries() if shelf else [],
+        loading.served(options.model),
+    )
+
+
+def run(page: Blocks, options: argparse.Namespace) -> None:
+    """Start to serve the page, and say what its decoding process may do."""
+    from .server import serving
+
+    limits = serving.limits(options)
+    launch = serving.options(
+        options.host,
+        options.port,
+        options.share,
+        limits,
+        options.allow_host,
+        options.trusted_proxy,
+        options.mcp,
+        options.root_path,
+    )
+    serving.start(page, launch, limits)
+    print(serving.decoding(limits), flush=True)

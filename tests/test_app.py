@@ -101,12 +101,13 @@ def test_limits_of_a_public_launch_reach_the_server(monkeypatch):
         gr.Blocks, "launch", lambda page, **given: launched.update(given, page=page)
     )
     monkeypatch.setattr(gr.Blocks, "server", None, raising=False)
-    monkeypatch.setattr(serving, "watch", lambda server, hosts: None)
+    monkeypatch.setattr(serving, "limit_connections", lambda server, proxies: None)
     monkeypatch.setattr(gr.Blocks, "block_thread", lambda page: None)
     launch.main(["--public"])
-    page, guard = launched["page"], launched["app_kwargs"]["lifespan"].guard.keywords
-    assert page._queue.max_size == serving.PUBLIC.queue
-    assert page.delete_cache == serving.PUBLIC.delete_cache == (300, 7200)
+    lifespan = launched["app_kwargs"]["lifespan"]
+    guard = lifespan.guard.keywords
+    assert launched["page"]._queue.max_size == serving.PUBLIC.queue
+    assert lifespan.keep_s == serving.PUBLIC.keep_s == 7200
     assert launched["max_file_size"] == "200mb" and guard["requests_per_minute"] == 600
     assert guard["uploads"].all_bytes == 20 * 2**30
     assert "gv-load" not in {block.elem_id for block in page.blocks.values()}  # loads no models
@@ -190,7 +191,7 @@ def test_a_space_is_reached_from_outside_shown_in_its_frame_and_public(monkeypat
     assert served["server_name"] == "0.0.0.0"
     guard = served["app_kwargs"]["lifespan"].guard.keywords
     assert "https://huggingface.co" in guard["framed_by"]
-    assert guard["hosts"].names[-1] == "*.hf.space" and guard["hosts"].trusts("10.16.0.1")
+    assert guard["hosts"][-1] == "*.hf.space" and guard["proxies"].trusts("10.16.0.1")
 
 
 def test_limits_given_at_launch_count():

@@ -50,8 +50,10 @@ def sampling(recipe: Recipe) -> dict[str, Any]:
 def python(recipe: Recipe) -> str:
     compressor = recipe.compressor
     own = ", ".join(f"{key}={value!r}" for key, value in changed(compressor).items())
-    given = "".join(f"    {key}={value!r},\n" for key, value in sampling(recipe).items())
-    pixels = f"    max_pixels={recipe.pixels} * len(video),\n" if recipe.pixels else ""
+    drawing = ", ".join(f"{key}={value!r}" for key, value in sampling(recipe).items())
+    settings = f"    sampling=gleanvid.Sampling({drawing}),\n"
+    if recipe.pixels:
+        settings += f"    frames=gleanvid.Frames(max_pixels={recipe.pixels} * len(video)),\n"
     name, precision = split_precision(recipe.model)
     how = "".join(f", {key}={value!r}" for key, value in PRECISIONS[precision].items())
     return (
@@ -60,7 +62,7 @@ def python(recipe: Recipe) -> str:
         f"model = gleanvid.load_model({name!r}{how})\n"
         "run = gleanvid.ask(\n"
         f"    video,\n    {recipe.question!r},\n    model,\n"
-        f"    gleanvid.COMPRESSORS[{compressor.name!r}]({own}),\n{pixels}{given})\n"
+        f"    gleanvid.COMPRESSORS[{compressor.name!r}]({own}),\n{settings})\n"
         "print(run.answer)\n"
         'run.save("run")\n'
     )

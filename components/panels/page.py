@@ -9,7 +9,7 @@ import gradio as gr
 
 from gleanvid.compressors import COMPRESSORS
 
-from ..server import api
+from ..server import endpoints
 from ..server.serving import LOCAL, Limits
 from ..session import display
 from ..session.actions import first
@@ -58,11 +58,11 @@ def build_app(
     if examples:
         first.offer(engine, examples[0], opening.runs)
     recorded = [(entry.label, entry.model) for entry in recordings]
-    with gr.Blocks(title="GleanVID", fill_width=True, delete_cache=limits.delete_cache) as blocks:
+    with gr.Blocks(title="GleanVID", fill_width=True) as blocks:
         layout = Layout(engine, [*models, *recorded], examples, limits, opening, choosing, served)
         layout.connect(engine, blocks, examples, recordings, opening)
         names = [name for _, name in models]
-        api.publish(engine, names, limits.max_frames, choosing.first if choosing else "")
+        endpoints.publish(engine, names, limits.max_frames, choosing.first if choosing else "")
 
         def on_unload(user: gr.Request) -> None:
             engine.pages.stop(owner(user))

@@ -10,7 +10,7 @@ from typing import Any
 from gleanvid.cli import options as shared
 
 
-def add(commands: Any, given: Sequence[str]) -> None:
+def add(commands: Any, words: Sequence[str]) -> None:
     """Add the parser of ``bench compress``."""
     parser = commands.add_parser("compress", help="time and memory of compress()")
     parser.add_argument("--grid", default="32x14x14", help="units x rows x columns")

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from gleanvid.cli.diagnose import writable
+from gleanvid.cli.running import writable
 
 
-def add(commands: Any, given: Sequence[str]) -> None:
+def add(commands: Any, words: Sequence[str]) -> None:
     """Add the parser of ``bench serve``."""
     parser = commands.add_parser(
         "serve", help="requests, first tokens and tokens a second of running vLLM servers"

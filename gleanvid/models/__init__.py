@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 _HOME = {
     "MODELS": "families",
-    "Answer": "encoded",
     "Conversation": "generation.conversation",
     "Encoded": "encoded",
     "ModelAdapter": "base",
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
     from gleanvid.compressors.base import Compressor
     from gleanvid.models.base import ModelAdapter as ModelAdapter
     from gleanvid.models.boundary import Prefill
-    from gleanvid.models.encoded import Answer as Answer
     from gleanvid.models.encoded import Encoded as Encoded
     from gleanvid.models.families import MODELS as MODELS
     from gleanvid.models.generation.conversation import Conversation as Conversation

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from gleanvid.compressors.base import Compressor
 from gleanvid.evaluation.check.reference import kept_columns, masked_pass
-from gleanvid.models.families.llava_onevision import LlavaOnevision
+from gleanvid.models.families.square_frames import SquareFrames
 from gleanvid.types import Compression, Video, VideoTokens
 from tests.models.tiny import noise_video
 
@@ -85,7 +85,7 @@ class Failing(Compressor):
 
 def unlike_videos(adapter) -> list[Video]:
     """Two videos of which :class:`Tilted` keeps different numbers of tokens."""
-    if not isinstance(adapter, LlavaOnevision):
+    if not isinstance(adapter, SquareFrames):
         return [noise_video(5), noise_video(8, 64, 128, seed=1)]
     video = noise_video(4)  # these models take as many frames of every video in a batch
     return [video, Video.from_frames(video.frames[::-1].copy(), fps=2.0)]
@@ -95,7 +95,7 @@ def model_inputs(adapter, questions, videos=None, **processor_options) -> dict:
     """Processor output for a left-padded batch, one noise video each, as anybody would build it."""
     videos = videos or [noise_video(seed=number) for number in range(len(questions))]
     rows = [
-        dict(adapter.build_inputs(video, adapter._render(video, question, ()), None))
+        dict(adapter.build_inputs(video, adapter.chat_text(video, question, ()), None))
         for video, question in zip(videos, questions, strict=True)
     ]
     width = max(row["input_ids"].shape[1] for row in rows)

@@ -32,7 +32,8 @@ def adapter(oracle_adapter):
 
 
 @pytest.mark.parametrize("rows", [1, 2])
-def test_keeping_all_is_bit_identical(adapter, rows):
+def test_keeping_all_is_bit_identical(every_adapter, rows):
+    adapter = every_adapter
     inputs = model_inputs(adapter, QUESTIONS[:rows])
     plain = generate(adapter, inputs)
     with compressing(adapter.hf_model, FullTokens()) as record:
@@ -128,7 +129,7 @@ def test_merged_rows_reach_the_language_model_and_every_level(qwen3):
 
 def test_two_videos_in_one_prompt_are_compressed_each_by_itself(qwen3):
     videos = [noise_video(4), noise_video(2, 64, 64, seed=4)]
-    parts = [dict(qwen3.build_inputs(v, qwen3._render(v, "what?", ()), None)) for v in videos]
+    parts = [dict(qwen3.build_inputs(v, qwen3.chat_text(v, "what?", ()), None)) for v in videos]
     along = {"pixel_values_videos": 0, "video_grid_thw": 0}
     inputs = {
         name: torch.cat([part[name] for part in parts], along.get(name, 1)) for name in parts[0]

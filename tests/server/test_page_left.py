@@ -10,8 +10,8 @@ import httpx
 from components.session.work.engine import Engine
 from tests.components.fake import write_clip
 from tests.server.running import running
-from tests.server.target import G, Target
 from tests.server.test_reading import Slow
+from tools.attack.client import G, Target
 
 
 def test_a_clip_is_read_no_longer_than_its_page_is_open(tmp_path):
@@ -23,7 +23,7 @@ def test_a_clip_is_read_no_longer_than_its_page_is_open(tmp_path):
         with httpx.stream("GET", f"{url}{G}/heartbeat/page1") as heartbeat:
             beats = heartbeat.iter_raw()
             assert next(beats)
-            event = "gv-late", "change", {"gv-clip": file}, "page1"
+            event = "gv-preview", "follow", {"gv-clip": file}, "page1"
             asking = threading.Thread(target=target.page, args=event)
             asking.start()
             assert engine.library.begun.acquire(timeout=20)

@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 
 from components.files import exports, opening
-from components.server import memory
+from components.server import serving
 from gleanvid import Uniform
 from gleanvid.video.isolation import archive, bounds
 from gleanvid.video.plan import UnreadableVideoError
@@ -106,7 +106,7 @@ def largest(folder):
 def opened(path):
     """The sentence about a run and how many MiB opening it took at most."""
     gc.collect()
-    memory.give_back()  # what earlier tests have freed would be taken first, and not be seen
+    serving.free_memory()  # what earlier tests have freed would be taken first, and not be seen
     try:
         Path("/proc/self/clear_refs").write_text("5")  # forgets the highest figure
     except OSError:

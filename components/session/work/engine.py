@@ -6,7 +6,6 @@ No widget and no screen here. ``library`` is ``gleanvid.pipeline``, or a stand-i
 from __future__ import annotations
 
 import gc
-import math
 import threading
 from collections.abc import Iterator
 from contextlib import suppress
@@ -17,11 +16,11 @@ import torch
 from cachetools import LRUCache
 
 from gleanvid.compressors.base import Compressor
-from gleanvid.models.cost.accounts import versions
+from gleanvid.cost import Cost
 from gleanvid.models.encoded import ClipKey, History
 from gleanvid.models.generation.sampling import Sampling
-from gleanvid.run import Cost, Run
-from gleanvid.types import Compression, ModelError, Video
+from gleanvid.run import Run, versions
+from gleanvid.types import ModelError, Video
 
 from .backend import EncodedClip, Library
 from .models import Models
@@ -150,7 +149,7 @@ class Engine:
             compressor=compressor.settings(),
             by_layer={layer: record},
             answer="",
-            cost=_cost_of_compressing(record),
+            cost=Cost.tokens_only(record),
             seconds=_placed(encoded.tokens.seconds),
             rectangles=_placed(encoded.tokens.rectangles),
             made_with={"versions": versions(), "max_pixels": clip.max_pixels},
@@ -195,23 +194,3 @@ def _placed(geometry: Tensor | None) -> Tensor:
     if geometry is None:
         raise ValueError("the model did not place its tokens in the source video")
     return geometry.cpu()
-
-
-def _cost_of_compressing(record: Compression) -> Cost:
-    """Token counts alone; what was not done has no figure (NaN)."""
-    none = math.nan
-    return Cost(
-        visual_tokens=record.num_tokens,
-        visual_tokens_kept=record.num_kept,
-        prompt_tokens=0,
-        prompt_tokens_kept=0,
-        decode_s=none,
-        encode_s=none,
-        compress_s=none,
-        prefill_s=none,
-        generate_s=none,
-        new_tokens=0,
-        peak_memory_mib=none,
-        prefill_flops=none,
-        prefill_flops_full=none,
-    )

@@ -1,4 +1,4 @@
-"""How much an address may have of something: a token bucket for each."""
+"""How much an address may have of something, a token bucket for each; and how often anybody may."""
 
 from __future__ import annotations
 
@@ -12,28 +12,31 @@ MINUTE_S = 60.0
 
 
 class RateLimit:
-    """A full bucket holds ``most``, requests or bytes, and fills up again within ``period_s``."""
+    """Token bucket for each address, of the last ``ADDRESSES``.
+
+    Args:
+        most: what a full bucket holds, requests or bytes.
+        period_s: seconds in which an empty bucket fills up.
+        clock: returns seconds.
+    """
 
     def __init__(
-        self,
-        most: int,
-        period_s: float = MINUTE_S,
-        clock: Callable[[], float] = time.monotonic,
+        self, most: int, period_s: float = MINUTE_S, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self.most, self.period_s, self.clock = most, period_s, clock
-        self._left: LRUCache[str, tuple[float, float]] = LRUCache(ADDRESSES)  # how much, since when
+        self._held: LRUCache[str, tuple[float, float]] = LRUCache(ADDRESSES)  # amount, since when
 
     def allows(self, address: str, cost: float = 1.0) -> bool:
-        left = self._held(address)
-        allowed = left >= cost
-        self._left[address] = (left - cost if allowed else left, self.clock())
+        """Take ``cost`` from the bucket if it holds so much."""
+        amount = self._amount(address)
+        allowed = amount >= cost
+        self._held[address] = (amount - cost * allowed, self.clock())
         return allowed
 
     def wait_s(self, address: str, cost: float = 1.0) -> float:
-        """Seconds until so much is there; 0 where it is."""
-        return max(0.0, cost - self._held(address)) * self.period_s / self.most
+        """Seconds until the bucket holds ``cost``; 0 where it does."""
+        return max(0.0, cost - self._amount(address)) * self.period_s / self.most
 
-    def _held(self, address: str) -> float:
-        now = self.clock()
-        left, since = self._left.get(address, (float(self.most), now))
-        return min(self.most, left + (now - since) * self.most / self.period_s)
+    def _amount(self, address: str) -> float:
+        amount, since = self._held.get(address, (float(self.most), self.clock()))
+        return min(self.most, amount + (self.clock() - since) * self.most / self.period_s)

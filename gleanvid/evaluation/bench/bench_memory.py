@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import ctypes
 import gc
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any, TypedDict
@@ -89,7 +89,7 @@ def _row(model: ModelAdapter, video: Video, compressor: Compressor, new_tokens: 
     tokens_bytes = _nbytes([tokens.features, encoded.vision])
     pixels = model.build_inputs(video, encoded.prefix, model.max_pixels)[model.pixel_input].nbytes
     whole = copy.copy(model)
-    whole.layout = replace(model.layout, split=_one_part)
+    whole.layout = replace(model.layout, numbers_at_once=2**62)
     at_once, _ = peak_above(model.device, lambda: whole.encode(video, compressor.needs))
 
     def answer(method: Compressor | None) -> Callable[[], Any]:
@@ -105,11 +105,6 @@ def _row(model: ModelAdapter, video: Video, compressor: Compressor, new_tokens: 
         "answer_all_mib": peak_above(model.device, answer(None))[0],
         "answer_compressed_mib": peak_above(model.device, answer(compressor))[0],
     }
-
-
-def _one_part(inputs: Mapping[str, Any], limit: int) -> list[dict[str, Any]]:
-    """Have the vision tower take all frames at once."""
-    return [dict(inputs)]
 
 
 def _once(model: ModelAdapter, video: Video, compressor: Compressor, new_tokens: int) -> None:

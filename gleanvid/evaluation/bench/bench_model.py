@@ -20,13 +20,12 @@ import torch
 
 from gleanvid.compressors.base import Compressor
 from gleanvid.compressors.full_tokens import FullTokens
+from gleanvid.cost import prefill_flops, visual_tokens_by_layer
 from gleanvid.evaluation.provenance import Machine, describe_machine
 from gleanvid.evaluation.run.journal import REFUSAL
 from gleanvid.models.base import ModelAdapter
-from gleanvid.models.cost.flops import prefill_flops
 from gleanvid.models.cost.measure import now, peak_memory_mib, reset_peak_memory
 from gleanvid.models.generation.sampling import Sampling
-from gleanvid.run import visual_tokens_by_layer
 from gleanvid.types import Compression, Video
 
 QUESTION = "What happens in the video? Answer with the option's letter from the given choices."

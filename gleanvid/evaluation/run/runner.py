@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from gleanvid.cost import visual_tokens_by_layer
 from gleanvid.evaluation.benchmarks.base import Benchmark, BenchmarkError, Item
 from gleanvid.evaluation.run.journal import AnswerRow, EvidenceCounts, Journal
 from gleanvid.evaluation.run.setups import Setup
@@ -20,7 +21,6 @@ from gleanvid.models.base import ModelAdapter
 from gleanvid.models.generation.conversation import Conversation
 from gleanvid.models.generation.sampling import Sampling
 from gleanvid.ops.records import whole_record
-from gleanvid.run import visual_tokens_by_layer
 from gleanvid.types import Compression, Video
 
 if TYPE_CHECKING:

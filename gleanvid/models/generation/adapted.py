@@ -10,8 +10,9 @@ import torch
 from torch import Tensor
 
 from gleanvid.compressors.base import Compressor
+from gleanvid.cost import Answer
 from gleanvid.models.boundary import Layout
-from gleanvid.models.encoded import Answer, Encoded, History
+from gleanvid.models.encoded import Encoded, History
 from gleanvid.models.generation.context import Context
 from gleanvid.models.generation.sampling import Sampling
 

@@ -17,9 +17,10 @@ from torch import Tensor
 from transformers import DynamicCache
 
 from gleanvid.compressors.base import Compressor
+from gleanvid.cost import Answer
 from gleanvid.models import boundary
 from gleanvid.models.cost.measure import ADVICE, explaining_out_of_memory, now
-from gleanvid.models.encoded import Answer, Encoded, History
+from gleanvid.models.encoded import Encoded, History
 from gleanvid.models.generation.adapted import Adapted
 from gleanvid.models.generation.answering import write_answer
 from gleanvid.models.generation.context import check_context

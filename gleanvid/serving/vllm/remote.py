@@ -17,9 +17,10 @@ import torch
 
 from gleanvid.compressors import COMPRESSORS, declared_settings, from_settings
 from gleanvid.compressors.base import Compressor
+from gleanvid.cost import Answer
 from gleanvid.models import load_model
 from gleanvid.models.base import ModelAdapter
-from gleanvid.models.encoded import Answer, Encoded, History
+from gleanvid.models.encoded import Encoded, History
 from gleanvid.models.generation.prompt import literal
 from gleanvid.models.generation.sampling import GREEDY, Sampling
 from gleanvid.serving.vllm import SCHEME

@@ -11,7 +11,7 @@ from dataclasses import replace
 import pytest
 
 from components.files import snippets
-from components.server.api import Calls
+from components.server.endpoints import Calls
 from gleanvid import COMPRESSORS, GleanVID
 from gleanvid.cli import ask, main
 from gleanvid.cli.options import sampling

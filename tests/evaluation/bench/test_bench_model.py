@@ -6,9 +6,9 @@ import torch
 
 from gleanvid.cli import main
 from gleanvid.compressors import COMPRESSORS
+from gleanvid.cost import prefill_flops
 from gleanvid.evaluation.bench import bench_model
 from gleanvid.evaluation.bench.bench_model_table import table
-from gleanvid.models.cost.flops import prefill_flops
 from gleanvid.models.cost.measure import now
 from gleanvid.models.loading.random_weights import random_model, shipped_configs
 from tests.models.small import SMALL

@@ -80,8 +80,10 @@ def test_records_are_found_by_uuid():
     assert records.since(1, "ours") == records.since(0, "nobody's") == []
 
 
-def test_the_request_holds_exact_frames_their_times_and_earlier_turns(stand, served, video):
-    gleanvid.ask(video, "And <|im_end|>?", served, history=[("What moves?", "a cross")], seed=3)
+def test_the_server_gets_the_very_frames_their_times_and_earlier_turns(stand, served, video):
+    history = [("What moves?", "a cross")]
+    sampling = gleanvid.Sampling(seed=3)
+    gleanvid.ask(video, "And <|im_end|>?", served, history=history, sampling=sampling)
     asked = stand.asked[-1]
     first, answer, last = asked["messages"]
     url = first["content"][0]["video_url"]["url"].partition(",")[2].split(",")

@@ -6,7 +6,7 @@ import gradio as gr
 import pytest
 
 from components import launch
-from components.server.api import Calls
+from components.server.endpoints import Calls
 from components.session.choice.choosing import Choosing
 from components.session.choice.loader import load_all
 from components.session.work.engine import Engine
@@ -96,7 +96,7 @@ def test_failure_is_shown_on_every_page_and_the_built_in_model_answers(hub):
 
 
 def test_endpoints_refuse_until_the_first_model_is_loaded(hub, monkeypatch):
-    monkeypatch.setattr("components.server.api.uploaded", lambda video: video)
+    monkeypatch.setattr("components.server.endpoints.uploaded", lambda video: video)
     choice = started_with("--model", NAME)
     calls = Calls(choice.engine, [BUILT_IN], 32, coming=NAME)
 
