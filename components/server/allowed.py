@@ -7,10 +7,14 @@ Bodies other than uploads are small, flat JSON.
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
+
+from gradio.utils import get_upload_folder, is_static_file
 
 from gleanvid.video.isolation.bounds import fits
 
@@ -54,6 +58,7 @@ MCP = tuple(f"{method} {GRADIO}/mcp/{{rest:path}}" for method in ("GET", "POST",
 ALLOWED = PAGE + CLIENTS
 ENDPOINTS = "(?:ask|compress|compare)"  # events of the page have names, too
 LONGEST_NAME = 255  # bytes; Gradio fails when it asks the system for a file of a longer name
+LONGEST_PATH = 1024  # characters
 MAX_JSON = 2**18  # bytes; settings and questions are smaller, uploads are forms
 MAX_ITEMS = 20_000
 MAX_DEPTH = 32
@@ -62,6 +67,7 @@ _UPLOADED = re.compile(r"\s*https?://[^?#]*/gradio_api/file=(.+)", re.IGNORECASE
 # Gradio joins names of sessions and events with a separator and splits them again: a name that
 # holds the separator would break "Stop" for every visitor.
 _SESSION = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 
 class RefusedError(Exception):
@@ -103,7 +109,7 @@ def checked_json(body: bytes) -> bytes:
 
     Raises:
         RefusedError: too large, nested too deeply, no JSON, an odd session name, or a file that
-            is not an upload. Gradio downloads a file that is named by an address without a limit.
+            is neither an upload nor an example. Gradio downloads a file that is named by an address without a limit.
     """
     if not body:
         return body
@@ -149,3 +155,14 @@ def _check_file(item: dict[str, Any]) -> None:
         item["path"] = path = unquote(uploaded[1]) if uploaded else path
         if _ADDRESS.match(path):
             raise RefusedError(422, "Upload the file; addresses are not fetched.")
+        if len(path) > LONGEST_PATH or _CONTROL.search(path) or not _is_served(path):
+            raise RefusedError(422, "Upload the file; this path is none of an upload.")
+
+
+def _is_served(path: str) -> bool:
+    """Whether a path lies in the folder of uploads or is an example of the page.
+
+    Gradio refuses the others as well, but writes them into the log whole.
+    """
+    real = Path(os.path.realpath(path))
+    return real.is_relative_to(os.path.realpath(get_upload_folder())) or is_static_file(real)

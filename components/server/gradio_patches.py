@@ -6,8 +6,11 @@ Gradio without the fault is installed: then the patch goes.
 
 from __future__ import annotations
 
+import logging
 import os
 import re
+import sys
+import time
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import datetime, timedelta
@@ -16,7 +19,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import gradio as gr
-from gradio import route_utils
+from gradio import queueing, route_utils, routes
 from gradio.route_utils import GradioMultiPartParser
 from gradio.routes import file_upload_statuses
 from gradio.state_holder import SessionState, StateHolder
@@ -26,11 +29,15 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from .allowed import FILE, GRADIO
 
+log = logging.getLogger(__name__)
+
 MOST_FILES = 4  # of an upload; the page and the clients send one
 SESSIONS = 2000  # beyond that the least recently used go
 UPLOADS = 1000  # whose progress is kept
 KEEP_S = 600.0  # results that nobody has fetched
 CALL = re.compile(r"[0-9a-f]{32}")  # the session of a call is named by its only event
+FAILURES = 60  # that the log has of a minute
+LONGEST_FAILURE = 300  # characters of an error in the log
 EVENT_STREAM = re.compile(rf"{GRADIO}/(queue/data|call/.*)")
 OF_FILES = {b"host", b"range", b"if-range", b"if-none-match", b"if-modified-since"}
 ONE_RANGE = re.compile(rb"bytes=([0-9]{1,15}-[0-9]{0,15}|-[0-9]{1,15})")
@@ -99,8 +106,32 @@ class Sessions(StateHolder):
                     event.fn(gr.Request(session_hash=oldest))
 
 
+class FailureLog:
+    """One bounded line in the log for an event that failed, in place of ``traceback``.
+
+    Gradio prints a traceback for whatever a request holds that does not fit its event, and with it
+    what the visitor sent: one address could write 150 MB a minute, and forge lines.
+    """
+
+    def __init__(self) -> None:
+        self._begun, self._count = 0.0, 0
+
+    def print_exc(self) -> None:
+        """Log the error that is being handled, unless a minute has had ``FAILURES`` of them."""
+        now = time.monotonic()
+        if now - self._begun > 60.0:
+            self._begun, self._count = now, 0
+        self._count += 1
+        if self._count <= FAILURES:
+            log.error("An event failed: %s", ascii(repr(sys.exception()))[:LONGEST_FAILURE])
+        if self._count == FAILURES:
+            log.error("Further events that fail are not logged for up to a minute.")
+        log.debug("An event failed.", exc_info=True)
+
+
 def apply(app: Any) -> None:
     """Patch a Gradio application that is about to be served."""
+    routes.traceback = queueing.traceback = FailureLog()  # type: ignore[assignment]
     route_utils.GradioMultiPartParser = FilesOnly  # type: ignore[misc]
     sessions = Sessions()
     sessions.set_blocks(app.get_blocks())

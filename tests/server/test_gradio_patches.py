@@ -9,13 +9,14 @@ import logging
 import os
 import socket
 import time
+import traceback
 from types import SimpleNamespace
 from urllib.parse import urlsplit
 
 import gradio as gr
 import httpx
 import pytest
-from gradio import route_utils
+from gradio import queueing, route_utils, routes
 
 from components.server import gradio_patches, serving
 from components.server.allowed import FILE, GRADIO, UPLOAD
@@ -50,6 +51,8 @@ def ours():
     patch.setattr(gradio_patches, "apply", lambda app: (seen.append(app), apply(app)))
     patch.setattr(serving, "SWEEP_S", 1e6)
     patch.setattr(route_utils, "GradioMultiPartParser", GradioMultiPartParser)
+    for module in (routes, queueing):
+        patch.setattr(module, "traceback", traceback)
     with running() as url:
         yield seen[0], url
     patch.undo()
@@ -57,7 +60,8 @@ def ours():
 
 def call(url, fetch=True):
     """Call an endpoint; return the name of the event."""
-    sent = httpx.post(f"{url}{CALL}/ask", json={"data": [{"path": "/no/upload"}, "What?"]})
+    path = f"{serving.get_upload_folder()}/gone.mp4"
+    sent = httpx.post(f"{url}{CALL}/ask", json={"data": [{"path": path}, "What?"]})
     event = sent.json()["event_id"]
     if fetch:
         httpx.get(f"{url}{CALL}/ask/{event}")
@@ -203,3 +207,30 @@ def test_events_of_nobody_fill_the_log(stock, ours, caplog):
         with caplog.at_level(logging.ERROR), pytest.raises(httpx.HTTPError):
             httpx.get(f"{url}{GRADIO}/queue/data?session_hash=nobody").raise_for_status()
         assert any(record.exc_info for record in caplog.records) is not is_ours
+
+
+JUNK = "\x1b]0;forged\nline"
+
+
+def test_event_that_fails_prints_a_traceback_with_what_was_sent(stock, ours, capfd, caplog):
+    for (app, url), is_ours in ((ours, True), (stock, False)):
+        with pytest.MonkeyPatch.context() as patch:
+            if not is_ours:
+                patch.setattr(queueing, "traceback", traceback)
+            name = httpx.post(f"{url}{CALL}/ask", json={"data": [JUNK]}).json()["event_id"]
+            httpx.get(f"{url}{CALL}/ask/{name}")
+        assert ("Traceback" in capfd.readouterr().err) is not is_ours
+    (line,) = [record.getMessage() for record in caplog.records if "An event" in record.message]
+    assert len(line) < 400 and line.isprintable()
+
+
+def test_few_failures_of_a_minute_are_in_the_log(caplog):
+    failures = gradio_patches.FailureLog()
+    for _ in range(1000):
+        try:
+            raise ValueError(JUNK * 10_000)
+        except ValueError:
+            failures.print_exc()
+    text = caplog.text
+    assert text.count("An event failed") == gradio_patches.FAILURES and len(text) < 50_000
+    assert "\x1b" not in text and "not logged" in text

@@ -6,6 +6,7 @@ import json
 import time
 
 import pytest
+from gradio import set_static_paths
 
 from components.server import allowed
 from components.server.allowed import ALLOWED, GRADIO, RefusedError, checked_json, matcher
@@ -55,10 +56,13 @@ def test_other_routes_and_addresses_of_other_servers_are_not(entry):
         (b'{"path": "HTTPS://a.example/x"}', 422),
         (b'[[{"a": {"path": " ftp://a/x"}}]]', 422),
         (b'{"path": "file:///etc/passwd"}', 422),
+        (b'{"path": "/etc/passwd"}', 422),
+        (b'{"data": [{"path": "app.py"}]}', 422),
         (b'{"params": {"video": "data:video/mp4;base64,AA"}}', 422),
     ],
     ids=["deep", "lists", "numbers", "text without end", "no text", "half", "surrogate", "digits",
-         "address", "nested address", "file address", "file as text"],
+         "address", "nested address", "file address", "file of the server", "relative path",
+         "file as text"],
 )  # fmt: skip
 def test_bodies_that_are_not_small_json_are_refused_at_once(body, status):
     start = time.monotonic()
@@ -80,9 +84,24 @@ def test_long_texts_with_many_commas_pass():
     assert json.loads(checked_json(json.dumps(content).encode())) == content
 
 
-def test_key_that_stands_twice_is_written_once():
-    twice = b'{"path": "http://evil.example/x", "path": "/cache/a"}'
-    assert checked_json(twice) == b'{"path": "/cache/a"}'
+@pytest.fixture
+def uploads(tmp_path, monkeypatch):
+    monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path))
+    return tmp_path
+
+
+def test_key_that_stands_twice_is_written_once(uploads):
+    twice = f'{{"path": "http://evil.example/x", "path": "{uploads}/a"}}'
+    assert checked_json(twice.encode()) == f'{{"path": "{uploads}/a"}}'.encode()
+
+
+def test_path_is_one_of_an_upload_or_an_example(uploads):
+    set_static_paths(uploads.parent / "clips")
+    for path in (uploads / "a/é b.mp4", uploads.parent / "clips/a.mp4"):
+        assert checked_json(json.dumps({"path": str(path)}).encode())
+    for odd in ("/../x.mp4", "/" + "x/" * 600, "/a\n.mp4", "/a\x1b]0;.mp4", "/a\u2028.mp4"):
+        with pytest.raises(RefusedError, match="none of an upload"):
+            checked_json(json.dumps({"path": f"{uploads}{odd}"}).encode())
 
 
 @pytest.mark.parametrize("key", ["session_hash", "event_id"])

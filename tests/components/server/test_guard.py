@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from concurrent.futures import ThreadPoolExecutor
 
 import httpx
@@ -67,10 +68,16 @@ def crowd(behind, *asked):
     return concurrently(requests)
 
 
-def test_requests_of_the_own_page_pass(client):
-    content = {"data": [{"path": "/cache/clip.mp4", "url": f"{HERE}/x"}]}
+@pytest.fixture
+def uploads(tmp_path, monkeypatch):
+    monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path))
+    return tmp_path
+
+
+def test_requests_of_the_own_page_pass(client, uploads):
+    content = {"data": [{"path": f"{uploads}/clip.mp4", "url": f"{HERE}/x"}]}
     reply = post(client, content, origin=HERE)
-    assert reply.status_code == 200 and "/cache/clip.mp4" in reply.json()["body"]
+    assert reply.status_code == 200 and f"{uploads}/clip.mp4" in reply.json()["body"]
     assert client.get("/").status_code == 200
 
 
@@ -90,9 +97,9 @@ def test_no_content_type_hides_json_that_names_an_address(client, kind):
 
 
 @pytest.mark.parametrize("at", [HERE, "https://proxy.example/gleanvid"])
-def test_address_of_an_upload_is_read_as_its_path(client, at):
-    reply = post(client, {"data": [{"path": f"{at}/gradio_api/file=/cache/a%20clip.mp4"}]})
-    assert reply.json()["body"] == '{"data": [{"path": "/cache/a clip.mp4"}]}'
+def test_address_of_an_upload_is_read_as_its_path(client, at, uploads):
+    reply = post(client, {"data": [{"path": f"{at}/gradio_api/file={uploads}/a%20clip.mp4"}]})
+    assert json.loads(reply.json()["body"]) == {"data": [{"path": f"{uploads}/a clip.mp4"}]}
     hidden = {"path": f"{at}/gradio_api/file=http://evil.example/x"}
     assert post(client, hidden).status_code == 422
 
