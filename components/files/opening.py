@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 
 from gleanvid.evaluation.recording.soundness import sound
@@ -10,9 +11,15 @@ from gleanvid.video.isolation import sandbox
 from gleanvid.video.isolation.bounds import NO_RUN, TOO_LARGE
 from gleanvid.video.plan import UnreadableVideoError
 
+from ..session.request import LONGEST
+
 OPEN_S = 30.0  # to unpack one
 MAX_FRAMES = 128  # each is drawn, again and again, by what exports it
 MAX_TOKENS = 2**20
+LONGEST_SIDE = 8192  # pixels of a frame
+LONGEST_ANSWER = 20 * LONGEST
+LONGEST_SETTINGS = 10_000  # characters of a compressor's settings or of what repeats the run
+LONGEST_NAME = 1_000
 UNREADABLE = (
     *(ValueError, TypeError, RuntimeError, OverflowError, MemoryError),
     *(AttributeError, KeyError, IndexError),
@@ -22,14 +29,29 @@ UNREADABLE = (
 def opened(path: str) -> Run:
     """A saved run. Raises ``ValueError`` for anything else, with a sentence for the visitor."""
     try:
-        run = Run.of(*sandbox.unpacked(path, OPEN_S))
+        facts, arrays = sandbox.unpacked(path, OPEN_S)
+        json.dumps(facts, ensure_ascii=False).encode()  # a lone surrogate could not be shown
+        run = Run.of(facts, arrays)
         size, whole = math.prod(run.compression.grid), sound(run)
     except UnreadableVideoError as error:
         raise ValueError(str(error)) from error
     except UNREADABLE as error:
         raise ValueError(NO_RUN) from error
-    if size > MAX_TOKENS or len(run.video) > MAX_FRAMES:
-        raise ValueError(TOO_LARGE)
     if not whole:
         raise ValueError(NO_RUN)
+    if size > MAX_TOKENS or len(run.video) > MAX_FRAMES or _is_long(run):
+        raise ValueError(TOO_LARGE)
     return run
+
+
+def _is_long(run: Run) -> bool:
+    """Whether a text or a frame is longer than what the page makes: exports draw all of them."""
+    video = run.video
+    settings = (run.compressor, run.made_with)
+    return (
+        len(run.question) > LONGEST
+        or len(run.answer) > LONGEST_ANSWER
+        or any(len(name) > LONGEST_NAME for name in (run.model, video.name, *video.notes))
+        or any(len(json.dumps(mapping)) > LONGEST_SETTINGS for mapping in settings)
+        or max(video.frames.shape[1:3]) > LONGEST_SIDE
+    )

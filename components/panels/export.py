@@ -36,6 +36,7 @@ API = (
     "whether the server is up."
 )
 CODE_HTML = """<div class="gv-code"></div>"""
+EXPORTS = 8  # of a kind at the same time: more than the events that one address may have
 NOTHING = "There is nothing to save yet: choose a clip first."
 WRITING = "Writing {title}…"
 OPENED = "A saved run, opened as A with the settings in its name."
@@ -81,7 +82,8 @@ class ExportTab(Tab):
         self.model, self.pixels = inputs.settings["model"], inputs.settings["pixels"]
         shown, written = [outputs.runs, self.model, self.pixels], [self.notice, self.file]
         for kind, button in self.files.items():
-            made = button.click(writing(page.engine, kind), shown, written, **PRIVATE)
+            write = writing(page.engine, kind)
+            made = button.click(write, shown, written, concurrency_limit=EXPORTS, **PRIVATE)
             made.success(None, None, None, js=script("fetchFile"))
         lines = [self.notice, outputs.notice, outputs.ready, outputs.status]
         settings = [self.clip, self.count, inputs.question, inputs.pinned]

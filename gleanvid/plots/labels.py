@@ -8,6 +8,8 @@ from gleanvid import compressors
 from gleanvid.compressors import COMPRESSORS, declared_settings
 from gleanvid.run import Run
 
+LONGEST_HEADING = 300  # characters; a question may have ten thousand
+
 
 def title_of(run: Run) -> str:
     """The display name of a run's method."""
@@ -28,8 +30,13 @@ def labels(runs: Sequence[Run]) -> list[str]:
 
 
 def heading(run: Run) -> str:
-    """The clip of a run and the question asked about it."""
-    return f"{run.video.name} · “{run.question}”" if run.question else run.video.name
+    """The clip of a run and the question asked about it, each cut to ``LONGEST_HEADING``."""
+    name, question = _cut(run.video.name), _cut(run.question)
+    return f"{name} · “{question}”" if question else name
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= LONGEST_HEADING else f"{text[: LONGEST_HEADING - 1]}…"
 
 
 def label_of(settings: Mapping[str, object]) -> str:
@@ -38,7 +45,7 @@ def label_of(settings: Mapping[str, object]) -> str:
     ratio = settings.get("retention_ratio")
     share = f"{100 * ratio:.3g} %" if isinstance(ratio, int | float) and ratio < 1 else ""
     title = f"{compressors.title_of(name) or '?'} {share}".strip()
-    return " · ".join([title, *_own_settings(name, settings)])
+    return _cut(" · ".join([title, *_own_settings(name, settings)]))
 
 
 def _own_settings(name: str, settings: Mapping[str, object]) -> list[str]:

@@ -81,9 +81,8 @@ def contact_sheet(run: Run, columns: int = 4) -> np.ndarray:
 
 def _headed(picture: np.ndarray, run: Run) -> np.ndarray:
     """The picture under the clip and the question."""
-    for line in reversed(_lines(heading(run), picture.shape[1])):
-        picture = captioned(picture, line)
-    return picture
+    width = picture.shape[1]
+    return np.vstack([*(_strip(width, line) for line in _lines(heading(run), width)), picture])
 
 
 def _lines(text: str, width: int) -> list[str]:
@@ -135,13 +134,18 @@ def _sized(picture: np.ndarray) -> np.ndarray:
 
 def captioned(picture: np.ndarray, text: str, aside: str = "") -> np.ndarray:
     """The picture under a line of text, ``aside`` at its right end where there is room."""
+    return np.vstack([_strip(picture.shape[1], text, aside), picture])
+
+
+def _strip(width: int, text: str, aside: str = "") -> np.ndarray:
+    """One line of text, as wide as a picture."""
     from PIL import Image, ImageDraw, ImageFont
 
     font = ImageFont.load_default(_LETTERS)
-    strip = Image.new("RGB", (picture.shape[1], 24), tuple(_GROUND.tolist()))
+    strip = Image.new("RGB", (width, 24), tuple(_GROUND.tolist()))
     pen = ImageDraw.Draw(strip)
     pen.text((_INDENT, 3), text, _INK, font)
     left = strip.width - _INDENT - pen.textlength(aside, font)
     if left > 12 + pen.textlength(text, font):
         pen.text((left, 3), aside, _SOFT, font)
-    return np.vstack([np.asarray(strip), picture])
+    return np.asarray(strip)

@@ -203,3 +203,9 @@ def test_a_sheet_says_what_was_asked_in_as_many_lines_as_that_takes():
     lines, rest = divmod(len(long) - len(short), 24)
     assert lines > 1 and rest == 0
     assert (long[24 * (lines + 1) :] == short[24:]).all()
+
+
+def test_endless_question_takes_a_few_lines_of_a_sheet():
+    endless = replace(run(), question="a " * 450_000)
+    endless = replace(endless, video=replace(endless.video, name="n " * 100_000))
+    assert len(plots.contact_sheet(endless)) < 2 * len(plots.contact_sheet(run()))

@@ -199,10 +199,34 @@ def changed(folder, name, value):
         ("compressor", []),
         ("layers", {"0": [448, 1, 1]}),
         ("layers", {"0": [4, 0, 14]}),
+        ("layers", {"0": [4.0, 8, 14]}),
+        ("compressor.name", ["uniform"]),
+        ("video.source_size", [1e30, 1e30]),
+        ("video.name", "\ud800"),
+        ("cost.visual_tokens", 0),
     ],
 )
 def test_a_run_that_does_not_agree_with_itself_is_refused(tmp_path, name, value):
     with pytest.raises(ValueError, match="not a run saved"):
+        opening.opened(str(changed(tmp_path, name, value)))
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("question", "a " * 450_000),
+        ("answer", "a " * 450_000),
+        ("model", "m" * 2_000),
+        ("video.name", "n" * 2_000),
+        ("video.notes", ["n" * 2_000]),
+        ("compressor", {"name": "uniform", "retention_ratio": "x" * 100_000}),
+        ("made_with", {"device": "x" * 100_000}),
+        ("frames", np.zeros((8, 20_000, 1, 3), np.uint8)),
+    ],
+    ids=["question", "answer", "model", "name", "note", "setting", "made with", "tall"],
+)
+def test_run_with_a_text_or_a_frame_that_is_too_long_is_refused(tmp_path, name, value):
+    with pytest.raises(ValueError, match="too large"):
         opening.opened(str(changed(tmp_path, name, value)))
 
 

@@ -10,6 +10,9 @@ import torch
 from gleanvid.run import Run
 from gleanvid.types import Compression
 
+LONGEST_SIDE = 2**16  # pixels of a source
+MOST_LAYERS = 1000
+
 
 def sound(run: Run) -> bool:
     """Whether a run is consistent. A value of a wrong type may raise instead."""
@@ -18,21 +21,27 @@ def sound(run: Run) -> bool:
     numbers += [video.fps, video.duration, video.total_frames, *video.source_size]
     texts = (run.question, run.answer, run.model, video.name, *video.notes)
     return (
-        run.compression.num_tokens == units * rows * columns
+        all(type(side) is int for side in run.compression.grid)
+        and all(0 <= layer < MOST_LAYERS for layer in run.by_layer)
+        and run.compression.num_tokens == units * rows * columns
         and 1 <= units <= len(video)
-        and min(rows, columns, *video.source_size) >= 1
+        and min(rows, columns, *video.source_size, *video.frames.shape[1:3]) >= 1
+        and max(video.source_size) <= LONGEST_SIDE
+        and run.cost.visual_tokens >= 1
         and run.seconds.shape == (units, 2)
         and run.rectangles.shape == (rows * columns, 4)
         and all(_inside(record) for record in run.by_layer.values())
         and all(isinstance(text, str) for text in texts)
         and all(isinstance(number, int | float) for number in numbers)
         and isinstance(run.compressor, Mapping)
+        and isinstance(run.compressor["name"], str)
         and isinstance(run.made_with, Mapping)
     )
 
 
 def _inside(record: Compression) -> bool:
     """Whether all indices of a record are in range."""
+    novelty = record.trace.get("novelty")
     by_token = [record.group, record.weight, *record.scores.values()]
     return (
         record.keep.dtype == record.group.dtype == torch.int64
@@ -40,4 +49,5 @@ def _inside(record: Compression) -> bool:
         and 0 <= int(record.keep.min()) <= int(record.keep.max()) < record.num_tokens
         and -1 <= int(record.group.min()) <= int(record.group.max()) < record.num_kept
         and all(part.shape == (record.num_tokens,) for part in by_token)
+        and (novelty is None or novelty.shape == (record.grid[0],))
     )

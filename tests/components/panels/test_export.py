@@ -11,6 +11,7 @@ import pytest
 from components.files import exports, opening
 from components.panels.export import ELSEWHERE, OPENED
 from components.panels.page import build_app
+from components.server import serving
 from components.session.actions.reopen import at_home
 from components.session.examples import Example, ready
 from components.session.work.engine import Engine
@@ -108,3 +109,9 @@ def test_a_run_of_another_model_says_so_and_that_asking_makes_it_anew(page, tmp_
     assert answer["stale"] is True and answer["model"] == "Other-2B"
     (own,) = opened(page, run_of(engine, second.path), tmp_path)["gv-tokens"][0]["answers"]
     assert own["stale"] is False and "model" not in own
+
+
+def test_one_address_cannot_close_an_export_to_others(page):
+    _, blocks, _ = page
+    limits = [event.concurrency_limit for event in blocks.fns.values() if event.name == "write"]
+    assert len(limits) == len(exports.KINDS) and min(limits) > serving.PUBLIC.events
