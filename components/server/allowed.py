@@ -109,7 +109,8 @@ def checked_json(body: bytes) -> bytes:
 
     Raises:
         RefusedError: too large, nested too deeply, no JSON, an odd session name, or a file that
-            is neither an upload nor an example. Gradio downloads a file that is named by an address without a limit.
+            is neither an upload nor an example. Gradio downloads a file that is named by an
+            address without a limit.
     """
     if not body:
         return body

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 
-from gleanvid.errors import ModelError, VideoError
+from gleanvid.errors import ModelError, VideoError, printable
 from gleanvid.later import import_later
 
 COMMANDS = {  # name -> its line in the help
@@ -54,7 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         options = parse(list(sys.argv[1:] if arguments is None else arguments))
         return options.run(options)
     except (ValueError, VideoError, ModelError) as error:
-        sys.stderr.write(f"gleanvid: {error}\n")
+        sys.stderr.write(f"gleanvid: {printable(str(error))}\n")
         return 2
     except KeyboardInterrupt:
         sys.stderr.write("gleanvid: stopped\n")

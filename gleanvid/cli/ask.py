@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from gleanvid.cli import options as shared
+from gleanvid.errors import printable
 
 
 def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
@@ -27,14 +28,14 @@ def _ask(options: argparse.Namespace) -> int:
 
     compressor = options.method(**{name: getattr(options, name) for name in options.settings})
     video, model, decode_s = shared.read_and_load(options)
-    show = None if options.json else lambda text: print(text, end="", flush=True)
+    show = None if options.json else lambda text: print(printable(text, "\n\t"), end="", flush=True)
     sampling = shared.sampling(options)
     run = ask(video, options.question, model, compressor, sampling=sampling, on_text=show)
     run = run.with_decode_s(decode_s)
     if options.json:
         print(json.dumps(run.summary(), indent=2, ensure_ascii=False))
     else:
-        print("\n\n" + cost_table(run))
+        print("\n\n" + printable(cost_table(run), "\n"))
     if options.save:
         _save(run, Path(options.save))
         sys.stderr.write(f"saved to {options.save}\n")

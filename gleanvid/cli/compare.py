@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from gleanvid.cli import options as shared
 from gleanvid.cli.running import writable
+from gleanvid.errors import printable
 
 if TYPE_CHECKING:
     from gleanvid.run import Run
@@ -52,7 +53,8 @@ def _compare(options: argparse.Namespace) -> int:
             text += f" {share:>8.1%}  {result.answer}"
             if sentence := str(saturation(result.compression) or ""):
                 text += f"\n{'':<14} {sentence}"
-        print(json.dumps(row, ensure_ascii=False) if options.json else text, flush=True)
+        line = json.dumps(row, ensure_ascii=False) if options.json else printable(text, "\n\t")
+        print(line, flush=True)
     if figures and runs:
         _draw(runs, figures)
     return 0

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from gleanvid.cli import options as shared
-from gleanvid.cli.running import add_workers, drawer, resumable, workers
+from gleanvid.cli.running import add_workers, drawer, report, resumable, workers
+from gleanvid.errors import printable
 
 if TYPE_CHECKING:
     from gleanvid.evaluation.run.journal import ClipRow
@@ -32,6 +32,7 @@ def _compress(options: argparse.Namespace) -> int:
     from gleanvid.evaluation.recording.recorded_model import recorded_model
     from gleanvid.evaluation.run.clips import named_clips
     from gleanvid.evaluation.run.journal import Journal, writable_folder
+    from gleanvid.evaluation.run.journal_rows import is_clip_row
     from gleanvid.evaluation.run.kept_tokens import Job, compress_clips, compress_on_workers
 
     method = options.method(**{name: getattr(options, name) for name in options.settings})
@@ -42,7 +43,8 @@ def _compress(options: argparse.Namespace) -> int:
     with workers(options, compress_clips, compress_on_workers, recorded) as (model, compress):
         settings = {"model_weights": model["model_weights"]} | job.settings()
         settings |= {"model_settings": shared.model_settings(options)}
-        with Journal(folder / "journal.jsonl", settings) as journal, resumable(folder):
+        path = folder / "journal.jsonl"
+        with Journal(path, settings, is_clip_row) as journal, resumable(folder):
             compress(clips, job, folder, journal, drawer())
             rows = [journal.rows[name, job.key] for name in clips]
     return _report(rows, options.out)
@@ -54,12 +56,12 @@ def _report(rows: Sequence[ClipRow], place: str) -> int:
 
     failed = [row for row in rows if "error" in row]
     for row in failed:
-        sys.stderr.write(f"gleanvid: {row['item']}: {row['error']}\n")
+        report(f"gleanvid: {row['item']}: {row['error']}")
     done = [row for row in rows if "error" not in row]
     tokens, kept = (sum(row[name] for row in done) for name in ("tokens", "kept"))
     if done:
         share = f"{kept:,} of {tokens:,} visual tokens kept ({kept / tokens:.1%})"
-        print(f"{len(done)} of {len(rows)} clips, {share}, in {place}")
+        print(f"{len(done)} of {len(rows)} clips, {share}, in {printable(place)}")
         saturated = [row["saturated"] for row in done if "saturated" in row]
         if text := str(Saturation(*map(sum, zip(*saturated, strict=True)))) if saturated else "":
             print(text)

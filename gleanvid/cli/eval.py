@@ -6,11 +6,12 @@ import argparse
 import shlex
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gleanvid.cli import options as shared
-from gleanvid.cli.running import add_workers, drawer, resumable, workers
+from gleanvid.cli.running import add_workers, drawer, report, resumable, workers
 
 if TYPE_CHECKING:
     from gleanvid.evaluation.provenance import Machine
@@ -46,6 +47,7 @@ def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
 def _eval(options: argparse.Namespace) -> int:
     from gleanvid.evaluation.benchmarks.base import items_of_seeds
     from gleanvid.evaluation.run.journal import Journal, writable_folder
+    from gleanvid.evaluation.run.journal_rows import is_answer_row
     from gleanvid.evaluation.run.ray_runner import evaluate_on_workers
     from gleanvid.evaluation.run.runner import check_ways, evaluate
     from gleanvid.evaluation.tables.publish import publish
@@ -67,7 +69,9 @@ def _eval(options: argparse.Namespace) -> int:
             "model_settings": shared.model_settings(options),
         }
         machine = _machine(options.device)
-        with Journal(folder / "journal.jsonl", settings) as journal, resumable(folder):
+        path = folder / "journal.jsonl"
+        is_row = partial(is_answer_row, ways=len(ways))
+        with Journal(path, settings, is_row) as journal, resumable(folder):
             draws = [draw for setup in setups for draw in setup.draws]
             answer(benchmark, items, draws, journal, ways, drawer(), options.max_pixels)
             rows = dict(journal.rows)
@@ -98,9 +102,9 @@ def _exit_code(found: Sequence[Any], folder: Path) -> int:
     """1 with a sentence a setup where questions failed; what a method refuses is no failure."""
     failed = {result.setup.key: result for result in found if result.failed and not result.refused}
     for key, result in failed.items():
-        sys.stderr.write(
+        report(
             f"gleanvid: {key}: {result.failed} of {result.count} questions failed, "
-            f"the first with {result.first_error}\n"
+            f"the first with {result.first_error}"
         )
     if failed:
         sys.stderr.write("gleanvid: the same command tries failed questions again\n")

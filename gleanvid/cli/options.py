@@ -11,6 +11,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from gleanvid.errors import printable
+
 if TYPE_CHECKING:
     from gleanvid.models.generation.sampling import Sampling
 
@@ -150,7 +152,7 @@ def read_and_load(options: argparse.Namespace) -> tuple[Any, Any, float]:
     frames = Frames(options.num_frames, backend=options.backend)
     video, decode_s = timed_clip(options.video, frames)
     for note in video.notes:
-        sys.stderr.write(f"note: {note}\n")
+        sys.stderr.write(f"note: {printable(note)}\n")
     return video, load(options), decode_s
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from gleanvid.cli import options as shared
 from gleanvid.cli.diagnose import ratios
 from gleanvid.cli.running import report, writable
+from gleanvid.errors import printable
 
 if TYPE_CHECKING:
     from gleanvid.evaluation.recording.record import Wanted
@@ -66,9 +66,9 @@ def _record(options: argparse.Namespace) -> int:
             changed = record(model, video, wanted, path, on_size)
         except (VideoError, ModelError) as error:
             failed += 1
-            sys.stderr.write(f"gleanvid: {name}: {error}\n")
+            report(f"gleanvid: {name}: {error}")
             continue
-        print(f"{path.name}: {path.stat().st_size / 1e6:.1f} MB")
+        print(f"{printable(path.name)}: {path.stat().st_size / 1e6:.1f} MB")
         for method, share in changed.items():
             print(f"  {method}: {share:.2%} of the kept tokens are others as they are stored")
     return int(bool(failed))

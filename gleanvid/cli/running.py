@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from gleanvid.cli.options import loader
+from gleanvid.errors import printable
 
 Act = Callable[..., None]
 
@@ -26,7 +27,7 @@ def writable(place: str) -> Path:
 
 def report(text: str) -> None:
     """Print a line of progress on stderr."""
-    sys.stderr.write(text + "\n")
+    sys.stderr.write(printable(text) + "\n")
 
 
 def drawer() -> Callable[[Any], None]:
@@ -58,8 +59,8 @@ def resumable(folder: Path) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        sys.stderr.write(f"\ngleanvid: {folder} keeps what is finished; the same command goes on ")
-        sys.stderr.write("from there\n")
+        sys.stderr.write("\n")
+        report(f"gleanvid: {folder} keeps what is finished; the same command goes on from there")
         raise
 
 

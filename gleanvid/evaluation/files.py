@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 
@@ -16,7 +16,8 @@ def whole_file(path: Path) -> Iterator[Path]:
         yield part
         part.replace(path)
     except BaseException:
-        part.unlink(missing_ok=True)
+        with suppress(OSError):  # of a folder with that name
+            part.unlink()
         raise
 
 

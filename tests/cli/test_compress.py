@@ -1,6 +1,7 @@
 """``gleanvid compress``: its settings, its files, its exit codes."""
 
 import json
+import os
 
 import pytest
 
@@ -72,3 +73,31 @@ def test_a_folder_without_videos_is_named(tmp_path, capsys):
     (tmp_path / "empty").mkdir()
     assert main(["compress", str(tmp_path / "empty"), "--out", str(tmp_path / "out")]) == 2
     assert "no video in" in capsys.readouterr().err
+
+
+def test_name_that_is_no_utf_8_or_holds_escapes_costs_no_other_clip(clips, capsys):
+    (clips / "a.mp4").rename(clips / os.fsdecode(b"a\xff.mp4"))
+    (clips / "c\x1b]0;evil\a\ngleanvid: done.mp4").write_bytes(b"")
+    for _ in range(2):
+        code, out = run(clips)
+        told = capsys.readouterr()
+        assert code == 1 and "2 of 3 clips" in told.out
+        assert "\x1b" not in told.err and "\ngleanvid: done" not in told.err
+        assert (out / "a\\xff.mp4.npz").is_file()
+
+
+def test_folder_in_place_of_a_result_becomes_a_sentence(clips, capsys):
+    for name in ("a.mp4.npz", "b.mp4.npz.part"):
+        (clips.parent / "out" / name).mkdir(parents=True)
+        assert run(clips)[0] == 2
+        assert "Is a directory" in capsys.readouterr().err
+        (clips.parent / "out" / name).rmdir()
+
+
+def test_poisoned_journal_becomes_a_sentence(clips, capsys):
+    _, out = run(clips)
+    path = out / "journal.jsonl"
+    header, row, *_ = path.read_text().splitlines()
+    short = {name: json.loads(row)[name] for name in ("item", "setup", "file")}
+    path.write_text(f"{header}\n{json.dumps(short)}\n")
+    assert run(clips)[0] == 2 and "line 2 is damaged" in capsys.readouterr().err

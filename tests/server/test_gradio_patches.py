@@ -213,7 +213,7 @@ JUNK = "\x1b]0;forged\nline"
 
 
 def test_event_that_fails_prints_a_traceback_with_what_was_sent(stock, ours, capfd, caplog):
-    for (app, url), is_ours in ((ours, True), (stock, False)):
+    for (_, url), is_ours in ((ours, True), (stock, False)):
         with pytest.MonkeyPatch.context() as patch:
             if not is_ours:
                 patch.setattr(queueing, "traceback", traceback)

@@ -32,6 +32,7 @@ from gleanvid.evaluation.lmms_eval.requests import (
 )
 from gleanvid.evaluation.provenance import fingerprint
 from gleanvid.evaluation.run.journal import Journal, LmmsRow
+from gleanvid.evaluation.run.journal_rows import is_lmms_row
 from gleanvid.evaluation.run.setups import Setup
 from gleanvid.models import load_model
 from gleanvid.models.families.llava_video.config import CHOICES
@@ -107,7 +108,7 @@ class GleanVIDModel(lmms):
     def generate_until(self, requests: Sequence[Any]) -> list[GenerationResult]:
         """Answers in the order of ``requests``; those in the journal are not asked again."""
         path, rows = self.journal_path, []
-        with Journal(path, self.settings) if path else nullcontext() as journal:
+        with Journal(path, self.settings, is_lmms_row) if path else nullcontext() as journal:
             for number, request in enumerate(requests, 1):
                 rows.append(self._row(request.args, journal))
                 if number % 100 == 0:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -39,12 +40,15 @@ def _is_clip(path: Path) -> bool:
 def named_clips(places: Sequence[str | Path]) -> dict[str, Path]:
     """Videos under the names of their results: paths in their folder, files by their own name.
 
+    Bytes of a name that are no UTF-8 stand in it as escapes, such as a\\xff.mp4.
+
     Raises ``ValueError`` where there is no video or two would have one name.
     """
     named: dict[str, Path] = {}
     for place in map(Path, places):
         for path in find_clips([place]):
             name = path.relative_to(place).as_posix() if place.is_dir() else path.name
+            name = os.fsencode(name).decode("utf-8", "backslashreplace")
             if name in named:
                 raise ValueError(
                     f"{named[name]} and {path} would both be called {name}: compress them into "

@@ -11,7 +11,7 @@ import json
 import logging
 import os
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO, Required, Self, TypedDict
@@ -98,23 +98,31 @@ def writable_folder(path: str | Path) -> Path:
 class Journal:
     """A journal open for appending, locked against a second process.
 
-    ``settings`` are compared with those of an existing file. A half-written last line is dropped
-    with a warning. Raises :class:`JournalError` on other settings, on a line that is not readable,
-    and where another process holds the file.
+    ``settings`` are compared with those of an existing file, whose rows without an "error" must be
+    such that ``is_row``. A half-written last line is dropped with a warning. Raises
+    :class:`JournalError` on other settings, on a line that is not readable, where ``path`` is no
+    file, and where another process holds it.
     """
 
-    def __init__(self, path: str | Path, settings: Mapping[str, Any]) -> None:
+    def __init__(
+        self,
+        path: str | Path,
+        settings: Mapping[str, Any],
+        is_row: Callable[[Mapping[str, Any]], bool] = bool,
+    ) -> None:
         self.path = Path(path)
         self.rows: dict[Key, Any] = {}
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        self._file: BinaryIO = self.path.open("ab+", buffering=0)
+        self._file = self._opened()
         try:
             self._lock()
             lines = self._whole_lines()
             if lines:
                 _check_settings(self.path, lines[0], settings)
                 for number, line in enumerate(lines[1:], 2):
-                    self._take(_parsed(self.path, line, number))
+                    row = _parsed(self.path, line, number)
+                    if not (isinstance(row["error"], str) if "error" in row else is_row(row)):
+                        raise _damaged(self.path, number)
+                    self._take(row)
             else:
                 self._write({"gleanvid_evaluation": FORMAT, "settings": dict(settings)})
         except BaseException:
@@ -150,6 +158,15 @@ class Journal:
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+    def _opened(self) -> BinaryIO:
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            if self.path.exists() and not self.path.is_file():  # reading a pipe would never end
+                raise JournalError(f"{self.path} is no file: choose another folder")
+            return self.path.open("ab+", buffering=0)
+        except OSError as error:
+            raise JournalError(f"{self.path} cannot be written ({error.strerror})") from error
 
     def _take(self, row: dict[str, Any]) -> None:
         key = (row["item"], row["setup"])
@@ -231,8 +248,12 @@ def _parsed(
     except (ValueError, RecursionError):
         row = None
     if not isinstance(row, dict) or any(type(row.get(n)) is not kind for n, kind in wanted.items()):
-        raise JournalError(
-            f"{path}, line {number} is damaged: repair or delete that line, or choose another "
-            "folder; nothing was changed"
-        )
+        raise _damaged(path, number)
     return row
+
+
+def _damaged(path: Path, number: int) -> JournalError:
+    return JournalError(
+        f"{path}, line {number} is damaged: repair or delete that line, or choose another folder; "
+        "nothing was changed"
+    )

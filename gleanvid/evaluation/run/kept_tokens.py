@@ -143,7 +143,7 @@ def _left(clips: Clips, job: Job, folder: Path, journal: Journal) -> list[tuple[
     return [
         (name, path)
         for name, path in clips.items()
-        if not (journal.done((name, job.key)) and (folder / f"{name}.npz").exists())
+        if not (journal.done((name, job.key)) and (folder / f"{name}.npz").is_file())
     ]
 
 

@@ -1,0 +1,57 @@
+"""Checks of rows that a journal holds, before anything is computed from them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+LARGEST = 1e18
+
+
+def is_clip_row(row: Mapping[str, Any]) -> bool:
+    """Whether a row has what reports of ``ClipRow`` read."""
+    numbers = [row.get("tokens"), row.get("kept")]
+    return (
+        isinstance(row.get("file"), str)
+        and _numbers(numbers)
+        and numbers[0] >= 1
+        and _numbers(row.get("saturated", [0, 1]), 2)
+    )
+
+
+def is_lmms_row(row: Mapping[str, Any]) -> bool:
+    """Whether a row has what reports of ``LmmsRow`` read."""
+    said = row.get("said")
+    names = ("new_tokens", "prefill_s", "compress_s", "generate_s", "peak_memory_mib")
+    return (
+        isinstance(said, dict)
+        and all(isinstance(text, str) for text in said.values())
+        and _numbers([row.get(name) for name in names])
+    )
+
+
+def is_answer_row(row: Mapping[str, Any], ways: int) -> bool:
+    """Whether a row has what tables of ``AnswerRow`` read, for so many ways to respond."""
+    saturated = row.get("saturated", [0, 1])
+    pairs = [row.get(name, [1, 1]) for name in ("things", "moments")]
+    evidence = row.get("evidence", [1, 1, 1])
+    return (
+        _numbers(row.get("right"), ways)
+        and _numbers(row.get("tokens"), 3)
+        and _numbers([row.get("seconds")])
+        and _numbers(saturated, 2)
+        and saturated[1] > 0
+        and all(_numbers(pair, 2) and pair[0] > 0 for pair in pairs)
+        and _numbers(evidence)
+        and len(evidence) in (3, 4)
+        and evidence[0] > 0
+        and evidence[3:] != [0]
+    )
+
+
+def _numbers(values: Any, count: int | None = None) -> bool:
+    return (
+        isinstance(values, list)
+        and count in (None, len(values))
+        and all(isinstance(one, int | float) and abs(one) < LARGEST for one in values)
+    )
