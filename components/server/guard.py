@@ -25,7 +25,7 @@ from ..session.work.rates import RateLimit
 from .allowed import ALLOWED, GRADIO, MAX_JSON, PREDICT, UPLOAD, RefusedError, checked_json, matcher
 from .gradio_patches import quiet, without_mirrored
 from .uploads import Uploads
-from .visitors import Events, Proxies, sender, visitor
+from .visitors import Events, Proxies, doubled, sender, visitor
 
 READS = 10  # requests that only read a part, for each that may change something
 MAX_QUERY = 128  # bytes after the "?" of an upload; Gradio keeps the name that stands there
@@ -97,6 +97,8 @@ class Guard:
             return await self.app(scope, receive, send)
         if scope["type"] != "http":  # the page has no websockets
             return await send({"type": "websocket.close"})
+        if doubled(scope):
+            return await _refuse(send, 400, "A header of the request stands there twice.")
         scope = await self.proxies.unwrapped(scope)
         reached = bracketed(str((scope.get("server") or ("",))[0]))
         return await self._named(reached)(scope, receive, self._with_headers(send))

@@ -18,6 +18,7 @@ from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 PRIVATE = ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "fc00::/7")
 FORWARDED = (b"x-forwarded-", b"forwarded", b"x-gradio-server")  # Gradio believes them of anybody
+SINGLE = (b"host", b"origin", b"x-forwarded-host", b"x-forwarded-proto", b"x-forwarded-prefix")
 PREVIEWS = 3  # of one visitor at the same time
 PREVIEWS_OF_ALL = 4  # more at once make none faster, and everything else slower
 PREVIEWS_SENT = 60  # of one visitor, those that wait included
@@ -42,6 +43,15 @@ def visitor(address: str) -> str:
 def sender(scope: Scope) -> str:
     """The address that a request comes from; empty where there is none."""
     return str((scope.get("client") or ("",))[0])
+
+
+def doubled(scope: Scope) -> bool:
+    """Whether a header that says where a request comes from or goes to stands there twice.
+
+    What reads headers disagrees on which of the two counts.
+    """
+    named = [name for name, _ in scope["headers"] if name in SINGLE]
+    return len(named) > len(set(named))
 
 
 class Proxies:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import shlex
 import sys
 from collections.abc import Sequence
 from functools import partial
@@ -46,6 +45,7 @@ def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
 
 def _eval(options: argparse.Namespace) -> int:
     from gleanvid.evaluation.benchmarks.base import items_of_seeds
+    from gleanvid.evaluation.provenance import public_command, public_name
     from gleanvid.evaluation.run.journal import Journal, writable_folder
     from gleanvid.evaluation.run.journal_rows import is_answer_row
     from gleanvid.evaluation.run.ray_runner import evaluate_on_workers
@@ -76,7 +76,9 @@ def _eval(options: argparse.Namespace) -> int:
             answer(benchmark, items, draws, journal, ways, drawer(), options.max_pixels)
             rows = dict(journal.rows)
     sys.stderr.write("\n")
-    facts = {"command": shlex.join(options.command), **model, **settings, **machine}
+    named = {"model": public_name(model["model"])}
+    command = public_command(options.command)
+    facts = {"command": command, **model, **named, **settings, **machine}
     try:
         found = publish(folder, benchmark, items, setups, rows, ways, facts, presets)
     except OSError as error:

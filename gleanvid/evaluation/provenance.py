@@ -9,6 +9,8 @@ import hashlib
 import os
 import platform
 import re
+import shlex
+from collections.abc import Sequence
 from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -106,6 +108,18 @@ def describe_model(model: Any) -> dict[str, Any]:
         "model_weights": fingerprint(model.hf_model),
         "processor": {"class": type(videos).__name__, "size": bounds},
     }
+
+
+def public_name(name: str) -> str:
+    """Return the name of a model or a file, without the folders of one on this machine."""
+    path = Path(name)
+    return path.name if name.startswith("~") or path.is_absolute() or path.exists() else name
+
+
+def public_command(words: Sequence[str]) -> str:
+    """Return a command line without the folders that it names on this machine."""
+    parts = [word.partition("=") if word.startswith("-") else ("", "", word) for word in words]
+    return shlex.join(f"{name}{sign}{public_name(value)}" for name, sign, value in parts)
 
 
 def fingerprint(hf_model: torch.nn.Module) -> str:

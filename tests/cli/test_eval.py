@@ -48,6 +48,8 @@ def test_a_run_writes_its_tables_pictures_and_command(model, tmp_path, capsys):
     assert whole["machine"]["device"] and whole["machine"]["threads"] >= 1
     assert whole["command"].startswith("gleanvid eval --benchmark fake --compressor uniform")
     assert (tmp_path / "accuracy.png").exists()
+    for name in ("results.json", "table.md"):
+        assert str(tmp_path) not in (tmp_path / name).read_text()
 
 
 def test_a_finished_run_is_not_run_again(model, tmp_path):

@@ -52,6 +52,16 @@ def test_only_listed_names_are_answered(host, answered):
     assert reply.status_code == (200 if answered else 400)
 
 
+@pytest.mark.parametrize("name", ["host", "origin", "x-forwarded-host", "x-forwarded-proto"])
+@pytest.mark.parametrize("proxies", [[], ["10.0.0.0/8"]])
+def test_header_that_stands_twice_is_refused(name, proxies):
+    pair = {"host": "inside", "x-forwarded-proto": "https"}.get(name, "a.example")
+    for first, last in ((pair, "evil.example"), ("evil.example", pair), (pair, pair)):
+        reply = answer([(name, first), (name, last)], ["a.example", "inside"], proxies)
+        assert reply.status_code == 400 and "twice" in reply.text
+    assert answer({"x-forwarded-host": "a.example"}, ["a.example"], proxies).status_code == 200
+
+
 def test_headers_of_a_stranger_are_not_believed():
     sent = {"x-forwarded-for": "1.2.3.4", "x-forwarded-host": "evil.example", "forwarded": "x"}
     seen = answer(sent | {"x-gradio-server": "http://evil.example"}).headers

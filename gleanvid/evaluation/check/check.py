@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ from gleanvid.compressors.gleanvid import GleanVID
 from gleanvid.evaluation.check import times
 from gleanvid.evaluation.check.laws import LAWS, examine
 from gleanvid.evaluation.check.report import Report
-from gleanvid.evaluation.provenance import describe_machine
+from gleanvid.evaluation.provenance import describe_machine, public_name
 from gleanvid.models.base import ModelAdapter
 from gleanvid.types import StoppedError, Video
 
@@ -71,10 +70,9 @@ def _spread(video: Video, frames: int) -> Video:
 def _model_facts(model: ModelAdapter) -> dict[str, Any]:
     config: Any = model.hf_model.config
     name = model.name
-    local = Path(name).is_absolute() or Path(name).exists()
     processor = getattr(model.processor, "video_processor", model.processor)
     return {
-        "name": "a local folder" if local else name,
+        "name": name if public_name(name) == name else "a local folder",
         "family": config.model_type,
         "class": type(model.hf_model).__name__,
         "processor": type(processor).__name__,

@@ -10,7 +10,7 @@ LARGEST = 1e18
 
 def is_clip_row(row: Mapping[str, Any]) -> bool:
     """Whether a row has what reports of ``ClipRow`` read."""
-    numbers = [row.get("tokens"), row.get("kept")]
+    numbers: list[Any] = [row.get("tokens"), row.get("kept")]
     return (
         isinstance(row.get("file"), str)
         and _numbers(numbers)

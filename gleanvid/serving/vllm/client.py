@@ -13,17 +13,27 @@ import urllib.request
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
+from http.client import HTTPException
 from io import BytesIO
 from time import perf_counter
 from typing import Any
 from urllib.parse import urlencode
 
 from gleanvid.models.loading.background import in_background, result_of
+from gleanvid.serving.vllm.answers import (
+    checked_records,
+    event_text,
+    lines,
+    message,
+    sentence,
+    token_count,
+)
 from gleanvid.types import ModelError, Video
 
 TOLD_S, MOST_TOLD = 30.0, 32 * 2**20  # seconds and bytes of its models and records
 ANSWER_S, MOST_ANSWER = 600.0, 16 * 2**20  # of the events of an answer
-MOST_LINE, MOST_SENTENCE = 2**20, 2**16  # bytes of one event, and of a refusal
+
+WRONG = (ValueError, TypeError, KeyError, AttributeError, RecursionError)  # of values of any kind
 
 
 @dataclass(frozen=True)
@@ -66,7 +76,9 @@ class Server:
         """
         try:
             query = {"since": since} | ({} if uuid is None else {"uuid": uuid})
-            return dict(self._json(f"/gleanvid/records?{urlencode(query)}"))
+            return checked_records(self._json(f"/gleanvid/records?{urlencode(query)}"))
+        except ValueError as error:
+            raise ModelError(f"{self.url} reports records that are none of GleanVID") from error
         except ModelError as error:
             if isinstance(error.__cause__, urllib.error.HTTPError) and error.__cause__.code == 404:
                 return None
@@ -95,7 +107,8 @@ class Server:
             more: further fields of the request.
 
         Raises:
-            ModelError: the server refuses; the error holds its message.
+            ModelError: the server refuses, and the error holds its message; or it answers
+                something else than vLLM.
             StoppedError: ``stop`` was set.
         """
         request = {
@@ -107,34 +120,40 @@ class Server:
             "stream_options": {"include_usage": True},
         } | more
         pieces: list[str] = []
-        usage: dict[str, Any] = {}
+        tokens = [0, 0]
         started = perf_counter()
         first_s = 0.0
         for event in self._events("/v1/chat/completions", request, stop):
-            usage = event.get("usage") or usage
-            text = "".join(one["delta"].get("content") or "" for one in event["choices"])
+            try:
+                text = event_text(event)
+                if usage := event.get("usage"):
+                    names = ("prompt_tokens", "completion_tokens")
+                    tokens = [token_count(usage, name) for name in names]
+            except WRONG as error:
+                raise self._odd() from error
             if not text:
                 continue
             first_s = first_s or perf_counter() - started
             pieces.append(text)
             if on_text:
                 on_text(text)
-        return Reply(
-            "".join(pieces),
-            usage.get("prompt_tokens", 0),
-            usage.get("completion_tokens", 0),
-            first_s,
-            perf_counter() - started,
-        )
+        return Reply("".join(pieces), tokens[0], tokens[1], first_s, perf_counter() - started)
 
     def _events(self, path: str, body: dict[str, Any], stop: threading.Event | None) -> Any:
         data = json.dumps(body).encode()
-        for line in _lines(self._pieces(path, ANSWER_S, MOST_ANSWER, data, stop)):
+        for line in lines(self._pieces(path, ANSWER_S, MOST_ANSWER, data, stop)):
             if line.startswith(b"data: {"):
-                event = json.loads(line.removeprefix(b"data: "))
-                if "error" in event:
-                    raise ModelError(f"{self.url}: {event['error']['message']}")
+                try:
+                    event = json.loads(line.removeprefix(b"data: "))
+                    refusal = message(event) if "error" in event else ""
+                except WRONG as error:
+                    raise self._odd() from error
+                if refusal:
+                    raise ModelError(f"{self.url}: {refusal}")
                 yield event
+
+    def _odd(self) -> ModelError:
+        return ModelError(f"{self.url} answers something else than a server of vLLM")
 
     def _json(self, path: str) -> Any:
         try:
@@ -165,6 +184,8 @@ class Server:
         except TimeoutError as error:
             text = f"{self.url} did not answer whole within {within_s:.0f} seconds"
             raise ModelError(text) from error
+        except (OSError, HTTPException, ValueError) as error:
+            raise ModelError(f"{self.url} broke off its answer ({error!r})") from error
 
     def _open(self, path: str, body: bytes | None, within_s: float) -> Any:
         headers = {"Content-Type": "application/json"}
@@ -174,10 +195,10 @@ class Server:
             request = urllib.request.Request(self.url.rstrip("/") + path, body, headers)
             return _OPENER.open(request, timeout=within_s)
         except urllib.error.HTTPError as error:
-            raise ModelError(f"{self.url}: {_sentence(error)}") from error
+            raise ModelError(f"{self.url}: {sentence(error)}") from error
         except TimeoutError:
             raise
-        except (OSError, ValueError) as error:
+        except (OSError, HTTPException, ValueError) as error:
             raise ModelError(f"no server of vLLM answers at {self.url} ({error})") from error
 
 
@@ -197,26 +218,6 @@ def _opener() -> urllib.request.OpenerDirector:
 
 
 _OPENER = _opener()
-
-
-def _lines(pieces: Iterator[bytes]) -> Iterator[bytes]:
-    """Split pieces into lines. Raises ``ModelError`` for a line above ``MOST_LINE`` bytes."""
-    held = b""
-    for piece in pieces:
-        *lines, held = (held + piece).split(b"\n")
-        yield from lines
-        if len(held) > MOST_LINE:
-            raise ModelError("the server's answer has a line that does not end")
-    if held:
-        yield held
-
-
-def _sentence(error: urllib.error.HTTPError) -> str:
-    """Return the server's error message, else the HTTP status."""
-    try:
-        return str(json.loads(error.read(MOST_SENTENCE))["error"]["message"])
-    except (ValueError, KeyError, TypeError):
-        return str(error)
 
 
 def frames_part(video: Video) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -56,7 +56,10 @@ def settings_served(name: str) -> dict[str, Any] | None:
         served = Server(url.strip()).records()
         if served is not None and served["method"]["name"] in COMPRESSORS:
             ratio = round(1.0 - served["pruning_rate"], 6)
-            return from_settings({**served["method"], "retention_ratio": ratio}).settings()
+            try:
+                return from_settings({**served["method"], "retention_ratio": ratio}).settings()
+            except (ValueError, TypeError) as error:
+                raise ModelError(f"{url}: settings of no compressor ({error})") from error
     return None
 
 

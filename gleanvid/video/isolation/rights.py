@@ -1,9 +1,9 @@
 """The rights that a decoding process gives up: resource limits, Landlock and seccomp, by ctypes.
 
-Not covered: the sizes and dates of other files (``stat``) can be seen, time can be read, threads
-can be started without bound, and root keeps its capabilities. Kernels before 5.13 have no Landlock;
-those before 6.12 do not hold back signals that ``fcntl`` sends. The numbers of aarch64's system
-calls are taken from its table and are not tested. Elsewhere than on Linux only the limits hold.
+Not covered: the sizes and dates of other files (``stat``) can be seen, time can be read, and
+threads can be started without bound. Kernels before 5.13 have no Landlock. The numbers of aarch64's
+system calls are taken from its table and are not tested. Elsewhere than on Linux only the limits
+hold.
 """
 
 from __future__ import annotations
@@ -24,7 +24,10 @@ LAYERS = {  # what a decoding process has given up
     "files": "no other file can be read",
     "calls": "no network, programs or signals",
 }
-PR_SET_NO_NEW_PRIVS = 38
+PR_SET_NO_NEW_PRIVS, PR_CAPBSET_DROP = 38, 24
+CAPABILITIES = 64  # the kernel's highest has a lower number
+CAPABILITY_VERSION = 0x20080522
+CAP_DAC_READ_SEARCH = 1 << 2  # root reads clips of other users; Landlock still allows one file
 
 
 def give_up(path: str | None) -> list[str]:
@@ -34,8 +37,17 @@ def give_up(path: str | None) -> list[str]:
         libc = ctypes.CDLL(None, use_errno=True)
         if not libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0):
             layers += ["files"] if _restrict_files(libc, path) else []
-            layers += ["calls"] if _restrict_calls(libc) else []
+            layers += ["calls"] if _drop_capabilities(libc) and _restrict_calls(libc) else []
     return layers
+
+
+def _drop_capabilities(libc: ctypes.CDLL) -> bool:
+    """Give up what root may do beyond other users, except for reading; True once that is done."""
+    for number in range(CAPABILITIES):  # fails without the right to, where there is nothing to drop
+        libc.prctl(PR_CAPBSET_DROP, number, 0, 0, 0)
+    header = struct.pack("=Ii", CAPABILITY_VERSION, 0)
+    reading = struct.pack("=6I", CAP_DAC_READ_SEARCH, CAP_DAC_READ_SEARCH, 0, 0, 0, 0)
+    return any(libc.capset(header, kept) == 0 for kept in (reading, bytes(24)))
 
 
 def limit(name: str, most: int) -> None:
@@ -102,18 +114,20 @@ def _allow_reading(libc: ctypes.CDLL, rules: int, path: str) -> bool:
 
 
 class Machine(NamedTuple):
-    """What a filter needs to know of an architecture: its audit number and four calls."""
+    """What a filter needs to know of an architecture: its audit number and some calls."""
 
     audit: int
     seccomp: int
     clone: int
     clone3: int
     prlimit: int
+    fcntl: int
+    ioctl: int
 
 
 MACHINES = {
-    "x86_64": Machine(0xC000003E, seccomp=317, clone=56, clone3=435, prlimit=302),
-    "aarch64": Machine(0xC00000B7, seccomp=277, clone=220, clone3=435, prlimit=261),
+    "x86_64": Machine(0xC000003E, 317, 56, 435, prlimit=302, fcntl=72, ioctl=16),
+    "aarch64": Machine(0xC00000B7, 277, 220, 435, prlimit=261, fcntl=25, ioctl=29),
 }
 DENIED = {  # why: numbers of x86-64, numbers of aarch64
     "sockets": (
@@ -141,6 +155,15 @@ DENIED = {  # why: numbers of x86-64, numbers of aarch64
         (155, 161, 165, 166, 272, 308, 428, 429, 430, 431, 432, 433, 442),
         (39, 40, 41, 51, 97, 268, 428, 429, 430, 431, 432, 433, 442),
     ),
+    "reboot, modules, swap, quotas, accounting, the log and ports of the machine": (
+        (103, 153, 163, 167, 168, 169, 172, 173, 175, 176, 179, 246, 313, 320, 443),
+        (58, 60, 89, 104, 105, 106, 116, 142, 224, 225, 273, 294, 443),
+    ),
+    "the clock and the names of the machine": (
+        (159, 164, 170, 171, 227, 305),
+        (112, 161, 162, 170, 171, 266),
+    ),
+    "files by handle": ((303, 304), (264, 265)),
     "priorities and affinity": ((141, 142, 144, 203, 251, 314), (30, 118, 119, 122, 140, 274)),
     "keys, perf, memory of other processes, bpf": (
         (248, 249, 250, 298, 310, 311, 319, 321, 323),
@@ -151,8 +174,13 @@ DENIED = {  # why: numbers of x86-64, numbers of aarch64
 SET_FILTER, ALL_THREADS = 1, 1
 ALLOW, FAIL = 0x7FFF0000, 0x00050000  # the latter with an error number
 LOAD, EQUAL, AT_LEAST, HAS_BITS, RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
-NUMBER, MACHINE, FIRST_ARGUMENT = 0, 4, 16  # offsets in ``struct seccomp_data``
+NUMBER, MACHINE, FIRST_ARGUMENT, SECOND_ARGUMENT = 0, 4, 16, 24  # offsets in ``seccomp_data``
 CLONE_THREAD = 0x10000
+LAST_CALL = 462  # later ones, such as setxattrat (463), are answered as by an older kernel
+SIGNALLING = {  # commands that have the kernel send signals to other processes
+    "fcntl": (8, 10, 15),  # F_SETOWN, F_SETSIG, F_SETOWN_EX
+    "ioctl": (0x5452, 0x8901, 0x8902),  # FIOASYNC, FIOSETOWN, SIOCSPGRP
+}
 OTHER_TABLE = 0x40000000  # numbers of x86's 32-bit pointers
 
 
@@ -178,6 +206,11 @@ def _filter(machine: Machine) -> Iterator[bytes]:
     yield from (_step(HAS_BITS, CLONE_THREAD, 0, 1), allow, fail)
     yield from (_step(EQUAL, machine.prlimit, 0, 4), _step(LOAD, FIRST_ARGUMENT))
     yield from (_step(EQUAL, 0, 0, 1), allow, fail)  # of this process alone
+    for name, commands in SIGNALLING.items():
+        checks = [step for one in commands for step in (_step(EQUAL, one, 0, 1), fail)]
+        yield _step(EQUAL, getattr(machine, name), 0, len(checks) + 2)
+        yield from (_step(LOAD, SECOND_ARGUMENT), *checks, allow)
+    yield from (_step(AT_LEAST, LAST_CALL + 1, 0, 1), _step(RETURN, FAIL | errno.ENOSYS))
     column = list(MACHINES.values()).index(machine)
     for numbers in DENIED.values():
         for number in numbers[column]:

@@ -13,6 +13,7 @@ from starlette.testclient import TestClient
 from gleanvid.serving.vllm import client, endpoint
 from gleanvid.serving.vllm.client import Server
 from gleanvid.serving.vllm.endpoint import RecordsEndpoint
+from gleanvid.serving.vllm.remote import settings_served
 from gleanvid.serving.vllm.start import WORKER
 from gleanvid.types import ModelError, StoppedError
 
@@ -140,6 +141,74 @@ def test_answers_that_are_not_of_vllm_are_refused(evil, text):
 
     evil.answer = answer
     with pytest.raises(ModelError, match="is no server of vLLM"):
+        Server(evil.url).model()
+
+
+METHOD = {"name": "gleanvid"}
+RECORDS = {"method": METHOD, "pruning_rate": 0.5, "records": []}
+ODD_RECORDS = [
+    [], 5, {}, RECORDS | {"method": "gleanvid"}, RECORDS | {"method": {"name": []}},
+    RECORDS | {"pruning_rate": "x"}, RECORDS | {"pruning_rate": 1e300}, RECORDS | {"records": {}},
+    RECORDS | {"seconds": "x"}, RECORDS | {"records": [5]},
+    *(
+        RECORDS | {"records": [{"grid": [1, 2, 2], "keep": [0]} | odd]}
+        for odd in (
+            {"grid": 5}, {"grid": [1, 2]}, {"grid": ["x", 2, 2]}, {"keep": 5}, {"keep": []},
+            {"keep": [4]}, {"keep": [-1]}, {"keep": [0, 0]}, {"keep": [0.5]}, {"keep": [10**400]},
+        )
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("told", ODD_RECORDS, ids=range(len(ODD_RECORDS)))
+def test_records_of_another_kind_are_refused(evil, told):
+    def answer(request):
+        begin(request)
+        request.wfile.write(json.dumps(told).encode())
+
+    evil.answer = answer
+    with pytest.raises(ModelError, match="none of GleanVID"):
+        Server(evil.url).records()
+
+
+def test_settings_of_no_compressor_are_refused(evil):
+    def answer(request):
+        begin(request)
+        told = RECORDS | {"method": METHOD | {"alpha_min": [], "evil": 1}}
+        request.wfile.write(json.dumps(told).encode())
+
+    evil.answer = answer
+    with pytest.raises(ModelError, match="settings of no compressor"):
+        settings_served(f"vllm:{evil.url}")
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        b"{", b"{}", b'{"choices": 5}', b'{"choices": [5]}', b'{"choices": [{}]}',
+        b'{"choices": [{"delta": 5}]}', b'{"choices": [{"delta": {"content": 5}}]}',
+        b'{"choices": [], "usage": 5}', b'{"choices": [], "usage": {"prompt_tokens": "x"}}',
+        b'{"choices": [], "usage": {"completion_tokens": -1}}', b'{"error": 5}', b'{"error": {}}',
+        b'{"x": ' + b"[" * 10**5,
+    ],
+    ids=range(13),
+)  # fmt: skip
+def test_events_of_another_kind_are_refused(evil, event):
+    def answer(request):
+        begin(request)
+        request.wfile.write(b"data: " + event + b"\n\n")
+
+    evil.answer = answer
+    with pytest.raises(ModelError, match="something else than a server of vLLM"):
+        Server(evil.url).ask(QUESTION, model="m")
+
+
+@pytest.mark.parametrize(
+    "sent", [b"junk\r\n\r\n", b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nx"]
+)
+def test_broken_http_is_a_sentence(evil, sent):
+    evil.answer = lambda request: request.wfile.write(sent)
+    with pytest.raises(ModelError, match=r"no server of vLLM|broke off"):
         Server(evil.url).model()
 
 

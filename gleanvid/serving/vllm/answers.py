@@ -1,0 +1,89 @@
+"""Checks what a server of vLLM sends: its kind is not trusted, so that all errors are sentences."""
+
+from __future__ import annotations
+
+import json
+import urllib.error
+from collections.abc import Iterator, Mapping
+from http.client import HTTPException
+from itertools import pairwise
+from typing import Any
+
+from gleanvid.types import ModelError
+
+MOST_LINE, MOST_SENTENCE = 2**20, 2**16  # bytes of one event, and of a refusal
+LONGEST_SENTENCE = 1000  # characters of it that are passed on
+MOST_TOKENS = 2**31
+
+
+def lines(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    """Split pieces into lines. Raises ``ModelError`` for a line above ``MOST_LINE`` bytes."""
+    held = b""
+    for piece in pieces:
+        *whole, held = (held + piece).split(b"\n")
+        yield from whole
+        if len(held) > MOST_LINE:
+            raise ModelError("the server's answer has a line that does not end")
+    if held:
+        yield held
+
+
+def sentence(error: urllib.error.HTTPError) -> str:
+    """Return the server's error message, else the HTTP status."""
+    try:
+        return message(json.loads(error.read(MOST_SENTENCE)))
+    except (ValueError, KeyError, TypeError, RecursionError, OSError, HTTPException):
+        return str(error)
+
+
+def message(answer: Any) -> str:
+    """Return the message of an answer with an "error". Raises ``KeyError`` or ``TypeError``."""
+    return str(answer["error"]["message"])[:LONGEST_SENTENCE]
+
+
+def event_text(event: Mapping[str, Any]) -> str:
+    """Return the text in an event of a chat. Raises ``TypeError`` and the like for others."""
+    return "".join(one["delta"].get("content") or "" for one in event["choices"])
+
+
+def token_count(usage: Mapping[str, Any], name: str) -> int:
+    """Return a number of tokens, 0 where it is missing. Raises ``ValueError`` if it is none."""
+    count = usage.get(name, 0)
+    if type(count) is not int or not 0 <= count < MOST_TOKENS:
+        raise ValueError(f"{name} is no number of tokens")
+    return count
+
+
+def checked_records(answer: Any) -> dict[str, Any]:
+    """Return what ``/gleanvid/records`` answers. Raises ``ValueError`` if it is something else."""
+    sound = (
+        isinstance(answer, dict)
+        and isinstance(answer.get("method"), dict)
+        and isinstance(answer["method"].get("name"), str)
+        and _is_number(answer.get("pruning_rate"), 1.0)
+        and _is_number(answer.get("seconds", 0.0))
+        and _is_number(answer.get("count", 0))
+        and isinstance(answer.get("records"), list)
+        and all(_is_record(record) for record in answer["records"])
+    )
+    if not sound:
+        raise ValueError("no records")
+    return dict(answer)
+
+
+def _is_number(value: Any, most: float = 1e18) -> bool:
+    return isinstance(value, int | float) and 0 <= value <= most
+
+
+def _is_record(record: Any) -> bool:
+    """Whether a record has a grid and, in their order, indices of tokens in it."""
+    if not isinstance(record, dict):
+        return False
+    grid, keep = record.get("grid"), record.get("keep")
+    if not (isinstance(grid, list) and isinstance(keep, list) and keep and len(grid) == 3):
+        return False
+    if any(type(one) is not int for one in [*grid, *keep]):
+        return False
+    units, rows, columns = grid
+    rising = all(one < after for one, after in pairwise(keep))
+    return rising and min(grid) >= 1 and keep[0] >= 0 and keep[-1] < units * rows * columns
