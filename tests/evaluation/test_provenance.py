@@ -8,7 +8,7 @@ from gleanvid.evaluation.provenance import public_command, public_name
 @pytest.mark.parametrize(
     ("name", "public"),
     [
-        ("~/models/x", "x"), ("/home/person/x/", "x"), ("~person/x", "x"), ("assets/clips", "clips"),
+        ("~/models/x", "x"), ("/home/person/x/", "x"), ("~a/x", "x"), ("assets/clips", "clips"),
         ("owner/model@4bit", "owner/model@4bit"), ("builtin", "builtin"),
         ("vllm:http://127.0.0.1:8000", "vllm:http://127.0.0.1:8000"),
     ],
