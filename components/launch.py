@@ -135,11 +135,11 @@ def serve(options: argparse.Namespace) -> None:
     from .session.display import menu_name
     from .session.work.engine import Engine
     from .session.work.queue import Line
-    from .session.work.recorded import Shelf, WithRecordings
+    from .session.work.recorded import RecordedBackend, Shelf
 
     limits = serving.limits(options)
     others = {"device": options.device, "device_map": options.device_map}
-    library = zero.on_zero_gpu(loading.Library(how_to_load(options), others))
+    library = zero.on_zero_gpu(loading.LocalBackend(how_to_load(options), others))
     line = Line(limits.deadline_s, limits.places)
     shelf = Shelf(options.recordings) if options.recordings else None
     strict = serving.is_public(options)
@@ -148,7 +148,7 @@ def serve(options: argparse.Namespace) -> None:
         "stay_s": PAUSE_S,
     }
     engine = Engine(
-        WithRecordings(library, shelf) if shelf else library,
+        RecordedBackend(library, shelf) if shelf else library,
         line=line,
         decoders=options.decoders,
         **(holding if strict else {}),

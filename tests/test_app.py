@@ -12,16 +12,16 @@ from components.session import examples
 from components.session.actions import first
 from components.session.work import local as loading
 from components.session.work.engine import Engine
-from tests.components.fake import Library
+from tests.components.fake import FakeBackend
 
 
 @pytest.fixture(scope="module")
 def page():
-    return build_app(Engine(Library()))
+    return build_app(Engine(FakeBackend()))
 
 
 def test_building_the_page_loads_no_model():
-    library = Library()
+    library = FakeBackend()
     build_app(Engine(library))
     assert (library.loads, library.reads, library.encodes) == (0, 0, 0)
 
@@ -90,7 +90,7 @@ def test_no_file_beside_the_assets_and_those_of_visitors_is_served(monkeypatch):
 def test_the_pictures_of_examples_are_no_copies_that_would_be_deleted(tmp_path, monkeypatch):
     monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path))
     shown = examples.examples()
-    build_app(Engine(Library()), examples=shown)
+    build_app(Engine(FakeBackend()), examples=shown)
     assert len(shown) > 1 and not any(path.is_file() for path in tmp_path.rglob("*"))
 
 
@@ -143,7 +143,9 @@ def test_a_port_that_cannot_be_is_refused_with_a_sentence(port, capsys):
 def test_a_model_is_loaded_as_the_command_line_says(loads):
     words = "--model a/b --device-map auto --quantization 4bit --dtype bfloat16 --max-pixels 999"
     more = "--attn-implementation sdpa --model-setting spatial_pool_mode=average"
-    engine = Engine(loading.Library(launch.how_to_load(launch.parse(f"{words} {more}".split()))))
+    engine = Engine(
+        loading.LocalBackend(launch.how_to_load(launch.parse(f"{words} {more}".split())))
+    )
     for name in ("a/b", "builtin"):
         engine.model(name)
     assert loads["a/b"] == {
@@ -160,7 +162,7 @@ def test_a_model_is_loaded_as_the_command_line_says(loads):
 
 def test_options_without_a_name_are_of_the_built_in_model(loads):
     options = launch.parse(["--device", "cpu", "--dtype", "bfloat16"])
-    Engine(loading.Library(launch.how_to_load(options))).model("builtin")
+    Engine(loading.LocalBackend(launch.how_to_load(options))).model("builtin")
     assert (loads["builtin"]["device"], loads["builtin"]["dtype"]) == ("cpu", "bfloat16")
 
 
@@ -211,7 +213,7 @@ def test_a_model_that_has_to_be_downloaded_is_not_in_the_menu_yet(tmp_path):
 
 def test_a_name_with_a_precision_is_loaded_with_it_and_on_the_device_given(loads):
     options = launch.parse(["--device", "cpu"])
-    library = loading.Library(launch.how_to_load(options), {"device": "cpu"})
+    library = loading.LocalBackend(launch.how_to_load(options), {"device": "cpu"})
     with pytest.raises(AttributeError):  # the stand-in gives no model that could be named
         library.load_model("a/b@4bit")
     assert loads["a/b"] == {"device": "cpu", "quantization": "4bit"}

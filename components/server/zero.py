@@ -25,24 +25,24 @@ from gleanvid.models.generation.sampling import Sampling
 from gleanvid.run import Run
 from gleanvid.types import StoppedError, VideoTokens
 
-from ..session.work.backend import EncodedClip, Library
+from ..session.work.backend import Backend, EncodedClip
 
 SECONDS = 90
 _KEPT_CLIPS = 4
 _KEPT_MODELS = 2  # the one that answers, and one that is being chosen
 
 
-def on_zero_gpu(library: Library, seconds: int = SECONDS) -> Library:
+def on_zero_gpu(library: Backend, seconds: int = SECONDS) -> Backend:
     """``library``, its model on ZeroGPU where ``spaces`` is installed."""
     if find_spec("spaces") is None:
         return library
-    return ZeroGpuLibrary(library, import_module("spaces").GPU(duration=seconds))
+    return ZeroGpuBackend(library, import_module("spaces").GPU(duration=seconds))
 
 
-class ZeroGpuLibrary:
+class ZeroGpuBackend:
     """``gleanvid.pipeline`` as the engine uses it; ``gpu`` decorates what needs the model."""
 
-    def __init__(self, library: Library, gpu: Callable[[Any], Any]) -> None:
+    def __init__(self, library: Backend, gpu: Callable[[Any], Any]) -> None:
         self.library, self.MAX_SIDE, self.read_video = library, library.MAX_SIDE, library.read_video
         self._models: LRUCache[str, Any] = LRUCache(_KEPT_MODELS)
         self._clips: LRUCache[ClipKey, EncodedClip] = LRUCache(_KEPT_CLIPS)

@@ -41,7 +41,7 @@ def write_clip(path: Path) -> None:
         container.mux(stream.encode())
 
 
-class Library:
+class FakeBackend:
     """Counts what it is asked to do; ``pause_s`` slows every word of the answer down."""
 
     MAX_SIDE = MAX_SIDE

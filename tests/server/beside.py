@@ -68,7 +68,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     slow = gif(options.width, options.height, options.frames)
     limits = serving.PUBLIC
-    engine = Engine(loading.Library({}), line=Line(limits.deadline_s, limits.places))
+    engine = Engine(loading.LocalBackend({}), line=Line(limits.deadline_s, limits.places))
     with tempfile.TemporaryDirectory() as folder:
         os.environ["GRADIO_TEMP_DIR"] = folder
         with running(limits, engine) as url, Target(url) as one, Target(url) as other:

@@ -47,7 +47,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--asks", type=int, default=500)
     parser.add_argument("--runs", type=int, default=RUNS, help="that the store holds")
     options = parser.parse_args(arguments)
-    engine = Engine(loading.Library({}), RunStore(most=options.runs))
+    engine = Engine(loading.LocalBackend({}), RunStore(most=options.runs))
     warm = options.runs // 2 + 10  # an ask of the page makes two runs
     start = 0.0
     with tempfile.TemporaryDirectory() as folder:

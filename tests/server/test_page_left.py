@@ -9,7 +9,7 @@ import httpx
 
 from components.session.choice.choosing import Choosing
 from components.session.work.engine import Engine
-from tests.components.fake import Library, write_clip
+from tests.components.fake import FakeBackend, write_clip
 from tests.hub_fixtures import hub, published  # noqa: F401  (fixtures)
 from tests.server.running import running
 from tests.server.target import G, Target
@@ -28,16 +28,16 @@ def test_a_clip_is_read_no_longer_than_its_page_is_open(tmp_path):
             event = "gv-late", "change", {"gv-clip": file}, "page1"
             asking = threading.Thread(target=target.page, args=event)
             asking.start()
-            assert engine.library.begun.acquire(timeout=20)
-            assert not engine.library.limits["stop"].is_set()
+            assert engine.backend.begun.acquire(timeout=20)
+            assert not engine.backend.limits["stop"].is_set()
         left = time.monotonic()
-        assert engine.library.limits["stop"].wait(10) and time.monotonic() - left < 2.0
+        assert engine.backend.limits["stop"].wait(10) and time.monotonic() - left < 2.0
         asking.join(20)
 
 
 def test_a_model_is_downloaded_no_longer_than_its_page_is_open(hub):  # noqa: F811
     hub.repositories["tiny/model"].pause_s = 0.5
-    choosing = Choosing(Engine(Library()), device="cpu")
+    choosing = Choosing(Engine(FakeBackend()), device="cpu")
     with running(engine=choosing.engine, choosing=choosing) as url, Target(url) as target:
         with httpx.stream("GET", f"{url}{G}/heartbeat/page1") as heartbeat:
             beats = heartbeat.iter_raw()

@@ -15,11 +15,11 @@ from components.session.work.queue import BusyError, Line, Work
 from components.session.work.reading import Readers
 from gleanvid.compressors import COMPRESSORS
 from gleanvid.types import StoppedError
-from tests.components.fake import Library, moving_square
+from tests.components.fake import FakeBackend, moving_square
 from tests.server import beside
 
 
-class Slow(Library):
+class Slow(FakeBackend):
     """Reads until it is stopped, unless the clip is called quick."""
 
     def __init__(self):
@@ -48,7 +48,7 @@ def test_a_clip_is_read_before_its_turn_at_the_model(tmp_path):
     engine, work = Engine(Slow()), Work()
     reading = threading.Thread(target=stopped_reading, args=[engine, work])
     reading.start()
-    engine.library.begun.acquire()
+    engine.backend.begun.acquire()
     start = time.monotonic()
     with ModelAccess(engine, request("quick")):
         assert time.monotonic() - start < 1.0
@@ -67,7 +67,7 @@ def test_an_endpoint_waits_for_its_clip_without_a_turn():
 
     thread = threading.Thread(target=call)
     thread.start()
-    engine.library.begun.acquire()
+    engine.backend.begun.acquire()
     assert len(engine.line) == 0
     access.work.end()
     thread.join(2.0)
@@ -77,7 +77,7 @@ def test_an_endpoint_waits_for_its_clip_without_a_turn():
 def test_reading_has_the_deadline_of_the_server_and_hears_of_a_stop():
     engine, work = Engine(Slow(), line=Line(7.0)), Work()
     engine.clip("quick", 8, work)
-    assert engine.library.limits == {"timeout_s": 7.0, "stop": work.stop}
+    assert engine.backend.limits == {"timeout_s": 7.0, "stop": work.stop}
 
 
 def test_a_page_that_is_left_ends_its_reading():
@@ -86,7 +86,7 @@ def test_a_page_that_is_left_ends_its_reading():
     work = engine.pages.work("page")
     reading = threading.Thread(target=stopped_reading, args=[engine, work])
     reading.start()
-    engine.library.begun.acquire()
+    engine.backend.begun.acquire()
     engine.pages.stop("page")
     reading.join(2.0)
     assert not reading.is_alive()

@@ -10,7 +10,7 @@ from components.panels.page import build_app
 from components.server import serving
 from components.server.routes import ALLOWED, MCP, matcher
 from components.session.work.engine import Engine
-from tests.components.fake import Library
+from tests.components.fake import FakeBackend
 
 G = "/gradio_api"
 REFUSED = {  # what Gradio 6.31 brings beside them
@@ -34,7 +34,7 @@ REFUSED = {  # what Gradio 6.31 brings beside them
 @pytest.fixture(scope="module")
 def routes():
     """(method, path) of all that the server would answer, those of included routers too."""
-    page = build_app(Engine(Library()))
+    page = build_app(Engine(FakeBackend()))
     options = serving.options("127.0.0.1", None, False)["app_kwargs"]
     found = []
 

@@ -10,7 +10,7 @@ import pytest
 
 from components.server import serving
 from components.session.work.engine import Engine
-from tests.components.fake import Library, write_clip
+from tests.components.fake import FakeBackend, write_clip
 from tests.server.running import running
 from tests.server.target import G
 
@@ -20,7 +20,7 @@ ARGUMENTS = ["What?", "gleanvid", 0.25, "", 8, None, 0, 0.0, 8, 1.0, 0]  # of /a
 
 @pytest.fixture(scope="module")
 def library():
-    return Library()
+    return FakeBackend()
 
 
 @pytest.fixture(scope="module")

@@ -94,14 +94,14 @@ class Bringing:
         on_share(0.0)
         stop = self.work.stop
         with weights_counted(on_share, stop):
-            model = self.engine.library.load_model(key)
+            model = self.engine.backend.load_model(key)
         if stop.is_set():
             raise StoppedError
         self.tell("warming", f"Trying {key} on four frames …")
         frames = np.zeros((4, 64, 64, 3), np.uint8)
         clip = ClipKey(Video.from_frames(frames, fps=1.0, name="nothing"), key)
         method, short = COMPRESSORS["gleanvid"](), Sampling(max_new_tokens=1)
-        for _ in self.engine.library.stream_answer(clip, "What?", model, method, short, stop=stop):
+        for _ in self.engine.backend.stream_answer(clip, "What?", model, method, short, stop=stop):
             pass
         if stop.is_set():
             raise StoppedError

@@ -26,7 +26,7 @@ class EncodedClip(Protocol):
     def encode_s(self) -> float: ...
 
 
-class Library(Protocol):
+class Backend(Protocol):
     """``model`` is what ``load_model`` gave; functions are those of ``gleanvid.pipeline``."""
 
     @property

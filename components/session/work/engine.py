@@ -23,7 +23,7 @@ from gleanvid.models.generation.sampling import Sampling
 from gleanvid.run import Cost, Run
 from gleanvid.types import Compression, ModelError, Video
 
-from .backend import EncodedClip, Library
+from .backend import Backend, EncodedClip
 from .models import Models
 from .queue import Line, Pages, Work
 from .reading import DECODERS, Readers
@@ -40,15 +40,15 @@ class Engine:
 
     def __init__(
         self,
-        library: Library,
+        backend: Backend,
         runs: RunStore | None = None,
         line: Line | None = None,
         decoders: int = DECODERS,
         room: Callable[[str], bool] | None = None,
         stay_s: float = 0.0,
     ) -> None:
-        self.library = library
-        self.models = Models(lambda name: self.library.load_model(name), room, stay_s)
+        self.backend = backend
+        self.models = Models(lambda name: self.backend.load_model(name), room, stay_s)
         self.readers = Readers(decoders)
         self.runs = RunStore() if runs is None else runs
         self.line = Line() if line is None else line
@@ -116,10 +116,10 @@ class Engine:
             if key in self._clips:
                 return self._clips[key]
         with self.readers.place(work):
-            video = self.library.read_video(
+            video = self.backend.read_video(
                 path,
                 num_frames,
-                max_side=self.library.MAX_SIDE,
+                max_side=self.backend.MAX_SIDE,
                 timeout_s=self.line.deadline_s,
                 stop=work.stop,
             )
@@ -134,11 +134,11 @@ class Engine:
     def encoded(self, clip: ClipKey) -> EncodedClip | None:
         """The encoded clip where the loaded model holds it; no turn in the line is needed."""
         adapter = self.models.held.get(clip.model)
-        return None if adapter is None else self.library.remembered(clip, adapter)
+        return None if adapter is None else self.backend.remembered(clip, adapter)
 
     def encode(self, clip: ClipKey, work: Work) -> EncodedClip:
         """The clip through the model's vision side, once. Raises ``StoppedError``."""
-        return self.library.encode(clip, self.model(clip.model), work.stop)[0]
+        return self.backend.encode(clip, self.model(clip.model), work.stop)[0]
 
     def compress(self, clip: ClipKey, encoded: EncodedClip, compressor: Compressor) -> Run:
         """The tokens of a clip and which of them stay: a run in which nothing was asked."""
@@ -168,7 +168,7 @@ class Engine:
     ) -> Iterator[str | Run]:
         """The growing text of an answer, then its run; ends early once ``work`` is ended."""
         adapter = self.model(clip.model)
-        return self.library.stream_answer(
+        return self.backend.stream_answer(
             clip, question, adapter, compressor, sampling, history=history, stop=work.stop
         )
 
@@ -177,7 +177,7 @@ class Engine:
     ) -> float:
         """Mean log-probability per token of a given answer. Raises ``StoppedError``."""
         adapter = self.model(clip.model)
-        return self.library.score(clip, question, [answer], adapter, compressor, stop=work.stop)[0]
+        return self.backend.score(clip, question, [answer], adapter, compressor, stop=work.stop)[0]
 
 
 def decides_early(compressor: Compressor) -> bool:

@@ -48,7 +48,7 @@ def has_room(name: str, device: str | None = None) -> bool:
         return False
 
 
-class Library:
+class LocalBackend:
     """``gleanvid.pipeline`` whose ``load_model`` takes a name alone; imported on first use.
 
     ``models``: its other keywords, by name; ``others``: those of names that are not there. A name

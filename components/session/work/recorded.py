@@ -4,7 +4,7 @@ The operator names one folder of recordings; nobody else adds to it, and nothing
 opened. Wrap the engine's library::
 
     shelf = Shelf(folder)
-    engine = Engine(WithRecordings(library, shelf))
+    engine = Engine(RecordedBackend(library, shelf))
 
 and offer ``shelf.entries()``: the ``path`` of an entry is the clip of a request and its ``model``
 the model. Masks, strips and curves of methods that choose from the clip alone are then computed on
@@ -26,7 +26,7 @@ from gleanvid.models.encoded import ClipKey
 from gleanvid.run import Run
 from gleanvid.types import Video
 
-from .backend import Library
+from .backend import Backend
 
 PREFIX = "recording:"  # of the names that recordings go by as models
 OPENED = 2  # recordings kept open
@@ -100,10 +100,10 @@ class Shelf:
             raise ModelError(str(error)) from error
 
 
-class WithRecordings:
+class RecordedBackend:
     """A library that also knows the recordings of a :class:`Shelf`."""
 
-    def __init__(self, library: Library, shelf: Shelf) -> None:
+    def __init__(self, library: Backend, shelf: Shelf) -> None:
         self._library, self._shelf = library, shelf
 
     def load_model(self, name: str) -> Any:

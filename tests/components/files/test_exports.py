@@ -22,7 +22,7 @@ from components.session.examples import examples
 from components.session.work.engine import Engine
 from gleanvid import GleanVID, Uniform, pipeline
 from gleanvid.plots import overlay
-from tests.components.fake import Library, a_run, moving_square
+from tests.components.fake import FakeBackend, a_run, moving_square
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +35,7 @@ def first_screen():
 
 @pytest.fixture(scope="module")
 def runs():
-    video, library = moving_square(), Library()
+    video, library = moving_square(), FakeBackend()
     tokens = library.tokens(video)
     methods = [GleanVID(0.25), Uniform(0.5)]
     made = [a_run(video, method.compress(tokens), method) for method in methods]
@@ -53,7 +53,7 @@ def test_the_units_add_up_to_the_tokens_kept(runs, tmp_path):
 
 @pytest.mark.parametrize(("ids", "sentence"), [([], NOTHING), (["gone", "too"], GONE)])
 def test_without_runs_and_after_they_expired_a_file_is_refused_in_words(ids, sentence):
-    (begun, _), (said, file) = writing(Engine(Library()), "csv")(ids, "builtin", 0)
+    (begun, _), (said, file) = writing(Engine(FakeBackend()), "csv")(ids, "builtin", 0)
     assert begun == {"text": "Writing Every unit (CSV)…", "kind": "quiet"}
     assert said == {"text": sentence, "kind": "problem"} and file == gr.skip()
 
@@ -96,7 +96,7 @@ def test_the_clip_shows_both_sides_at_every_frame(runs, tmp_path):
 @pytest.mark.parametrize("encoder", [True, False])
 def test_the_clip_is_drawn_frame_by_frame(tmp_path, monkeypatch, encoder):
     video, method = moving_square(80), Uniform(0.5)
-    record = method.compress(Library().tokens(video))
+    record = method.compress(FakeBackend().tokens(video))
     run = a_run(video, record, method)
     drawn = []
 

@@ -10,14 +10,14 @@ from components.panels.page import build_app
 from components.session.choice.choosing import Choosing
 from components.session.work.engine import Engine
 from gleanvid.errors import ModelError, UnreachableError
-from tests.components.fake import Library
+from tests.components.fake import FakeBackend
 
 USER = SimpleNamespace(session_hash="me", client=SimpleNamespace(host="127.0.0.1"))
 
 
 @pytest.fixture(scope="module")
 def choosing():
-    return Choosing(Engine(Library()), device="cpu")
+    return Choosing(Engine(FakeBackend()), device="cpu")
 
 
 @pytest.fixture(scope="module")

@@ -21,7 +21,7 @@ ON, OFF = ({"interactive": on, "__type__": "update"} for on in (True, False))
 
 @pytest.fixture(scope="module")
 def events():
-    return list(build_app(Engine(fake.Library())).fns.values())
+    return list(build_app(Engine(fake.FakeBackend())).fns.values())
 
 
 def test_a_preview_is_no_event_of_the_queue(events):

@@ -19,7 +19,7 @@ from components.server import serving
 from components.session.work.engine import Engine
 from gleanvid import GleanVID
 from gleanvid.models.generation.sampling import Sampling
-from tests.components.fake import Library, write_clip
+from tests.components.fake import FakeBackend, write_clip
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +29,7 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def library():
-    return Library()
+    return FakeBackend()
 
 
 @pytest.fixture(scope="module")

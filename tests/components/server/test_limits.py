@@ -11,7 +11,7 @@ import pytest
 from components.panels.page import build_app
 from components.server import serving
 from components.session.work.engine import Engine
-from tests.components.fake import Library, write_clip
+from tests.components.fake import FakeBackend, write_clip
 
 LIMITS = replace(serving.PUBLIC, upload_mb=1, requests_per_minute=0, keep_s=2, queue=1)
 
@@ -20,7 +20,7 @@ ARGUMENTS = ["What?", "gleanvid", 0.25, "", 8, None, 0, 0.0, 8, 1.0, 0]  # of /a
 
 @pytest.fixture(scope="module")
 def library():
-    return Library()
+    return FakeBackend()
 
 
 @pytest.fixture(scope="module")

@@ -16,7 +16,7 @@ from components.session.request import Request, Sides
 from components.session.work.engine import Engine
 from gleanvid import GleanVID
 from gleanvid.models.encoded import ClipKey
-from tests.components.fake import Library, write_clip
+from tests.components.fake import FakeBackend, write_clip
 
 
 def copied(value):
@@ -63,12 +63,12 @@ def request_(tmp_path):
 
 def test_without_the_package_the_library_is_used_as_it_is(monkeypatch):
     monkeypatch.setattr(zero, "find_spec", lambda name: None)
-    library = Library()
+    library = FakeBackend()
     assert zero.on_zero_gpu(library) is library
 
 
 def test_previews_and_answers_cross_over_by_value_and_the_clip_is_encoded_once(spaces, request_):
-    library = Library(words=3)
+    library = FakeBackend(words=3)
     engine = Engine(zero.on_zero_gpu(library, 30))
     assert spaces.durations == [30]
     assert list(preview(engine, request_, Sides()))[-1].viewer
@@ -83,7 +83,7 @@ def test_previews_and_answers_cross_over_by_value_and_the_clip_is_encoded_once(s
 
 
 def test_stop_is_noticed_between_two_words_and_the_worker_let_go(spaces, request_):
-    library = Library(words=1000)
+    library = FakeBackend(words=1000)
     engine = Engine(zero.on_zero_gpu(library))
     engine.pages.start("me")
     for part in ask(engine, "me", request_, Sides(question="What moves?")):
@@ -94,7 +94,7 @@ def test_stop_is_noticed_between_two_words_and_the_worker_let_go(spaces, request
 
 
 def test_scores_of_an_answer_come_from_there_too(spaces, request_):
-    library = zero.on_zero_gpu(Library())
+    library = zero.on_zero_gpu(FakeBackend())
     video, model = library.read_video(request_.path, 8), library.load_model("builtin")
     clip = ClipKey(video, model.name)
     assert library.score(clip, "Q?", ["a"], model, GleanVID(0.5)) == [-1.0]

@@ -6,20 +6,20 @@ from components.session.display import STILL_LOADING, progress, short_name, stat
 from components.session.work.engine import Engine
 from components.session.work.queue import Work
 from gleanvid import GleanVID
-from tests.components.fake import Library, a_run, moving_square
+from tests.components.fake import FakeBackend, a_run, moving_square
 
 
 def test_nothing_is_loaded_to_say_something():
-    engine = Engine(Library())
+    engine = Engine(FakeBackend())
     said = dict(status(engine))
     assert set(said) == {"Model", "Memory", "Queue"} and said["Queue"] == "nobody waits"
     assert said["Model"] == "none loaded yet"
-    assert engine.library.loads == 0
+    assert engine.backend.loads == 0
     assert float(said["Memory"].split()[0].replace(",", "")) > 10
 
 
 def test_model_tokens_and_queue_are_told():
-    library = Library()
+    library = FakeBackend()
     engine = Engine(library)
     engine.model("builtin")
     video = moving_square()
@@ -33,7 +33,7 @@ def test_model_tokens_and_queue_are_told():
 
 
 def test_work_that_waits_for_the_model_says_so():
-    engine = Engine(Library())
+    engine = Engine(FakeBackend())
     text = "Encoding 8 frames…"
     assert progress(engine, "builtin", text)["text"] == f"{text} {STILL_LOADING}"
     engine.model("builtin")

@@ -13,7 +13,7 @@ from components.viewer.packing import Arena, pack_run, scene_cuts, stages
 from gleanvid import COMPRESSORS, Video
 from gleanvid.plots.labels import labels
 from gleanvid.types import Compression
-from tests.components.fake import Library, moving_square
+from tests.components.fake import FakeBackend, moving_square
 from tests.components.made_up import made_up_run
 
 GRID = (3, 2, 4)
@@ -64,7 +64,7 @@ def test_a_stage_that_changes_nothing_is_not_told():
 
 
 def test_every_merged_token_names_the_token_its_row_stands_at():
-    video, library = moving_square(8), Library()
+    video, library = moving_square(8), FakeBackend()
     tokens = library.tokens(video)
     tokens = type(tokens)(tokens.features, tokens.grid, saliency=torch.rand(len(tokens)))
     record = COMPRESSORS["holitom"](retention_ratio=0.3).compress(tokens)

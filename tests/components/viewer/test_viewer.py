@@ -14,11 +14,11 @@ from components.viewer.payload import pack, publish
 from gleanvid import COMPRESSORS, Video, metrics
 from gleanvid.run import Run
 from gleanvid.video import read_video
-from tests.components.fake import COLUMNS, ROWS, Library, a_run, moving_square
+from tests.components.fake import COLUMNS, ROWS, FakeBackend, a_run, moving_square
 
 
 def run_of(name: str = "gleanvid", frames: int = 8, **settings):
-    video, library = moving_square(frames), Library()
+    video, library = moving_square(frames), FakeBackend()
     compressor = COMPRESSORS[name](**settings)
     tokens = library.tokens(video)
     return a_run(video, compressor.compress(tokens), compressor)
@@ -34,7 +34,7 @@ def mask_of(packed, method: int = 0) -> np.ndarray:
 
 def several(frames: int = 8):
     names = ("gleanvid", "uniform", "prunevid", "random")
-    video, library = moving_square(frames), Library()
+    video, library = moving_square(frames), FakeBackend()
     tokens = library.tokens(video)
     methods = [COMPRESSORS[name]() for name in names]
     return [a_run(video, method.compress(tokens), method) for method in methods], tokens

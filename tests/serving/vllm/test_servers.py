@@ -10,7 +10,7 @@ from components.session.actions.ask import Habits, ask
 from components.session.actions.preview import preview
 from components.session.request import Request, Sides
 from components.session.work.engine import Engine
-from components.session.work.local import Library, served
+from components.session.work.local import LocalBackend, served
 from gleanvid.models import load_model
 from gleanvid.serving.vllm.remote import load_served
 from gleanvid.types import ModelError
@@ -112,7 +112,7 @@ def test_masks_are_not_made_up_for_a_server_that_kept_another_share(every, video
 
 def of_page(name, **more):
     """An engine with the servers' model, and a page that asks the question."""
-    engine = Engine(Library({name: {"device": "cpu"}}))
+    engine = Engine(LocalBackend({name: {"device": "cpu"}}))
     engine.pages.start("page")
     request = Request(CLIP, 8, name, gleanvid.GleanVID)
     return engine, list(ask(engine, "page", request, Sides(question=QUESTION), Habits(**more)))
@@ -120,7 +120,7 @@ def of_page(name, **more):
 
 def test_the_app_shows_tokens_at_any_ratio_by_any_method_without_the_server(quarter):
     name = f"vllm:{quarter.url}"
-    engine = Engine(Library({name: {"device": "cpu"}}))
+    engine = Engine(LocalBackend({name: {"device": "cpu"}}))
     for compressor in (gleanvid.GleanVID(0.5), gleanvid.Uniform(0.1)):
         request = Request(CLIP, 8, name, lambda chosen=compressor: chosen)
         *_, last = preview(engine, request, Sides())

@@ -18,7 +18,7 @@ from components.session.work.engine import Engine
 from components.session.work.queue import Line
 from gleanvid import COMPRESSORS, GleanVID, ModelError
 from gleanvid.models.generation.sampling import Sampling
-from tests.components.fake import Library
+from tests.components.fake import FakeBackend
 
 pytestmark = pytest.mark.usefixtures("cache")
 
@@ -50,7 +50,7 @@ def last_of(shown):
 
 
 def test_the_tokens_come_first_then_the_growing_answer_then_the_cost(clip):
-    shown = answer(Engine(Library(words=3)), asked(clip))
+    shown = answer(Engine(FakeBackend(words=3)), asked(clip))
     texts = [words(part) for part in shown if words(part) is not None]
     assert texts == ["", "word0 ", "word0 word1 ", "word0 word1 word2 "]
     viewers = [index for index, part in enumerate(shown) if part.viewer]
@@ -62,7 +62,7 @@ def test_the_tokens_come_first_then_the_growing_answer_then_the_cost(clip):
 
 
 def test_all_tokens_are_asked_too_and_only_once_for_a_question(clip):
-    library = Library(words=2)
+    library = FakeBackend(words=2)
     engine = Engine(library)
     both = Habits(both=True)
     shown = answer(engine, asked(clip), habits=both)
@@ -80,7 +80,7 @@ def test_all_tokens_are_asked_too_and_only_once_for_a_question(clip):
 
 
 def test_the_answer_of_b_stays_where_that_of_a_fails(clip):
-    class HalfBroken(Library):
+    class HalfBroken(FakeBackend):
         def stream_answer(self, clip, question, adapter, compressor, *given, **named):
             if compressor.name == "full":
                 raise ModelError("no room for all tokens")
@@ -92,7 +92,7 @@ def test_the_answer_of_b_stays_where_that_of_a_fails(clip):
 
 
 def test_what_is_pinned_is_asked_in_place_of_all_tokens(clip):
-    engine = Engine(Library(words=2))
+    engine = Engine(FakeBackend(words=2))
     pinned = GleanVID(0.5).settings()
     last = last_of(answer(engine, asked(clip), habits=Habits(both=True), pinned=pinned))
     assert [engine.runs.get(run_id).compressor for run_id in last.runs] == [
@@ -103,24 +103,24 @@ def test_what_is_pinned_is_asked_in_place_of_all_tokens(clip):
 
 def test_the_verdict_is_given_where_the_answer_is_known(clip, tmp_path):
     example = Example(tmp_path / "clip.mp4", "Clip", "", (("What moves?", "word0 word1"),))
-    engine, request = Engine(Library(words=2)), asked(clip)
+    engine, request = Engine(FakeBackend(words=2)), asked(clip)
     known = Request(clip, 8, "builtin", request.compressor, example=example)
     right = last_of(answer(engine, known)).answers[0]
     assert right["right"] is True and right["expected"] == "word0 word1" and not right["caveat"]
-    engine.library.word = "other"
+    engine.backend.word = "other"
     assert last_of(answer(engine, known)).answers[0]["right"] is False
     unknown = last_of(answer(engine, request)).answers[0]
     assert unknown["right"] is None and unknown["caveat"] == display.KNOWS_GLIMPSE
 
 
 def test_the_run_is_kept_and_only_its_id_handed_out(clip):
-    engine = Engine(Library())
+    engine = Engine(FakeBackend())
     last = last_of(answer(engine, asked(clip)))
     assert engine.runs.get(last.runs[0]).answer == last.answers[0]["text"]
 
 
 def test_a_model_that_takes_long_is_not_asked_by_itself(clip):
-    engine = Engine(Library())
+    engine = Engine(FakeBackend())
     assert not is_slow(engine, "builtin") and is_slow(engine, "some/checkpoint")
     answer(engine, asked(clip))
     assert 0 < engine.answer_s["builtin"] < LIVE_S
@@ -129,7 +129,7 @@ def test_a_model_that_takes_long_is_not_asked_by_itself(clip):
 
 
 def test_an_answer_that_was_stopped_does_not_say_how_long_the_model_takes(clip):
-    engine = Engine(Library(pause_s=0.05, words=20))
+    engine = Engine(FakeBackend(pause_s=0.05, words=20))
     for part in begin(engine, asked(clip)):
         if words(part):
             engine.pages.stop("me")
@@ -137,7 +137,7 @@ def test_an_answer_that_was_stopped_does_not_say_how_long_the_model_takes(clip):
 
 
 def test_asking_live_gives_answers_without_notices_and_ends_with_the_next_move(clip):
-    library = Library(words=1000)
+    library = FakeBackend(words=1000)
     engine = Engine(library)
     page = Sides(question="What moves?")
     running = ask_live(engine, "me", asked(clip), page, ALONE)
@@ -154,7 +154,7 @@ def test_asking_live_gives_answers_without_notices_and_ends_with_the_next_move(c
 
 
 def test_an_answer_that_is_stopped_while_asked_live_does_not_stay_running(clip):
-    library = Library(words=1000)
+    library = FakeBackend(words=1000)
     engine, page = Engine(library), Sides(question="What moves?")
     running = ask_live(engine, "me", asked(clip), page, ALONE)
     while not words(next(running)):
@@ -169,12 +169,12 @@ def test_an_answer_that_is_stopped_while_asked_live_does_not_stay_running(clip):
 )
 def test_numbers_out_of_range_are_named(clip, sampling, name):
     request = Request(clip, 8, "builtin", GleanVID, sampling=sampling)
-    last = answer(Engine(Library()), request)[-1]
+    last = answer(Engine(FakeBackend()), request)[-1]
     assert last.notice["kind"] == "problem" and name in last.notice["text"]
 
 
 def test_a_new_setting_reads_and_encodes_nothing_again(clip):
-    library = Library()
+    library = FakeBackend()
     engine = Engine(library)
     masks = {
         list(preview(engine, asked(clip, retention_ratio=ratio), Sides()))[-1].viewer["data"][
@@ -187,7 +187,7 @@ def test_a_new_setting_reads_and_encodes_nothing_again(clip):
 
 
 def test_what_was_used_is_said(clip):
-    last = list(preview(Engine(Library()), asked(clip), Sides()))[-1]
+    last = list(preview(Engine(FakeBackend()), asked(clip), Sides()))[-1]
     assert last.notice["text"] == "Used 8 of 8 frames from 2.0 s."
     assert ("Queue", "nobody waits") in last.status
 
@@ -212,7 +212,7 @@ def broken(tmp_path):
 def test_bad_input_ends_with_a_sentence_and_the_next_question_works(
     tmp_path, clip, change, sentence
 ):
-    engine = Engine(Library())
+    engine = Engine(FakeBackend())
     request, question = change(tmp_path, clip)
     last = answer(engine, request, question)[-1]
     assert sentence in last.notice["text"] and last.notice["kind"] == "problem" and last.done
@@ -229,12 +229,12 @@ def test_bad_input_ends_with_a_sentence_and_the_next_question_works(
     ],
 )
 def test_a_failure_while_answering_is_told_without_inner_details(clip, failure, sentence):
-    last = answer(Engine(Library(failure=failure)), asked(clip))[-1]
+    last = answer(Engine(FakeBackend(failure=failure)), asked(clip))[-1]
     assert last.notice["text"] == sentence and last.done
 
 
 def test_stop_ends_the_answer_at_the_next_word_and_keeps_what_there_is(clip):
-    library = Library(words=1000)
+    library = FakeBackend(words=1000)
     engine = Engine(library)
     shown = []
     for part in begin(engine, asked(clip), habits=Habits()):
@@ -248,7 +248,7 @@ def test_stop_ends_the_answer_at_the_next_word_and_keeps_what_there_is(clip):
 
 
 def test_leaving_in_the_middle_frees_the_model(clip):
-    library = Library(words=1000)
+    library = FakeBackend(words=1000)
     engine = Engine(library)
     running = begin(engine, asked(clip))
     while "word2" not in (words(next(running)) or ""):
@@ -259,14 +259,14 @@ def test_leaving_in_the_middle_frees_the_model(clip):
 
 
 def test_a_question_stopped_while_it_waited_is_not_answered(clip):
-    engine = Engine(Library(words=1000))
+    engine = Engine(FakeBackend(words=1000))
     waiting = begin(engine, asked(clip))
     engine.pages.stop("me")
     assert len(list(waiting)) < 10
 
 
 def test_stop_while_the_clip_is_encoded_leaves_the_model_and_keeps_the_answers(clip):
-    library = Library()
+    library = FakeBackend()
     engine = Engine(library)
     first = last_of(answer(engine, asked(clip)))
     library.encode_s = 60
@@ -283,7 +283,7 @@ def test_stop_while_the_clip_is_encoded_leaves_the_model_and_keeps_the_answers(c
 
 
 def test_only_a_page_that_remembers_hands_earlier_answers_to_the_model(clip):
-    library = Library(words=1)
+    library = FakeBackend(words=1)
     engine = Engine(library)
     earlier = [{"question": "First?", "answer": "Red."}, {"question": "Second?", "answer": ""}]
 
@@ -299,7 +299,7 @@ def test_only_a_page_that_remembers_hands_earlier_answers_to_the_model(clip):
 
 
 def test_sampling_and_the_pixel_budget_reach_the_model(clip):
-    library = Library()
+    library = FakeBackend()
     request = Request(clip, 8, "builtin", GleanVID, 100, {"temperature": 0.5, "seed": 3})
     answer(Engine(library), request)
     assert library.asked.clip.max_pixels == 800
@@ -307,7 +307,7 @@ def test_sampling_and_the_pixel_budget_reach_the_model(clip):
 
 
 def test_a_question_past_its_deadline_ends_with_a_message_and_what_was_said(clip):
-    engine = Engine(Library(words=1000, pause_s=0.02), line=Line(deadline_s=2.0))
+    engine = Engine(FakeBackend(words=1000, pause_s=0.02), line=Line(deadline_s=2.0))
     list(preview(engine, asked(clip), Sides()))  # what is slow is done before the clock runs
     shown = answer(engine, Request(clip, 8, "builtin", COMPRESSORS["uniform"]))
     assert "longer than 2" in shown[-1].notice["text"]
@@ -315,7 +315,7 @@ def test_a_question_past_its_deadline_ends_with_a_message_and_what_was_said(clip
 
 
 def test_new_settings_take_no_turn_behind_another_s_long_answer(clip):
-    engine = Engine(Library(words=1000))
+    engine = Engine(FakeBackend(words=1000))
     engine.pages.start("you")
     theirs = ask(engine, "you", asked(clip), Sides(question="Tell me everything"), ALONE)
     while not words(next(theirs)):
@@ -326,7 +326,7 @@ def test_new_settings_take_no_turn_behind_another_s_long_answer(clip):
 
 
 def test_one_page_asks_one_thing_at_a_time_and_pages_do_not_meet():
-    engine = Engine(Library())
+    engine = Engine(FakeBackend())
     assert engine.pages.start("me") and not engine.pages.start("me") and engine.pages.start("you")
     engine.pages.stop("me")
     assert engine.pages.start("me") and not engine.pages.start("you")
@@ -341,7 +341,7 @@ class Late(GleanVID):
 
 
 def test_a_method_that_decides_late_shows_its_tokens_with_the_answer(clip):
-    library = Library()
+    library = FakeBackend()
     engine, request = Engine(library), Request(clip, 8, "builtin", Late)
     assert list(preview(engine, request, Sides()))[-1].notice["text"] == sides.DECIDES_LATE
     assert library.encodes == 0

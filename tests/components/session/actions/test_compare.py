@@ -17,7 +17,7 @@ from components.session.work.queue import Line
 from components.viewer.payload import MAX_METHODS
 from gleanvid import COMPRESSORS, GleanVID
 from gleanvid.plots.palette import styles
-from tests.components.fake import Library
+from tests.components.fake import FakeBackend
 
 pytestmark = pytest.mark.usefixtures("cache")
 
@@ -53,7 +53,7 @@ def test_a_row_has_the_name_that_its_run_has_in_the_viewer(clip):
     def tuned(name, ratio):
         return COMPRESSORS[name](ratio, tau=6.0)
 
-    last = compared(Engine(Library()), clip, ["gleanvid"], making=tuned)[-1]
+    last = compared(Engine(FakeBackend()), clip, ["gleanvid"], making=tuned)[-1]
     names = [row.label for row in last.rows]
     assert names == ["All tokens", "GleanVID 25 % · tau 6.0"]
     assert {method["label"] for method in last.viewer["methods"]} == set(names)
@@ -72,7 +72,7 @@ def test_too_many_rows_are_refused():
 
 
 def test_rows_finish_one_by_one_on_one_encoding(clip):
-    library = Library()
+    library = FakeBackend()
     engine = Engine(library)
     shown = compared(engine, clip, ["gleanvid", "uniform"])
     counts = [sum(row.state == "done" for row in part.rows) for part in shown if part.rows]
@@ -92,7 +92,7 @@ def test_a_failing_method_is_a_row_with_its_error(clip):
             raise ValueError("random cannot do that here")
         return make(name, ratio)
 
-    last = compared(Engine(Library()), clip, ["random", "uniform"], making=broken)[-1]
+    last = compared(Engine(FakeBackend()), clip, ["random", "uniform"], making=broken)[-1]
     assert last.notice["text"].startswith("2 rows answered, 1 refused. Used 8 of")
     rows = last.rows
     assert [row.state for row in rows] == ["done", "failed", "done"]
@@ -100,14 +100,14 @@ def test_a_failing_method_is_a_row_with_its_error(clip):
 
 
 def test_a_row_past_its_deadline_fails_and_the_next_is_tried(clip):
-    engine = Engine(Library(words=1000, pause_s=0.02), line=Line(deadline_s=0.1))
+    engine = Engine(FakeBackend(words=1000, pause_s=0.02), line=Line(deadline_s=0.1))
     rows = compared(engine, clip, ["uniform"])[-1].rows
     assert [row.state for row in rows] == ["failed", "failed"]
     assert all("longer than 0.1 seconds" in row.error for row in rows)
 
 
 def test_stop_ends_it_all_and_keeps_the_rows_that_are_done(clip):
-    library = Library(pause_s=0.01)
+    library = FakeBackend(pause_s=0.01)
     engine = Engine(library)
     engine.pages.start("me")
     request = Request(clip, 8, "builtin", GleanVID)
@@ -129,7 +129,7 @@ def test_stop_ends_it_all_and_keeps_the_rows_that_are_done(clip):
 def test_b_is_what_the_page_is_set_to_where_that_was_compared(clip):
     """A picture of another method beside the controls would contradict them."""
     for names, b in ((["uniform", "gleanvid"], "gleanvid"), (["uniform", "random"], "uniform")):
-        engine = Engine(Library())
+        engine = Engine(FakeBackend())
         last = compared(engine, clip, names)[-1]
         methods = [engine.runs.get(run_id).compressor["name"] for run_id in last.run_ids]
         assert methods[:2] == [b, "full"]
@@ -138,7 +138,7 @@ def test_b_is_what_the_page_is_set_to_where_that_was_compared(clip):
 
 @pytest.mark.parametrize("again", [["uniform"], ["uniform", "random"]], ids=["before", "again"])
 def test_a_stays_what_it_was_where_a_run_of_it_is_on_show(clip, again):
-    engine, pinned = Engine(Library()), make("random", 0.25).settings()
+    engine, pinned = Engine(FakeBackend()), make("random", 0.25).settings()
     before = compared(engine, clip, ["random"])[-1]
     last = compared(engine, clip, again, tried=before.run_ids, pinned=pinned)[-1]
     methods = [engine.runs.get(run_id).compressor["name"] for run_id in last.run_ids]
@@ -151,7 +151,7 @@ def test_a_stays_what_it_was_where_a_run_of_it_is_on_show(clip, again):
 
 
 def test_what_was_tried_before_stays_behind_what_was_compared(clip):
-    engine = Engine(Library())
+    engine = Engine(FakeBackend())
     before = compared(engine, clip, ["uniform", "random"], question="What rests?")[-1]
     again = compared(engine, clip, ["gleanvid"], tried=before.run_ids)[-1]
     names = ["GleanVID 25 %", "All tokens", "Uniform 25 %", "All tokens (2)", "Random 25 %"]
@@ -163,7 +163,7 @@ def test_what_was_tried_before_stays_behind_what_was_compared(clip):
 
 
 def test_b_stays_what_it_was_where_that_has_answered_the_question(clip):
-    engine = Engine(Library())
+    engine = Engine(FakeBackend())
     before = compared(engine, clip, ["gleanvid"])[-1]
     same = compared(engine, clip, ["uniform"], tried=before.run_ids)[-1]
     assert same.viewer["methods"][same.viewer["b"]]["name"] == "gleanvid"
@@ -172,7 +172,7 @@ def test_b_stays_what_it_was_where_that_has_answered_the_question(clip):
 
 
 def test_every_row_has_the_id_of_its_run_also_beyond_those_that_the_viewer_takes(clip):
-    engine = Engine(Library())
+    engine = Engine(FakeBackend())
     wide = compared(engine, clip, ["uniform"], [n / 100 for n in range(5, 20)])[-1]
     assert wide.notice["text"].startswith("16 rows answered. Used 8 of ")
     assert len(wide.viewer["methods"]) == len(wide.viewer["runs"]) == MAX_METHODS
@@ -182,7 +182,7 @@ def test_every_row_has_the_id_of_its_run_also_beyond_those_that_the_viewer_takes
 
 
 def test_no_row_is_left_running_where_a_comparison_ends_early(clip):
-    engine = Engine(Library())
+    engine = Engine(FakeBackend())
     stopped = []
     engine.pages.start("me")
     request = Request(clip, 8, "builtin", GleanVID)
@@ -207,13 +207,13 @@ def test_no_row_is_left_running_where_a_comparison_ends_early(clip):
     ids=["empty", "blank", "long"],
 )
 def test_no_comparison_without_a_question_or_with_an_endless_one(clip, question, sentence):
-    library = Library()
+    library = FakeBackend()
     last = compared(Engine(library), clip, ["uniform"], question=question)[-1]
     assert last.done and sentence in last.notice["text"] and not library.reads
 
 
 def test_the_table_names_what_it_was_made_with_and_judges_where_the_truth_is_known(clip):
-    made = compared(Engine(Library()), clip, ["uniform"])[-1].rows
+    made = compared(Engine(FakeBackend()), clip, ["uniform"])[-1].rows
     said = made[0].run.answer
     for expected, right in ((said.upper() + ".", True), ("something else", False), (None, None)):
         asked = rows.Asked("What moves?", "square.mp4", expected, {"frames": 8})
@@ -225,7 +225,7 @@ def test_the_table_names_what_it_was_made_with_and_judges_where_the_truth_is_kno
 
 
 def test_a_line_has_the_look_of_its_method_and_numbers_to_sort_by(clip):
-    made = compared(Engine(Library()), clip, ["uniform", "gleanvid"])[-1].rows
+    made = compared(Engine(FakeBackend()), clip, ["uniform", "gleanvid"])[-1].rows
     value = rows.table_view([*made, rows.Row("Late", "random")], rows.Asked())
     (_, uniform, ours, late) = value["rows"]
     (look,) = styles(["uniform"])
@@ -248,7 +248,7 @@ def test_figures_have_the_digits_that_count(value, text):
 
 
 def test_a_table_for_machines_has_numbers_and_no_nan(clip):
-    made = compared(Engine(Library()), clip, ["uniform"])[-1].rows
+    made = compared(Engine(FakeBackend()), clip, ["uniform"])[-1].rows
     table = rows.table([*made, rows.Row("late")])
     kept = [row.run.compression.num_kept for row in made]
     assert [line["tokens"] for line in table] == [*kept, None] and kept[0] == 4 * kept[1]
@@ -269,7 +269,7 @@ def test_what_only_a_first_pass_costs_is_in_no_row(clip, monkeypatch, scheme, pa
 
     monkeypatch.setattr(Engine, "answer", counted)
     monkeypatch.setattr(comparing, "SCHEME", scheme)  # of the models that are served elsewhere
-    engine = Engine(Library())
+    engine = Engine(FakeBackend())
     engine.pages.start("me")
     request = Request(clip, 8, "builtin", GleanVID, sampling={"max_new_tokens": 64})
     planned = plans(["uniform"], [0.25], make)

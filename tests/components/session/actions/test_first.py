@@ -13,7 +13,7 @@ import gleanvid
 from components.session.actions import first
 from components.session.examples import FOLDER, Example, examples
 from components.session.work.engine import Engine
-from components.session.work.local import Library
+from components.session.work.local import LocalBackend
 from components.viewer.payload import pack
 from gleanvid import api
 from gleanvid.compressors import from_settings
@@ -56,7 +56,7 @@ def test_the_one_in_the_repository_is_whole_and_fits_its_clip():
 @pytest.mark.parametrize("threads", [1, 2])
 def test_a_live_run_shows_the_same_tokens_and_words(threads):
     """``python -m components.session.actions.first`` makes the saved one again where this fails."""
-    saved, example, engine = first.load(), examples()[0], Engine(Library({}))
+    saved, example, engine = first.load(), examples()[0], Engine(LocalBackend({}))
     first.offer(engine, example, saved.runs)
     stored = engine.runs.get(saved.runs[0])
     before = torch.get_num_threads()

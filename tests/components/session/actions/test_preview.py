@@ -11,14 +11,14 @@ from components.session.actions.runs import distinct
 from components.session.request import Request, Sides
 from components.session.work.engine import Engine
 from gleanvid import GleanVID, Uniform
-from tests.components.fake import Library, a_run
+from tests.components.fake import FakeBackend, a_run
 
 pytestmark = pytest.mark.usefixtures("cache")
 
 
 @pytest.fixture
 def engine():
-    return Engine(Library())
+    return Engine(FakeBackend())
 
 
 def shown(engine, clip, sides, compressor=GleanVID, **more):
@@ -30,7 +30,7 @@ def shown(engine, clip, sides, compressor=GleanVID, **more):
 def answered(engine, clip, compressor, question="What moves?"):
     """The id of a run that gave an answer."""
     video = engine.clip(clip, 8)
-    record = compressor.compress(engine.library.tokens(video))
+    record = compressor.compress(engine.backend.tokens(video))
     return engine.runs.add(a_run(video, record, compressor, question), clip)
 
 

@@ -13,7 +13,7 @@ from components.session.examples import Example
 from components.session.request import Request, Sides
 from components.session.work.engine import Engine
 from gleanvid import GleanVID
-from tests.components.fake import Library, write_clip
+from tests.components.fake import FakeBackend, write_clip
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ def clip(tmp_path, monkeypatch):
 @pytest.fixture
 def page(clip):
     """An engine, and what the page showed last: a preview after two questions."""
-    engine, runs = Engine(Library()), ()
+    engine, runs = Engine(FakeBackend()), ()
     example = Example(clip, "Clip", "", (("Second?", "Red."),))
     for question in ("First?", "Second?"):
         runs = shown(engine, clip, question, runs, example=example)
@@ -66,7 +66,7 @@ def test_viewer_answers_and_clip_come_back(page, clip):
 
 
 def test_a_clip_read_under_a_pixel_limit_keeps_its_novelty(clip):
-    engine = Engine(Library())
+    engine = Engine(FakeBackend())
     back = restore.restored(engine, kept(shown(engine, clip, "First?", pixels=100)))
     assert back.view.value["novelty"] is not None
 
@@ -77,7 +77,7 @@ def test_what_is_gone_is_said(page, clip):
     back = restore.restored(engine, kept([*last.runs, "gone"]))
     assert restore.NO_CLIP in back.text and restore.SOME_GONE in back.text
     assert back.path is None and back.view.runs == last.runs
-    lost = restore.restored(Engine(Library()), kept(last.runs))
+    lost = restore.restored(Engine(FakeBackend()), kept(last.runs))
     assert lost == restore.Restored(restore.ALL_GONE)
 
 

@@ -10,7 +10,7 @@ import torch
 from components.session.choice.choosing import Choosing
 from components.session.choice.offers import HERE
 from components.session.work.engine import Engine
-from components.session.work.local import BUILT_IN, Library
+from components.session.work.local import BUILT_IN, LocalBackend
 from components.session.work.queue import BusyError, Line, Work
 from gleanvid.compressors import COMPRESSORS
 from gleanvid.models.encoded import ClipKey
@@ -28,7 +28,7 @@ GB = 10**9
 
 @pytest.fixture(scope="module")
 def engine():
-    engine = Engine(Library({BUILT_IN: {"device": "cpu"}}, {"device": "cpu"}), line=Line())
+    engine = Engine(LocalBackend({BUILT_IN: {"device": "cpu"}}, {"device": "cpu"}), line=Line())
     engine.model(BUILT_IN)
     return engine
 
@@ -153,7 +153,7 @@ def test_a_model_that_cannot_answer_does_not_take_the_place(choice, engine, monk
         raise ModelError("It cannot answer.")
         yield
 
-    monkeypatch.setattr(engine.library, "stream_answer", broken, raising=False)
+    monkeypatch.setattr(engine.backend, "stream_answer", broken, raising=False)
     told = followed(choice, NAME)
     assert (told[-1].stage, told[-1].text) == ("failed", "It cannot answer.")
     assert engine.name == BUILT_IN
@@ -192,7 +192,7 @@ def test_without_room_for_both_the_turn_at_the_model_is_waited_for(choice, engin
 def test_a_failure_without_room_for_both_brings_the_model_before_back(choice, engine, monkeypatch):
     scarce(monkeypatch, 0.001)
     monkeypatch.setattr(Engine, "weights_gb", lambda _: 8.0)
-    load, back = engine.library.load_model, threading.Event()
+    load, back = engine.backend.load_model, threading.Event()
 
     def failing(name):
         if name == NAME:
@@ -201,7 +201,7 @@ def test_a_failure_without_room_for_both_brings_the_model_before_back(choice, en
         back.set()
         return model
 
-    monkeypatch.setattr(engine.library, "load_model", failing, raising=False)
+    monkeypatch.setattr(engine.backend, "load_model", failing, raising=False)
     told = followed(choice, NAME)
     assert told[-1].stage == "failed" and "ran out of memory" in told[-1].text
     assert told[-1].usable == BUILT_IN and back.is_set() and asked(engine, BUILT_IN).answer
@@ -272,7 +272,7 @@ def test_cancelling_while_it_is_tried_keeps_the_model_before(choice, engine, mon
         yield "wo"
         stop.wait(10)  # an answer that is ended in the middle just ends
 
-    monkeypatch.setattr(engine.library, "stream_answer", until_stopped, raising=False)
+    monkeypatch.setattr(engine.backend, "stream_answer", until_stopped, raising=False)
     choice.begin(NAME)
     told = []
     for step in choice.progress():
@@ -283,7 +283,7 @@ def test_cancelling_while_it_is_tried_keeps_the_model_before(choice, engine, mon
 
 
 def test_loading_that_takes_longer_than_a_turn_may_goes_on(hub, monkeypatch):
-    slow = Library({BUILT_IN: {"device": "cpu"}}, {"device": "cpu"})
+    slow = LocalBackend({BUILT_IN: {"device": "cpu"}}, {"device": "cpu"})
     engine = Engine(slow, line=Line(deadline_s=0.2))
     engine.model(BUILT_IN)
     scarce(monkeypatch, 0.001)

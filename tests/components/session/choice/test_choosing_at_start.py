@@ -12,7 +12,7 @@ from components.panels.page import BUILT_IN_MODEL, build_app
 from components.server.api import Calls
 from components.session.choice.choosing import Choosing
 from components.session.work.engine import Engine
-from components.session.work.local import BUILT_IN, Library
+from components.session.work.local import BUILT_IN, LocalBackend
 from components.session.work.queue import BusyError, Line
 from tests.components.session.choice.test_choosing import NAME, gated, scarce, stages
 
@@ -20,7 +20,7 @@ from tests.components.session.choice.test_choosing import NAME, gated, scarce, s
 def started_with(words):
     """What the server holds before its page is served, as ``components.launch`` makes it."""
     options = launch.parse([*words, "--device", "cpu"])
-    engine = Engine(Library(launch.how_to_load(options), {"device": "cpu"}), line=Line())
+    engine = Engine(LocalBackend(launch.how_to_load(options), {"device": "cpu"}), line=Line())
     engine.model(BUILT_IN)
     return Choosing(engine, launch.names(options), device="cpu", first=options.model)
 

@@ -11,7 +11,7 @@ from components.session.choice import choosing as public
 from components.session.choice.choosing import CHOICES, LOOKS, PAUSE_S, Choosing
 from components.session.choice.facts import KNOWN, KNOWN_S
 from components.session.work.engine import Engine
-from components.session.work.local import BUILT_IN, Library
+from components.session.work.local import BUILT_IN, LocalBackend
 from components.session.work.queue import BusyError, Line
 from tests.components.session.choice.test_choosing import NAME, followed, scarce, stages
 
@@ -20,7 +20,7 @@ OTHER = f"{NAME}@bf16"
 
 @pytest.fixture(scope="module")
 def library():
-    return Library({BUILT_IN: {"device": "cpu"}}, {"device": "cpu"})
+    return LocalBackend({BUILT_IN: {"device": "cpu"}}, {"device": "cpu"})
 
 
 @pytest.fixture
@@ -79,14 +79,14 @@ def test_loading_keeps_others_waiting_no_longer_than_its_limit(choice, monkeypat
     scarce(monkeypatch, 0.001)
     monkeypatch.setattr(Engine, "weights_gb", lambda _: 8.0)
     monkeypatch.setattr(public, "IN_PLACE_S", 0.2)
-    load = choice.engine.library.load_model
+    load = choice.engine.backend.load_model
 
     def slowly(name):
         if name == NAME:
             threading.Event().wait(0.5)
         return load(name)
 
-    monkeypatch.setattr(choice.engine.library, "load_model", slowly, raising=False)
+    monkeypatch.setattr(choice.engine.backend, "load_model", slowly, raising=False)
     told = followed(choice, NAME)
     assert told[-1].stage == "failed" and "longer than 0.2 seconds" in told[-1].text
     assert told[-1].usable == BUILT_IN and len(choice.engine.line) == 0

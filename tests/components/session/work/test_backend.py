@@ -4,17 +4,17 @@ import inspect
 
 import pytest
 
-from components.server.zero import ZeroGpuLibrary
-from components.session.work.backend import Library
+from components.server.zero import ZeroGpuBackend
+from components.session.work.backend import Backend
 from gleanvid import pipeline
 from tests.components import fake
 
-CALLS = {name: call for name, call in vars(Library).items() if inspect.isfunction(call)}
+CALLS = {name: call for name, call in vars(Backend).items() if inspect.isfunction(call)}
 CALLS = {name: call for name, call in CALLS.items() if not name.startswith("_")}
 STAND_INS = {
     "pipeline": pipeline,
-    "fake": fake.Library(),
-    "zero_gpu": ZeroGpuLibrary(fake.Library(), lambda work: work),
+    "fake": fake.FakeBackend(),
+    "zero_gpu": ZeroGpuBackend(fake.FakeBackend(), lambda work: work),
 }
 
 

@@ -7,11 +7,11 @@ import os
 import pytest
 
 from components.session.work.engine import CLIPS_REMEMBERED, Engine
-from tests.components.fake import Library, write_clip
+from tests.components.fake import FakeBackend, write_clip
 
 
 def test_a_clip_is_read_once_until_it_changes(tmp_path):
-    library = Library()
+    library = FakeBackend()
     engine, path = Engine(library), tmp_path / "a.mp4"
     write_clip(path)
     assert engine.clip(str(path), 8) is engine.clip(str(path), 8)
@@ -22,7 +22,7 @@ def test_a_clip_is_read_once_until_it_changes(tmp_path):
 
 
 def test_few_clips_are_remembered(tmp_path):
-    library = Library()
+    library = FakeBackend()
     engine, path = Engine(library), tmp_path / "a.mp4"
     write_clip(path)
     for frames in range(2, 4 + CLIPS_REMEMBERED):
@@ -33,7 +33,7 @@ def test_few_clips_are_remembered(tmp_path):
 
 
 def test_a_second_model_takes_the_place_of_the_first():
-    library = Library()
+    library = FakeBackend()
     engine = Engine(library)
     first = engine.model("builtin")
     assert engine.model("builtin") is first and library.loads == 1

@@ -15,7 +15,7 @@ from components.session.examples import Example
 from components.session.request import Request, Sides
 from components.session.work.engine import Engine
 from gleanvid import GleanVID
-from tests.components.fake import Library, write_clip
+from tests.components.fake import FakeBackend, write_clip
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +27,7 @@ def site(tmp_path_factory):
         write_clip(folder / name)
         known = ((f"What is in {name}?", "A square."),)
         examples.append(Example(folder / name, name, "What?", known))
-    engine = Engine(Library())
+    engine = Engine(FakeBackend())
     return engine, build_app(engine, examples=examples), examples
 
 

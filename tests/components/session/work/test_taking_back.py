@@ -14,7 +14,7 @@ from components.session.request import Request, Sides
 from components.session.work.engine import Engine
 from components.session.work.queue import Line, Work
 from gleanvid import GleanVID, ModelError
-from tests.components.fake import Library
+from tests.components.fake import FakeBackend
 
 pytestmark = pytest.mark.usefixtures("cache")
 
@@ -38,7 +38,7 @@ def encoding(engine, request, session="me"):
 
 
 def test_stop_ends_a_look_while_the_clip_is_encoded_and_frees_the_model(clip):
-    library = Library()
+    library = FakeBackend()
     library.encode_s = 60
     engine = Engine(library)
     running = encoding(engine, asked(clip))
@@ -51,7 +51,7 @@ def test_stop_ends_a_look_while_the_clip_is_encoded_and_frees_the_model(clip):
 
 
 def test_a_newer_look_of_a_page_ends_the_one_before_in_silence(clip):
-    library = Library()
+    library = FakeBackend()
     library.encode_s = 60
     engine = Engine(library)
     old, others = encoding(engine, asked(clip)), engine.pages.begin_preview("you")
@@ -67,7 +67,7 @@ def test_a_newer_look_of_a_page_ends_the_one_before_in_silence(clip):
 
 
 def test_a_question_ends_a_preview_of_its_page_and_leaves_a_later_one_alone(clip):
-    engine = Engine(Library())
+    engine = Engine(FakeBackend())
     before = engine.pages.begin_preview("me")
     engine.pages.start("me")
     running = ask(engine, "me", asked(clip), Sides(question="What moves?"))
@@ -81,7 +81,7 @@ def test_a_question_ends_a_preview_of_its_page_and_leaves_a_later_one_alone(clip
 
 @pytest.mark.parametrize("trouble", ["stop", "error", "full"])
 def test_an_answer_that_cannot_be_made_again_stays(clip, trouble):
-    library = Library()
+    library = FakeBackend()
     engine = Engine(library, line=Line(places=0))
     first = [part for part in answer(engine, asked(clip)) if part.runs][-1]
     other = Work()
@@ -103,7 +103,7 @@ def test_an_answer_that_cannot_be_made_again_stays(clip, trouble):
 
 
 def test_what_comes_late_of_an_earlier_state_of_the_page_shows_nothing(clip):
-    engine, question = Engine(Library()), "What moves?"
+    engine, question = Engine(FakeBackend()), "What moves?"
     newest = list(preview(engine, asked(clip), Sides(question=question, turn=5), "me"))
     assert newest[-1].viewer
     late, now = Sides(question=question, turn=4), Sides(question=question, turn=5)
@@ -118,7 +118,7 @@ def test_what_comes_late_of_an_earlier_state_of_the_page_shows_nothing(clip):
 
 def test_a_live_answer_waits_for_no_preview_and_ends_none(clip):
     """It is of the state before; the preview that is under way brings its own."""
-    engine = Engine(Library())
+    engine = Engine(FakeBackend())
     showing = encoding(engine, asked(clip))
     late = Sides(question="What moves?", turn=9)
     assert list(ask_live(engine, "me", asked(clip), late)) == []
