@@ -139,7 +139,7 @@ def serve(options: argparse.Namespace) -> None:
 
     limits = serving.limits(options)
     others = {"device": options.device, "device_map": options.device_map}
-    library = zero.on_zero_gpu(loading.LocalBackend(how_to_load(options), others))
+    backend = zero.on_zero_gpu(loading.LocalBackend(how_to_load(options), others))
     line = Line(limits.deadline_s, limits.places)
     shelf = Shelf(options.recordings) if options.recordings else None
     strict = serving.is_public(options)
@@ -148,7 +148,7 @@ def serve(options: argparse.Namespace) -> None:
         "stay_s": PAUSE_S,
     }
     engine = Engine(
-        RecordedBackend(library, shelf) if shelf else library,
+        RecordedBackend(backend, shelf) if shelf else backend,
         line=line,
         decoders=options.decoders,
         **(holding if strict else {}),

@@ -1,4 +1,4 @@
-"""A small stand-in for ``gleanvid.pipeline``: tokens are pooled pixels, answers fixed words."""
+"""A backend without a model: tokens are pooled pixels, answers fixed words."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from types import SimpleNamespace
 import numpy as np
 import torch
 
+from components.session.work.backend import Backend
 from gleanvid.models.encoded import ClipKey
 from gleanvid.run import Cost, Run
 from gleanvid.types import ModelError, StoppedError, Video, VideoError, VideoTokens
 
-MAX_SIDE = 1280
 ROWS, COLUMNS, PAIR = 8, 14, 2  # two frames make one temporal unit
 
 
@@ -41,10 +41,8 @@ def write_clip(path: Path) -> None:
         container.mux(stream.encode())
 
 
-class FakeBackend:
+class FakeBackend(Backend):
     """Counts what it is asked to do; ``pause_s`` slows every word of the answer down."""
-
-    MAX_SIDE = MAX_SIDE
 
     def __init__(self, pause_s: float = 0.0, words: int = 6, failure: Exception | None = None):
         self.pause_s, self.words, self.failure = pause_s, words, failure
@@ -62,7 +60,7 @@ class FakeBackend:
             raise ModelError(f"{name} is not on this computer. Download it first.")
         return SimpleNamespace(name=name)
 
-    def read_video(self, path, num_frames: int = 32, *, max_side=None, **limits) -> Video:
+    def read_video(self, path, num_frames=32, *, timeout_s=None, stop=None) -> Video:
         self.reads += 1
         if not str(path).endswith(".mp4") or Path(path).read_bytes()[4:8] != b"ftyp":
             raise VideoError(f"{Path(path).name} is not a video that can be read.")
@@ -70,14 +68,14 @@ class FakeBackend:
 
     def tokens(self, video: Video) -> VideoTokens:
         """Those of a clip with nothing said about its size."""
-        return self.encode(ClipKey(video, "builtin"), None)[0].tokens
+        return self.encode(ClipKey(video, "builtin"), None).tokens
 
     def remembered(self, clip, model):
         return self._encoded.get((id(clip.video), clip.max_pixels))
 
     def encode(self, clip, model, stop=None):
         if known := self.remembered(clip, model):
-            return known, True
+            return known
         if stop is not None and stop.wait(self.encode_s):
             raise StoppedError
         video = clip.video
@@ -101,10 +99,10 @@ class FakeBackend:
         )
         encoded = SimpleNamespace(tokens=tokens, video=video, encode_s=0.1)
         self._encoded[id(video), clip.max_pixels] = encoded
-        return encoded, False
+        return encoded
 
-    def score(self, clip, question, answers, model, compressor, *, stop=None):
-        return [-0.5 / compressor.retention_ratio for _ in answers]
+    def score(self, clip, question, answer, model, compressor, *, stop=None):
+        return -0.5 / compressor.retention_ratio
 
     def stream_answer(self, clip, question, model, compressor, sampling, *, history=(), stop=None):
         self.asked = SimpleNamespace(clip=clip, sampling=sampling, history=history)
@@ -114,7 +112,7 @@ class FakeBackend:
                 raise ValueError("question must not be empty")
             if self.failure:
                 raise self.failure
-            record = compressor.compress(self.encode(clip, model)[0].tokens)
+            record = compressor.compress(self.encode(clip, model).tokens)
             text = ""
             for word in range(self.words_of.get(compressor.name, self.words)):
                 if stop.is_set():

@@ -26,7 +26,7 @@ class Slow(FakeBackend):
         super().__init__()
         self.begun, self.limits = threading.Semaphore(0), {}
 
-    def read_video(self, path, num_frames=32, *, max_side=None, **limits):
+    def read_video(self, path, num_frames=32, **limits):
         self.limits = limits
         self.begun.release()
         if "quick" not in str(path):

@@ -116,13 +116,8 @@ class Engine:
             if key in self._clips:
                 return self._clips[key]
         with self.readers.place(work):
-            video = self.backend.read_video(
-                path,
-                num_frames,
-                max_side=self.backend.MAX_SIDE,
-                timeout_s=self.line.deadline_s,
-                stop=work.stop,
-            )
+            limits: Any = {"timeout_s": self.line.deadline_s, "stop": work.stop}
+            video = self.backend.read_video(path, num_frames, **limits)
         with self._lock:
             self._clips[key] = video
         return video
@@ -138,7 +133,7 @@ class Engine:
 
     def encode(self, clip: ClipKey, work: Work) -> EncodedClip:
         """The clip through the model's vision side, once. Raises ``StoppedError``."""
-        return self.backend.encode(clip, self.model(clip.model), work.stop)[0]
+        return self.backend.encode(clip, self.model(clip.model), work.stop)
 
     def compress(self, clip: ClipKey, encoded: EncodedClip, compressor: Compressor) -> Run:
         """The tokens of a clip and which of them stay: a run in which nothing was asked."""
@@ -177,7 +172,7 @@ class Engine:
     ) -> float:
         """Mean log-probability per token of a given answer. Raises ``StoppedError``."""
         adapter = self.model(clip.model)
-        return self.backend.score(clip, question, [answer], adapter, compressor, stop=work.stop)[0]
+        return self.backend.score(clip, question, answer, adapter, compressor, stop=work.stop)
 
 
 def decides_early(compressor: Compressor) -> bool:

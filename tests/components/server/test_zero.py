@@ -95,7 +95,10 @@ def test_stop_is_noticed_between_two_words_and_the_worker_let_go(spaces, request
 
 def test_scores_of_an_answer_come_from_there_too(spaces, request_):
     library = zero.on_zero_gpu(FakeBackend())
-    video, model = library.read_video(request_.path, 8), library.load_model("builtin")
+    video, model = (
+        library.read_video(request_.path, 8, timeout_s=9, stop=None),
+        library.load_model("builtin"),
+    )
     clip = ClipKey(video, model.name)
-    assert library.score(clip, "Q?", ["a"], model, GleanVID(0.5)) == [-1.0]
+    assert library.score(clip, "Q?", "a", model, GleanVID(0.5)) == -1.0
     assert spaces.calls == ["_remote_score"]

@@ -11,7 +11,8 @@ from components.session.actions.plans import plans
 from components.session.actions.preview import preview
 from components.session.request import Request, Sides
 from components.session.work.engine import Engine
-from gleanvid import COMPRESSORS, GleanVID, pipeline
+from components.session.work.local import LocalBackend
+from gleanvid import COMPRESSORS, GleanVID
 from gleanvid.models.loading.load import BUILTIN
 
 av = pytest.importorskip("av")
@@ -22,7 +23,7 @@ pytestmark = pytest.mark.skipif(
 
 @pytest.fixture(scope="module")
 def engine():
-    return Engine(pipeline)
+    return Engine(LocalBackend({}))
 
 
 @pytest.fixture(autouse=True)
