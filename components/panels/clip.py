@@ -17,9 +17,8 @@ import gradio as gr
 from gleanvid.types import StoppedError
 
 from ..session.actions import uploads
-from ..session.display import message
+from ..session.display import explain, message
 from ..session.examples import Example, ready, thumbnail
-from ..session.updates import explain
 from ..session.work.engine import Engine
 from .shared import AT_ONCE, IN_LINE, UNSEEN, Changes, Previews, Shared, Values, owner
 

@@ -14,10 +14,9 @@ from ..files import exports, opening, snippets
 from ..session.actions.preview import answers
 from ..session.actions.reopen import at_home
 from ..session.actions.runs import GONE, measured_runs
-from ..session.display import message, short_name, status
+from ..session.display import explain, message, short_name, status
 from ..session.examples import ready
 from ..session.request import Sides
-from ..session.updates import explain
 from ..session.work.engine import Engine
 from ..viewer import modules
 from ..viewer.payload import payload

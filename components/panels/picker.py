@@ -15,8 +15,7 @@ from ..server.hosts import neighbourhood
 from ..session.choice.choosing import LOOKING, Choosing
 from ..session.choice.offers import Offer
 from ..session.choice.progress import Progress
-from ..session.display import menu_name, message
-from ..session.updates import explain
+from ..session.display import explain, menu_name, message
 from . import notice
 from .shared import (
     AT_ONCE,

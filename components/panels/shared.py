@@ -16,9 +16,9 @@ from gleanvid.compressors.base import Compressor
 
 from ..session.actions import preview as sides
 from ..session.actions.ask import Habits
+from ..session.display import PageUpdate
 from ..session.examples import Example
 from ..session.request import RATIO, Request, Sides, chosen, own_settings, pinned_settings, within
-from ..session.updates import PageUpdate
 from ..session.work.engine import Engine
 from ..session.work.recorded import Entry
 from ..viewer.component import MaskViewer

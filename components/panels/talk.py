@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import gradio as gr
 
 from ..session.actions import ask as asking
+from ..session.display import STOPPED
 from ..session.request import LONGEST
-from ..session.updates import STOPPED
 from ..session.work.engine import Engine
 from . import notice
 from .shared import AT_ONCE, Changes, Shared, Values, owner

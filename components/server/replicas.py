@@ -33,7 +33,7 @@ from starlette.types import Message, Receive
 
 from gleanvid.cli.options import LOADING
 
-from ..session.updates import UNEXPECTED
+from ..session.display import UNEXPECTED
 from ..session.work.engine import CLIPS_REMEMBERED, Engine
 from ..session.work.local import LocalBackend
 from ..session.work.queue import BusyError, Line

@@ -13,9 +13,20 @@ from gleanvid.compressors.base import Compressor
 from gleanvid.run import Run
 from gleanvid.types import StoppedError
 
-from ..display import Exchange, answer, caveat, history, message, progress, status, used
+from ..display import (
+    Exchange,
+    PageUpdate,
+    answer,
+    caveat,
+    explain,
+    history,
+    message,
+    progress,
+    status,
+    used,
+    waiting,
+)
 from ..request import Request, Sides
-from ..updates import PageUpdate, explain, waiting
 from ..work.backend import EncodedClip
 from ..work.engine import Engine, decides_early
 from ..work.local import BUILT_IN

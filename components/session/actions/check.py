@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING
 
 from gleanvid.types import StoppedError, Video
 
-from ..display import Message, message, progress
+from ..display import Message, explain, message, progress, waiting
 from ..request import NO_CLIP, Request
-from ..updates import explain, waiting
 from ..work.engine import Engine
 from ..work.queue import POLL_S, Work
 

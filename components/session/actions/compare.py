@@ -15,9 +15,8 @@ from gleanvid.types import StoppedError, Video
 
 from ...viewer.payload import MAX_METHODS, payload
 from ...viewer.values import Clip
-from ..display import Answer, Message, message, progress, status, used
+from ..display import Answer, Message, explain, message, progress, status, used, waiting
 from ..request import Request, Sides
-from ..updates import explain, waiting
 from ..work.engine import Engine
 from ..work.queue import Work
 from . import rows as table

@@ -16,9 +16,19 @@ from gleanvid.types import StoppedError
 
 from ...viewer.payload import MAX_METHODS, payload
 from ...viewer.values import Clip
-from ..display import Answer, answer, caveat, message, progress, status, used
+from ..display import (
+    Answer,
+    PageUpdate,
+    answer,
+    caveat,
+    explain,
+    message,
+    progress,
+    status,
+    used,
+    waiting,
+)
 from ..request import NO_CLIP, Request, Sides
-from ..updates import PageUpdate, explain, waiting
 from ..work.backend import EncodedClip
 from ..work.engine import Engine, decides_early
 from ..work.queue import Work

@@ -13,7 +13,7 @@ from gleanvid.models.loading.precision import AUTO, check_precision, keyed, part
 from gleanvid.models.loading.registry import CHECKPOINTS
 from gleanvid.types import StoppedError
 
-from ..updates import explain
+from ..display import explain
 from ..work.engine import Engine
 from ..work.local import BUILT_IN
 from ..work.queue import BusyError, Work

@@ -11,8 +11,8 @@ import tests.components.fake as fake
 from components.panels.page import build_app
 from components.panels.shared import Previews, Shared, or_nothing
 from components.session.actions import preview as sides
+from components.session.display import PageUpdate
 from components.session.request import Sides
-from components.session.updates import PageUpdate
 from components.session.work.engine import Engine
 
 SKIP = gr.skip()

@@ -8,7 +8,7 @@ import time
 import pytest
 import torch
 
-from components.session import display, updates
+from components.session import display
 from components.session.actions import preview as sides
 from components.session.actions.ask import LIVE_S, Habits, ask, ask_live, is_slow
 from components.session.actions.preview import preview
@@ -222,10 +222,10 @@ def test_bad_input_ends_with_a_sentence_and_the_next_question_works(
 @pytest.mark.parametrize(
     ("failure", "sentence"),
     [
-        (torch.OutOfMemoryError("CUDA out of memory"), updates.OUT_OF_MEMORY),
-        (MemoryError(), updates.OUT_OF_MEMORY),
+        (torch.OutOfMemoryError("CUDA out of memory"), display.OUT_OF_MEMORY),
+        (MemoryError(), display.OUT_OF_MEMORY),
         (ModelError("The model is gone."), "The model is gone."),
-        (RuntimeError("/home/me/secret.py line 3"), updates.UNEXPECTED),
+        (RuntimeError("/home/me/secret.py line 3"), display.UNEXPECTED),
     ],
 )
 def test_a_failure_while_answering_is_told_without_inner_details(clip, failure, sentence):
