@@ -178,7 +178,7 @@ def recipe(shared: Shared, values: Values) -> snippets.Recipe:
         question=values[shared.question] or "",
         model=request.model,
         frames=request.frames,
-        compressor=request.compressor(),
+        compressor=request.make_compressor(),
         pixels=request.pixels,
         sampling=request.sampling,
     )

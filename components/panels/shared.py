@@ -11,14 +11,21 @@ from typing import Any
 
 import gradio as gr
 
-from gleanvid.compressors import COMPRESSORS
 from gleanvid.compressors.base import Compressor
 
 from ..session.actions import preview as sides
 from ..session.actions.ask import Habits
 from ..session.display import PageUpdate
 from ..session.examples import Example
-from ..session.request import RATIO, Request, Sides, chosen, own_settings, pinned_settings, within
+from ..session.request import (
+    RATIO,
+    Request,
+    Sides,
+    make_compressor,
+    own_settings,
+    pinned_settings,
+    within,
+)
 from ..session.work.engine import Engine
 from ..session.work.recorded import Entry
 from ..viewer.component import MaskViewer
@@ -148,13 +155,14 @@ class Shared:
 
     def request(self, values: Values) -> Request:
         named = self.named(values)
-        make, method, ratio = self.maker(values), named["compressor"], named[RATIO]
+        method = named["compressor"]
         recording = self.recordings.get(named["model"])
         return Request(
             path=recording.path if recording else named["clip"],
             frames=int(named["frames"] or 0),
             model=named["model"],
-            compressor=lambda: make(method, ratio),
+            compressor=method,
+            settings=settings_of(method, named) | {RATIO: named[RATIO]},
             pixels=int(named["pixels"] or 0),
             sampling={
                 "seed": named["seed"],
@@ -179,13 +187,7 @@ class Shared:
         named = self.named(values)
 
         def make(method: str, ratio: float) -> Compressor:
-            prefix = f"{method}."
-            own = {
-                name.removeprefix(prefix): value
-                for name, value in named.items()
-                if name.startswith(prefix)
-            }
-            return chosen(COMPRESSORS, method, own | {RATIO: ratio})
+            return make_compressor(method, settings_of(method, named) | {RATIO: ratio})
 
         return make
 
@@ -233,6 +235,14 @@ class Shared:
         begin = dict.fromkeys(self.starters, gr.update(interactive=not running))
         end = {button: gr.update(interactive=button is stop) for button in self.stoppers}
         return begin | end
+
+
+def settings_of(method: str, named: Mapping[str, Any]) -> dict[str, Any]:
+    """The own settings of a method, out of all settings by name in a link."""
+    prefix = f"{method}."
+    return {
+        name.removeprefix(prefix): value for name, value in named.items() if name.startswith(prefix)
+    }
 
 
 def owner(user: gr.Request) -> str:
@@ -313,7 +323,7 @@ class Previews:
 def refusal(request: Request) -> str:
     """Why the settings cannot be used, and what the picture is then of; empty where they can."""
     try:
-        request.compressor()
+        request.make_compressor()
     except ValueError as error:
         return f"{str(error).replace('_', ' ')}. The picture is of the settings before."
     return ""

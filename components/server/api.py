@@ -23,7 +23,7 @@ from ..session.actions import plans, rows
 from ..session.request import Request
 from ..session.work.engine import Engine, decides_early
 from .access import ModelAccess
-from .arguments import known, making, uploaded
+from .arguments import known, uploaded
 
 COMING = "{name} is not loaded yet. The page of this server says how far it is."
 
@@ -100,7 +100,11 @@ class Calls:
             raise gr.Error(text, print_exception=False)
         with ModelAccess(self.engine, request) as (clip, work):
             answers = self.engine.answer(
-                request.clip(clip), question, request.compressor(), request.checked_sampling(), work
+                request.clip(clip),
+                question,
+                request.make_compressor(),
+                request.checked_sampling(),
+                work,
             )
             return next(item for item in answers if isinstance(item, Run)).summary()
 
@@ -131,7 +135,7 @@ class Calls:
         """
         request = self._request(video, frames, model, compressor, retention_ratio, settings, {})
         with ModelAccess(self.engine, request) as (clip, work):
-            method = request.compressor()
+            method = request.make_compressor()
             if not decides_early(method):
                 raise ValueError(f"{compressor} decides while the model reads a question: use /ask")
             key = request.clip(clip, method.needs)
@@ -225,7 +229,8 @@ class Calls:
                 path,
                 frames,
                 model,
-                making(COMPRESSORS[compressor], given),
+                compressor,
+                given,
                 pixels,
                 sampling,
             )

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from gradio.utils import get_upload_folder
-
-from gleanvid.compressors.base import Compressor
 
 
 def uploaded(video: Any) -> str:
@@ -18,18 +15,6 @@ def uploaded(video: Any) -> str:
     if not isinstance(path, str) or not Path(path).resolve().is_relative_to(uploads):
         raise ValueError("video must be an uploaded file")
     return path
-
-
-def making(method: type[Compressor], given: dict[str, Any]) -> Callable[[], Compressor]:
-    """A method with these settings, made when used. That raises ``ValueError`` for a bad one."""
-
-    def make() -> Compressor:
-        try:
-            return method(**method.with_current_names(given))
-        except TypeError as error:
-            raise ValueError(f"{method.name} has no such setting: {error}") from error
-
-    return make
 
 
 def known(name: str, value: Any, choices: Any) -> None:

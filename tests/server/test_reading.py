@@ -13,7 +13,6 @@ from components.session.request import Request
 from components.session.work.engine import Engine
 from components.session.work.queue import BusyError, Line, Work
 from components.session.work.reading import Readers
-from gleanvid.compressors import COMPRESSORS
 from gleanvid.types import StoppedError
 from tests.components.fake import FakeBackend, moving_square
 from tests.server import beside
@@ -36,7 +35,7 @@ class Slow(FakeBackend):
 
 
 def request(path):
-    return Request(path, 8, "builtin", COMPRESSORS["uniform"])
+    return Request(path, 8, "builtin", "uniform")
 
 
 def stopped_reading(engine, work):

@@ -128,7 +128,7 @@ def _ask(
         yield PageUpdate(message(text, "problem"), done=True)
         return
     request.check()
-    compressor, reference = request.compressor(), sides.reference
+    compressor, reference = request.make_compressor(), sides.reference
     yield PageUpdate(progress(engine, request.model, "Reading the clip…"))
     video = engine.clip(str(request.path), request.frames, work)
     clip = request.clip(video, compressor.needs | (reference.needs if habits.both else frozenset()))

@@ -190,7 +190,7 @@ def in_order(runs: Mapping[str, Run], request: Request, question: str) -> list[t
     a, *others = runs.items()
     own: Mapping[str, Any] = {}
     with suppress(ValueError):
-        own = request.compressor().settings()
+        own = request.make_compressor().settings()
     wishes = (
         [one for one in others if (one[1].compressor, one[1].question) == (own, question)],
         [one for one in others if one[1].compressor["name"] != "full"],

@@ -77,7 +77,7 @@ def preview(
 def is_at_hand(engine: Engine, request: Request, sides: Sides) -> bool:
     """Whether a preview is one update: nothing has to be read or encoded first."""
     try:
-        compressor = request.compressor()
+        compressor = request.make_compressor()
         request.check()
     except ValueError:
         return True  # the update says why
@@ -96,7 +96,7 @@ def _preview(engine: Engine, request: Request, sides: Sides, work: Work) -> Iter
         yield PageUpdate(message(NO_CLIP))
         return
     request.check()
-    compressor = request.compressor()
+    compressor = request.make_compressor()
     if not decides_early(compressor):
         yield PageUpdate(message(DECIDES_LATE), pending=BEFORE)
         return

@@ -65,7 +65,7 @@ def test_a_preview_beside_other_work_brings_no_second_stop(busy, monkeypatch):
     monkeypatch.setattr(sides, "preview", lambda *given: iter(waiting))
     engine = SimpleNamespace(pages=SimpleNamespace(busy=lambda page: busy))
     shared = SimpleNamespace(changes=lambda update, turn: {})
-    asked = SimpleNamespace(compressor=lambda: None)
+    asked = SimpleNamespace(make_compressor=lambda: None)
     page = SimpleNamespace(engine=engine, shared=shared, stop="stop", problem="problem")
     changed = [change.get("stop") for change in Previews.changes(page, "me", asked, Sides())]
     assert changed == ([None, None] if busy else [ON, OFF])

@@ -58,7 +58,7 @@ def spaces(monkeypatch, tmp_path):
 @pytest.fixture
 def request_(tmp_path):
     write_clip(tmp_path / "clip.mp4")
-    return Request(str(tmp_path / "clip.mp4"), 8, "builtin", GleanVID)
+    return Request(str(tmp_path / "clip.mp4"), 8, "builtin")
 
 
 def test_without_the_package_the_library_is_used_as_it_is(monkeypatch):

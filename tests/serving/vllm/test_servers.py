@@ -114,7 +114,7 @@ def of_page(name, **more):
     """An engine with the servers' model, and a page that asks the question."""
     engine = Engine(LocalBackend({name: {"device": "cpu"}}))
     engine.pages.start("page")
-    request = Request(CLIP, 8, name, gleanvid.GleanVID)
+    request = Request(CLIP, 8, name)
     return engine, list(ask(engine, "page", request, Sides(question=QUESTION), Habits(**more)))
 
 
@@ -122,7 +122,7 @@ def test_the_app_shows_tokens_at_any_ratio_by_any_method_without_the_server(quar
     name = f"vllm:{quarter.url}"
     engine = Engine(LocalBackend({name: {"device": "cpu"}}))
     for compressor in (gleanvid.GleanVID(0.5), gleanvid.Uniform(0.1)):
-        request = Request(CLIP, 8, name, lambda chosen=compressor: chosen)
+        request = Request(CLIP, 8, name, compressor.name, compressor.settings())
         *_, last = preview(engine, request, Sides())
         run = engine.runs.get(last.runs[0])
         assert run.compressor == compressor.settings()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from dataclasses import replace
 
 import pytest
 import torch
@@ -24,7 +25,7 @@ pytestmark = pytest.mark.usefixtures("cache")
 
 
 def asked(path, model="builtin", **settings) -> Request:
-    return Request(path, 8, model, lambda: GleanVID(**settings))
+    return Request(path, 8, model, settings=settings)
 
 
 ALONE = Habits(both=False)
@@ -104,7 +105,7 @@ def test_what_is_pinned_is_asked_in_place_of_all_tokens(clip):
 def test_the_verdict_is_given_where_the_answer_is_known(clip, tmp_path):
     example = Example(tmp_path / "clip.mp4", "Clip", "", (("What moves?", "word0 word1"),))
     engine, request = Engine(FakeBackend(words=2)), asked(clip)
-    known = Request(clip, 8, "builtin", request.compressor, example=example)
+    known = replace(request, example=example)
     right = last_of(answer(engine, known)).answers[0]
     assert right["right"] is True and right["expected"] == "word0 word1" and not right["caveat"]
     engine.backend.word = "other"
@@ -168,7 +169,7 @@ def test_an_answer_that_is_stopped_while_asked_live_does_not_stay_running(clip):
     ("sampling", "name"), [({"temperature": 9}, "temperature"), ({"seed": None}, "seed")]
 )
 def test_numbers_out_of_range_are_named(clip, sampling, name):
-    request = Request(clip, 8, "builtin", GleanVID, sampling=sampling)
+    request = Request(clip, 8, "builtin", sampling=sampling)
     last = answer(Engine(FakeBackend()), request)[-1]
     assert last.notice["kind"] == "problem" and name in last.notice["text"]
 
@@ -270,7 +271,7 @@ def test_stop_while_the_clip_is_encoded_leaves_the_model_and_keeps_the_answers(c
     engine = Engine(library)
     first = last_of(answer(engine, asked(clip)))
     library.encode_s = 60
-    request = Request(clip, 6, "builtin", GleanVID)
+    request = Request(clip, 6, "builtin")
     running = begin(engine, request, runs=first.runs)
     while not next(running).notice["text"].startswith("Encoding"):
         pass
@@ -300,7 +301,7 @@ def test_only_a_page_that_remembers_hands_earlier_answers_to_the_model(clip):
 
 def test_sampling_and_the_pixel_budget_reach_the_model(clip):
     library = FakeBackend()
-    request = Request(clip, 8, "builtin", GleanVID, 100, {"temperature": 0.5, "seed": 3})
+    request = replace(asked(clip), pixels=100, sampling={"temperature": 0.5, "seed": 3})
     answer(Engine(library), request)
     assert library.asked.clip.max_pixels == 800
     assert library.asked.sampling == Sampling(temperature=0.5, seed=3)
@@ -309,7 +310,7 @@ def test_sampling_and_the_pixel_budget_reach_the_model(clip):
 def test_a_question_past_its_deadline_ends_with_a_message_and_what_was_said(clip):
     engine = Engine(FakeBackend(words=1000, pause_s=0.02), line=Line(deadline_s=2.0))
     list(preview(engine, asked(clip), Sides()))  # what is slow is done before the clock runs
-    shown = answer(engine, Request(clip, 8, "builtin", COMPRESSORS["uniform"]))
+    shown = answer(engine, Request(clip, 8, "builtin", "uniform"))
     assert "longer than 2" in shown[-1].notice["text"]
     assert last_of(shown).answers[0]["text"].startswith("word0") and len(engine.line) == 0
 
@@ -340,9 +341,10 @@ class Late(GleanVID):
         return ((2, self),)
 
 
-def test_a_method_that_decides_late_shows_its_tokens_with_the_answer(clip):
+def test_a_method_that_decides_late_shows_its_tokens_with_the_answer(clip, monkeypatch):
+    monkeypatch.setitem(COMPRESSORS, "late", Late)
     library = FakeBackend()
-    engine, request = Engine(library), Request(clip, 8, "builtin", Late)
+    engine, request = Engine(library), Request(clip, 8, "builtin", "late")
     assert list(preview(engine, request, Sides()))[-1].notice["text"] == sides.DECIDES_LATE
     assert library.encodes == 0
     shown = answer(engine, request)

@@ -15,7 +15,7 @@ from components.session.request import NO_QUESTION, Request
 from components.session.work.engine import Engine
 from components.session.work.queue import Line
 from components.viewer.payload import MAX_METHODS
-from gleanvid import COMPRESSORS, GleanVID
+from gleanvid import COMPRESSORS
 from gleanvid.plots.palette import styles
 from tests.components.fake import FakeBackend
 
@@ -30,7 +30,7 @@ def compared(
     engine, clip, names, ratios=(0.25,), making=make, question="What moves?", tried=(), pinned=None
 ):
     engine.pages.start("me")
-    request = Request(clip, 8, "builtin", GleanVID)
+    request = Request(clip, 8, "builtin")
 
     def planned():
         return plans(names, ratios, making)
@@ -110,7 +110,7 @@ def test_stop_ends_it_all_and_keeps_the_rows_that_are_done(clip):
     library = FakeBackend(pause_s=0.01)
     engine = Engine(library)
     engine.pages.start("me")
-    request = Request(clip, 8, "builtin", GleanVID)
+    request = Request(clip, 8, "builtin")
     names = ["gleanvid", "uniform", "random"]
     running = compare(engine, "me", request, "What?", lambda: plans(names, [0.2], make))
     for part in running:
@@ -185,7 +185,7 @@ def test_no_row_is_left_running_where_a_comparison_ends_early(clip):
     engine = Engine(FakeBackend())
     stopped = []
     engine.pages.start("me")
-    request = Request(clip, 8, "builtin", GleanVID)
+    request = Request(clip, 8, "builtin")
     for part in compare(engine, "me", request, "What?", lambda: plans(["uniform"], [0.2], make)):
         stopped.append(part)
         if part.rows and part.rows[0].state == "running":
@@ -271,7 +271,7 @@ def test_what_only_a_first_pass_costs_is_in_no_row(clip, monkeypatch, scheme, pa
     monkeypatch.setattr(comparing, "SCHEME", scheme)  # of the models that are served elsewhere
     engine = Engine(FakeBackend())
     engine.pages.start("me")
-    request = Request(clip, 8, "builtin", GleanVID, sampling={"max_new_tokens": 64})
+    request = Request(clip, 8, "builtin", sampling={"max_new_tokens": 64})
     planned = plans(["uniform"], [0.25], make)
     last = list(compare(engine, "me", request, "What?", lambda: planned))[-1]
     assert [row.state for row in last.rows] == ["done", "done"] and lengths == passes

@@ -21,9 +21,9 @@ def engine():
     return Engine(FakeBackend())
 
 
-def shown(engine, clip, sides, compressor=GleanVID, **more):
+def shown(engine, clip, sides, compressor="gleanvid", frames=8, **settings):
     """The last update of a preview under these settings."""
-    request = Request(clip, more.get("frames", 8), "builtin", compressor)
+    request = Request(clip, frames, "builtin", compressor, settings)
     return list(preview(engine, request, sides))[-1]
 
 
@@ -42,7 +42,7 @@ def test_b_has_the_settings_and_a_all_tokens(engine, clip):
     update = shown(engine, clip, Sides())
     assert names(engine, update.runs) == ["gleanvid", "full"]
     assert (update.viewer["a"], update.viewer["b"]) == (1, 0)
-    again = shown(engine, clip, Sides(update.runs), lambda: GleanVID(tau=2.0))
+    again = shown(engine, clip, Sides(update.runs), tau=2.0)
     assert again.runs[1] == update.runs[1] and again.runs[0] != update.runs[0]
 
 
@@ -63,10 +63,10 @@ def test_settings_that_were_asked_before_bring_their_answer_back(engine, clip):
 
 def test_a_side_without_an_answer_shows_the_last_one_of_its_method(engine, clip):
     first = answered(engine, clip, GleanVID())
-    update = shown(engine, clip, Sides([first], question="What moves?"), lambda: GleanVID(tau=2.0))
+    update = shown(engine, clip, Sides([first], question="What moves?"), tau=2.0)
     assert update.runs[0] != first and update.runs[2] == first
     assert {(item["run"], item["side"]) for item in update.answers} == {(first, None), (first, "b")}
-    other = shown(engine, clip, Sides([first], question="What moves?"), lambda: Uniform(0.25))
+    other = shown(engine, clip, Sides([first], question="What moves?"), "uniform")
     assert [item["side"] for item in other.answers] == [None]
 
 
@@ -99,22 +99,22 @@ def test_runs_of_another_clip_or_size_are_left_out(engine, clip):
     update = shown(engine, clip, Sides([answered(engine, clip, Uniform(0.5))]))
     assert names(engine, update.runs) == ["gleanvid", "full", "uniform"]
     assert len(shown(engine, clip, Sides(update.runs), frames=4).runs) == 2
-    smaller = Request(clip, 8, "builtin", GleanVID, pixels=100)
+    smaller = Request(clip, 8, "builtin", pixels=100)
     assert len(list(preview(engine, smaller, Sides(update.runs)))[-1].runs) == 2
 
 
 def test_previews_without_an_answer_do_not_pile_up(engine, clip):
     sides = Sides()
     for tau in (1.0, 2.0, 3.0):
-        update = shown(engine, clip, sides, lambda tau=tau: GleanVID(tau=tau))
+        update = shown(engine, clip, sides, tau=tau)
         sides = Sides(update.runs)
         assert names(engine, update.runs) == ["gleanvid", "full"]
 
 
 def test_the_viewer_hears_what_it_waits_for_and_what_it_still_shows(engine, clip):
-    parts = list(preview(engine, Request(clip, 8, "builtin", GleanVID), Sides()))
+    parts = list(preview(engine, Request(clip, 8, "builtin"), Sides()))
     waits = [part.pending for part in parts if part.pending]
     assert waits and all("…" in text for text in waits) and parts[-1].viewer
-    refused = Request(clip, 8, "builtin", lambda: GleanVID(alpha_min=0.9))
+    refused = Request(clip, 8, "builtin", settings={"alpha_min": 0.9})
     assert list(preview(engine, refused, Sides(parts[-1].runs)))[-1].pending == BEFORE
     assert list(preview(engine, refused, Sides()))[-1].pending == ""  # there is no picture

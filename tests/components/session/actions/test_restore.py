@@ -12,7 +12,6 @@ from components.session.actions.preview import preview
 from components.session.examples import Example
 from components.session.request import Request, Sides
 from components.session.work.engine import Engine
-from gleanvid import GleanVID
 from tests.components.fake import FakeBackend, write_clip
 
 
@@ -31,14 +30,14 @@ def page(clip):
     example = Example(clip, "Clip", "", (("Second?", "Red."),))
     for question in ("First?", "Second?"):
         runs = shown(engine, clip, question, runs, example=example)
-    request = Request(str(clip), 8, "builtin", lambda: GleanVID(0.5), example=example)
+    request = Request(str(clip), 8, "builtin", settings={"retention_ratio": 0.5}, example=example)
     return engine, list(preview(engine, request, Sides(runs, question="Second?")))[-1]
 
 
 def shown(engine, clip, question, runs=(), **more):
     """The runs on show once a question is answered."""
     engine.pages.start("me")
-    request = Request(str(clip), 8, "builtin", GleanVID, **more)
+    request = Request(str(clip), 8, "builtin", **more)
     parts = list(ask(engine, "me", request, Sides(runs, question=question)))
     return next(part.runs for part in reversed(parts) if part.runs)
 

@@ -88,7 +88,7 @@ def test_results_come_back_over_what_the_link_says(site, tmp_path, monkeypatch):
     monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path))
     engine, _, examples = site
     engine.pages.start("me")
-    request = Request(str(examples[1].path), 8, "builtin", GleanVID)
+    request = Request(str(examples[1].path), 8, "builtin")
     parts = list(ask(engine, "me", request, Sides(question="What is in second.mp4?")))
     last = [part for part in parts if part.runs][-1]
     kept = json.dumps({"shown": last.runs})

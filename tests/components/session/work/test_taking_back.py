@@ -13,14 +13,14 @@ from components.session.actions.preview import preview
 from components.session.request import Request, Sides
 from components.session.work.engine import Engine
 from components.session.work.queue import Line, Work
-from gleanvid import GleanVID, ModelError
+from gleanvid import ModelError
 from tests.components.fake import FakeBackend
 
 pytestmark = pytest.mark.usefixtures("cache")
 
 
 def asked(path) -> Request:
-    return Request(path, 8, "builtin", GleanVID)
+    return Request(path, 8, "builtin")
 
 
 def answer(engine, request, question="What moves?", runs=()):
