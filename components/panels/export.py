@@ -12,7 +12,7 @@ from gleanvid.compressors import COMPRESSORS
 
 from ..files import exports, opening, snippets
 from ..session.actions.preview import answers
-from ..session.actions.reopen import at_home
+from ..session.actions.restore import at_home
 from ..session.actions.runs import GONE, measured_runs
 from ..session.display import explain, message, short_name, status
 from ..session.examples import ready

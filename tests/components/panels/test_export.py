@@ -11,7 +11,7 @@ import pytest
 from components.files import exports, opening
 from components.panels.export import ELSEWHERE, OPENED
 from components.panels.page import build_app
-from components.session.actions.reopen import at_home
+from components.session.actions.restore import at_home
 from components.session.examples import Example, ready
 from components.session.work.engine import Engine
 from gleanvid import Uniform
