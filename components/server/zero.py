@@ -7,25 +7,23 @@ an answer.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import fields, replace
 from importlib import import_module
 from importlib.util import find_spec
+from threading import Event
 from types import SimpleNamespace
 from typing import Any
 
 import torch
 from cachetools import LRUCache
 
-from gleanvid.compressors.base import Compressor
-from gleanvid.models.encoded import ClipKey, History
-from gleanvid.models.generation.sampling import Sampling
+from gleanvid.models.encoded import ClipKey
 from gleanvid.run import Run
 from gleanvid.types import StoppedError, Video, VideoTokens
 
-from ..session.work.backend import Backend, EncodedClip
+from ..session.work.backend import Backend, EncodedClip, Question
 
 SECONDS = 90
 _KEPT_CLIPS = 4
@@ -58,54 +56,33 @@ class ZeroGpuBackend(Backend):
         facts = {fact: getattr(model, fact, None) for fact in ("device", "max_pixels")}
         return SimpleNamespace(name=name, **facts)
 
-    def read_video(
-        self, path: str, num_frames: int, *, timeout_s: float, stop: threading.Event | None
-    ) -> Video:
-        return self.inner.read_video(path, num_frames, timeout_s=timeout_s, stop=stop)
+    def read_video(self, path: str, num_frames: int, timeout_s: float, stop: Event) -> Video:
+        return self.inner.read_video(path, num_frames, timeout_s, stop)
 
     def remembered(self, clip: ClipKey, model: Any) -> EncodedClip | None:
         clip = clip.bounded(model.max_pixels)
         found = (encoded for key, encoded in list(self._clips.items()) if key.serves(clip))
         return next(found, None)
 
-    def encode(self, clip: ClipKey, model: Any, stop: threading.Event | None = None) -> EncodedClip:
+    def encode(self, clip: ClipKey, model: Any, stop: Event) -> EncodedClip:
         if known := self.remembered(clip, model):
             return known
-        if stop is not None and stop.is_set():
+        if stop.is_set():
             raise StoppedError
         tokens, encode_s = self._encode(clip)
         encoded = SimpleNamespace(video=clip.video, tokens=tokens, encode_s=encode_s)
         self._clips[clip.bounded(model.max_pixels)] = encoded
         return encoded
 
-    def score(
-        self,
-        clip: ClipKey,
-        question: str,
-        answer: str,
-        model: Any,
-        compressor: Compressor,
-        *,
-        stop: threading.Event | None = None,
-    ) -> float:
-        return self._score(clip, question, answer, compressor)
+    def score(self, question: Question, answer: str, model: Any, stop: Event) -> float:
+        return self._score(question, answer)
 
-    def stream_answer(
-        self,
-        clip: ClipKey,
-        question: str,
-        model: Any,
-        compressor: Compressor,
-        sampling: Sampling,
-        *,
-        history: History = (),
-        stop: threading.Event | None = None,
-    ) -> Iterator[str | Run]:
-        with closing(self._stream(clip, question, compressor, sampling, history)) as pieces:
+    def stream_answer(self, question: Question, model: Any, stop: Event) -> Iterator[str | Run]:
+        with closing(self._stream(question)) as pieces:
             for piece in pieces:
-                if stop is not None and stop.is_set():
+                if stop.is_set():
                     raise StoppedError
-                yield replace(piece, video=clip.video) if isinstance(piece, Run) else piece
+                yield replace(piece, video=question.clip.video) if isinstance(piece, Run) else piece
 
     def _model(self, name: str) -> Any:
         """Return the model itself, loaded if this process does not have it."""
@@ -114,7 +91,7 @@ class ZeroGpuBackend(Backend):
         return self._models[name]
 
     def _remote_encode(self, clip: ClipKey) -> tuple[VideoTokens, float]:
-        encoded = self.inner.encode(clip, self._model(clip.model))
+        encoded = self.inner.encode(clip, self._model(clip.model), Event())
         tokens = encoded.tokens
         parts = {field.name: getattr(tokens, field.name) for field in fields(tokens)}
         on_cpu: dict[str, Any] = {
@@ -122,20 +99,8 @@ class ZeroGpuBackend(Backend):
         }
         return replace(tokens, **on_cpu), encoded.encode_s
 
-    def _remote_score(
-        self, clip: ClipKey, question: str, answer: str, compressor: Compressor
-    ) -> float:
-        return self.inner.score(clip, question, answer, self._model(clip.model), compressor)
+    def _remote_score(self, question: Question, answer: str) -> float:
+        return self.inner.score(question, answer, self._model(question.clip.model), Event())
 
-    def _remote_stream(
-        self,
-        clip: ClipKey,
-        question: str,
-        compressor: Compressor,
-        sampling: Sampling,
-        history: History,
-    ) -> Iterator[str | Run]:
-        model = self._model(clip.model)
-        yield from self.inner.stream_answer(
-            clip, question, model, compressor, sampling, history=history
-        )
+    def _remote_stream(self, question: Question) -> Iterator[str | Run]:
+        yield from self.inner.stream_answer(question, self._model(question.clip.model), Event())

@@ -50,7 +50,7 @@ class FakeBackend(Backend):
         self.words_of: dict[str, int] = {}  # by compressor, where not ``words``
         self.reads = self.encodes = self.loads = 0
         self.encode_s = 0.0
-        self.asked: SimpleNamespace | None = None
+        self.asked = None  # the last question
         self.closed = threading.Event()
         self._encoded: dict[tuple, SimpleNamespace] = {}
 
@@ -60,7 +60,7 @@ class FakeBackend(Backend):
             raise ModelError(f"{name} is not on this computer. Download it first.")
         return SimpleNamespace(name=name)
 
-    def read_video(self, path, num_frames=32, *, timeout_s=None, stop=None) -> Video:
+    def read_video(self, path, num_frames, timeout_s, stop) -> Video:
         self.reads += 1
         if not str(path).endswith(".mp4") or Path(path).read_bytes()[4:8] != b"ftyp":
             raise VideoError(f"{Path(path).name} is not a video that can be read.")
@@ -68,15 +68,15 @@ class FakeBackend(Backend):
 
     def tokens(self, video: Video) -> VideoTokens:
         """Those of a clip with nothing said about its size."""
-        return self.encode(ClipKey(video, "builtin"), None).tokens
+        return self.encode(ClipKey(video, "builtin"), None, threading.Event()).tokens
 
     def remembered(self, clip, model):
         return self._encoded.get((id(clip.video), clip.max_pixels))
 
-    def encode(self, clip, model, stop=None):
+    def encode(self, clip, model, stop):
         if known := self.remembered(clip, model):
             return known
-        if stop is not None and stop.wait(self.encode_s):
+        if stop.wait(self.encode_s):
             raise StoppedError
         video = clip.video
         self.encodes += 1
@@ -101,18 +101,17 @@ class FakeBackend(Backend):
         self._encoded[id(video), clip.max_pixels] = encoded
         return encoded
 
-    def score(self, clip, question, answer, model, compressor, *, stop=None):
-        return -0.5 / compressor.retention_ratio
+    def score(self, question, answer, model, stop):
+        return -0.5 / question.compressor.retention_ratio
 
-    def stream_answer(self, clip, question, model, compressor, sampling, *, history=(), stop=None):
-        self.asked = SimpleNamespace(clip=clip, sampling=sampling, history=history)
-        stop = stop or threading.Event()
+    def stream_answer(self, question, model, stop):
+        self.asked, clip, compressor = question, question.clip, question.compressor
         try:
-            if not question.strip():
+            if not question.text.strip():
                 raise ValueError("question must not be empty")
             if self.failure:
                 raise self.failure
-            record = compressor.compress(self.encode(clip, model).tokens)
+            record = compressor.compress(self.encode(clip, model, stop).tokens)
             text = ""
             for word in range(self.words_of.get(compressor.name, self.words)):
                 if stop.is_set():
@@ -120,7 +119,7 @@ class FakeBackend(Backend):
                 time.sleep(self.pause_s)
                 text += f"{self.word}{word} "
                 yield text
-            run = a_run(clip.video, record, compressor, question, text.strip())
+            run = a_run(clip.video, record, compressor, question.text, text.strip())
             yield replace(run, made_with={"max_pixels": clip.max_pixels})
         finally:
             self.closed.set()

@@ -25,11 +25,11 @@ class Slow(FakeBackend):
         super().__init__()
         self.begun, self.limits = threading.Semaphore(0), {}
 
-    def read_video(self, path, num_frames=32, **limits):
-        self.limits = limits
+    def read_video(self, path, num_frames, timeout_s, stop):
+        self.limits = {"timeout_s": timeout_s, "stop": stop}
         self.begun.release()
         if "quick" not in str(path):
-            limits["stop"].wait(20)
+            stop.wait(20)
             raise StoppedError
         return moving_square(num_frames)
 

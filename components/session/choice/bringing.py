@@ -13,6 +13,7 @@ from gleanvid.models.encoded import ClipKey
 from gleanvid.models.generation.sampling import Sampling
 from gleanvid.types import ModelError, StoppedError, Video
 
+from ..work.backend import Question
 from ..work.engine import Engine
 from ..work.queue import Work
 
@@ -101,7 +102,8 @@ class Bringing:
         frames = np.zeros((4, 64, 64, 3), np.uint8)
         clip = ClipKey(Video.from_frames(frames, fps=1.0, name="nothing"), key)
         method, short = COMPRESSORS["gleanvid"](), Sampling(max_new_tokens=1)
-        for _ in self.engine.backend.stream_answer(clip, "What?", model, method, short, stop=stop):
+        question = Question(clip, "What?", method, short)
+        for _ in self.engine.backend.stream_answer(question, model, stop):
             pass
         if stop.is_set():
             raise StoppedError

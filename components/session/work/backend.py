@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from threading import Event
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:  # all of them import torch, which a server does after its first line
-    import threading
     from collections.abc import Iterator
 
     from gleanvid.compressors.base import Compressor
@@ -29,6 +30,17 @@ class EncodedClip(Protocol):
     def encode_s(self) -> float: ...
 
 
+@dataclass(frozen=True)
+class Question:
+    """A question about a clip, whose tokens a compressor chooses."""
+
+    clip: ClipKey
+    text: str
+    compressor: Compressor
+    sampling: Sampling
+    history: History = ()
+
+
 class Backend(ABC):
     """Reads clips, loads models and answers questions.
 
@@ -41,9 +53,7 @@ class Backend(ABC):
         """Return the named model. Raises ``ModelError``."""
 
     @abstractmethod
-    def read_video(
-        self, path: str, num_frames: int, *, timeout_s: float, stop: threading.Event | None
-    ) -> Video:
+    def read_video(self, path: str, num_frames: int, timeout_s: float, stop: Event) -> Video:
         """Return ``num_frames`` frames of a file, evenly spaced. Raises ``VideoError``."""
 
     @abstractmethod
@@ -51,32 +61,13 @@ class Backend(ABC):
         """Return the encoded clip if it is in memory. Does not wait for the model."""
 
     @abstractmethod
-    def encode(self, clip: ClipKey, model: Any, stop: threading.Event | None = None) -> EncodedClip:
+    def encode(self, clip: ClipKey, model: Any, stop: Event) -> EncodedClip:
         """Return the clip encoded by the model's vision side, from memory if it is there."""
 
     @abstractmethod
-    def score(
-        self,
-        clip: ClipKey,
-        question: str,
-        answer: str,
-        model: Any,
-        compressor: Compressor,
-        *,
-        stop: threading.Event | None = None,
-    ) -> float:
-        """Return the mean log-probability per token of ``answer`` under a compressor."""
+    def score(self, question: Question, answer: str, model: Any, stop: Event) -> float:
+        """Return the mean log-probability per token of ``answer``."""
 
     @abstractmethod
-    def stream_answer(
-        self,
-        clip: ClipKey,
-        question: str,
-        model: Any,
-        compressor: Compressor,
-        sampling: Sampling,
-        *,
-        history: History = (),
-        stop: threading.Event | None = None,
-    ) -> Iterator[str | Run]:
+    def stream_answer(self, question: Question, model: Any, stop: Event) -> Iterator[str | Run]:
         """Yield the answer as it grows, then its run. Closing the iterator frees the model."""

@@ -19,11 +19,11 @@ from cachetools import LRUCache
 from gleanvid.compressors.base import Compressor
 from gleanvid.models.cost.accounts import versions
 from gleanvid.models.encoded import ClipKey, History
-from gleanvid.models.generation.sampling import Sampling
+from gleanvid.models.generation.sampling import GREEDY, Sampling
 from gleanvid.run import Cost, Run
 from gleanvid.types import Compression, ModelError, Video
 
-from .backend import Backend, EncodedClip
+from .backend import Backend, EncodedClip, Question
 from .models import Models
 from .queue import Line, Pages, Work
 from .reading import DECODERS, Readers
@@ -116,8 +116,8 @@ class Engine:
             if key in self._clips:
                 return self._clips[key]
         with self.readers.place(work):
-            limits: Any = {"timeout_s": self.line.deadline_s, "stop": work.stop}
-            video = self.backend.read_video(path, num_frames, **limits)
+            limit_s = self.line.deadline_s
+            video = self.backend.read_video(path, num_frames, limit_s, work.stop)
         with self._lock:
             self._clips[key] = video
         return video
@@ -162,17 +162,15 @@ class Engine:
         history: History = (),
     ) -> Iterator[str | Run]:
         """The growing text of an answer, then its run; ends early once ``work`` is ended."""
-        adapter = self.model(clip.model)
-        return self.backend.stream_answer(
-            clip, question, adapter, compressor, sampling, history=history, stop=work.stop
-        )
+        asked = Question(clip, question, compressor, sampling, history)
+        return self.backend.stream_answer(asked, self.model(clip.model), work.stop)
 
     def score(
         self, clip: ClipKey, question: str, answer: str, compressor: Compressor, work: Work
     ) -> float:
         """Mean log-probability per token of a given answer. Raises ``StoppedError``."""
-        adapter = self.model(clip.model)
-        return self.backend.score(clip, question, answer, adapter, compressor, stop=work.stop)
+        asked = Question(clip, question, compressor, GREEDY)
+        return self.backend.score(asked, answer, self.model(clip.model), work.stop)
 
 
 def decides_early(compressor: Compressor) -> bool:

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from threading import Event
 from typing import TYPE_CHECKING, Any
 
 from gleanvid.errors import ModelError
 from gleanvid.models.loading.precision import parted, precision_of
 from gleanvid.serving.vllm import SCHEME
 
-from .backend import Backend, EncodedClip
+from .backend import Backend, EncodedClip, Question
 
 if TYPE_CHECKING:
-    import threading
     from collections.abc import Iterator
 
-    from gleanvid.compressors.base import Compressor
-    from gleanvid.models.encoded import ClipKey, History
-    from gleanvid.models.generation.sampling import Sampling
+    from gleanvid.models.encoded import ClipKey
     from gleanvid.run import Run
     from gleanvid.types import Video
 
@@ -97,9 +95,7 @@ class LocalBackend(Backend):
             model.name = name
         return model
 
-    def read_video(
-        self, path: str, num_frames: int, *, timeout_s: float, stop: threading.Event | None
-    ) -> Video:
+    def read_video(self, path: str, num_frames: int, timeout_s: float, stop: Event) -> Video:
         from gleanvid.pipeline import MAX_SIDE, read_video
 
         return read_video(path, num_frames, max_side=MAX_SIDE, timeout_s=timeout_s, stop=stop)
@@ -109,38 +105,20 @@ class LocalBackend(Backend):
 
         return remembered(clip, model)
 
-    def encode(self, clip: ClipKey, model: Any, stop: threading.Event | None = None) -> EncodedClip:
+    def encode(self, clip: ClipKey, model: Any, stop: Event) -> EncodedClip:
         from gleanvid.pipeline import encode
 
         return encode(clip, model, stop)[0]
 
-    def score(
-        self,
-        clip: ClipKey,
-        question: str,
-        answer: str,
-        model: Any,
-        compressor: Compressor,
-        *,
-        stop: threading.Event | None = None,
-    ) -> float:
+    def score(self, question: Question, answer: str, model: Any, stop: Event) -> float:
         from gleanvid.pipeline import score
 
-        return score(clip, question, [answer], model, compressor, stop=stop)[0]
+        clip, text, compressor = question.clip, question.text, question.compressor
+        return score(clip, text, [answer], model, compressor, stop=stop)[0]
 
-    def stream_answer(
-        self,
-        clip: ClipKey,
-        question: str,
-        model: Any,
-        compressor: Compressor,
-        sampling: Sampling,
-        *,
-        history: History = (),
-        stop: threading.Event | None = None,
-    ) -> Iterator[str | Run]:
+    def stream_answer(self, question: Question, model: Any, stop: Event) -> Iterator[str | Run]:
         from gleanvid.pipeline import stream_answer
 
-        return stream_answer(
-            clip, question, model, compressor, sampling, history=history, stop=stop
-        )
+        clip, text, compressor = question.clip, question.text, question.compressor
+        options: Any = {"history": question.history, "stop": stop}
+        return stream_answer(clip, text, model, compressor, question.sampling, **options)

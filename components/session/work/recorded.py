@@ -8,21 +8,19 @@ question or setting, ``ModelError`` says that the model is not here.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from threading import Event
 from typing import Any
 
-from gleanvid.compressors.base import Compressor
 from gleanvid.errors import ModelError
-from gleanvid.models.encoded import ClipKey, History
-from gleanvid.models.generation.sampling import Sampling
+from gleanvid.models.encoded import ClipKey
 from gleanvid.run import Run
 from gleanvid.types import Video
 
-from .backend import Backend, EncodedClip
+from .backend import Backend, EncodedClip, Question
 
 PREFIX = "recording:"  # begins the name of every recording as a model
 OPENED = 2  # recordings kept open
@@ -107,65 +105,43 @@ class RecordedBackend(Backend):
             return self.shelf.model(name.removeprefix(PREFIX))
         return self.inner.load_model(name)
 
-    def read_video(
-        self, path: str, num_frames: int, *, timeout_s: float, stop: threading.Event | None
-    ) -> Video:
+    def read_video(self, path: str, num_frames: int, timeout_s: float, stop: Event) -> Video:
         """A recording has its frames, whatever ``num_frames`` is."""
         from gleanvid.evaluation.recording.layout import is_recording
 
         if is_recording(path):
             return self.shelf.open(path).video
-        return self.inner.read_video(path, num_frames, timeout_s=timeout_s, stop=stop)
+        return self.inner.read_video(path, num_frames, timeout_s, stop)
 
     def remembered(self, clip: ClipKey, model: Any) -> EncodedClip | None:
         return self.inner.remembered(clip, model)
 
-    def encode(self, clip: ClipKey, model: Any, stop: threading.Event | None = None) -> EncodedClip:
+    def encode(self, clip: ClipKey, model: Any, stop: Event) -> EncodedClip:
         return self.inner.encode(clip, model, stop)
 
-    def score(
-        self,
-        clip: ClipKey,
-        question: str,
-        answer: str,
-        model: Any,
-        compressor: Compressor,
-        *,
-        stop: threading.Event | None = None,
-    ) -> float:
-        """Raises ``ModelError`` for an answer that was not recorded under ``compressor``."""
-        if not clip.model.startswith(PREFIX):
-            return self.inner.score(clip, question, answer, model, compressor, stop=stop)
-        run, recording = self._answered(clip, question, compressor), self._recording(clip)
+    def score(self, question: Question, answer: str, model: Any, stop: Event) -> float:
+        """Raises ``ModelError`` for an answer that was not recorded."""
+        if not question.clip.model.startswith(PREFIX):
+            return self.inner.score(question, answer, model, stop)
+        run, recording = self._answered(question), self._recording(question.clip)
         if answer != run.answer:
             raise ModelError("This answer was not scored when the clip was recorded.")
         return recording.log_probability[recording.runs.index(run)]
 
-    def stream_answer(
-        self,
-        clip: ClipKey,
-        question: str,
-        model: Any,
-        compressor: Compressor,
-        sampling: Sampling,
-        *,
-        history: History = (),
-        stop: threading.Event | None = None,
-    ) -> Iterator[str | Run]:
+    def stream_answer(self, question: Question, model: Any, stop: Event) -> Iterator[str | Run]:
         """Raises ``ModelError`` for what was not asked when the clip was recorded."""
-        if not clip.model.startswith(PREFIX):
-            yield from self.inner.stream_answer(
-                clip, question, model, compressor, sampling, history=history, stop=stop
-            )
+        if not question.clip.model.startswith(PREFIX):
+            yield from self.inner.stream_answer(question, model, stop)
             return
-        run = self._answered(clip, question, compressor)
+        run = self._answered(question)
         yield run.answer
         yield run
 
-    def _answered(self, clip: ClipKey, question: str, compressor: Compressor) -> Run:
+    def _answered(self, question: Question) -> Run:
         from gleanvid.evaluation.recording.model import NOTHING_NEW
 
-        run = self._recording(clip).answered(question, compressor.settings())
+        settings = question.compressor.settings()
+        run = self._recording(question.clip).answered(question.text, settings)
         if run is None:
             raise ModelError(NOTHING_NEW)
         return run

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import sys
 from inspect import isgeneratorfunction
+from threading import Event
 from types import SimpleNamespace
 
 import pytest
@@ -14,9 +15,8 @@ from components.session.actions.ask import Habits, ask
 from components.session.actions.preview import preview
 from components.session.request import Request, Sides
 from components.session.work.engine import Engine
-from gleanvid import GleanVID
 from gleanvid.models.encoded import ClipKey
-from tests.components.fake import FakeBackend, write_clip
+from tests.components.fake import FakeBackend, moving_square, write_clip
 
 
 def copied(value):
@@ -93,12 +93,9 @@ def test_stop_is_noticed_between_two_words_and_the_worker_let_go(spaces, request
     assert library.closed.is_set() and len(engine.line) == 0
 
 
-def test_scores_of_an_answer_come_from_there_too(spaces, request_):
-    library = zero.on_zero_gpu(FakeBackend())
-    video, model = (
-        library.read_video(request_.path, 8, timeout_s=9, stop=None),
-        library.load_model("builtin"),
-    )
-    clip = ClipKey(video, model.name)
-    assert library.score(clip, "Q?", "a", model, GleanVID(0.5)) == -1.0
+def test_scores_of_an_answer_come_from_there_too(spaces):
+    backend = zero.on_zero_gpu(FakeBackend())
+    model = backend.load_model("builtin")
+    question = Question(ClipKey(moving_square(), model.name), "Q?", GleanVID(0.5), GREEDY)
+    assert backend.score(question, "a", model, Event()) == -1.0
     assert spaces.calls == ["_remote_score"]

@@ -82,10 +82,10 @@ def test_all_tokens_are_asked_too_and_only_once_for_a_question(clip):
 
 def test_the_answer_of_b_stays_where_that_of_a_fails(clip):
     class HalfBroken(FakeBackend):
-        def stream_answer(self, clip, question, adapter, compressor, *given, **named):
-            if compressor.name == "full":
+        def stream_answer(self, question, model, stop):
+            if question.compressor.name == "full":
                 raise ModelError("no room for all tokens")
-            return super().stream_answer(clip, question, adapter, compressor, *given, **named)
+            return super().stream_answer(question, model, stop)
 
     last = answer(Engine(HalfBroken(words=2)), asked(clip), habits=Habits(both=True))[-1]
     assert last.done and "no room" in last.notice["text"]

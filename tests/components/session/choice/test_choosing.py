@@ -268,7 +268,7 @@ def test_a_choice_under_way_is_everybodys(choice, hub):
 
 
 def test_cancelling_while_it_is_tried_keeps_the_model_before(choice, engine, monkeypatch):
-    def until_stopped(*_, stop, **__):
+    def until_stopped(question, model, stop):
         yield "wo"
         stop.wait(10)  # an answer that is ended in the middle just ends
 
