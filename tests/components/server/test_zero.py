@@ -14,8 +14,11 @@ from components.server import zero
 from components.session.actions.ask import Habits, ask
 from components.session.actions.preview import preview
 from components.session.request import Request, Sides
+from components.session.work.backend import Question
 from components.session.work.engine import Engine
+from gleanvid import GleanVID
 from gleanvid.models.encoded import ClipKey
+from gleanvid.models.generation.sampling import GREEDY
 from tests.components.fake import FakeBackend, moving_square, write_clip
 
 
