@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 
 from components.viewer.component import MaskViewer
-from components.viewer.evidence import evidence
+from components.viewer.features import clip_features
 from components.viewer.payload import pack, publish
 from gleanvid import COMPRESSORS, Video, metrics
 from gleanvid.run import Run
@@ -63,7 +63,7 @@ def test_every_run_has_its_own_masks_and_budgets():
     assert (size["frames"], size["tokens"]) == (len(packed.sheet), len(packed.data))
     place, width = (packed.value["sketch"][key] for key in ("place", "width"))
     sketch = np.frombuffer(packed.data, np.int8, len(tokens) * width, place)
-    assert (sketch.reshape(-1, width) == evidence(tokens).sketch).all()
+    assert (sketch.reshape(-1, width) == clip_features(tokens).sketch).all()
 
 
 def test_novelty_is_the_method_s_own_where_it_has_one_and_the_clip_s_beside_it():
