@@ -12,8 +12,9 @@ from typing import Any, NotRequired, TypedDict
 import psutil
 import torch
 
+from gleanvid.cost import Cost
 from gleanvid.metrics import same_answer
-from gleanvid.run import Cost, Run
+from gleanvid.run import Run
 from gleanvid.serving.vllm import SCHEME
 from gleanvid.types import ModelError, Video, VideoError
 
@@ -44,12 +45,12 @@ UNEXPECTED = "Something went wrong while working on this clip. The server's log 
 class Message(TypedDict):
     """A line for the person: ``kind`` is quiet (progress) or problem.
 
-    ``turn``: version of the settings that it is about. An outdated message is not shown.
+    ``version``: version of the settings that it is about. An outdated message is not shown.
     """
 
     text: str
     kind: str
-    turn: NotRequired[int]
+    version: NotRequired[int]
 
 
 class Exchange(TypedDict):

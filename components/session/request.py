@@ -105,7 +105,7 @@ class Sides:
         pinned: settings of A's compressor; empty for all tokens.
         question: text in the question box. Answers to another question are stale.
         sampling: sampling settings of the page. Answers sampled otherwise are stale.
-        turn: version of the page's settings. Results of an earlier version are not shown.
+        version: version of the page's settings. Results of an earlier version are not shown.
         model: name of the page's model, empty if unknown. Answers of another are marked.
     """
 
@@ -113,7 +113,7 @@ class Sides:
     pinned: Mapping[str, Any] | None = None
     question: str = ""
     sampling: Mapping[str, Any] = field(default_factory=dict)
-    turn: int = 0
+    version: int = 0
     model: str = ""
 
     @property
@@ -134,7 +134,7 @@ class Sides:
         return bool(question) and run.question.strip() == question and all(same)
 
 
-def own_settings(value: Any) -> dict[str, Any]:
+def sent_settings(value: Any) -> dict[str, Any]:
     """Return settings of methods by key, as a page sends them. Methods check the values later.
 
     Raises ``TypeError`` for anything but a dictionary of plain values.

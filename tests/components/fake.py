@@ -12,8 +12,9 @@ import numpy as np
 import torch
 
 from components.session.work.backend import Backend
+from gleanvid.cost import Cost
 from gleanvid.models.encoded import ClipKey
-from gleanvid.run import Cost, Run
+from gleanvid.run import Run
 from gleanvid.types import ModelError, StoppedError, Video, VideoError, VideoTokens
 
 ROWS, COLUMNS, PAIR = 8, 14, 2  # two frames make one temporal unit

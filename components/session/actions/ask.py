@@ -69,8 +69,8 @@ def ask_live(
     """
     if engine.pages.busy(session) or habits.remember or request.missing(sides.question):
         return
-    work = engine.pages.begin_preview(session, sides.turn, live=True)
-    if work.stop.is_set():
+    work = engine.pages.begin_preview(session, sides.version, live=True)
+    if work is None:
         return
     asking = _Asking(engine, request, sides, habits, work, is_live=True)
     try:

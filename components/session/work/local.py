@@ -8,7 +8,7 @@ from threading import Event
 from typing import TYPE_CHECKING, Any
 
 from gleanvid.errors import ModelError
-from gleanvid.models.loading.precision import parted, precision_of
+from gleanvid.models.loading.precision import PRECISIONS, split_precision
 from gleanvid.serving.vllm import SCHEME
 
 from .backend import Backend, EncodedClip, Question
@@ -27,7 +27,7 @@ def is_here(name: str) -> bool:
     """Whether all files of a model are on this machine, so that nothing is downloaded."""
     from gleanvid.models.loading.hub import cached
 
-    plain = parted(name)[0]
+    plain, _ = split_precision(name)
     if plain == BUILT_IN or name.startswith(SCHEME) or Path(plain).expanduser().is_dir():
         return True
     return cached(plain) is not None
@@ -43,19 +43,6 @@ def served(name: str) -> dict[str, Any] | None:
         return settings_served(name)
     except (ModelError, ValueError, TypeError, KeyError):  # loading will say it
         return None
-
-
-def has_room(name: str, device: str | None = None) -> bool:
-    """Whether a model is on this machine and fits next to what is in memory."""
-    from gleanvid.models.loading.outlook import outlook
-
-    plain, precision = parted(name)[0], precision_of(name)
-    if not is_here(plain):
-        return False
-    try:
-        return outlook(plain, precision, device=device).fit.ok is True
-    except ModelError:  # loading will say it
-        return False
 
 
 class LocalBackend(Backend):
@@ -86,8 +73,8 @@ class LocalBackend(Backend):
             from gleanvid.serving.vllm.remote import load_served
 
             return load_served(name, **self._models.get(name, {}))
-        plain, precision = parted(name)
-        options = dict(self._models.get(name, {**self._others, **precision}))
+        plain, precision = split_precision(name)
+        options = dict(self._models.get(name, {**self._others, **PRECISIONS[precision]}))
         if cached(plain) is not None:
             options["local_files_only"] = True
         model = pipeline.load_model(plain, **options)

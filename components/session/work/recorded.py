@@ -52,8 +52,8 @@ class Shelf:
 
     def entries(self) -> list[Entry]:
         """List the recordings by name, without damaged ones."""
-        from gleanvid.evaluation.recording.layout import is_recording
-        from gleanvid.evaluation.recording.reading import read_facts
+        from gleanvid.evaluation.recording.file_format import is_recording
+        from gleanvid.evaluation.recording.recording import read_facts
 
         found = []
         for path in sorted(self.folder.iterdir()):
@@ -76,7 +76,7 @@ class Shelf:
 
     def model(self, name: str) -> Any:
         """Return the stand-in for the model of the recording called ``name``."""
-        from gleanvid.evaluation.recording.model import RecordedModel
+        from gleanvid.evaluation.recording.recorded_model import RecordedModel
 
         model = RecordedModel(dict(self.open(str(self.folder / name)).facts))
         model.name = PREFIX + name
@@ -84,7 +84,7 @@ class Shelf:
 
     def _open(self, path: str) -> Any:
         """Raises ``ModelError`` for a file outside the folder or that is no recording."""
-        from gleanvid.evaluation.recording.reading import open_recording
+        from gleanvid.evaluation.recording.recording import open_recording
 
         if not self.holds(path):
             raise ModelError("Recordings come from the folder of whoever runs this page.")
@@ -107,7 +107,7 @@ class RecordedBackend(Backend):
 
     def read_video(self, path: str, num_frames: int, timeout_s: float, stop: Event) -> Video:
         """A recording has its frames, whatever ``num_frames`` is."""
-        from gleanvid.evaluation.recording.layout import is_recording
+        from gleanvid.evaluation.recording.file_format import is_recording
 
         if is_recording(path):
             return self.shelf.open(path).video
@@ -138,7 +138,7 @@ class RecordedBackend(Backend):
         yield run
 
     def _answered(self, question: Question) -> Run:
-        from gleanvid.evaluation.recording.model import NOTHING_NEW
+        from gleanvid.evaluation.recording.recorded_model import NOTHING_NEW
 
         settings = question.compressor.settings()
         run = self._recording(question.clip).answered(question.text, settings)
@@ -151,7 +151,7 @@ class RecordedBackend(Backend):
 
 
 def _entry(path: Path, facts: dict[str, Any]) -> Entry:
-    from gleanvid.evaluation.recording.layout import SUFFIX
+    from gleanvid.evaluation.recording.file_format import SUFFIX
 
     questions = dict.fromkeys(str(run["question"]) for run in facts["runs"])
     licence = ", ".join(f"{part}: {said}" for part, said in facts["licence"].items() if said)

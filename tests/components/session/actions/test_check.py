@@ -14,9 +14,10 @@ from components.session.actions import check as checking
 from components.session.request import NO_CLIP, Request
 from components.session.work.engine import Engine
 from components.session.work.local import BUILT_IN, LocalBackend
-from gleanvid.evaluation.bench.machine import describe_machine
+from gleanvid import GleanVID
 from gleanvid.evaluation.check import check
 from gleanvid.evaluation.check.report import Finding, Report
+from gleanvid.evaluation.provenance import describe_machine
 from gleanvid.types import StoppedError
 from tests.components import fake
 
@@ -44,7 +45,7 @@ def engine():
 def checked(engine, clip, quick=True, heard=lambda update: None, model=BUILT_IN):
     assert engine.pages.start("me")
     updates = []
-    for update in checking.check(engine, Request(clip, 8, model), "me", quick):
+    for update in checking.check(engine, Request(clip, 8, model, GleanVID), "me", quick):
         heard(update)
         updates.append(update)
     assert len(engine.line) == 0 and not engine.pages.busy("me")
@@ -103,7 +104,7 @@ def test_a_check_that_a_page_gives_up_frees_the_model(engine, clip, monkeypatch)
         check, "check", lambda *args, on_progress, **more: [on_progress("on") for _ in range(10**6)]
     )
     engine.pages.start("me")
-    updates = checking.check(engine, Request(clip, 8, BUILT_IN), "me", True)
+    updates = checking.check(engine, Request(clip, 8, BUILT_IN, GleanVID), "me", True)
     next(text for text in (update.notice["text"] for update in updates) if "Checking" in text)
     updates.close()
     assert len(engine.line) == 0 and not engine.pages.busy("me")
@@ -111,5 +112,5 @@ def test_a_check_that_a_page_gives_up_frees_the_model(engine, clip, monkeypatch)
 
 def test_what_cannot_be_checked_is_said(engine, clip):
     assert checked(engine, None)[-1].notice == {"text": NO_CLIP, "kind": "problem"}
-    elsewhere = checked(Engine(fake.FakeBackend()), clip, model="builtin")
+    elsewhere = checked(Engine(fake.LocalBackend()), clip, model="builtin")
     assert elsewhere[-1].notice == {"text": checking.ELSEWHERE, "kind": "problem"}

@@ -173,7 +173,7 @@ def test_new_settings_do_not_wait_for_a_long_answer_of_another_page(engine, clip
 
 def test_outdated_previews_and_live_answers_show_nothing(engine, clip):
     request = request_of(clip)
-    late, now, newer = (replace(MOVES, turn=turn) for turn in (4, 5, 6))
+    late, now, newer = (replace(MOVES, version=version) for version in (4, 5, 6))
     assert list(preview(engine, request, now, "me"))[-1].viewer
     assert list(ask_live(engine, "me", request, late)) == []
     assert any(update.answers for update in ask_live(engine, "me", request, now))
@@ -186,7 +186,7 @@ def test_outdated_previews_and_live_answers_show_nothing(engine, clip):
 
 def test_live_answer_does_not_end_a_running_preview(engine, clip):
     running = encoding(engine, clip)
-    assert list(ask_live(engine, "me", request_of(clip), replace(MOVES, turn=9))) == []
+    assert list(ask_live(engine, "me", request_of(clip), replace(MOVES, version=9))) == []
     assert [update.viewer for update in running if update.viewer]
 
 
