@@ -13,7 +13,6 @@ from components.viewer.features import clip_features
 from components.viewer.payload import pack, publish
 from gleanvid import COMPRESSORS, Video, metrics
 from gleanvid.run import Run
-from gleanvid.video import read_video
 from tests.components.fake import COLUMNS, ROWS, FakeBackend, a_run, moving_square
 
 
@@ -124,29 +123,6 @@ def test_frames_stand_where_the_script_looks_for_them():
         top = index // tiles["columns"] * tiles["height"]
         tile = sheet.crop((left, top, left + tiles["width"], top + tiles["height"]))
         assert np.abs(np.asarray(tile, float) - frame).mean() < 12
-
-
-@pytest.mark.parametrize(("codec", "ending"), [("mpeg4", "avi"), ("ffv1", "mkv")])
-def test_clips_that_browsers_cannot_play_are_shown_all_the_same(tmp_path, codec, ending):
-    av = pytest.importorskip("av", reason="needs PyAV")
-    path, frames = tmp_path / f"clip.{ending}", moving_square(8).frames
-    with av.open(str(path), "w") as container:
-        stream = container.add_stream(codec, rate=4)
-        stream.width, stream.height, stream.pix_fmt = 126, 72, "yuv420p"
-        stream.bit_rate = 2_000_000
-        for frame in frames:
-            picture = av.VideoFrame.from_ndarray(frame, format="rgb24")
-            container.mux(stream.encode(picture))
-        container.mux(stream.encode())
-    video = read_video(path, 8)
-    packed = pack([a_run(video, run_of().compression, COMPRESSORS["gleanvid"]())])
-    sheet = np.asarray(Image.open(io.BytesIO(packed.sheet)), float)
-    tiles = packed.value["tiles"]
-    for index in (0, 7):
-        left = index % tiles["columns"] * tiles["width"]
-        top = index // tiles["columns"] * tiles["height"]
-        tile = sheet[top : top + tiles["height"], left : left + tiles["width"]]
-        assert np.abs(tile - frames[index]).mean() < 14
 
 
 def test_sheets_of_large_videos_stay_within_what_phones_can_show():

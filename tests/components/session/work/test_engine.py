@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 
-import pytest
-
 from components.session.work.engine import CLIPS_REMEMBERED, Engine
 from tests.components.fake import FakeBackend, write_clip
 
@@ -30,13 +28,3 @@ def test_few_clips_are_remembered(tmp_path):
     reads = library.reads
     engine.clip(str(path), 2)
     assert library.reads == reads + 1
-
-
-def test_a_second_model_takes_the_place_of_the_first():
-    library = FakeBackend()
-    engine = Engine(library)
-    first = engine.model("builtin")
-    assert engine.model("builtin") is first and library.loads == 1
-    with pytest.raises(RuntimeError):
-        engine.model("other")
-    assert engine.model("builtin") is not first
