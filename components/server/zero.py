@@ -27,7 +27,7 @@ from ..session.work.backend import Backend, EncodedClip, Question
 
 SECONDS = 90
 _KEPT_CLIPS = 4
-_KEPT_MODELS = 2  # the one that answers, and one that is being tried
+_KEPT_MODELS = 8  # those that a Space offers: it loads all of them at its start
 
 
 def on_zero_gpu(backend: Backend, seconds: int = SECONDS) -> Backend:

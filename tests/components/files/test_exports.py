@@ -20,7 +20,8 @@ from components.session.actions import first
 from components.session.actions.figures import measured
 from components.session.examples import examples
 from components.session.work.engine import Engine
-from gleanvid import GleanVID, Uniform, pipeline
+from components.session.work.local import LocalBackend
+from gleanvid import GleanVID, Uniform
 from gleanvid.plots import overlay
 from tests.components.fake import FakeBackend, a_run, moving_square
 
@@ -28,7 +29,7 @@ from tests.components.fake import FakeBackend, a_run, moving_square
 @pytest.fixture(scope="module")
 def first_screen():
     """An engine as the page begins with it, and the ids of its runs."""
-    engine, ids = Engine(pipeline), first.load().runs
+    engine, ids = Engine(LocalBackend({})), first.load().runs
     first.offer(engine, examples()[0], ids)
     return engine, ids
 

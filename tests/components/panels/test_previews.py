@@ -60,6 +60,6 @@ def test_a_preview_during_other_work_enables_no_second_stop(busy, monkeypatch):
         problem="problem",
         changes=lambda *given: Previews.changes(page, *given),
     )
-    request = SimpleNamespace(compressor=lambda: None)
+    request = SimpleNamespace(make_compressor=lambda: None)
     changed = [change.get("stop") for change in Previews.updates(page, "me", request, Sides())]
     assert changed == ([None, None] if busy else [ON, OFF])

@@ -112,5 +112,5 @@ def test_a_check_that_a_page_gives_up_frees_the_model(engine, clip, monkeypatch)
 
 def test_what_cannot_be_checked_is_said(engine, clip):
     assert checked(engine, None)[-1].notice == {"text": NO_CLIP, "kind": "problem"}
-    elsewhere = checked(Engine(fake.LocalBackend()), clip, model="builtin")
+    elsewhere = checked(Engine(fake.FakeBackend()), clip, model="builtin")
     assert elsewhere[-1].notice == {"text": checking.ELSEWHERE, "kind": "problem"}

@@ -63,7 +63,7 @@ def test_a_live_run_shows_the_same_tokens_and_words(threads):
     try:
         torch.set_num_threads(threads)
         compressor = from_settings(stored.compressor)
-        model = api.load_model("builtin")
+        model = gleanvid.load_model("builtin")
         run = api.ask(example.path, example.question, model, compressor)
     finally:
         torch.set_num_threads(before)
@@ -92,7 +92,7 @@ def test_what_is_offered_as_a_failure_is_one_and_the_rest_is_answered_rightly():
         asked = (example.question, *example.offered, example.fails)
         questions = [question for question in asked if question]
         methods = ("full", gleanvid.GleanVID(first.RATIO))
-        runs = [gleanvid.ask(video, questions, model, method) for method in methods]
+        runs = [gleanvid.ask_many(video, questions, model, method) for method in methods]
         for question, *pair in zip(questions, *runs, strict=True):
             truth = example.expected(question)
             right = [same_answer(run.answer, truth) for run in pair]
