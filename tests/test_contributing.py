@@ -54,6 +54,9 @@ def test_the_family_does_as_the_one_that_it_resembles(tmp_path):
         made.encode(video, max_pixels=99)
 
 
-@pytest.mark.parametrize("path", re.findall(r"`((?:gleanvid|tests|components|docs)/[\w/.]+)`", TEXT))
+PLACES = r"`((?:gleanvid|tests|components|docs)/[\w/.]+)`"
+
+
+@pytest.mark.parametrize("path", re.findall(PLACES, TEXT))
 def test_files_that_are_named_exist(path):
     assert (ROOT / path).exists()
