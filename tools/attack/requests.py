@@ -183,7 +183,7 @@ def clips() -> Iterator[Attempt]:
             path = target.upload("run.zip", packed(text))
             return target.page("gv-open", "upload", {"gv-open": file(path)})
 
-        yield reply("saved runs", name, opened, has="saved run")
+        yield reply("saved runs", name, opened, "opened as", has="saved")
 
 
 def packed(text: bytes, arrays: bytes = b"") -> bytes:
