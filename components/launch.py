@@ -6,13 +6,13 @@ import argparse
 import os
 import sys
 import threading
-from collections.abc import Sequence
-from functools import partial
+from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gleanvid.cli import options as shared
+from gleanvid.errors import ModelError
 from gleanvid.later import import_later
 
 from .server.visitors import networks
@@ -55,7 +55,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         action="extend",
         default=[],
         metavar="ID",
-        help="further models to load on the page; on a public server there are no others",
+        help="further models to choose from; a public server loads them all at its start",
     )
     add(
         "--recordings", type=Path, metavar="FOLDER", help="what `gleanvid record` wrote, to look at"
@@ -71,9 +71,6 @@ def check(options: argparse.Namespace) -> None:
         raise ValueError(f"--recordings={options.recordings} is not a folder")
     if options.port is not None and not 0 <= options.port <= 65535:
         raise ValueError(f"--port={options.port} must be 0 to 65535")
-    for name in options.allow_host:
-        if name != "*" and "*" in name.removeprefix("*."):
-            raise ValueError(f"--allow-host={name}: a * stands for all below: *.example.org")
     if options.decoders < 1:
         raise ValueError(f"--decoders={options.decoders} must be at least 1")
     try:
@@ -105,27 +102,47 @@ def names(options: argparse.Namespace) -> list[str]:
     return list(dict.fromkeys([options.model, *options.offer, loading.BUILT_IN]))
 
 
-def at_once(options: argparse.Namespace) -> list[str]:
-    """Those of :func:`names` that may be asked at once.
+def available(options: argparse.Namespace) -> list[str]:
+    """Those of :func:`names` that can be asked once the page is served.
 
-    What has to be downloaded is chosen first: a question would fetch it within its turn at the
-    model, without progress, and without a look at memory, disk and digests.
+    A public server has loaded all of them. On a private one, a model that has to be downloaded is
+    loaded on the page first: a question would download it without progress, while it holds the
+    model queue.
     """
+    from .server import serving
+
+    if serving.is_public(options):
+        return names(options)
     return [name for name in names(options) if loading.is_here(name)]
 
 
-def print_stages(choosing: Choosing) -> None:
-    """Print a line for each stage of the model that is downloaded at the start."""
-    stage = ""
+def report_choice(choosing: Choosing) -> None:
+    """Print a line for each stage of the model that the server was started with."""
+    show = stage_printer()
     for now in choosing.progress():
-        if now.stage != stage:
-            print(f"* {now.text}", flush=True)
-        stage = now.stage
+        show(now.stage, now.text)
+
+
+def stage_printer() -> Callable[..., None]:
+    """Make a function that prints stages of loading a model, without the steps within a stage."""
+    printed = ""
+
+    def show(_: str, text: str, *__: float) -> None:
+        nonlocal printed
+        sentence = text.partition(":")[0]  # "Downloading NAME: 3 of 5 MB"
+        if sentence != printed:
+            print(f"* {text}", flush=True)
+        printed = sentence
+
+    return show
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Serve the page until the program is ended."""
-    serve(parse(arguments))
+    try:
+        serve(parse(arguments))
+    except ModelError as error:
+        sys.exit(str(error))
 
 
 def serve(options: argparse.Namespace) -> None:
@@ -135,26 +152,26 @@ def serve(options: argparse.Namespace) -> None:
     print(STARTING, flush=True)
     os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")  # Gradio reads it on import only
     import_later("torch")  # loaded with the model, behind the page
-    from .server import uploads
+    from .server import serving, uploads
 
     uploads.exit_on_sigterm()
     with uploads.own_folder() as folder:
         os.environ.setdefault("GRADIO_TEMP_DIR", folder)
         engine = make_engine(options)
-        choosing = make_choosing(engine, options)
+        choosing = None if serving.is_public(options) else make_choosing(engine, options)
         page = make_page(engine, choosing, options)
         run(page, options)
-        engine.warm_up(at_once(options)[0])  # not earlier: it would slow the page down
-        if choosing.first:
+        engine.warm_up(available(options)[0])  # not earlier: it would slow the page down
+        if choosing and choosing.first:
             choosing.start()
-            threading.Thread(target=print_stages, args=[choosing], daemon=True).start()
+            threading.Thread(target=report_choice, args=[choosing], daemon=True).start()
         page.block_thread()
 
 
 def make_engine(options: argparse.Namespace) -> Engine:
-    """Return the engine with all backends that the options name; no model is loaded yet."""
+    """Return the engine. On a public server, all models that its visitors may ask are loaded."""
     from .server import serving, zero
-    from .session.choice.choosing import PAUSE_S
+    from .session.choice.loader import load_all
     from .session.work.engine import Engine
     from .session.work.queue import Line
     from .session.work.recorded import WithRecordings
@@ -162,15 +179,16 @@ def make_engine(options: argparse.Namespace) -> Engine:
     limits, shelf = serving.limits(options), find_recordings(options)
     others = {"device": options.device, "device_map": options.device_map}
     library = zero.on_zero_gpu(loading.Library(how_to_load(options), others))
-    keeping: dict[str, Any] = {}
-    if serving.is_public(options):
-        keeping = {"room": partial(loading.has_room, device=options.device), "stay_s": PAUSE_S}
-    return Engine(
+    is_public, offered = serving.is_public(options), available(options)
+    engine = Engine(
         WithRecordings(library, shelf) if shelf else library,
         line=Line(limits.deadline_s, limits.places),
         decoders=options.decoders,
-        **keeping,
+        most_models=len(offered) if is_public else 1,
     )
+    if is_public:
+        load_all(engine, offered, options.device, stage_printer())
+    return engine
 
 
 def find_recordings(options: argparse.Namespace) -> Shelf | None:
@@ -181,16 +199,14 @@ def find_recordings(options: argparse.Namespace) -> Shelf | None:
 
 
 def make_choosing(engine: Engine, options: argparse.Namespace) -> Choosing:
-    """Return what brings further models, the first one if it has to be downloaded."""
-    from .server import serving
+    """Return what loads further models, the first one if it has to be downloaded."""
     from .session.choice.choosing import Choosing
 
     first = "" if loading.is_here(options.model) else options.model
-    strict = serving.is_public(options)
-    return Choosing(engine, names(options), strict, options.device, first)
+    return Choosing(engine, names(options), options.device, first)
 
 
-def make_page(engine: Engine, choosing: Choosing, options: argparse.Namespace) -> Blocks:
+def make_page(engine: Engine, choosing: Choosing | None, options: argparse.Namespace) -> Blocks:
     """Build the page with its endpoints."""
     from .panels.page import BUILT_IN_MODEL, build_app
     from .server import serving
@@ -198,15 +214,14 @@ def make_page(engine: Engine, choosing: Choosing, options: argparse.Namespace) -
     from .session.display import menu_name
 
     label, built_in = BUILT_IN_MODEL
-    models = [(label if name == built_in else menu_name(name), name) for name in at_once(options)]
-    offered = options.offer or choosing.first or not choosing.strict
+    models = [(label if name == built_in else menu_name(name), name) for name in available(options)]
     shelf = find_recordings(options)
     return build_app(
         engine,
         models,
         examples.examples(),
         serving.limits(options),
-        choosing if offered else None,
+        choosing,
         shelf.entries() if shelf else [],
         loading.served(options.model),
     )

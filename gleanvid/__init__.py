@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 _HOME = {
     "COMPRESSORS": "compressors",
-    "Chain": "compressors.base",
     "Compression": "types",
     "Compressor": "compressors.base",
-    "Cost": "run",
+    "Cost": "cost",
+    "Frames": "arguments",
     "FullTokens": "compressors.full_tokens",
     "GleanVID": "compressors.gleanvid",
     "MODELS": "models",
@@ -28,6 +28,7 @@ _HOME = {
     "VideoError": "types",
     "VideoTokens": "types",
     "ask": "api",
+    "ask_many": "api",
     "compare": "api",
     "compressing": "api",
     "load_model": "models",
@@ -39,20 +40,21 @@ __all__ = sorted(_HOME)
 
 if TYPE_CHECKING:
     from gleanvid.api import ask as ask
+    from gleanvid.api import ask_many as ask_many
     from gleanvid.api import compare as compare
     from gleanvid.api import compressing as compressing
     from gleanvid.api import stream as stream
+    from gleanvid.arguments import Frames as Frames
     from gleanvid.compressors import COMPRESSORS as COMPRESSORS
-    from gleanvid.compressors.base import Chain as Chain
     from gleanvid.compressors.base import Compressor as Compressor
     from gleanvid.compressors.full_tokens import FullTokens as FullTokens
     from gleanvid.compressors.gleanvid import GleanVID as GleanVID
     from gleanvid.compressors.random import Random as Random
     from gleanvid.compressors.uniform import Uniform as Uniform
+    from gleanvid.cost import Cost as Cost
     from gleanvid.models import MODELS as MODELS
     from gleanvid.models import load_model as load_model
     from gleanvid.models.generation.sampling import Sampling as Sampling
-    from gleanvid.run import Cost as Cost
     from gleanvid.run import Run as Run
     from gleanvid.types import Compression as Compression
     from gleanvid.types import ModelError as ModelError

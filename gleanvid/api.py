@@ -1,185 +1,229 @@
-"""The functions that people call. Keywords are checked here, before a file or a model is opened."""
+"""Functions with keywords for people: arguments are checked before a file or a model is opened."""
 
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
-from typing import Any, overload
+from typing import Any
 
 from gleanvid import models
+from gleanvid.arguments import (
+    FRAMES,
+    Clip,
+    Frames,
+    as_clip,
+    as_model,
+    check_history,
+    check_questions,
+    override,
+    timed_clip,
+)
 from gleanvid.compressors import as_compressor
+from gleanvid.compressors.base import Compressor
 from gleanvid.compressors.gleanvid import GleanVID
-from gleanvid.following import followed
-from gleanvid.given import Clip, as_clip, as_history, as_questions
-from gleanvid.models import load_model
 from gleanvid.models.base import ModelAdapter
 from gleanvid.models.boundary.prefill import Prefill
 from gleanvid.models.encoded import ClipKey, History
-from gleanvid.models.generation.context import checked_max_pixels
-from gleanvid.models.generation.sampling import Sampling
-from gleanvid.pipeline import Method, answer, encode
+from gleanvid.models.generation.sampling import GREEDY, Sampling
+from gleanvid.pipeline import answer, answer_questions, answer_videos, encode, follow
 from gleanvid.run import Run
-from gleanvid.several import answer_questions, answer_videos
-from gleanvid.types import StoppedError, Video
-
-
-@overload
-def ask(video: Clip, question: str, *args: Any, **kwargs: Any) -> Run: ...
-
-
-@overload
-def ask(video: Clip, question: Sequence[str], *args: Any, **kwargs: Any) -> list[Run]: ...
-
-
-@overload
-def ask(video: Sequence[Clip], question: str, *args: Any, **kwargs: Any) -> list[Run]: ...
+from gleanvid.types import StoppedError
 
 
 def ask(
-    video: Clip | Sequence[Clip],
-    question: str | Sequence[str],
+    video: Clip,
+    question: str,
     model: str | ModelAdapter = "builtin",
-    compressor: Method | str | None = None,
-    max_new_tokens: int = 64,
+    compressor: Compressor | str | None = None,
+    max_new_tokens: int | None = None,
     *,
-    num_frames: int = 32,
-    max_pixels: int | None = None,
-    temperature: float = 0.0,
-    top_p: float = 1.0,
-    seed: int | None = None,
+    num_frames: int | None = None,
+    sampling: Sampling = GREEDY,
+    frames: Frames = FRAMES,
     history: History = (),
     on_text: Callable[[str], None] | None = None,
     stop: threading.Event | None = None,
-) -> Run | list[Run]:
-    """Answer ``question`` about ``video`` with compressed visual tokens (GleanVID at 25 %).
-
-    A list of questions gives a list of runs, each asked as if alone: the video is encoded once,
-    and read once where the compressor does not look at the question. A list of videos goes into
-    one prompt, each compressed by itself, and gives a run a video, which share the answer.
+) -> Run:
+    """Answer ``question`` about ``video`` with compressed visual tokens.
 
     Args:
-        video: a file, frames that were read before, frames uint8 [T, H, W, 3], or a picture (a
-            file, uint8 [H, W, 3], or one of Pillow), which is a video of one frame; or a list.
-        question: about the video; or a list.
+        video: a file, a :class:`Video`, frames uint8 [T, H, W, 3], or an image (a file, uint8
+            [H, W, 3], or one of Pillow), which is a video of one frame.
+        question: about the video.
         model: a loaded model, or a name for :func:`load_model`.
-        compressor: or the name of one that shall have its defaults; GleanVID if None.
-        max_new_tokens: as ``temperature``, ``top_p`` and ``seed``, a setting of :class:`Sampling`.
-        num_frames: sampled from a file; frames that were read before are all used.
-        max_pixels: bound on the pixels of all frames together as the model sees them.
-        temperature: see :class:`Sampling`.
-        top_p: see :class:`Sampling`.
-        seed: see :class:`Sampling`.
-        history: (question, answer) pairs asked about the video before.
+        compressor: a compressor or its name; None takes :class:`GleanVID` at 25 %.
+        max_new_tokens: overrides that of ``sampling``.
+        num_frames: overrides that of ``frames``.
+        sampling: how the answer is sampled.
+        frames: which frames of a file are used.
+        history: (question, answer) pairs of earlier turns about the video.
         on_text: receives every new piece of the answer.
         stop: once set, ends the answer within one layer of the model.
 
+    Returns:
+        The answer with its cost and the record of the compression.
+
     Raises:
-        TypeError: what is no clip, question, model, compressor or history.
+        TypeError: an argument of the wrong type.
         ValueError: an empty question, or a setting out of its range.
         VideoError: a file that cannot be used.
-        ModelError: a model that cannot be loaded or run, or takes one video alone.
-        StoppedError: ``stop`` was set ahead of the first token.
+        ModelError: a model that cannot be loaded or run.
+        StoppedError: ``stop`` was set before the first token.
 
     >>> run = ask("assets/clips/glimpse_1.mp4", "What moves?", max_new_tokens=8, num_frames=8)
     >>> run.cost.visual_tokens, run.cost.visual_tokens_kept
     (400, 100)
-    >>> run, other = ask(run.video, ["What moves?", "Where?"], max_new_tokens=8)
+    """
+    sampling = override(sampling, max_new_tokens=max_new_tokens)
+    frames = override(frames, num_frames=num_frames)
+    check_questions([question])
+    history = check_history(history)
+    method = as_compressor(compressor) or GleanVID()
+    adapter = as_model(model)
+    clip, decode_s = timed_clip(video, frames)
+    key = ClipKey(clip, adapter.name, frames.max_pixels)
+    run = answer(
+        key, question, adapter, method, sampling, history=history, on_text=on_text, stop=stop
+    )
+    return run.with_decode_s(decode_s)
+
+
+def ask_many(
+    video: Clip | Sequence[Clip],
+    question: str | Sequence[str],
+    model: str | ModelAdapter = "builtin",
+    compressor: Compressor | str | None = None,
+    max_new_tokens: int | None = None,
+    *,
+    num_frames: int | None = None,
+    sampling: Sampling = GREEDY,
+    frames: Frames = FRAMES,
+    history: History = (),
+    on_text: Callable[[str], None] | None = None,
+    stop: threading.Event | None = None,
+) -> list[Run]:
+    """Answer several questions about one video, or one question about several videos.
+
+    Each question is asked as if alone. The video is encoded once, and prefilled once where the
+    compressor does not read the question. Several videos go into one prompt, each compressed by
+    itself.
+
+    Args:
+        video: see :func:`ask`; or a list of videos.
+        question: about the video; or a list of questions.
+        model: a loaded model, or a name for :func:`load_model`.
+        compressor: a compressor or its name; None takes :class:`GleanVID` at 25 %.
+        max_new_tokens: overrides that of ``sampling``.
+        num_frames: of each video; overrides that of ``frames``.
+        sampling: how each answer is sampled.
+        frames: which frames of a file are used; ``max_pixels`` bounds each video.
+        history: (question, answer) pairs of earlier turns; none for a list of videos.
+        on_text: receives every new piece of the answers.
+        stop: once set, ends the work within one layer of the model.
+
+    Returns:
+        A run per question, or a run per video; the latter share one answer and its cost.
+
+    Raises:
+        ValueError: an empty list, several of both, or history with several videos.
+        ModelError: a model that takes one video only; else what :func:`ask` raises.
+
+    >>> clip = "assets/clips/glimpse_1.mp4"
+    >>> run, other = ask_many(clip, ["What moves?", "Where?"], max_new_tokens=8, num_frames=8)
     >>> run.compression.keep.equal(other.compression.keep)
     True
     """
-    sampling = Sampling(max_new_tokens, temperature, top_p, seed)
-    checked_max_pixels(max_pixels)
-    questions, history = as_questions(question), as_history(history)
-    clips = video if isinstance(video, (list, tuple)) else None
-    if clips is not None and (not isinstance(question, str) or history or not clips):
-        said = "takes one question, without history" if clips else "must not be empty"
-        raise ValueError(f"a list of videos {said}")
+    sampling = override(sampling, max_new_tokens=max_new_tokens)
+    frames = override(frames, num_frames=num_frames)
+    questions = check_questions(question)
+    history = check_history(history)
+    videos = list(video) if isinstance(video, (list, tuple)) else None
+    if videos is not None and (not isinstance(question, str) or history or not videos):
+        reason = "takes one question, without history" if videos else "must not be empty"
+        raise ValueError(f"a list of videos {reason}")
     method = as_compressor(compressor) or GleanVID()
-    adapter = _loaded(model)
-    started = time.perf_counter()
-    videos = [as_clip(each, num_frames) for each in ([video] if clips is None else clips)]
-    given: dict[str, Any] = {"on_text": on_text, "stop": stop}
-    given["decode_s"] = time.perf_counter() - started
-    if clips is not None:
-        given["max_pixels"] = max_pixels
-        return answer_videos(videos, questions[0], adapter, method, sampling, **given)
-    clip = ClipKey(videos[0], adapter.name, max_pixels)
-    given["history"] = history
-    if isinstance(question, str):
-        return answer(clip, question, adapter, method, sampling, **given)
-    return answer_questions(clip, questions, adapter, method, sampling, **given)
-
-
-def _loaded(model: Any) -> ModelAdapter:
-    """The model, or the one of this name. Raises ``TypeError`` for anything else."""
-    if isinstance(model, (str, Path)):
-        return load_model(model)
-    if not (hasattr(model, "encode") and hasattr(model, "generate")):
-        kind = type(model).__name__
-        raise TypeError(f"model must be a name or what load_model returns, not {kind}")
-    adapter: ModelAdapter = model
-    return adapter
+    adapter = as_model(model)
+    timed = [timed_clip(each, frames) for each in videos or [video]]
+    clips, decode_s = [clip for clip, _ in timed], sum(seconds for _, seconds in timed)
+    if videos is not None:
+        runs = answer_videos(
+            clips,
+            questions[0],
+            adapter,
+            method,
+            sampling,
+            max_pixels=frames.max_pixels,
+            on_text=on_text,
+            stop=stop,
+        )
+        return [run.with_decode_s(decode_s) for run in runs]
+    key = ClipKey(clips[0], adapter.name, frames.max_pixels)
+    first, *others = answer_questions(
+        key, questions, adapter, method, sampling, history=history, on_text=on_text, stop=stop
+    )
+    return [first.with_decode_s(decode_s), *others]
 
 
 def stream(
-    video: str | Path | Video,
+    video: Clip,
     question: str,
     model: str | ModelAdapter = "builtin",
-    compressor: Method | str | None = None,
-    max_new_tokens: int = 64,
+    compressor: Compressor | str | None = None,
+    max_new_tokens: int | None = None,
     *,
-    num_frames: int = 32,
-    max_pixels: int | None = None,
-    temperature: float = 0.0,
-    top_p: float = 1.0,
-    seed: int | None = None,
+    num_frames: int | None = None,
+    sampling: Sampling = GREEDY,
+    frames: Frames = FRAMES,
     history: History = (),
     stop: threading.Event | None = None,
 ) -> Iterator[str | Run]:
     """:func:`ask`, yielding the answer as it grows and the :class:`Run` last.
 
-    Closing the iterator stops generation and waits until the model is free. Raises what
-    :func:`ask` raises.
+    Closing the iterator stops generation and waits until the model is free.
 
     Args:
-        video: as all the others, see :func:`ask`.
+        video: see :func:`ask`.
         question: about the video.
-        model: a loaded model or its name.
-        compressor: GleanVID at its defaults if None.
-        max_new_tokens: the longest answer, in tokens.
-        num_frames: as all the settings below, see :func:`ask`.
-        max_pixels: see :func:`ask`.
-        temperature: see :class:`Sampling`.
-        top_p: see :class:`Sampling`.
-        seed: see :class:`Sampling`.
-        history: (question, answer) pairs asked about the video before.
+        model: a loaded model, or a name for :func:`load_model`.
+        compressor: a compressor or its name; None takes :class:`GleanVID` at 25 %.
+        max_new_tokens: overrides that of ``sampling``.
+        num_frames: overrides that of ``frames``.
+        sampling: how the answer is sampled.
+        frames: which frames of a file are used.
+        history: (question, answer) pairs of earlier turns about the video.
         stop: once set, ends the answer within one layer of the model.
+
+    Raises:
+        ValueError: a setting out of its range; the iterator raises what else :func:`ask` raises.
 
     >>> video, model = read_video("assets/clips/glimpse_1.mp4", num_frames=4), load_model()
     >>> *pieces, run = stream(video, "What moves?", model, max_new_tokens=8)
     >>> pieces[-1].strip() == run.answer
     True
     """
-    sampling = Sampling(max_new_tokens, temperature, top_p, seed)
-    work = partial(ask, video, question, model, compressor, num_frames=num_frames, history=history)
-    pixels = checked_max_pixels(max_pixels)
-    return followed(partial(work, max_pixels=pixels, **asdict(sampling)), stop)
+    sampling = override(sampling, max_new_tokens=max_new_tokens)
+    frames = override(frames, num_frames=num_frames)
+    settings: dict[str, Any] = {"sampling": sampling, "frames": frames, "history": history}
+    return follow(partial(ask, video, question, model, compressor, **settings), stop)
 
 
-def compressing(hf_model: Any, compressor: Method | str | None) -> AbstractContextManager[Prefill]:
+def compressing(
+    hf_model: Any, compressor: Compressor | str | None
+) -> AbstractContextManager[Prefill]:
     """While open, every prompt with a video that your own ``hf_model`` reads is compressed.
 
     All hooks are gone afterwards. ``record.compression`` is the record of the latest prefill (a
-    list, one a row, for a batch).
+    list with one per row for a batch).
 
     Args:
         hf_model: a model of transformers, of a family in ``MODELS``.
-        compressor: what compresses, or its name; None only records how many tokens there are.
+        compressor: a compressor or its name; None only counts tokens.
+
+    Returns:
+        A context manager that gives the record of the prefills.
 
     Raises:
         ModelError: a family that is not in ``MODELS``.
@@ -198,9 +242,9 @@ def compressing(hf_model: Any, compressor: Method | str | None) -> AbstractConte
 
 @dataclass(frozen=True)
 class Failure:
-    """A method that could not answer, in place of its run."""
+    """A compressor that could not answer, in place of its run."""
 
-    compressor: Method
+    compressor: Compressor
     error: Exception
 
 
@@ -208,35 +252,34 @@ def compare(
     video: Clip,
     question: str,
     model: str | ModelAdapter,
-    compressors: str | Iterable[Method | str],
-    max_new_tokens: int = 64,
+    compressors: str | Iterable[Compressor | str],
+    max_new_tokens: int | None = None,
     *,
-    max_pixels: int | None = None,
-    temperature: float = 0.0,
-    top_p: float = 1.0,
-    seed: int | None = None,
+    num_frames: int | None = None,
+    sampling: Sampling = GREEDY,
+    frames: Frames = FRAMES,
     history: History = (),
     stop: threading.Event | None = None,
-    num_frames: int = 32,
 ) -> Iterator[Run | Failure]:
-    """The same question under every compressor, encoded once; a failing one is a Failure.
+    """The same question under every compressor; the video is encoded once.
 
     Args:
-        video: what :func:`ask` takes as one.
+        video: see :func:`ask`.
         question: about the video.
-        model: a loaded model or its name.
+        model: a loaded model, or a name for :func:`load_model`.
         compressors: one run each, in this order; or one name.
-        max_new_tokens: the longest answer, in tokens.
-        max_pixels: bound on the pixels of all frames together as the model sees them.
-        temperature: see :class:`Sampling`.
-        top_p: see :class:`Sampling`.
-        seed: see :class:`Sampling`.
-        history: (question, answer) pairs asked about the video before.
+        max_new_tokens: overrides that of ``sampling``.
+        num_frames: overrides that of ``frames``.
+        sampling: how each answer is sampled.
+        frames: which frames of a file are used.
+        history: (question, answer) pairs of earlier turns about the video.
         stop: once set, ends the comparison.
-        num_frames: sampled from a file.
+
+    Returns:
+        An iterator over runs, a :class:`Failure` in place of each that failed.
 
     Raises:
-        VideoError: the file cannot be used as a clip.
+        VideoError: a file that cannot be used.
         ValueError: a setting out of its range.
         StoppedError: ``stop`` was set.
 
@@ -245,30 +288,23 @@ def compare(
     >>> [run.cost.visual_tokens_kept for run in runs]
     [200, 20]
     """
-    sampling = Sampling(max_new_tokens, temperature, top_p, seed)
-    pixels = checked_max_pixels(max_pixels)
-    listed = [compressors] if isinstance(compressors, str) else compressors
-    methods = [as_compressor(given) or GleanVID() for given in listed]
+    sampling = override(sampling, max_new_tokens=max_new_tokens)
+    frames = override(frames, num_frames=num_frames)
+    names = [compressors] if isinstance(compressors, str) else compressors
+    methods = [as_compressor(name) or GleanVID() for name in names]
     signals = frozenset[str]().union(*(method.needs for method in methods))
-    adapter = _loaded(model)
-    clip = ClipKey(as_clip(video, num_frames), adapter.name, pixels, signals)
-    return _compared(clip, question, adapter, methods, sampling, as_history(history), stop)
+    history = check_history(history)
+    adapter = as_model(model)
+    key = ClipKey(as_clip(video, frames), adapter.name, frames.max_pixels, signals)
 
+    def runs() -> Iterator[Run | Failure]:
+        encode(key, adapter, stop)
+        for method in methods:
+            try:
+                yield answer(key, question, adapter, method, sampling, history=history, stop=stop)
+            except StoppedError:
+                raise
+            except Exception as error:  # one method's fault must not end the table
+                yield Failure(method, error)
 
-def _compared(
-    clip: ClipKey,
-    question: str,
-    model: ModelAdapter,
-    methods: Sequence[Method],
-    sampling: Sampling,
-    history: History,
-    stop: threading.Event | None,
-) -> Iterator[Run | Failure]:
-    encode(clip, model, stop)
-    for method in methods:
-        try:
-            yield answer(clip, question, model, method, sampling, history=history, stop=stop)
-        except StoppedError:
-            raise
-        except Exception as error:  # one method's fault must not end the table
-            yield Failure(method, error)
+    return runs()

@@ -6,29 +6,30 @@ keywords for people are in :mod:`gleanvid.api`.
 
 from __future__ import annotations
 
+import math
+import queue
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, replace
 from functools import partial
-from typing import Any
 
 from torch import Tensor
 
-from gleanvid.compressors.base import Chain, Compressor
-from gleanvid.following import followed
+from gleanvid.compressors.base import Compressor
+from gleanvid.cost import Answer, Cost, visual_tokens_by_layer
 from gleanvid.models import load_model as load_model
 from gleanvid.models.base import ModelAdapter
 from gleanvid.models.boundary.interrupt import interruptible
-from gleanvid.models.cost.accounts import cost_of, made_with
 from gleanvid.models.encoded import ClipKey, Encoded, History
+from gleanvid.models.generation.many_videos import answer_about
 from gleanvid.models.generation.sampling import GREEDY, Sampling
-from gleanvid.run import Run
+from gleanvid.run import Run, made_with
+from gleanvid.types import Video
 from gleanvid.video import read_video as read_video
 
-Method = Compressor | Chain
 MAX_SIDE = 1280  # frames are read no larger than this; models shrink them further
-_KEPT_CLIPS = 2  # encoded clips kept per model
+_CACHED_CLIPS = 2  # encoded clips remembered per model
 
 
 def encode(
@@ -44,7 +45,7 @@ def encode(
     with model.lock:
         encoded = model.encode(clip.video, clip.signals, max_pixels=clip.max_pixels, stop=stop)
         model.clips[clip] = encoded
-        while len(model.clips) > _KEPT_CLIPS:
+        while len(model.clips) > _CACHED_CLIPS:
             model.clips.popitem(last=False)
         return encoded, False
 
@@ -54,7 +55,7 @@ def remembered(clip: ClipKey, model: ModelAdapter) -> Encoded | None:
     clip = clip.bounded(model.max_pixels)
     for key, encoded in list(model.clips.items()):
         if key.serves(clip):
-            with suppress(KeyError):  # another thread may just have let it go
+            with suppress(KeyError):  # another thread may just have dropped it
                 model.clips.move_to_end(key)
             return encoded
     return None
@@ -64,54 +65,102 @@ def answer(
     clip: ClipKey,
     question: str,
     model: ModelAdapter,
-    compressor: Method,
+    compressor: Compressor,
     sampling: Sampling = GREEDY,
     *,
     history: History = (),
     on_text: Callable[[str], None] | None = None,
     stop: threading.Event | None = None,
-    decode_s: float = 0.0,
 ) -> Run:
-    """The run of one question about a clip that was read before, in ``decode_s`` seconds."""
-    clip = replace(clip.bounded(model.max_pixels), signals=clip.signals | compressor.needs)
+    """The run of one question about a clip whose frames are in memory."""
+    clip = _with_signals(clip, model, compressor)
     encoded, cached = encode(clip, model, stop)
-    answer = model.generate(
+    reply = model.generate(
         encoded, question, compressor, sampling, history=history, on_text=on_text, stop=stop
     )
+    run = _run(clip, encoded, question, model, compressor, sampling, history, reply)
     encode_s = 0.0 if cached else encoded.encode_s
-    return Run(
-        **described(clip, question, model, compressor, sampling, len(history)),
-        by_layer=answer.by_layer,
-        answer=answer.text,
-        cost=cost_of(answer, encoded, model.text_config, decode_s, encode_s),
-        seconds=placed(encoded.tokens.seconds),
-        rectangles=placed(encoded.tokens.rectangles),
-    )
+    return replace(run, cost=replace(run.cost, encode_s=encode_s))
 
 
-def described(
+def answer_questions(
     clip: ClipKey,
+    questions: Sequence[str],
+    model: ModelAdapter,
+    compressor: Compressor,
+    sampling: Sampling = GREEDY,
+    *,
+    history: History = (),
+    on_text: Callable[[str], None] | None = None,
+    stop: threading.Event | None = None,
+) -> list[Run]:
+    """A run per question, each asked as if alone.
+
+    The clip is encoded once, and prefilled once where the compressor does not read the question.
+    The first run has the cost of both.
+    """
+    clip = _with_signals(clip, model, compressor)
+    encoded, cached = encode(clip, model, stop)
+    with model.lock, interruptible(model.hf_model, stop):
+        talk = model.conversation(encoded, compressor)
+    runs = []
+    for question in questions:
+        reply = talk.ask(question, sampling, history=history, on_text=on_text, stop=stop)
+        runs.append(_run(clip, encoded, question, model, compressor, sampling, history, reply))
+    cost = runs[0].cost
+    cost = replace(
+        cost,
+        encode_s=0.0 if cached else encoded.encode_s,
+        compress_s=cost.compress_s + talk.compress_s,
+        prefill_s=cost.prefill_s + talk.prefill_s,
+    )
+    return [replace(runs[0], cost=cost), *runs[1:]]
+
+
+def answer_videos(
+    videos: Sequence[Video],
     question: str,
     model: ModelAdapter,
-    compressor: Method,
-    sampling: Sampling,
-    earlier_turns: int = 0,
-) -> dict[str, Any]:
-    """What a :class:`Run` says of how it was asked for."""
-    return {
-        "video": clip.video,
-        "question": question,
-        "model": model.name,
-        "compressor": compressor.settings(),
-        "made_with": made_with(model.hf_model, asdict(sampling), clip.max_pixels, earlier_turns),
-    }
+    compressor: Compressor,
+    sampling: Sampling = GREEDY,
+    *,
+    max_pixels: int | None = None,
+    on_text: Callable[[str], None] | None = None,
+    stop: threading.Event | None = None,
+) -> list[Run]:
+    """A run per video of one prompt, with its own tokens and the answer that they share.
 
-
-def placed(geometry: Tensor | None) -> Tensor:
-    """Where tokens lie, on the CPU. Raises ``ValueError`` where an adapter did not say."""
-    if geometry is None:
-        raise ValueError("the model adapter did not place its tokens in the source video")
-    return geometry.cpu()
+    Times, prompt tokens and FLOPs are those of the whole prompt; ``prefill_s`` includes the vision
+    tower. Raises what ``answer_about`` raises.
+    """
+    reply, parts = answer_about(
+        model, videos, question, compressor, sampling, max_pixels, on_text=on_text, stop=stop
+    )
+    config = model.text_config
+    totals = [math.prod(part.grid) for part in parts]
+    layers = [
+        visual_tokens_by_layer(part.by_layer, total, config.num_hidden_layers)
+        for part, total in zip(parts, totals, strict=True)
+    ]
+    entering = [sum(counts) for counts in zip(*layers, strict=True)]
+    cost = Cost.of(reply, sum(totals), entering, config)
+    return [
+        Run(
+            video=video,
+            question=question,
+            model=model.name,
+            compressor=compressor.settings(),
+            by_layer=part.by_layer,
+            answer=reply.text,
+            cost=replace(
+                cost, visual_tokens=total, visual_tokens_kept=own[0], visual_tokens_by_layer=own
+            ),
+            seconds=part.seconds,
+            rectangles=part.rectangles,
+            made_with=made_with(model.hf_model, asdict(sampling), max_pixels),
+        )
+        for video, part, total, own in zip(videos, parts, totals, layers, strict=True)
+    ]
 
 
 def score(
@@ -119,7 +168,7 @@ def score(
     question: str,
     answers: Sequence[str],
     model: ModelAdapter,
-    compressor: Method | None,
+    compressor: Compressor | None,
     *,
     stop: threading.Event | None = None,
 ) -> list[float]:
@@ -137,7 +186,7 @@ def stream_answer(
     clip: ClipKey,
     question: str,
     model: ModelAdapter,
-    compressor: Method,
+    compressor: Compressor,
     sampling: Sampling = GREEDY,
     *,
     history: History = (),
@@ -145,4 +194,74 @@ def stream_answer(
 ) -> Iterator[str | Run]:
     """:func:`answer`, yielding the answer as it grows and the run last."""
     work = partial(answer, clip, question, model, compressor, sampling, history=history)
-    return followed(work, stop)
+    return follow(work, stop)
+
+
+def follow(work: Callable[..., Run], stop: threading.Event | None) -> Iterator[str | Run]:
+    """Run ``work(on_text=, stop=)`` in a thread; yield the text as it grows, the result last.
+
+    Closing the iterator sets ``stop`` and waits until the work is over. Raises what ``work``
+    raises.
+    """
+    stop = stop or threading.Event()
+    pieces: queue.SimpleQueue[str | Run | Exception] = queue.SimpleQueue()
+
+    def run() -> None:
+        try:
+            pieces.put(work(on_text=pieces.put, stop=stop))
+        except Exception as error:
+            pieces.put(error)
+
+    worker = threading.Thread(target=run, daemon=True)
+    worker.start()
+    text, over = "", False
+    try:
+        while isinstance(piece := pieces.get(), str):
+            text += piece
+            yield text
+        over = True
+        if isinstance(piece, Exception):
+            raise piece
+        yield piece
+    finally:
+        if not over:
+            stop.set()
+        worker.join()
+
+
+def _with_signals(clip: ClipKey, model: ModelAdapter, compressor: Compressor) -> ClipKey:
+    return replace(clip.bounded(model.max_pixels), signals=clip.signals | compressor.needs)
+
+
+def _run(
+    clip: ClipKey,
+    encoded: Encoded,
+    question: str,
+    model: ModelAdapter,
+    compressor: Compressor,
+    sampling: Sampling,
+    history: History,
+    reply: Answer,
+) -> Run:
+    """The run of a reply about one clip that was encoded before."""
+    tokens, config = encoded.tokens, model.text_config
+    layers = visual_tokens_by_layer(reply.by_layer, len(tokens), config.num_hidden_layers)
+    return Run(
+        video=clip.video,
+        question=question,
+        model=model.name,
+        compressor=compressor.settings(),
+        by_layer=reply.by_layer,
+        answer=reply.text,
+        cost=Cost.of(reply, len(tokens), layers, config),
+        seconds=_on_cpu(tokens.seconds),
+        rectangles=_on_cpu(tokens.rectangles),
+        made_with=made_with(model.hf_model, asdict(sampling), clip.max_pixels, len(history)),
+    )
+
+
+def _on_cpu(geometry: Tensor | None) -> Tensor:
+    """Where tokens lie, on the CPU. Raises ``ValueError`` where an adapter did not say."""
+    if geometry is None:
+        raise ValueError("the model adapter did not place its tokens in the source video")
+    return geometry.cpu()

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 
+from gleanvid.cost import Cost
 from gleanvid.types import Compression, Video
 
 if TYPE_CHECKING:
@@ -19,69 +23,22 @@ if TYPE_CHECKING:
 _VIDEO_FACTS = ("fps", "duration", "total_frames", "source_size", "name", "backend", "notes")
 
 
-@dataclass(frozen=True)
-class Cost:
-    """What a run took. Seconds are wall clock, synchronised with the device.
-
-    >>> run = ask("assets/clips/glimpse_1.mp4", "What moves?", max_new_tokens=4, num_frames=4)
-    >>> run.cost.average_retention, run.cost.flops_reduction > 0.5
-    (0.25, True)
-    """
-
-    visual_tokens: int  # entering the language model without compression
-    visual_tokens_kept: int  # entering layer 0
-    prompt_tokens: int  # whole prompt, before compression
-    prompt_tokens_kept: int
-    decode_s: float  # reading the video file
-    encode_s: float  # vision tower and projector; 0.0 where the clip was cached
-    compress_s: float
-    prefill_s: float  # language model, prompt to first token
-    generate_s: float  # first token to last
-    new_tokens: int
-    peak_memory_mib: float
-    prefill_flops: float  # multiply-accumulates (two operations each), Eq. llm_flops
-    prefill_flops_full: float  # the same for the whole prompt
-    visual_tokens_by_layer: tuple[int, ...] = ()  # entering each layer, at prefill
-
-    @property
-    def average_retention(self) -> float:
-        """Share of the visual tokens that a layer of the language model sees, on average."""
-        seen = self.visual_tokens_by_layer or (self.visual_tokens_kept,)
-        return sum(seen) / len(seen) / self.visual_tokens
-
-    @property
-    def flops_reduction(self) -> float:
-        """Share of prefill FLOPs saved (Eq. flops_reduction)."""
-        return 1.0 - self.prefill_flops / self.prefill_flops_full
-
-    @property
-    def ttft_s(self) -> float:
-        """Time to first token: encode, compress and prefill."""
-        return self.encode_s + self.compress_s + self.prefill_s
-
-    @property
-    def tokens_per_s(self) -> float:
-        return (self.new_tokens - 1) / self.generate_s if self.generate_s > 0 else 0.0
-
-
-def visual_tokens_by_layer(
-    by_layer: Mapping[int, Compression], total: int, num_layers: int
-) -> tuple[int, ...]:
-    """Visual tokens entering every layer: a stage's record counts from its layer on."""
-    counts, entering = [], total
-    for layer in range(num_layers):
-        entering = by_layer[layer].num_kept if layer in by_layer else entering
-        counts.append(entering)
-    return tuple(counts)
-
-
 @dataclass(frozen=True, eq=False)
 class Run:
-    """One question answered: everything shown or measured is a function of this.
+    """One question with its answer; plots, metrics and the app show functions of this.
 
-    ``by_layer`` maps the language-model layer that a stage acts before (0 = ahead of the model) to
-    its record. ``seconds`` [T, 2] and ``rectangles`` [N, 4] place the tokens in the source.
-    ``made_with`` says what it takes to make the run again: versions, device, seed, sampling.
+    Args:
+        video: the frames that the model saw.
+        question: as it was asked.
+        model: name of the model.
+        compressor: its settings, with "name".
+        by_layer: layer of the language model that a stage acts before (0: before the model) to
+            the record of that stage.
+        answer: of the model, without special tokens.
+        cost: tokens, seconds, memory and multiply-accumulates.
+        seconds: [T, 2], first and last moment of every temporal unit.
+        rectangles: [N, 4] pixels of the source (left, top, right, bottom), one per token of a unit.
+        made_with: what repeats the run, ready for JSON: versions, device, seed, sampling.
 
     >>> run = ask("assets/clips/glimpse_1.mp4", "What moves?", max_new_tokens=4, num_frames=4)
     >>> run.compression.num_kept, list(run.seconds.shape), list(run.rectangles.shape)
@@ -91,27 +48,31 @@ class Run:
     video: Video
     question: str
     model: str
-    compressor: Mapping[str, object]  # settings, with "name"
+    compressor: Mapping[str, object]
     by_layer: Mapping[int, Compression]
     answer: str
     cost: Cost
     seconds: Tensor
     rectangles: Tensor
-    made_with: Mapping[str, Any] = field(default_factory=dict)  # ready for JSON
+    made_with: Mapping[str, Any] = field(default_factory=dict)
 
     def __repr__(self) -> str:
-        said = f"{_short(self.question)!r} -> {_short(self.answer)!r}"
-        kept = f"{self.cost.visual_tokens_kept} of {self.cost.visual_tokens} tokens kept"
-        how = f"{self.compressor['name']}, {kept}, {_short(self.model)}"
-        return f"Run({_short(self.video.name)!r}, {said}, {how})"
+        words = f"{_short(self.question)!r} -> {_short(self.answer)!r}"
+        counts = f"{self.cost.visual_tokens_kept} of {self.cost.visual_tokens} tokens kept"
+        setup = f"{self.compressor['name']}, {counts}, {_short(self.model)}"
+        return f"Run({_short(self.video.name)!r}, {words}, {setup})"
 
     @property
     def compression(self) -> Compression:
-        """The record of the stage ahead of the language model."""
+        """Record of the first stage, most often that before the language model."""
         return self.by_layer[min(self.by_layer)]
 
+    def with_decode_s(self, seconds: float) -> Run:
+        """The same run, its cost naming the ``seconds`` that reading the video file took."""
+        return replace(self, cost=replace(self.cost, decode_s=seconds))
+
     def summary(self) -> dict[str, Any]:
-        """Everything but the arrays, ready for JSON."""
+        """Return everything but the arrays, ready for JSON."""
         derived = ("average_retention", "flops_reduction", "ttft_s", "tokens_per_s")
         return {
             "question": self.question,
@@ -147,7 +108,7 @@ class Run:
 
     @classmethod
     def load(cls, directory: str | Path) -> Run:
-        """Read what :meth:`save` wrote. Raises ``ValueError`` where it is not a saved run."""
+        """Read what :meth:`save` wrote. Raises ``ValueError`` for any other folder."""
         folder = Path(directory)
         try:
             facts = json.loads((folder / "run.json").read_text(encoding="utf-8"))
@@ -157,7 +118,10 @@ class Run:
 
     @classmethod
     def of(cls, facts: Mapping[str, Any], arrays: Mapping[str, Any]) -> Run:
-        """The run of which :meth:`save` wrote this. Raises ``KeyError`` and the like for others."""
+        """Build the run from the contents of both files of :meth:`save`.
+
+        Raises ``KeyError`` and the like where these are not of a run.
+        """
         cost = Cost(**{name: facts["cost"][name] for name in Cost.__dataclass_fields__})
         cost = replace(cost, visual_tokens_by_layer=tuple(cost.visual_tokens_by_layer))
         video = dict(facts["video"], notes=tuple(facts["video"]["notes"]))
@@ -175,6 +139,30 @@ class Run:
             torch.from_numpy(arrays["rectangles"]),
             facts.get("made_with", {}),
         )
+
+
+@cache
+def versions() -> dict[str, str]:
+    """Versions of the packages that an answer depends on."""
+    found = {}
+    for name in ("gleanvid", "torch", "transformers"):
+        with suppress(PackageNotFoundError):  # a source tree that was not installed
+            found[name] = version(name)
+    return found
+
+
+def made_with(
+    hf_model: Any, sampling: Mapping[str, Any], max_pixels: int | None, earlier_turns: int = 0
+) -> dict[str, Any]:
+    """What repeats a run, ready for JSON; ``max_pixels`` bounds all frames together."""
+    return {
+        "versions": versions(),
+        "device": str(hf_model.device),
+        "dtype": str(hf_model.dtype),
+        **sampling,
+        "max_pixels": max_pixels,
+        "earlier_turns": earlier_turns,
+    }
 
 
 def _short(text: str, most: int = 50) -> str:

@@ -36,8 +36,6 @@ fi
 
 # Fast? Choosing tokens alone, with what the device is made to do, then whole models of the real shape.
 step compress.json 90 "$BIN/python" -m gleanvid.cli bench compress --grid 32x14x14 --width 3584 --all --repeats 20 --json
-step fused.txt 120 "$BIN/python" -m pytest tests/ops/test_fused.py -rs
-step compress_fused.json 60 "$BIN/python" -m gleanvid.cli bench compress --grid 32x14x14 --width 3584 --fused --repeats 20 --json
 step compress_work.json 120 "$BIN/python" -m gleanvid.cli bench compress --count --compressor gleanvid,vidcom2,vcast,visionzip,holitom --json
 step model_qwen.md 300 "$BIN/python" -m gleanvid.cli bench model --config qwen3-vl-8b --random-weights --frames 32,64 \
     --retention-ratio 0.25,0.15 --compressor gleanvid,vidcom2,vcast,visionzip,holitom,fastvid,flashvid --repeats 3 --out "$OUT"

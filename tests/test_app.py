@@ -94,7 +94,7 @@ def test_the_pictures_of_examples_are_no_copies_that_would_be_deleted(tmp_path, 
     assert len(shown) > 1 and not any(path.is_file() for path in tmp_path.rglob("*"))
 
 
-def test_the_limits_reach_the_server(monkeypatch):
+def test_limits_of_a_public_launch_reach_the_server(monkeypatch):
     launched = {}
     monkeypatch.setattr(Engine, "warm_up", lambda self, name: None)
     monkeypatch.setattr(
@@ -110,6 +110,7 @@ def test_the_limits_reach_the_server(monkeypatch):
     assert lifespan.keep_s == serving.PUBLIC.keep_s == 7200
     assert launched["max_file_size"] == "200mb" and guard["requests_per_minute"] == 600
     assert guard["uploads"].all_bytes == 20 * 2**30
+    assert "gv-load" not in {block.elem_id for block in page.blocks.values()}  # loads no models
 
 
 def test_arguments_default_to_a_private_page():
@@ -204,10 +205,10 @@ def test_models_that_are_offered_stand_in_the_menu_after_the_one_given():
     assert launch.names(launch.parse([])) == ["builtin"]
 
 
-def test_a_model_that_has_to_be_downloaded_is_not_in_the_menu_yet(tmp_path):
+def test_model_to_download_is_not_in_the_menu_of_a_private_server(tmp_path):
     options = launch.parse(["--model", "a/b", "--offer", "c/d", str(tmp_path), "vllm:http://host"])
-    assert launch.at_once(options) == [str(tmp_path), "vllm:http://host", "builtin"]
-    assert launch.at_once(launch.parse(["--model", str(tmp_path)])) == [str(tmp_path), "builtin"]
+    assert launch.available(options) == [str(tmp_path), "vllm:http://host", "builtin"]
+    assert launch.available(launch.parse(["--model", str(tmp_path)])) == [str(tmp_path), "builtin"]
 
 
 def test_a_name_with_a_precision_is_loaded_with_it_and_on_the_device_given(loads):

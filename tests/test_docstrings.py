@@ -11,7 +11,7 @@ import pytest
 import torch
 
 import gleanvid
-from gleanvid import api
+from gleanvid import arguments
 
 NAMES = [name for name in gleanvid.__all__ if callable(getattr(gleanvid, name))]
 FUNCTIONS = [name for name in NAMES if inspect.isroutine(getattr(gleanvid, name))]
@@ -24,7 +24,7 @@ load_once = cache(gleanvid.load_model)
 def test_the_example_runs(name, monkeypatch):
     """With the public names, NumPy and torch at hand, from the root of the repository."""
     monkeypatch.chdir(Path(__file__).parents[1])
-    monkeypatch.setattr(api, "load_model", load_once)
+    monkeypatch.setattr(arguments, "load_model", load_once)
     known = {other: getattr(gleanvid, other) for other in gleanvid.__all__}
     known |= {"np": np, "torch": torch, "load_model": load_once}
     finder = doctest.DocTestFinder(recurse=False)

@@ -10,37 +10,47 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-TYPES = {"errors", "compression", "types", "run"}
+TYPES = {"errors", "compression", "types", "cost", "run"}
 CORE = TYPES | {"video", "compressors", "models"}
 ALLOWED = {
     "errors": set(),
     "compression": set(),
     "types": {"errors", "compression"},
-    "run": {"errors", "compression", "types"},
+    "cost": {"errors", "compression", "types"},
+    "run": {"errors", "compression", "types", "cost"},
     "ops": TYPES | {"ops"},
     "video": TYPES | {"video"},
     "compressors": TYPES | {"ops", "compressors"},
     "models": TYPES | {"models", "compressors.base", "compressors.full_tokens"},
-    "following": TYPES,
-    "pipeline": CORE | {"following"},
-    "several": CORE | {"pipeline"},
-    "given": CORE | {"pipeline"},
-    "api": CORE | {"following", "given", "pipeline", "several"},
+    "pipeline": CORE,
+    "arguments": CORE | {"pipeline"},
+    "api": CORE | {"arguments", "pipeline"},
     "glimpse": CORE | {"glimpse"},
     "serving": TYPES | {"compressors", "models", "serving"},
     "metrics": TYPES | {"ops", "metrics"},
     "plots": TYPES | {"compressors", "ops", "metrics", "plots"},
 }
-MODELS = (  # rooms of gleanvid/models from the top down: a room imports from those below it
-    ("__init__",),
-    ("loading",),
-    ("families",),
-    ("base",),
-    ("generation",),
-    ("boundary",),
-    ("cost",),
-    ("encoded", "frames", "geometry"),
-)
+ROOMS = {  # of a package, from the top down: a room imports from itself and from those below it
+    "models": (
+        ("__init__",),
+        ("loading",),
+        ("families",),
+        ("base",),
+        ("generation",),
+        ("boundary",),
+        ("cost",),
+        ("encoded", "frames", "geometry"),
+    ),
+    "evaluation": (
+        ("__init__", "check", "diagnostics", "lmms_eval"),
+        ("bench", "catalogue", "tables"),
+        ("paper",),
+        ("run",),
+        ("benchmarks", "recording"),
+        ("files", "markdown", "provenance"),
+    ),
+    "glimpse": (("__init__", "training"), ("questions",), ("world",)),
+}
 LIGHT = {"gradio", "plotly", "av", "cv2", "decord", "matplotlib", "PIL"}
 
 
@@ -113,21 +123,19 @@ def test_a_circle_through_a_type_checking_block_is_found(tmp_path):
     assert {"gleanvid.a", "gleanvid.b"} == set(circle(graph(room)))
 
 
-def room_of_models(module):
-    return [*module.removeprefix("gleanvid.models").split("."), "__init__"][1]
+@pytest.mark.parametrize("package", ROOMS)
+def test_rooms_of_a_package_import_downwards(package):
+    home = f"gleanvid.{package}"
+    rank = {room: number for number, rooms in enumerate(ROOMS[package]) for room in rooms}
 
+    def room_of(module):
+        return [*module.removeprefix(home).split("."), "__init__"][1]
 
-def test_rooms_of_models_import_downwards():
-    rank = {room: number for number, rooms in enumerate(MODELS) for room in rooms}
-    for module, imported in library().items():
-        if not module.startswith("gleanvid.models"):
-            continue
-        room = room_of_models(module)
-        for name in imported:
-            if name.startswith("gleanvid.models"):
-                other = room_of_models(name)
-                below = rank[room] < rank[other] or room == other
-                assert below, f"{module} may not import {name}"
+    inside = {n: found for n, found in library().items() if f"{n}.".startswith(f"{home}.")}
+    for module, imported in inside.items():
+        room = room_of(module)
+        for other in {room_of(name) for name in imported & inside.keys()} - {room}:
+            assert rank[room] < rank[other], f"{module} may not import from {other}"
 
 
 def may_import(room, target):
@@ -182,3 +190,34 @@ def test_importing_works_where_the_app_s_packages_are_not_installed():
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+def private(name):
+    return name.startswith("_") and not name.startswith("__")
+
+
+def private_names_of_others(path):
+    """What a file imports, or reads of a module that it imports, though its name says private."""
+    nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+    ours = ("gleanvid", "components")
+    aliases = [
+        alias
+        for node in nodes
+        if isinstance(node, ast.ImportFrom)
+        and (node.level or str(node.module).split(".")[0] in ours)
+        for alias in node.names
+    ]
+    yield from (alias.name for alias in aliases if private(alias.name))
+    names = {alias.asname or alias.name for alias in aliases}
+    for node in nodes:
+        if not isinstance(node, ast.Attribute) or not isinstance(node.value, ast.Name):
+            continue
+        if private(node.attr) and node.value.id in names:
+            yield f"{node.value.id}.{node.attr}"
+
+
+@pytest.mark.parametrize("folder", ["gleanvid", "components"])
+def test_no_module_uses_a_private_name_of_another(folder):
+    paths = sorted((ROOT / folder).rglob("*.py"))
+    names = [f"{path}: {name}" for path in paths for name in private_names_of_others(path)]
+    assert not names

@@ -10,7 +10,8 @@ import torch
 
 import gleanvid
 from gleanvid.compressors import COMPRESSORS
-from gleanvid.run import Cost, Run
+from gleanvid.cost import Cost
+from gleanvid.run import Run
 from gleanvid.types import Compression, Video, VideoTokens
 
 

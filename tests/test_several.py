@@ -9,7 +9,7 @@ from PIL import Image
 
 import gleanvid
 from gleanvid.compressors import COMPRESSORS
-from gleanvid.models.generation.several import answer_about
+from gleanvid.models.generation.many_videos import answer_about
 from tests.models import tiny, tiny_frames, tiny_llava, tiny_qwen
 from tests.models.oracle import EveryNth
 
@@ -30,7 +30,7 @@ def model(tmp_path_factory):
 )
 def test_questions_share_one_encoding_and_reading(model, compressor):
     video = tiny.noise_video(6)
-    runs = gleanvid.ask(video, QUESTIONS, model, compressor, 6)
+    runs = gleanvid.ask_many(video, QUESTIONS, model, compressor, 6)
     assert [run.question for run in runs] == QUESTIONS
     assert runs[0].cost.encode_s > 0 == runs[1].cost.encode_s == runs[2].cost.encode_s
     for run in runs:
@@ -49,7 +49,7 @@ def test_the_video_is_read_once_for_all_questions(model):
         lengths.append(kwargs["inputs_embeds"].shape[1])
 
     handle = model.layout.language_model.register_forward_pre_hook(look, with_kwargs=True)
-    gleanvid.ask(tiny.noise_video(6), QUESTIONS, model, gleanvid.FullTokens(), 1)
+    gleanvid.ask_many(tiny.noise_video(6), QUESTIONS, model, gleanvid.FullTokens(), 1)
     handle.remove()
     once, questions = lengths[:-3], lengths[-3:]
     assert len(once) == 3  # encoded, positions looked up, read
@@ -58,11 +58,11 @@ def test_the_video_is_read_once_for_all_questions(model):
 
 def test_nothing_to_ask_is_refused(model):
     with pytest.raises(ValueError, match="must not be empty"):
-        gleanvid.ask(tiny.noise_video(), [], model)
+        gleanvid.ask_many(tiny.noise_video(), [], model)
     with pytest.raises(ValueError, match="must not be empty"):
-        gleanvid.ask(tiny.noise_video(), ["what?", " "], model)
+        gleanvid.ask_many(tiny.noise_video(), ["what?", " "], model)
     with pytest.raises(ValueError, match="one question"):
-        gleanvid.ask([tiny.noise_video()], QUESTIONS, model)
+        gleanvid.ask_many([tiny.noise_video()], QUESTIONS, model)
     with pytest.raises(TypeError, match="a file, a Video"):
         gleanvid.ask(3, "What?", model)
 
@@ -77,14 +77,14 @@ def test_videos_of_one_prompt_are_compressed_each_by_itself(make, frames, tmp_pa
     model = gleanvid.load_model(tmp_path, device="cpu")
     videos = [tiny.noise_video(count, seed=seed) for seed, count in enumerate(frames)]
     quarter = EveryNth(0.25)
-    runs = gleanvid.ask(videos, "What moves?", model, quarter, 6)
+    runs = gleanvid.ask_many(videos, "What moves?", model, quarter, 6)
     assert [run.video for run in runs] == videos and runs[0].answer == runs[1].answer
     for run, video in zip(runs, videos, strict=True):
         alone = gleanvid.ask(video, "What moves?", model, quarter, 6)
         assert torch.equal(run.compression.keep, alone.compression.keep)
         assert torch.equal(run.rectangles, alone.rectangles)
         assert run.cost.visual_tokens == alone.cost.visual_tokens
-    swapped = gleanvid.ask(videos[::-1], "What moves?", model, quarter, 6)
+    swapped = gleanvid.ask_many(videos[::-1], "What moves?", model, quarter, 6)
     assert [run.cost.visual_tokens for run in swapped[::-1]] == [
         run.cost.visual_tokens for run in runs
     ]
@@ -97,7 +97,7 @@ def test_the_prompt_of_several_videos_is_the_processor_s_own(model):
     )
     answer_about(model, videos, "What moves?", gleanvid.GleanVID(), gleanvid.Sampling(1))
     handle.remove()
-    text = model._render(videos, "What moves?", ())
+    text = model.chat_text(videos, "What moves?", ())
     expected = model.processor(
         text=[text],
         videos=[video.frames for video in videos],
@@ -110,7 +110,7 @@ def test_the_prompt_of_several_videos_is_the_processor_s_own(model):
 
 def test_one_video_in_a_list_is_that_video(model):
     video = tiny.noise_video(6)
-    (run,) = gleanvid.ask([video], "What moves?", model, "gleanvid", 6)
+    (run,) = gleanvid.ask_many([video], "What moves?", model, "gleanvid", 6)
     alone = gleanvid.ask(video, "What moves?", model, "gleanvid", 6)
     assert run.answer == alone.answer
     assert torch.equal(run.compression.keep, alone.compression.keep)
@@ -121,7 +121,7 @@ def test_a_family_that_sees_one_video_alone_says_so(tmp_path):
     tiny_frames.internvl(tmp_path)
     model = gleanvid.load_model(tmp_path, device="cpu")
     with pytest.raises(gleanvid.ModelError, match="as one video"):
-        gleanvid.ask([tiny.noise_video(2), tiny.noise_video(2)], "What?", model)
+        gleanvid.ask_many([tiny.noise_video(2), tiny.noise_video(2)], "What?", model)
 
 
 def test_a_picture_is_a_video_of_one_frame(model, tmp_path):

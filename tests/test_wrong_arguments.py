@@ -134,7 +134,7 @@ def test_frames_without_colours_are_named(model):
 
 def test_no_videos_are_named(model):
     with pytest.raises(ValueError, match="must not be empty"):
-        gleanvid.ask([], "what?", model)
+        gleanvid.ask_many([], "what?", model)
 
 
 def test_one_model_is_compressed_once_at_a_time(model):

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 from urllib.parse import unquote
 
-from gleanvid.video.bounds import fits
+from gleanvid.video.isolation.bounds import fits
 
 GRADIO = "/gradio_api"
 FILE = f"{GRADIO}/file="

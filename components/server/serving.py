@@ -24,7 +24,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from gleanvid.video import sandbox, spare
+from gleanvid.video.isolation import rights, sandbox, spare
 
 from ..places import ASSETS, ROOT
 from ..session.work.rates import RateLimit
@@ -215,8 +215,8 @@ def decoding(limits: Limits) -> str:
     """What holds the process that decodes clips, in a line; keeps one ready for the first clip."""
     layers = sandbox.layers()
     spare.KEPT.keep()
-    lacking = [text for name, text in sandbox.LAYERS.items() if name not in layers]
-    limits_text = "; ".join(sandbox.LAYERS[name] for name in layers) or "nothing limits it"
+    lacking = [text for name, text in rights.LAYERS.items() if name not in layers]
+    limits_text = "; ".join(rights.LAYERS[name] for name in layers) or "nothing limits it"
     line = f"* Clips are decoded in a process of its own: {limits_text}."
     if lacking:
         line += f"\n* MISSING on this system: {'; '.join(lacking)}."

@@ -10,8 +10,9 @@ from typing import Any, NotRequired, TypedDict
 import psutil
 import torch
 
+from gleanvid.cost import Cost
 from gleanvid.metrics import same_answer
-from gleanvid.run import Cost, Run
+from gleanvid.run import Run
 from gleanvid.serving.vllm import SCHEME
 from gleanvid.types import Video
 

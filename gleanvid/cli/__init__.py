@@ -1,8 +1,8 @@
 """The command line: ``gleanvid COMMAND``. A new command is one file here and one line below.
 
-A command's module has ``add(parser, given)``, which adds its options, and with
-``set_defaults(run=...)`` the function that runs it and returns the exit code. Only the module of
-the command that was given is imported.
+A command's module has ``add(parser, words)``, which adds its options to the parser, and with
+``set_defaults(run=...)`` the function that runs it and returns the exit code. ``words`` is the
+whole command line. Only the module of the command in use is imported.
 """
 
 from __future__ import annotations
@@ -32,17 +32,19 @@ COMMANDS = {  # name -> its line in the help
     "glimpse": "the procedural video world",
     "space": "a folder that is a Hugging Face Space of the app",
 }
+MODULES = {"methods": "lists", "models": "lists"}  # others are named as their command
 
 
-def parse(given: Sequence[str]) -> argparse.Namespace:
+def parse(words: Sequence[str]) -> argparse.Namespace:
     """The options of a command line; ``run`` among them does the work."""
     parser = argparse.ArgumentParser(prog="gleanvid", description="Ask videos with fewer tokens.")
     commands = parser.add_subparsers(required=True, metavar="command")
     for name, help_text in COMMANDS.items():
         command = commands.add_parser(name, help=help_text)
-        if name in given[:1]:
-            import_module(f"gleanvid.cli.{name.replace('-', '_')}").add(command, given)
-    return parser.parse_args(given)
+        if name in words[:1]:
+            module = MODULES.get(name, name.replace("-", "_"))
+            import_module(f"gleanvid.cli.{module}").add(command, words)
+    return parser.parse_args(words)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -11,7 +11,7 @@ from typing import Any
 MISSING = "the app is not installed: pip install 'gleanvid[app]', or 'make app' in a checkout"
 
 
-def add(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:
+def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     """The options of the command."""
     launch = _launch()
     launch.add_options(parser)

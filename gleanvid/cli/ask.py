@@ -13,26 +13,24 @@ from typing import Any
 from gleanvid.cli import options as shared
 
 
-def add(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:
+def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     """The options of the command."""
     shared.add_question(parser)
-    shared.add_compressor(parser, given)
+    shared.add_compressor(parser, words)
     parser.add_argument("--save", metavar="DIR", help="write overlays (PNG), the run (JSON + NPZ)")
     parser.add_argument("--json", action="store_true", help="print the run as JSON, not as text")
     parser.set_defaults(run=_ask)
 
 
 def _ask(options: argparse.Namespace) -> int:
-    from dataclasses import replace
-
     from gleanvid.api import ask
 
     compressor = options.method(**{name: getattr(options, name) for name in options.settings})
     video, model, decode_s = shared.read_and_load(options)
     show = None if options.json else lambda text: print(text, end="", flush=True)
-    given: dict[str, Any] = {"on_text": show} | shared.sampling(options)
-    run = ask(video, options.question, model, compressor, options.max_new_tokens, **given)
-    run = replace(run, cost=replace(run.cost, decode_s=decode_s))
+    sampling = shared.sampling(options)
+    run = ask(video, options.question, model, compressor, sampling=sampling, on_text=show)
+    run = run.with_decode_s(decode_s)
     if options.json:
         print(json.dumps(run.summary(), indent=2, ensure_ascii=False))
     else:

@@ -10,8 +10,8 @@ from gleanvid.cli import bench_compress, bench_memory, bench_model, bench_serve
 BENCHES = (bench_compress, bench_model, bench_memory, bench_serve)
 
 
-def add(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:
+def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     """A command of its own for each thing that can be measured."""
     kinds = parser.add_subparsers(required=True, metavar="what")
     for bench in BENCHES:
-        bench.add(kinds, given)
+        bench.add(kinds, words)

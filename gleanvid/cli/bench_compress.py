@@ -5,13 +5,12 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Sequence
-from contextlib import nullcontext
 from typing import Any
 
 from gleanvid.cli import options as shared
 
 
-def add(commands: Any, given: Sequence[str]) -> None:
+def add(commands: Any, words: Sequence[str]) -> None:
     """Add the parser of ``bench compress``."""
     parser = commands.add_parser("compress", help="time and memory of compress()")
     parser.add_argument("--grid", default="32x14x14", help="units x rows x columns")
@@ -25,14 +24,7 @@ def add(commands: Any, given: Sequence[str]) -> None:
     parser.add_argument(
         "--count",
         action="store_true",
-        help="kernels, factorizations, read-backs and bytes moved in place of seconds, which needs "
-        "no GPU; on one, the time its kernels take and the time between them too",
-    )
-    parser.add_argument(
-        "--fused",
-        action="store_true",
-        help="with the Triton kernels of GleanVID's steps, which no GPU has run so far; on a CPU "
-        "they are counted, never timed, and need TRITON_INTERPRET=1",
+        help="count kernels, device-to-host syncs and bytes moved instead of timing; needs no GPU",
     )
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     parser.set_defaults(run=_bench_compress)
@@ -41,8 +33,7 @@ def add(commands: Any, given: Sequence[str]) -> None:
 def _bench_compress(options: argparse.Namespace) -> int:
     import torch
 
-    from gleanvid.evaluation.bench import bench_compress, count_work
-    from gleanvid.ops.fused import fused_steps, interpreted
+    from gleanvid.evaluation.bench import bench_compress, work
 
     grid = tuple(int(part) for part in options.grid.split("x"))
     if len(grid) != 3 or min(grid) < 1:
@@ -52,15 +43,12 @@ def _bench_compress(options: argparse.Namespace) -> int:
         tokens = bench_compress.recorded_tokens(options.recording, device)
     else:
         tokens = bench_compress.made_up_tokens(grid, options.width, device)
-    if options.fused and device == "cpu" and not (options.count and interpreted()):
-        raise ValueError("--fused on a CPU goes with --count and TRITON_INTERPRET=1")
     methods = shared.methods("all" if options.all else options.compressor, options.retention_ratio)
     if options.count:
-        work = count_work.count_all(methods, tokens, options.fused)
-        text = json.dumps(work, indent=2) if options.json else count_work.table(work)
+        counted = work.count_all(methods, tokens)
+        text = json.dumps(counted, indent=2) if options.json else work.table(counted)
     else:
-        with fused_steps() if options.fused else nullcontext():
-            cost = bench_compress.measure(methods, tokens, options.repeats)
+        cost = bench_compress.measure(methods, tokens, options.repeats)
         text = json.dumps(cost, indent=2) if options.json else bench_compress.table(cost)
     print(text)
     return 0

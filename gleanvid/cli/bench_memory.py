@@ -10,7 +10,7 @@ from typing import Any
 from gleanvid.cli import options as shared
 
 
-def add(commands: Any, given: Sequence[str]) -> None:
+def add(commands: Any, words: Sequence[str]) -> None:
     """Add the parser of ``bench memory``."""
     parser = commands.add_parser("memory", help="peak memory against the number of frames")
     parser.add_argument("--frames", default="8,16,32,64,128", help="numbers, comma-separated")

@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from gleanvid.cli import options as shared
-from gleanvid.cli.diagnose import writable
+from gleanvid.cli.running import writable
 
 _NAMES = "gleanvid,vidcom2,vcast,visionzip,holitom,fastvid,flashvid"
 
 
-def add(commands: Any, given: Sequence[str]) -> None:
+def add(commands: Any, words: Sequence[str]) -> None:
     """Add the parser of ``bench model``."""
     parser = commands.add_parser("model", help="latency, memory and throughput of a whole model")
     parser.add_argument(
@@ -38,7 +38,7 @@ def add(commands: Any, given: Sequence[str]) -> None:
     parser.add_argument("--out", metavar="DIR", help="folder for the report (JSON and Markdown)")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     shared.add_model(parser)
-    parser.set_defaults(run=_bench_model, command=shlex.join(["gleanvid", *given]))
+    parser.set_defaults(run=_bench_model, command=shlex.join(["gleanvid", *words]))
 
 
 def _bench_model(options: argparse.Namespace) -> int:
@@ -93,7 +93,7 @@ def _video(options: argparse.Namespace, num_frames: int) -> Any:
 
 
 def _save(report: Mapping[str, Any], text: str, folder: Path, name: str) -> None:
-    from gleanvid.evaluation.tables.report import write_whole
+    from gleanvid.evaluation.files import write_whole
 
     stem = f"model_{name.rstrip('/').rsplit('/', 1)[-1].lower()}"
     try:

@@ -11,7 +11,7 @@ from typing import Any
 from gleanvid.cli import options as shared
 
 
-def add(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:
+def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     """The options of the command."""
     parser.add_argument("video", nargs="?", help="path of a video file (default: made-up frames)")
     parser.add_argument(

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gleanvid.cli import options as shared
-from gleanvid.cli.diagnose import writable
+from gleanvid.cli.running import writable
 
 if TYPE_CHECKING:
     from gleanvid.run import Run
 
 
-def add(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:
+def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     """The options of the command."""
     shared.add_question(parser)
     parser.add_argument("--compressor", default="all", help="names, comma-separated, or all")
@@ -37,8 +37,8 @@ def _compare(options: argparse.Namespace) -> int:
         print(f"{'compressor':<14}" + "".join(f" {head:>8}" for head in heads) + "  answer")
     figures = writable(options.figures) if options.figures else None
     runs: list[Run] = []
-    length, drawn = options.max_new_tokens, shared.sampling(options)
-    for result in compare(video, options.question, model, methods, length, **drawn):
+    sampling = shared.sampling(options)
+    for result in compare(video, options.question, model, methods, sampling=sampling):
         if isinstance(result, Failure):
             row = {"compressor": result.compressor.settings(), "error": str(result.error)}
             text = f"{result.compressor.title:<14} failed: {result.error}"

@@ -8,17 +8,16 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from gleanvid.cli import options as shared
-from gleanvid.cli.progress import drawer, telling_what_is_kept
-from gleanvid.cli.workers import add_workers, workers
+from gleanvid.cli.running import add_workers, drawer, resumable, workers
 
 if TYPE_CHECKING:
-    from gleanvid.evaluation.run.rows import ClipRow
+    from gleanvid.evaluation.run.journal import ClipRow
 
 
-def add(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:
+def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     """The options of the command."""
     parser.add_argument("clips", nargs="+", help="videos or recordings, or folders of them")
-    shared.add_compressor(parser, given)
+    shared.add_compressor(parser, words)
     parser.add_argument(
         "--num-frames", "--frames", type=int, default=32, help="frames sampled from each video"
     )
@@ -30,14 +29,10 @@ def add(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:
 
 
 def _compress(options: argparse.Namespace) -> int:
-    from gleanvid.evaluation.recording.model import recorded_model
+    from gleanvid.evaluation.recording.recorded_model import recorded_model
+    from gleanvid.evaluation.run.clips import named_clips
     from gleanvid.evaluation.run.journal import Journal, writable_folder
-    from gleanvid.evaluation.run.kept_tokens import (
-        Job,
-        compress_clips,
-        compress_on_workers,
-        named_clips,
-    )
+    from gleanvid.evaluation.run.kept_tokens import Job, compress_clips, compress_on_workers
 
     method = options.method(**{name: getattr(options, name) for name in options.settings})
     job = Job(method, options.num_frames, options.backend, options.max_pixels)
@@ -47,7 +42,7 @@ def _compress(options: argparse.Namespace) -> int:
     with workers(options, compress_clips, compress_on_workers, recorded) as (model, compress):
         settings = {"model_weights": model["model_weights"]} | job.settings()
         settings |= {"model_settings": shared.model_settings(options)}
-        with Journal(folder / "journal.jsonl", settings) as journal, telling_what_is_kept(folder):
+        with Journal(folder / "journal.jsonl", settings) as journal, resumable(folder):
             compress(clips, job, folder, journal, drawer())
             rows = [journal.rows[name, job.key] for name in clips]
     return _report(rows, options.out)

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import argparse
 import shlex
-import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 from gleanvid.cli import options as shared
+from gleanvid.cli.running import report, writable
 
 _NAMES = "gleanvid,vidcom2,vcast,uniform,random"
 _RATIOS = "0.4,0.3,0.25,0.2,0.15,0.1,0.05"
 
 
-def add(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:
+def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     """The options of the command."""
     parser.add_argument("clips", nargs="*", help="videos or recordings, or folders of them")
     parser.add_argument("--preset", help="clips as the paper's, not your own: longvideobench-100")
@@ -28,7 +28,7 @@ def add(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:
     parser.add_argument("--backend", default="pyav", help="pyav, decord or opencv")
     parser.add_argument("--out", default="diagnosis", metavar="DIR", help="folder of the results")
     shared.add_model(parser)
-    parser.set_defaults(run=_diagnose, command=shlex.join(["gleanvid", *given]))
+    parser.set_defaults(run=_diagnose, command=shlex.join(["gleanvid", *words]))
 
 
 def ratios(listed: str) -> list[float]:
@@ -40,24 +40,11 @@ def ratios(listed: str) -> list[float]:
     return found
 
 
-def writable(place: str) -> Path:
-    """The folder, made where it was not. Raises ``ValueError`` where that cannot be."""
-    try:
-        Path(place).mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise ValueError(f"cannot write to {place}: {error}") from error
-    return Path(place)
-
-
-def tell(text: str) -> None:
-    """A line of progress, on stderr."""
-    sys.stderr.write(text + "\n")
-
-
 def _clips(options: argparse.Namespace) -> tuple[list[Path], int]:
     """Paths, and the frames sampled of each."""
-    from gleanvid.evaluation.diagnostics.diagnose import find_clips, sampled_clips
+    from gleanvid.evaluation.diagnostics.diagnose import sampled_clips
     from gleanvid.evaluation.paper.presets import DIAGNOSES
+    from gleanvid.evaluation.run.clips import find_clips
 
     if options.preset is None:
         if not options.clips:
@@ -74,7 +61,7 @@ def _diagnose(options: argparse.Namespace) -> int:
     """1 where a clip failed; a ratio that a compressor cannot reach is no failure."""
     from gleanvid.compressors import COMPRESSORS, names_in
     from gleanvid.evaluation.diagnostics import diagnose, diagnosis
-    from gleanvid.evaluation.recording.model import recorded_model
+    from gleanvid.evaluation.recording.recorded_model import recorded_model
 
     clips, num_frames = _clips(options)
     shares = ratios(options.retention_ratio)
@@ -91,11 +78,11 @@ def _diagnose(options: argparse.Namespace) -> int:
         shares,
         num_frames,
         backend=options.backend,
-        on_clip=lambda number, path: tell(f"{number + 1}/{len(clips)} {path.name}"),
+        on_clip=lambda number, path: report(f"{number + 1}/{len(clips)} {path.name}"),
     )
     stopped = _collect(found, rows, skipped)
     if not any(row.part == "compressor" for row in rows):
-        tell(f"gleanvid: no {'compressor' if rows else 'clip'} could be measured")
+        report(f"gleanvid: no {'compressor' if rows else 'clip'} could be measured")
         return 1
     facts = {"command": options.command} | diagnose.facts(model, clips, num_frames)
     print(diagnosis.text(facts | diagnosis.summary(rows, skipped)))
@@ -103,7 +90,7 @@ def _diagnose(options: argparse.Namespace) -> int:
         diagnosis.write(out, facts, rows, skipped)
     except OSError as error:
         raise ValueError(f"cannot write to {out}: {error}") from error
-    tell(f"{'stopped; what was measured is ' if stopped else ''}written to {out}")
+    report(f"{'stopped; what was measured is ' if stopped else ''}written to {out}")
     return 130 if stopped else int(any(not item.name for item in skipped))
 
 
@@ -117,14 +104,14 @@ def _collect(found: Iterable[Any], rows: list[Any], skipped: list[Any]) -> bool:
                 continue
             skipped.append(item)
             if item.retention_ratio:
-                tell(
+                report(
                     f"skipped: {item.clip} ({item.name} at {item.retention_ratio:g}): {item.reason}"
                 )
             elif not item.name:
-                tell(f"skipped: {item.clip}: {item.reason}")
+                report(f"skipped: {item.clip}: {item.reason}")
             elif (item.name, item.reason) not in refused:
                 refused.add((item.name, item.reason))
-                tell(f"skipped: {item.name}: {item.reason}")
+                report(f"skipped: {item.name}: {item.reason}")
     except KeyboardInterrupt:
         return True
     return False

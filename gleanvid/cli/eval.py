@@ -10,16 +10,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gleanvid.cli import options as shared
-from gleanvid.cli.progress import drawer, telling_what_is_kept
-from gleanvid.cli.workers import add_workers, workers
+from gleanvid.cli.running import add_workers, drawer, resumable, workers
 
 if TYPE_CHECKING:
-    from gleanvid.evaluation.bench.machine import Machine
+    from gleanvid.evaluation.provenance import Machine
 
 
-def add(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:
+def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     """The options of the command."""
-    _add_benchmark(parser, given)
+    _add_benchmark(parser, words)
     parser.add_argument(
         "--compressor",
         help="names, comma-separated, or all; settings in brackets: 'holitom(tau=0.65)' "
@@ -41,7 +40,7 @@ def add(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:
     parser.add_argument("--out", required=True, help="folder for the journal and the results")
     shared.add_model(parser)
     add_workers(parser)
-    parser.set_defaults(run=_eval, command=["gleanvid", *given])
+    parser.set_defaults(run=_eval, command=["gleanvid", *words])
 
 
 def _eval(options: argparse.Namespace) -> int:
@@ -68,7 +67,7 @@ def _eval(options: argparse.Namespace) -> int:
             "model_settings": shared.model_settings(options),
         }
         machine = _machine(options.device)
-        with Journal(folder / "journal.jsonl", settings) as journal, telling_what_is_kept(folder):
+        with Journal(folder / "journal.jsonl", settings) as journal, resumable(folder):
             draws = [draw for setup in setups for draw in setup.draws]
             answer(benchmark, items, draws, journal, ways, drawer(), options.max_pixels)
             rows = dict(journal.rows)
@@ -89,7 +88,7 @@ def _machine(device: str | None) -> dict[str, Machine]:
     """What seconds are measured on, where the model is in this process."""
     import torch
 
-    from gleanvid.evaluation.bench.machine import describe_machine
+    from gleanvid.evaluation.provenance import describe_machine
 
     best = "cuda" if torch.cuda.is_available() else "cpu"
     return {"machine": describe_machine(torch.device(device or best))}
@@ -109,7 +108,7 @@ def _exit_code(found: Sequence[Any], folder: Path) -> int:
     return 1 if failed else 0
 
 
-def _add_benchmark(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:
+def _add_benchmark(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     """``--benchmark`` and an option for every setting of the benchmark that is named."""
     parser.add_argument("--benchmark", default="glimpse", help="glimpse, videomme, mlvu ...")
     from dataclasses import fields
@@ -119,7 +118,7 @@ def _add_benchmark(parser: argparse.ArgumentParser, given: Sequence[str]) -> Non
     first = argparse.ArgumentParser(add_help=False)
     first.add_argument("--benchmark", default="glimpse")
     try:
-        settings: Any = fields(benchmark_class(first.parse_known_args(given)[0].benchmark))  # type: ignore[arg-type]
+        settings: Any = fields(benchmark_class(first.parse_known_args(words)[0].benchmark))  # type: ignore[arg-type]
     except BenchmarkError as error:
         parser.error(str(error))
     for item in settings:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 
-def add(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:
+def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     """The options of the command."""
     kinds = parser.add_subparsers(required=True, metavar="what")
     make = kinds.add_parser("make", help="write clips (MP4), questions and truth (JSON Lines)")

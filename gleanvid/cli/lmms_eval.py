@@ -16,7 +16,7 @@ from pathlib import Path
 MISSING = "LMMs-Eval is not installed; the extra eval has it: pip install '.[eval]'"
 
 
-def add(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:
+def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     """The options of the command, which takes whatever LMMs-Eval takes."""
     parser.prefix_chars = "\0"  # every word is an argument, those with dashes too
     parser.add_argument("arguments", nargs="*")

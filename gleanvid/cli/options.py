@@ -9,7 +9,10 @@ import argparse
 import sys
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from gleanvid.models.generation.sampling import Sampling
 
 LOADING = {  # keyword of load_model -> its type
     "device": str,
@@ -37,10 +40,13 @@ def add_question(parser: argparse.ArgumentParser) -> None:
     add_model(parser)
 
 
-def sampling(options: argparse.Namespace) -> dict[str, Any]:
-    """How :func:`add_question` said to draw tokens, for ``ask`` and ``compare``."""
+def sampling(options: argparse.Namespace) -> Sampling:
+    """The settings of :func:`add_question` for drawing tokens."""
+    from gleanvid.models.generation.sampling import Sampling
+
     names = ("temperature", "top_p", "seed")  # compressors have settings of these names, too
-    return {name: getattr(options, f"sampling_{name}") for name in names}
+    drawing = {name: getattr(options, f"sampling_{name}") for name in names}
+    return Sampling(options.max_new_tokens, **drawing)
 
 
 def add_model(parser: argparse.ArgumentParser) -> None:
@@ -99,7 +105,7 @@ def _setting(text: str) -> tuple[str, str | bool]:
     return name, {"true": True, "false": False}.get(value.lower(), value)
 
 
-def add_compressor(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:
+def add_compressor(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     """``--compressor`` and the options of the method that the command line names.
 
     Settings in brackets behind the name are their defaults: ``gleanvid(tau=2)``.
@@ -110,7 +116,7 @@ def add_compressor(parser: argparse.ArgumentParser, given: Sequence[str]) -> Non
     first = argparse.ArgumentParser(add_help=False)
     for each in (first, parser):
         each.add_argument("--compressor", default="gleanvid", metavar="NAME", help=names)
-    chosen = method_from(first.parse_known_args(given)[0].compressor)
+    chosen = method_from(first.parse_known_args(words)[0].compressor)
     declared = declared_settings(type(chosen))
     earlier = {now: before for before, now in chosen.renamed.items()}
     for name, (_, kind, about) in declared.items():
@@ -141,13 +147,10 @@ def _reader(kind: type) -> Any:
 
 def read_and_load(options: argparse.Namespace) -> tuple[Any, Any, float]:
     """The video, the model, and the seconds that reading the file took."""
-    import time
+    from gleanvid.arguments import Frames, timed_clip
 
-    from gleanvid.given import as_clip
-
-    started = time.perf_counter()
-    video = as_clip(options.video, options.num_frames, options.backend)
-    decode_s = time.perf_counter() - started
+    frames = Frames(options.num_frames, backend=options.backend)
+    video, decode_s = timed_clip(options.video, frames)
     for note in video.notes:
         sys.stderr.write(f"note: {note}\n")
     return video, load(options), decode_s

@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gleanvid.cli import options as shared
-from gleanvid.cli.diagnose import ratios, tell, writable
+from gleanvid.cli.diagnose import ratios
+from gleanvid.cli.running import report, writable
 
 if TYPE_CHECKING:
-    from gleanvid.evaluation.recording.writing import Wanted
+    from gleanvid.evaluation.recording.record import Wanted
 
 
-def add(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:
+def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     """The options of the command."""
     parser.add_argument("clips", nargs="+", help="folders of videos, or video files")
     parser.add_argument("--question", action="append", default=[], help="asked; more than one goes")
@@ -43,9 +44,9 @@ def add(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:
 
 def _record(options: argparse.Namespace) -> int:
     """1 where a clip failed."""
-    from gleanvid.evaluation.recording.layout import SUFFIX
-    from gleanvid.evaluation.recording.writing import record
-    from gleanvid.evaluation.run.kept_tokens import named_clips
+    from gleanvid.evaluation.recording.file_format import SUFFIX
+    from gleanvid.evaluation.recording.record import record
+    from gleanvid.evaluation.run.clips import named_clips
     from gleanvid.pipeline import MAX_SIDE
     from gleanvid.types import ModelError, VideoError
     from gleanvid.video import read_video
@@ -56,13 +57,13 @@ def _record(options: argparse.Namespace) -> int:
     for name, clip in clips.items():
         path = folder / (name + SUFFIX)
 
-        def told(size: int, path: Path = path) -> None:
-            tell(f"{path.name}: {size / 1e6:.1f} MB, and what is asked")
+        def on_size(size: int, path: Path = path) -> None:
+            report(f"{path.name}: {size / 1e6:.1f} MB, and what is asked")
 
         try:
             frames = options.num_frames
             video = read_video(clip, frames, backend=options.backend, max_side=MAX_SIDE)
-            changed = record(model, video, wanted, path, told)
+            changed = record(model, video, wanted, path, on_size)
         except (VideoError, ModelError) as error:
             failed += 1
             sys.stderr.write(f"gleanvid: {name}: {error}\n")
@@ -74,7 +75,7 @@ def _record(options: argparse.Namespace) -> int:
 
 
 def _wanted(options: argparse.Namespace) -> Wanted:
-    from gleanvid.evaluation.recording.writing import Wanted
+    from gleanvid.evaluation.recording.record import Wanted
     from gleanvid.models.loading.registry import CHECKPOINTS
 
     shares = ratios(options.retention_ratio)

@@ -48,7 +48,7 @@ Written by `gleanvid space`, version {version}.
 """
 
 
-def add(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:
+def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     """The options of the command."""
     parser.add_argument("--out", type=Path, required=True, help="a folder that is not there yet")
     parser.add_argument("--title", default="GleanVID", help="what the Space is called")

@@ -7,7 +7,7 @@ import json
 from collections.abc import Sequence
 
 
-def add(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:
+def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     """The options of the command."""
     parser.add_argument("names", nargs="*", metavar="table", help="by name (default: all)")
     parser.add_argument("--list", action="store_true", help="print the names of the tables")

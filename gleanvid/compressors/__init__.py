@@ -5,7 +5,7 @@ from typing import Any
 
 from gleanvid.compressors.ablation import Ablation
 from gleanvid.compressors.aot import AOT
-from gleanvid.compressors.base import Chain, Compressor, Setting, declared_settings, setting
+from gleanvid.compressors.base import Compressor, Setting, declared_settings, setting
 from gleanvid.compressors.divprune import DivPrune
 from gleanvid.compressors.dycoke import DyCoke
 from gleanvid.compressors.evs import EVS
@@ -99,14 +99,14 @@ def method_from(text: str, retention_ratio: float | None = None) -> Compressor:
     return from_settings(settings)
 
 
-def as_compressor(given: Compressor | Chain | str | None) -> Compressor | Chain | None:
+def as_compressor(given: Compressor | str | None) -> Compressor | None:
     """The compressor itself, or the one written as :func:`method_from` reads it.
 
     Raises ``ValueError`` for an unknown name and ``TypeError`` for anything else.
     """
     if isinstance(given, str):
         return method_from(given)
-    if given is None or isinstance(given, Compressor | Chain):
+    if given is None or isinstance(given, Compressor):
         return given
     raise TypeError(
         f"compressor={given!r} must be a compressor such as GleanVID(0.25), or one of the names "

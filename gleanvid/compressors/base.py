@@ -1,4 +1,4 @@
-"""What a compressor is: a frozen dataclass of settings and one method.
+"""Base class of all compressors: a frozen dataclass of settings and one method.
 
 This module knows no method, no model and no screen. A setting is declared once with
 :func:`setting`; sliders, command-line options, API schemas and error messages are read from it.
@@ -8,15 +8,12 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from functools import wraps
 from types import MappingProxyType
 from typing import Any, ClassVar
 
 from gleanvid.types import Compression, VideoTokens
-
-_Compress = Callable[[Any, VideoTokens], Compression]
 
 
 @dataclass(frozen=True)
@@ -66,23 +63,6 @@ def setting(default: Any, help: str, *, kind: type | None = None, **limits: Any)
     """Declare a compressor setting: default, help and the limits of :class:`Setting`."""
     kind = kind or type(default)
     return field(default=default, metadata={"setting": Setting(help, **limits), "kind": kind})
-
-
-def _of_tokens(compress: _Compress) -> _Compress:
-    """The same method, which says in words what it wants where it is given something else."""
-
-    @wraps(compress)
-    def checked(self: Compressor, tokens: VideoTokens) -> Compression:
-        if not isinstance(tokens, VideoTokens):
-            shape = list(getattr(tokens, "shape", ()))
-            raise TypeError(
-                f"compress takes VideoTokens, not {type(tokens).__name__} {shape or ''}".rstrip()
-                + ": VideoTokens(features, grid=(T, rows, columns)) of features [T*rows*columns, D]"
-                ", or VideoTokens.from_grid(features) of [T, rows, columns, D]"
-            )
-        return compress(self, tokens)
-
-    return checked
 
 
 @dataclass(frozen=True)
@@ -136,14 +116,31 @@ class Compressor(ABC):
                     f"{item.name}={value!r} must be at most {declared.at_most}={bound!r}"
                 )
 
-    def __init_subclass__(cls, **given: Any) -> None:
-        super().__init_subclass__(**given)
-        if "compress" in vars(cls):
-            cls.compress = _of_tokens(cls.compress)  # type: ignore[assignment, method-assign]
+    def compress(self, tokens: VideoTokens) -> Compression:
+        """Decide which tokens of one video stay.
+
+        Args:
+            tokens: The visual tokens of one video. They are never changed.
+
+        Returns:
+            The record of where every token went.
+
+        Raises:
+            TypeError: If ``tokens`` are no ``VideoTokens``, for example a bare tensor.
+            ValueError: If the ratio is out of reach or a signal in ``needs`` is missing.
+        """
+        if not isinstance(tokens, VideoTokens):
+            shape = list(getattr(tokens, "shape", ()))
+            raise TypeError(
+                f"compress takes VideoTokens, not {type(tokens).__name__} {shape or ''}".rstrip()
+                + ": VideoTokens(features, grid=(T, rows, columns)) of features [T*rows*columns, D]"
+                ", or VideoTokens.from_grid(features) of [T, rows, columns, D]"
+            )
+        return self._compress(tokens)
 
     @abstractmethod
-    def compress(self, tokens: VideoTokens) -> Compression:
-        """Decide which tokens of one video stay. The input is never changed."""
+    def _compress(self, tokens: VideoTokens) -> Compression:
+        """Compress as :meth:`compress` documents; every method implements this."""
 
     @property
     def stages(self) -> tuple[tuple[int, Compressor], ...]:
@@ -171,41 +168,6 @@ class Compressor(ABC):
     def settings(self) -> dict[str, Any]:
         """The settings by name, ready for JSON, with the method's own ``name`` first."""
         return {"name": self.name} | {item.name: getattr(self, item.name) for item in fields(self)}
-
-
-@dataclass(frozen=True)
-class Chain:
-    """Stages of one method: the first usually ahead of the language model, the others inside it.
-
-    >>> chain = Chain("ahead and inside", ((0, Uniform(0.5)), (2, GleanVID(0.5))))
-    >>> chain.settings()["2"]["retention_ratio"]
-    0.5
-    """
-
-    name: str
-    stages: tuple[tuple[int, Compressor], ...]
-
-    def __post_init__(self) -> None:
-        layers = [layer for layer, _ in self.stages]
-        if not layers or layers != sorted(set(layers)) or layers[0] < 0:
-            raise ValueError(f"stages={layers} must be in ascending order of layer, from 0 on")
-
-    @property
-    def title(self) -> str:
-        """The name, for people: a chain has no paper."""
-        return self.name
-
-    @property
-    def needs(self) -> frozenset[str]:
-        return frozenset().union(*(stage.needs for _, stage in self.stages))
-
-    def at_depth(self, num_layers: int) -> Chain:
-        """The chain itself: its layers were named for the model at hand."""
-        return self
-
-    def settings(self) -> dict[str, Any]:
-        """The settings of every stage by layer, ready for JSON."""
-        return {"name": self.name} | {str(layer): stage.settings() for layer, stage in self.stages}
 
 
 def declared_settings(compressor: type[Compressor]) -> dict[str, tuple[Any, type, Setting]]:

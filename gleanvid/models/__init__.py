@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 _HOME = {
     "MODELS": "families",
-    "Answer": "encoded",
     "Conversation": "generation.conversation",
     "Encoded": "encoded",
     "ModelAdapter": "base",
@@ -21,10 +20,9 @@ _HOME = {
 __all__ = [*_HOME, "compressing"]
 
 if TYPE_CHECKING:
-    from gleanvid.compressors.base import Chain, Compressor
+    from gleanvid.compressors.base import Compressor
     from gleanvid.models.base import ModelAdapter as ModelAdapter
     from gleanvid.models.boundary import Prefill
-    from gleanvid.models.encoded import Answer as Answer
     from gleanvid.models.encoded import Encoded as Encoded
     from gleanvid.models.families import MODELS as MODELS
     from gleanvid.models.generation.conversation import Conversation as Conversation
@@ -37,9 +35,7 @@ def __getattr__(name: str) -> Any:
     return getattr(import_module(f"gleanvid.models.{_HOME[name]}"), name)
 
 
-def compressing(
-    hf_model: Any, compressor: Compressor | Chain | None
-) -> AbstractContextManager[Prefill]:
+def compressing(hf_model: Any, compressor: Compressor | None) -> AbstractContextManager[Prefill]:
     """``gleanvid.compressing`` for a compressor that was made already."""
     from gleanvid.models import boundary
     from gleanvid.models.families import family_of

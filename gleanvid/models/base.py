@@ -1,7 +1,4 @@
-"""The base class of model families. A family implements only what differs from the others.
-
-Everything generic is here or in :mod:`gleanvid.models.boundary`.
-"""
+"""The base class of model families, which implement only what differs between models."""
 
 from __future__ import annotations
 
@@ -14,17 +11,20 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
-from gleanvid.compressors.base import Chain, Compressor
+from gleanvid.compressors.base import Compressor
+from gleanvid.cost import Answer
 from gleanvid.models import boundary
 from gleanvid.models.boundary.interrupt import interruptible
+from gleanvid.models.boundary.layout import Grid
 from gleanvid.models.cost.measure import ADVICE, explaining_out_of_memory, now
-from gleanvid.models.encoded import Answer, Encoded, History
+from gleanvid.models.encoded import Encoded, History
 from gleanvid.models.generation.answering import write_answer
 from gleanvid.models.generation.context import Context, check_context, checked_max_pixels
 from gleanvid.models.generation.conversation import Conversation
+from gleanvid.models.generation.many_videos import PER_COLUMN
 from gleanvid.models.generation.prompt import literal, split_after
 from gleanvid.models.generation.sampling import GREEDY, Sampling
-from gleanvid.models.generation.several import PER_COLUMN
+from gleanvid.models.geometry import cells
 from gleanvid.types import ModelError, Video, VideoTokens
 
 
@@ -33,14 +33,14 @@ class ModelAdapter(ABC):
 
     model_types: ClassVar[tuple[str, ...]]  # config.model_type values
     pixel_input: ClassVar[str] = "pixel_values_videos"
-    outro: ClassVar[str] = ""  # text that the processor puts behind the video
+    outro: ClassVar[str] = ""  # text that the processor puts after the video
 
     def __init__(
         self, name: str, hf_model: Any, processor: Any, max_pixels: int | None = None
     ) -> None:
         self.name, self.hf_model, self.processor = name, hf_model, processor
-        self.max_pixels = checked_max_pixels(max_pixels)  # of a clip, unless encode() says other
-        self.system_message = ""  # ahead of the first turn; set it before a clip is encoded
+        self.max_pixels = checked_max_pixels(max_pixels)  # of a clip; encode() may override it
+        self.system_message = ""  # before the first turn; set it before a clip is encoded
         self.lock = threading.RLock()
         self.clips: OrderedDict[Any, Encoded] = OrderedDict()  # recent ones, by pipeline.encode
         self.layout = self.layout_of(hf_model)
@@ -52,13 +52,25 @@ class ModelAdapter(ABC):
 
     @abstractmethod
     def build_inputs(self, video: Video, text: str, max_pixels: int | None) -> Mapping[str, Any]:
-        """The processor's tensors for ``text``, in which one video placeholder stands."""
+        """The processor's tensors for ``text``, which has one video placeholder."""
 
-    @abstractmethod
-    def place_tokens(
-        self, video: Video, inputs: Mapping[str, Any]
-    ) -> tuple[tuple[int, int, int], Tensor, Tensor]:
-        """Grid (T, rows, columns), seconds [T, 2] and rectangles [N, 4] of the tokens."""
+    def process(
+        self, text: str, frames: Any, unread: Sequence[str] = (), **options: Any
+    ) -> dict[str, Any]:
+        """The processor's tensors for all ``frames``, without the ``unread`` ones."""
+        tensors = self.processor(
+            text=[text], videos=[frames], do_sample_frames=False, return_tensors="pt", **options
+        )
+        return {name: tensors[name] for name in tensors if name not in ("video_metadata", *unread)}
+
+    def place_tokens(self, video: Video, inputs: Mapping[str, Any]) -> tuple[Grid, Tensor, Tensor]:
+        """Grid (T, rows, columns), seconds [T, 2] and rectangles [N, 4] of the tokens.
+
+        Unless a family overrides this, each frame is a unit and its tokens tile the whole frame.
+        """
+        grid = self.layout.grids(inputs)[0]
+        seconds = torch.as_tensor(video.timestamps)[:, None].expand(-1, 2)
+        return grid, seconds, cells(grid[1], grid[2], video.source_size)
 
     @property
     def device(self) -> torch.device:
@@ -71,7 +83,7 @@ class ModelAdapter(ABC):
 
     @property
     def context(self) -> Context:
-        """How long a prompt the model reads."""
+        """Limit on the length of a prompt."""
         config, multimodal = self.text_config, hasattr(self.layout.core, "get_rope_index")
         limit = getattr(config, "max_position_embeddings", None)
         return Context(self.name, limit, config.num_hidden_layers, counts_kept=multimodal)
@@ -85,18 +97,25 @@ class ModelAdapter(ABC):
         max_pixels: int | None = None,
         stop: threading.Event | None = None,
     ) -> Encoded:
-        """Run the vision side once; ``needs`` names signals to compute ("saliency", "keys").
+        """Run the vision side once.
 
-        ``max_pixels`` bounds the pixels of all frames together after resizing (None: what the model
-        was loaded with, or else what the checkpoint's own processor allows). Raises ``ModelError``
-        where that is too little or memory runs out and ``StoppedError`` once ``stop`` is set.
+        Args:
+            video: the frames.
+            needs: signals to compute ("saliency", "keys").
+            max_pixels: bound on the pixels of all frames together after resizing; None: what the
+                model was loaded with, or else what the checkpoint's own processor allows.
+            stop: once set, ends the work.
+
+        Raises:
+            ModelError: ``max_pixels`` is too little, or memory runs out.
+            StoppedError: ``stop`` was set.
         """
         advice = "Use fewer frames, a lower max_pixels, or a smaller model."
         with self.lock, explaining_out_of_memory(advice), interruptible(self.hf_model, stop):
             start = now(self.device)
-            prefix, _ = split_after(self._render(video, "", ()), self._video_token)
+            prefix, _ = split_after(self.chat_text(video, "", ()), self.video_token)
             limit = self.max_pixels if max_pixels is None else checked_max_pixels(max_pixels)
-            inputs = self._without_outro(self.build_inputs(video, prefix, limit))
+            inputs = self.without_outro(self.build_inputs(video, prefix, limit))
             if not self.context.counts_kept:  # else a compressor may help
                 check_context(self.context, inputs["input_ids"].shape[1], 0, None)
             inputs = {
@@ -122,7 +141,7 @@ class ModelAdapter(ABC):
         self,
         encoded: Encoded,
         question: str,
-        compressor: Compressor | Chain | None,
+        compressor: Compressor | None,
         sampling: Sampling = GREEDY,
         *,
         history: History = (),
@@ -146,21 +165,22 @@ class ModelAdapter(ABC):
             check_context(self.context, length, len(encoded.tokens), compressor)
             return write_answer(self, inputs, record, length, sampling, on_text=on_text, stop=stop)
 
-    def conversation(self, encoded: Encoded, compressor: Compressor | Chain | None) -> Conversation:
+    def conversation(self, encoded: Encoded, compressor: Compressor | None) -> Conversation:
         """The video compressed and read once, for many questions; see :class:`Conversation`."""
         return Conversation(self, encoded, compressor)
 
     @property
-    def _video_token(self) -> str:
+    def video_token(self) -> str:
+        """The placeholder of a video in the text of a prompt."""
         return self.processor.video_token
 
     @property
-    def _anchor(self) -> str:
-        """The special token that the encoded prefix ends in: what follows is tokenised alone."""
-        return self._video_token
+    def anchor(self) -> str:
+        """Special token at the end of the encoded prefix: what follows is tokenised alone."""
+        return self.video_token
 
-    def _without_outro(self, inputs: Mapping[str, Any]) -> dict[str, Any]:
-        """The text behind the video goes with the question, for it may share a token with it."""
+    def without_outro(self, inputs: Mapping[str, Any]) -> dict[str, Any]:
+        """Inputs without the text after the video, which may share a token with the question."""
         inputs = dict(inputs)
         if self.outro:
             ids = self.processor.tokenizer(self.outro, add_special_tokens=False)["input_ids"]
@@ -169,72 +189,72 @@ class ModelAdapter(ABC):
         return inputs
 
     def introduction(self, video: Video) -> str:
-        """What the prompt says between the video and the first question."""
+        """Text of the prompt between the video and the first question."""
         return ""
 
     def answer_ids(self, encoded: Encoded, question: str, answer: str, history: History) -> Tensor:
-        """int64 [S]: ``answer`` and its end token as they stand behind the prompt.
+        """int64 [S]: ``answer`` and its end token as they follow the prompt.
 
-        The chat template says what stands between the two; where it would change the prompt, the
+        The chat template says what stands between the two. If it would change the prompt, the
         answer follows directly.
         """
         tokenizer = self.processor.tokenizer
-        prompt = self._render(encoded.video, question, history)
-        whole = self._render(encoded.video, question, history, answer)
+        prompt = self.chat_text(encoded.video, question, history)
+        whole = self.chat_text(encoded.video, question, history, answer)
         ends = self.hf_model.generation_config.eos_token_id
         ends = [tokenizer.decode([end]) for end in (ends if isinstance(ends, list) else [ends])]
         words, end = literal(answer, tokenizer), ends[0]
         if whole.startswith(prompt):
-            behind = whole[len(prompt) :]
-            found = [(behind.find(end), end) for end in ends if end in behind]
-            if found:
-                place, end = min(found)
-                words = behind[:place]
+            rest = whole[len(prompt) :]
+            places = [(rest.find(end), end) for end in ends if end in rest]
+            if places:
+                place, end = min(places)
+                words = rest[:place]
         encoding = tokenizer(words + end, add_special_tokens=False, return_tensors="pt")
         return encoding["input_ids"][0].to(self.device)
 
-    def _render(
+    def chat_text(
         self,
         video: Video | Sequence[Video],
         question: str,
         history: History,
         answer: str | None = None,
     ) -> str:
-        """The chat prompt as text, videos in its first turn; with ``answer`` where given."""
+        """The chat prompt as text, videos in its first turn; ``answer`` ends it if given."""
         videos = [video] if isinstance(video, Video) else video
         turns: list[tuple[str, str | None]] = [*history, (question, answer)]
         messages = []
         if self.system_message:
             messages.append({"role": "system", "content": [self._words(self.system_message)]})
-        for number, (asked, answered) in enumerate(turns):
-            content = [self._words(asked)]
+        for number, (question, reply) in enumerate(turns):
+            content = [self._words(question)]
             if number == 0:
-                said = "".join(self.introduction(each) for each in videos)
-                content[0]["text"] = said + content[0]["text"]
+                introduction = "".join(self.introduction(each) for each in videos)
+                content[0]["text"] = introduction + content[0]["text"]
                 content[:0] = [{"type": "video"} for _ in videos]
             messages.append({"role": "user", "content": content})
-            if answered is not None:
-                messages.append({"role": "assistant", "content": [self._words(answered)]})
+            if reply is not None:
+                messages.append({"role": "assistant", "content": [self._words(reply)]})
         return self.processor.apply_chat_template(
             messages, add_generation_prompt=answer is None, tokenize=False
         )
 
     def _words(self, text: str) -> dict[str, str]:
-        """A person's or the model's words as a part of a message."""
+        """Words of a person or of the model as a part of a message."""
         return {"type": "text", "text": literal(text, self.processor.tokenizer)}
 
     def prompt(self, encoded: Encoded, question: str, history: History) -> dict[str, Any]:
-        """The inputs of the encoded prefix with the rest of the prompt behind it.
+        """The inputs of the encoded prefix, then the rest of the prompt.
 
-        The prefix ends in a special token, so the rest can be tokenised behind that alone.
+        The prefix ends in a special token, so the rest can be tokenised after that token alone.
         """
         prefix, rest = split_after(
-            self._render(encoded.video, question, history), self._video_token
+            self.chat_text(encoded.video, question, history), self.video_token
         )
         if prefix != encoded.prefix:
-            raise ModelError("the chat template changes the text ahead of the video by question")
+            raise ModelError("the chat template changes the text before the video by question")
         encoding = self.processor.tokenizer(
-            self._anchor + self.outro + rest, add_special_tokens=False, return_tensors="pt"
+            self.anchor + self.outro + rest, add_special_tokens=False, return_tensors="pt"
         )
         tail = encoding["input_ids"][:, 1:].to(self.device)
         inputs = dict(encoded.inputs)

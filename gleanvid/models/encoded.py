@@ -1,4 +1,4 @@
-"""The values between pipeline and models: which clip, the encoded clip, history, and the answer."""
+"""The values between pipeline and models: which clip, the encoded clip, and history."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from gleanvid.types import Compression, Video, VideoTokens
+from gleanvid.types import Video, VideoTokens
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -16,11 +16,11 @@ History = Sequence[tuple[str, str]]  # (question, answer) of earlier turns about
 
 @dataclass(frozen=True)
 class ClipKey:
-    """Which encoded clip is meant: these frames, this large, by this model, with these signals.
+    """Key of an encoded clip: its frames, their size, the model and its signals.
 
-    Videos are told apart by identity. ``max_pixels`` bounds the pixels of all frames together
-    (None: what the model was loaded with); ``signals`` name what the vision side computes beside
-    the tokens ("saliency", "keys").
+    Videos are compared by identity. ``max_pixels`` bounds the pixels of all frames together
+    (None: what the model was loaded with); ``signals`` name what the vision side computes in
+    addition to the tokens ("saliency", "keys").
     """
 
     video: Video
@@ -29,11 +29,11 @@ class ClipKey:
     signals: frozenset[str] = frozenset()
 
     def bounded(self, limit: int | None) -> ClipKey:
-        """The same clip with the model's own limit of pixels stated where it had none."""
+        """The same key, with the model's own ``limit`` of pixels if it had none."""
         return replace(self, max_pixels=limit) if self.max_pixels is None else self
 
     def serves(self, wanted: ClipKey) -> bool:
-        """Whether what was encoded for this key is what ``wanted`` means, signals included."""
+        """Whether a clip encoded for this key has what ``wanted`` asks for, signals included."""
         bare = replace(wanted, signals=self.signals)
         return self == bare and wanted.signals <= self.signals
 
@@ -59,23 +59,3 @@ class Encoded:
         """The vision signals that were computed, by name."""
         named = {"saliency": self.tokens.saliency, "keys": self.tokens.keys}
         return {name: rows for name, rows in named.items() if rows is not None}
-
-
-@dataclass(frozen=True, eq=False)
-class Answer:
-    """What the model said and what it took. ``by_layer`` is on the CPU; seconds are synchronised.
-
-    ``prefill_s`` runs from the question to the first token without ``compress_s``; ``generate_s``
-    from the first token to the last. ``peak_memory_mib``: device memory on CUDA, else the whole
-    process.
-    """
-
-    text: str
-    by_layer: dict[int, Compression]
-    prompt_tokens: int
-    prompt_tokens_kept: int  # entering layer 0
-    compress_s: float
-    prefill_s: float
-    generate_s: float
-    new_tokens: int
-    peak_memory_mib: float

@@ -1,4 +1,4 @@
-"""Rectangles of tokens in the source picture."""
+"""Rectangles of tokens in the source, patches pooled to tokens, and bounds on pixels."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from gleanvid.types import ModelError
+from gleanvid.types import ModelError, Video
 
 
 def cells(rows: int, columns: int, size: tuple[float, float]) -> Tensor:
@@ -20,8 +20,35 @@ def cells(rows: int, columns: int, size: tuple[float, float]) -> Tensor:
     return torch.stack([left, top, right, bottom], -1).flatten(0, 1)
 
 
+def block_mean(factor: int, rows: Tensor) -> Tensor:
+    """[T, P, C] of a square of patches to [T, P / factor^2, C], row by row."""
+    side = round(rows.shape[1] ** 0.5) // factor
+    return rows.unflatten(1, (side, factor, side, factor)).mean((2, 4)).flatten(1, 2)
+
+
+def blocks_to_tokens(block: int, patches: Tensor, grids: list[tuple[int, int, int]]) -> Tensor:
+    """Means of blocks of patches, which stand row by row; those of still images come first."""
+    sizes = [units * rows * columns * block**2 for units, rows, columns in grids]
+    parts = patches[-sum(sizes) :].split(sizes)
+    return torch.cat(
+        [
+            part.view(units, rows, block, columns, block, -1).mean((2, 4)).flatten(0, 2)
+            for part, (units, rows, columns) in zip(parts, grids, strict=True)
+        ]
+    )
+
+
+def check_frame_pixels(name: str, side: int, video: Video, max_pixels: int | None) -> None:
+    """Raises ``ModelError`` where frames resized to a fixed square exceed ``max_pixels``."""
+    if max_pixels is not None and max_pixels < len(video) * side * side:
+        raise ModelError(
+            f"{name} sees every frame at {side}x{side} pixels: {len(video)} frames do "
+            f"not fit into max_pixels={max_pixels}. Use fewer frames."
+        )
+
+
 def check_pixels(inputs: Mapping[str, Any], video_processor: Any, max_pixels: int | None) -> None:
-    """Raises ``ModelError`` where the resized frames have more pixels than ``max_pixels``."""
+    """Raises ``ModelError`` where the resized frames exceed ``max_pixels``."""
     (units, height, width), patch = inputs["video_grid_thw"][0].tolist(), video_processor.patch_size
     pixels = units * video_processor.temporal_patch_size * height * width * patch**2
     if max_pixels is not None and pixels > max_pixels:

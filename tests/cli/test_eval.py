@@ -6,7 +6,7 @@ import json
 import pytest
 
 from gleanvid.cli import main
-from gleanvid.cli.progress import clock
+from gleanvid.cli.running import clock
 from gleanvid.evaluation import benchmarks
 from gleanvid.evaluation.paper import numbers
 from gleanvid.evaluation.run.journal import Journal

@@ -11,8 +11,9 @@ from types import SimpleNamespace
 import numpy as np
 import torch
 
+from gleanvid.cost import Cost
 from gleanvid.models.encoded import ClipKey
-from gleanvid.run import Cost, Run
+from gleanvid.run import Run
 from gleanvid.types import ModelError, StoppedError, Video, VideoError, VideoTokens
 
 MAX_SIDE = 1280

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 
 import torch
 
-from gleanvid.run import Cost, Run
+from gleanvid.cost import Cost
+from gleanvid.run import Run
 from gleanvid.types import Compression, Video
 
 

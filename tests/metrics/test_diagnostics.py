@@ -5,7 +5,8 @@ import pytest
 import torch
 
 from gleanvid import metrics
-from gleanvid.run import Cost, Run
+from gleanvid.cost import Cost
+from gleanvid.run import Run
 from gleanvid.types import Compression, Video
 from tests.metrics.cases import clip
 

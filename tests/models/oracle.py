@@ -10,8 +10,8 @@ import torch
 from torch import Tensor
 
 from gleanvid.compressors.base import Compressor
-from gleanvid.evaluation.check.reference import kept_columns
-from gleanvid.models.families.llava_onevision import LlavaOnevision
+from gleanvid.evaluation.check.reference import kept_columns, masked_pass
+from gleanvid.models.families.square_frames import SquareFrames
 from gleanvid.types import Compression, Video, VideoTokens
 from tests.models.tiny import noise_video
 
@@ -26,7 +26,7 @@ class EveryNth(Compressor):
     name: ClassVar[str] = "every-nth"
     paper: ClassVar[str] = "test"
 
-    def compress(self, tokens: VideoTokens) -> Compression:
+    def _compress(self, tokens: VideoTokens) -> Compression:
         keep = torch.arange(len(tokens))
         chosen = keep[(keep * 7 + keep // 3) % round(1 / self.retention_ratio) == 1]
         return Compression.pruned(
@@ -53,7 +53,7 @@ class IdentityMerge(Compressor):
     name: ClassVar[str] = "identity-merge"
     paper: ClassVar[str] = "test"
 
-    def compress(self, tokens: VideoTokens) -> Compression:
+    def _compress(self, tokens: VideoTokens) -> Compression:
         every = torch.arange(len(tokens))
         eye = torch.eye(len(tokens)).to_sparse().coalesce()
         return Compression(every, tokens.grid, every, torch.ones(len(tokens)), mixing=eye)
@@ -66,7 +66,7 @@ class PairMean(Compressor):
     name: ClassVar[str] = "pair-mean"
     paper: ClassVar[str] = "test"
 
-    def compress(self, tokens: VideoTokens) -> Compression:
+    def _compress(self, tokens: VideoTokens) -> Compression:
         every = torch.arange(len(tokens))
         share = torch.full((len(tokens),), 0.5)
         if len(tokens) % 2:
@@ -79,13 +79,13 @@ class Failing(Compressor):
     name: ClassVar[str] = "failing"
     paper: ClassVar[str] = "test"
 
-    def compress(self, tokens: VideoTokens) -> Compression:
+    def _compress(self, tokens: VideoTokens) -> Compression:
         raise RuntimeError("the compressor failed")
 
 
 def unlike_videos(adapter) -> list[Video]:
     """Two videos of which :class:`Tilted` keeps different numbers of tokens."""
-    if not isinstance(adapter, LlavaOnevision):
+    if not isinstance(adapter, SquareFrames):
         return [noise_video(5), noise_video(8, 64, 128, seed=1)]
     video = noise_video(4)  # these models take as many frames of every video in a batch
     return [video, Video.from_frames(video.frames[::-1].copy(), fps=2.0)]
@@ -95,7 +95,7 @@ def model_inputs(adapter, questions, videos=None, **processor_options) -> dict:
     """Processor output for a left-padded batch, one noise video each, as anybody would build it."""
     videos = videos or [noise_video(seed=number) for number in range(len(questions))]
     rows = [
-        dict(adapter.build_inputs(video, adapter._render(video, question, ()), None))
+        dict(adapter.build_inputs(video, adapter.chat_text(video, question, ()), None))
         for video, question in zip(videos, questions, strict=True)
     ]
     width = max(row["input_ids"].shape[1] for row in rows)
@@ -165,3 +165,11 @@ def left_by_layer(adapter, inputs, record, depth) -> list[Tensor]:
         rows = [whole[row] for row in sorted(whole)]
         layers.append(kept_columns(adapter, inputs, rows))
     return layers
+
+
+@torch.no_grad()
+def masked_logits(hf_model, inputs, kept, steps):
+    """Logits of the whole prompt [B, L, vocabulary] and of each teacher-forced step [B, S, ...]."""
+    logits = masked_pass(hf_model, inputs, kept, steps)
+    length = inputs["input_ids"].shape[1]
+    return logits[:, :length], logits[:, length - 1 :]

@@ -9,11 +9,12 @@ import weakref
 import pytest
 import torch
 
-from gleanvid.compressors.base import Chain
 from gleanvid.compressors.full_tokens import FullTokens
 from gleanvid.evaluation.check.reference import hook_count
 from gleanvid.models.generation.sampling import Sampling
 from gleanvid.types import ModelError
+from tests.compressors.chain import Chain
+from tests.models.conftest import AHEAD_ONLY, EVERY
 from tests.models.oracle import EveryNth
 from tests.models.tiny import noise_video
 
@@ -104,3 +105,12 @@ def test_running_out_of_memory_says_what_to_lower_and_leaves_all_usable(adapter,
     adapter.lock = threading.RLock()  # the thread that took it is gone
     again = adapter.generate(adapter.encode(video), "what?", QUARTER, Sampling(3)).text
     assert again == expected
+
+
+@pytest.mark.parametrize("family", [family for family in EVERY if family in AHEAD_ONLY])
+def test_stages_inside_are_refused_with_the_reason(adapters, family):
+    model = adapters[family]
+    before, inside = hook_count(model.hf_model), Chain("inside", ((0, QUARTER), (2, QUARTER)))
+    with pytest.raises(ValueError, match=f"layer 2.*{model.layout.ahead_only}"):
+        model.generate(model.encode(noise_video(2)), "what?", inside)
+    assert hook_count(model.hf_model) == before

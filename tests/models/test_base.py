@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 
-import numpy as np
 import pytest
 import torch
 
@@ -12,7 +11,7 @@ from gleanvid.compressors.full_tokens import FullTokens
 from gleanvid.evaluation.check.reference import hook_count, kept_columns, token_columns
 from gleanvid.models import compressing
 from gleanvid.models.generation.sampling import Sampling
-from gleanvid.types import StoppedError, Video
+from gleanvid.types import StoppedError
 from tests.models.oracle import EveryNth, model_inputs
 from tests.models.tiny import noise_video
 
@@ -94,7 +93,7 @@ def test_history_is_part_of_the_prompt(adapter):
     encoded = adapter.encode(video)
     history = [("what moves?", "a red square")]
     long = adapter.generate(encoded, "and now?", QUARTER, Sampling(2), history=history)
-    whole = adapter.build_inputs(video, adapter._render(video, "and now?", history), None)
+    whole = adapter.build_inputs(video, adapter.chat_text(video, "and now?", history), None)
     assert long.prompt_tokens == whole["input_ids"].shape[1]
     short = adapter.generate(encoded, "and now?", QUARTER, Sampling(2))
     assert long.prompt_tokens - short.prompt_tokens > 10
@@ -198,20 +197,3 @@ def test_generation_is_serialised(adapter):
         thread.join()
     assert [found[number].text for number in range(2)] == [answer.text for answer in alone]
     assert [found[n].prompt_tokens_kept for n in range(2)] == [a.prompt_tokens_kept for a in alone]
-
-
-def test_max_pixels_bounds_the_tokens(qwen):
-    video = noise_video(4, 240, 320)
-    many = len(qwen.encode(video).tokens)
-    few = len(qwen.encode(video, max_pixels=4 * 64 * 64).tokens)
-    assert few < many
-    side = qwen.processor.video_processor.patch_size * 2
-    assert few * side * side * 2 <= 4 * 64 * 64
-
-
-def test_one_frame_and_tiny_frames(qwen):
-    for shape in [(1, 40, 60), (3, 9, 7), (2, 1, 1)]:
-        video = Video.from_frames(np.full((*shape, 3), 90, np.uint8))
-        encoded = qwen.encode(video)
-        assert encoded.tokens.num_units == (shape[0] + 1) // 2
-        assert qwen.generate(encoded, "?", QUARTER, Sampling(1)).new_tokens == 1

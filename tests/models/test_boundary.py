@@ -5,17 +5,18 @@ from __future__ import annotations
 import pytest
 import torch
 
-from gleanvid.compressors.base import Chain
 from gleanvid.compressors.full_tokens import FullTokens
-from gleanvid.evaluation.check.reference import compact_positions, kept_columns, masked_logits
+from gleanvid.evaluation.check.reference import compact_positions, kept_columns
 from gleanvid.models import compressing
 from gleanvid.models.boundary.sequence import find_videos
+from tests.compressors.chain import Chain
 from tests.models.oracle import (
     QUESTIONS,
     IdentityMerge,
     PairMean,
     Tilted,
     generate,
+    masked_logits,
     model_inputs,
     read_while_decoding,
     unlike_videos,
@@ -31,7 +32,8 @@ def adapter(oracle_adapter):
 
 
 @pytest.mark.parametrize("rows", [1, 2])
-def test_keeping_all_is_bit_identical(adapter, rows):
+def test_keeping_all_is_bit_identical(every_adapter, rows):
+    adapter = every_adapter
     inputs = model_inputs(adapter, QUESTIONS[:rows])
     plain = generate(adapter, inputs)
     with compressing(adapter.hf_model, FullTokens()) as record:
@@ -127,7 +129,7 @@ def test_merged_rows_reach_the_language_model_and_every_level(qwen3):
 
 def test_two_videos_in_one_prompt_are_compressed_each_by_itself(qwen3):
     videos = [noise_video(4), noise_video(2, 64, 64, seed=4)]
-    parts = [dict(qwen3.build_inputs(v, qwen3._render(v, "what?", ()), None)) for v in videos]
+    parts = [dict(qwen3.build_inputs(v, qwen3.chat_text(v, "what?", ()), None)) for v in videos]
     along = {"pixel_values_videos": 0, "video_grid_thw": 0}
     inputs = {
         name: torch.cat([part[name] for part in parts], along.get(name, 1)) for name in parts[0]

@@ -7,11 +7,15 @@ of all rows in the encoding, and no other's beyond what the resize bleeds over t
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
 
+from gleanvid.models.generation.sampling import Sampling
 from gleanvid.types import Video
+from tests.models.tiny import noise_video
 
 SHAPES = [(5, 70, 100), (4, 131, 57), (1, 64, 64), (3, 96, 200)]
 
@@ -71,12 +75,34 @@ def test_paint_in_a_token_s_rectangle_changes_that_token_s_features(blind, shape
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 def test_every_frame_is_in_one_unit_and_boxes_lie_in_the_source(adapter, shape):
-    video = Video.from_frames(np.full((*shape, 3), 40, np.uint8), fps=2.0)
+    """Frames at uneven times."""
+    count = shape[0]
+    times = np.array([0.0, 0.5, 3.0, 3.2, 9.0])[:count]
+    frames = np.full((*shape, 3), 40, np.uint8)
+    video = Video(frames, times, np.arange(count), 12.5, 10.0, 125, shape[1:])
     tokens = adapter.encode(video).tokens
-    assert tokens.num_units in (len(video), -(-len(video) // 2))
+    assert tokens.num_units in (count, -(-count // 2))
+    size = -(-count // tokens.num_units)
+    own = [times[unit * size : (unit + 1) * size] for unit in range(tokens.num_units)]
+    ends = [[unit[0], unit[-1]] for unit in own]
+    torch.testing.assert_close(tokens.seconds.double(), torch.tensor(ends).double())
     boxes = tokens.rectangles
     assert len(boxes) == tokens.tokens_per_unit and len(tokens.seconds) == tokens.num_units
     assert boxes.min() >= 0 and boxes[:, 2].max() <= shape[2] and boxes[:, 3].max() <= shape[1]
     area = ((boxes[:, 2] - boxes[:, 0]) * (boxes[:, 3] - boxes[:, 1])).sum()
     least = min(shape[1:]) ** 2  # some are shown the middle alone
     assert 0.7 * least < area <= shape[1] * shape[2] + 1e-6
+
+
+def test_rectangles_are_the_source_s_even_if_frames_were_shrunk(adapter):
+    video = noise_video(2, 60, 90)
+    large = replace(video, source_size=(600, 900))
+    small, big = (adapter.encode(one).tokens.rectangles for one in (video, large))
+    torch.testing.assert_close(small * 10, big)
+
+
+@pytest.mark.parametrize("shape", [(1, 40, 60), (3, 9, 7), (2, 1, 1)], ids=str)
+def test_a_model_answers_about_single_and_tiny_frames(adapter, shape):
+    encoded = adapter.encode(Video.from_frames(np.full((*shape, 3), 90, np.uint8)))
+    assert encoded.tokens.num_units in (shape[0], (shape[0] + 1) // 2)
+    assert adapter.generate(encoded, "?", None, Sampling(1)).new_tokens == 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import weakref
+from dataclasses import replace
 
 import pytest
 import torch
@@ -12,7 +13,6 @@ from transformers.utils import output_capturing
 from gleanvid.compressors.full_tokens import FullTokens
 from gleanvid.evaluation.check.reference import hook_count
 from gleanvid.models import compressing
-from gleanvid.models.boundary import chunks
 from gleanvid.models.generation.sampling import Sampling
 from tests.models.conftest import EVERY, VARIANTS
 from tests.models.live import LiveBytes
@@ -42,13 +42,18 @@ def tower_calls(adapter, call):
     return sizes, result
 
 
+def limit_parts(adapter, numbers, monkeypatch):
+    """Have the tower work on this many numbers at a time."""
+    monkeypatch.setattr(adapter, "layout", replace(adapter.layout, numbers_at_once=numbers))
+
+
 @pytest.mark.parametrize("frames", [6, 7])
 def test_vision_in_parts_gives_the_same(adapter, frames, monkeypatch):
     """Features, signals and what the language model gets, with one unit at a time."""
     video = noise_video(frames)
     whole_sizes, whole = tower_calls(adapter, lambda: adapter.encode(video, NEEDS))
     before = hook_count(adapter.hf_model)
-    monkeypatch.setattr(chunks, "NUMBERS_AT_ONCE", 1)
+    limit_parts(adapter, 1, monkeypatch)
     sizes, parts = tower_calls(adapter, lambda: adapter.encode(video, NEEDS))
     assert len(whole_sizes) == 1 and len(sizes) == whole.tokens.num_units
     assert max(sizes) * len(sizes) == sum(whole_sizes)
@@ -63,8 +68,8 @@ def test_vision_in_parts_gives_the_same(adapter, frames, monkeypatch):
 def test_parts_are_as_large_as_they_may_be(adapter, monkeypatch):
     video = noise_video(8)
     (one,), _ = tower_calls(adapter, lambda: adapter.encode(video))
-    pixels = adapter.build_inputs(video, adapter._render(video, "", ()), None)
-    monkeypatch.setattr(chunks, "NUMBERS_AT_ONCE", pixels[adapter.pixel_input].numel() // 2)
+    pixels = adapter.build_inputs(video, adapter.chat_text(video, "", ()), None)
+    limit_parts(adapter, pixels[adapter.pixel_input].numel() // 2, monkeypatch)
     sizes, _ = tower_calls(adapter, lambda: adapter.encode(video))
     assert sizes == [one // 2, one // 2]
 
@@ -146,7 +151,7 @@ def short_and_long(adapter):
     """A video and one of three times its length, each with what the processor makes of it."""
     for frames in (8, 24):
         video = noise_video(frames)
-        prefix = adapter._render(video, "", ()).partition(adapter._video_token)
+        prefix = adapter.chat_text(video, "", ()).partition(adapter.video_token)
         inputs = adapter.build_inputs(video, "".join(prefix[:2]), 20_000 * frames)
         if adapter.layout.masked:  # or transformers makes a mask of all pairs of tokens
             inputs = {name: inputs[name] for name in inputs if name != "mm_token_type_ids"}
@@ -194,7 +199,7 @@ def test_encoding_grows_with_the_rows_alone(adapter, monkeypatch):
     copies = kind == "smolvlm"  # it picks the frames that are not 0
     videos = list(short_and_long(adapter))
     for limit, bounded in ((1, True), (2**62, False)):
-        monkeypatch.setattr(chunks, "NUMBERS_AT_ONCE", limit)
+        limit_parts(adapter, limit, monkeypatch)
         grown, pixels = growth(adapter, videos, encode)
         assert (grown - copies * pixels <= 24) is bounded
 

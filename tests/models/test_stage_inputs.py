@@ -8,10 +8,11 @@ from typing import ClassVar
 import pytest
 import torch
 
-from gleanvid.compressors.base import Chain, Compressor
+from gleanvid.compressors.base import Compressor
 from gleanvid.evaluation.check.reference import hook_count, token_columns
 from gleanvid.models import compressing, load_model
 from gleanvid.types import Compression
+from tests.compressors.chain import Chain
 from tests.models.conftest import DENSE, INSIDE
 from tests.models.oracle import QUESTIONS, EveryNth, Failing, generate, model_inputs
 
@@ -26,7 +27,7 @@ class Watching(Compressor):
     name: ClassVar[str] = "watching"
     paper: ClassVar[str] = "test"
 
-    def compress(self, tokens):
+    def _compress(self, tokens):
         SEEN.append(tokens)
         return Compression.pruned(torch.arange(len(tokens)), tokens.grid, num_tokens=len(tokens))
 

@@ -9,7 +9,8 @@ import torch
 
 from gleanvid import metrics
 from gleanvid.compressors import COMPRESSORS
-from gleanvid.run import Cost, Run
+from gleanvid.cost import Cost
+from gleanvid.run import Run
 from gleanvid.types import Video, VideoTokens
 
 GRID = (6, 4, 5)

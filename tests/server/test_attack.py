@@ -30,6 +30,7 @@ PUBLIC = replace(serving.PUBLIC, requests_per_minute=6000)
 def test_every_attempt_is_held(strict, capsys, monkeypatch):
     monkeypatch.setattr(connections, "HEAD_S", 3.0)
     monkeypatch.setattr(connections, "CHECK_S", 1.0)
-    choosing = Choosing(Engine(Library()), ["builtin", "tiny/model"], strict)
-    with running(PUBLIC if strict else serving.LOCAL, choosing.engine, choosing=choosing) as url:
+    engine = Engine(Library())
+    choosing = None if strict else Choosing(engine, ["builtin", "tiny/model"])
+    with running(PUBLIC if strict else serving.LOCAL, engine, choosing=choosing) as url:
         assert attack.main(["--url", url]) == 0, capsys.readouterr().out

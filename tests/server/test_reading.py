@@ -173,10 +173,10 @@ def test_clip_of_huge_frames_keeps_nobody_waiting(tmp_path, monkeypatch):
         alone = list(seconds(one, short, 5))[2:]
         reading = threading.Thread(target=other.ask, args=[long])
         reading.start()
-        while not (decoders := alive(b"gleanvid.video.worker")):
+        while not (decoders := alive(b"gleanvid.video.isolation.worker")):
             time.sleep(0.02)
         meanwhile = max(seconds(one, short, 3))
-        assert alive(b"gleanvid.video.worker")  # it is still read
+        assert alive(b"gleanvid.video.isolation.worker")  # it is still read
         for decoder in decoders:
             with suppress(ProcessLookupError):
                 os.kill(decoder, signal.SIGKILL)

@@ -86,7 +86,8 @@ class Target:
         """What a page sends on an event of a widget, some values other than at its start.
 
         Widgets are known by their id or label, buttons also by their text. Where a script gathers
-        values for the event, this does; "gathered" is all of them together.
+        values for the event, this does; "gathered" is all of them together. "follow" is not a
+        click, but the queued event after it.
         """
         props = {part["id"]: part["props"] for part in self.config["components"]}
         named = {number: {own.get("elem_id"), own.get("label")} for number, own in props.items()}
@@ -98,8 +99,12 @@ class Target:
             event
             for event in events
             for number, kind in event["targets"]
-            if kind == happens and name in named.get(number, ())
+            if kind == happens.replace("follow", "click") and name in named.get(number, ())
         )
+
+        def following(event: Any) -> Any:
+            after = (later for later in events if later["trigger_after"] == event["id"])
+            return next(later for later in after if later["backend_fn"])
 
         def values(event: Any) -> list[Any]:
             found = []
@@ -110,8 +115,10 @@ class Target:
 
         if not event["backend_fn"]:
             box = event["outputs"][0]
-            named[box], props[box] = {"gathered"}, {"value": [*values(event), 1]}
-            event = next(later for later in events if later["trigger_after"] == event["id"])
+            named[box], props[box] = {"gathered"}, {"value": [*values(event), 1, False]}
+            event = following(event)
+        if happens == "follow":
+            event = following(event)
         session = session or secrets.token_hex(8)
         return {"data": values(event), "fn_index": event["id"], "session_hash": session}
 

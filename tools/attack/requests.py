@@ -171,7 +171,7 @@ def clips() -> Iterator[Attempt]:
 
         yield reply("clips", name, asked, "text/html", has="event: error")
     for path in data.NOT_UPLOADED:
-        look = methodcaller("page", "gv-late", "change", {"gv-clip": file(path)})
+        look = methodcaller("page", "gv-preview", "follow", {"gv-clip": file(path)})
         yield reply("clips", f"not uploaded: {path}", methodcaller("ask", path), "event: complete")
         yield reply("the page", f"not uploaded: {path}", look, "Used")
     for change in data.ARGUMENTS:
@@ -198,10 +198,10 @@ def packed(text: bytes, arrays: bytes = b"") -> bytes:
 def pages() -> Iterator[Attempt]:
     """Attempts with what no widget of the page can send."""
     for model in data.MODELS:
-        load = methodcaller("page", "gv-late", "change", {"Model": model})
+        load = methodcaller("page", "gv-preview", "follow", {"Model": model})
         yield reply("the page", f"model: {model}", load, "evil is ready")
     for given in data.GATHERED:
-        send = methodcaller("page", "gv-refresh", "click", {"gathered": given})
+        send = methodcaller("page", "gv-preview", "click", {"gathered": given})
         yield reply(
             "the page", f"gathered settings: {str(given)[:20]}", send, has='"success":false'
         )

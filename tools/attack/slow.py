@@ -49,7 +49,7 @@ def crowd(target: Target) -> bool:
 
 def previews(target: Target) -> bool:
     """Whether monitors and other pages are answered in time meanwhile."""
-    body = target.event("gv-refresh", "click", {})
+    body = target.event("gv-preview", "click", {})
     predict(target.url, 0, body)  # the first one imports what it needs
     begun, count = time.monotonic(), ADDRESSES * PREVIEWS
     took = dict.fromkeys(("/healthz", f"{G}/file={target.clip}"), 0.0)

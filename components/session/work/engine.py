@@ -6,9 +6,8 @@ No widget and no screen here. ``library`` is ``gleanvid.pipeline``, or a stand-i
 from __future__ import annotations
 
 import gc
-import math
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,11 +16,11 @@ import torch
 from cachetools import LRUCache
 
 from gleanvid.compressors.base import Compressor
-from gleanvid.models.cost.accounts import versions
+from gleanvid.cost import Cost
 from gleanvid.models.encoded import ClipKey, History
 from gleanvid.models.generation.sampling import Sampling
-from gleanvid.run import Cost, Run
-from gleanvid.types import Compression, ModelError, Video
+from gleanvid.run import Run, versions
+from gleanvid.types import ModelError, Video
 
 from .backend import EncodedClip, Library
 from .models import Models
@@ -36,7 +35,7 @@ CLIPS_REMEMBERED = 3
 
 
 class Engine:
-    """The model, and everything a page asks of it. ``room`` and ``stay_s``: see :class:`Models`."""
+    """The models, at most ``most_models`` in memory, and everything a page asks of them."""
 
     def __init__(
         self,
@@ -44,11 +43,10 @@ class Engine:
         runs: RunStore | None = None,
         line: Line | None = None,
         decoders: int = DECODERS,
-        room: Callable[[str], bool] | None = None,
-        stay_s: float = 0.0,
+        most_models: int = 1,
     ) -> None:
         self.library = library
-        self.models = Models(lambda name: self.library.load_model(name), room, stay_s)
+        self.models = Models(lambda name: self.library.load_model(name), most_models)
         self.readers = Readers(decoders)
         self.runs = RunStore() if runs is None else runs
         self.line = Line() if line is None else line
@@ -58,7 +56,7 @@ class Engine:
         self.answer_s: dict[str, float] = {}  # by model: what its last answer took
 
     def model(self, name: str) -> Any:
-        """The named model, loaded where it is not there. Raises ``ModelError``, ``BusyError``."""
+        """The named model, loaded if it is not in memory. Raises ``ModelError``."""
         return self.models.get(name)
 
     def put(self, name: str, model: Any) -> None:
@@ -151,7 +149,7 @@ class Engine:
             compressor=compressor.settings(),
             by_layer={layer: record},
             answer="",
-            cost=_cost_of_compressing(record),
+            cost=Cost.tokens_only(record),
             seconds=_placed(encoded.tokens.seconds),
             rectangles=_placed(encoded.tokens.rectangles),
             made_with={"versions": versions(), "max_pixels": clip.max_pixels},
@@ -196,23 +194,3 @@ def _placed(geometry: Tensor | None) -> Tensor:
     if geometry is None:
         raise ValueError("the model did not place its tokens in the source video")
     return geometry.cpu()
-
-
-def _cost_of_compressing(record: Compression) -> Cost:
-    """Token counts alone; what was not done has no figure (NaN)."""
-    none = math.nan
-    return Cost(
-        visual_tokens=record.num_tokens,
-        visual_tokens_kept=record.num_kept,
-        prompt_tokens=0,
-        prompt_tokens_kept=0,
-        decode_s=none,
-        encode_s=none,
-        compress_s=none,
-        prefill_s=none,
-        generate_s=none,
-        new_tokens=0,
-        peak_memory_mib=none,
-        prefill_flops=none,
-        prefill_flops_full=none,
-    )

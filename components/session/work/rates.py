@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable
 
@@ -41,27 +40,3 @@ class RateLimit:
     def _amount(self, address: str) -> float:
         amount, since = self._held.get(address, (float(self.most), self.clock()))
         return min(self.most, amount + (self.clock() - since) * self.most / self.period_s)
-
-
-class Pause:
-    """``length_s`` seconds after each :meth:`begin`."""
-
-    def __init__(self, length_s: float, clock: Callable[[], float] = time.monotonic) -> None:
-        self.length_s, self.clock = length_s, clock
-        self._over = -math.inf
-
-    def begin(self) -> None:
-        self._over = self.clock() + self.length_s
-
-    @property
-    def left_s(self) -> float:
-        """0 once it is over."""
-        return max(0.0, self._over - self.clock())
-
-
-def in_words(seconds: float) -> str:
-    """A time to wait: seconds up to two minutes, then minutes, rounded up."""
-    whole = math.ceil(seconds)
-    if whole > 120:
-        return f"{math.ceil(whole / 60)} minutes"
-    return "1 second" if whole == 1 else f"{whole} seconds"

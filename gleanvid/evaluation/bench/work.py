@@ -1,9 +1,7 @@
-"""Counts what a call makes a device do: kernels, factorizations, read-backs, bytes.
-Needs no GPU.
+"""Count the kernels, device-to-host syncs and bytes of a call. Needs no GPU.
 
-An operation on values that were read back, or made on the host, runs there and is counted apart.
-On a machine without a GPU, what ``Tensor.cpu`` returns and what is made without naming a device
-stand for such values.
+On a machine without a GPU, the results of ``Tensor.cpu`` and of factories without ``device=`` stand
+for tensors on the host: operations on them are counted as the host's.
 """
 
 from __future__ import annotations
@@ -13,7 +11,8 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any
+from functools import partial
+from typing import Any, TypedDict
 
 import torch
 from torch import Tensor
@@ -21,55 +20,63 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
 from torch.utils._pytree import tree_leaves
 
+from gleanvid.compressors.base import Compressor
+from gleanvid.evaluation.bench.bench_compress import run_stages
+from gleanvid.evaluation.markdown import markdown_table
+from gleanvid.types import VideoTokens
+
 _READS = {Tensor.cpu, Tensor.tolist, Tensor.numpy}
 _SYNCHRONISING = {"aten::_local_scalar_dense", "aten::nonzero", "aten::masked_select"}
 _SYNCHRONISING |= {"aten::_unique2", "aten::unique_dim", "aten::unique_consecutive"}
 _SYNCHRONISING |= {"aten::repeat_interleave.Tensor"}
-_MAKERS = {torch.tensor, torch.as_tensor, torch.arange, torch.zeros, torch.ones, torch.empty}
-_MAKERS |= {torch.full, torch.eye, torch.linspace, torch.from_numpy, torch.rand, torch.randn}
+_FACTORIES = {torch.tensor, torch.as_tensor, torch.arange, torch.zeros, torch.ones, torch.empty}
+_FACTORIES |= {torch.full, torch.eye, torch.linspace, torch.from_numpy, torch.rand, torch.randn}
 _FROM_LISTS = {torch.tensor, torch.as_tensor}
-_DENSE = {"aten::_linalg_eigh", "aten::_linalg_svd", "aten::linalg_eig"}
-_QR = "aten::linalg_qr"
 
 
 @dataclass
 class Work:
-    """Counts of one call. ``kernels``: ATen operations on the device that are no views.
+    """Counts of one call: kernels are ATen operations on the device that are no views.
 
-    ``qr``: Householder factorizations; ``dense``: eigenproblems and singular values on the device;
-    ``bytes_moved``: of the inputs and outputs of all kernels; ``copies``: from the host.
+    ``read_backs`` are device-to-host syncs, ``copies`` go from the host to the device;
+    ``bytes_moved`` sums the inputs and outputs of all kernels.
     """
 
     kernels: int = 0
-    qr: int = 0
-    dense: int = 0
     read_backs: int = 0
     copies: int = 0
     bytes_moved: int = 0
-    host_operations: int = 0
     by_name: Counter[str] = field(default_factory=Counter)
 
 
+def count(call: Callable[[], Any]) -> Work:
+    """Count the work of one call."""
+    work, host = Work(), _Host()
+    with _Transfers(work, host), _Operations(work, host):
+        call()
+    return work
+
+
 class _Host:
-    """The storages of values that were read back."""
+    """The tensors that are on the host, by their storage."""
 
     def __init__(self) -> None:
-        self._places: set[int] = set()
+        self._storages: set[int] = set()
 
     def add(self, tensor: Tensor) -> None:
         storage = _storage(tensor)
         if storage is None:
             return
-        self._places.add(storage._cdata)
-        weakref.finalize(storage, self._places.discard, storage._cdata)
+        self._storages.add(storage._cdata)
+        weakref.finalize(storage, self._storages.discard, storage._cdata)
 
     def __contains__(self, tensor: Tensor) -> bool:
         storage = _storage(tensor)
-        return storage is not None and storage._cdata in self._places
+        return storage is not None and storage._cdata in self._storages
 
 
 class _Operations(TorchDispatchMode):
-    """Counts every operation into ``work``."""
+    """Adds every ATen operation to ``work``, as the device's or as the host's."""
 
     def __init__(self, work: Work, host: _Host) -> None:
         super().__init__()
@@ -77,9 +84,8 @@ class _Operations(TorchDispatchMode):
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         result = func(*args, **(kwargs or {}))
-        inputs, outputs = _tensors((args, kwargs)), _tensors(result)
+        inputs, outputs = _strided((args, kwargs)), _strided(result)
         if inputs and all(tensor in self._host for tensor in inputs):
-            self._work.host_operations += 1
             for tensor in outputs:
                 self._host.add(tensor)
         elif not _is_view(func):
@@ -88,49 +94,46 @@ class _Operations(TorchDispatchMode):
 
     def _count(self, name: str, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> None:
         work = self._work
-        selects = name.startswith("aten::index") and any(t.dtype == torch.bool for t in inputs[1:])
+        is_index = name.startswith("aten::index")
+        selects = is_index and any(tensor.dtype == torch.bool for tensor in inputs[1:])
         work.read_backs += name in _SYNCHRONISING or selects
-        work.copies += name.startswith("aten::index") and any(t in self._host for t in inputs[1:])
+        work.copies += is_index and any(tensor in self._host for tensor in inputs[1:])
         if name == "aten::_local_scalar_dense":
             return
         work.kernels += 1
         work.by_name[name] += 1
-        work.qr += name == _QR
-        work.dense += name in _DENSE
         work.bytes_moved += sum(t.numel() * t.element_size() for t in (*inputs, *outputs))
 
 
-class _Reads(TorchFunctionMode):
-    """Counts the calls that copy values to the host or from it, and marks what lies there."""
+class _Transfers(TorchFunctionMode):
+    """Counts the calls that copy values to the host or from it, and marks what is on the host."""
 
     def __init__(self, work: Work, host: _Host) -> None:
         super().__init__()
         self._work, self._host = work, host
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        if func in _MAKERS:
-            return self._made(func, args, kwargs or {})
-        if self._sends(func, args, kwargs or {}):
+        kwargs = kwargs or {}
+        if func in _FACTORIES:
+            return self._create(func, args, kwargs)
+        if self._sends(func, args, kwargs):
             self._work.copies += 1
-            with _disable_current_modes():
-                return func(*args, **(kwargs or {})).clone()
-        if not self._reads(func, args, kwargs or {}):
-            return func(*args, **(kwargs or {}))
+            return _copy(func, args, kwargs)
+        if not self._reads(func, args, kwargs):
+            return func(*args, **kwargs)
         self._work.read_backs += 1
         if func in (Tensor.tolist, Tensor.numpy):
-            return func(*args, **(kwargs or {}))
-        with _disable_current_modes():  # without a GPU it would be the tensor itself
-            copy = func(*args, **(kwargs or {})).clone()
+            return func(*args, **kwargs)
+        copy = _copy(func, args, kwargs)
         self._host.add(copy)
         return copy
 
-    def _made(self, func: Any, args: Any, kwargs: Any) -> Any:
-        """On the host where no device is named; a list that goes to one is copied."""
+    def _create(self, func: Any, args: Any, kwargs: Any) -> Any:
+        """A new tensor: on the host without ``device=``; a list that goes to a device is copied."""
         if kwargs.get("device") is not None:
             self._work.copies += func in _FROM_LISTS
             return func(*args, **kwargs)
-        given = args[0] if args else None
-        if isinstance(given, Tensor):  # as_tensor hands it on
+        if args and isinstance(args[0], Tensor):  # torch.as_tensor returns it as it is
             return func(*args, **kwargs)
         with _disable_current_modes():
             made = func(*args, **kwargs)
@@ -144,30 +147,27 @@ class _Reads(TorchFunctionMode):
             return args[0] not in self._host
         if func is not Tensor.to or args[0] not in self._host:
             return False
-        words = (*args[1:], *kwargs.values())
         return any(
             isinstance(word, torch.device) or (isinstance(word, Tensor) and word not in self._host)
-            for word in words
+            for word in (*args[1:], *kwargs.values())
         )
 
     def _reads(self, func: Any, args: Any, kwargs: Any) -> bool:
+        """Whether a call copies values of the device to the host."""
         if not args or not isinstance(args[0], Tensor) or args[0] in self._host:
             return False
         words = [word for word in (*args[1:], *kwargs.values()) if isinstance(word, str)]
-        to_host = func is Tensor.to and "cpu" in words  # not the device of another tensor
-        return func in _READS or to_host
+        return func in _READS or (func is Tensor.to and "cpu" in words)
 
 
-def count(call: Callable[[], Any]) -> Work:
-    """The work of one call."""
-    work, host = Work(), _Host()
-    with _Reads(work, host), _Operations(work, host):
-        call()
-    return work
+def _copy(func: Any, args: Any, kwargs: Any) -> Any:
+    """The result as a tensor of its own: without a GPU, ``Tensor.cpu`` returns its input."""
+    with _disable_current_modes():
+        return func(*args, **kwargs).clone()
 
 
 def _storage(tensor: Tensor) -> torch.UntypedStorage | None:
-    """None for sparse tensors and those inside vmap, which have none of their own."""
+    """The storage of a tensor; None for sparse tensors and for those inside vmap."""
     if tensor.layout != torch.strided:
         return None
     with suppress(NotImplementedError):
@@ -175,11 +175,65 @@ def _storage(tensor: Tensor) -> torch.UntypedStorage | None:
     return None
 
 
-def _tensors(tree: Any) -> list[Tensor]:
-    """Those with a storage of their own, which sparse ones do not have."""
+def _strided(tree: Any) -> list[Tensor]:
     return [t for t in tree_leaves(tree) if isinstance(t, Tensor) and t.layout == torch.strided]
 
 
 def _is_view(func: Any) -> bool:
     aliases = [value.alias_info for value in func._schema.returns]
     return any(alias is not None and not alias.is_write for alias in aliases)
+
+
+class Report(TypedDict):
+    """The work of ``compress`` by method, and why a method could not be counted."""
+
+    grid: list[int]
+    width: int
+    retention_ratio: list[float]
+    torch: str
+    rows: list[dict[str, Any]]
+    out_of_reach: dict[str, str]
+
+
+def count_all(methods: Sequence[Compressor], tokens: VideoTokens) -> Report:
+    """Count the work of ``compress`` of every method."""
+    size = tokens.features.numel() * tokens.features.element_size()
+    rows, out_of_reach = [], {}
+    for method in methods:
+        call = partial(run_stages, method, tokens)
+        try:
+            facts = vars(count(call))
+        except ValueError as error:
+            out_of_reach[method.name] = str(error)
+            continue
+        facts |= {"bytes_over_features": round(facts["bytes_moved"] / size, 2)}
+        rows.append({"compressor": method.name} | facts)
+    ratios = sorted({method.retention_ratio for method in methods} - {1.0})
+    grid, width = list(tokens.grid), tokens.features.shape[1]
+    return Report(
+        grid=grid,
+        width=width,
+        retention_ratio=ratios,
+        torch=torch.__version__,
+        rows=rows,
+        out_of_reach=out_of_reach,
+    )
+
+
+def table(report: Report) -> str:
+    """The report as Markdown."""
+    grid = " x ".join(map(str, report["grid"]))
+    ratios = ", ".join(f"{ratio:.0%}" for ratio in report["retention_ratio"])
+    columns = {
+        "kernels": ("kernels", "{:,}"),
+        "read_backs": ("device-to-host syncs", "{}"),
+        "bytes_over_features": ("moved, in features", "{:.1f}"),
+    }
+    heads = ["compressor", *(title for title, _ in columns.values())]
+    rows = [
+        [f"`{row['compressor']}`", *(form.format(row[name]) for name, (_, form) in columns.items())]
+        for row in report["rows"]
+    ]
+    first = f"{grid} tokens of width {report['width']}, {ratios} kept, torch {report['torch']}"
+    refused = [f"`{name}`: {reason}\n" for name, reason in report["out_of_reach"].items()]
+    return "\n".join([first, "", markdown_table(heads, rows), *refused]).rstrip()

@@ -1,4 +1,4 @@
-"""One clip under one compressor on a model, and the references that it must equal."""
+"""Passes of a model over one clip, compressed and not, and the references they must equal."""
 
 from __future__ import annotations
 
@@ -35,26 +35,29 @@ MOST = 0.3  # no bound is higher: faults look like this
 
 @dataclass(frozen=True)
 class Generated:
-    """``logits`` [S+1, V] of every token, those ``steps`` [1, S] that were read again, and what
-    the language model was called with."""
+    """One answer: logits [S+1, V], the ``steps`` [1, S] that were read again, the arguments of all
+    calls of the language model, and the compressor's record (None without a compressor)."""
 
     logits: Tensor
     steps: Tensor
     calls: list[dict[str, Any]]
+    record: Compression | None
 
 
 class Case:
-    """One clip under one compressor, which prunes ahead of the model, and its references."""
+    """One clip under one compressor, which prunes before the language model.
+
+    Every pass runs when it is first read, so that one that fails spoils its own checks alone.
+    """
 
     def __init__(self, model: ModelAdapter, encoded: Encoded, method: Compressor) -> None:
         self.model, self.encoded, self.method = model, encoded, method
         self.hf_model: Any = model.hf_model
         self.hooks = hook_count(model.hf_model)
         self.inputs = model.prompt(encoded, QUESTIONS[0], ())
-        self.record: Compression | None = None
 
     def generated(self, method: Compressor | None) -> Generated:
-        """What the model's own generate() says under ``method``."""
+        """The answer of the model's own generate() under ``method``."""
         length = self.inputs["input_ids"].shape[1]
         with (
             self.compressing(method) as record,
@@ -69,9 +72,8 @@ class Case:
                 return_dict_in_generate=True,
                 output_logits=True,
             )
-        if method is self.method:
-            self.record = record.stages[0][0][0]
-        return Generated(torch.cat(made.logits), made.sequences[:, length:-1], calls)
+        first = record.stages[0][0][0] if method else None
+        return Generated(torch.cat(made.logits), made.sequences[:, length:-1], calls, first)
 
     @contextmanager
     def compressing(self, method: Compressor | None) -> Iterator[boundary.Prefill]:
@@ -82,32 +84,43 @@ class Case:
         ):
             yield record
 
-    plain = cached_property(lambda self: self.generated(None))
-    again = cached_property(lambda self: self.generated(None))
-    whole = cached_property(lambda self: self.generated(FullTokens()))
-    short = cached_property(lambda self: self.generated(self.method))
+    @cached_property
+    def plain(self) -> Generated:
+        """The answer without GleanVID."""
+        return self.generated(None)
+
+    @cached_property
+    def whole(self) -> Generated:
+        """The answer with all tokens kept."""
+        return self.generated(FullTokens())
+
+    @cached_property
+    def short(self) -> Generated:
+        """The compressed answer."""
+        return self.generated(self.method)
 
     @cached_property
     def kept(self) -> Tensor:
-        """bool [L]: columns of the prompt that the record leaves."""
-        _ = self.short
-        assert self.record is not None
-        return kept_columns(self.model, self.inputs, [self.record])[0]
+        """bool [L]: columns of the prompt that the compressed answer reads."""
+        assert self.short.record is not None
+        return kept_columns(self.model, self.inputs, [self.short.record])[0]
 
     @cached_property
     def rows(self) -> Tensor:
-        """int64 [R]: which of the kept columns are compared, the last of them always."""
+        """int64 [R]: the kept columns to compare, always with the last one."""
         count = int(self.kept.sum())
         return torch.linspace(0, count - 1, min(ROWS, count)).round().long().to(self.kept.device)
 
     @cached_property
     def rounding(self) -> float:
+        """Difference between decoding step by step and reading everything at once."""
         every = torch.ones_like(self.kept)
         logits = self.reference(every, self.plain.steps, len(every) - 1 + self._steps)
         return apart(self.plain.logits, logits)
 
     @property
     def bound(self) -> float:
+        """Largest difference that rounding explains on this machine."""
         return min(MOST, max(FLOOR.get(self.hf_model.dtype, 1e-5), 4 * self.rounding))
 
     @property

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
 
-from gleanvid.compressors import COMPRESSORS, method_from
-from gleanvid.compressors.base import Chain, Compressor
+from gleanvid.compressors import method_from
+from gleanvid.compressors.base import Compressor
 from gleanvid.compressors.full_tokens import FullTokens
 
-_CALL = re.compile(r"(\w+)\(([^()]*)\)")  # one method with its settings
-_NAME = re.compile(r"\w+(?==)")
 SEEDS = (0, 1, 2, 3, 4)  # a row of a random method is the mean over these
 
 
@@ -21,50 +18,46 @@ SEEDS = (0, 1, 2, 3, 4)  # a row of a random method is the mean over these
 class Setup:
     """A method with its settings on ``num_frames`` frames; ``label`` names it in tables."""
 
-    method: Compressor | Chain
+    method: Compressor
     num_frames: int
     label: str = ""
 
     @cached_property
     def key(self) -> str:
-        """The same for equal settings, whatever the label; what a journal files answers under."""
+        """The setup's name in a journal: the same for equal settings, whatever the label."""
         return f"{described(self.method)}@{self.num_frames}"
 
     @property
     def title(self) -> str:
         """The label, or the method's title with the settings that are not its defaults."""
-        if self.label or isinstance(self.method, Chain):
-            return self.label or self.method.title
+        if self.label:
+            return self.label
         own = changed_settings(self.method)
         settings = ", ".join(f"{name} {value}" for name, value in own.items())
         return self.method.title + (f" ({settings})" if settings else "")
 
     @property
     def retention_ratio(self) -> float:
-        """The share that the method's first stage was asked to keep."""
-        first = self.method.stages[0][1] if isinstance(self.method, Chain) else self.method
-        return first.retention_ratio
+        """The retention ratio of the method."""
+        return self.method.retention_ratio
 
     @cached_property
     def draws(self) -> tuple[Setup, ...]:
         """The setups that are asked for this row: one a seed for a random method, else itself."""
-        if isinstance(self.method, Chain) or not self.method.is_random:
+        if not self.method.is_random:
             return (self,)
         changes: list[dict[str, Any]] = [{"seed": seed} for seed in SEEDS]
         return tuple(replace(self, method=replace(self.method, **seed)) for seed in changes)
 
 
-def described(method: Compressor | Chain) -> str:
+def described(method: Compressor) -> str:
     """The name with every setting that is not the default: ``gleanvid(tau=2.0)``."""
-    if isinstance(method, Chain):
-        inner = ", ".join(f"{layer}: {described(stage)}" for layer, stage in method.stages)
-        return f"{method.name}[{inner}]"
     settings = {"retention_ratio": method.retention_ratio} | changed_settings(method)
     return f"{method.name}({', '.join(f'{name}={value!r}' for name, value in settings.items())})"
 
 
 def changed_settings(method: Compressor) -> dict[str, Any]:
-    """The settings but the ratio that are not the defaults, by name."""
+    """Settings that are not the defaults, by name, without the retention ratio."""
     return {
         item.name: value
         for item in fields(method)
@@ -72,29 +65,14 @@ def changed_settings(method: Compressor) -> dict[str, Any]:
     }
 
 
-def current_key(key: str) -> str:
-    """A key from an earlier journal or table with its settings under the names they have now.
-
-    ``gleanvid(retention_ratio=0.25, temperature=2.0)@32`` gives ``...(..., tau=2.0)@32``.
-    """
-    return _CALL.sub(_with_current_names, key)
-
-
-def _with_current_names(call: re.Match[str]) -> str:
-    name, settings = call.groups()
-    renamed = COMPRESSORS[name].renamed if name in COMPRESSORS else {}
-    current = _NAME.sub(lambda found: renamed.get(found[0], found[0]), settings)
-    return f"{name}({current})"
-
-
-def setup_from(key: str, label: str = "") -> Setup:
-    """The setup of a key; not for methods in several named stages."""
+def setup_from(key: str) -> Setup:
+    """The setup of a key."""
     method, _, frames = key.rpartition("@")
-    return Setup(method_from(method), int(frames), label)
+    return Setup(method_from(method), int(frames))
 
 
 def grid(names: Sequence[str], ratios: Sequence[float], num_frames: int) -> list[Setup]:
-    """Every method at every ratio, all tokens first. At ratio 1 all methods are all tokens.
+    """Every method at every ratio, all tokens first. At ratio 1 every method keeps all tokens.
 
     ``names`` may hold settings (:func:`method_from`). Raises ``ValueError`` naming an unknown
     method, or a ratio out of its range.

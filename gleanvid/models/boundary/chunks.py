@@ -1,4 +1,4 @@
-"""Runs the vision tower on a few frames at a time, so that its memory does not grow with the clip.
+"""Run the vision tower on a few frames at a time, so that its memory does not grow with the clip.
 
 Patches attend within their own frame (or pair of frames), so the parts are independent; only the
 tower's outputs are in memory for all frames.
@@ -52,7 +52,7 @@ def by_unit(inputs: Mapping[str, Any], limit: int) -> list[dict[str, Any]]:
 
 
 def _shares(grids: list[list[int]], limit: int) -> list[list[tuple[int, int]]]:
-    """(video, how many of its units) in every part: ``limit`` patches or a single unit."""
+    """Pairs (video, number of its units) of every part: ``limit`` patches or a single unit."""
     parts: list[list[tuple[int, int]]] = [[]]
     room = limit
     for video, (units, rows, columns) in enumerate(grids):
@@ -73,8 +73,10 @@ def _has_rows(value: Any, count: int) -> bool:
 
 
 @contextmanager
-def in_chunks(tower: nn.Module | None, split: Split, along: int = 0) -> Iterator[None]:
-    """While open, ``tower`` works on :data:`NUMBERS_AT_ONCE` numbers at a time.
+def in_chunks(
+    tower: nn.Module | None, split: Split, along: int = 0, limit: int = NUMBERS_AT_ONCE
+) -> Iterator[None]:
+    """While open, ``tower`` works on ``limit`` numbers of its pixel input at a time.
 
     Its outputs for the parts follow each other in the dimension ``along``.
     """
@@ -87,7 +89,7 @@ def in_chunks(tower: nn.Module | None, split: Split, along: int = 0) -> Iterator
     @functools.wraps(original)
     def forward(*args: Any, **kwargs: Any) -> Any:
         inputs = dict(zip(names, args, strict=False)) | kwargs
-        parts = split({n: v for n, v in inputs.items() if v is not None}, NUMBERS_AT_ONCE)
+        parts = split({n: v for n, v in inputs.items() if v is not None}, limit)
         if len(parts) == 1:
             return original(*args, **kwargs)
         return _joined([original(**part) for part in parts], along)
@@ -100,7 +102,7 @@ def in_chunks(tower: nn.Module | None, split: Split, along: int = 0) -> Iterator
 
 
 def _joined(outputs: list[Any], along: int) -> Any:
-    """Tensors one behind the other, in whatever they are wrapped."""
+    """Outputs of the parts concatenated, inside the same wrappers."""
     first = outputs[0]
     if isinstance(first, Tensor):
         return torch.cat(outputs, along)

@@ -11,7 +11,7 @@ from weakref import WeakSet
 
 from torch import Tensor
 
-from gleanvid.compressors.base import Chain, Compressor
+from gleanvid.compressors.base import Compressor
 from gleanvid.models.boundary.layers import LayerHooks
 from gleanvid.models.boundary.layout import Layout
 from gleanvid.models.boundary.prefill import Prefill
@@ -31,7 +31,7 @@ REFUSED = {  # generate() options that split or extend the prompt behind the hoo
 def compressing(
     hf_model: Any,
     layout: Layout,
-    compressor: Compressor | Chain | None,
+    compressor: Compressor | None,
     signals: Mapping[str, Tensor] | None = None,
 ) -> Iterator[Prefill]:
     """While open, every prompt with a video that ``hf_model`` reads is compressed.
@@ -45,8 +45,7 @@ def compressing(
         return
     if hf_model in _COMPRESSED:
         raise ModelError(
-            "This model is being compressed already: leave the first compressing() before the "
-            "next, or chain two compressors with Chain."
+            "This model is being compressed already: leave the first compressing() before the next."
         )
     hook = prompt_hook(layout, compressor, signals)
     _COMPRESSED.add(hf_model)
@@ -58,7 +57,7 @@ def compressing(
 
 
 def prompt_hook(
-    layout: Layout, compressor: Compressor | Chain | None, signals: Mapping[str, Tensor] | None
+    layout: Layout, compressor: Compressor | None, signals: Mapping[str, Tensor] | None
 ) -> PromptHook:
     """The hook of one compressor, not yet installed; ``None`` keeps every token."""
     depth = len(layout.language_model.layers)  # type: ignore[arg-type]

@@ -10,7 +10,6 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gleanvid.models.boundary.chunks import in_chunks
 from gleanvid.models.boundary.layout import Layout
 from gleanvid.models.boundary.prompt import original_positions
 from gleanvid.models.boundary.sequence import find_videos
@@ -32,8 +31,7 @@ def capture_vision(
     """
     outputs: list[Any] = []
     signals = VisionSignals(layout, needs)
-    chunked = in_chunks(layout.tower, layout.split, layout.joined)
-    with _answered(layout, outputs), signals.collecting(), chunked:
+    with _answered(layout, outputs), signals.collecting(), layout.in_chunks():
         reached = _reach(layout, inputs)["inputs_embeds"]
     visual = layout.visual_columns(inputs["input_ids"], None).to(reached.device)
     grids = layout.grids(inputs)

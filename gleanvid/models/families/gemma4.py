@@ -1,12 +1,12 @@
-"""Gemma 4: every frame for itself, its time as text in front of it, windows in most layers.
+"""Gemma 4: frames are encoded one by one, each after its time as text; most layers have windows.
 
 Gemma team, "Gemma 4", 2026. A token is the mean of a block of patches (3x3). The smaller models
-give every layer inputs of its own by token, which follow the tokens that stay; in the larger ones
+give every layer separate inputs per token, which follow the tokens that stay; in the larger ones
 the tokens of a frame see each other within a window. Windows are counted in the whole prompt, so a
-token that stays sees what it would have seen; transformers makes masks of all pairs of tokens where
-a prompt is longer than a window, ahead of where tokens are taken out (``results/mask_memory.md``).
-The last layers of the smaller models read keys of earlier ones. So nothing can be taken out inside.
-Sound is refused.
+token that stays sees what it would have seen. transformers makes masks of all pairs of tokens where
+a prompt is longer than a window, before any are removed (``results/mask_memory.md``). The last
+layers of the smaller models read keys of earlier ones, so no token can be removed inside the
+language model. Sound is refused.
 
 The unified model has no vision tower: a token is a block of pixels, and there is no saliency.
 """
@@ -17,14 +17,11 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any, ClassVar
 
-import torch
-from torch import Tensor
-
 from gleanvid.models.base import ModelAdapter
 from gleanvid.models.boundary import Layout
 from gleanvid.models.boundary.layout import Grid
 from gleanvid.models.frames import frame_metadata
-from gleanvid.models.geometry import cells
+from gleanvid.models.geometry import blocks_to_tokens
 from gleanvid.types import ModelError, Video
 
 _TOKENS = (1120, 560, 280, 140, 70)  # of a frame at most: what the processor allows
@@ -45,12 +42,12 @@ class Gemma4(ModelAdapter):
                 "compression with 'sdpa' alone."
             )
         return Layout(
-            core,
-            core.language_model,
-            hf_model.config.video_token_id,
-            partial(_grids, block),
-            None if tower is None else tower.encoder.layers[-1].self_attn,
-            partial(_patches_to_tokens, block),
+            core=core,
+            language_model=core.language_model,
+            video_token_id=hf_model.config.video_token_id,
+            grids=partial(_grids, block),
+            vision_attention=None if tower is None else tower.encoder.layers[-1].self_attn,
+            patches_to_tokens=partial(blocks_to_tokens, block),
             tower=core.embed_vision if tower is None else tower,
             windows=True,
             masked=True,
@@ -58,22 +55,18 @@ class Gemma4(ModelAdapter):
         )
 
     def build_inputs(self, video: Video, text: str, max_pixels: int | None) -> Mapping[str, Any]:
-        tokenizer = self.processor.tokenizer
-        begun = bool(tokenizer.bos_token) and text.startswith(tokenizer.bos_token)
-        tensors = self.processor(
-            text=[text],
-            videos=[video.frames],
+        bos = self.processor.tokenizer.bos_token
+        return self.process(
+            text,
+            video.frames,
+            unread=("num_soft_tokens_per_video",),
             video_metadata=[frame_metadata(video)],
-            do_sample_frames=False,
             max_soft_tokens=self._most_tokens(len(video), max_pixels),
-            add_special_tokens=not begun,
-            return_tensors="pt",
+            add_special_tokens=not (bos and text.startswith(bos)),
         )
-        unread = ("video_metadata", "num_soft_tokens_per_video")
-        return {name: tensors[name] for name in tensors if name not in unread}
 
     def _most_tokens(self, num_frames: int, max_pixels: int | None) -> int:
-        """Of a frame. Raises ``ModelError`` where the fewest have more pixels than is allowed."""
+        """Tokens of a frame. Raises ``ModelError`` where the fewest exceed ``max_pixels``."""
         processor = self.processor.video_processor
         if max_pixels is None:
             return processor.max_soft_tokens
@@ -86,14 +79,9 @@ class Gemma4(ModelAdapter):
             )
         return most
 
-    def place_tokens(self, video: Video, inputs: Mapping[str, Any]) -> tuple[Grid, Tensor, Tensor]:
-        grid = self.layout.grids(inputs)[0]
-        seconds = torch.as_tensor(video.timestamps)[:, None].expand(-1, 2)
-        return grid, seconds, cells(grid[1], grid[2], video.source_size)
-
 
 def _grids(block: int, inputs: Mapping[str, Any]) -> list[Grid]:
-    """From the places (x, y) of the patches of every frame, -1 where there is none."""
+    """From the positions (x, y) of the patches of every frame, -1 for padding."""
     if inputs.get("input_features") is not None:
         raise ModelError("input_features: a video with sound cannot be compressed, only silent.")
     places, counts = inputs.get("video_position_ids"), inputs.get("num_frames_per_video")
@@ -102,15 +90,3 @@ def _grids(block: int, inputs: Mapping[str, Any]) -> list[Grid]:
     sizes = [(frames[0].amax(0) + 1).tolist() for frames in places.split(counts.tolist())]
     pairs = zip(counts.tolist(), sizes, strict=True)
     return [(count, rows // block, columns // block) for count, (columns, rows) in pairs]
-
-
-def _patches_to_tokens(block: int, patches: Tensor, grids: list[Grid]) -> Tensor:
-    """Means of blocks of patches, which stand row by row; those of still images come first."""
-    sizes = [units * rows * columns * block**2 for units, rows, columns in grids]
-    parts = patches[-sum(sizes) :].split(sizes)
-    return torch.cat(
-        [
-            part.view(units, rows, block, columns, block, -1).mean((2, 4)).flatten(0, 2)
-            for part, (units, rows, columns) in zip(parts, grids, strict=True)
-        ]
-    )

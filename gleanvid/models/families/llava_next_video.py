@@ -7,36 +7,25 @@ class token, whose row is left out, and is read at its last layer but one.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, ClassVar
 
-from torch import Tensor
-
-from gleanvid.models.boundary.layout import Grid, no_sides
-from gleanvid.models.families.llava_onevision import LlavaOnevision
+from gleanvid.models.families.square_frames import SquareFrames, Tower, llava_tower
 from gleanvid.types import Video
 
 
-class LlavaNextVideo(LlavaOnevision):
+class LlavaNextVideo(SquareFrames):
     model_types: ClassVar[tuple[str, ...]] = ("llava_next_video",)
 
     @classmethod
-    def _pooling(cls, hf_model: Any) -> Callable[[Tensor], Tensor]:
-        return hf_model.model.vision_resampler
+    def tower_of(cls, hf_model: Any) -> Tower:
+        stride = hf_model.config.spatial_pool_stride
+        return llava_tower(hf_model, hf_model.model.vision_resampler, stride)
 
-    @classmethod
-    def _stride(cls, config: Any) -> int:
-        return config.spatial_pool_stride
-
-    @classmethod
-    def _sides(cls, config: Any, grid: Grid) -> Tensor:
-        return no_sides(grid)
-
-    def _view(self, video: Video) -> tuple[float, float, float, float]:
-        """The shorter edge is resized to the picture's, the longer one cut evenly."""
+    def view(self, video: Video) -> tuple[float, float, float, float]:
+        """The shorter edge is resized to that of the frame, the longer one cropped evenly."""
         processor = self.processor.video_processor
         if not processor.do_center_crop:
-            return super()._view(video)
+            return super().view(video)
         height, width = video.frames.shape[1:3]
         side = processor.crop_size["height"] / processor.size["shortest_edge"] * min(height, width)
         scale = video.source_size[1] / width, video.source_size[0] / height

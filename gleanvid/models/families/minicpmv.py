@@ -1,9 +1,9 @@
-"""MiniCPM-V 4.6: every frame between marks of an image, on the language model of Qwen3.5.
+"""MiniCPM-V 4.6: every frame between image marks, on the language model of Qwen3.5.
 
 Yao et al., "MiniCPM-V", 2024, arXiv:2408.01800, and the model's own page. A token is 4x4 patches
-of a frame (2x2 in mode "4x"), of which the tower merges the first half half way through. Frames are
-never cut into slices here and carry no number, as the authors advise for videos; the prompt says
-nothing of time. Most layers are recurrent, so only compressors ahead of the language model work.
+of a frame (2x2 in mode "4x"); the tower merges blocks of 2x2 in the middle of its layers. Frames
+are not cut into slices here and carry no number, as the authors advise for videos; the prompt says
+nothing about time. Most layers are recurrent, so only compressors before the language model work.
 """
 
 from __future__ import annotations
@@ -13,14 +13,11 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any, ClassVar
 
-import torch
-from torch import Tensor
-
 from gleanvid.models.base import ModelAdapter
 from gleanvid.models.boundary import Layout
 from gleanvid.models.boundary.layout import Grid
 from gleanvid.models.frames import frame_metadata
-from gleanvid.models.geometry import cells
+from gleanvid.models.geometry import blocks_to_tokens
 from gleanvid.types import ModelError, Video
 
 
@@ -34,12 +31,12 @@ class MiniCPMV(ModelAdapter):
             raise ModelError(f"merger_times={config.merger_times} is not supported, only 1.")
         side = 2 if config.downsample_mode == "4x" else 4
         return Layout(
-            core,
-            core.language_model,
-            config.video_token_id,
-            partial(_grids, config.video_token_id, side),
-            core.vision_tower.encoder.layers[-1].self_attn,
-            _patches_to_tokens,
+            core=core,
+            language_model=core.language_model,
+            video_token_id=config.video_token_id,
+            grids=partial(_grids, config.video_token_id, side),
+            vision_attention=core.vision_tower.encoder.layers[-1].self_attn,
+            patches_to_tokens=partial(blocks_to_tokens, 2),  # in the last layers of the tower
             tower=core.vision_tower,
             split=_by_frame,
             joined=1,
@@ -48,24 +45,21 @@ class MiniCPMV(ModelAdapter):
         )
 
     def build_inputs(self, video: Video, text: str, max_pixels: int | None) -> Mapping[str, Any]:
-        tensors = self.processor(
-            text=[text],
-            videos=[video.frames],
+        return self.process(
+            text,
+            video.frames,
             video_metadata=[frame_metadata(video)],
-            do_sample_frames=False,
             max_slice_nums=1,
             stack_frames=1,
             use_image_id=False,
             downsample_mode=self.hf_model.config.downsample_mode,
             scale_resolution=self._side(video, max_pixels),
-            return_tensors="pt",
         )
-        return {name: tensors[name] for name in tensors if name != "video_metadata"}
 
     def _side(self, video: Video, max_pixels: int | None) -> int:
-        """Of the square as large as a frame is made, give or take what makes whole tokens.
+        """Side in pixels of a square about as large as a resized frame.
 
-        Raises ``ModelError`` where the smallest frames have more pixels than is allowed.
+        Raises ``ModelError`` where the smallest frames exceed ``max_pixels``.
         """
         processor = self.processor.video_processor
         if max_pixels is None:
@@ -83,14 +77,9 @@ class MiniCPMV(ModelAdapter):
             f"{pixels} pixels: use fewer frames or a higher max_pixels."
         )
 
-    def place_tokens(self, video: Video, inputs: Mapping[str, Any]) -> tuple[Grid, Tensor, Tensor]:
-        grid = self.layout.grids(inputs)[0]
-        seconds = torch.as_tensor(video.timestamps)[:, None].expand(-1, 2)
-        return grid, seconds, cells(grid[1], grid[2], video.source_size)
-
 
 def _grids(token: int, side: int, inputs: Mapping[str, Any]) -> list[Grid]:
-    """One video per row of the prompt, as many frames as it has placeholders for."""
+    """One video per row of the prompt, with as many frames as it has placeholders for."""
     sizes, ids = inputs.get("target_sizes_videos"), inputs.get("input_ids")
     if sizes is None or ids is None:
         return []
@@ -105,7 +94,7 @@ def _grids(token: int, side: int, inputs: Mapping[str, Any]) -> list[Grid]:
 
 
 def _by_frame(inputs: Mapping[str, Any], limit: int) -> list[dict[str, Any]]:
-    """Parts of the tower's pixels [1, C, p, N], frames one behind the other in N."""
+    """Parts of the tower's pixels [1, C, p, N], in which frames follow each other in N."""
     (name, pixels), *_ = inputs.items()
     sizes = inputs["target_sizes"]
     widths = (sizes.prod(1) * pixels.shape[2]).tolist()
@@ -119,15 +108,3 @@ def _by_frame(inputs: Mapping[str, Any], limit: int) -> list[dict[str, Any]]:
         parts.append({**inputs, **own})
         start, first = stop, last
     return parts
-
-
-def _patches_to_tokens(patches: Tensor, grids: list[Grid]) -> Tensor:
-    """Means of 2x2 rows of the tower's last layers, those of still images coming first."""
-    sizes = [4 * units * rows * columns for units, rows, columns in grids]
-    parts = patches[-sum(sizes) :].split(sizes)
-    return torch.cat(
-        [
-            part.view(units, rows, 2, columns, 2, -1).mean((2, 4)).flatten(0, 2)
-            for part, (units, rows, columns) in zip(parts, grids, strict=True)
-        ]
-    )

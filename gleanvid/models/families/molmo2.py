@@ -1,10 +1,10 @@
-"""Molmo 2: squashed frames, each with its time in front, that all see each other in the prompt.
+"""Molmo 2: squashed frames, each after its time as text, that all see each other in the prompt.
 
 Clark et al., "Molmo2", 2026, arXiv:2601.10611. A token is a block of patches (3x3) pooled by
 attention and added to the row of its placeholder, which is that of images. All visual tokens and
 the marks around frames are one block in which the mask is not causal; it is cut to the tokens that
-stay. transformers makes it of all pairs of tokens ahead of that (``results/mask_memory.md``), and
-pools the patches of all frames at once.
+stay. transformers makes this mask of all pairs of tokens before any are removed
+(``results/mask_memory.md``), and pools the patches of all frames at once.
 """
 
 from __future__ import annotations
@@ -19,10 +19,9 @@ from torch import Tensor
 from gleanvid.models.base import ModelAdapter
 from gleanvid.models.boundary import Layout
 from gleanvid.models.boundary.layout import Grid
-from gleanvid.models.families.internvl import block_mean
 from gleanvid.models.frames import frame_metadata
-from gleanvid.models.geometry import cells
-from gleanvid.types import ModelError, Video
+from gleanvid.models.geometry import block_mean, check_frame_pixels
+from gleanvid.types import Video
 
 
 class Molmo2(ModelAdapter):
@@ -35,41 +34,25 @@ class Molmo2(ModelAdapter):
         last = max(layer % len(layers) for layer in config.adapter_config.vision_feature_layer)
         side = config.vision_config.image_size[0] // config.vision_config.patch_size
         return Layout(
-            core,
-            core.language_model,
-            config.image_patch_id,
-            _grids,
-            layers[last].self_attn,
-            partial(_patches_to_tokens, side),
+            core=core,
+            language_model=core.language_model,
+            video_token_id=config.image_patch_id,
+            grids=_grids,
+            vision_attention=layers[last].self_attn,
+            patches_to_tokens=partial(_patches_to_tokens, side),
             tower=core.vision_tower,
             masked=True,
         )
 
     def build_inputs(self, video: Video, text: str, max_pixels: int | None) -> Mapping[str, Any]:
         side = self.processor.video_processor.size["height"]
-        if max_pixels is not None and max_pixels < len(video) * side * side:
-            raise ModelError(
-                f"{self.name} sees every frame at {side}x{side} pixels: {len(video)} frames do "
-                f"not fit into max_pixels={max_pixels}. Use fewer frames."
-            )
-        tensors = self.processor(
-            text=[text],
-            videos=[video.frames],
-            video_metadata=[frame_metadata(video)],
-            do_sample_frames=False,
-            return_tensors="pt",
-        )
-        return {name: tensors[name] for name in tensors if name != "video_metadata"}
-
-    def place_tokens(self, video: Video, inputs: Mapping[str, Any]) -> tuple[Grid, Tensor, Tensor]:
-        grid = self.layout.grids(inputs)[0]
-        seconds = torch.as_tensor(video.timestamps)[:, None].expand(-1, 2)
-        return grid, seconds, cells(grid[1], grid[2], video.source_size)
+        check_frame_pixels(self.name, side, video, max_pixels)
+        return self.process(text, video.frames, video_metadata=[frame_metadata(video)])
 
 
 def _grids(inputs: Mapping[str, Any]) -> list[Grid]:
-    found = inputs.get("video_grids")
-    return [] if found is None else [(t, rows, columns) for t, rows, columns in found.tolist()]
+    grids = inputs.get("video_grids")
+    return [] if grids is None else [(t, rows, columns) for t, rows, columns in grids.tolist()]
 
 
 def _patches_to_tokens(side: int, patches: Tensor, grids: list[Grid]) -> Tensor:

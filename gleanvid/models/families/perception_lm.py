@@ -6,40 +6,24 @@ arXiv:2504.13180. No newlines; videos go through the same method as images.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, ClassVar
 
-from torch import Tensor
-
-from gleanvid.models.boundary.layout import Grid, no_sides
-from gleanvid.models.families.llava_onevision import LlavaOnevision
+from gleanvid.models.families.square_frames import SquareFrames, Tower
 
 
-class PerceptionLM(LlavaOnevision):
+class PerceptionLM(SquareFrames):
     model_types: ClassVar[tuple[str, ...]] = ("perception_lm",)
     vision_method: ClassVar[str] = "get_image_features"
 
     @classmethod
-    def _pooling(cls, hf_model: Any) -> Callable[[Tensor], Tensor]:
-        return hf_model.model.multi_modal_projector.pooling
-
-    @classmethod
-    def _vision_size(cls, hf_model: Any) -> tuple[int, int]:
-        patches = hf_model.model.vision_tower.timm_model.patch_embed
-        return patches.img_size[0], patches.patch_size[0]
-
-    @classmethod
-    def _vision_attention(cls, hf_model: Any) -> Any:
-        return hf_model.model.vision_tower.timm_model.blocks[-1].attn
-
-    @classmethod
-    def _rows_per_frame(cls, hf_model: Any, patches: int) -> int:
-        return patches + hf_model.model.vision_tower.timm_model.num_prefix_tokens
-
-    @classmethod
-    def _stride(cls, config: Any) -> int:
-        return config.projector_pooling_ratio
-
-    @classmethod
-    def _sides(cls, config: Any, grid: Grid) -> Tensor:
-        return no_sides(grid)
+    def tower_of(cls, hf_model: Any) -> Tower:
+        core, timm = hf_model.model, hf_model.model.vision_tower.timm_model
+        return Tower(
+            module=core.vision_tower,
+            attention=timm.blocks[-1].attn,
+            image=timm.patch_embed.img_size[0],
+            patch=timm.patch_embed.patch_size[0],
+            stride=hf_model.config.projector_pooling_ratio,
+            pooling=core.multi_modal_projector.pooling,
+            prefix_rows=timm.num_prefix_tokens,
+        )

@@ -1,5 +1,7 @@
-"""Qwen2.5-VL (Bai et al., "Qwen2.5-VL Technical Report", 2025): windows in the vision tower, and
-positions that follow the seconds."""
+"""Qwen2.5-VL (Bai et al., "Qwen2.5-VL Technical Report", 2025, arXiv:2502.13923).
+
+The vision tower has windows, and positions follow the seconds.
+"""
 
 from __future__ import annotations
 
@@ -9,19 +11,21 @@ import torch
 from torch import Tensor
 from transformers.vision_utils import get_vision_window_index
 
-from gleanvid.models.families.qwen2_vl import Qwen2VL
+from gleanvid.models.boundary.layout import Grid
+from gleanvid.models.families.qwen_vl import QwenVL
 
 
-class Qwen25VL(Qwen2VL):
+class Qwen25VL(QwenVL):
     model_types: ClassVar[tuple[str, ...]] = ("qwen2_5_vl",)
+    bounds_frames: ClassVar[bool] = True
 
     @classmethod
     def _vision_block(cls, tower: Any) -> Any:
         return tower.blocks[max(tower.fullatt_block_indexes)]
 
     @classmethod
-    def _token_order(cls, vision_config: Any, grids: list[tuple[int, int, int]]) -> Tensor:
-        """Patches stand window by window in the tower."""
+    def _token_order(cls, vision_config: Any, grids: list[Grid]) -> Tensor:
+        """The tower has its tokens window by window."""
         merge = vision_config.spatial_merge_size
         sizes = [(units, rows * merge, columns * merge) for units, rows, columns in grids]
         index, _ = get_vision_window_index(

@@ -13,10 +13,10 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 from gleanvid.models.boundary import Layout
-from gleanvid.models.families.qwen3_vl import Qwen3VL
+from gleanvid.models.families.qwen_vl import QwenVL
 
 
-class Qwen35(Qwen3VL):
+class Qwen35(QwenVL):
     model_types: ClassVar[tuple[str, ...]] = ("qwen3_5", "qwen3_5_moe")
 
     @classmethod

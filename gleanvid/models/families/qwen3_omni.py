@@ -16,7 +16,7 @@ from transformers import AutoModelForImageTextToText, Qwen3OmniMoeConfig
 
 from gleanvid.models.boundary import Layout
 from gleanvid.models.boundary.layout import Grid
-from gleanvid.models.families.qwen2_vl import Qwen2VL
+from gleanvid.models.families.qwen_vl import QwenVL
 from gleanvid.types import ModelError, Video
 
 _FRAME = 768 * 32 * 32  # pixels of a frame, the processor's own bound for videos
@@ -39,8 +39,9 @@ class ThinkerAlone:
 AutoModelForImageTextToText.register(Qwen3OmniMoeConfig, ThinkerAlone, exist_ok=True)
 
 
-class Qwen3Omni(Qwen2VL):
+class Qwen3Omni(QwenVL):
     model_types: ClassVar[tuple[str, ...]] = ("qwen3_omni_moe", "qwen3_omni_moe_thinker")
+    bounds_frames: ClassVar[bool] = True
 
     @classmethod
     def layout_of(cls, hf_model: Any) -> Layout:
@@ -59,12 +60,12 @@ class Qwen3Omni(Qwen2VL):
         return replace(layout, grids=grids)
 
     @property
-    def _video_token(self) -> str:
+    def video_token(self) -> str:
         """With the end mark behind it, which the positions of a prompt cannot do without."""
-        return self.processor.video_token + self._anchor
+        return self.processor.video_token + self.anchor
 
     @property
-    def _anchor(self) -> str:
+    def anchor(self) -> str:
         return self.processor.vision_eos_token
 
     def _times(self, video: Video) -> dict[str, Any]:

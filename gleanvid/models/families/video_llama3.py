@@ -1,8 +1,8 @@
-"""VideoLLaMA3: native resolution, every frame for itself, its time as text in front of it.
+"""VideoLLaMA3: native resolution; frames are encoded one by one, each after its time as text.
 
 Zhang et al., "VideoLLaMA 3", 2025, arXiv:2501.13106. A token is the mean of 2x2 patches. The
-checkpoint's own dropping of tokens that repeat the frame before (``use_token_compression``) is off
-here: a compressor is shown all tokens and decides alone.
+checkpoint's own dropping of tokens that repeat the previous frame (``use_token_compression``) is
+off, so that a compressor sees all tokens and decides alone.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-import torch
 from torch import Tensor
 
 from gleanvid.models.base import ModelAdapter
@@ -18,7 +17,7 @@ from gleanvid.models.boundary import Layout
 from gleanvid.models.boundary.chunks import by_unit
 from gleanvid.models.boundary.layout import Grid
 from gleanvid.models.frames import frame_metadata
-from gleanvid.models.geometry import cells, check_pixels
+from gleanvid.models.geometry import check_pixels
 from gleanvid.types import Video
 
 
@@ -29,27 +28,24 @@ class VideoLlama3(ModelAdapter):
     def layout_of(cls, hf_model: Any) -> Layout:
         core = hf_model.model
         return Layout(
-            core,
-            core.language_model,
-            hf_model.config.video_token_id,
-            _grids,
-            core.vision_model.encoder.layers[-1].self_attn,
-            _patches_to_tokens,
+            core=core,
+            language_model=core.language_model,
+            video_token_id=hf_model.config.video_token_id,
+            grids=_grids,
+            vision_attention=core.vision_model.encoder.layers[-1].self_attn,
+            patches_to_tokens=_patches_to_tokens,
             tower=core.vision_model,
             split=by_unit,
         )
 
     def build_inputs(self, video: Video, text: str, max_pixels: int | None) -> Mapping[str, Any]:
-        tensors = self.processor(
-            text=[text],
-            videos=[video.frames],
+        inputs = self.process(
+            text,
+            video.frames,
             video_metadata=[frame_metadata(video)],
-            do_sample_frames=False,
             use_token_compression=False,
             size=self._size(len(video), max_pixels),
-            return_tensors="pt",
         )
-        inputs = {name: tensors[name] for name in tensors if name != "video_metadata"}
         check_pixels(inputs, self.processor.video_processor, max_pixels)
         return inputs
 
@@ -61,17 +57,12 @@ class VideoLlama3(ModelAdapter):
             low, high = min(low, max_pixels // num_frames), max_pixels
         return {"shortest_edge": max(low, 1), "longest_edge": high}
 
-    def place_tokens(self, video: Video, inputs: Mapping[str, Any]) -> tuple[Grid, Tensor, Tensor]:
-        grid = self.layout.grids(inputs)[0]
-        seconds = torch.as_tensor(video.timestamps)[:, None].expand(-1, 2)
-        return grid, seconds, cells(grid[1], grid[2], video.source_size)
-
 
 def _grids(inputs: Mapping[str, Any]) -> list[Grid]:
-    found, merges = inputs.get("video_grid_thw"), inputs.get("video_merge_sizes")
-    if found is None or merges is None:
+    sizes, merges = inputs.get("video_grid_thw"), inputs.get("video_merge_sizes")
+    if sizes is None or merges is None:
         return []
-    pairs = zip(found.tolist(), merges.tolist(), strict=True)
+    pairs = zip(sizes.tolist(), merges.tolist(), strict=True)
     return [(units, rows // by, columns // by) for (units, rows, columns), by in pairs]
 
 

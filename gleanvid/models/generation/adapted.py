@@ -9,9 +9,10 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor
 
-from gleanvid.compressors.base import Chain, Compressor
+from gleanvid.compressors.base import Compressor
+from gleanvid.cost import Answer
 from gleanvid.models.boundary import Layout
-from gleanvid.models.encoded import Answer, Encoded, History
+from gleanvid.models.encoded import Encoded, History
 from gleanvid.models.generation.context import Context
 from gleanvid.models.generation.sampling import Sampling
 
@@ -43,7 +44,7 @@ class Adapted(Protocol):
         self,
         encoded: Encoded,
         question: str,
-        compressor: Compressor | Chain | None,
+        compressor: Compressor | None,
         sampling: Sampling,
         *,
         history: History = (),

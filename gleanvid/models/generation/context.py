@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from gleanvid.compressors.base import Chain, Compressor
+from gleanvid.compressors.base import Compressor
 from gleanvid.types import ModelError
 
 
@@ -25,7 +25,7 @@ class Context:
 
 
 def check_context(
-    context: Context, tokens: int, visual: int, compressor: Compressor | Chain | None
+    context: Context, tokens: int, visual: int, compressor: Compressor | None
 ) -> None:
     """Raises ``ModelError`` where ``tokens``, of them ``visual`` ones, are too many."""
     if context.limit is None:
@@ -41,7 +41,7 @@ def check_context(
         )
 
 
-def share_ahead(compressor: Compressor | Chain | None, num_layers: int) -> float:
+def share_ahead(compressor: Compressor | None, num_layers: int) -> float:
     """Share of the visual tokens that enters layer 0."""
     if compressor is None:
         return 1.0

@@ -16,10 +16,11 @@ import torch
 from torch import Tensor
 from transformers import DynamicCache
 
-from gleanvid.compressors.base import Chain, Compressor
+from gleanvid.compressors.base import Compressor
+from gleanvid.cost import Answer
 from gleanvid.models import boundary
 from gleanvid.models.cost.measure import ADVICE, explaining_out_of_memory, now
-from gleanvid.models.encoded import Answer, Encoded, History
+from gleanvid.models.encoded import Encoded, History
 from gleanvid.models.generation.adapted import Adapted
 from gleanvid.models.generation.answering import write_answer
 from gleanvid.models.generation.context import check_context
@@ -30,7 +31,7 @@ from gleanvid.types import Compression
 _TAKES_ANY_MASK = ("sdpa", "eager")  # FlashAttention knows causal masks alone
 
 
-def reads_the_question(compressor: Compressor | Chain | None, num_layers: int) -> bool:
+def reads_the_question(compressor: Compressor | None, num_layers: int) -> bool:
     """Whether the choice depends on the question: by its text, or by attention inside the model."""
     if compressor is None:
         return False
@@ -46,9 +47,7 @@ class Conversation:
     took ``compress_s`` and ``prefill_s`` seconds. Raises ``ModelError`` where memory runs out.
     """
 
-    def __init__(
-        self, model: Adapted, encoded: Encoded, compressor: Compressor | Chain | None
-    ) -> None:
+    def __init__(self, model: Adapted, encoded: Encoded, compressor: Compressor | None) -> None:
         self.model, self.encoded, self.compressor = model, encoded, compressor
         self.records: dict[int, Compression] = {}  # layer -> record of the latest prefill, CPU
         self.compress_s = self.prefill_s = 0.0

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from gleanvid.models.cost.flops import prefill_flops
+from gleanvid.cost import prefill_flops
 
 
 def config(layers, hidden, width, heads, groups, head_dim=128):

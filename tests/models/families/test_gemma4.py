@@ -5,8 +5,6 @@ from __future__ import annotations
 import pytest
 import torch
 
-from gleanvid.compressors.base import Chain
-from gleanvid.evaluation.check.reference import hook_count
 from gleanvid.models import compressing, load_model
 from gleanvid.models.boundary import prompt
 from gleanvid.models.generation.sampling import Sampling
@@ -62,14 +60,6 @@ def test_inputs_by_layer_are_those_of_the_tokens_that_stay(small):
     assert torch.equal(shorter[0, -5:], whole[0, -5:])
     assert whole[0, visual].std(0).max() == 0  # all of a video's are the same
     assert not torch.equal(shorter[0, -1], whole[0, visual][0])
-
-
-def test_stages_inside_are_refused_with_the_reason(model):
-    before = hook_count(model.hf_model)
-    inside = Chain("inside", ((0, QUARTER), (2, QUARTER)))
-    with pytest.raises(ValueError, match=r"layer 2.*shared keys"):
-        model.generate(model.encode(noise_video(2)), "what?", inside)
-    assert hook_count(model.hf_model) == before
 
 
 def test_attention_without_masks_of_pairs_is_refused(small):

@@ -5,10 +5,17 @@ from __future__ import annotations
 import pytest
 import torch
 
-from gleanvid.evaluation.check.reference import kept_columns, masked_logits
+from gleanvid.evaluation.check.reference import kept_columns
 from gleanvid.models import compressing, load_model
 from gleanvid.types import Video
-from tests.models.oracle import QUESTIONS, Tilted, generate, model_inputs, read_while_decoding
+from tests.models.oracle import (
+    QUESTIONS,
+    Tilted,
+    generate,
+    masked_logits,
+    model_inputs,
+    read_while_decoding,
+)
 from tests.models.tiny import noise_video
 
 QUARTER = Tilted(retention_ratio=0.25)
@@ -88,8 +95,8 @@ def test_the_prompt_tells_the_times_once(adapters):
         "These frames are located at 0.00s,0.50s,1.00s.Please answer the following questions "
         "related to this video.\nfirst?<|im_end|>"
     )
-    assert sentence in model._render(video, "first?", ())
-    later = model._render(video, "second?", [("first?", "yes")])
+    assert sentence in model.chat_text(video, "first?", ())
+    later = model.chat_text(video, "second?", [("first?", "yes")])
     assert sentence in later and later.count("uniformly sampled") == 1
 
 
@@ -99,7 +106,7 @@ def test_settings_may_be_given_when_loading(adapters):
     model = load_model(directory, device="cpu", settings=chosen)
     assert model.encode(noise_video(2)).tokens.grid == (2, 4, 4)
     assert model.layout.sides((2, 4, 4))[0].tolist() == [4, 0, 32]
-    assert "uniformly sampled" not in model._render(noise_video(2), "what?", ())
+    assert "uniformly sampled" not in model.chat_text(noise_video(2), "what?", ())
     with pytest.raises(ValueError, match="none of its own"):
         load_model(adapters["llava_onevision"].name, device="cpu", settings=chosen)
 

@@ -19,7 +19,7 @@ def model(request, adapters):
 def test_frames_are_not_cut_into_slices(model):
     """The processor itself would cut a frame of this size."""
     video = noise_video(2, 200, 300)
-    inputs = model.build_inputs(video, model._render(video, "?", ()), None)
+    inputs = model.build_inputs(video, model.chat_text(video, "?", ()), None)
     assert len(inputs["target_sizes_videos"]) == 2
     text = model.processor.tokenizer.decode(inputs["input_ids"][0])
     assert "<slice>" not in text and "<image_id>" not in text

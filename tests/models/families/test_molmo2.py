@@ -54,7 +54,7 @@ def test_a_causal_mask_would_be_found(model, monkeypatch):
 
 def test_the_prompt_has_the_true_times(model):
     video = noise_video(4)
-    ids = model.build_inputs(video, model._render(video, "?", ()), None)["input_ids"]
+    ids = model.build_inputs(video, model.chat_text(video, "?", ()), None)["input_ids"]
     text = model.processor.tokenizer.decode(ids[0])
     assert [f"{time} <frame_start>" in text for time in ("0.0", "0.5", "1.0", "1.5")] == [True] * 4
 

@@ -3,18 +3,12 @@ for MiniCPM-V, which has its language model."""
 
 from __future__ import annotations
 
-from functools import partial
-
-import numpy as np
 import pytest
 import torch
 
-from gleanvid.compressors.base import Chain
-from gleanvid.compressors.full_tokens import FullTokens
-from gleanvid.evaluation.check.reference import hook_count, kept_columns, recomputed
+from gleanvid.evaluation.check.reference import kept_columns, recomputed
 from gleanvid.models import compressing
 from gleanvid.models.generation.sampling import Sampling
-from gleanvid.types import Video
 from tests.models.conftest import RECURRENT
 from tests.models.generation.test_conversation import ANSWERS, fresh_scores, reading
 from tests.models.oracle import (
@@ -34,16 +28,6 @@ QUARTER = EveryNth(retention_ratio=0.25)
 @pytest.fixture(params=list(RECURRENT))
 def model(request, adapters):
     return adapters[request.param]
-
-
-@pytest.mark.parametrize("rows", [1, 2])
-def test_keeping_all_is_bit_identical(model, rows):
-    inputs = model_inputs(model, QUESTIONS[:rows])
-    plain = generate(model, inputs)
-    with compressing(model.hf_model, FullTokens()):
-        same = generate(model, inputs)
-    assert torch.equal(plain.sequences, same.sequences)
-    assert all(torch.equal(a, b) for a, b in zip(plain.logits, same.logits, strict=True))
 
 
 def test_a_quarter_equals_the_shorter_prompt_recomputed_at_every_step(model):
@@ -92,33 +76,3 @@ def test_questions_on_one_video_go_on_from_its_states(model, compressor):
         torch.testing.assert_close(torch.stack(logits), expected, atol=1e-5, rtol=0)
         assert answer.text == text
         assert talk.score(question, ANSWERS) == scores
-
-
-def test_text_comes_out_while_it_is_written(model):
-    encoded = model.encode(noise_video())
-    talk = model.conversation(encoded, QUARTER)
-    for ask in (partial(model.generate, encoded, compressor=QUARTER), talk.ask):
-        pieces = []
-        answer = ask(question="what?", sampling=Sampling(40), on_text=pieces.append)
-        assert len(pieces) > 1 and "".join(pieces).strip() == answer.text
-
-
-def test_stages_inside_the_model_are_refused_with_the_reason(model):
-    before = hook_count(model.hf_model)
-    inside = Chain("inside", ((0, QUARTER), (2, QUARTER)))
-    with (
-        pytest.raises(ValueError, match=r"layer 2.*recurrent"),
-        compressing(model.hf_model, inside),
-    ):
-        pass
-    encoded = model.encode(noise_video())
-    with pytest.raises(ValueError, match="recurrent"):
-        model.generate(encoded, "what?", inside)
-    assert hook_count(model.hf_model) == before
-
-
-def test_one_frame_and_odd_sizes(model):
-    for shape in [(1, 40, 60), (3, 9, 7)]:
-        encoded = model.encode(Video.from_frames(np.full((*shape, 3), 90, np.uint8)))
-        assert encoded.tokens.num_units in (shape[0], (shape[0] + 1) // 2)
-        assert model.generate(encoded, "?", QUARTER, Sampling(1)).new_tokens == 1

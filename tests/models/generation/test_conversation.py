@@ -11,12 +11,12 @@ from typing import ClassVar
 import pytest
 import torch
 
-from gleanvid.compressors.base import Chain
 from gleanvid.compressors.full_tokens import FullTokens
 from gleanvid.evaluation.check.reference import hook_count
 from gleanvid.models import compressing
 from gleanvid.models.generation.conversation import reads_the_question
 from gleanvid.models.generation.sampling import Sampling
+from tests.compressors.chain import Chain
 from tests.models.conftest import DENSE
 from tests.models.oracle import DECODED, EveryNth, Failing, PairMean, model_inputs
 from tests.models.tiny import noise_video
@@ -33,7 +33,7 @@ class Reading(EveryNth):
     name: ClassVar[str] = "reading"
     needs: ClassVar[frozenset[str]] = frozenset({"text"})
 
-    def compress(self, tokens):
+    def _compress(self, tokens):
         return EveryNth(2 ** -(1.0 + len(tokens.text) % 3)).compress(tokens)
 
 
@@ -42,9 +42,9 @@ class Attending(EveryNth):
     name: ClassVar[str] = "attending"
     queries: ClassVar[str] = "last"
 
-    def compress(self, tokens):
+    def _compress(self, tokens):
         assert tokens.attention is not None
-        return super().compress(tokens)
+        return super()._compress(tokens)
 
 
 REUSING = [
@@ -187,9 +187,9 @@ def test_the_video_is_compressed_and_read_once(adapter):
     calls = []
 
     class Counting(EveryNth):
-        def compress(self, tokens):
+        def _compress(self, tokens):
             calls.append(len(tokens))
-            return super().compress(tokens)
+            return super()._compress(tokens)
 
     talk = adapter.conversation(adapter.encode(noise_video()), Counting(0.25))
     widths = []

@@ -14,10 +14,10 @@ from torch import Tensor
 from transformers import AutoModelForImageTextToText, AutoProcessor
 
 from gleanvid.models.boundary.layout import Grid, no_sides
-from gleanvid.models.families.llava_onevision import LlavaOnevision
 from gleanvid.models.families.llava_video.config import LlavaVideoConfig, checked_choice, lines_of
 from gleanvid.models.families.llava_video.model import LlavaVideoForConditionalGeneration
 from gleanvid.models.families.llava_video.processor import LlavaVideoProcessor
+from gleanvid.models.families.square_frames import SquareFrames, Tower, llava_tower
 from gleanvid.types import ModelError, Video
 
 # transformers looks these up by the type of the configuration
@@ -27,7 +27,7 @@ AutoModelForImageTextToText.register(
 AutoProcessor.register(LlavaVideoConfig, LlavaVideoProcessor, exist_ok=True)
 
 
-class LlavaVideo(LlavaOnevision):
+class LlavaVideo(SquareFrames):
     """A newline stays as long as a token of its line stays (policy "line"), always ("all"), or
     never, once a token of the video is dropped ("none")."""
 
@@ -43,21 +43,26 @@ class LlavaVideo(LlavaOnevision):
         self.configure()
 
     def configure(self, **settings: Any) -> None:
-        """Override what the checkpoint says of its layout: see ``llava_video_config.CHOICES``.
+        """Override settings of the checkpoint's layout, see ``config.CHOICES``.
 
-        Raises ``ValueError`` naming the setting, its value and what it may be. Videos encoded
-        before are of no use afterwards.
+        Forgets all encoded videos. Raises ``ValueError`` naming the setting, its value and what it
+        may be.
         """
         config = self.hf_model.config
         for name, value in settings.items():
             setattr(config, name, checked_choice(name, value))
         self.layout = self.layout_of(self.hf_model)
-        self.processor.video_side = self._tokens_per_side(self.hf_model)
+        self.processor.video_side = self.tower_of(self.hf_model).tokens
         self.processor.newline_position = config.newline_position
         self.clips.clear()
 
     @classmethod
-    def _sides(cls, config: Any, grid: Grid) -> Tensor:
+    def tower_of(cls, hf_model: Any) -> Tower:
+        stride = hf_model.config.spatial_pool_stride
+        return llava_tower(hf_model, hf_model.model.apply_pooling, stride)
+
+    @classmethod
+    def sides(cls, config: Any, grid: Grid) -> Tensor:
         total = grid[0] * grid[1] * grid[2]
         lines = lines_of(config.newline_position, grid)
         if not lines:
@@ -71,12 +76,8 @@ class LlavaVideo(LlavaOnevision):
         }
         return torch.stack([place, *belongs[config.newline_policy]], 1)
 
-    @classmethod
-    def _stride(cls, config: Any) -> int:
-        return config.spatial_pool_stride
-
     def introduction(self, video: Video) -> str:
-        """When the frames are, in the words the model was trained with."""
+        """The times of the frames, in the words the model was trained with."""
         if not self.hf_model.config.time_instruction:
             return ""
         times = ",".join(f"{second:.2f}s" for second in video.timestamps)

@@ -1,0 +1,120 @@
+"""Arguments of the public functions: checked, and turned into values of the library."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+
+from gleanvid.models import load_model
+from gleanvid.models.base import ModelAdapter
+from gleanvid.models.encoded import History
+from gleanvid.models.generation.context import checked_max_pixels
+from gleanvid.models.generation.sampling import Sampling
+from gleanvid.pipeline import MAX_SIDE
+from gleanvid.types import Video
+from gleanvid.video import read_video
+from gleanvid.video.decoders.still import as_video, is_picture, read_picture
+from gleanvid.video.reader import Backend
+
+
+class Picture(Protocol):
+    """An image of Pillow."""
+
+    def convert(self, mode: str) -> Any: ...
+
+
+Clip = str | Path | Video | np.ndarray | Picture  # see ``gleanvid.ask``
+
+
+@dataclass(frozen=True)
+class Frames:
+    """Which frames of a file the model sees, and how large.
+
+    Args:
+        num_frames: sampled from a video file; frames in memory are all used.
+        max_pixels: bound on the pixels of all frames together as the model sees them; None takes
+            what the model was loaded with.
+        backend: what decodes a file, "pyav", "decord" or "opencv".
+
+    Raises:
+        ValueError: a ``max_pixels`` that is no positive whole number.
+
+    >>> run = ask("assets/clips/glimpse_1.mp4", "What moves?", frames=Frames(8, backend="opencv"))
+    >>> len(run.video), run.video.backend
+    (8, 'opencv')
+    """
+
+    num_frames: int = 32
+    max_pixels: int | None = None
+    backend: Backend = "pyav"
+
+    def __post_init__(self) -> None:
+        checked_max_pixels(self.max_pixels)
+
+
+FRAMES = Frames()
+Settings = TypeVar("Settings", Sampling, Frames)
+
+
+def override(settings: Settings, **values: Any) -> Settings:
+    """The settings with those values that are not None."""
+    return replace(settings, **{n: value for n, value in values.items() if value is not None})
+
+
+def as_clip(video: Any, frames: Frames = FRAMES) -> Video:
+    """Read a file, or wrap frames in memory.
+
+    Raises ``VideoError`` for a file that cannot be used and ``TypeError`` for anything else.
+    """
+    if not isinstance(video, (str, Path)):
+        return as_video(video)
+    if is_picture(video):
+        return read_picture(video, MAX_SIDE)
+    return read_video(video, frames.num_frames, backend=frames.backend, max_side=MAX_SIDE)
+
+
+def timed_clip(video: Any, frames: Frames) -> tuple[Video, float]:
+    """:func:`as_clip`, with the seconds that it took."""
+    started = time.perf_counter()
+    clip = as_clip(video, frames)
+    return clip, time.perf_counter() - started
+
+
+def as_model(model: Any) -> ModelAdapter:
+    """Load a model by name. Raises ``TypeError`` for what is neither a name nor a model."""
+    if isinstance(model, (str, Path)):
+        return load_model(model)
+    if not (hasattr(model, "encode") and hasattr(model, "generate")):
+        kind = type(model).__name__
+        raise TypeError(f"model must be a name or what load_model returns, not {kind}")
+    adapter: ModelAdapter = model
+    return adapter
+
+
+def check_questions(question: Any) -> list[str]:
+    """One question or a list. Raises ``TypeError`` unless text, ``ValueError`` without any."""
+    questions = list(question) if isinstance(question, (list, tuple)) else [question]
+    for question in questions:
+        if not isinstance(question, str):
+            raise TypeError(f"question={question!r} must be text")
+    if not questions or not all(question.strip() for question in questions):
+        raise ValueError("question must not be empty")
+    return questions
+
+
+def check_history(history: Any) -> History:
+    """Earlier turns. Raises ``TypeError`` unless they are pairs of text."""
+    is_list = isinstance(history, Sequence) and not isinstance(history, str)
+    turns: list[Any] = list(history) if is_list else [history]
+    pairs = [turn for turn in turns if isinstance(turn, (list, tuple)) and len(turn) == 2]
+    if len(pairs) < len(turns) or not all(isinstance(part, str) for pair in pairs for part in pair):
+        raise TypeError(
+            f"history={history!r} must be (question, answer) pairs of text, such as "
+            '[("What moves?", "A red star.")]'
+        )
+    return [(question, answer) for question, answer in pairs]

@@ -1,0 +1,141 @@
+"""What an answer took: tokens, seconds, memory and multiply-accumulates."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from gleanvid.types import Compression
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """What the model said and what it took. ``by_layer`` is on the CPU; seconds are synchronised.
+
+    ``prefill_s`` runs from the question to the first token without ``compress_s``; ``generate_s``
+    from the first token to the last. ``peak_memory_mib``: device memory on CUDA, else the whole
+    process.
+    """
+
+    text: str
+    by_layer: dict[int, Compression]
+    prompt_tokens: int
+    prompt_tokens_kept: int  # entering layer 0
+    compress_s: float
+    prefill_s: float
+    generate_s: float
+    new_tokens: int
+    peak_memory_mib: float
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a run took. Seconds are wall clock, synchronised with the device.
+
+    >>> run = ask("assets/clips/glimpse_1.mp4", "What moves?", max_new_tokens=4, num_frames=4)
+    >>> run.cost.average_retention, run.cost.flops_reduction > 0.5
+    (0.25, True)
+    """
+
+    visual_tokens: int  # entering the language model without compression
+    visual_tokens_kept: int  # entering layer 0
+    prompt_tokens: int  # whole prompt, before compression
+    prompt_tokens_kept: int
+    decode_s: float  # reading the video file
+    encode_s: float  # vision tower and projector; 0.0 where the clip was cached
+    compress_s: float
+    prefill_s: float  # language model, prompt to first token
+    generate_s: float  # first token to last
+    new_tokens: int
+    peak_memory_mib: float
+    prefill_flops: float  # multiply-accumulates (two operations each), Eq. llm_flops
+    prefill_flops_full: float  # the same for the whole prompt
+    visual_tokens_by_layer: tuple[int, ...] = ()  # entering each layer, at prefill
+
+    @classmethod
+    def of(
+        cls, answer: Answer, visual_tokens: int, by_layer: Sequence[int], text_config: Any
+    ) -> Cost:
+        """Cost of an answer about frames that were read and encoded earlier.
+
+        Args:
+            answer: what the model said, with its times.
+            visual_tokens: in the prompt without compression.
+            by_layer: visual tokens entering each layer, see :func:`visual_tokens_by_layer`.
+            text_config: the configuration of the language model.
+        """
+        text = answer.prompt_tokens - visual_tokens
+        flops = [prefill_flops(text_config, text + count) for count in by_layer]
+        return cls(
+            visual_tokens=visual_tokens,
+            visual_tokens_kept=by_layer[0],
+            prompt_tokens=answer.prompt_tokens,
+            prompt_tokens_kept=answer.prompt_tokens_kept,
+            decode_s=0.0,
+            encode_s=0.0,
+            compress_s=answer.compress_s,
+            prefill_s=answer.prefill_s,
+            generate_s=answer.generate_s,
+            new_tokens=answer.new_tokens,
+            peak_memory_mib=answer.peak_memory_mib,
+            prefill_flops=sum(flops) / len(flops),
+            prefill_flops_full=prefill_flops(text_config, answer.prompt_tokens),
+            visual_tokens_by_layer=tuple(by_layer),
+        )
+
+    @classmethod
+    def tokens_only(cls, record: Compression) -> Cost:
+        """Counts of a compressed clip about which nothing was asked; all other figures are NaN."""
+        seconds = (math.nan,) * 5
+        return cls(record.num_tokens, record.num_kept, 0, 0, *seconds, 0, *(math.nan,) * 3)
+
+    @property
+    def average_retention(self) -> float:
+        """Fraction of the visual tokens that a layer of the language model sees, on average."""
+        seen = self.visual_tokens_by_layer or (self.visual_tokens_kept,)
+        return sum(seen) / len(seen) / self.visual_tokens
+
+    @property
+    def flops_reduction(self) -> float:
+        """Fraction of prefill FLOPs saved (Eq. flops_reduction)."""
+        return 1.0 - self.prefill_flops / self.prefill_flops_full
+
+    @property
+    def ttft_s(self) -> float:
+        """Time to first token: encode, compress and prefill."""
+        return self.encode_s + self.compress_s + self.prefill_s
+
+    @property
+    def tokens_per_s(self) -> float:
+        return (self.new_tokens - 1) / self.generate_s if self.generate_s > 0 else 0.0
+
+
+def visual_tokens_by_layer(
+    by_layer: Mapping[int, Compression], total: int, num_layers: int
+) -> tuple[int, ...]:
+    """Visual tokens entering every layer: a stage's record counts from its layer on."""
+    counts, entering = [], total
+    for layer in range(num_layers):
+        entering = by_layer[layer].num_kept if layer in by_layer else entering
+        counts.append(entering)
+    return tuple(counts)
+
+
+def prefill_flops(text_config: Any, n: float, *, exact: bool = False) -> float:
+    """Multiply-accumulates of the language model reading ``n`` tokens.
+
+    Layers * (2 n d^2 (1 + g/a) + 2 n^2 d + 3 n d m) with hidden size d, MLP width m, a query and g
+    key/value heads. No output head, no saving from the causal mask. The formula takes a * head_dim
+    for d; ``exact`` puts a * head_dim where projections and attention really have it.
+    """
+    hidden, width = text_config.hidden_size, text_config.intermediate_size
+    heads = text_config.num_attention_heads
+    groups = getattr(text_config, "num_key_value_heads", None) or heads
+    inner = hidden
+    if exact:
+        inner = heads * (getattr(text_config, "head_dim", None) or hidden // heads)
+    projections = 2 * n * hidden * inner * (1 + groups / heads)
+    attention = 2 * n * n * inner
+    return text_config.num_hidden_layers * (projections + attention + 3 * n * hidden * width)

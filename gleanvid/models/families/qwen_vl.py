@@ -1,0 +1,97 @@
+"""What the families with Qwen's way of seeing share: pairs of frames, and 2x2 patches per token.
+
+The processor squashes each frame onto the whole grid.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from gleanvid.models.base import ModelAdapter
+from gleanvid.models.boundary import Layout
+from gleanvid.models.boundary.chunks import by_unit
+from gleanvid.models.boundary.layout import Grid
+from gleanvid.models.frames import frame_metadata, paired
+from gleanvid.models.geometry import cells, check_pixels
+from gleanvid.types import Video
+
+
+class QwenVL(ModelAdapter):
+    """Base of these families; ``bounds_frames``: the processor bounds the pixels of one frame."""
+
+    placeholder: ClassVar[str] = "video_token_id"  # its name in the configuration
+    bounds_frames: ClassVar[bool] = False
+
+    @classmethod
+    def layout_of(cls, hf_model: Any) -> Layout:
+        core, config = hf_model.model, hf_model.config
+        return Layout(
+            core=core,
+            language_model=core.language_model,
+            video_token_id=getattr(config, cls.placeholder),
+            grids=partial(_grids, config.vision_config.spatial_merge_size),
+            vision_attention=cls._vision_block(core.visual).attn,
+            patches_to_tokens=partial(cls._patches_to_tokens, config.vision_config),
+            tower=core.visual,
+            split=by_unit,
+        )
+
+    @classmethod
+    def _vision_block(cls, tower: Any) -> Any:
+        """The last block in which all patches of a pair of frames see each other."""
+        return tower.blocks[-1]
+
+    @classmethod
+    def _patches_to_tokens(cls, vision_config: Any, patches: Tensor, grids: list[Grid]) -> Tensor:
+        """A token is the mean of its patches, which follow each other."""
+        order = cls._token_order(vision_config, grids)
+        rows = patches.unflatten(0, (-1, vision_config.spatial_merge_size**2)).mean(1)
+        return rows[-len(order) :][order.to(rows.device)]
+
+    @classmethod
+    def _token_order(cls, vision_config: Any, grids: list[Grid]) -> Tensor:
+        """Where the tower has each token: in the order of the grid."""
+        return torch.arange(sum(units * rows * columns for units, rows, columns in grids))
+
+    def build_inputs(self, video: Video, text: str, max_pixels: int | None) -> Mapping[str, Any]:
+        video = paired(video)
+        size = self._size(len(video), max_pixels)
+        times = self._times(video)
+        inputs = self.process(text, video.frames, size=size, cap_pixels_per_frame=True, **times)
+        check_pixels(inputs, self.processor.video_processor, max_pixels)
+        return inputs
+
+    def place_tokens(self, video: Video, inputs: Mapping[str, Any]) -> tuple[Grid, Tensor, Tensor]:
+        grid = self.layout.grids(inputs)[0]
+        last = np.minimum(np.arange(grid[0]) * 2 + 1, len(video) - 1)
+        seconds = np.stack([video.timestamps[::2], video.timestamps[last]], 1)
+        return grid, torch.as_tensor(seconds), cells(grid[1], grid[2], video.source_size)
+
+    def _times(self, video: Video) -> dict[str, Any]:
+        """Options of the processor that say when the frames are."""
+        return {"video_metadata": [frame_metadata(video)]}
+
+    def _size(self, num_frames: int, max_pixels: int | None) -> dict[str, int]:
+        """Bounds of the processor, of all frames together or of one frame.
+
+        Its cap per frame never goes below 1.05 times the lower bound, and what is under the lower
+        bound of a frame is rounded up, so the lower bound has to stay away from the upper one.
+        """
+        size = self.processor.video_processor.size
+        low, high = int(size["shortest_edge"]), int(size["longest_edge"])
+        if max_pixels is not None:
+            high = max(1, max_pixels // num_frames) if self.bounds_frames else max_pixels
+            low = min(low, high // 4 if self.bounds_frames else int(max_pixels / num_frames / 1.06))
+        return {"shortest_edge": max(low, 1), "longest_edge": high}
+
+
+def _grids(merge: int, inputs: Mapping[str, Any]) -> list[Grid]:
+    sizes = inputs.get("video_grid_thw")
+    rows = [] if sizes is None else sizes.tolist()
+    return [(units, height // merge, width // merge) for units, height, width in rows]

@@ -1,0 +1,170 @@
+"""What the families share that see each frame as one square picture, pooled to fewer tokens."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, ClassVar
+
+import torch
+from torch import Tensor, nn
+
+from gleanvid.models.base import ModelAdapter
+from gleanvid.models.boundary import Layout
+from gleanvid.models.boundary.layout import Grid, no_sides
+from gleanvid.models.geometry import block_mean, cells, check_frame_pixels
+from gleanvid.types import Video
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tower:
+    """A vision tower for square frames, and the pooling after it.
+
+    Args:
+        module: the tower.
+        attention: its last attention whose output is used.
+        image: pixels along a side of a frame.
+        patch: pixels along a side of a patch.
+        stride: patches along a side of a token.
+        pooling: rows per patch [T, P, C] to rows per token [T, N, C]; means of blocks if None.
+        prefix_rows: rows before the patches that have no token, such as a class token.
+    """
+
+    module: nn.Module
+    attention: nn.Module
+    image: int
+    patch: int
+    stride: int
+    pooling: Callable[[Tensor], Tensor] | None = None
+    prefix_rows: int = 0
+
+    @property
+    def patches(self) -> int:
+        """Patches along a side of a frame."""
+        return self.image // self.patch
+
+    @property
+    def tokens(self) -> int:
+        """Tokens along a side of a frame."""
+        return round(self.pool(torch.zeros(1, self.patches**2, 1)).shape[1] ** 0.5)
+
+    def pool(self, rows: Tensor) -> Tensor:
+        return block_mean(self.stride, rows) if self.pooling is None else self.pooling(rows)
+
+    def patches_to_tokens(self, patches: Tensor, grids: list[Grid]) -> Tensor:
+        """Rows [n, C] of the tower pooled as the features are, one per token."""
+        frames, real = sum(grid[0] for grid in grids), self.patches**2
+        rows = patches.unflatten(0, (-1, self.prefix_rows + real))[-frames:, -real:]
+        return self.pool(rows).flatten(0, 1)
+
+
+def layer_in_use(layers: Any, hidden_state: int) -> Any:
+    """The layer that leaves ``hidden_states[hidden_state]``."""
+    return layers[hidden_state if hidden_state < 0 else hidden_state - 1]
+
+
+def llava_tower(hf_model: Any, pooling: Callable[[Tensor], Tensor], stride: int) -> Tower:
+    """The tower of the LLaVA models, CLIP or SigLIP."""
+    config, module = hf_model.config, hf_model.model.vision_tower
+    used = config.vision_feature_layer
+    layers = getattr(module, "vision_model", module).encoder.layers
+    return Tower(
+        module=module,
+        attention=layer_in_use(layers, used if isinstance(used, int) else used[-1]).self_attn,
+        image=config.vision_config.image_size,
+        patch=config.vision_config.patch_size,
+        stride=stride,
+        pooling=pooling,
+        prefix_rows=int(config.vision_feature_select_strategy == "default"),
+    )
+
+
+class SquareFrames(ModelAdapter):
+    """Base of these families, whose frames go in as a video."""
+
+    placeholder: ClassVar[str] = "video_token_id"  # its name in the configuration
+    vision_method: ClassVar[str] = "get_video_features"
+    text_part: ClassVar[str] = "language_model"
+
+    @classmethod
+    @abstractmethod
+    def tower_of(cls, hf_model: Any) -> Tower:
+        """The vision tower of ``hf_model``."""
+
+    @classmethod
+    def layout_of(cls, hf_model: Any) -> Layout:
+        tower, core = cls.tower_of(hf_model), hf_model.model
+        token = getattr(hf_model.config, cls.placeholder)
+        return Layout(
+            core=core,
+            language_model=getattr(core, cls.text_part),
+            video_token_id=token,
+            grids=cls.grids_of(token, tower.tokens),
+            vision_attention=tower.attention,
+            patches_to_tokens=tower.patches_to_tokens,
+            sides=partial(cls.sides, hf_model.config),
+            vision_method=cls.vision_method,
+            tower=tower.module,
+        )
+
+    @classmethod
+    def grids_of(cls, token: int, side: int) -> Callable[[Mapping[str, Any]], list[Grid]]:
+        """``Layout.grids`` for frames of ``side`` x ``side`` tokens."""
+
+        def grids(inputs: Mapping[str, Any]) -> list[Grid]:
+            pixels = inputs.get("pixel_values_videos")
+            return [] if pixels is None else [(len(video), side, side) for video in pixels]
+
+        return grids
+
+    @classmethod
+    def sides(cls, config: Any, grid: Grid) -> Tensor:
+        """``Layout.sides``: none, unless a family overrides this."""
+        return no_sides(grid)
+
+    def check_pixels(self, video: Video, max_pixels: int | None) -> None:
+        """Raises ``ModelError`` where the frames, all of one size, are more than is allowed."""
+        check_frame_pixels(self.name, self.tower_of(self.hf_model).image, video, max_pixels)
+
+    def build_inputs(self, video: Video, text: str, max_pixels: int | None) -> Mapping[str, Any]:
+        self.check_pixels(video, max_pixels)
+        return self.process(text, video.frames)
+
+    def place_tokens(self, video: Video, inputs: Mapping[str, Any]) -> tuple[Grid, Tensor, Tensor]:
+        """Each frame is a unit. No token covers what the patches or the pooling leave out."""
+        grid, seconds, _ = super().place_tokens(video, inputs)
+        tower = self.tower_of(self.hf_model)
+        pooled = min(grid[1] * tower.stride, tower.patches)
+        seen = pooled * tower.patch / tower.image  # fraction of the view's width and height
+        left, top, right, bottom = self.view(video)
+        boxes = cells(grid[1], grid[2], ((bottom - top) * seen, (right - left) * seen))
+        return grid, seconds, boxes + torch.tensor([left, top, left, top])
+
+    def view(self, video: Video) -> tuple[float, float, float, float]:
+        """The rectangle of the source (left, top, right, bottom) that the model sees."""
+        return 0.0, 0.0, float(video.source_size[1]), float(video.source_size[0])
+
+
+class FramesAsImages(SquareFrames):
+    """Base of those whose frames go in as images; several videos of one prompt count as one."""
+
+    pixel_input: ClassVar[str] = "pixel_values"
+    placeholder: ClassVar[str] = "image_token_id"
+    vision_method: ClassVar[str] = "get_image_features"
+
+    @classmethod
+    def grids_of(cls, token: int, side: int) -> Callable[[Mapping[str, Any]], list[Grid]]:
+        return partial(_frames_in_prompt, token, side)
+
+
+def _frames_in_prompt(token: int, side: int, inputs: Mapping[str, Any]) -> list[Grid]:
+    """One video per row of the prompt, with as many frames as it has placeholders for."""
+    pixels, ids = inputs.get("pixel_values"), inputs.get("input_ids")
+    if pixels is None:
+        return []
+    if ids is None:
+        return [(int(torch.tensor(pixels.shape[:-3]).prod()), side, side)]
+    counts = ((ids == token).sum(1) // (side * side)).tolist()
+    return [(count, side, side) for count in counts if count]
