@@ -43,7 +43,7 @@ def test_the_state_of_a_page_holds_no_run(page):
     states = [block for block in page.blocks.values() if isinstance(block, gr.State)]
     saved = first.load().runs
     values = [state.value for state in states if state.value is not None]
-    assert values == [saved, [], ""]  # ids; nothing is remembered, nothing picked
+    assert len(values) == 3 and all(value in values for value in (saved, [], ""))  # ids alone
     assert all(isinstance(run_id, str) for run_id in saved)
 
 
@@ -110,7 +110,9 @@ def test_limits_of_a_public_launch_reach_the_server(monkeypatch):
     assert lifespan.keep_s == serving.PUBLIC.keep_s == 7200
     assert launched["max_file_size"] == "200mb" and guard["requests_per_minute"] == 600
     assert guard["uploads"].all_bytes == 20 * 2**30
-    assert "gv-load" not in {block.elem_id for block in page.blocks.values()}  # loads no models
+    assert "gv-load" not in {
+        block.elem_id for block in launched["page"].blocks.values()
+    }  # loads no models
 
 
 def test_arguments_default_to_a_private_page():

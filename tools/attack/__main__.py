@@ -15,22 +15,17 @@ from collections import Counter
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
-from tools.attack import requests, slow
 from tools.attack.client import Target
+from tools.attack.requests import everything
 
 LIMIT_S = 175.0
-
-
-def everything() -> list[requests.Attempt]:
-    return [*requests.everything(), *slow.everything()]
 
 
 def loopback(url: str) -> str:
     """The address without its last slash. Raises ``ValueError`` for one of another machine."""
     parts = urlsplit(url)
-    host = parts.hostname or ""
     try:
-        here = host == "localhost" or ip_address(host).is_loopback
+        here = parts.hostname == "localhost" or ip_address(parts.hostname or "").is_loopback
     except ValueError:
         here = False
     if parts.scheme != "http" or not here:

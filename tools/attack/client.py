@@ -52,11 +52,10 @@ class Target:
 
     def events(self, path: str, **options: Any) -> str:
         """What a stream of events says until it ends, in order or not."""
-        content = b""
+        parts = []
         with suppress(httpx.RemoteProtocolError), self.client.stream("GET", path, **options) as got:
-            for part in got.iter_bytes():
-                content += part
-        return content.decode()
+            parts.extend(got.iter_bytes())
+        return b"".join(parts).decode()
 
     def upload(self, name: str, content: bytes) -> str:
         """The path that the server gives to an upload."""
@@ -119,8 +118,8 @@ class Target:
             event = following(event)
         if happens == "follow":
             event = following(event)
-        session = session or secrets.token_hex(8)
-        return {"data": values(event), "fn_index": event["id"], "session_hash": session}
+        name = session or secrets.token_hex(8)
+        return {"data": values(event), "fn_index": event["id"], "session_hash": name}
 
     def connect(self, begun: bytes) -> socket.socket:
         """A connection that has sent so much."""

@@ -1,0 +1,31 @@
+"""How much a visitor may have, and when it is there again."""
+
+from __future__ import annotations
+
+from components.server import visitors
+from components.server.visitors import RateLimit
+
+
+def test_visitor_gets_a_share_that_fills_up_again():
+    now = [0.0]
+    rate = RateLimit(60, clock=lambda: now[0])
+    assert [rate.allows("a") for _ in range(61)] == [True] * 60 + [False]
+    assert rate.allows("b")
+    now[0] = 1.0
+    assert [rate.allows("a") for _ in range(2)] == [True, False]
+
+
+def test_higher_cost_takes_more_and_a_refusal_takes_nothing():
+    now = [0.0]
+    rate = RateLimit(100, 50.0, lambda: now[0])
+    assert [rate.allows("a", 60.0) for _ in range(2)] == [True, False]
+    assert rate.allows("a", 40.0) and not rate.allows("a", 1.0)
+    now[0] = 10.0  # a fifth of the period
+    assert rate.allows("a", 20.0) and not rate.allows("a", 1.0)
+
+
+def test_least_recent_visitors_are_forgotten(monkeypatch):
+    monkeypatch.setattr(visitors, "VISITORS", 3)
+    rate = RateLimit(1)
+    assert all(rate.allows(name) for name in "abcd")
+    assert rate.allows("a") and not rate.allows("d")
