@@ -27,7 +27,7 @@ def test_building_the_page_loads_no_model():
 
 
 def test_the_line_of_the_engine_alone_decides_who_is_next(page):
-    names = {"on_late", "on_ask", "on_tuned", "on_compare", "on_sweep", "ask", "compress"}
+    names = {"on_follow", "on_ask", "on_compare", "on_sweep", "ask", "compress"}
     shared = [fn for fn in page.fns.values() if fn.name in names | {"compare"}]
     assert {fn.name for fn in shared} == names | {"compare"}
     assert {fn.concurrency_limit for fn in shared} == {None}

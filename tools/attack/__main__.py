@@ -53,10 +53,10 @@ def main(arguments: list[str] | None = None) -> int:
             failed[kind] += 1
             print(f"NOT HELD  {kind}: {name}")
     print(f"{'attempt':<28}{'tried':>6}{'held':>6}{'failed':>7}")
-    for kind, count in [*tried.items(), ("all", tried.total())]:
-        lost = failed.total() if kind == "all" else failed[kind]
-        print(f"{kind:<28}{count:>6}{count - lost:>6}{lost:>7}")
-    return int(bool(failed))
+    tried["all"], failed["all"] = tried.total(), failed.total()
+    for kind, count in tried.items():
+        print(f"{kind:<28}{count:>6}{count - failed[kind]:>6}{failed[kind]:>7}")
+    return int(failed["all"] > 0)
 
 
 if __name__ == "__main__":

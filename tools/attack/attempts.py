@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-import math
 from typing import Any
 
 from tools.attack.client import ROOT, G
 
 CLOSED = (  # routes that Gradio 6.31 has and nobody needs
     "/openapi.json", "/docs", "/redoc", "/login", "/logout", "/svelte/{path:path}", "/pwa_icon",
-    "/robots.txt", "/manifest.json", "/pwa_icon/{size}", "/monitoring", "/monitoring/summary",
-    "/monitoring/{key}",
+    "/robots.txt", "/manifest.json", "/pwa_icon/{size}", "/monitoring/{key}",
+    "/monitoring", "/monitoring/summary",
     *(G + path for path in (
         "/deep_link", "/user", "/login_check", "/token", "/dev/reload", "/runs",
         "/run-history/connect", "/run-history/buckets", "/run-history/records",
@@ -67,8 +66,8 @@ SESSION_NAMES = ("a<gradio-sep>b", "", "x" * 65, "x" * 200_000, "../x", "a\nb", 
 _LISTS = '["\u0122",' + "[]," * 30_000 + "0]"
 _ADDRESS = json.dumps({"data": [{"path": "http://evil.example/x"}], "session_hash": "x"})
 ENCODED = (  # in encodings that hide what the JSON holds; a surrogate; many digits
-    *(_LISTS.encode(coding) for coding in ("utf-16", "utf-16-be", "utf-32", "utf-8-sig")),
-    *(_ADDRESS.encode(coding) for coding in ("utf-16", "utf-16-be", "utf-32", "utf-8-sig")),
+    *(text.encode(c) for text in (_LISTS, _ADDRESS) for c in ("utf-16", "utf-16-be", "utf-32")),
+    _LISTS.encode("utf-8-sig"), _ADDRESS.encode("utf-8-sig"),
     b'{"data": ["\\ud800"]}', b'{"data": [' + b"9" * 5000 + b"]}",
 )  # fmt: skip
 FORM_CODINGS = ("punycode", "undefined", "unicode_escape", "utf-16", "utf-7", "base64")
@@ -119,7 +118,7 @@ ARGUMENTS: tuple[dict[str, Any], ...] = (  # of the endpoint ask, each a mistake
     {"settings": {"path": 1}}, {"settings": {"retention": []}}, {"seed": -1},
     {"temperature": 1e-320}, {"temperature": -1}, {"temperature": "hot"}, {"length": 10**9},
     {"top_p": 0}, {"pixels": -5}, {"settings": [1]}, {"settings": "ab"}, {"model": ["builtin"]},
-    {"ratio": math.nan}, {"frames": True}, {"seed": 1.5}, {"length": 4.5}, {"top_p": math.nan},
+    {"ratio": float("nan")}, {"frames": True}, {"seed": 1.5}, {"length": 4.5}, {"top_p": float("nan")},
 )  # fmt: skip
 _NOISE = bytes(range(256)) * 20
 CLIPS = {
@@ -137,7 +136,7 @@ UPLOAD_NAMES = ("../../x.mp4", "/etc/cron.d/x", "..\\x.mp4", "a\r\nb.mp4", "x" *
 SCRIPTS = ("a.js", "a.mjs", "a.svg", "a.html", "a.xhtml", "a.xml", "a.css", "a.pdf", "a.wasm")
 RANGES = ("bytes=9-1", "bytes=0-9-8", "bytes=" + "0-1," * 5000, "bytes=99999999-", "bytes=²-³")
 MODELS: tuple[Any, ...] = ("evil/model", "../../etc", "", None, ["builtin"], {"path": "/etc"})
-GATHERED: tuple[Any, ...] = (  # settings that a script of the page never gathers
+GATHERED: tuple[Any, ...] = (  # settings that no script of the page gathers
     None, [], {}, "x", 5, [1], [None] * 500, {"a": [1]}, "[" * 5000, [[[[]]]] * 90,
 )  # fmt: skip
 SESSIONS = ("", "x", "../x", "a" * 50_000, "%00")
