@@ -40,7 +40,7 @@ FILES = (
     "assets/../app.py", "\\\\server\\share", "/root/.cache/huggingface/token", "/tmp", "",
     "C:\\Windows\\win.ini",
 )  # fmt: skip
-EVIL = "evil.example"
+EVIL, _NAN = "evil.example", float("nan")
 NAMES: tuple[dict[str, str], ...] = (  # under which the page of another site might come
     {"host": EVIL, "origin": f"http://{EVIL}"}, {"host": EVIL}, {"host": f"127.0.0.1.{EVIL}"},
     {"host": f"localhost.{EVIL}:7860"}, {"host": EVIL, "x-forwarded-host": "127.0.0.1"},
@@ -118,7 +118,7 @@ ARGUMENTS: tuple[dict[str, Any], ...] = (  # of the endpoint ask, each a mistake
     {"settings": {"path": 1}}, {"settings": {"retention": []}}, {"seed": -1},
     {"temperature": 1e-320}, {"temperature": -1}, {"temperature": "hot"}, {"length": 10**9},
     {"top_p": 0}, {"pixels": -5}, {"settings": [1]}, {"settings": "ab"}, {"model": ["builtin"]},
-    {"ratio": float("nan")}, {"frames": True}, {"seed": 1.5}, {"length": 4.5}, {"top_p": float("nan")},
+    {"ratio": _NAN}, {"frames": True}, {"seed": 1.5}, {"length": 4.5}, {"top_p": _NAN},
 )  # fmt: skip
 _NOISE = bytes(range(256)) * 20
 CLIPS = {
