@@ -11,7 +11,7 @@ BENCHES = (bench_compress, bench_model, bench_memory, bench_serve)
 
 
 def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
-    """A command of its own for each thing that can be measured."""
+    """Add a command for each thing that can be measured."""
     kinds = parser.add_subparsers(required=True, metavar="what")
     for bench in BENCHES:
         bench.add(kinds, words)

@@ -90,7 +90,7 @@ def loader(options: argparse.Namespace) -> Callable[[], Any]:
 
 
 def loading(options: argparse.Namespace) -> dict[str, Any]:
-    """Keywords of ``load_model``, besides the name, that :func:`add_model` asked for."""
+    """Keywords of ``load_model``, other than the name, from :func:`add_model`."""
     given = {name: getattr(options, name) for name in LOADING}
     return given | {"settings": model_settings(options)}
 
@@ -108,7 +108,7 @@ def _setting(text: str) -> tuple[str, str | bool]:
 def add_compressor(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     """``--compressor`` and the options of the method that the command line names.
 
-    Settings in brackets behind the name are their defaults: ``gleanvid(tau=2)``.
+    Settings in brackets after the name are their defaults: ``gleanvid(tau=2)``.
     """
     from gleanvid.compressors import COMPRESSORS, declared_settings, method_from
 
