@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 
 CORE := tests/test_types.py tests/test_run.py tests/test_layers.py tests/test_rooms.py \
-	tests/test_prose.py tests/ops tests/metrics tests/compressors tests/parity tests/models
+	tests/test_tables.py tests/ops tests/metrics tests/compressors tests/parity tests/models
 # The models of the tests are tiny: one thread each. On two cores: four processes, as servers, browsers
 # and pages keep tests waiting; tests/conftest.py says who gets what.
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest
@@ -15,7 +15,7 @@ VLLM := $(addprefix tests/serving/vllm/test_,engine.py families.py server.py cac
 # Some images forbid kept bytecode; then every process compiles torch and transformers anew.
 export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: app quick test test-vllm static lock audit release clean
+.PHONY: app quick test test-vllm static tables lock audit release clean
 
 app: .venv/app
 	@$(BIN)/python app.py $(ARGS)
@@ -30,7 +30,7 @@ test: .venv/dev
 # vLLM pins a torch of its own, so it has an environment of its own; and an engine has a process of
 # its own. Where the environment cannot be had, the script says why and ends with 75.
 test-vllm:
-	@nice $(PYTHON) tests/serving/vllm/environment.py .venv-vllm; code=$$?; \
+	@nice $(PYTHON) tools/vllm_environment.py .venv-vllm; code=$$?; \
 	[ $$code = 75 ] && exit 0; [ $$code = 0 ] || exit $$code; \
 	for file in $(or $(ARGS),$(VLLM)); do \
 		PYTHONPATH=. OMP_NUM_THREADS=1 .venv-vllm/bin/python -m pytest -W ignore $$file || exit 1; \
@@ -40,6 +40,10 @@ static: .venv/dev
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+
+# Writes the tables and measured figures of the texts, from the code and the files in results/.
+tables: .venv/dev
+	$(BIN)/python -m tools.write_tables
 
 .venv/uv:
 	@echo "Setting up .venv: once, and some minutes (PyTorch with CUDA is about 5 GB) ..."

@@ -6,21 +6,25 @@ import argparse
 import os
 import sys
 import threading
-from collections.abc import Sequence
-from functools import partial
+from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gleanvid.cli import options as shared
+from gleanvid.errors import ModelError
 from gleanvid.later import import_later
 
-from .server.hosts import networks
+from .server.visitors import networks
 from .session.work import local as loading
 from .session.work.reading import DECODERS
 
 if TYPE_CHECKING:
+    from gradio import Blocks
+
     from .session.choice.choosing import Choosing
+    from .session.work.engine import Engine
+    from .session.work.recorded import Shelf
 
 STARTING = "Starting GleanVID ..."
 
@@ -51,7 +55,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         action="extend",
         default=[],
         metavar="ID",
-        help="further models to load on the page; on a public server there are no others",
+        help="further models to choose from; a public server loads them all at its start",
     )
     add(
         "--recordings", type=Path, metavar="FOLDER", help="what `gleanvid record` wrote, to look at"
@@ -98,27 +102,47 @@ def names(options: argparse.Namespace) -> list[str]:
     return list(dict.fromkeys([options.model, *options.offer, loading.BUILT_IN]))
 
 
-def at_once(options: argparse.Namespace) -> list[str]:
-    """Those of :func:`names` that may be asked at once.
+def available(options: argparse.Namespace) -> list[str]:
+    """Those of :func:`names` that can be asked once the page is served.
 
-    What has to be downloaded is chosen first: a question would fetch it within its turn at the
-    model, without progress, and without a look at memory, disk and digests.
+    A public server has loaded all of them. On a private one, a model that has to be downloaded is
+    loaded on the page first: a question would download it without progress, while it holds the
+    model queue.
     """
+    from .server import serving
+
+    if serving.is_public(options):
+        return names(options)
     return [name for name in names(options) if loading.is_here(name)]
 
 
-def tell(choosing: Choosing) -> None:
-    """A line in the terminal for each stage of the model that is brought at the start."""
-    stage = ""
+def report_choice(choosing: Choosing) -> None:
+    """Print a line for each stage of the model that the server was started with."""
+    show = stage_printer()
     for now in choosing.progress():
-        if now.stage != stage:
-            print(f"* {now.text}", flush=True)
-        stage = now.stage
+        show(now.stage, now.text)
+
+
+def stage_printer() -> Callable[..., None]:
+    """Make a function that prints stages of loading a model, without the steps within a stage."""
+    printed = ""
+
+    def show(_: str, text: str, *__: float) -> None:
+        nonlocal printed
+        sentence = text.partition(":")[0]  # "Downloading NAME: 3 of 5 MB"
+        if sentence != printed:
+            print(f"* {text}", flush=True)
+        printed = sentence
+
+    return show
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Serve the page until the program is ended."""
-    serve(parse(arguments))
+    try:
+        serve(parse(arguments))
+    except ModelError as error:
+        sys.exit(str(error))
 
 
 def serve(options: argparse.Namespace) -> None:
@@ -128,50 +152,95 @@ def serve(options: argparse.Namespace) -> None:
     print(STARTING, flush=True)
     os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")  # Gradio reads it on import only
     import_later("torch")  # loaded with the model, behind the page
-    from .panels.page import BUILT_IN_MODEL, build_app
-    from .server import leaving, serving, zero
-    from .session import examples
-    from .session.choice.choosing import PAUSE_S, Choosing
-    from .session.display import menu_name
+    from .server import serving, uploads
+
+    uploads.exit_on_sigterm()
+    with uploads.own_folder() as folder:
+        os.environ.setdefault("GRADIO_TEMP_DIR", folder)
+        engine = make_engine(options)
+        choosing = None if serving.is_public(options) else make_choosing(engine, options)
+        page = make_page(engine, choosing, options)
+        run(page, options)
+        engine.warm_up(available(options)[0])  # not earlier: it would slow the page down
+        if choosing and choosing.first:
+            choosing.start()
+            threading.Thread(target=report_choice, args=[choosing], daemon=True).start()
+        page.block_thread()
+
+
+def make_engine(options: argparse.Namespace) -> Engine:
+    """Return the engine. On a public server, all models that its visitors may ask are loaded."""
+    from .server import serving, zero
+    from .session.choice.loader import load_all
     from .session.work.engine import Engine
     from .session.work.queue import Line
-    from .session.work.recorded import Shelf, WithRecordings
+    from .session.work.recorded import WithRecordings
 
-    limits = serving.limits(options)
+    limits, shelf = serving.limits(options), find_recordings(options)
     others = {"device": options.device, "device_map": options.device_map}
     library = zero.on_zero_gpu(loading.Library(how_to_load(options), others))
-    line = Line(limits.deadline_s, limits.places)
-    shelf = Shelf(options.recordings) if options.recordings else None
-    strict = serving.is_public(options)
-    holding: dict[str, Any] = {
-        "room": partial(loading.has_room, device=options.device),
-        "stay_s": PAUSE_S,
-    }
+    is_public, offered = serving.is_public(options), available(options)
     engine = Engine(
         WithRecordings(library, shelf) if shelf else library,
-        line=line,
+        line=Line(limits.deadline_s, limits.places),
         decoders=options.decoders,
-        **(holding if strict else {}),
+        most_models=len(offered) if is_public else 1,
     )
-    labels = dict([BUILT_IN_MODEL[::-1]])
-    here = at_once(options)
-    models = [(labels.get(name, menu_name(name)), name) for name in here]
-    first = "" if options.model in here else options.model
-    with leaving.orderly(), leaving.own_folder() as folder:
-        os.environ.setdefault("GRADIO_TEMP_DIR", folder)
-        choosing = Choosing(engine, names(options), strict, options.device, first)
-        recordings = shelf.entries() if shelf else []
-        choice = choosing if options.offer or first or not strict else None
-        served = loading.served(options.model)
-        page = build_app(engine, models, examples.examples(), limits, choice, recordings, served)
-        reached, proxies = options.allow_host, options.trusted_proxy
-        where = options.host, options.port, options.share
-        launch = serving.options(*where, limits, reached, proxies, options.mcp)
-        launch |= {"root_path": options.root_path}
-        serving.start(page, launch, limits)
-        print(serving.decoding(limits), flush=True)
-        engine.warm_up(here[0])  # not earlier: it would take the processor from the page
-        if first:
-            choosing.start()
-            threading.Thread(target=tell, args=[choosing], daemon=True).start()
-        page.block_thread()
+    if is_public:
+        load_all(engine, offered, options.device, stage_printer())
+    return engine
+
+
+def find_recordings(options: argparse.Namespace) -> Shelf | None:
+    """The recordings of ``--recordings``, if it was given."""
+    from .session.work.recorded import Shelf
+
+    return Shelf(options.recordings) if options.recordings else None
+
+
+def make_choosing(engine: Engine, options: argparse.Namespace) -> Choosing:
+    """Return what loads further models, the first one if it has to be downloaded."""
+    from .session.choice.choosing import Choosing
+
+    first = "" if loading.is_here(options.model) else options.model
+    return Choosing(engine, names(options), options.device, first)
+
+
+def make_page(engine: Engine, choosing: Choosing | None, options: argparse.Namespace) -> Blocks:
+    """Build the page with its endpoints."""
+    from .panels.page import BUILT_IN_MODEL, build_app
+    from .server import serving
+    from .session import examples
+    from .session.display import menu_name
+
+    label, built_in = BUILT_IN_MODEL
+    models = [(label if name == built_in else menu_name(name), name) for name in available(options)]
+    shelf = find_recordings(options)
+    return build_app(
+        engine,
+        models,
+        examples.examples(),
+        serving.limits(options),
+        choosing,
+        shelf.entries() if shelf else [],
+        loading.served(options.model),
+    )
+
+
+def run(page: Blocks, options: argparse.Namespace) -> None:
+    """Start to serve the page, and say what its decoding process may do."""
+    from .server import serving
+
+    limits = serving.limits(options)
+    launch = serving.options(
+        options.host,
+        options.port,
+        options.share,
+        limits,
+        options.allow_host,
+        options.trusted_proxy,
+        options.mcp,
+        options.root_path,
+    )
+    serving.start(page, launch, limits)
+    print(serving.decoding(limits), flush=True)

@@ -18,8 +18,8 @@ from gleanvid.models.generation.sampling import Sampling
 from gleanvid.pipeline import MAX_SIDE
 from gleanvid.types import Video
 from gleanvid.video import read_video
+from gleanvid.video.decoders.still import as_video, is_picture, read_picture
 from gleanvid.video.reader import Backend
-from gleanvid.video.still import as_video, is_picture, read_picture
 
 
 class Picture(Protocol):

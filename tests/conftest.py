@@ -88,7 +88,7 @@ def _settled():
 def _decoded_here(request, monkeypatch):
     """A process for each of these clips would show what tests/video shows, in 0.3 s each."""
     if request.path.relative_to(TESTS).parts[0] in OWN_CLIPS:
-        monkeypatch.setattr("gleanvid.video.sandbox.decode", lambda *_: None)
+        monkeypatch.setattr("gleanvid.video.isolation.sandbox.decode", lambda *_: None)
 
 
 def pytest_unconfigure():

@@ -1,7 +1,6 @@
 """A model hub on this machine: the part of the protocol that downloading a checkpoint uses.
 
-Of each repository it can be said that it is gated, slow, broken off, corrupt, or without answers
-to requests for a part of a file.
+A repository can be gated, slow, broken off, corrupt, silent, or without support of ``Range``.
 """
 
 from __future__ import annotations
@@ -30,7 +29,8 @@ class Repository:
     pause_s: float = 0.0  # between pieces of large files
     breaks: int = 0  # how often a large file still ends in its middle
     corrupt: bool = False
-    no_parts: bool = False
+    no_ranges: bool = False
+    silent: str = ""  # part of a path whose requests are never answered
 
     def files(self):
         return {path.name: path.read_bytes() for path in sorted(self.folder.iterdir())}
@@ -38,23 +38,25 @@ class Repository:
 
 @dataclass
 class Hub:
-    """What it serves, by OWNER/NAME, and what it was asked: (method, path, range)."""
+    """What it serves, by OWNER/NAME, and requests received: (method, path, range)."""
 
     address: str = ""
     repositories: dict[str, Repository] = field(default_factory=dict)
-    asked: list[tuple[str, str, str | None]] = field(default_factory=list)
+    requests: list[tuple[str, str, str | None]] = field(default_factory=list)
+    closing: threading.Event = field(default_factory=threading.Event)
 
     def ranges(self):
-        return [part for _, _, part in self.asked if part]
+        return [part for _, _, part in self.requests if part]
 
 
 def entry(name, data):
-    """A file as the tree lists it: large ones (LFS) have a sha256 too."""
+    """A file as both listings have it, of a model and of its tree; large ones (LFS) have sha256."""
     git = hashlib.sha1(b"blob %d\0" % len(data) + data).hexdigest()
-    facts = {"type": "file", "path": name, "size": len(data), "oid": git}
+    facts = {"type": "file", "path": name, "rfilename": name, "size": len(data)}
+    facts |= {"oid": git, "blobId": git}
     if name.endswith(".safetensors"):
         sha = hashlib.sha256(data).hexdigest()
-        facts["lfs"] = {"oid": sha, "size": len(data), "pointerSize": 134}
+        facts["lfs"] = {"oid": sha, "sha256": sha, "size": len(data), "pointerSize": 134}
     return facts
 
 
@@ -70,7 +72,7 @@ class Answers(BaseHTTPRequestHandler):
 
     def do_GET(self):
         path = urlsplit(self.path).path
-        self.hub.asked.append((self.command, path, self.headers["Range"]))
+        self.hub.requests.append((self.command, path, self.headers["Range"]))
         parts = path.strip("/").split("/")
         if path == "/":
             return self.say(200)
@@ -81,43 +83,33 @@ class Answers(BaseHTTPRequestHandler):
             return self.say(401, message="Invalid credentials in Authorization header")
         if found is None:
             return self.say(401 if not token else 404, error="RepoNotFound")
+        if found.silent and found.silent in path:
+            self.hub.closing.wait(30)
         if parts[0] == "api":
-            return self.api(name, found, parts[4:])
+            listed = [entry(*file) for file in found.files().items()]
+            return self.send(
+                listed if "tree" in parts else {"id": name, "sha": REVISION, "siblings": listed}
+            )
         if found.gated and token != TOKEN:
             return self.say(401, error="GatedRepo")
         return self.file(found, parts[-1])
-
-    def api(self, name, found, rest):
-        if rest[:1] == ["tree"] and len(rest) == 2:
-            if found.gated and not self.headers["Authorization"]:
-                return self.say(401, error="GatedRepo")
-            return self.send([entry(*file) for file in found.files().items()])
-        if not rest or rest[0] == "revision":
-            siblings = [{"rfilename": file} for file in found.files()]
-            return self.send({"id": name, "sha": REVISION, "siblings": siblings})
-        return self.say(404, error="EntryNotFound")
 
     def file(self, found, name):
         data = found.files().get(name)
         if data is None:
             return self.say(404, error="EntryNotFound")
-        part = self.headers["Range"]
-        if part and found.no_parts:
-            return self.say(501)
+        part = None if found.no_ranges else self.headers["Range"]
         large, facts = name.endswith(".safetensors"), entry(name, data)
         first = int(part.removeprefix("bytes=").split("-")[0]) if part else 0
-        self.send_response(206 if part else 200)
-        self.send_header("ETag", f'"{facts.get("lfs", facts)["oid"]}"')
-        self.send_header("X-Repo-Commit", REVISION)
-        self.send_header("Content-Length", str(len(data) - first))
+        headers = {"ETag": f'"{facts.get("lfs", facts)["oid"]}"', "X-Repo-Commit": REVISION}
         if part:
-            self.send_header("Content-Range", f"bytes {first}-{len(data) - 1}/{len(data)}")
-        self.end_headers()
+            headers["Content-Range"] = f"bytes {first}-{len(data) - 1}/{len(data)}"
+        self.head(206 if part else 200, len(data) - first, headers)
         if self.command == "HEAD":
-            return None
+            return
         if found.corrupt and large:
             data = data[:-1] + bytes([data[-1] ^ 1])
-        return self.write(found, data, first, large)
+        self.write(found, data, first, large)
 
     def write(self, found, data, first, large):
         middle = first + (len(data) - first) // 2
@@ -128,7 +120,7 @@ class Answers(BaseHTTPRequestHandler):
                 return
             try:
                 self.wfile.write(data[start : start + PIECE])
-            except OSError:  # the other side went
+            except OSError:  # the client left
                 self.close_connection = True
                 return
             if large and found.pause_s:
@@ -136,19 +128,18 @@ class Answers(BaseHTTPRequestHandler):
 
     def send(self, value):
         body = json.dumps(value).encode()
-        self.send_response(200)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
+        self.head(200, len(body), {"Content-Type": "application/json"})
         if self.command != "HEAD":
             self.wfile.write(body)
 
     def say(self, status, error="", message=""):
+        self.head(status, 0, {"X-Error-Code": error, "X-Error-Message": message})
+
+    def head(self, status, length, headers):
         self.send_response(status)
-        for name, value in (("X-Error-Code", error), ("X-Error-Message", message)):
+        for name, value in (headers | {"Content-Length": str(length)}).items():
             if value:
                 self.send_header(name, value)
-        self.send_header("Content-Length", "0")
         self.end_headers()
 
 
@@ -164,6 +155,7 @@ def serving():
     try:
         yield hub
     finally:
+        hub.closing.set()
         server.shutdown()
         server.server_close()
 

@@ -94,21 +94,23 @@ def test_the_pictures_of_examples_are_no_copies_that_would_be_deleted(tmp_path, 
     assert len(shown) > 1 and not any(path.is_file() for path in tmp_path.rglob("*"))
 
 
-def test_the_limits_reach_the_server(monkeypatch):
+def test_limits_of_a_public_launch_reach_the_server(monkeypatch):
     launched = {}
     monkeypatch.setattr(Engine, "warm_up", lambda self, name: None)
     monkeypatch.setattr(
         gr.Blocks, "launch", lambda page, **given: launched.update(given, page=page)
     )
     monkeypatch.setattr(gr.Blocks, "server", None, raising=False)
-    monkeypatch.setattr(serving, "watch", lambda server, hosts: None)
+    monkeypatch.setattr(serving, "limit_connections", lambda server, proxies: None)
     monkeypatch.setattr(gr.Blocks, "block_thread", lambda page: None)
     launch.main(["--public"])
-    page, guard = launched["page"], launched["app_kwargs"]["lifespan"].guard.keywords
-    assert page._queue.max_size == serving.PUBLIC.queue
-    assert page.delete_cache == serving.PUBLIC.delete_cache == (300, 7200)
+    lifespan = launched["app_kwargs"]["lifespan"]
+    guard = lifespan.guard.keywords
+    assert launched["page"]._queue.max_size == serving.PUBLIC.queue
+    assert lifespan.keep_s == serving.PUBLIC.keep_s == 7200
     assert launched["max_file_size"] == "200mb" and guard["requests_per_minute"] == 600
     assert guard["uploads"].all_bytes == 20 * 2**30
+    assert "gv-load" not in {block.elem_id for block in page.blocks.values()}  # loads no models
 
 
 def test_arguments_default_to_a_private_page():
@@ -189,7 +191,7 @@ def test_a_space_is_reached_from_outside_shown_in_its_frame_and_public(monkeypat
     assert served["server_name"] == "0.0.0.0"
     guard = served["app_kwargs"]["lifespan"].guard.keywords
     assert "https://huggingface.co" in guard["framed_by"]
-    assert guard["hosts"].names[-1] == "*.hf.space" and guard["hosts"].trusts("10.16.0.1")
+    assert guard["hosts"][-1] == "*.hf.space" and guard["proxies"].trusts("10.16.0.1")
 
 
 def test_limits_given_at_launch_count():
@@ -203,10 +205,10 @@ def test_models_that_are_offered_stand_in_the_menu_after_the_one_given():
     assert launch.names(launch.parse([])) == ["builtin"]
 
 
-def test_a_model_that_has_to_be_downloaded_is_not_in_the_menu_yet(tmp_path):
+def test_model_to_download_is_not_in_the_menu_of_a_private_server(tmp_path):
     options = launch.parse(["--model", "a/b", "--offer", "c/d", str(tmp_path), "vllm:http://host"])
-    assert launch.at_once(options) == [str(tmp_path), "vllm:http://host", "builtin"]
-    assert launch.at_once(launch.parse(["--model", str(tmp_path)])) == [str(tmp_path), "builtin"]
+    assert launch.available(options) == [str(tmp_path), "vllm:http://host", "builtin"]
+    assert launch.available(launch.parse(["--model", str(tmp_path)])) == [str(tmp_path), "builtin"]
 
 
 def test_a_name_with_a_precision_is_loaded_with_it_and_on_the_device_given(loads):

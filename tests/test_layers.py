@@ -30,16 +30,27 @@ ALLOWED = {
     "metrics": TYPES | {"ops", "metrics"},
     "plots": TYPES | {"compressors", "ops", "metrics", "plots"},
 }
-MODELS = (  # rooms of gleanvid/models from the top down: a room imports from those below it
-    ("__init__",),
-    ("loading",),
-    ("families",),
-    ("base",),
-    ("generation",),
-    ("boundary",),
-    ("cost",),
-    ("encoded", "frames", "geometry"),
-)
+ROOMS = {  # of a package, from the top down: a room imports from itself and from those below it
+    "models": (
+        ("__init__",),
+        ("loading",),
+        ("families",),
+        ("base",),
+        ("generation",),
+        ("boundary",),
+        ("cost",),
+        ("encoded", "frames", "geometry"),
+    ),
+    "evaluation": (
+        ("__init__", "check", "diagnostics", "lmms_eval"),
+        ("bench", "catalogue", "tables"),
+        ("paper",),
+        ("run",),
+        ("benchmarks", "recording"),
+        ("files", "markdown", "provenance"),
+    ),
+    "glimpse": (("__init__", "training"), ("questions",), ("world",)),
+}
 LIGHT = {"gradio", "plotly", "av", "cv2", "decord", "matplotlib", "PIL"}
 
 
@@ -112,21 +123,19 @@ def test_a_circle_through_a_type_checking_block_is_found(tmp_path):
     assert {"gleanvid.a", "gleanvid.b"} == set(circle(graph(room)))
 
 
-def room_of_models(module):
-    return [*module.removeprefix("gleanvid.models").split("."), "__init__"][1]
+@pytest.mark.parametrize("package", ROOMS)
+def test_rooms_of_a_package_import_downwards(package):
+    home = f"gleanvid.{package}"
+    rank = {room: number for number, rooms in enumerate(ROOMS[package]) for room in rooms}
 
+    def room_of(module):
+        return [*module.removeprefix(home).split("."), "__init__"][1]
 
-def test_rooms_of_models_import_downwards():
-    rank = {room: number for number, rooms in enumerate(MODELS) for room in rooms}
-    for module, imported in library().items():
-        if not module.startswith("gleanvid.models"):
-            continue
-        room = room_of_models(module)
-        for name in imported:
-            if name.startswith("gleanvid.models"):
-                other = room_of_models(name)
-                below = rank[room] < rank[other] or room == other
-                assert below, f"{module} may not import {name}"
+    inside = {n: found for n, found in library().items() if f"{n}.".startswith(f"{home}.")}
+    for module, imported in inside.items():
+        room = room_of(module)
+        for other in {room_of(name) for name in imported & inside.keys()} - {room}:
+            assert rank[room] < rank[other], f"{module} may not import from {other}"
 
 
 def may_import(room, target):

@@ -186,7 +186,7 @@ def test_a_checkpoint_that_states_how_long_its_answers_get_is_held_to_it(model, 
 class Broken(gleanvid.Uniform):
     name = "broken"
 
-    def compress(self, tokens):
+    def _compress(self, tokens):
         raise ValueError("this method cannot do that")
 
 

@@ -20,7 +20,7 @@ HEAVY = {
 CLI = "from gleanvid.cli import main\nmain({words})"
 SERVING = """
 import app
-from gleanvid.video.spare import Spare
+from gleanvid.video.isolation.spare import Spare
 
 def stop(*_):  # what loads the model comes once the page is served
     from gradio.utils import MatplotlibBackendMananger

@@ -1,8 +1,8 @@
-"""Seconds from a command to what a person sees: ``python -m tools.bench_start --out FILE``.
+"""Measure the start of commands and of the page: ``python -m tools.bench_start --out FILE``.
 
-Every round runs every command once, one after the other, so that a busy minute falls on all of
-them. Ratios are of medians; ``import gradio`` is what the page cannot do without. Processor seconds
-depend less on what else the machine does.
+Every round runs every command once, so that other load on the machine affects all of them. Ratios
+are of medians and to ``import gradio``, which the page needs. Processor seconds depend less on
+other load.
 """
 
 from __future__ import annotations
@@ -34,26 +34,26 @@ LINE, PAGE = "page: a line on the terminal", "page: served"
 
 
 def processor_s() -> float:
-    """Processor seconds of all commands that have ended."""
+    """Return the processor seconds of all commands that have ended."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 
 
 def run(words: list[str]) -> float:
-    """Seconds that a command takes to its end."""
+    """Run a command; return the seconds it took."""
     started = time.perf_counter()
     subprocess.run([*PYTHON, *words], check=True, cwd=ROOT, stdout=subprocess.DEVNULL)
     return time.perf_counter() - started
 
 
 def serve() -> tuple[float, float]:
-    """Seconds until ``python app.py`` prints its first line, and until it answers with the page."""
+    """Return seconds until ``app.py`` prints its first line, and until it serves the page."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     started = time.perf_counter()
     words = ["app.py", "--port", str(port), "--device", "cpu"]
-    ends = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}  # it is cut off in mid-launch
+    ends = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}  # terminated during launch
     with subprocess.Popen([*PYTHON, *words], cwd=ROOT, **ends) as page:
         try:
             assert page.stdout is not None and page.stdout.readline()
@@ -76,7 +76,7 @@ def answers(port: int) -> bool:
 
 
 def measure(rounds: int) -> dict[str, list[tuple[float, float]]]:
-    """(seconds, processor seconds) of every round by command; one before fills the disk's cache."""
+    """Return (seconds, processor seconds) of every round by command, after one warm-up round."""
     found: dict[str, list[tuple[float, float]]] = {name: [] for name in (*COMMANDS, LINE, PAGE)}
     for number in range(rounds + 1):
         taken = {}
@@ -93,7 +93,7 @@ def measure(rounds: int) -> dict[str, list[tuple[float, float]]]:
 
 
 def table(found: dict[str, list[tuple[float, float]]], load: float) -> str:
-    """Aligned columns: medians, and what they are of ``import gradio``."""
+    """Format the medians and their ratios to ``import gradio`` in aligned columns."""
     lines = [
         "python -m tools.bench_start",
         f"cores {os.cpu_count()}, load before {load:.1f}; {len(found[PAGE])} rounds, medians",

@@ -14,12 +14,7 @@ import torch
 import transformers
 
 from gleanvid.compressors.full_tokens import FullTokens
-from gleanvid.evaluation.check.reference import (
-    compact_positions,
-    kept_columns,
-    masked_logits,
-    recomputed,
-)
+from gleanvid.evaluation.check.reference import compact_positions, kept_columns, recomputed
 from gleanvid.models import compressing, load_model
 from tests.compressors.chain import Chain
 from tests.models.conftest import EVERY, RECURRENT
@@ -29,6 +24,7 @@ from tests.models.oracle import (
     Tilted,
     generate,
     left_by_layer,
+    masked_logits,
     model_inputs,
     read_while_decoding,
     unlike_videos,

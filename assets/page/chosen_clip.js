@@ -1,27 +1,30 @@
 // Which clip the page has: in the address if it is an example, and marked among those to choose from.
-(() => {
+((gleanvid) => {
   const nameOf = (path) => path.split("/").pop();
   const shortened = (path) => path.split("/").slice(-2).join("/");
   let examples = []; // folder and name of each; the first one needs no word in the address
   let own = ""; // name of a clip of one's own; "" for an example, null for no clip at all
 
   // What the page opens with is marked before a viewer shows it, which another tab may hide.
-  window.gvExamples = (paths) => {
+  gleanvid.nameExamples = (paths) => {
     examples = paths;
     const names = paths.map(nameOf);
     const linked = new URLSearchParams(location.search).get("clip");
     if (names.length) mark(names.includes(linked) ? linked : names[0]);
   };
-  window.gvHasOwnClip = () => own !== "";
+  gleanvid.hasOwnClip = () => own !== "";
 
-  window.gvClip = (path = "") => {
+  gleanvid.chooseClip = (path = "") => {
     const clip = shortened(path);
     const isExample = examples.includes(clip);
     own = isExample ? "" : nameOf(clip) || null;
-    window.gvSetting("clip", clip);
-    window.gvAddress("clip", isExample && clip !== examples[0] ? nameOf(clip) : "");
+    gleanvid.tellSetting("clip", clip);
+    gleanvid.writeAddress("clip", isExample && clip !== examples[0] ? nameOf(clip) : "");
     mark(nameOf(clip));
   };
+
+  gleanvid.chooseExample = (path) => () => gleanvid.chooseClip(path);
+  gleanvid.holdClip = (file) => gleanvid.chooseClip(file?.path);
 
   // The clip that was chosen, or else is on show. The button that brings one's own bears its name.
   function mark(name) {
@@ -47,4 +50,4 @@
     if (inner.left < outer.left) row.scrollLeft += inner.left - outer.left - FADE;
     else if (inner.right > outer.right) row.scrollLeft += Math.min(inner.right - outer.right + FADE, inner.left - outer.left);
   }
-})();
+})(window.gleanvid ??= {});

@@ -1,10 +1,10 @@
 // What a tab shows comes back when it is loaded again: the ids of its runs stay in this browser, and
 // nobody else knows them. Nothing is kept before what was kept has been read.
-(() => {
+((gleanvid) => {
   const KEY = "gleanvid";
   let [read, newest, compared] = [false, [], false];
 
-  window.gvKeep = (shown) => {
+  gleanvid.keepRuns = (shown) => {
     if (!read) return;
     newest = shown;
     const text = JSON.stringify({ shown, compared });
@@ -12,12 +12,12 @@
   };
 
   // A table of a comparison stands on the page, which is not kept: it is to be said.
-  window.gvCompared = () => {
+  gleanvid.keepCompared = () => {
     compared = true;
-    window.gvKeep(newest);
+    gleanvid.keepRuns(newest);
   };
 
-  window.gvKept = () => {
+  gleanvid.readKept = () => {
     read = true;
     const type = performance.getEntriesByType("navigation")[0]?.type;
     try {
@@ -26,4 +26,4 @@
       return "";
     }
   };
-})();
+})(window.gleanvid ??= {});

@@ -1,5 +1,5 @@
 // A clip of one's own: a file dropped anywhere, or what the webcam saw, goes the way of an upload.
-(() => {
+((gleanvid) => {
   const SECONDS = 10;
   const give = (file) => {
     const input = document.querySelector("#gv-upload").parentElement.querySelector("input[type=file]");
@@ -66,7 +66,7 @@
   };
 
   // Gives what stands in the way, for the line of messages; nothing once it records.
-  window.gvRecord = async () => {
+  gleanvid.record = async () => {
     if (recorder) return recorder.stop();
     try {
       const stream = await camera();
@@ -86,4 +86,4 @@
       return { text: NO_CAMERA[name] ?? NO_CAMERA.NotFoundError, kind: "problem" };
     }
   };
-})();
+})(window.gleanvid ??= {});

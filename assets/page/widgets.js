@@ -41,7 +41,10 @@ document.addEventListener("keydown", (event) => {
 })();
 
 // Curves are mounted when their tab is opened: the unit that the viewer shows is kept for them.
-document.addEventListener("gleanvid:unit", ({ detail }) => { window.gvUnit = detail.unit ?? window.gvUnit; });
+((gleanvid) => {
+  gleanvid.unit = null;
+  document.addEventListener("gleanvid:unit", ({ detail }) => { gleanvid.unit = detail.unit ?? gleanvid.unit; });
+})(window.gleanvid ??= {});
 
 // A table wider than its place scrolls: keys have to reach it. Arrows that reset say what.
 new MutationObserver(() => {

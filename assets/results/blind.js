@@ -2,7 +2,7 @@
 // Two answers without names: a vote first, then who gave them. Text from outside is only ever set as
 // textContent.
 
-import { make } from "../viewer/words.js";
+import { button, header, make, table, verdict } from "../viewer/dom.js";
 import { swatch } from "./swatch.js";
 import { Votes } from "./votes.js";
 
@@ -37,7 +37,7 @@ export class Blind {
       const words = make("p", "gv-said", answer || "(no words)");
       return make("article", "", "", make("h2", "", `Answer ${place + 1}`), words);
     });
-    const buttons = CHOICES.map(([vote, title]) => button(title, () => this.#vote(vote)));
+    const buttons = CHOICES.map(([vote, title]) => button(title, () => this.#vote(vote), "gv-choice"));
     this.place.replaceChildren(make("div", "gv-two", "", ...cards), make("div", "gv-tools-row", "", ...buttons));
   }
 
@@ -48,9 +48,9 @@ export class Blind {
     this.place.querySelectorAll("article").forEach((card, place) => {
       const { right, label, ...look } = this.pair[place];
       card.querySelector("h2").replaceChildren(/** @type {any} */ (swatch(look)), ` ${label}`);
-      if (right !== null) card.append(make("p", right ? "gv-right" : "gv-wrong", right ? "✓ right" : "✗ wrong"));
+      if (right !== null) card.append(make("p", right ? "gv-right" : "gv-wrong", verdict(right)));
     });
-    const next = button("Next two", () => this.#next());
+    const next = button("Next two", () => this.#next(), "gv-choice");
     this.place.querySelector(".gv-tools-row").replaceChildren(next);
     this.place.append(this.#tally());
     next.focus();
@@ -59,21 +59,11 @@ export class Blind {
   // Every method that was voted on, most wins first.
   #tally() {
     const tally = [...this.votes.tally(this.#asked)].sort(([, one], [, other]) => other.won - one.won);
-    const head = ["Method", "won", "even", "lost"].map((text) => Object.assign(make("th", "", text), { scope: "col" }));
-    const body = tally.map(([label, { won, even, lost }]) => {
-      const name = Object.assign(make("th", "", label), { scope: "row" });
-      return make("tr", "", "", name, ...[won, even, lost].map((count) => make("td", "", `${count}`)));
-    });
-    const table = make("table", "gv-table", "", make("caption", "", "Votes on this clip and question"));
-    table.append(make("thead", "", "", make("tr", "", "", ...head)), make("tbody", "", "", ...body));
-    return table;
+    const heads = ["Method", "won", "even", "lost"].map((text) => header(text));
+    const rows = tally.map(([label, { won, even, lost }]) => make("tr", "", "", header(label, "row"),
+      ...[won, even, lost].map((count) => make("td", "", `${count}`))));
+    return table("gv-table", "Votes on this clip and question", heads, rows);
   }
-}
-
-function button(title, act) {
-  const made = Object.assign(make("button", "gv-choice", title), { type: "button" });
-  made.addEventListener("click", act);
-  return made;
 }
 
 // Two answers with other words, of methods that had fewest votes so far; null where all are the same.

@@ -2,7 +2,7 @@
 // Code to take away: a block for each language, with a button that copies it. Text from outside is
 // only ever set as textContent.
 
-import { make } from "../viewer/words.js";
+import { button, make } from "../viewer/dom.js";
 
 /** @param {{ element: HTMLElement, props: any, watch: (name: string, act: () => void) => void }} scope */
 export function mount({ element, props, watch }) {
@@ -13,10 +13,8 @@ export function mount({ element, props, watch }) {
 }
 
 function block(title, text) {
-  const copy = Object.assign(make("button", "gv-plain", "Copy"), { type: "button" });
-  copy.setAttribute("aria-label", `Copy the code for ${title}`);
   const code = make("pre", "", text);
-  copy.addEventListener("click", async () => {
+  const copy = button("Copy", async () => {
     try {
       await navigator.clipboard.writeText(text);
       copy.textContent = "Copied";
@@ -24,6 +22,7 @@ function block(title, text) {
       getSelection()?.selectAllChildren(code);
       copy.textContent = "Selected: press Ctrl+C";
     }
-  });
+  }, "gv-plain");
+  copy.setAttribute("aria-label", `Copy the code for ${title}`);
   return make("figure", "", "", make("figcaption", "", "", make("b", "", title), copy), code);
 }

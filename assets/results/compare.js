@@ -3,7 +3,7 @@
 // answers to choose from. Choosing a side of the viewer is an event on the document, heard by the
 // viewer. Text from outside is only ever set as textContent.
 
-import { make } from "../viewer/words.js";
+import { button, make } from "../viewer/dom.js";
 import { Blind } from "./blind.js";
 import { saveCsv, saveJson } from "./saving.js";
 import { scatter } from "./scatter.js";
@@ -52,7 +52,7 @@ class Compare {
   load(value) {
     this.value = value?.rows?.length ? value : null;
     if (!this.value) return this.place.replaceChildren();
-    window["gvCompared"]?.();
+    window["gleanvid"]?.keepCompared();
     this.#showTools();
     this.table.load(this.value);
     this.vote.load(this.value);
@@ -108,11 +108,7 @@ class Compare {
       this.load(this.value);
       this.tools.querySelector("input").focus();
     });
-    const save = (title, act) => {
-      const button = Object.assign(make("button", "gv-plain", title), { type: "button" });
-      button.addEventListener("click", () => act(this.value, this.vote.votes));
-      return button;
-    };
+    const save = (title, act) => button(title, () => act(this.value, this.vote.votes), "gv-plain");
     this.tools.replaceChildren(make("label", "", "", blind, "Blind: two answers without names"),
       save("Save CSV", saveCsv), save("Save JSON", saveJson), make("span", "gv-times", TIMES));
   }
@@ -123,9 +119,7 @@ class Compare {
     this.where.hidden = !sides.length || !this.value?.done || Boolean(this.blind && this.vote.pair);
     if (this.where.hidden) return;
     const named = sides.map(([side, label]) => make("span", "", "", make("b", "", side.toUpperCase()), ` ${label}`));
-    const button = Object.assign(make("button", "gv-plain", "Show their masks"), { type: "button" });
-    button.addEventListener("click", openViewer);
-    this.where.replaceChildren("In the viewer: ", ...named, button);
+    this.where.replaceChildren("In the viewer: ", ...named, button("Show their masks", openViewer, "gv-plain"));
   }
 
   // --- below the table ---------------------------------------------------------------------------

@@ -3,8 +3,8 @@
 // at or pressed stands out in every curve. A plot is made anew with every figure, so each new one is
 // found and heard. Text from outside is only ever set as textContent.
 
-import { make } from "../viewer/words.js";
-import { swatch } from "./swatch.js";
+import { button, header, make, table } from "../viewer/dom.js";
+import { named } from "./swatch.js";
 import { folded } from "./table.js";
 
 /** @param {{ element: HTMLElement, props: any, watch: (name: string, act: () => void) => void }} scope */
@@ -20,7 +20,7 @@ class Curves {
   /** @type {string | null} */
   pointed = null;
   /** @type {number | null} */
-  unit = window["gvUnit"] ?? null;
+  unit = window["gleanvid"]?.unit ?? null;
   rows = [];
   #heard = new WeakSet();
 
@@ -66,27 +66,24 @@ class Curves {
   // Columns in which no method has a number are left out.
   #table(columns) {
     const told = columns.map((_, place) => this.rows.some(({ cells }) => /\d/.test(cells[place])));
-    const titles = columns.map(([title, measure, meaning]) => {
-      const head = make("th", "", title, make("small", "", measure));
-      return Object.assign(head, { scope: "col", title: meaning });
-    }).filter((_, place) => told[place]);
-    const first = Object.assign(make("th", "", "Method"), { scope: "col" });
+    const heads = columns
+      .map(([title, measure, meaning]) => Object.assign(header(title, "col", make("small", "", measure)), { title: meaning }))
+      .filter((_, place) => told[place]);
     const why = columns.map(([, , meaning]) => meaning);
-    const body = make("tbody", "", "", ...this.rows.map((row) => this.#row(row, told, why)));
-    body.addEventListener("pointerleave", () => this.#point(null));
-    return make("table", "", "", make("thead", "", "", make("tr", "", "", first, ...titles)), body);
+    const whole = table("", "", [header("Method"), ...heads], this.rows.map((row) => this.#row(row, told, why)));
+    whole.tBodies[0].addEventListener("pointerleave", () => this.#point(null));
+    return whole;
   }
 
   #row(row, told, why) {
-    const button = make("button", "", "", swatch(row), make("span", "", row.label.replace(" %", "\u00a0%")));
-    Object.assign(button, { type: "button", title: "Stand out in every curve" });
-    button.dataset.label = row.label;
-    button.addEventListener("click", () => this.#press(row.label));
-    button.addEventListener("focus", () => this.#point(button.matches(":focus-visible") ? row.label : null));
-    button.addEventListener("blur", () => this.#point(null));
-    const head = Object.assign(make("th", "", "", button), { scope: "row" });
+    const press = button("", () => this.#press(row.label));
+    press.append(...named(row));
+    press.title = "Stand out in every curve";
+    press.dataset.label = row.label;
+    press.addEventListener("focus", () => this.#point(press.matches(":focus-visible") ? row.label : null));
+    press.addEventListener("blur", () => this.#point(null));
     const cells = row.cells.map((text, place) => Object.assign(make("td", "", text), { title: /\d/.test(text) ? "" : why[place] }));
-    const line = make("tr", "", "", head, ...cells.filter((_, place) => told[place]));
+    const line = make("tr", "", "", header("", "row", press), ...cells.filter((_, place) => told[place]));
     line.addEventListener("pointerenter", () => this.#point(row.label));
     return line;
   }

@@ -1,6 +1,8 @@
 // @ts-check
 // The frames of the viewer as one picture, each under the name of its side.
 
+import { save } from "../viewer/dom.js";
+
 const [STRIP, GAP, LEAST] = [30, 12, 480]; // pixels of the picture; of a frame's width
 
 /** Saves what the viewer shows, A and B side by side; "" or what stands in the way. */
@@ -28,11 +30,7 @@ export async function saveFrames() {
     left += width + GAP;
   }
   const blob = await new Promise((done) => sheet.toBlob(done));
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(/** @type {Blob} */ (blob));
-  link.download = "frames.png";
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+  save(blob, "frames.png");
   return "";
 }
 

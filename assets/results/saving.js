@@ -1,16 +1,18 @@
 // @ts-check
 // The table and the votes on it as files, made in the browser.
 
+import { save } from "../viewer/dom.js";
+
 const CSV = "text/csv;charset=utf-8";
 
 export function saveJson(value, votes) {
   const { question, clip } = value.asked;
   const own = votes.all.filter((vote) => vote.question === question && vote.clip === clip);
   const content = { ...value.asked, rows: plain(value), votes: own };
-  save("comparison.json", "application/json", `${JSON.stringify(content, null, 2)}\n`);
+  save(new Blob([`${JSON.stringify(content, null, 2)}\n`], { type: "application/json" }), "comparison.json");
 }
 
-export const saveCsv = (value, votes) => save("comparison.csv", CSV, csv(value, votes));
+export const saveCsv = (value, votes) => save(new Blob([csv(value, votes)], { type: CSV }), "comparison.csv");
 
 export function csv(value, votes) {
   const tally = votes.tally(value.asked);
@@ -35,12 +37,4 @@ function cell(value) {
   const text = value === null ? "" : String(value);
   const safe = typeof value === "string" && /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
-}
-
-function save(name, type, text) {
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(new Blob([text], { type }));
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
 }

@@ -2,7 +2,7 @@
 // What every method saves against what it loses: a point a row, the ratios of a method joined. Names
 // stand to the right of their points, in a column that meets no other point, one below the other.
 
-import { make } from "../viewer/words.js";
+import { make } from "../viewer/dom.js";
 import { draw, line, marker } from "./swatch.js";
 
 const [TOP, LEFT, BOTTOM] = [14, 46, 34];

@@ -1,6 +1,8 @@
 // @ts-check
 // How a method looks in every picture: a piece of its line with its marker on it.
 
+import { make } from "../viewer/dom.js";
+
 const SVG = "http://www.w3.org/2000/svg";
 const DASHES = { solid: "", dash: "6 3", dot: "2 2", dashdot: "6 2 2 2" };
 const SYMBOLS = {
@@ -45,3 +47,6 @@ export function swatch(look) {
   whole.append(line(look, "0,7 30,7"), sign);
   return whole;
 }
+
+/** A method's swatch and its name. */
+export const named = (row) => [swatch(row), make("span", "", row.label.replace(" %", "\u00a0%"))];

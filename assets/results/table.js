@@ -3,9 +3,8 @@
 // marked against that of all tokens. Text from outside is only ever set as textContent.
 
 import { difference } from "../viewer/answers.js";
-import { order } from "../viewer/sorting.js";
-import { make } from "../viewer/words.js";
-import { swatch } from "./swatch.js";
+import { button, header, make, order, table, verdict } from "../viewer/dom.js";
+import { named } from "./swatch.js";
 
 const STATES = { waiting: "…", running: "Running…", done: "(no words)" };
 const MARKS = "Against the answer of all tokens: words it does not have are marked, words missing are struck out";
@@ -51,15 +50,13 @@ export class Table {
 
   #show() {
     const columns = this.#columns();
-    const head = make("tr", "", "", ...columns.map((column, place) => this.#head(column, place)));
     const rows = [...this.rows];
     if (this.sorted) {
       const value = columns[this.sorted.column][3];
       rows.sort((one, other) => order(value(one), value(other), this.sorted.falling));
     }
-    const body = make("tbody", "", "", ...rows.map((row) => this.#line(row)));
-    const whole = make("table", "gv-table", "", make("caption", "", "Every method with its answer and its cost"));
-    whole.append(make("thead", "", "", head), body);
+    const heads = columns.map((column, place) => this.#head(column, place));
+    const whole = table("gv-table", "Every method with its answer and its cost", heads, rows.map((row) => this.#line(row)));
     const { scrollTop, scrollLeft } = this.place;
     this.place.replaceChildren(whole);
     Object.assign(this.place, { scrollTop, scrollLeft });
@@ -73,27 +70,24 @@ export class Table {
   }
 
   #head([title, unit, meaning, value], place) {
-    const head = Object.assign(make("th", ""), { scope: "col", title: meaning });
+    const head = Object.assign(header(""), { title: meaning });
     if (!value) return head.append(make("span", "", title)), head;
     const falling = this.sorted?.column === place ? this.sorted.falling : null;
     const arrow = falling === null ? "" : falling ? " ↓" : " ↑";
-    const button = Object.assign(make("button", "gv-plain", title + arrow), { type: "button" });
-    if (unit) button.append(make("small", "", unit));
     if (falling !== null) head.ariaSort = falling ? "descending" : "ascending";
-    button.addEventListener("click", () => {
+    head.append(button(title + arrow, () => {
       // Rising, falling, as compared.
       this.sorted = falling === null ? { column: place, falling: false }
         : falling ? null : { column: place, falling: true };
       this.#show();
       /** @type {any} */ (this.place.querySelectorAll("thead th")[place].firstChild).focus();
-    });
-    head.append(button);
+    }, "gv-plain"));
+    if (unit) head.firstChild.append(make("small", "", unit));
     return head;
   }
 
   #line(row) {
-    const head = make("th", "", "", make("span", "gv-name", "", swatch(row), make("span", "", row.label.replace(" %", "\u00a0%"))));
-    head.scope = "row";
+    const head = header("", "row", make("span", "gv-name", "", ...named(row)));
     const said = make("div", "gv-said", "", ...row.pieces.map((piece) => piece.cloneNode?.(true) ?? piece));
     const cells = row.cells.map(([text]) => make("td", "", text));
     return make("tr", `gv-${row.state}`, "", head, make("td", "gv-view", "", ...this.#sides(row)),
@@ -101,20 +95,19 @@ export class Table {
   }
 
   #verdict({ right, agreement }) {
-    if (right !== null) return [make("span", right ? "gv-right" : "gv-wrong", right ? "✓ right" : "✗ wrong")];
+    if (right !== null) return [make("span", right ? "gv-right" : "gv-wrong", verdict(right))];
     return agreement === null || this.known ? [] : [`${Math.round(100 * agreement)} %`];
   }
 
   #sides({ id, label }) {
     return (this.value.done && id ? ["a", "b"] : []).map((side) => {
-      const button = Object.assign(make("button", "gv-side", side.toUpperCase()), { type: "button" });
-      Object.assign(button.dataset, { side, label });
-      button.setAttribute("aria-label", `Show ${label} as ${side.toUpperCase()} in the viewer`);
-      button.addEventListener("click", () => {
+      const choice = button(side.toUpperCase(), () => {
         const detail = { [side]: label, id, source: "compare" };
         document.dispatchEvent(new CustomEvent("gleanvid:pair", { detail }));
-      });
-      return button;
+      }, "gv-side");
+      Object.assign(choice.dataset, { side, label });
+      choice.setAttribute("aria-label", `Show ${label} as ${side.toUpperCase()} in the viewer`);
+      return choice;
     });
   }
 }

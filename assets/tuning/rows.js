@@ -2,7 +2,7 @@
 // One setting: its name, what it means, and what changes it. `show(value)` brings it up to date, and
 // `set(value, push)` is called with what a hand makes of it. Text from outside is only ever textContent.
 
-import { make } from "../viewer/words.js";
+import { make } from "../viewer/dom.js";
 
 /**
  * @typedef {{ key: string, kind: "slider" | "number" | "list" | "switch", label: string, help: string,

@@ -18,7 +18,7 @@ export function mount({ element, props, watch, fields, shown, method }) {
   document.addEventListener("gleanvid:setting", (/** @type {CustomEvent} */ { detail }) => {
     if (detail.name === "compressor") own.draw(detail.value);
   });
-  own.draw(window["gvNow"]?.("compressor") ?? method);
+  own.draw(window["gleanvid"]?.setting("compressor") ?? method);
 }
 
 class Own {

@@ -1,10 +1,10 @@
 // @ts-check
 // The answer of a side: its words, those that differ from A's marked; a verdict; one line of cost.
 
-import { make } from "./words.js";
+import { button, make, verdict } from "./dom.js";
 
 /**
- * What Python says of one answer; see `components/viewer/answers.py`.
+ * What Python says of one answer; see `Answer` in `components/session/display.py`.
  * @typedef {{ run: string | null, side: string | null, text: string, running: boolean,
  *   right: boolean | null, expected: string | null, stale: boolean, caveat: string,
  *   question: string, ttft_s: number | null,
@@ -41,19 +41,18 @@ export function showAnswer(place, { answer, stale }, reference, again) {
   const found = compared ? difference(answer.text, reference.text) : null;
   const said = make("p", "gv-reply");
   said.append(...(found ? found.pieces : [answer.text || (answer.running ? "" : "(The model gave no words.)")]));
-  const line = make("div", "gv-line", "", said, ...(answer.running ? [] : verdict(answer, found)));
+  const line = make("div", "gv-line", "", said, ...(answer.running ? [] : verdictOf(answer, found)));
   // Both lines are always there, one over the other: what is below stays in place.
   place.replaceChildren(line, make("div", "gv-below", "", costLine(answer), staleLine(answer, again)));
   if (said.scrollHeight > said.clientHeight + 1) said.tabIndex = 0; // keys can scroll it
   if (answer.running) said.scrollTop = said.scrollHeight;
 }
 
-function verdict({ right, expected, caveat }, found) {
+function verdictOf({ right, expected, caveat }, found) {
   if (caveat) return [Object.assign(make("span", "gv-verdict gv-caveat", "knows only Glimpse"), { title: caveat }), ...another()];
-  if (right === true) return [make("span", "gv-verdict gv-right", "✓ right")];
-  if (right === false) {
-    return [make("span", "gv-verdict gv-wrong", expected ? `✗ wrong, expected: ${expected}` : "✗ wrong")];
-  }
+  if (right === true) return [make("span", "gv-verdict gv-right", verdict(true))];
+  if (right === false)
+    return [make("span", "gv-verdict gv-wrong", verdict(false) + (expected ? `, expected: ${expected}` : ""))];
   if (!found) return [];
   const text = found.agreement === 1 ? "same as A" : `${Math.round(100 * found.agreement)} % of words as A`;
   return [make("span", "gv-verdict gv-agrees", text)];
@@ -63,9 +62,7 @@ function verdict({ right, expected, caveat }, found) {
 function another() {
   const opener = document.querySelector("#gv-load-open");
   if (!(opener instanceof HTMLElement)) return [];
-  const button = Object.assign(make("button", "gv-again", "Load a real model"), { type: "button" });
-  button.addEventListener("click", () => { opener.click(); scrollTo({ top: 0 }); });
-  return [button];
+  return [button("Load a real model", () => { opener.click(); scrollTo({ top: 0 }); }, "gv-again")];
 }
 
 function costLine(answer) {
@@ -82,10 +79,8 @@ function costLine(answer) {
 
 /** @param {Answer} answer */
 function staleLine({ model }, again) {
-  const button = Object.assign(make("button", "gv-again", "Ask again"), { type: "button" });
-  button.addEventListener("click", again);
   const text = model ? `Answered by ${model}, not by the model chosen above.` : "Answered for other settings or words.";
-  return make("p", "gv-stale", "", Object.assign(make("span", "", text), { title: text }), button);
+  return make("p", "gv-stale", "", Object.assign(make("span", "", text), { title: text }), button("Ask again", again, "gv-again"));
 }
 
 // The answer in pieces, words that A does not say marked, words of A that are missing struck out;

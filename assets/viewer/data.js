@@ -1,5 +1,5 @@
 // @ts-check
-// What the server packed, made readable: plain functions of values, no page. A token is a number in
+// What the server packed, fetched and made readable, without the page. A token is a number in
 // the whole grid, unit by unit and row by row; so is the place where a merged row stands.
 
 /**
@@ -192,4 +192,25 @@ export function mostAlike(clip, stage, token, count = 3) {
   }
   const length = Math.hypot(...own) || 1;
   return best.map(({ token: other, likeness }) => ({ token: other, cosine: likeness / length }));
+}
+
+// --- the two files of a result: one picture with all frames, one file with all masks and scores ----
+
+async function fetched(file) {
+  const reply = await fetch(file.url);
+  if (!reply.ok) throw new Error(`${reply.status}`);
+  return reply;
+}
+
+const picture = async (file) => createImageBitmap(await (await fetched(file)).blob());
+const bytes = async (file) => (await fetched(file)).arrayBuffer();
+
+/**
+ * @param {any} value
+ * @param {Clip | null} before  its frames are taken over where they are the same
+ */
+export async function fetchClip(value, before) {
+  const same = before?.value.sheet.url === value.sheet.url;
+  const [sheet, data] = await Promise.all([same ? before.sheet : picture(value.sheet), bytes(value.data)]);
+  return { ...unpackClip(value, data), sheet };
 }

@@ -26,14 +26,9 @@ export function mount({ element, props, watch, trigger }) {
   const answer = () => viewer.loadAnswers(props.answers);
   const wait = () => viewer.telling.wait(props.pending);
   const load = () => viewer.load(props.value);
-  let newest = 0;
-  const inTurn = (act) => () => {
-    if (props.turn && props.turn < newest) return; // of settings before those on show
-    newest = props.turn || newest;
-    act();
-  };
+  const isStale = window["gleanvid"]?.newestOnly() ?? (() => false);
   for (const [name, act] of Object.entries({ choices: offer, answers: answer, pending: wait, value: load })) {
-    watch(name, inTurn(act));
+    watch(name, () => { if (!isStale(props.version)) act(); });
     act();
   }
 }

@@ -3,10 +3,10 @@
 
 import { showAnswer } from "./answers.js";
 import { placeOf, sameGrid } from "./data.js";
+import { make, short } from "./dom.js";
 import { LOOKS, paintGroup } from "./looks.js";
 import { fitCanvas, paintDisc, paintFrame, paintRing } from "./paint.js";
 import { evidenceKept, paintTruth } from "./truth.js";
-import { make } from "./words.js";
 
 const PINNED = "#ff7a33";
 
@@ -105,6 +105,5 @@ export class Side {
   }
 }
 
-const short = (value) => Number(value.toPrecision(3)).toLocaleString("en");
 /** @param {number[]} counts */
 const evidenceWords = ([kept, all]) => (all ? `Object tokens kept: ${kept} of ${all}` : "");

@@ -3,8 +3,8 @@
 // for A where it says something, marks for scene cuts and the unit on show.
 
 import { firstFrame, keepsAll } from "./data.js";
+import { make, short } from "./dom.js";
 import { fitCanvas } from "./paint.js";
-import { make } from "./words.js";
 
 const LOG = (value) => Math.log10(1 + Math.max(0, value));
 const whole = (value) => value.toLocaleString("en", { maximumFractionDigits: 0 });
@@ -26,7 +26,7 @@ const STRIPS = {
   novelty: {
     of: ({ method, shared }, clip) => method.novelty ?? (shared ? clip.value.novelty : null),
     scale: LOG,
-    words: (value) => Number(value.toPrecision(3)).toLocaleString("en"),
+    words: short,
     hint: ({ method }) => (method.novelty ? "log scale" : "log scale, by GleanVID"),
   },
   rank: {

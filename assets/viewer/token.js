@@ -2,9 +2,9 @@
 // What the viewer says of one token: the card at the pointer and the panel of a pinned one.
 
 import {
-  fateOf, firstFrame, homeOf, membersOf, placeOf, rankInUnit, sameGrid, scoreAt, stageAt,
+  fateOf, firstFrame, homeOf, membersOf, mostAlike, placeOf, rankInUnit, sameGrid, scoreAt, stageAt,
 } from "./data.js";
-import { make, plural, short } from "./words.js";
+import { button, make, plural, short } from "./dom.js";
 
 const FATES = { kept: "● Kept", merged: "◐ Merged", dropped: "○ Dropped" };
 
@@ -49,13 +49,10 @@ function groupLines(grid, stage, token, fate) {
 }
 
 // The panel of a pinned token: its facts, who keeps it, and which kept tokens stand for it.
-export function describePin(panel, shown, token, alike, visit, unpin) {
+function describePin(panel, shown, token, alike, visit, unpin) {
   const { grid, stage } = shown.own;
-  const head = make("div", "gv-pin-head", "", make("b", "", `Pinned: ${placeWords(grid, token)}`));
-  const close = make("button", "gv-unpin", "Unpin");
-  close.type = "button";
-  close.addEventListener("click", unpin);
-  head.append(close);
+  const title = make("b", "", `Pinned: ${placeWords(grid, token)}`);
+  const head = make("div", "gv-pin-head", "", title, button("Unpin", unpin, "gv-unpin"));
   const pinnedFrame = { ...shown, frame: firstFrame(grid, placeOf(grid, token).unit) };
   const facts = tokenLines(pinnedFrame, token).map(([text, kind]) => make("li", kind, text));
   const home = homeOf(stage, token);
@@ -66,11 +63,7 @@ export function describePin(panel, shown, token, alike, visit, unpin) {
     part(...alikePart(shown, token, alike, visit))));
 }
 
-function wayTo(token, text, visit) {
-  const button = Object.assign(make("button", "", text), { type: "button" });
-  button.addEventListener("click", () => visit(token));
-  return button;
-}
+const wayTo = (token, text, visit) => button(text, () => visit(token));
 
 const part = (title, ...items) =>
   make("section", "", "", make("h2", "", title), make("ul", "", "", ...items));
@@ -89,9 +82,39 @@ function alikePart({ clip, own }, token, alike, visit) {
   if (!clip.sketch || !own.shared) return [title, make("li", "gv-faint", "Not measured for this result.")];
   if (!alike.length) return [title, make("li", "gv-faint", "None other is kept.")];
   const items = alike.map(({ token: other, cosine }, index) => {
-    const button = wayTo(other, `${index + 1}  ${placeWords(own.grid, other)}`, visit);
-    const likeness = make("span", "gv-faint", ` cosine ≈ ${cosine.toFixed(2)}`);
-    return make("li", "", "", button, likeness);
+    const way = wayTo(other, `${index + 1}  ${placeWords(own.grid, other)}`, visit);
+    return make("li", "", "", way, make("span", "gv-faint", ` cosine ≈ ${cosine.toFixed(2)}`));
   });
   return [title, ...items];
+}
+
+// The pinned token stays marked on every frame, and a panel tells about it.
+export class Pin {
+  token = -1; // in the whole grid; -1: none
+  alike = []; // kept tokens most like it
+
+  /** @param {import("./viewer.js").Viewer} viewer */
+  constructor(viewer) {
+    this.viewer = viewer;
+    this.panel = viewer.part(".gv-pin");
+  }
+
+  toggle(token) {
+    const { viewer } = this;
+    this.token = token === this.token ? -1 : token;
+    this.show(viewer.shown());
+    viewer.redraw();
+    viewer.telling.say(this.token < 0 ? "Unpinned." : this.panel.innerText);
+  }
+
+  show(shown) {
+    const { viewer, panel, token } = this;
+    const { clip, own } = shown;
+    const known = token >= 0 && clip.sketch && own.shared;
+    this.alike = known ? mostAlike(clip, own.stage, token) : [];
+    panel.hidden = token < 0;
+    if (token < 0) return;
+    const unpin = () => { this.toggle(token); viewer.panes[own.key].canvas.focus(); };
+    describePin(panel, shown, token, this.alike, (other) => viewer.visit(other), unpin);
+  }
 }

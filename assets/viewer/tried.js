@@ -1,8 +1,7 @@
 // @ts-check
 // What was tried on this clip: one line for every run with an answer. Any two go to A and B.
 
-import { missing, order } from "./sorting.js";
-import { make } from "./words.js";
+import { button, make, missing, order, table, verdict } from "./dom.js";
 
 const figure = (value, text) => (missing(value) ? "–" : text(value));
 
@@ -14,7 +13,7 @@ const COLUMNS = [
   ["Method", ({ method }) => method.label],
   ["Question", ({ answer }) => answer.question],
   ["Answer", ({ answer }) => answer.text],
-  ["Verdict", ({ answer }) => answer.right, (right) => (right ? "✓ right" : "✗ wrong")],
+  ["Verdict", ({ answer }) => answer.right, verdict],
   ["Tokens", ({ method }) => method.stages.at(-1).total, (total) => total.toLocaleString("en")],
   ["First token", ({ answer }) => answer.ttft_s, (seconds) => `${seconds.toFixed(2)} s`],
   ["FLOPs saved", ({ answer }) => answer.flops_saved, (share) => `${Math.round(100 * share)} %`],
@@ -46,25 +45,21 @@ export class Tried {
       const value = COLUMNS[this.#sorted][1];
       rows.sort((one, other) => order(value(one), value(other), this.#falling));
     }
-    const body = make("tbody", "", "", ...rows.map((row) => this.#line(row)));
-    this.table.replaceChildren(make("thead", "", "", this.#head()), body);
+    this.table.replaceChildren(...table("", "", this.#heads(), rows.map((row) => this.#line(row))).children);
   }
 
-  #head() {
-    const row = make("tr", "", "", make("th", "", "Side"));
-    COLUMNS.forEach(([title], index) => {
-      const button = Object.assign(make("button", "", title), { type: "button" });
-      button.addEventListener("click", () => {
+  #heads() {
+    const heads = COLUMNS.map(([title], index) => {
+      const head = make("th", "", "", button(title, () => {
         this.#falling = this.#sorted === index && !this.#falling;
         this.#sorted = index;
         this.show();
         /** @type {HTMLElement} */ (this.table.querySelectorAll("thead button")[index]).focus();
-      });
-      const head = make("th", "", "", button);
+      }));
       if (this.#sorted === index) head.ariaSort = this.#falling ? "descending" : "ascending";
-      row.append(head);
+      return head;
     });
-    return row;
+    return [make("th", "", "Side"), ...heads];
   }
 
   #line(row) {
@@ -76,12 +71,12 @@ export class Tried {
   #to(side, { method, index }) {
     const { viewer } = this;
     const name = side.toUpperCase();
-    const button = Object.assign(make("button", "gv-to", name), { type: "button", ariaPressed: String(viewer[side] === index) });
-    button.setAttribute("aria-label", `${method.label} as ${name}`);
-    button.addEventListener("click", () => {
+    const choice = button(name, () => {
       viewer.choose(side, index);
       viewer.tellServer("pair", viewer.pair);
-    });
-    return button;
+    }, "gv-to");
+    choice.ariaPressed = String(viewer[side] === index);
+    choice.ariaLabel = `${method.label} as ${name}`;
+    return choice;
   }
 }

@@ -4,14 +4,13 @@
 
 import { answerOf } from "./answers.js";
 import { Controls } from "./controls.js";
-import { firstFrame, nameRuns, nearestFrame, placeOf, sameFrames, sameGrid } from "./data.js";
+import { fetchClip, firstFrame, nameRuns, nearestFrame, placeOf, sameFrames, sameGrid } from "./data.js";
 import { Drawing } from "./drawing.js";
-import { fetchClip } from "./fetching.js";
-import { Pin } from "./pin.js";
 import { shownOf } from "./shown.js";
 import { Side } from "./side.js";
 import { Strips } from "./strips.js";
 import { EMPTY, Telling } from "./telling.js";
+import { Pin } from "./token.js";
 import { Tried } from "./tried.js";
 import { frameWords, moment } from "./words.js";
 
@@ -92,7 +91,7 @@ export class Viewer {
   }
 
   #sayRuns(runs) {
-    window["gvKeep"]?.(runs);
+    window["gleanvid"]?.keepRuns(runs);
     const before = this.#runs;
     this.#runs = runs.join(" ");
     if (this.#loads > 1 && this.#runs !== before) this.tellServer("show", {});

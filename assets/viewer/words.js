@@ -3,16 +3,8 @@
 // run. Text from outside is only ever set as textContent.
 
 import { ABSENT, apartByUnit, fatesIn, keepsAll, overlap } from "./data.js";
+import { make, plural, short } from "./dom.js";
 
-/** @returns {any} */
-export function make(tag, className = "", text = "", ...children) {
-  const node = Object.assign(document.createElement(tag), { className, textContent: text });
-  node.append(...children);
-  return node;
-}
-
-export const short = (value) => Number(value.toPrecision(3)).toLocaleString("en");
-export const plural = (count, word) => `${count.toLocaleString("en")} ${word}${count === 1 ? "" : "s"}`;
 const atLayer = (layer) => (layer ? `layer ${layer} of the language model` : "the language model");
 
 // One or two sentences: what am I looking at?

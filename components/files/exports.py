@@ -1,6 +1,6 @@
-"""Runs as files to keep: pictures, tables, masks, an overlay clip, and the run itself. No widgets.
+"""Exports runs as files: images, tables, masks, an overlay clip, and the run itself. No widgets.
 
-Every file lies in a folder of its own under Gradio's cache, with a name made here.
+Every file has a folder of its own under Gradio's cache.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from gleanvid.metrics import budget_gini, diagnostics_of
 from gleanvid.plots import contact_sheet, side_by_side
 from gleanvid.plots.labels import heading, labels
 from gleanvid.run import Run, mask_arrays
-from gleanvid.video.archive import PARTS
+from gleanvid.video.isolation.archive import PARTS
 
 from .folder import trim
 
@@ -38,7 +38,7 @@ def make(kind: str, runs: Sequence[Run]) -> str:
 
 
 def new_folder() -> Path:
-    """For files that a person takes away; the oldest of all go once they are too many."""
+    """Create a folder for exported files; deletes the oldest ones above ``EXPORT_BYTES``."""
     folder = Path(get_upload_folder()) / "exports" / secrets.token_hex(8)
     folder.mkdir(parents=True)
     trim(folder.parent, EXPORT_BYTES)
@@ -52,7 +52,7 @@ def sheet(runs: Sequence[Run], folder: Path) -> Path:
 
 
 def units_csv(runs: Sequence[Run], folder: Path) -> Path:
-    """One line for every run and temporal unit."""
+    """Write one line for every run and temporal unit."""
     path = folder / "units.csv"
     with path.open("w", newline="", encoding="utf-8") as file:
         out = csv.DictWriter(file, list(unit_rows(runs[0], "")[0]))
@@ -90,7 +90,7 @@ def unit_rows(run: Run, label: str) -> list[dict[str, str | float]]:
 
 
 def metrics_json(runs: Sequence[Run], folder: Path) -> Path:
-    """The settings, answer, cost and diagnostics of every run."""
+    """Write the settings, answer, cost and diagnostics of every run."""
     entries = []
     for run, label in zip(runs, labels(list(runs)), strict=True):
         diagnostics = diagnostics_of(run)
@@ -102,7 +102,7 @@ def metrics_json(runs: Sequence[Run], folder: Path) -> Path:
 
 
 def _finite(value: Any) -> Any:
-    """JSON knows no NaN: what was not measured is null."""
+    """The value with null for NaN and infinity, which JSON does not have."""
     if isinstance(value, dict):
         return {key: _finite(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
@@ -111,7 +111,7 @@ def _finite(value: Any) -> Any:
 
 
 def masks_npz(runs: Sequence[Run], folder: Path) -> Path:
-    """For every run its mask [T, rows, columns], kept indices, groups, budgets and scores."""
+    """Write the mask [T, rows, columns], kept indices, groups, budgets, scores of every run."""
     arrays: dict[str, Any] = {
         "timestamps": runs[0].video.timestamps,
         "unit_seconds": runs[0].seconds.numpy(),
@@ -126,7 +126,7 @@ def masks_npz(runs: Sequence[Run], folder: Path) -> Path:
 
 
 def overlay_clip(runs: Sequence[Run], folder: Path) -> Path:
-    """All frames as A and B leave them: H.264 where PyAV can write it, else animated WebP."""
+    """Draw all frames as A and B leave them: H.264 if PyAV can write it, else animated WebP."""
     video, sides = runs[0].video, runs[:2][::-1]  # B comes first in the list
     rate = max(1.0, len(video) / max(video.duration, 0.1))
 
@@ -160,7 +160,7 @@ def _mp4(frames: Iterator[np.ndarray], rate: float, path: Path) -> Path:
 
 
 def paper_pdf(runs: Sequence[Run], folder: Path) -> Path:
-    """The overlays as a figure for a paper: a row a run, a column a unit."""
+    """Draw the overlays as a figure for a paper: a row per run, a column per unit."""
     from gleanvid.plots.paper import overlays, save_figure
 
     path = folder / "overlays.pdf"
@@ -169,7 +169,7 @@ def paper_pdf(runs: Sequence[Run], folder: Path) -> Path:
 
 
 def saved_run(runs: Sequence[Run], folder: Path) -> Path:
-    """The first run whole; `opening.opened` reads it again."""
+    """Write the first run whole; ``opening.opened`` reads it again."""
     path = folder / "run.zip"
     with TemporaryDirectory() as place, zipfile.ZipFile(path, "w") as archive:
         runs[0].save(place)

@@ -6,8 +6,8 @@ import math
 
 from gleanvid.evaluation.recording.soundness import sound
 from gleanvid.run import Run
-from gleanvid.video import sandbox
-from gleanvid.video.bounds import NO_RUN, TOO_LARGE
+from gleanvid.video.isolation import sandbox
+from gleanvid.video.isolation.bounds import NO_RUN, TOO_LARGE
 from gleanvid.video.plan import UnreadableVideoError
 
 OPEN_S = 30.0  # to unpack one

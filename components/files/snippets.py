@@ -1,4 +1,4 @@
-"""The settings of a run as code that makes it again: Python, command line, curl."""
+"""Code that repeats a run with its settings: Python, command line, curl."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gleanvid.compressors.base import Compressor, declared_settings
-from gleanvid.models.loading.precision import parted
+from gleanvid.models.loading.precision import PRECISIONS, split_precision
 
 CLIP = "clip.mp4"
-LENGTH = 64  # tokens of an answer where nothing is said
+LENGTH = 64  # default of ``max_new_tokens``
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """One question with all its settings. ``pixels`` of a frame; 0: the model's own limit."""
+    """One question with all its settings. ``pixels``: of a frame; 0 is the model's own limit."""
 
     clip: str  # name of the file
     question: str
@@ -29,7 +29,7 @@ class Recipe:
 
 
 def changed(compressor: Compressor) -> dict[str, Any]:
-    """The settings that differ from the declared defaults, the retention ratio always."""
+    """The settings that differ from the declared defaults, and the retention ratio."""
     declared = declared_settings(type(compressor))
     return {
         name: getattr(compressor, name)
@@ -39,7 +39,7 @@ def changed(compressor: Compressor) -> dict[str, Any]:
 
 
 def sampling(recipe: Recipe) -> dict[str, Any]:
-    """What of the sampling changes the answer and is not the library's default."""
+    """The sampling options that change the answer and differ from the library's defaults."""
     given = dict(recipe.sampling)
     drawn = ("temperature", "top_p", "seed") if given.get("temperature") else ()
     length = given.get("max_new_tokens", LENGTH)
@@ -54,8 +54,8 @@ def python(recipe: Recipe) -> str:
     settings = f"    sampling=gleanvid.Sampling({drawing}),\n"
     if recipe.pixels:
         settings += f"    frames=gleanvid.Frames(max_pixels={recipe.pixels} * len(video)),\n"
-    name, loading = parted(recipe.model)
-    how = "".join(f", {key}={value!r}" for key, value in loading.items())
+    name, precision = split_precision(recipe.model)
+    how = "".join(f", {key}={value!r}" for key, value in PRECISIONS[precision].items())
     return (
         "import gleanvid\n\n"
         f"video = gleanvid.read_video({recipe.clip!r}, num_frames={recipe.frames}, max_side=1280)\n"
@@ -70,9 +70,9 @@ def python(recipe: Recipe) -> str:
 
 def command(recipe: Recipe) -> str:
     compressor = recipe.compressor
-    name, loading = parted(recipe.model)
+    name, precision = split_precision(recipe.model)
     words = ["gleanvid", "ask", "--model", name, "--compressor", compressor.name]
-    words += [word for key, value in loading.items() for word in (f"--{key}", value)]
+    words += [word for key, value in PRECISIONS[precision].items() for word in (f"--{key}", value)]
     words += ["--num-frames", str(recipe.frames)]
     if recipe.pixels:
         words += ["--max-pixels", str(recipe.pixels * recipe.frames)]
@@ -82,16 +82,12 @@ def command(recipe: Recipe) -> str:
     }
     for key, value in (changed(compressor) | options).items():
         words += [f"--{key.replace('_', '-')}", str(value)]
-    return (
-        shlex.join([*words, "--", recipe.clip, recipe.question]) + "\n"
-    )  # either may begin with a dash
+    words += ["--", recipe.clip, recipe.question]  # either may begin with a dash
+    return shlex.join(words) + "\n"
 
 
 def curl(recipe: Recipe, address: str) -> str:
-    """Three calls of the page's own API: upload, ask, read the answer.
-
-    Arguments go by their names; those that would say the default are left out.
-    """
+    """Three calls of the app's API: upload, ask, read the answer. Defaults are left out."""
     compressor = recipe.compressor
     own = {k: v for k, v in changed(compressor).items() if k != "retention_ratio"}
     optional = {"settings": own, "pixels": recipe.pixels} | sampling(recipe)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import gradio as gr
 
-from gleanvid.evaluation.tables.catalogue import model_table
-from gleanvid.evaluation.tables.methods import methods_table
+from gleanvid.evaluation.catalogue import methods_table, model_table
+
+from .panel import Tab
 
 TEXT = """
 ## What am I looking at?
@@ -58,7 +59,10 @@ column of what was tested means the real class with random weights.
 """
 
 
-def panel() -> None:
-    gr.Markdown(TEXT, elem_classes="gv-about")
-    gr.Markdown(METHODS + methods_table(), elem_classes="gv-about gv-models")
-    gr.Markdown(MODELS + model_table(), elem_classes="gv-about gv-models")
+class AboutTab(Tab):
+    title = "About"
+
+    def __init__(self) -> None:
+        gr.Markdown(TEXT, elem_classes="gv-about")
+        gr.Markdown(METHODS + methods_table(), elem_classes="gv-about gv-models")
+        gr.Markdown(MODELS + model_table(), elem_classes="gv-about gv-models")

@@ -3,81 +3,79 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import gradio as gr
 
 from ..files import exports
-from ..session.actions import check as checking
-from ..session.work.engine import Engine
+from ..session.actions import check
 from . import notice
-from .shared import AT_ONCE, Changes, Shared, Values, owner
-from .working import starting
+from .events import AT_ONCE, Changes, Values, owner
+from .panel import Page, Tab
+from .working import start
 
 if TYPE_CHECKING:
     from gleanvid.evaluation.check.report import Report
 
 ABOUT = (
-    "Is compression right and worth it with this model, on this machine? The laws are tested on 8 "
-    "frames of the clip above, times are taken on all of them. Others wait for the model meanwhile."
+    "Is compression right and worth it with this model, on this machine? Checks run on 8 frames "
+    "of the clip above, times are taken on all of them. Others wait for the model meanwhile."
 )
 FILES = ("Report (Markdown)", "Report (JSON)")
 
 
-class Check(NamedTuple):
-    start: gr.Button
-    stop: gr.Button
-    quick: gr.Checkbox
-    notice: gr.HTML
-    report: gr.Markdown
-    files: tuple[gr.DownloadButton, ...]
+class CheckTab(Tab):
+    title = "Check"
 
+    def __init__(self) -> None:
+        gr.Markdown(ABOUT, elem_classes="gv-hint")
+        with gr.Row(elem_id="gv-checking"):
+            self.start = gr.Button(
+                "Check this model", variant="primary", scale=0, min_width=180, elem_id="gv-check"
+            )
+            self.stop = gr.Button("Stop", interactive=False, scale=0, elem_id="gv-check-stop")
+            self.quick = gr.Checkbox(False, label="Skip timing", container=False, min_width=200)
+        self.starters, self.stoppers = (self.start,), (self.stop,)
+        self.notice = notice.panel()
+        with gr.Row(elem_classes="gv-files"):
+            self.files = [
+                gr.DownloadButton(title, size="sm", min_width=150, scale=0, visible=False)
+                for title in FILES
+            ]
+        self.report = gr.Markdown(elem_classes="gv-about gv-models", elem_id="gv-report")
 
-def panel() -> Check:
-    gr.Markdown(ABOUT, elem_classes="gv-hint")
-    with gr.Row(elem_id="gv-checking"):
-        start = gr.Button(
-            "Check this model", variant="primary", scale=0, min_width=180, elem_id="gv-check"
+    def connect(self, page: Page) -> None:
+        self.page = page
+        outputs = [self.notice, self.report, *self.files, *page.outputs.buttons]
+        start(
+            page,
+            self.start.click,
+            self.notice,
+            self.stop,
+            self.on_check,
+            outputs,
+            [self.quick],
         )
-        stop = gr.Button("Stop", interactive=False, scale=0, elem_id="gv-check-stop")
-        quick = gr.Checkbox(False, label="Laws alone, no times", container=False, min_width=200)
-    line = notice.panel()
-    with gr.Row(elem_classes="gv-files"):
-        files = tuple(
-            gr.DownloadButton(title, size="sm", min_width=150, scale=0, visible=False)
-            for title in FILES
-        )
-    report = gr.Markdown(elem_classes="gv-about gv-models", elem_id="gv-report")
-    return Check(start, stop, quick, line, report, files)
+        self.stop.click(self.on_stop, None, self.stop, **AT_ONCE)
 
+    def on_check(self, user: gr.Request, values: Values) -> Iterator[Changes]:
+        inputs = self.page.inputs
+        request, quick = inputs.request(inputs.read(values)), bool(values[self.quick])
+        for update in check.check(self.page.engine, request, owner(user), quick):
+            changes = {self.notice: update.notice} | self.reported(update.report)
+            yield changes | (self.page.outputs.working(False) if update.done else {})
 
-def wire(engine: Engine, shared: Shared, panel: Check) -> None:
-    own = [panel.notice, panel.report, *panel.files]
-
-    def on_check(user: gr.Request, values: Values) -> Iterator[Changes]:
-        request = shared.request(shared.unpacked(values))
-        for update in checking.check(engine, request, owner(user), bool(values[panel.quick])):
-            changes = {panel.notice: update.notice} | reported(panel, update.report)
-            yield changes | (shared.working(False) if update.done else {})
-
-    outputs = [*own, *shared.buttons]
-    page = engine, shared, panel.notice, panel.stop
-    starting(panel.start.click, *page, on_check, outputs, [panel.quick])
-
-    def on_stop(user: gr.Request) -> Changes:
+    def on_stop(self, user: gr.Request) -> Changes:
         """The check says how it ends: its step goes on, and what was tested stays."""
-        engine.pages.stop(owner(user))
+        self.page.engine.pages.stop(owner(user))
         return gr.update(interactive=False)
 
-    panel.stop.click(on_stop, None, panel.stop, **AT_ONCE)
-
-
-def reported(panel: Check, report: Report | None) -> Changes:
-    """The report with its files; without one nothing of the report before."""
-    if report is None:
-        return {panel.report: ""} | dict.fromkeys(panel.files, gr.update(visible=False))
-    paths = checking.files(report, exports.new_folder())
-    files = zip(panel.files, paths, strict=True)
-    return {panel.report: checking.as_text(report)} | {
-        button: gr.update(value=path, visible=True) for button, path in files
-    }
+    def reported(self, report: Report | None) -> Changes:
+        """The report with its files; without one, nothing of the report before."""
+        if report is None:
+            return {self.report: ""} | dict.fromkeys(self.files, gr.update(visible=False))
+        paths = check.files(report, exports.new_folder())
+        files = zip(self.files, paths, strict=True)
+        return {self.report: check.as_text(report)} | {
+            button: gr.update(value=path, visible=True) for button, path in files
+        }

@@ -27,7 +27,7 @@ Methods = Mapping[str, type[Compressor]]
 
 
 @dataclass(frozen=True)
-class Own:
+class MethodSetting:
     """One declared setting of a method; ``key`` is its name in a link."""
 
     key: str
@@ -94,7 +94,7 @@ class Own:
 @dataclass(frozen=True)
 class Controls:
     method: gr.Dropdown
-    own: Mapping[str, Own]  # the settings of every method, by key
+    own: Mapping[str, MethodSetting]  # the settings of every method, by key
     parts: Sequence[MethodSettings]  # what stands in the open, and what is folded away
     problem: gr.HTML  # why the settings as they stand are refused; empty where they are not
 
@@ -124,14 +124,14 @@ class Controls:
         }
 
 
-def own_settings(methods: Methods, start: str, ratio: float) -> dict[str, Own]:
+def settings_by_key(methods: Methods, start: str, ratio: float) -> dict[str, MethodSetting]:
     """The settings of every method by key, and the ``ratio`` that they share."""
     _, kind, declared = declared_settings(methods[start])[RATIO]
-    found = {RATIO: Own(RATIO, ratio, kind, declared)}
+    found = {RATIO: MethodSetting(RATIO, ratio, kind, declared)}
     for name, method in methods.items():
         for setting, spec in declared_settings(method).items():
             if setting != RATIO:
-                found[f"{name}.{setting}"] = Own(f"{name}.{setting}", *spec)
+                found[f"{name}.{setting}"] = MethodSetting(f"{name}.{setting}", *spec)
     return found
 
 
@@ -141,7 +141,7 @@ def choice(methods: Methods, start: str) -> gr.Dropdown:
 
 
 def part(
-    methods: Methods, own: Mapping[str, Own], start: str, *, in_the_open: bool
+    methods: Methods, own: Mapping[str, MethodSetting], start: str, *, in_the_open: bool
 ) -> MethodSettings:
     """The few settings that a method wants in sight, with the ratio; or all others."""
     held = {
@@ -163,7 +163,7 @@ def part(
 
 
 def problem() -> gr.HTML:
-    return notice.text("gv-refused")
+    return notice.plain("gv-refused")
 
 
 def given_settings(

@@ -50,15 +50,3 @@ class MethodSettings(gr.HTML):
     def __getattr__(self, name: str) -> Any:
         """Gradio takes every quoted word of the script for an event; there is none here."""
         raise AttributeError(name)
-
-    def postprocess(self, value: Any) -> Any:
-        return value
-
-    def api_info(self) -> dict[str, Any]:
-        return {"type": "object"}
-
-    def example_payload(self) -> dict[str, Any]:
-        return {}
-
-    def example_value(self) -> dict[str, Any]:
-        return {}

@@ -3,39 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import gradio as gr
 
 from gleanvid.compressors import COMPRESSORS
 
-from ..server import api
+from ..server import endpoints
 from ..server.serving import LOCAL, Limits
 from ..session import display
 from ..session.actions import first
 from ..session.choice.choosing import Choosing
-from ..session.examples import Example, files
-from ..session.examples import ready as ready_questions
+from ..session.examples import Example, files, ready
 from ..session.work.engine import Engine
 from ..session.work.local import BUILT_IN
 from ..session.work.recorded import Entry
-from ..viewer.component import MaskViewer
-from . import (
-    about,
-    check,
-    clip,
-    compare,
-    curves,
-    export,
-    habits,
-    link,
-    picker,
-    settings,
-    sides,
-    status,
-    talk,
-)
-from .shared import Packed, Previews, Shared, owner
+from . import notice, picker, status, talk
+from .about import AboutTab
+from .check import CheckTab
+from .clip import ClipPanel, questions
+from .compare import CompareTab
+from .curves import CurvesTab
+from .events import owner
+from .export import ExportTab
+from .link import LinkPanel, copy_button
+from .page_state import Gathered, Inputs, Outputs
+from .panel import Page, Panel, Tab
+from .previews import Previews
+from .settings import SettingsPanel, model_menu
+from .sides import SidesPanel, TokensTab
+from .talk import TalkPanel
 
 BUILT_IN_MODEL = ("Built-in (tiny)", BUILT_IN)
 HEADER = "<h1>GleanVID</h1>"
@@ -52,170 +49,151 @@ def build_app(
 ) -> gr.Blocks:
     """The page with its endpoints. ``models`` are (label, name) pairs, the first one chosen.
 
-    ``choosing``: how further models are loaded; None where nobody may choose one.
+    ``choosing``: loads further models; None where visitors may not load any.
     ``recordings``: offered among the models. ``served``: the settings of a compressor that the
     first model has for every request; the page opens with them.
     """
     gr.set_static_paths([first.FOLDER, *files(examples)])
     opening = first.load(clip=examples[0].path if examples else None)
-    question = opening.question or (examples[0].question if examples else "")
     if examples:
         first.offer(engine, examples[0], opening.runs)
-    with gr.Blocks(title="GleanVID", fill_width=True, delete_cache=limits.delete_cache) as blocks:
-        recorded = [(entry.label, entry.model) for entry in recordings]
-        menu = [*models, *recorded]
-        parts = _panels(engine, menu, examples, limits, opening, question, choosing)
-        shared = _shared(parts, examples, recordings, opening)
-        _wire(engine, shared, parts, examples, blocks, choosing, served)
+    recorded = [(entry.label, entry.model) for entry in recordings]
+    with gr.Blocks(title="GleanVID", fill_width=True) as blocks:
+        layout = Layout(engine, [*models, *recorded], examples, limits, opening, choosing, served)
+        layout.connect(engine, blocks, examples, recordings, opening)
         names = [name for _, name in models]
-        api.publish(engine, names, limits.max_frames, choosing.first if choosing else "")
+        endpoints.publish(engine, names, limits.max_frames, choosing.first if choosing else "")
 
         def on_unload(user: gr.Request) -> None:
             engine.pages.stop(owner(user))
-            if choosing:
-                choosing.cancel(owner(user))
 
         blocks.unload(on_unload)
     return blocks
 
 
-class Results(NamedTuple):
-    """The tabs beside the question, and what the panels in them hold."""
-
-    tabs: gr.Tabs
-    viewer: MaskViewer
-    curves: curves.Curves
-    compare: compare.Compare
-    export: export.Export
-    check: check.Check | None
-
-
-class Parts(NamedTuple):
-    """Every panel of the page."""
-
-    clip: clip.Clip
-    talk: talk.Talk
-    ready: gr.HTML
-    notice: gr.HTML
-    unread: gr.HTML
-    results: Results
-    settings: settings.Settings
-    habits: habits.Habits
-    status: gr.HTML
-    picker: picker.Picker | None
-
-
-def _panels(
-    engine: Engine,
-    models: Sequence[tuple[str, str]],
-    examples: Sequence[Example],
-    limits: Limits,
-    opening: first.First,
-    question: str,
-    choosing: Choosing | None,
-) -> Parts:
-    with gr.Row(elem_id="gv-top"):
-        gr.HTML(HEADER, elem_id="gv-header")
-        model = settings.model(models)
-        opener = picker.button() if choosing else None
-    more = picker.panel(opener, choosing) if opener and choosing else None
-    with gr.Row(elem_id="gv-asking"):
-        source = clip.panel(examples)
-        words = talk.panel(question)
-    with gr.Row(elem_id="gv-under"):
-        ready = clip.chips(ready_questions(examples[0]) if examples else [])
-        line = talk.line(bool(opening.runs))
-    unread = link.line()
-    with gr.Row(elem_id="gv-columns"):
-        with gr.Column(scale=1, min_width=320):
-            results = _results(opening, limits.may_check)
-        with gr.Column(scale=0, min_width=272, elem_id="gv-settings"):
-            sliders, asks = settings.panel(COMPRESSORS, "gleanvid", first.RATIO, model, limits)
-            link.button()
-            facts = status.panel(display.status(engine))
-    return Parts(source, words, ready, line, unread, results, sliders, asks, facts, more)
-
-
-def _results(opening: first.First, may_check: bool) -> Results:
-    with gr.Tabs(elem_id="gv-tabs") as tabs:
-        with gr.Tab("Tokens", id="Tokens"):
-            viewer = MaskViewer(
-                opening.viewer,
-                answers=opening.answers,
-                choices=sides.choices(),
-                elem_id="gv-tokens",
-            )
-        with gr.Tab("Curves", id="Curves"):
-            plots = curves.panel(opening.figures)
-        with gr.Tab("Compare", id="Compare"):
-            methods = compare.panel(COMPRESSORS)
-        with gr.Tab("Export and API", id="Export and API"):
-            downloads = export.panel()
-        proof = None
-        if may_check:
-            with gr.Tab("Check", id="Check"):
-                proof = check.panel()
-        with gr.Tab("About", id="About"):
-            about.panel()
-    return Results(tabs, viewer, plots, methods, downloads, proof)
-
-
-def _shared(
-    parts: Parts, examples: Sequence[Example], recordings: Sequence[Entry], opening: first.First
-) -> Shared:
-    """What the panels share; made within the page, as some of it is kept by the browser alone."""
-    words, methods, pinned = parts.talk, parts.results.compare, sides.panel()
-    proof = parts.results.check
-    ways = {"both": parts.habits.both, "remember": parts.habits.remember}
-    named, own = parts.settings.named(), parts.settings.controls
-    return Shared(
-        settings={"clip": parts.clip.file} | named,
-        parts=own.parts,
-        defaults=own.defaults,
-        question=words.question,
-        notice=parts.notice,
-        ready=parts.ready,
-        viewer=parts.results.viewer,
-        status=parts.status,
-        tabs=parts.results.tabs,
-        runs=gr.State(opening.runs),
-        pinned=pinned,
-        exchanges=gr.State([]),
-        habits=ways,
-        examples={str(example.path): example for example in examples},
-        recordings={entry.model: entry for entry in recordings},
-        packed=Packed([*named.values(), *own.parts, *ways.values(), words.question, pinned]),
-        starters=(words.ask, methods.start, methods.sweep, *([proof.start] if proof else [])),
-        stoppers=(words.stop, methods.stop, *([proof.stop] if proof else [])),
-    )
-
-
-def _wire(
-    engine: Engine,
-    shared: Shared,
-    parts: Parts,
-    examples: Sequence[Example],
-    blocks: gr.Blocks,
-    choosing: Choosing | None,
-    served: Mapping[str, Any] | None,
-) -> None:
-    results, own = parts.results, parts.settings.controls
-    preview = Previews(engine, shared, parts.talk.stop, own.problem)
-    compared = compare.wire(engine, shared, results.compare)
-    keys = {"question": shared.question, "a": shared.pinned} | results.compare.named()
-    named, moved = {**shared.settings, **keys}, settings.moved(parts.settings)
-    linked = link.LinkWidgets(named, moved, settings.FOLDED, parts.unread, served)
-    tuned = [
-        *settings.wire(engine, shared, parts.settings, preview),
-        *sides.wire(engine, shared, own, preview, compared),
-        *clip.wire(engine, shared, parts.clip, examples, preview),
-        link.wire(engine, shared, linked, own, results.curves, examples, blocks, preview),
+def tabs_of(opening: first.First, limits: Limits) -> list[tuple[type[Tab], tuple[Any, ...]]]:
+    """The tabs in their order, with what each is made from."""
+    tabs: list[tuple[type[Tab], tuple[Any, ...]]] = [
+        (TokensTab, (opening.viewer, opening.answers)),
+        (CurvesTab, (opening.figures,)),
+        (CompareTab, (COMPRESSORS,)),
+        (ExportTab, ()),
+        (CheckTab, ()),
+        (AboutTab, ()),
     ]
-    habits.wire(engine, shared, parts.habits, tuned, preview)
-    talk.wire(engine, shared, parts.talk)
-    if choosing and parts.picker:
-        picker.wire(choosing, shared, parts.picker, preview, blocks)
-    curves.wire(engine, shared, results.curves, results.compare.before)
-    export.wire(engine, shared, results.export)
-    if results.check:
-        check.wire(engine, shared, results.check)
+    return [row for row in tabs if limits.may_check or row[0] is not CheckTab]
+
+
+class Layout:
+    """Makes every panel of the page in reading order, then connects them."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        models: Sequence[tuple[str, str]],
+        examples: Sequence[Example],
+        limits: Limits,
+        opening: first.First,
+        choosing: Choosing | None,
+        served: Mapping[str, Any] | None,
+    ) -> None:
+        with gr.Row(elem_id="gv-top"):
+            gr.HTML(HEADER, elem_id="gv-header")
+            model = model_menu(models)
+            opener = picker.button() if choosing else None
+        self.picker = None
+        if opener and choosing:
+            self.picker = picker.ModelPicker(choosing, opener, model)
+        with gr.Row(elem_id="gv-asking"):
+            self.clip = ClipPanel(examples)
+            question = opening.question or (examples[0].question if examples else "")
+            self.talk = TalkPanel(question)
+        with gr.Row(elem_id="gv-under"):
+            self.ready = questions(ready(examples[0]) if examples else [])
+            self.notice = notice.panel(talk.SAVED if opening.runs else "")
+        self.link = LinkPanel(served)
+        with gr.Row(elem_id="gv-columns"):
+            with gr.Column(scale=1, min_width=320):
+                self.tab_bar, self.tabs = make_tabs(tabs_of(opening, limits))
+            with gr.Column(scale=0, min_width=272, elem_id="gv-settings"):
+                self.settings = SettingsPanel(COMPRESSORS, "gleanvid", first.RATIO, model, limits)
+                copy_button()
+                self.status = status.panel(display.status(engine))
+        self.sides = SidesPanel(self.settings.controls)
+
+    @property
+    def panels(self) -> list[Panel]:
+        """All panels but the link's, which knows them all, and the picker."""
+        return [self.clip, self.talk, self.settings, self.sides, *self.tabs]
+
+    def connect(
+        self,
+        engine: Engine,
+        blocks: gr.Blocks,
+        examples: Sequence[Example],
+        recordings: Sequence[Entry],
+        opening: first.First,
+    ) -> None:
+        runs = gr.State(opening.runs)
+        inputs, outputs = self._inputs(examples, recordings, runs), self._outputs(runs)
+        problem, live = self.settings.controls.problem, self.settings.habits.live
+        preview = Previews(engine, inputs, outputs, self.talk.stop, problem, live)
+        page = Page(engine, inputs, outputs, blocks, examples, self.tabs, preview)
+        for panel in self.panels:
+            panel.connect(page)
+        for event in (event for tab in self.tabs for event in tab.left_on_show):
+            self.sides.follow(event)
+        named = {key: widget for panel in self.panels for key, widget in panel.linked().items()}
+        self.link.connect_to(page, self.settings, named)
+        if self.picker:
+            self.picker.connect(page)
+
+    def _inputs(
+        self, examples: Sequence[Example], recordings: Sequence[Entry], runs: gr.State
+    ) -> Inputs:
+        named, habits = self.settings.linked(), self.settings.habits
+        parts, question, pinned = (
+            self.settings.controls.parts,
+            self.talk.question,
+            self.sides.pinned,
+        )
+        asks = {"both": habits.both, "remember": habits.remember}
+        return Inputs(
+            settings={"clip": self.clip.file} | named,
+            parts=parts,
+            defaults=self.settings.controls.defaults,
+            question=question,
+            pinned=pinned,
+            runs=runs,
+            habits=asks,
+            examples={str(example.path): example for example in examples},
+            recordings={entry.model: entry for entry in recordings},
+            gathered=Gathered([*named.values(), *parts, *asks.values(), question, pinned]),
+        )
+
+    def _outputs(self, runs: gr.State) -> Outputs:
+        (viewer,) = (tab.viewer for tab in self.tabs if isinstance(tab, TokensTab))
+        return Outputs(
+            notice=self.notice,
+            viewer=viewer,
+            runs=runs,
+            status=self.status,
+            exchanges=gr.State([]),
+            ready=self.ready,
+            compared=gr.State(None),
+            tabs=self.tab_bar,
+            starters=tuple(button for panel in self.panels for button in panel.starters),
+            stoppers=tuple(button for panel in self.panels for button in panel.stoppers),
+        )
+
+
+def make_tabs(rows: Sequence[tuple[type[Tab], tuple[Any, ...]]]) -> tuple[gr.Tabs, list[Tab]]:
+    """Make the tabs and their panels."""
+    panels = []
+    with gr.Tabs(elem_id="gv-tabs") as bar:
+        for kind, made_from in rows:
+            with gr.Tab(kind.title, id=kind.title) as tab:
+                panel = kind(*made_from)
+            panel.tab = tab
+            panels.append(panel)
+    return bar, panels

@@ -4,32 +4,22 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import gradio as gr
 
 from gleanvid.errors import UnreachableError
-from gleanvid.models.loading.precision import AUTO, PRECISIONS, parted, precision_of
+from gleanvid.models.loading.precision import AUTO, PRECISIONS, split_precision
 
-from ..server.hosts import neighbourhood
-from ..session.choice.choosing import LOOKING, Choosing
+from ..session.choice.choosing import LOOKING, Choosing, Progress
 from ..session.choice.offers import Offer
-from ..session.choice.progress import Progress
-from ..session.display import menu_name, message
+from ..session.display import message
 from ..session.updates import explain
 from . import notice
-from .shared import (
-    AT_ONCE,
-    IN_LINE,
-    UNSEEN,
-    Changes,
-    Previews,
-    Shared,
-    Values,
-    owner,
-)
+from .events import AT_ONCE, PRIVATE, QUEUED, Changes, Values, part, script
+from .panel import Page, Panel
 
-WORDS = {  # for the precisions
+PRECISION_LABELS = {
     AUTO: "Automatic",
     "bf16": "bfloat16",
     "fp16": "float16",
@@ -38,205 +28,166 @@ WORDS = {  # for the precisions
     "4bit": "4-bit",
 }
 OWN = "Or type the id of a model on the hub, or a local folder."
-STAYS = """(name) => window.gvLink("model", name, null)"""
-OFFERED = "What this server offers."
-BAR_HTML = """<div class="gv-loading" hidden>
+BAR = """<div class="gv-loading" hidden>
 <progress max="1" aria-label="Loading a model"></progress><p role="status"></p></div>"""
-BAR_JS = """
-const box = element.querySelector(".gv-loading"), [bar, line] = box.children;
-const show = () => {
-  const { text = "", done = 0, total = 0, over = true, failed = false } = props.value || {};
-  box.hidden = !text;
-  bar.hidden = over;
-  if (total) bar.value = done / total; else bar.removeAttribute("value");
-  line.textContent = text;
-  line.dataset.kind = failed ? "problem" : "quiet";
-};
-watch("value", show);
-show();
-"""
-
-
-class Picker(NamedTuple):
-    open: gr.Button
-    fold: gr.Column
-    name: gr.Dropdown
-    precision: gr.Dropdown
-    load: gr.Button
-    cancel: gr.Button
-    close: gr.Button
-    outlook: gr.HTML
-    bar: gr.HTML
-    arrived: gr.State  # when a model last came into the menu: tokens on show are of the one before
 
 
 def button() -> gr.Button:
-    """Opens the fold."""
+    """The button that opens the panel; it stands next to the menu of models."""
     return gr.Button("Load a real model", size="sm", min_width=56, elem_id="gv-load-open")
 
 
-def panel(opener: gr.Button, choosing: Choosing) -> Picker:
-    """``opener``: the widget of :func:`button`."""
-    free = not choosing.strict
-    with gr.Column(visible=False, elem_id="gv-load") as fold:
-        with gr.Row(elem_classes="gv-load-row"):
-            name = gr.Dropdown(
-                [],
-                label="Checkpoint",
-                info=OWN if free else OFFERED,
-                allow_custom_value=True,  # its rows come later; every name is checked
-                filterable=free,
-                interactive=True,
-                scale=4,
-                min_width=240,
-            )
-            precision = gr.Dropdown(
-                [(WORDS.get(key, key), key) for key in PRECISIONS],
-                value=AUTO,
-                label="Precision",
-                info="bfloat16 on a GPU, else float32",
-                interactive=True,
-                scale=1,
-                min_width=140,
-            )
-        outlook = notice.text("gv-outlook")
-        with gr.Row(elem_classes="gv-load-row"):
-            load = gr.Button("Load", variant="primary", size="sm", scale=0, min_width=90)
-            cancel = gr.Button("Cancel", size="sm", scale=0, min_width=90, interactive=False)
-            close = gr.Button("Close", size="sm", scale=0, min_width=90)
-        bar: Any = gr.HTML(None, apply_default_css=False, html_template=BAR_HTML, js_on_load=BAR_JS)
-    return Picker(opener, fold, name, precision, load, cancel, close, outlook, bar, gr.State())
+class ModelPicker(Panel):
+    """The panel in which a visitor of a private server loads another model."""
 
+    def __init__(self, choosing: Choosing, opener: gr.Button, menu: gr.Dropdown) -> None:
+        """``opener``: the widget of :func:`button`; ``menu``: the models that can be asked."""
+        self.choosing, self.opener, self.menu = choosing, opener, menu
+        # Gradio checks every choice against the widget's list: it has to be the one that grows.
+        choices: list[Any] = list(menu.choices)
+        choosing.choices = menu.choices = choices
+        with gr.Column(visible=False, elem_id="gv-load") as self.fold:
+            with gr.Row(elem_classes="gv-load-row"):
+                self.name = gr.Dropdown(
+                    [],
+                    label="Checkpoint",
+                    info=OWN,
+                    allow_custom_value=True,  # its rows come later; every name is checked
+                    interactive=True,
+                    scale=4,
+                    min_width=240,
+                )
+                self.precision = gr.Dropdown(
+                    [(PRECISION_LABELS[name], name) for name in PRECISIONS],
+                    value=AUTO,
+                    label="Precision",
+                    info="bfloat16 on a GPU, else float32",
+                    interactive=True,
+                    scale=1,
+                    min_width=140,
+                )
+            self.outlook = notice.plain("gv-outlook")
+            with gr.Row(elem_classes="gv-load-row"):
+                self.load = gr.Button("Load", variant="primary", size="sm", scale=0, min_width=90)
+                self.cancel = gr.Button(
+                    "Cancel", size="sm", scale=0, min_width=90, interactive=False
+                )
+                self.close = gr.Button("Close", size="sm", scale=0, min_width=90)
+            self.bar = part("loading", BAR)
+        self.loaded_at = gr.State()  # the tokens on show are of the model before
 
-def wire(
-    choosing: Choosing, shared: Shared, panel: Picker, preview: Previews, blocks: gr.Blocks
-) -> None:
-    act, menu = Acts(choosing, shared, panel), shared.settings["model"]
-    frames = shared.settings["frames"]
-    looked = {panel.name, panel.precision, frames}
-    outputs = [panel.bar, panel.load, panel.cancel, panel.arrived, menu, shared.notice]
-    opened = panel.open.click(act.on_open, frames, [panel.fold, panel.name], **AT_ONCE)
-    opened.success(act.on_join, None, outputs, **IN_LINE)
-    for event in (opened.success, panel.name.input, panel.precision.input):
-        event(
-            act.on_look, looked, [panel.outlook, panel.load], trigger_mode="always_last", **IN_LINE
-        )
-    panel.load.click(act.on_load, looked, outputs, **IN_LINE)
-    if choosing.first:
-        fold = [panel.fold, panel.name, panel.precision]
-        blocks.load(act.on_first, None, [*fold, *outputs], **IN_LINE)
-        # One chosen by hand stays in the address: without a word there, it is that of the start.
-        menu.input(None, menu, None, js=STAYS, **UNSEEN)
-    preview(panel.arrived.change, live=False)
-    panel.cancel.click(act.on_cancel, None, None, **AT_ONCE)
-    panel.close.click(lambda: gr.update(visible=False), None, panel.fold, **AT_ONCE)
-
-
-class Acts(NamedTuple):
-    """What happens on the events of the panel."""
-
-    choosing: Choosing
-    shared: Shared
-    panel: Picker
+    def connect(self, page: Page) -> None:
+        self.notice, self.frames = page.outputs.notice, page.inputs.settings["frames"]
+        inputs = {self.name, self.precision, self.frames}
+        outputs = [self.bar, self.load, self.cancel, self.loaded_at, self.menu, self.notice]
+        opened = self.opener.click(self.on_open, self.frames, [self.fold, self.name], **AT_ONCE)
+        opened.success(self.on_watch, None, outputs, **QUEUED)
+        for event in (opened.success, self.name.input, self.precision.input):
+            latest: dict[str, Any] = {"trigger_mode": "always_last", **QUEUED}
+            event(self.on_look, inputs, [self.outlook, self.load], **latest)
+        self.load.click(self.on_load, inputs, outputs, **QUEUED)
+        if self.choosing.first:
+            fold = [self.fold, self.name, self.precision]
+            page.blocks.load(self.on_first, None, [*fold, *outputs], **QUEUED)
+            # Without it in the address, a model chosen by hand would be replaced by the first one.
+            stay = script("writeSetting", "model", None)
+            self.menu.input(None, self.menu, None, js=stay, **PRIVATE)
+        page.preview.after(self.loaded_at.change, live=False)
+        self.cancel.click(self.on_cancel, None, None, **AT_ONCE)
+        self.close.click(self.on_close, None, self.fold, **AT_ONCE)
 
     def on_open(self, count: int) -> Changes:
+        """Show the panel with the checkpoints that can be loaded."""
         rows = sorted(self.choosing.offers(frames=int(count)), key=rank)
         choices = [(row.label, row.name) for row in rows]
         named = gr.update(choices=choices, value=rows[0].name if rows else None)
-        return {self.panel.fold: gr.update(visible=True), self.panel.name: named}
+        return {self.fold: gr.update(visible=True), self.name: named}
 
-    def on_look(self, user: gr.Request, values: Values) -> Iterator[Changes]:
-        """Nothing can be loaded where the hub cannot be asked for it: the sentence says what to do.
+    def on_close(self) -> Changes:
+        return {self.fold: gr.update(visible=False)}
 
-        Other refusals may end elsewhere, so pressing the button tries again.
+    def on_look(self, values: Values) -> Iterator[Changes]:
+        """Say what loading the model takes.
+
+        The button is disabled if the hub cannot be asked; other problems may be over by the time
+        it is pressed.
         """
-        panel, closed, off = self.panel, False, gr.update(interactive=False)
-        if not (name := str(values[panel.name] or "").strip()):
-            yield {panel.outlook: "", panel.load: off}
+        can_load, off = True, gr.update(interactive=False)
+        if not (name := self._named(values)):
+            yield {self.outlook: "", self.load: off}
             return
-        yield {panel.outlook: LOOKING.format(name=name), panel.load: off}
+        yield {self.outlook: LOOKING.format(name=name), self.load: off}
         try:
-            text = self.choosing.look(name, *self._how(values), visitor=address(user)).text
+            text = self.choosing.look(name, *self._options(values)).text
         except Exception as error:
-            text, closed = explain(error), isinstance(error, UnreachableError)
-        able = self.choosing.now.over and not closed
-        yield {panel.outlook: text, panel.load: gr.update(interactive=able)}
+            text, can_load = explain(error), not isinstance(error, UnreachableError)
+        can_load = can_load and self.choosing.now.over
+        yield {self.outlook: text, self.load: gr.update(interactive=can_load)}
 
-    def on_load(self, user: gr.Request, values: Values) -> Iterator[Changes]:
-        name = str(values[self.panel.name] or "").strip()
+    def on_load(self, values: Values) -> Iterator[Changes]:
+        """Start loading the model and show how far it is."""
         try:
-            how = self._how(values)
-            self.choosing.begin(name, *how, page=owner(user), visitor=address(user))
+            self.choosing.begin(self._named(values), *self._options(values))
         except Exception as error:
-            yield {self.panel.bar: {"text": explain(error), "failed": True}}
+            yield {self.bar: {"text": explain(error), "failed": True}}
             return
-        yield from watched(*self)
+        yield from self._watch()
 
-    def _how(self, values: Values) -> tuple[str, int]:
-        return values[self.panel.precision], int(values[self.shared.settings["frames"]])
-
-    def on_join(self, user: gr.Request) -> Iterator[Changes]:
-        """What goes on, whoever began it; how a choice of others ended is theirs."""
-        if self.choosing.is_of(owner(user)):
-            yield from watched(*self)
+    def on_watch(self) -> Iterator[Changes]:
+        """Show what is being loaded, whichever page began it."""
+        if self.choosing.now.over:
+            yield gr.skip()  # Gradio empties the outputs of a generator that yields nothing
         else:
-            yield {self.panel.bar: shown(Progress())}
+            yield from self._watch()
 
     def on_first(self, user: gr.Request) -> Iterator[Changes]:
-        yield from started(*self, user)
+        """Choose the model that the server was started with, or show how far it is.
 
-    def on_cancel(self, user: gr.Request) -> None:
-        self.choosing.cancel(owner(user) if self.choosing.strict else None)
+        A link that names another model takes precedence.
+        """
+        name, now = self.choosing.first, self.choosing.now
+        if self.choosing.engine.knows(name):
+            is_chosen = user.query_params.get("model", name) == name
+            yield self._choose(name) if is_chosen else gr.skip()
+        elif now.over and now.name != name:
+            yield gr.skip()
+        else:
+            plain, precision = split_precision(name)
+            row = {self.name: gr.update(choices=[plain], value=plain), self.precision: precision}
+            yield row | {self.fold: gr.update(visible=True)}
+            yield from self._watch()
 
+    def on_cancel(self) -> None:
+        self.choosing.cancel()
 
-def watched(choosing: Choosing, shared: Shared, panel: Picker) -> Iterator[Changes]:
-    """How far the choice is, until it is over; then the model, if there is one, in the menu."""
-    menu, now, able = shared.settings["model"], Progress(), {}
-    for now in choosing.progress():
-        going = {panel.load: now.over, panel.cancel: not now.over}
-        able = {widget: gr.update(interactive=on) for widget, on in going.items()}
-        yield {panel.bar: shown(now)} | able
-    if now.stage == "ready":
-        done = {menu: chosen(menu, now.name), shared.notice: message(now.text)}
-        yield {panel.bar: shown(now), panel.arrived: time.monotonic()} | able | done
+    def _named(self, values: Values) -> str:
+        return str(values[self.name] or "").strip()
 
+    def _options(self, values: Values) -> tuple[str, int]:
+        return values[self.precision], int(values[self.frames])
 
-def started(
-    choosing: Choosing, shared: Shared, panel: Picker, user: gr.Request
-) -> Iterator[Changes]:
-    """The model that the server was started with: there, or on its way.
+    def _watch(self) -> Iterator[Changes]:
+        """Show how far the choice is until it is over; then choose the model in the menu."""
+        now, buttons = self.choosing.now, {}
+        for now in self.choosing.progress():
+            enabled = {self.load: now.over, self.cancel: not now.over}
+            buttons = {button: gr.update(interactive=on) for button, on in enabled.items()}
+            yield {self.bar: bar_value(now)} | buttons
+        if now.stage == "ready":
+            loaded = {self.loaded_at: time.monotonic(), self.notice: message(now.text)}
+            yield {self.bar: bar_value(now)} | buttons | loaded | self._choose(now.name)
 
-    Where it was there already, what the page opened with says itself what it is of.
-    """
-    name, menu = choosing.first, shared.settings["model"]
-    if choosing.engine.knows(name):
-        own = user.query_params.get("model", name) == name
-        yield {menu: chosen(menu, name)} if own else gr.skip()
-        return
-    if not choosing.is_of(owner(user)):
-        yield gr.skip()  # Gradio empties the outputs of a generator that yields nothing
-        return
-    plain, precision = parted(name)[0], precision_of(name)
-    row = {panel.name: gr.update(choices=[plain], value=plain), panel.precision: precision}
-    yield row | {panel.fold: gr.update(visible=True)}
-    if choosing.strict:  # of strangers each would keep a thread as long as it takes
-        yield {panel.bar: shown(choosing.now)}
-    else:
-        yield from watched(choosing, shared, panel)
-
-
-def address(user: gr.Request) -> str:
-    """Whom a choice counts for."""
-    return neighbourhood(user.client.host if user.client else "")
+    def _choose(self, name: str) -> Changes:
+        return {self.menu: gr.update(choices=self.choosing.choices, value=name)}
 
 
 def rank(row: Offer) -> tuple[bool, bool]:
-    """The one to begin with comes first, what is too large last."""
+    """Sort key: the recommended checkpoint comes first, those that are too large last."""
     return not row.first, row.fits is False
 
 
-def shown(now: Progress) -> dict[str, Any]:
-    """What the bar shows of a choice."""
+def bar_value(now: Progress) -> dict[str, Any]:
+    """The value of the progress bar."""
     return {
         "text": now.text,
         "done": now.done,
@@ -244,10 +195,3 @@ def shown(now: Progress) -> dict[str, Any]:
         "over": now.over,
         "failed": now.stage == "failed",
     }
-
-
-def chosen(menu: gr.Dropdown, name: str) -> Changes:
-    """The menu with this model chosen; every page may ask for it from now on."""
-    if name not in [value for _, value in menu.choices]:
-        menu.choices.append((menu_name(name), name))
-    return gr.update(choices=list(menu.choices), value=name)

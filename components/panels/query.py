@@ -12,24 +12,18 @@ from gleanvid.compressors import COMPRESSORS
 
 from ..session.examples import Example
 from ..session.request import LONGEST, RATIO, pinned_settings
-from .controls import Own
+from .controls import MethodSetting
 
 VIEWS = ("kept", "heat", "ab", "groups", "original")  # of the viewer, which reads its own
 SHOWN_CHARS = 40  # of a value that is repeated to the person
-SWITCH = ".auto"  # "true" for None, "false" for what the slider says
-_SHORT = {"ratio": RATIO, "rho": RATIO}
-_CURRENT_NAMES = {  # of a setting that had another name when the link was copied
-    f"{name}.{before}": f"{name}.{now}"
-    for name, method in COMPRESSORS.items()
-    for before, now in method.renamed.items()
-}
+SHORT_NAMES = {"ratio": RATIO, "rho": RATIO}
 
 
 class Links(NamedTuple):
     """What links may say on this page."""
 
     named: Mapping[str, Any]  # widgets by key
-    own: Mapping[str, Own]  # settings of methods by key
+    own: Mapping[str, MethodSetting]  # settings of methods by key
     examples: Sequence[Example]
     tabs: Sequence[str]
 
@@ -44,62 +38,45 @@ class Links(NamedTuple):
         return found
 
     def settings(self, query: Mapping[str, str]) -> dict[str, Any]:
-        """By key: what a link says of the methods' settings that they could be."""
+        """By key: the settings of methods that a link gives valid values."""
         found = {}
         for name, text in query.items():
-            key = self.current(name, query)
+            key = self.key(name, query)
             with suppress(ValueError):
                 if key in self.own and text:
                     found[key] = self.own[key].read(text)
-        for name, text in query.items():
-            key = self._switched(name, query)
-            if key in self.own and text == "true":
-                found[key] = None
-            elif key in self.own:
-                found.setdefault(key, self.own[key].declared.start)
         return found
 
     def unread(self, query: Mapping[str, str]) -> dict[str, str]:
-        """By key: what a link says of this page that nothing on it could.
+        """By name: what a link says of this page that nothing on it could.
 
-        A key that is none of ours may come from whoever passed the link on.
+        A name that is none of ours may come from whoever passed the link on.
         """
         known, settings = self.valid(query), self.settings(query)
 
         def is_read(name: str, text: str) -> bool:
-            key = self.current(name, query)
+            key = self.key(name, query)
             if key in self.named:
                 return not text or (key in known and not _strange(self.named[key], text))
             if key in self.own:
                 return not text or key in settings
             if key in ("tab", "view"):
                 return text in (self.tabs if key == "tab" else VIEWS)
-            return key.split(".")[0] not in COMPRESSORS or bool(self._switched(name, query))
+            return key.split(".")[0] not in COMPRESSORS
 
         return {name: text for name, text in query.items() if not is_read(name, text)}
 
     def replaced(self, query: Mapping[str, str]) -> list[str]:
-        """Names that the address has another one for, once the page holds their settings."""
-        return [
-            name
-            for name in query
-            if self.current(name, query) != name or self._switched(name, query)
-        ]
+        """Short names; the page rewrites them to the keys of their settings."""
+        return [name for name in query if self.key(name, query) != name]
 
-    def current(self, name: str, query: Mapping[str, str]) -> str:
-        """The key that a name stands for: one of before, or ``tau`` of the link's method."""
+    def key(self, name: str, query: Mapping[str, str]) -> str:
+        """The key that a name stands for: ``tau`` is that of the link's method."""
         if name in self.named:
             return name
         method = query.get("compressor") or self.named["compressor"].value
-        key = _SHORT.get(name, name)
-        key = _CURRENT_NAMES.get(key, key)
+        key = SHORT_NAMES.get(name, name)
         return f"{method}.{key}" if f"{method}.{key}" in self.own else key
-
-    def _switched(self, name: str, query: Mapping[str, str]) -> str:
-        """The setting whose switch a link of before names; empty where it is none."""
-        key = self.current(name.removesuffix(SWITCH), query)
-        is_switch = name.endswith(SWITCH) and key in self.own and self.own[key].declared.optional
-        return key if is_switch else ""
 
 
 def unread_value(found: Mapping[str, str], replaced: Sequence[str] = ()) -> dict[str, Any]:

@@ -5,9 +5,9 @@ A changed setting shows its effect once the hand is off it; nothing is encoded a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import gradio as gr
 
@@ -15,9 +15,10 @@ from gleanvid.compressors import COMPRESSORS
 
 from ..server.serving import Limits
 from ..session.request import NEW_TOKENS, SEEDS
-from ..session.work.engine import Engine
-from . import controls, habits
-from .shared import AT_ONCE, Previews, Shared
+from . import controls
+from .events import AT_ONCE
+from .habits import HabitsPanel, live_switch
+from .panel import Page, Panel
 
 FRAMES = (4, 32)  # least and default number of sampled frames
 PIXELS = {  # most pixels of a frame, as the model sees it
@@ -28,22 +29,47 @@ PIXELS = {  # most pixels of a frame, as the model sees it
     "224 × 224": 224 * 224,
     "160 × 160": 160 * 160,
 }
-FOLDED = ("frames", "pixels", "seed", "temperature", "top_p", "new_tokens")  # of More settings
+FOLD = "gv-more"
 CLIP = "Any video or GIF, up to {size} MB."
 
 
-class Settings(NamedTuple):
-    model: gr.Dropdown
-    frames: gr.Slider
-    pixels: gr.Dropdown
-    seed: gr.Number
-    controls: controls.Controls
-    temperature: gr.Slider
-    top_p: gr.Slider
-    new_tokens: gr.Slider
+class SettingsPanel(Panel):
+    """``start`` and ``ratio``: what stands first; ``model``: the widget of :func:`model_menu`."""
 
-    def named(self) -> dict[str, Any]:
-        """Every widget by its key in a link."""
+    def __init__(
+        self,
+        methods: controls.Methods,
+        start: str,
+        ratio: float,
+        model: gr.Dropdown,
+        limits: Limits,
+    ) -> None:
+        self.model = model
+        heading("<h2>Tune B</h2>")
+        method = controls.choice(methods, start)
+        every = controls.settings_by_key(methods, start, ratio)
+        in_the_open = controls.part(methods, every, start, in_the_open=True)
+        refused = controls.problem()
+        live = live_switch()
+        with gr.Accordion("More settings", open=False, elem_id=FOLD):
+            in_fold = controls.part(methods, every, start, in_the_open=False)
+            heading(f"<h3>Clip</h3><p>{CLIP.format(size=limits.upload_mb)}</p>")
+            self.frames, self.pixels = clip_settings(limits.max_frames)
+            heading("<h3>Answer</h3>")
+            self.habits = HabitsPanel(live, str(model.value))
+            self.seed = gr.Number(
+                0,
+                label="Seed",
+                precision=0,
+                minimum=0,
+                maximum=SEEDS,
+                interactive=True,
+                elem_classes="gv-short",
+            )
+            self.temperature, self.top_p, self.new_tokens = sampling()
+        self.controls = controls.Controls(method, every, [in_the_open, in_fold], refused)
+
+    def linked(self) -> dict[str, Any]:
         return {
             "model": self.model,
             "frames": self.frames,
@@ -55,57 +81,68 @@ class Settings(NamedTuple):
             "compressor": self.controls.method,
         }
 
+    def folded(self) -> list[str]:
+        """Keys of the settings that are out of sight."""
+        ours = [key for key, widget in self.linked().items() if _is_folded(widget.parent)]
+        return [*ours, *self.controls.folded]
 
-def model(models: Sequence[tuple[str, str]]) -> gr.Dropdown:
+    def moved(self) -> list[Any]:
+        """Widgets whose every change is followed by a preview, whoever made it."""
+        return [*self.controls.parts, self.seed, self.temperature, self.top_p, self.new_tokens]
+
+    def connect(self, page: Page) -> None:
+        self.page = page
+        # A clip may be encoded for minutes: the preview of another one ends it at once.
+        clip = [
+            self.controls.method.input,
+            self.model.input,
+            self.frames.release,
+            self.pixels.input,
+        ]
+        page.preview.after(partial(gr.on, clip))
+        page.preview.of_moves(partial(gr.on, [widget.change for widget in self.moved()]))
+        viewer: Any = page.outputs.viewer
+        viewer.show(self.on_runs, page.inputs.runs, self.controls.parts[0], **AT_ONCE)
+        self.habits.connect(page)
+
+    def on_runs(self, ids: list[str]) -> Any:
+        """Write what the clip made of the settings, from the run of B."""
+        run = self.page.engine.runs.get(ids[0]) if ids else None
+        method = COMPRESSORS.get(str(run.compressor["name"])) if run else None
+        text = controls.readout(method, run.compression) if run and method else ""
+        return gr.update(readout=text)
+
+
+def _is_folded(place: Any) -> bool:
+    return place is not None and (place.elem_id == FOLD or _is_folded(place.parent))
+
+
+def model_menu(models: Sequence[tuple[str, str]]) -> gr.Dropdown:
     """``models`` are (label, name) pairs, the first one chosen."""
     return gr.Dropdown(
         list(models), value=models[0][1], label="Model", interactive=True, elem_id="gv-model"
     )
 
 
-def panel(
-    methods: controls.Methods, start: str, ratio: float, model: gr.Dropdown, limits: Limits
-) -> tuple[Settings, habits.Habits]:
-    """``start`` and ``ratio``: what stands first; ``model``: the widget of :func:`model`."""
-    heading("<h2>Tune B</h2>")
-    method = controls.choice(methods, start)
-    every = controls.own_settings(methods, start, ratio)
-    in_the_open = controls.part(methods, every, start, in_the_open=True)
-    refused = controls.problem()
-    live = habits.live()
-    with gr.Accordion("More settings", open=False, elem_id="gv-more"):
-        folded = controls.part(methods, every, start, in_the_open=False)
-        heading(f"<h3>Clip</h3><p>{CLIP.format(size=limits.upload_mb)}</p>")
-        frames = gr.Slider(
-            FRAMES[0],
-            limits.max_frames,
-            value=min(FRAMES[1], limits.max_frames),
-            step=2,
-            label="Frames",
-            info="Sampled evenly over the whole clip",
-            interactive=True,
-        )
-        pixels = gr.Dropdown(
-            list(PIXELS.items()),
-            value=0,
-            label="Pixels per frame",
-            info="At most, as the model sees it",
-            interactive=True,
-        )
-        heading("<h3>Answer</h3>")
-        asks = habits.panel(live, str(model.value))
-        seed = gr.Number(
-            0,
-            label="Seed",
-            precision=0,
-            minimum=0,
-            maximum=SEEDS,
-            interactive=True,
-            elem_classes="gv-short",
-        )
-        sampled = sampling()
-    own = controls.Controls(method, every, [in_the_open, folded], refused)
-    return Settings(model, frames, pixels, seed, own, *sampled), asks
+def clip_settings(max_frames: int) -> tuple[gr.Slider, gr.Dropdown]:
+    """Frames, and pixels of a frame."""
+    frames = gr.Slider(
+        FRAMES[0],
+        max_frames,
+        value=min(FRAMES[1], max_frames),
+        step=2,
+        label="Frames",
+        info="Sampled evenly over the whole clip",
+        interactive=True,
+    )
+    pixels = gr.Dropdown(
+        list(PIXELS.items()),
+        value=0,
+        label="Pixels per frame",
+        info="At most, as the model sees it",
+        interactive=True,
+    )
+    return frames, pixels
 
 
 def heading(markup: str) -> gr.HTML:
@@ -121,7 +158,7 @@ def sampling() -> tuple[gr.Slider, gr.Slider, gr.Slider]:
         value=0.0,
         step=0.05,
         label="Temperature",
-        info="0 always takes the likeliest word",
+        info="0 = greedy decoding",
         interactive=True,
     )
     top_p = gr.Slider(
@@ -130,7 +167,7 @@ def sampling() -> tuple[gr.Slider, gr.Slider, gr.Slider]:
         value=1.0,
         step=0.05,
         label="Top-p",
-        info="Draw from the likeliest words that share this much",
+        info="Nucleus sampling: cumulative probability kept",
         interactive=True,
     )
     least, usual, most = NEW_TOKENS
@@ -144,34 +181,3 @@ def sampling() -> tuple[gr.Slider, gr.Slider, gr.Slider]:
         interactive=True,
     )
     return temperature, top_p, new_tokens
-
-
-def wire(engine: Engine, shared: Shared, panel: Settings, preview: Previews) -> list[Any]:
-    """The events after which the tokens of other settings are shown."""
-    own = panel.controls
-    # A clip may be encoded for minutes: the preview of another one ends it at once.
-    clip = [own.method.input, panel.model.input, panel.frames.release, panel.pixels.input]
-    # A slider changes many times while it is dragged; a newer preview ends the one before.
-    moves = [widget.change for widget in moved(panel)]
-    previews = [preview(partial(gr.on, clip)), preview.of_moves(partial(gr.on, moves))]
-    viewer: Any = shared.viewer
-    viewer.show(_reading(engine), shared.runs, own.parts[0], **AT_ONCE)
-    return previews
-
-
-def moved(panel: Settings) -> list[Any]:
-    """Widgets whose every change is followed by a preview, whoever made it."""
-    words = [panel.seed, panel.temperature, panel.top_p, panel.new_tokens]  # other answers
-    return [*panel.controls.parts, *words]
-
-
-def _reading(engine: Engine) -> Callable[[list[str]], Any]:
-    """Writes what the clip made of the settings, from the run in charge."""
-
-    def on_runs(ids: list[str]) -> Any:
-        run = engine.runs.get(ids[0]) if ids else None
-        method = COMPRESSORS.get(str(run.compressor["name"])) if run else None
-        text = controls.readout(method, run.compression) if run and method else ""
-        return gr.update(readout=text)
-
-    return on_runs

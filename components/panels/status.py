@@ -1,26 +1,15 @@
-"""The line above the page: device, model, tokens, memory, and who waits for the model."""
+"""The status of the server: device, model, tokens, memory, and who waits for the model."""
 
 from __future__ import annotations
 
-import gradio as gr
+from collections.abc import Sequence
+from typing import Any
 
-HTML = """<dl class="gv-status" aria-label="Status"></dl>"""
-SCRIPT = """
-const list = element.querySelector(".gv-status");
-const show = () => list.replaceChildren(...(props.value || []).map(([name, text]) => {
-  const pair = document.createElement("div");
-  pair.append(
-    Object.assign(document.createElement("dt"), { textContent: name }),
-    Object.assign(document.createElement("dd"), { textContent: text }),
-  );
-  return pair;
-}));
-watch("value", show);
-show();
-"""
+from .events import part
+
+MARKUP = """<dl class="gv-status" aria-label="Status"></dl>"""
 
 
-def panel(pairs: list[tuple[str, str]]) -> gr.HTML:
-    return gr.HTML(
-        pairs, apply_default_css=False, html_template=HTML, js_on_load=SCRIPT, elem_id="gv-status"
-    )
+def panel(pairs: Sequence[tuple[str, str]]) -> Any:
+    """``pairs``: names and texts."""
+    return part("status", MARKUP, list(pairs), elem_id="gv-status")

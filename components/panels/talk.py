@@ -1,77 +1,70 @@
-"""The question, and asking it: the answers stand in the viewer, under the side that gave them."""
+"""The question, and asking it. Answers appear in the viewer, under the side that gave them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import gradio as gr
 
-from ..session.actions import ask as asking
+from ..session.actions import ask
 from ..session.request import LONGEST
 from ..session.updates import STOPPED
-from ..session.work.engine import Engine
-from . import notice
-from .shared import AT_ONCE, Changes, Shared, Values, owner
-from .working import halted, starting
+from .events import AT_ONCE, Changes, Values, owner
+from .panel import Page, Panel
+from .working import halted, start
 
 SAVED = "Saved run of the built-in model. Ask to repeat it."
 
 
-class Talk(NamedTuple):
-    question: gr.Textbox
-    ask: gr.Button
-    stop: gr.Button
+class TalkPanel(Panel):
+    def __init__(self, question: str) -> None:
+        self.question = gr.Textbox(
+            value=question,
+            label="Question",
+            show_label=False,
+            placeholder="What moves, and where to?",
+            lines=1,
+            max_lines=4,
+            max_length=LONGEST,
+            interactive=True,
+            scale=1,
+            min_width=160,
+            elem_id="gv-question",
+        )
+        self.ask = gr.Button("Ask", variant="primary", scale=0, min_width=84, elem_id="gv-ask")
+        self.stop = gr.Button("Stop", interactive=False, scale=0, min_width=72, elem_id="gv-stop")
+        self.starters, self.stoppers = (self.ask,), (self.stop,)
 
+    def linked(self) -> dict[str, Any]:
+        return {"question": self.question}
 
-def panel(question: str) -> Talk:
-    box = gr.Textbox(
-        value=question,
-        label="Question",
-        show_label=False,
-        placeholder="What moves, and where to?",
-        lines=1,
-        max_lines=4,
-        max_length=LONGEST,
-        interactive=True,
-        scale=1,
-        min_width=160,
-        elem_id="gv-question",
-    )
-    ask = gr.Button("Ask", variant="primary", scale=0, min_width=84, elem_id="gv-ask")
-    stop = gr.Button("Stop", interactive=False, scale=0, min_width=72, elem_id="gv-stop")
-    return Talk(box, ask, stop)
+    def connect(self, page: Page) -> None:
+        self.page = page
+        outputs = page.outputs
+        ready: Any = outputs.ready
+        picked = ready.pick(self.on_pick, None, self.question, **AT_ONCE)
+        viewer: Any = outputs.viewer
+        asked = partial(gr.on, [self.ask.click, self.question.submit])
+        work = outputs.notice, self.stop, self.on_ask, outputs.changed, [outputs.exchanges]
+        runs = [start(page, event, *work) for event in (asked, picked.then, viewer.ask)]
+        # The flag first: it frees the model. Cancelling ends only what does not end itself.
+        ended = self.stop.click(self.on_stop, None, outputs.changed, **AT_ONCE)
+        ended.then(None, None, None, cancels=runs)
 
+    def on_ask(self, user: gr.Request, values: Values) -> Iterator[Changes]:
+        inputs, outputs = self.page.inputs, self.page.outputs
+        values = inputs.read(values)
+        request, sides = inputs.request(values), inputs.sides(values)
+        exchanges, habits = values[outputs.exchanges], inputs.habits_of(values)
+        updates = ask.ask(self.page.engine, owner(user), request, sides, habits, exchanges)
+        yield from map(outputs.changes, updates)
 
-def line(is_saved: bool) -> gr.HTML:
-    return notice.panel(SAVED if is_saved else "")
+    def on_stop(self, user: gr.Request) -> Changes:
+        return gr.skip() if halted(self.page.engine, user) else self.page.outputs.changes(STOPPED)
 
-
-def wire(engine: Engine, shared: Shared, panel: Talk) -> None:
-    def on_ask(user: gr.Request, values: Values) -> Iterator[Changes]:
-        values = shared.unpacked(values)
-        given = shared.request(values), shared.sides(values), shared.habits_of(values)
-        updates = asking.ask(engine, owner(user), *given, values[shared.exchanges])
-        yield from map(shared.changes, updates)
-
-    picked = shared.ready.pick(on_pick, None, panel.question, **AT_ONCE)  # type: ignore[attr-defined]
-    clicked = partial(gr.on, [panel.ask.click, panel.question.submit])
-    viewer: Any = shared.viewer
-    page = engine, shared, shared.notice, panel.stop
-    runs = [
-        starting(event, *page, on_ask, shared.changed, [shared.exchanges])
-        for event in (clicked, picked.then, viewer.ask)
-    ]
-
-    def on_stop(user: gr.Request) -> Changes:
-        return gr.skip() if halted(engine, user) else shared.changes(STOPPED)
-
-    # The flag first: it frees the model. Cancelling only ends an event that does not end itself.
-    ended = panel.stop.click(on_stop, None, shared.changed, **AT_ONCE)
-    ended.then(None, None, None, cancels=runs)
-
-
-def on_pick(event: gr.EventData) -> str:
-    """The question on the chip that was pressed; what a page sends is cut to a question's size."""
-    return str(getattr(event, "text", ""))[:LONGEST]
+    @staticmethod
+    def on_pick(event: gr.EventData) -> str:
+        """The question on the pressed chip; a page may send more than a question's length."""
+        return str(getattr(event, "text", ""))[:LONGEST]

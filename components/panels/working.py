@@ -10,40 +10,40 @@ import gradio as gr
 
 from ..session.display import message
 from ..session.work.engine import Engine
-from .shared import AT_ONCE, IN_LINE, Changes, Shared, owner
+from .events import AT_ONCE, QUEUED, Changes, owner
+from .panel import Page
 
 GRACE_S = 3.0  # time for stopped work to say how it ended
 BUSY = "Still at work for you. Stop it first, or wait."
 
 
-def starting(
+def start(
+    page: Page,
     event: Callable[..., Any],
-    engine: Engine,
-    shared: Shared,
     notice: gr.HTML,
     stop: gr.Button,
     handler: Callable[..., Any],
-    outputs: list[Any],
+    outputs: Sequence[Any],
     also: Sequence[Any] = (),
 ) -> Any:
-    """``handler`` on ``event``, once the work of this page is entered; see :meth:`Shared.when`.
+    """Call ``handler`` on ``event``, once the work of this page is entered; see ``Inputs.when``.
 
-    Meanwhile ``stop`` works, and no other of the buttons that stop or begin something. A second
-    click is refused in ``notice``: Gradio shows no error of an event outside its queue.
+    Meanwhile ``stop`` works, and no other button that stops or begins something. A second click is
+    refused in ``notice``: Gradio shows no error of an event outside its queue.
     """
 
     def on_start(user: gr.Request) -> Changes:
-        if not engine.pages.start(owner(user)):
+        if not page.engine.pages.start(owner(user)):
             raise gr.Error(BUSY, print_exception=False)
-        return {notice: message("Starting…")} | shared.working(True, stop)
+        return {notice: message("Starting…")} | page.outputs.working(True, stop)
 
-    started = event(on_start, None, [notice, *shared.buttons], **AT_ONCE)
+    started = event(on_start, None, [notice, *page.outputs.buttons], **AT_ONCE)
     started.failure(lambda: message(BUSY, "problem"), None, notice, **AT_ONCE)
-    return shared.when(started.success, handler, outputs, also, **IN_LINE)
+    return page.inputs.when(started.success, handler, outputs, also, **QUEUED)
 
 
 def halted(engine: Engine, user: gr.Request) -> bool:
-    """Stop what this page has under way; whether it ended by itself in time."""
+    """Stop the work of this page; return whether it ended by itself in time."""
     works = engine.pages.stop(owner(user))
     until = time.monotonic() + GRACE_S
     over = [work.over.wait(max(0.0, until - time.monotonic())) for work in works]

@@ -15,7 +15,7 @@ from ..session.work.queue import Work
 
 
 class ModelAccess:
-    """Reads the clip of a request, waits in the line, and leaves it at the end."""
+    """Reads the clip of a request, waits in the queue, and leaves it at the end."""
 
     def __init__(self, engine: Engine, request: Request) -> None:
         self.engine, self.request, self.work = engine, request, Work()

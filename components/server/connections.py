@@ -1,7 +1,7 @@
 """Limits on connections: how many a visitor may open, and how long one may send nothing.
 
-Uvicorn alone would wait for ever for a request that was begun. Behind a trusted proxy all
-connections are the proxy's, so the proxy has to limit them.
+Uvicorn limits the connections of all visitors together, and waits for ever for the rest of a
+request. Behind a trusted proxy all connections are the proxy's, so the proxy has to limit them.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import h11
 from uvicorn import Server
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from .hosts import Hosts, neighbourhood
+from .visitors import Proxies, visitor
 
 HEAD_S = 10.0  # from the first byte of a request, or from connecting, to the end of its head
 BODY_BYTES_PER_S = 1000.0  # slower bodies are given up
@@ -27,36 +27,35 @@ FULL = (
 )
 
 
-def watch(server: Server, hosts: Hosts) -> None:
-    """Have a running server make its further connections of the kind below.
+def limit_connections(server: Server, proxies: Proxies) -> None:
+    """Limit the further connections of a running server.
 
-    They also reach the application itself: what Uvicorn puts before it would take the word of
-    every program on this machine for a visitor's address. The page has no WebSockets; the protocol
-    for them would take a connection out of the count for good.
+    They reach the application itself: Uvicorn's own middleware would believe what any program on
+    this machine says of a visitor's address. The page has no WebSockets; Uvicorn's protocol for
+    them would take a connection out of the count for good.
     """
     count: Counter[str] = Counter()
-    kind: Any = partial(Connection, hosts=hosts, count=count)
+    kind: Any = partial(Connection, proxies=proxies, count=count)
     server.config.http_protocol_class = kind
     server.config.ws_protocol_class = None
     server.config.loaded_app = server.config.app
 
 
 class Connection(H11Protocol):
-    """One connection of a visitor."""
+    """One connection of a visitor, closed where the visitor has to send and does not."""
 
-    def __init__(self, *args: Any, hosts: Hosts, count: Counter[str], **options: Any) -> None:
+    def __init__(self, *args: Any, proxies: Proxies, count: Counter[str], **options: Any) -> None:
         super().__init__(*args, **options)
-        self.hosts, self.count = hosts, count
-        self.address = ""
-        self.received, self.since, self.idle = 0, self.loop.time(), 0
+        self.proxies, self.count, self.visitor = proxies, count, ""
+        self.received, self.since, self.slow = 0, self.loop.time(), 0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
         address = str((self.client or ("",))[0])
-        if not self.hosts.trusts(address):
-            self.address = neighbourhood(address)
-            self.count[self.address] += 1
-        if self.count[self.address] > PER_VISITOR:
+        if not self.proxies.trusts(address):
+            self.visitor = visitor(address)
+            self.count[self.visitor] += 1
+        if self.count[self.visitor] > PER_VISITOR:
             transport.write(FULL)
             transport.close()
         else:
@@ -64,9 +63,9 @@ class Connection(H11Protocol):
 
     def connection_lost(self, error: Exception | None) -> None:
         super().connection_lost(error)
-        if self.address:
-            self.count[self.address] -= 1
-            self.count += Counter()  # forgets those at zero
+        if self.visitor:
+            self.count[self.visitor] -= 1
+            self.count += Counter()  # forgets visitors at zero
 
     def data_received(self, data: bytes) -> None:
         if self.conn.their_state is h11.IDLE and not self.received:
@@ -79,17 +78,17 @@ class Connection(H11Protocol):
         self.received, self.since = 0, self.loop.time()
 
     def check(self) -> None:
-        """End this connection where it is its turn to send and it does not."""
+        """Close this connection if its head is late or its body comes too slowly."""
         if self.transport.is_closing():
             return
-        theirs, now = self.conn.their_state, self.loop.time()
-        if theirs is h11.IDLE and self.conn.our_state is h11.IDLE:
-            if now - self.since > HEAD_S:
-                return self.transport.abort()
-        elif theirs is h11.SEND_BODY:
+        if self.conn.their_state is h11.SEND_BODY:
             slow = self.received < BODY_BYTES_PER_S * CHECK_S and not self.flow.read_paused
-            self.idle, self.received = (self.idle + 1 if slow else 0), 0
-            if self.idle > 1:  # the first check may come right after the head
-                return self.transport.abort()
-        self.loop.call_later(CHECK_S, self.check)
-        return None
+            self.slow, self.received = (self.slow + 1 if slow else 0), 0
+            late = self.slow > 1  # the first check may come right after the head
+        else:
+            idle = self.conn.their_state is h11.IDLE and self.conn.our_state is h11.IDLE
+            late = idle and self.loop.time() - self.since > HEAD_S
+        if late:
+            self.transport.abort()
+        else:
+            self.loop.call_later(CHECK_S, self.check)

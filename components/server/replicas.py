@@ -3,7 +3,7 @@
     serve run components.server.replicas:build model=Qwen/Qwen3-VL-2B-Instruct num_replicas=4
 
 ``POST /ask``, ``/compress`` and ``/compare`` take a form with the file ``video`` and the field
-``arguments``: JSON with the names of :class:`components.server.api.Calls`, whose answer comes
+``arguments``: JSON with the names of :class:`components.server.endpoints.Calls`, whose answer comes
 back. A request brings its clip, so any replica can answer it; a lost one takes no session along.
 Requests with the same ``serve_multiplexed_model_id`` header (any name for the clip) go to the
 replica that had it last, where the clip is encoded already (about a second after its first answer:
@@ -37,7 +37,7 @@ from ..session.updates import UNEXPECTED
 from ..session.work.engine import CLIPS_REMEMBERED, Engine
 from ..session.work.local import Library
 from ..session.work.queue import BusyError, Line
-from .api import Calls
+from .endpoints import Calls
 from .serving import LOCAL
 
 ROUTES = ("ask", "compress", "compare")

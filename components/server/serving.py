@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import ctypes
 import logging
 import os
+import sys
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -22,18 +24,17 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from gleanvid.video import sandbox, spare
+from gleanvid.video.isolation import rights, sandbox, spare
 
 from ..places import ASSETS, ROOT
 from ..session.work.rates import RateLimit
 from ..viewer import modules
-from . import memory, sessions, theme
-from .connections import watch
-from .disk import MIB, Uploads
-from .guard import Guard
-from .hosts import PRIVATE, Hosts, networks
-from .leaving import LOCK
-from .routes import ALLOWED, MCP
+from . import gradio_patches, theme
+from .allowed import ALLOWED, MCP
+from .connections import limit_connections
+from .guard import Guard, bracketed
+from .uploads import LOCK, MIB, Uploads, delete_broken
+from .visitors import PRIVATE, Proxies, networks
 
 HOUR_S = 60 * 60
 SWEEP_S = 15.0
@@ -56,11 +57,6 @@ class Limits:
     visitor_mb: int  # that one address may bring at once, and again within ``keep_s``; 0: no limit
     keep_s: int  # age at which uploads and results are deleted
     may_check: bool = False  # whether a visitor may have the model checked, which takes minutes
-
-    @property
-    def delete_cache(self) -> tuple[int, int]:
-        """How often Gradio looks for old files, and their age."""
-        return max(1, self.keep_s // 24), self.keep_s
 
 
 LOCAL = Limits(500, 64, 600.0, 16, 40, 0, 0, 0, 0, 24 * HOUR_S, may_check=True)
@@ -91,33 +87,50 @@ def shares(limits: Limits) -> RateLimit | None:
 
 @dataclass(frozen=True)
 class Guarded:
-    """A lifespan that puts the guard around the whole application, before it listens.
+    """Lifespan that puts the guard around the whole application, before it listens.
 
-    Gradio surrounds every middleware it is given with its own answers to other sites (CORS).
+    Gradio surrounds any middleware it is given with its own answers to other sites (CORS).
     """
 
     guard: partial[Guard]
+    keep_s: int
 
     @asynccontextmanager
     async def __call__(self, app: Starlette) -> AsyncIterator[None]:
-        sessions.bound(app)
+        gradio_patches.apply(app)
         inside: Any = app.middleware_stack
-        app.middleware_stack = self.guard(inside, under_way=partial(sessions.visitors, app))
-        sweeping = asyncio.create_task(swept(app, self.guard.keywords["uploads"]))
+        app.middleware_stack = self.guard(inside, under_way=partial(gradio_patches.addresses, app))
+        sweeping = asyncio.create_task(sweep(app, self.keep_s))
         yield
         sweeping.cancel()
+        gradio_patches.delete_files(app, None)
 
 
-async def swept(app: Starlette, uploads: Uploads) -> None:
-    """Delete what uploads and sessions leave behind, again and again."""
+async def sweep(app: Starlette, keep_s: int) -> None:
+    """Delete what is old or left over, again and again."""
+    acts = (
+        partial(gradio_patches.delete_files, app, keep_s),
+        partial(delete_broken, Path(get_upload_folder())),
+        free_memory,
+    )
     while True:
         await asyncio.sleep(SWEEP_S)
         try:
-            sessions.forget(app)
-            for act in (uploads.sweep, partial(sessions.forget_gone, app), memory.give_back):
+            gradio_patches.forget(app)
+            for act in acts:
                 await run_in_threadpool(act)
         except Exception:  # the next round has to come
             logging.getLogger(__name__).exception("Sweeping failed.")
+
+
+def free_memory() -> None:
+    """Give freed memory back to Linux, whose C library keeps what threads have freed.
+
+    Over hundreds of questions that adds up to tens of megabytes (``tools/soak.py``).
+    """
+    if sys.platform == "linux":
+        with suppress(AttributeError):  # another C library
+            ctypes.CDLL(None).malloc_trim(0)
 
 
 def start(page: gr.Blocks, launch: dict[str, Any], limits: Limits = LOCAL) -> None:
@@ -125,27 +138,24 @@ def start(page: gr.Blocks, launch: dict[str, Any], limits: Limits = LOCAL) -> No
     # Gradio reads it as it makes the queue: no statistics of 10,000 events after each of them.
     os.environ.setdefault("GRADIO_ANALYTICS_CACHE_FREQUENCY", str(10**9))
     page.queue(max_size=limits.queue, api_open=False)  # nothing passes by the queue
-    hosts = launch["app_kwargs"]["lifespan"].guard.keywords["hosts"]
+    proxies = launch["app_kwargs"]["lifespan"].guard.keywords["proxies"]
     page.launch(**launch, prevent_thread_lock=True)
     # Else Gradio imports pyplot, to look for a window system, while the first visitor waits.
     mpl.use("agg")
-    watch(page.server, hosts)
+    limit_connections(page.server, proxies)
 
 
-def hosts(host: str, share: bool, names: Sequence[str], proxies: Sequence[str]) -> Hosts:
-    """The names to answer to: those given and what this launch is reached by."""
-    own = [host.strip("[]")]
+def reached_by(
+    host: str, share: bool, names: Sequence[str], proxies: Sequence[str]
+) -> tuple[list[str], Proxies]:
+    """The names to answer to and the proxies to believe: those given and those of this launch."""
+    own, trusted = [bracketed(host)], [*proxies]
     if share:  # the tunnel ends on this machine
-        own, proxies = [*own, "*.gradio.live"], [*proxies, "127.0.0.1"]
+        own, trusted = [*own, "*.gradio.live"], [*trusted, "127.0.0.1"]
     if on_space():  # nothing but the platform's own proxy reaches a Space
         own += os.environ.get("SPACE_HOST", "*.hf.space").split(",")
-        proxies = [*proxies, *PRIVATE]
-    return Hosts(tuple(name.strip().lower() for name in [*own, *names]), networks(proxies))
-
-
-def bracketed(host: str) -> str:
-    """An address as it stands in the address of a page."""
-    return f"[{host}]" if ":" in host and not host.startswith("[") else host
+        trusted += PRIVATE
+    return [name.strip() for name in [*own, *map(bracketed, names)]], Proxies(networks(trusted))
 
 
 def options(
@@ -156,14 +166,17 @@ def options(
     names: Sequence[str] = (),
     proxies: Sequence[str] = (),
     mcp: bool = False,
+    root_path: str | None = None,
 ) -> dict[str, Any]:
     """Arguments of ``Blocks.launch``. ``names``: further hosts; ``proxies``: addresses believed."""
+    own, trusted = reached_by(host, share, names, proxies)
     guard = partial(
         Guard,
         requests_per_minute=limits.requests_per_minute,
         framed_by=SPACE_FRAMES if on_space() else "",
         uploads=Uploads(limits.upload_mb * MIB, limits.disk_gb * 1024 * MIB, shares(limits)),
-        hosts=hosts(host, share, names, proxies),
+        hosts=own,
+        proxies=trusted,
         routes=ALLOWED + (MCP if mcp else ()),
         events=limits.events,
     )
@@ -172,6 +185,7 @@ def options(
         "server_name": "0.0.0.0" if on_space() else bracketed(host),
         "server_port": port,
         "share": share,
+        "root_path": root_path,
         "theme": theme.build(),
         "css_paths": theme.STYLES,
         "head": f"<script>{SCRIPT}</script>{modules.early()}",
@@ -188,7 +202,7 @@ def options(
             "docs_url": None,
             "redoc_url": None,
             "openapi_url": None,
-            "lifespan": Guarded(guard),
+            "lifespan": Guarded(guard, limits.keep_s),
             "routes": [
                 Route("/healthz", health),
                 Route("/modules/{version}/{name:path}", module),
@@ -201,8 +215,8 @@ def decoding(limits: Limits) -> str:
     """What holds the process that decodes clips, in a line; keeps one ready for the first clip."""
     layers = sandbox.layers()
     spare.KEPT.keep()
-    lacking = [text for name, text in sandbox.LAYERS.items() if name not in layers]
-    limits_text = "; ".join(sandbox.LAYERS[name] for name in layers) or "nothing limits it"
+    lacking = [text for name, text in rights.LAYERS.items() if name not in layers]
+    limits_text = "; ".join(rights.LAYERS[name] for name in layers) or "nothing limits it"
     line = f"* Clips are decoded in a process of its own: {limits_text}."
     if lacking:
         line += f"\n* MISSING on this system: {'; '.join(lacking)}."

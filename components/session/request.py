@@ -83,7 +83,7 @@ class Sides:
         pinned: settings of A's compressor; empty for all tokens.
         question: as it stands in the box. Answers to another one are out of date.
         sampling: as it is set. Answers sampled otherwise are out of date, too.
-        turn: grows with every change of the page. What comes of an earlier one is not shown.
+        version: grows with every change of the page. What comes of an earlier one is not shown.
         model: the page's, by name; an answer of another is marked with its name. Empty: not known.
     """
 
@@ -91,7 +91,7 @@ class Sides:
     pinned: Mapping[str, Any] | None = None
     question: str = ""
     sampling: Mapping[str, Any] = field(default_factory=dict)
-    turn: int = 0
+    version: int = 0
     model: str = ""
 
     @property
@@ -110,7 +110,7 @@ class Sides:
         return bool(words) and run.question.strip() == words and all(same)
 
 
-def own_settings(value: Any) -> dict[str, Any]:
+def sent_settings(value: Any) -> dict[str, Any]:
     """By key: settings of methods, as a page sends them; each method checks the values of its own.
 
     Raises ``TypeError`` for what is no mapping of plain values.

@@ -7,7 +7,7 @@ What goes in
     with every word of a streamed answer. A side shows the answer of its run, else, greyed, the
     last one that names the side.
     ``pending``: what is under way while the picture is still of the settings before; else empty.
-    ``turn``: how often the settings had changed that the others are of; what comes after them with
+    ``version``: of the settings that the other fields were computed from; what comes later with
     a smaller one is not shown. 0: of no settings, always shown.
     ``choices``: ``[(name, title)]`` of compressors that the titles of A and B offer to run.
 
@@ -78,7 +78,7 @@ class MaskViewer(gr.HTML):
         answers: Sequence[Mapping[str, Any]] = (),
         choices: Sequence[tuple[str, str]] = (),
         pending: str = "",
-        turn: int = 0,
+        version: int = 0,
         **options: Any,
     ) -> None:
         super().__init__(
@@ -88,7 +88,7 @@ class MaskViewer(gr.HTML):
             apply_default_css=False,
             answers=list(answers),
             pending=pending,
-            turn=turn,
+            version=version,
             choices=list(choices),
             **options,
         )

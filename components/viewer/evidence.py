@@ -14,7 +14,7 @@ import numpy as np
 import torch
 
 from gleanvid.metrics import effective_rank, novelty
-from gleanvid.ops.subspace import remove_directions, top_directions
+from gleanvid.ops.debiasing import remove_directions, top_directions
 from gleanvid.ops.threads import one_thread_if_small
 from gleanvid.types import Compression, VideoTokens
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 
-from gleanvid.glimpse.questions.evidence import EvidenceFacts
+from gleanvid.glimpse.questions.common import EvidenceFacts
 from gleanvid.glimpse.world.render import boxes
 from gleanvid.glimpse.world.scenes import sample_scene
 from gleanvid.glimpse.world.world import ClipSettings, Scene

@@ -93,7 +93,7 @@ def _video(options: argparse.Namespace, num_frames: int) -> Any:
 
 
 def _save(report: Mapping[str, Any], text: str, folder: Path, name: str) -> None:
-    from gleanvid.evaluation.tables.report import write_whole
+    from gleanvid.evaluation.files import write_whole
 
     stem = f"model_{name.rstrip('/').rsplit('/', 1)[-1].lower()}"
     try:

@@ -11,7 +11,7 @@ from gleanvid.cli import options as shared
 from gleanvid.cli.running import add_workers, drawer, resumable, workers
 
 if TYPE_CHECKING:
-    from gleanvid.evaluation.run.rows import ClipRow
+    from gleanvid.evaluation.run.journal import ClipRow
 
 
 def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
@@ -29,14 +29,10 @@ def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
 
 
 def _compress(options: argparse.Namespace) -> int:
-    from gleanvid.evaluation.recording.model import recorded_model
+    from gleanvid.evaluation.recording.recorded_model import recorded_model
+    from gleanvid.evaluation.run.clips import named_clips
     from gleanvid.evaluation.run.journal import Journal, writable_folder
-    from gleanvid.evaluation.run.kept_tokens import (
-        Job,
-        compress_clips,
-        compress_on_workers,
-        named_clips,
-    )
+    from gleanvid.evaluation.run.kept_tokens import Job, compress_clips, compress_on_workers
 
     method = options.method(**{name: getattr(options, name) for name in options.settings})
     job = Job(method, options.num_frames, options.backend, options.max_pixels)

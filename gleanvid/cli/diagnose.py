@@ -42,8 +42,9 @@ def ratios(listed: str) -> list[float]:
 
 def _clips(options: argparse.Namespace) -> tuple[list[Path], int]:
     """Paths, and the frames sampled of each."""
-    from gleanvid.evaluation.diagnostics.diagnose import find_clips, sampled_clips
+    from gleanvid.evaluation.diagnostics.diagnose import sampled_clips
     from gleanvid.evaluation.paper.presets import DIAGNOSES
+    from gleanvid.evaluation.run.clips import find_clips
 
     if options.preset is None:
         if not options.clips:
@@ -60,7 +61,7 @@ def _diagnose(options: argparse.Namespace) -> int:
     """1 where a clip failed; a ratio that a compressor cannot reach is no failure."""
     from gleanvid.compressors import COMPRESSORS, names_in
     from gleanvid.evaluation.diagnostics import diagnose, diagnosis
-    from gleanvid.evaluation.recording.model import recorded_model
+    from gleanvid.evaluation.recording.recorded_model import recorded_model
 
     clips, num_frames = _clips(options)
     shares = ratios(options.retention_ratio)

@@ -13,7 +13,7 @@ from gleanvid.cli import options as shared
 from gleanvid.cli.running import add_workers, drawer, resumable, workers
 
 if TYPE_CHECKING:
-    from gleanvid.evaluation.bench.machine import Machine
+    from gleanvid.evaluation.provenance import Machine
 
 
 def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
@@ -88,7 +88,7 @@ def _machine(device: str | None) -> dict[str, Machine]:
     """What seconds are measured on, where the model is in this process."""
     import torch
 
-    from gleanvid.evaluation.bench.machine import describe_machine
+    from gleanvid.evaluation.provenance import describe_machine
 
     best = "cuda" if torch.cuda.is_available() else "cpu"
     return {"machine": describe_machine(torch.device(device or best))}

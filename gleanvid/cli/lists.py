@@ -23,7 +23,7 @@ def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
 
 
 def _methods(options: argparse.Namespace) -> int:
-    from gleanvid.evaluation.tables.methods import methods, methods_table
+    from gleanvid.evaluation.catalogue import methods, methods_table
 
     if options.json:
         print(json.dumps([dataclasses.asdict(row) for row in methods()], indent=2))
@@ -33,7 +33,7 @@ def _methods(options: argparse.Namespace) -> int:
 
 
 def _models(options: argparse.Namespace) -> int:
-    from gleanvid.evaluation.tables.catalogue import model_table
+    from gleanvid.evaluation.catalogue import model_table
     from gleanvid.models.loading.registry import CHECKPOINTS
 
     if options.json:

@@ -13,7 +13,7 @@ from gleanvid.cli.diagnose import ratios
 from gleanvid.cli.running import report, writable
 
 if TYPE_CHECKING:
-    from gleanvid.evaluation.recording.writing import Wanted
+    from gleanvid.evaluation.recording.record import Wanted
 
 
 def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
@@ -44,9 +44,9 @@ def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
 
 def _record(options: argparse.Namespace) -> int:
     """1 where a clip failed."""
-    from gleanvid.evaluation.recording.layout import SUFFIX
-    from gleanvid.evaluation.recording.writing import record
-    from gleanvid.evaluation.run.kept_tokens import named_clips
+    from gleanvid.evaluation.recording.file_format import SUFFIX
+    from gleanvid.evaluation.recording.record import record
+    from gleanvid.evaluation.run.clips import named_clips
     from gleanvid.pipeline import MAX_SIDE
     from gleanvid.types import ModelError, VideoError
     from gleanvid.video import read_video
@@ -75,7 +75,7 @@ def _record(options: argparse.Namespace) -> int:
 
 
 def _wanted(options: argparse.Namespace) -> Wanted:
-    from gleanvid.evaluation.recording.writing import Wanted
+    from gleanvid.evaluation.recording.record import Wanted
     from gleanvid.models.loading.registry import CHECKPOINTS
 
     shares = ratios(options.retention_ratio)

@@ -89,7 +89,7 @@ def workers(
     """
     load = loader(options)
     if recorded is not None or (options.num_workers is None and options.address is None):
-        from gleanvid.evaluation.run.fingerprint import describe_model
+        from gleanvid.evaluation.provenance import describe_model
 
         model = recorded or load()
         yield describe_model(model), partial(alone, model)

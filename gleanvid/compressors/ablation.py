@@ -17,8 +17,8 @@ from gleanvid.compressors.base import setting
 from gleanvid.compressors.gleanvid import GleanVID
 from gleanvid.compressors.vcast import VCast
 from gleanvid.ops.content_seed import content_generator
-from gleanvid.ops.evidence import DebiasedClip, Evidence
-from gleanvid.ops.subspace import remove_directions
+from gleanvid.ops.debiasing import DebiasedClip, remove_directions
+from gleanvid.ops.residuals import Evidence
 from gleanvid.types import VideoTokens
 
 if TYPE_CHECKING:

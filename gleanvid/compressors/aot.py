@@ -18,11 +18,10 @@ from typing import TYPE_CHECKING, ClassVar
 import torch
 
 from gleanvid.compressors.base import Compressor, setting
-from gleanvid.ops.budgets import largest_remainder
+from gleanvid.ops.apportion import largest_remainder
 from gleanvid.ops.ranking import ranks
-from gleanvid.ops.records import identity_record, required
+from gleanvid.ops.records import Shares, identity_record, required, shared_record
 from gleanvid.ops.segments import starts_of
-from gleanvid.ops.shares import Shares, shared_record
 from gleanvid.ops.transport import sinkhorn
 from gleanvid.types import Compression, VideoTokens
 
@@ -74,7 +73,7 @@ class AOT(Compressor):
     )
     exact: bool = setting(True, "Meet the budget to the token")
 
-    def compress(self, tokens: VideoTokens) -> Compression:
+    def _compress(self, tokens: VideoTokens) -> Compression:
         """Raises ``ValueError`` without saliency."""
         units, per_unit = tokens.num_units, tokens.tokens_per_unit
         saliency = required(tokens, "saliency", "AOT").float().view(units, per_unit)

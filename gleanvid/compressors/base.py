@@ -1,4 +1,4 @@
-"""What a compressor is: a frozen dataclass of settings and one method.
+"""Base class of all compressors: a frozen dataclass of settings and one method.
 
 This module knows no method, no model and no screen. A setting is declared once with
 :func:`setting`; sliders, command-line options, API schemas and error messages are read from it.
@@ -8,15 +8,12 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from functools import wraps
 from types import MappingProxyType
 from typing import Any, ClassVar
 
 from gleanvid.types import Compression, VideoTokens
-
-_Compress = Callable[[Any, VideoTokens], Compression]
 
 
 @dataclass(frozen=True)
@@ -66,23 +63,6 @@ def setting(default: Any, help: str, *, kind: type | None = None, **limits: Any)
     """Declare a compressor setting: default, help and the limits of :class:`Setting`."""
     kind = kind or type(default)
     return field(default=default, metadata={"setting": Setting(help, **limits), "kind": kind})
-
-
-def _of_tokens(compress: _Compress) -> _Compress:
-    """The same method, which says in words what it wants where it is given something else."""
-
-    @wraps(compress)
-    def checked(self: Compressor, tokens: VideoTokens) -> Compression:
-        if not isinstance(tokens, VideoTokens):
-            shape = list(getattr(tokens, "shape", ()))
-            raise TypeError(
-                f"compress takes VideoTokens, not {type(tokens).__name__} {shape or ''}".rstrip()
-                + ": VideoTokens(features, grid=(T, rows, columns)) of features [T*rows*columns, D]"
-                ", or VideoTokens.from_grid(features) of [T, rows, columns, D]"
-            )
-        return compress(self, tokens)
-
-    return checked
 
 
 @dataclass(frozen=True)
@@ -136,14 +116,31 @@ class Compressor(ABC):
                     f"{item.name}={value!r} must be at most {declared.at_most}={bound!r}"
                 )
 
-    def __init_subclass__(cls, **given: Any) -> None:
-        super().__init_subclass__(**given)
-        if "compress" in vars(cls):
-            cls.compress = _of_tokens(cls.compress)  # type: ignore[assignment, method-assign]
+    def compress(self, tokens: VideoTokens) -> Compression:
+        """Decide which tokens of one video stay.
+
+        Args:
+            tokens: The visual tokens of one video. They are never changed.
+
+        Returns:
+            The record of where every token went.
+
+        Raises:
+            TypeError: If ``tokens`` are no ``VideoTokens``, for example a bare tensor.
+            ValueError: If the ratio is out of reach or a signal in ``needs`` is missing.
+        """
+        if not isinstance(tokens, VideoTokens):
+            shape = list(getattr(tokens, "shape", ()))
+            raise TypeError(
+                f"compress takes VideoTokens, not {type(tokens).__name__} {shape or ''}".rstrip()
+                + ": VideoTokens(features, grid=(T, rows, columns)) of features [T*rows*columns, D]"
+                ", or VideoTokens.from_grid(features) of [T, rows, columns, D]"
+            )
+        return self._compress(tokens)
 
     @abstractmethod
-    def compress(self, tokens: VideoTokens) -> Compression:
-        """Decide which tokens of one video stay. The input is never changed."""
+    def _compress(self, tokens: VideoTokens) -> Compression:
+        """Compress as :meth:`compress` documents; every method implements this."""
 
     @property
     def stages(self) -> tuple[tuple[int, Compressor], ...]:

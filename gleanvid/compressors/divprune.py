@@ -43,7 +43,7 @@ class DivPrune(Compressor):
 
     exact: bool = setting(True, "Meet the budget to the token")
 
-    def compress(self, tokens: VideoTokens) -> Compression:
+    def _compress(self, tokens: VideoTokens) -> Compression:
         count = self.budget(tokens)
         if not self.exact:
             count = max(1, round(self.retention_ratio * len(tokens)))

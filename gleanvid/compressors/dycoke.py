@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, ClassVar
 import torch
 
 from gleanvid.compressors.base import Compressor, setting
-from gleanvid.ops.budgets import largest_remainder
+from gleanvid.ops.apportion import largest_remainder
 from gleanvid.ops.ranking import ranks, top_indices
 from gleanvid.ops.records import identity_record, required
 from gleanvid.types import Compression, VideoTokens
@@ -56,7 +56,7 @@ class DyCoke(Compressor):
     )
     exact: bool = setting(True, "Meet the budget to the token")
 
-    def compress(self, tokens: VideoTokens) -> Compression:
+    def _compress(self, tokens: VideoTokens) -> Compression:
         """Raises ``ValueError`` in exact mode where the ratio is below the floor."""
         units, per_unit = tokens.num_units, tokens.tokens_per_unit
         features = tokens.features.float().view(units, per_unit, -1)
@@ -125,7 +125,7 @@ class DyCokeDecoding(Compressor):
     )
     exact: bool = setting(True, "Meet the budget to the token (the authors truncate)")
 
-    def compress(self, tokens: VideoTokens) -> Compression:
+    def _compress(self, tokens: VideoTokens) -> Compression:
         row = required(tokens, "attention", "DyCoke")[:, -1].float().mean(dim=0)  # [L]
         before = None if tokens.previous is None else tokens.previous.state.get("attention")
         cosine = torch.tensor(0.0)

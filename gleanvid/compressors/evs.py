@@ -46,7 +46,7 @@ class EVS(Compressor):
 
     exact: bool = setting(True, "Meet the budget to the token")
 
-    def compress(self, tokens: VideoTokens) -> Compression:
+    def _compress(self, tokens: VideoTokens) -> Compression:
         """Raises ``ValueError`` in exact mode where the ratio is below one unit."""
         score = _changes(tokens)  # [T, N]
         keep = top_indices(score.flatten(), self._count(tokens))

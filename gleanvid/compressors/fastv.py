@@ -48,7 +48,7 @@ class FastV(Compressor):
     def stages(self) -> tuple[tuple[int, Compressor], ...]:
         return ((self.layer, self),)
 
-    def compress(self, tokens: VideoTokens) -> Compression:
+    def _compress(self, tokens: VideoTokens) -> Compression:
         """Reads ``tokens.attention`` [heads, R, L], whose last row is the last prompt token's."""
         total, ratio = len(tokens), self.retention_ratio
         if self.exact and ratio == 1.0:

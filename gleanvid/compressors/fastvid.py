@@ -14,12 +14,11 @@ from typing import TYPE_CHECKING, ClassVar
 import torch
 
 from gleanvid.compressors.base import Compressor, setting
-from gleanvid.ops.budgets import largest_remainder
+from gleanvid.ops.apportion import largest_remainder
 from gleanvid.ops.density_peaks import density_peaks
 from gleanvid.ops.ranking import most_similar, ranks, top_indices
-from gleanvid.ops.records import identity_record, required
+from gleanvid.ops.records import Shares, identity_record, required, shared_record
 from gleanvid.ops.segments import neighbour_cosines, spans_between, starts_of, weakest
-from gleanvid.ops.shares import Shares, shared_record
 from gleanvid.types import Compression, VideoTokens
 
 if TYPE_CHECKING:
@@ -92,7 +91,7 @@ class FastVID(Compressor):
     )
     exact: bool = setting(True, "Meet the budget to the token")
 
-    def compress(self, tokens: VideoTokens) -> Compression:
+    def _compress(self, tokens: VideoTokens) -> Compression:
         """Raises ``ValueError`` without saliency, unless the variant is "qwen3_vl"."""
         features = tokens.features.float().view(tokens.num_units, tokens.tokens_per_unit, -1)
         if self.variant == "qwen3_vl":

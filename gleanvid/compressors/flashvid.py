@@ -15,13 +15,12 @@ import torch
 
 from gleanvid.compressors.base import Compressor, setting
 from gleanvid.compressors.two_stage import TwoStage
-from gleanvid.ops.budgets import largest_remainder
+from gleanvid.ops.apportion import largest_remainder
 from gleanvid.ops.density_peaks import density_peaks
 from gleanvid.ops.depth import rows_for_average
 from gleanvid.ops.ranking import descending, top_indices
-from gleanvid.ops.records import identity_record, required
+from gleanvid.ops.records import Shares, identity_record, required, shared_record
 from gleanvid.ops.segments import neighbour_cosines, spans_between, starts_of, weakest
-from gleanvid.ops.shares import Shares, shared_record
 from gleanvid.ops.windows import exact_counts
 from gleanvid.types import Compression, VideoTokens
 
@@ -94,7 +93,7 @@ class FlashVID(TwoStage):
     def inner_share(self) -> float:
         return self.inner_retention
 
-    def compress(self, tokens: VideoTokens) -> Compression:
+    def _compress(self, tokens: VideoTokens) -> Compression:
         """Raises ``ValueError`` without saliency."""
         units, per_unit = tokens.num_units, tokens.tokens_per_unit
         features = tokens.features.float().view(units, per_unit, -1)
@@ -237,7 +236,7 @@ class FlashVIDPrune(Compressor):
     share: float = setting(0.3, "Share kept", low=0.0, high=1.0, above_low=True)
     exact: bool = setting(True, "Ratio is the average over layers, met to the token")
 
-    def compress(self, tokens: VideoTokens) -> Compression:
+    def _compress(self, tokens: VideoTokens) -> Compression:
         """Raises ``ValueError`` without attention or where the ratio is out of reach."""
         score = required(tokens, "attention", "FlashVID")[:, -1].float().mean(dim=0)  # [L]
         rows, total = len(tokens), tokens.num_units * tokens.tokens_per_unit

@@ -43,7 +43,7 @@ class FLoC(Compressor):
     reported: ClassVar[str] = "none in the abstract"
     not_ported: ClassVar[str] = "how authors split a long video (not known)"
 
-    def compress(self, tokens: VideoTokens) -> Compression:
+    def _compress(self, tokens: VideoTokens) -> Compression:
         unit = torch.nn.functional.normalize(tokens.features.float(), dim=-1)
         chosen, cover = _facilities(unit, self.budget(tokens))
         return Compression.pruned(chosen.sort().values, tokens.grid, {"coverage": cover})

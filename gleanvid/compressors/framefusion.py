@@ -68,7 +68,7 @@ class FrameFusion(Compressor):
     def stages(self) -> tuple[tuple[int, Compressor], ...]:
         return tuple((layer, self) for layer in range(self.num_layers))
 
-    def compress(self, tokens: VideoTokens) -> Compression:
+    def _compress(self, tokens: VideoTokens) -> Compression:
         """Raises ``ValueError`` where the ratio is out of reach or attention is absent."""
         ratios, phase, entered = _before(tokens)
         if phase == FINISHED or (self.exact and self.retention_ratio == 1.0):

@@ -25,6 +25,6 @@ class FullTokens(Compressor):
 
     retention_ratio: float = setting(1.0, "Always 1: every token is kept", low=1.0, high=1.0)
 
-    def compress(self, tokens: VideoTokens) -> Compression:
+    def _compress(self, tokens: VideoTokens) -> Compression:
         keep = torch.arange(len(tokens), device=tokens.features.device)
         return Compression.pruned(keep, tokens.grid)

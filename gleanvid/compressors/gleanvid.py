@@ -1,9 +1,11 @@
 """GleanVID: novelty-guided budgets per unit, then tokens that complement what is already kept.
 
 Temporal Novelty-guided Budgeting (Algorithm 1 of the paper) spreads the budget over the units;
-Complementary Token Selection (Algorithm 2) picks tokens unit by unit. The numerical guards
-are ours: rounding noise must neither enter the basis nor decide the selection, once a scene
-is explained or between tokens that are the same.
+Complementary Token Selection (Algorithm 2) picks tokens unit by unit. To learn the method, read
+:mod:`gleanvid.compressors.gleanvid_reference` first: the same steps in plain float64. This module
+computes them fast, with float32 products and without a device-to-host sync inside the loop over
+units. The numerical guards are ours: rounding errors must neither enter the basis nor decide the
+selection, once a scene is explained or between equal tokens.
 """
 
 from __future__ import annotations
@@ -16,17 +18,18 @@ from typing import TYPE_CHECKING, ClassVar
 import torch
 
 from gleanvid.compressors.base import Compressor, setting
-from gleanvid.ops.budgets import largest_remainder, novelty_shares
+from gleanvid.ops.apportion import largest_remainder
 from gleanvid.ops.cells import Cells
-from gleanvid.ops.evidence import DebiasedClip, Evidence, SubspaceEvidence
+from gleanvid.ops.debiasing import DebiasedClip, remove_directions, top_directions
+from gleanvid.ops.novelty import history_residuals, novelty_shares
+from gleanvid.ops.residuals import Evidence, SubspaceEvidence
 from gleanvid.ops.scoring import (
-    chosen,
+    choose,
     joint_score,
     local_scores,
     min_max,
     saturated,
 )
-from gleanvid.ops.subspace import history_residuals, remove_directions, top_directions
 from gleanvid.ops.threads import one_thread_if_small
 from gleanvid.types import Compression, VideoTokens
 
@@ -107,7 +110,7 @@ class GleanVID(Compressor):
         step=1e-4,
     )
 
-    def compress(self, tokens: VideoTokens) -> Compression:
+    def _compress(self, tokens: VideoTokens) -> Compression:
         operations = 4 * tokens.features.numel() * self.budget(tokens)
         with one_thread_if_small(operations, tokens.features.device):
             clip, references = self._prepared(tokens)
@@ -116,7 +119,10 @@ class GleanVID(Compressor):
         return Compression.pruned(keep, tokens.grid, scores | more_scores, trace | more_trace)
 
     def _prepared(self, tokens: VideoTokens) -> tuple[DebiasedClip, Tensor]:
-        """The clip in float32 or better, and the means of cells and units [T, C + 1, D]."""
+        """The debiased clip (Alg. 1, lines 1-6), and the means of cells and units [T, C + 1, D].
+
+        Everything is computed in float32 or better, whatever the dtype of the features.
+        """
         features = tokens.features.detach()
         features = features if features.dtype == torch.float64 else features.float()
         features = features.view(tokens.num_units, tokens.tokens_per_unit, -1)
@@ -132,7 +138,7 @@ class GleanVID(Compressor):
     def _budget(
         self, tokens: VideoTokens, clip: DebiasedClip, means: Tensor
     ) -> tuple[list[int], dict[str, Tensor], dict[str, Tensor]]:
-        """Algorithm 1: tokens per unit, with the novelty that decided them.
+        """Budgets k_t of all units (Alg. 1, lines 7-20), with scores and trace.
 
         ``means`` [T, C + 1, D] are those of the local cells, then of the units.
         """
@@ -140,38 +146,38 @@ class GleanVID(Compressor):
         if self.budget_neighborhood != self.local_neighborhood:
             means = cells.means_and_whole(clip.features)
         residuals = self._novelty(clip, means)[:, :-1]  # [T, C]
-        novelty = (residuals * cells.sizes).sum(1).cpu()  # R_t: the one read-back for budgets
-        share, gini = novelty_shares(novelty)
+        novelty = (residuals * cells.sizes).sum(1).cpu()  # R_t (line 15), on the host from here on
+        share, gini = novelty_shares(novelty)  # lines 16-17
         alpha = self.alpha_max - (self.alpha_max - self.alpha_min) * gini  # Eq. adaptive_alpha
         quota = self._quota(tokens, share, alpha)
-        budgets = largest_remainder(quota, self.budget(tokens), tokens.tokens_per_unit)
+        budgets = largest_remainder(quota, self.budget(tokens), tokens.tokens_per_unit)  # line 20
         trace = {"novelty": novelty, "share": share, "gini": gini, "alpha": alpha}
         return budgets.tolist(), {"novelty": residuals[:, cells.of_position].flatten()}, trace
 
     def _novelty(self, clip: DebiasedClip, means: Tensor) -> Tensor:
-        """Novelty r (Eq. novelty) of what has these means [T, C, D] in every unit: [T, C]."""
+        """Novelty r (Eq. novelty) of cells with these means [T, C, D]: [T, C]."""
         prototypes = remove_directions(means.flatten(0, 1), clip.mean, clip.directions)
         return history_residuals(
             prototypes.view_as(means), self.novelty_history, self.orth_tolerance
         )
 
     def _quota(self, tokens: VideoTokens, share: Tensor, alpha: Tensor) -> Tensor:
-        """Share of the budget due to every unit [T] (Eq. budget over B)."""
+        """Fractional budgets over B of all units [T] (Eq. budget, Alg. 1, line 19)."""
         return alpha / len(share) + (1 - alpha) * share
 
     def _select(
         self, tokens: VideoTokens, clip: DebiasedClip, references: Tensor, budgets: list[int]
     ) -> tuple[Tensor, dict[str, Tensor], dict[str, Tensor]]:
-        """Algorithm 2: the kept indices, unit by unit, each judged against all units before it."""
+        """Algorithm 2: indices of the kept tokens, with scores and trace."""
         local = self._local_scores(tokens, clip, references)
         normalised, evidence = min_max(local), self._evidence(clip, budgets)
         complements, kept = [], []
         for unit, budget in enumerate(budgets):
-            complements.append(evidence.complement(unit))
+            complements.append(evidence.complement(unit))  # line 9
             if budget:
                 terms = self._terms(normalised[unit], complements[-1])
-                kept.append(chosen(*terms, evidence.scale, budget))
-                evidence.absorb(kept[-1])
+                kept.append(choose(*terms, evidence.scale, budget))  # lines 11-13
+                evidence.absorb(kept[-1])  # lines 15-18
         added = torch.stack(complements)
         joint = joint_score(*self._terms(normalised, added), evidence.scale)
         scores = {"lrs": local.flatten(), "scs": added.flatten(), "joint": joint.flatten()}
@@ -191,13 +197,13 @@ class GleanVID(Compressor):
         return local, complement
 
     def _local_scores(self, tokens: VideoTokens, clip: DebiasedClip, references: Tensor) -> Tensor:
-        """Local representativeness u_{t,n} (Eq. ncd) on raw features [T, N]."""
+        """Local representativeness u_{t,n} (Eq. ncd) of raw tokens: [T, N]."""
         cell = self._cells(tokens, self.local_neighborhood).of_position
         return local_scores(clip.features, clip.norms, references, cell, self.tau)
 
 
 def in_order(kept: Sequence[Tensor], budgets: Sequence[int], per_unit: int) -> Tensor:
-    """Ascending indices into the clip, from the places kept in every unit with a budget."""
+    """Ascending flat indices, from the positions kept in every unit with a budget."""
     starts = [unit * per_unit for unit, budget in enumerate(budgets) for _ in range(budget)]
     places = torch.cat([*kept])
     return (places + torch.tensor(starts, device=places.device)).sort().values

@@ -64,7 +64,7 @@ class HoliTom(TwoStage):
             self.retention_ratio, self.layer, self.num_layers, self.inner_drop, self.exact
         )
 
-    def compress(self, tokens: VideoTokens) -> Compression:
+    def _compress(self, tokens: VideoTokens) -> Compression:
         """Raises ``ValueError`` without saliency."""
         units, per_unit = tokens.num_units, tokens.tokens_per_unit
         features = tokens.features.float().view(units, per_unit, -1)
@@ -184,7 +184,7 @@ class HoliTomMerge(Compressor):
     drop: float = setting(0.5, "Share merged away", low=0.0, high=0.95, step=0.05)
     exact: bool = setting(True, "Ratio is the average over layers, met to the token")
 
-    def compress(self, tokens: VideoTokens) -> Compression:
+    def _compress(self, tokens: VideoTokens) -> Compression:
         score = required(tokens, "attention", "HoliTom")[:, -1].float().mean(dim=0)  # [L]
         rows, total = len(tokens), tokens.num_units * tokens.tokens_per_unit
         count = max(1, round(rows * (1.0 - self.drop)))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, ClassVar
 import torch
 
 from gleanvid.compressors.base import Compressor, setting
-from gleanvid.ops.budgets import largest_remainder
+from gleanvid.ops.apportion import largest_remainder
 from gleanvid.types import Compression, VideoTokens
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class PairwiseGain(Compressor):
         0.9, "Cosine of neighbouring units below which a segment ends", low=-1.0, high=1.0
     )
 
-    def compress(self, tokens: VideoTokens) -> Compression:
+    def _compress(self, tokens: VideoTokens) -> Compression:
         units, per_unit = tokens.num_units, tokens.tokens_per_unit
         features = tokens.features.float().view(units, per_unit, -1)
         means = features.mean(dim=1)  # [T, D]

@@ -17,9 +17,9 @@ from gleanvid.compressors.base import Compressor, setting
 from gleanvid.compressors.two_stage import TwoStage
 from gleanvid.ops.density_peaks import density_peaks
 from gleanvid.ops.depth import rows_for_average
-from gleanvid.ops.label_runs import contiguous_labels, runs_of
 from gleanvid.ops.ranking import descending
 from gleanvid.ops.records import identity_record, merge_record, required
+from gleanvid.ops.segments import contiguous_labels, runs_of
 from gleanvid.ops.windows import Windows, exact_counts, with_singles
 from gleanvid.types import Compression, VideoTokens
 
@@ -71,7 +71,7 @@ class PruneVid(TwoStage):
             self.retention_ratio, self.layer, self.num_layers, self.alpha, self.exact
         )
 
-    def compress(self, tokens: VideoTokens) -> Compression:
+    def _compress(self, tokens: VideoTokens) -> Compression:
         features = tokens.features.float().view(tokens.num_units, tokens.tokens_per_unit, -1)
         windows = self.windows(features)
         record = self._stage1(tokens, features, windows)
@@ -174,7 +174,7 @@ class PruneVidSelection(Compressor):
     )
     exact: bool = setting(True, "Ratio is the average over layers, met to the token")
 
-    def compress(self, tokens: VideoTokens) -> Compression:
+    def _compress(self, tokens: VideoTokens) -> Compression:
         """Raises ``ValueError`` without attention or after another method's stage 1."""
         score = required(tokens, "attention", "PruneVid").float().amax(dim=(0, 1))  # [L]
         group = _groups(tokens)

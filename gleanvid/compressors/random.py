@@ -33,7 +33,7 @@ class Random(Compressor):
     def is_random(self) -> bool:
         return True
 
-    def compress(self, tokens: VideoTokens) -> Compression:
+    def _compress(self, tokens: VideoTokens) -> Compression:
         order = torch.randperm(len(tokens), generator=content_generator(tokens, self.seed))
         keep = order[: self.budget(tokens)].sort().values
         return Compression.pruned(keep.to(tokens.features.device), tokens.grid)

@@ -64,7 +64,7 @@ class SparseVLM(Compressor):
             *((k, SparseVLMStage(ratio, k, self.num_layers, self.exact)) for k in layers),
         )
 
-    def compress(self, tokens: VideoTokens) -> Compression:
+    def _compress(self, tokens: VideoTokens) -> Compression:
         """Raises ``ValueError`` without text embeddings [Q, D] of what follows the video."""
         text = required(tokens, "text", "SparseVLM").float()
         affinity = torch.softmax(tokens.features.float() @ text.T, dim=1)  # [L, Q]
@@ -92,7 +92,7 @@ class SparseVLMStage(Compressor):
     num_layers: int = setting(28, "Layers of the language model", low=2, high=128, step=1)
     exact: bool = setting(True, "Average over layers with the recycled tokens counted")
 
-    def compress(self, tokens: VideoTokens) -> Compression:
+    def _compress(self, tokens: VideoTokens) -> Compression:
         """Raises ``ValueError`` without attention, raters, or where the ratio is out of reach."""
         if tokens.previous is None or "raters" not in tokens.previous.state:
             raise ValueError("a stage of SparseVLM needs the record of the stage before it")

@@ -73,7 +73,7 @@ class STTM(Compressor):
     def stages(self) -> tuple[tuple[int, Compressor], ...]:
         return ((self.layer, self),)
 
-    def compress(self, tokens: VideoTokens) -> Compression:
+    def _compress(self, tokens: VideoTokens) -> Compression:
         """Raises ``ValueError`` where the layers before ``layer`` cost more than the ratio."""
         features = tokens.features.float().view(tokens.num_units, tokens.tokens_per_unit, -1)
         levels = levels_of(tokens.grid[1], tokens.grid[2], features.device)

@@ -34,7 +34,7 @@ class Uniform(Compressor):
     title: ClassVar[str] = "Uniform"
     paper: ClassVar[str] = "baseline: even spacing in time and space"
 
-    def compress(self, tokens: VideoTokens) -> Compression:
+    def _compress(self, tokens: VideoTokens) -> Compression:
         units, rows, columns = tokens.grid
         budget, per_unit = self.budget(tokens), rows * columns
         first = torch.arange(units + 1) * budget // units  # of each unit's picks

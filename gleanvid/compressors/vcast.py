@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, ClassVar
 import torch
 
 from gleanvid.compressors.base import Compressor, setting
-from gleanvid.ops.budgets import largest_remainder
+from gleanvid.ops.apportion import largest_remainder
 from gleanvid.ops.ranking import descending, ranks
 from gleanvid.types import Compression, VideoTokens
 
@@ -47,7 +47,7 @@ class VCast(Compressor):
     skip_single_frame: bool = setting(True, "Keep a single unit whole, authors' mode only")
     exact: bool = setting(True, "Meet the budget to the token")
 
-    def compress(self, tokens: VideoTokens) -> Compression:
+    def _compress(self, tokens: VideoTokens) -> Compression:
         features = tokens.features.float().view(tokens.num_units, tokens.tokens_per_unit, -1)
         means = features.mean(dim=1)
         frames = means / means.norm(dim=1, keepdim=True).clamp(min=_EPS)  # [T, D]

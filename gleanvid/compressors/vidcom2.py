@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, ClassVar
 import torch
 
 from gleanvid.compressors.base import Compressor, setting
-from gleanvid.ops.budgets import largest_remainder
+from gleanvid.ops.apportion import largest_remainder
 from gleanvid.ops.ranking import ranks, top_indices
 from gleanvid.types import Compression, VideoTokens
 
@@ -55,7 +55,7 @@ class VidCom2(Compressor):
     )
     exact: bool = setting(True, "Meet the budget to the token")
 
-    def compress(self, tokens: VideoTokens) -> Compression:
+    def _compress(self, tokens: VideoTokens) -> Compression:
         units = _steady_units(tokens, self.channel_ratio)  # [T, N, C]
         to_video = _closeness(units, units.mean(dim=(0, 1)))
         to_frame = _closeness(units, units.mean(dim=1, keepdim=True))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, ClassVar
 import torch
 
 from gleanvid.compressors.base import Compressor, setting
-from gleanvid.ops.budgets import largest_remainder
+from gleanvid.ops.apportion import largest_remainder
 from gleanvid.ops.ranking import most_similar, ranks, top_indices
 from gleanvid.ops.records import merge_record, required
 from gleanvid.types import Compression, VideoTokens
@@ -51,7 +51,7 @@ class VisionZip(Compressor):
     true_mean: bool = setting(False, "Average the anchor with its members instead of adding them")
     exact: bool = setting(True, "Meet the budget to the token")
 
-    def compress(self, tokens: VideoTokens) -> Compression:
+    def _compress(self, tokens: VideoTokens) -> Compression:
         """Raises ``ValueError`` without saliency or (except for the port) keys."""
         if self.variant == "qwen3_port":
             return self._whole_video(tokens)

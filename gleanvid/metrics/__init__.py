@@ -4,22 +4,15 @@ Subspace metrics take ``debiased`` tokens [L, D] first (:func:`debiased`, once p
 record second; overlap and budgets need the record alone; agreement needs two answers.
 """
 
-from gleanvid.metrics.agreement import agreement, marked, same_answer
-from gleanvid.metrics.budgets import adaptive_alpha, budget_gini, gini, novelty, novelty_shares
-from gleanvid.metrics.complement import (
-    basis_rank,
-    energy_outside_span,
-    later_residual_energy,
-    residual_energy,
-    residual_energy_by_unit,
-)
-from gleanvid.metrics.coverage import coverage_error, coverage_errors
-from gleanvid.metrics.debias import debiased
+from gleanvid.metrics.agreement import agreement, same_answer
+from gleanvid.metrics.allocation import budget_gini, gini, novelty
 from gleanvid.metrics.diagnostics import (
     ROUNDING,
     Diagnostics,
+    RandomKeeping,
     diagnose,
     diagnostics_of,
+    random_keeping,
     with_diagnostics,
 )
 from gleanvid.metrics.diversity import (
@@ -38,9 +31,19 @@ from gleanvid.metrics.overlap import (
     spatial_iou,
     spatial_iou_curve,
 )
-from gleanvid.metrics.random_keeping import RandomKeeping, random_keeping
 from gleanvid.metrics.saturation import Saturation, saturation
-from gleanvid.metrics.span import Span, kept_span
+from gleanvid.metrics.span import (
+    Span,
+    basis_rank,
+    coverage_error,
+    coverage_errors,
+    debiased,
+    energy_outside_span,
+    kept_span,
+    later_residual_energy,
+    residual_energy,
+    residual_energy_by_unit,
+)
 
 __all__ = [
     "ROUNDING",
@@ -48,7 +51,6 @@ __all__ = [
     "RandomKeeping",
     "Saturation",
     "Span",
-    "adaptive_alpha",
     "agreement",
     "basis_rank",
     "budget_gini",
@@ -67,11 +69,9 @@ __all__ = [
     "gini",
     "kept_span",
     "later_residual_energy",
-    "marked",
     "mask_overlap",
     "mask_overlaps",
     "novelty",
-    "novelty_shares",
     "random_iou",
     "random_iou_curve",
     "random_keeping",

@@ -13,16 +13,15 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from gleanvid.metrics.complement import (
+from gleanvid.metrics.diversity import effective_dimension, effective_rank_by_unit
+from gleanvid.metrics.span import (
+    coverage_error,
     energy_outside_span,
+    kept_span,
     later_residual_energy,
     residual_energy,
     residual_energy_by_unit,
 )
-from gleanvid.metrics.coverage import coverage_error
-from gleanvid.metrics.diversity import effective_dimension, effective_rank_by_unit
-from gleanvid.metrics.random_keeping import RandomKeeping, random_keeping
-from gleanvid.metrics.span import kept_span
 from gleanvid.run import Run
 from gleanvid.types import Compression
 
@@ -31,6 +30,19 @@ if TYPE_CHECKING:
 
 _PREFIX = "diagnostics/"
 ROUNDING = 1e-6  # share of energy: where the kept rows span every direction, float32 leaves 2e-7
+DRAWS = 3
+
+
+@dataclass(frozen=True)
+class RandomKeeping:
+    """Numbers of tokens kept at random, as means over a few draws: a yardstick for a method.
+
+    A rank or an error depends first of all on how many tokens are kept; as a multiple of random
+    keeping's at the same budget it tells the choice alone.
+    """
+
+    effective_rank: float
+    coverage_error: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,6 +103,23 @@ def diagnose(
         random.effective_rank,
         random.coverage_error,
     )
+
+
+def random_keeping(
+    debiased: Tensor, grid: tuple[int, int, int], kept: int, draws: int = DRAWS
+) -> RandomKeeping:
+    """``kept`` of the debiased tokens [L, D], every set of them as likely as any other."""
+    records = [_drawn(len(debiased), grid, kept, seed) for seed in range(draws)]
+    records = [record.to(debiased.device) for record in records]
+    return RandomKeeping(
+        sum(effective_dimension(debiased, record) for record in records) / draws,
+        sum(coverage_error(debiased, record) for record in records) / draws,
+    )
+
+
+def _drawn(total: int, grid: tuple[int, int, int], kept: int, seed: int) -> Compression:
+    order = torch.randperm(total, generator=torch.Generator().manual_seed(seed))
+    return Compression.pruned(order[:kept].sort().values, grid, num_tokens=total)
 
 
 def with_diagnostics(run: Run, found: Diagnostics) -> Run:

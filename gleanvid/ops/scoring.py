@@ -1,4 +1,4 @@
-"""Scores of the tokens of a unit, and the choice of the best of them.
+"""Scores of the tokens of a unit, and which tokens to keep (Algorithm 2, lines 5-13).
 
 Letters: T units, N tokens of a unit, C pooling cells, D width.
 """
@@ -49,14 +49,22 @@ def joint_score(local: Tensor, complement: Tensor, scale: float) -> Tensor:
     return torch.addcdiv(local, complement - low, spread)
 
 
-def ordering(local: Tensor, complement: Tensor, scale: float) -> Tensor:
-    """:func:`joint_score` but for a number that all tokens of a unit share."""
-    return torch.addcdiv(local, complement, _spread(complement, scale)[1])
+def choose(local: Tensor, complement: Tensor, scale: float, count: int) -> Tensor:
+    """Indices int64 [count] of the tokens of a unit with the highest joint score, best first.
+
+    Scores within 1e-4 of the last one kept are tied with it, and ties go to the lower index, so
+    that rounding errors decide nothing between equal tokens.
+    """
+    # joint_score less a constant, which does not change the order
+    score = torch.addcdiv(local, complement, _spread(complement, scale)[1])
+    last = score.kthvalue(len(score) - count + 1).values
+    difference = torch.nn.functional.hardshrink(score - last, _TIED)
+    return torch.sort(difference, descending=True, stable=True).indices[:count]
 
 
-def chosen(local: Tensor, complement: Tensor, scale: float, count: int) -> Tensor:
-    """Indices int64 [count] of the tokens of a unit that are :func:`best` by both scores [N]."""
-    return best(ordering(local, complement, scale), count)
+def saturated(highest: Tensor, scale: float) -> Tensor:
+    """bool [T]: units whose ``highest`` complement [T] says that nothing new is left in them."""
+    return highest <= _SATURATED * scale
 
 
 def _spread(complement: Tensor, scale: float) -> tuple[Tensor, Tensor]:
@@ -65,20 +73,3 @@ def _spread(complement: Tensor, scale: float) -> tuple[Tensor, Tensor]:
     spread = torch.nn.functional.threshold(high, _SATURATED * scale, -math.inf) - low
     # over an infinite spread every difference vanishes
     return low, torch.nn.functional.threshold(spread, _CONSTANT * scale, math.inf)
-
-
-def saturated(highest: Tensor, scale: float) -> Tensor:
-    """bool [T]: units whose ``highest`` complement [T] says that nothing new is left in them."""
-    return highest <= _SATURATED * scale
-
-
-def best(score: Tensor, count: int) -> Tensor:
-    """Indices int64 [count] of the highest scores [N], best first.
-
-    Scores within 1e-4 of the last one chosen are tied with it, and ties go to the lower index:
-    rounding decides nothing between tokens that are the same.
-    """
-    last = score.kthvalue(len(score) - count + 1).values
-    return torch.sort(
-        torch.nn.functional.hardshrink(score - last, _TIED), descending=True, stable=True
-    ).indices[:count]

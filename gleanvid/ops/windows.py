@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from gleanvid.ops.budgets import largest_remainder
+from gleanvid.ops.apportion import largest_remainder
 from gleanvid.ops.ranking import top_indices
 
 if TYPE_CHECKING:

@@ -1,26 +1,18 @@
-"""Pictures of runs, one a file. Loaded on first use: only some of them need plotly.
+"""Figures of runs, one a file. Loaded on first use: only some of them need plotly.
 
-Where a picture takes runs it takes one or several. Those of diagnostics read what
-``metrics.with_diagnostics`` kept with a run. For papers see :mod:`gleanvid.plots.paper`.
+``FIGURES`` lists those that take one run or several; ``NAME_figure(runs)`` draws one. Figures of
+diagnostics read what ``metrics.with_diagnostics`` kept with a run. For papers see
+:mod:`gleanvid.plots.paper`.
 """
 
 from importlib import import_module
 from typing import Any
 
-_HOME = {
-    "budget_figure": "budget",
-    "contact_sheet": "overlay",
-    "cost_quality_figure": "cost_quality",
-    "effective_dimension_figure": "effective_dimension",
-    "effective_rank_figure": "effective_rank",
-    "mask_overlap_figure": "mask_overlap",
-    "novelty_figure": "novelty",
-    "overlay_frame": "overlay",
-    "residual_energy_figure": "residual_energy",
-    "side_by_side": "overlay",
-    "spatial_iou_figure": "spatial_iou",
-}
-__all__ = sorted(_HOME)
+from gleanvid.plots.registry import FIGURES as FIGURES
+
+_HOME = {f"{name}_figure": name for name in (*FIGURES, "cost_quality")}
+_HOME |= dict.fromkeys(("contact_sheet", "overlay_frame", "side_by_side"), "overlay")
+__all__ = sorted(["FIGURES", *_HOME])
 
 
 def __getattr__(name: str) -> Any:

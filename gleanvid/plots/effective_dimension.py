@@ -8,9 +8,9 @@ import plotly.graph_objects as go
 
 from gleanvid.metrics import diagnostics_of
 from gleanvid.plots.labels import title_of
-from gleanvid.plots.measured import UNMEASURED
 from gleanvid.plots.palette import GREY, styles
 from gleanvid.plots.style import compressed, listed, note, styled
+from gleanvid.plots.units import UNMEASURED
 from gleanvid.run import Run
 
 _HOVER = "<b>%{meta}</b><br>%{x:.1%} kept<br>%{y:.1f} directions<extra></extra>"

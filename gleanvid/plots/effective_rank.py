@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import plotly.graph_objects as go
 
-from gleanvid.plots.measured import measured_over_units
+from gleanvid.plots.units import measured_over_units
 from gleanvid.run import Run
 
 

@@ -9,8 +9,8 @@ import plotly.graph_objects as go
 import torch
 
 from gleanvid.metrics import ROUNDING, Diagnostics
-from gleanvid.plots.measured import measured_over_units
 from gleanvid.plots.style import log_axis
+from gleanvid.plots.units import measured_over_units
 from gleanvid.run import Run
 
 if TYPE_CHECKING:

@@ -1,20 +1,22 @@
-"""Lines over the temporal units of a clip, one a run; four of the pictures are drawn by it."""
+"""Lines over the temporal units of a clip, one a run."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import plotly.graph_objects as go
 
+from gleanvid.metrics import Diagnostics, diagnostics_of
 from gleanvid.plots.labels import labels
 from gleanvid.plots.palette import styles
-from gleanvid.plots.style import styled
+from gleanvid.plots.style import listed, note, styled
 from gleanvid.run import Run
 
 if TYPE_CHECKING:
     from torch import Tensor
 
+UNMEASURED = "not measured: the features of this clip are no longer at hand"
 HOVER = "<b>%{meta}</b><br>unit %{x} (%{customdata:.2f} s)<br>"  # a run, and where in the clip
 
 
@@ -48,3 +50,20 @@ def lines_over_units(
             hovertemplate=f"{HOVER}{hover}<extra></extra>",
         )
     return styled(figure, "temporal unit", y_title)
+
+
+def measured_over_units(
+    runs: Run | Sequence[Run],
+    values: Callable[[Diagnostics], Tensor],
+    summary: Callable[[Diagnostics], str],
+    y_title: str,
+    hover: str,
+) -> go.Figure:
+    """A line a run that holds diagnostics, its summary in the legend; says so where none does."""
+    found = [(run, diagnostics) for run in listed(runs) if (diagnostics := diagnostics_of(run))]
+    summaries = [summary(diagnostics) for _, diagnostics in found]
+    lines = [values(diagnostics) for _, diagnostics in found]
+    figure = lines_over_units([run for run, _ in found], summaries, lines, y_title, hover)
+    if not found:
+        note(figure, UNMEASURED)
+    return figure

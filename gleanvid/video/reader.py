@@ -10,7 +10,8 @@ from typing import Literal, get_args
 import numpy as np
 
 from gleanvid.types import StoppedError, Video, VideoError
-from gleanvid.video import sandbox, worker
+from gleanvid.video import decoders
+from gleanvid.video.isolation import sandbox
 from gleanvid.video.plan import Events, Plan, Request, UnreadableVideoError
 from gleanvid.video.sniff import check_file, label
 
@@ -65,7 +66,7 @@ def read_video(
         name = label(path)
         request = Request(str(real), name, container, num_frames, backend, max_side, part, rounding)
         apart = sandbox.decode(request, timeout_s, stop) if isolate else None
-        return _collect(apart or worker.decode(request), request)
+        return _collect(apart or decoders.decode(request), request)
     except UnreadableVideoError as error:
         if stop is not None and stop.is_set():
             raise StoppedError from error
@@ -75,8 +76,8 @@ def read_video(
 def _check_settings(num_frames: int, backend: str, max_side: int | None, timeout_s: float) -> None:
     if isinstance(num_frames, bool) or not isinstance(num_frames, int) or num_frames < 1:
         raise ValueError(f"num_frames must be a whole number of at least 1, got {num_frames!r}")
-    if backend not in worker.BACKENDS:
-        raise ValueError(f"backend must be one of {', '.join(worker.BACKENDS)}, got {backend!r}")
+    if backend not in decoders.BACKENDS:
+        raise ValueError(f"backend must be one of {', '.join(decoders.BACKENDS)}, got {backend!r}")
     if max_side is not None and not (isinstance(max_side, int) and max_side >= 1):
         raise ValueError(f"max_side must be None or at least 1 pixel, got {max_side!r}")
     if not 0 < timeout_s <= threading.TIMEOUT_MAX:

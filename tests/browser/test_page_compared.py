@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from components.session.actions.figures import OVER_UNITS, TITLES
+from gleanvid.plots import FIGURES
 from tests.browser.compared import FAILED, FILES, METHODS, pixels
 from tests.browser.conftest import opened
 from tests.browser.steps import named, settle, slider, tab, until
@@ -187,7 +187,7 @@ def test_every_curve_is_drawn_and_follows_the_viewer(page):
     tab(page, "Curves")
     page.wait_for_selector("#gv-mask_overlap .js-plotly-plot")
     plots = page.locator(".gv-plot .js-plotly-plot")
-    drawn = set(TITLES) - {"effective_dimension"}
+    drawn = set(FIGURES) - {"effective_dimension"}
     assert plots.count() == len(drawn) and all(plot.is_visible() for plot in plots.all())
     page.wait_for_selector("#gv-budget .gv-cursor")
     first = page.evaluate(CURSOR)
@@ -198,7 +198,7 @@ def test_every_curve_is_drawn_and_follows_the_viewer(page):
     page.wait_for_function(f"{CURSOR} > {first} + 100")
 
 
-@pytest.mark.parametrize("name", OVER_UNITS)
+@pytest.mark.parametrize("name", [name for name in FIGURES if FIGURES[name].x == "units"])
 def test_pointing_at_a_curve_tells_method_unit_and_value_and_moves_the_viewer(page, name):
     tab(page, "Curves")
     page.mouse.move(0, 0)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import shutil
 import time
 
-from gleanvid.video import read_video, spare
+from gleanvid.video import read_video
+from gleanvid.video.isolation import spare
 from tests.browser.conftest import opened
 from tests.browser.steps import answered, ask, more, name, notice, tab
 from tests.server.running import alive
@@ -74,7 +75,7 @@ def test_a_page_that_is_closed_ends_its_decoder(
     clip = shutil.copy(clips / "square.mp4", tmp_path / "hanging.mp4")
     page = opened(window, address)
     monkeypatch.setattr(spare, "KEPT", spare.Spare())
-    monkeypatch.setattr(spare, "_START", HANGING)
+    monkeypatch.setattr(spare, "START", HANGING)
     monkeypatch.setattr(library, "read_video", read_video)
     page.locator(".gv-examples input[type=file]").set_input_files(clip)
     within(20, lambda: alive(HANGING.encode()))

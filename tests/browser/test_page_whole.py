@@ -7,8 +7,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.browser.bench_page import SEEN, first_screen
 from tests.browser.steps import more, settle, tab
+from tools.bench_page import SEEN, first_screen
 
 # What is said of our parts: those we named and all within them. The page's frame, which holds
 # Gradio's own parts too, is none.

@@ -105,7 +105,7 @@ def test_the_pair_pushes_and_never_crosses(page):
 
 def test_a_history_is_all_until_its_switch_is_off_and_a_link_brings_it_back(fresh, address, asked):
     page = fresh
-    follow(page, address, "gleanvid.history=3&gleanvid.temperature=2")  # names of old
+    follow(page, address, "gleanvid.novelty_history=3&gleanvid.tau=2")
     named(page, "b", "GleanVID 10 % · tau 2 · novelty history 3")
     assert slider(page, "tau").input_value() == "2"
     page.get_by_role("button", name="More settings").click()

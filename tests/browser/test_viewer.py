@@ -9,7 +9,6 @@ import torch
 
 from components.viewer.evidence import evidence
 from tests.browser.alone import open_alone, settle, value_of
-from tests.browser.bench_viewer import drag
 from tests.browser.viewer_case import (  # noqa: F401  (fixtures)
     CELLS,
     FRAME,
@@ -27,6 +26,7 @@ from tests.browser.viewer_case import (  # noqa: F401  (fixtures)
     shared_tab,
 )
 from tests.components.fake import COLUMNS
+from tools.bench_viewer import drag
 
 PIXELS = """() => {
   const canvas = document.querySelector(".gv-frame");

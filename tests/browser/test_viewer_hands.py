@@ -12,7 +12,6 @@ from components.viewer.payload import pack
 from gleanvid import Video
 from gleanvid.types import Compression, VideoTokens
 from tests.browser.alone import open_alone, settle, value_of
-from tests.browser.bench_viewer import drag, stress
 from tests.browser.viewer_case import (  # noqa: F401  (fixtures)
     FRAME,
     MERGED,
@@ -28,6 +27,7 @@ from tests.browser.viewer_case import (  # noqa: F401  (fixtures)
 )
 from tests.components.fake import COLUMNS, ROWS
 from tests.components.made_up import made_up_run
+from tools.bench_viewer import drag, stress
 
 AXE = """async () => (await axe.run("main")).violations.map(
   (found) => [found.id, found.nodes.map((node) => node.target.join(" "))])"""

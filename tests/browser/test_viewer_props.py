@@ -34,16 +34,16 @@ def address(browser, case, heard):
         both = [answer("a red circle", "r0"), answer("a red circle and a star", "r3")]
         yield gr.update(answers=both)
 
-    def in_turn(turn, words):
-        return lambda: gr.update(turn=turn, answers=[answer(words, "r3")])
+    def versioned(version, words):
+        return lambda: gr.update(version=version, answers=[answer(words, "r3")])
 
     with gr.Blocks() as page:
         viewer = MaskViewer(value, choices=[("vcast", "V-CAST")])
         gr.Button("Stream").click(stream, None, viewer, show_progress="hidden")
         gr.Button("Masks").click(lambda: value | {"b": 1}, None, viewer)
-        gr.Button("Third").click(in_turn(3, "the third"), None, viewer)
-        gr.Button("Second").click(in_turn(2, "the second"), None, viewer)
-        gr.Button("Free").click(in_turn(0, "of no turn"), None, viewer)
+        gr.Button("Third").click(versioned(3, "the third"), None, viewer)
+        gr.Button("Second").click(versioned(2, "the second"), None, viewer)
+        gr.Button("Free").click(versioned(0, "of no version"), None, viewer)
         for name in EVENTS:
             getattr(viewer, name)(listener(heard, name), None, None)
     routes = serving.options("127.0.0.1", None, False)["app_kwargs"]["routes"]  # of the modules
@@ -89,7 +89,7 @@ def test_what_comes_late_of_settings_before_is_not_shown(page):
     page.wait_for_timeout(700)
     assert page.locator("[data-side=b] .gv-reply").inner_text() == "the third"
     page.get_by_role("button", name="Free").click()
-    page.wait_for_function(SHOWN, arg="of no turn")
+    page.wait_for_function(SHOWN, arg="of no version")
 
 
 def test_python_hears_what_a_person_chose(page, heard):

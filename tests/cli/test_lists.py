@@ -5,9 +5,8 @@ import os
 import pytest
 
 from gleanvid.cli import lists, main
+from gleanvid.evaluation.catalogue import methods_table, model_table
 from gleanvid.evaluation.markdown import markdown_table
-from gleanvid.evaluation.tables.catalogue import model_table
-from gleanvid.evaluation.tables.methods import methods_table
 
 TABLES = {"methods": methods_table, "models": model_table}
 WIDTHS = (80, 132)

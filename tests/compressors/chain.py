@@ -17,7 +17,7 @@ class Chain(Compressor):
     def stages(self):
         return self.pairs
 
-    def compress(self, tokens):
+    def _compress(self, tokens):
         raise NotImplementedError("the stages compress")
 
     def __eq__(self, other):

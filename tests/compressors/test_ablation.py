@@ -6,9 +6,9 @@ import torch
 from gleanvid.compressors.ablation import Ablation
 from gleanvid.compressors.gleanvid import GleanVID
 from gleanvid.compressors.vcast import VCast
-from tests.compressors.test_contract import video
+from tests.compressors.forms import noise
 
-TOKENS = video((6, 4, 5), width=32, seed=4)
+TOKENS = noise((6, 4, 5), width=32, seed=4)
 
 
 def test_the_defaults_are_gleanvid():

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from gleanvid.compressors.ablation import Ablation
 from gleanvid.compressors.random import Random
 from gleanvid.compressors.uniform import Uniform
-from tests.compressors.test_contract import video
+from tests.compressors.forms import noise
 
 GRIDS = [  # of the built-in model and of the registry's families at their usual sizes
     *((16, 10, 10), (32, 14, 14), (64, 13, 13), (32, 16, 16), (16, 12, 20), (16, 20, 12)),
@@ -21,7 +21,7 @@ RATIOS = [*(n / 200 for n in range(1, 201)), 1 / 3, 0.007, 0.999]
 
 def kept(grid, ratio):
     """bool [T, R, C]; the budget is met exactly."""
-    tokens = video(grid, width=1)
+    tokens = noise(grid, width=1)
     record = Uniform(ratio).compress(tokens)
     assert record.num_kept == Uniform(ratio).budget(tokens) == len(set(record.keep.tolist()))
     return record.mask.view(grid)
@@ -62,7 +62,7 @@ def test_uniform_leaves_smaller_holes_than_chance(ratio):
 
 
 def drawn(ratio):
-    return Random(ratio).compress(video((16, 10, 10))).mask.view(16, 10, 10)
+    return Random(ratio).compress(noise((16, 10, 10))).mask.view(16, 10, 10)
 
 
 def empty_boxes(mask):
@@ -80,16 +80,16 @@ DRAWS = [Random(0.2), Ablation(0.2, selection="random"), Ablation(0.2, budgeting
 
 @pytest.mark.parametrize("method", DRAWS)
 def test_a_random_choice_is_another_for_every_clip_and_seed(method):
-    tokens = video((6, 5, 5))
+    tokens = noise((6, 5, 5))
     keep = method.compress(tokens).keep.tolist()
     assert keep == method.compress(replace(tokens, features=tokens.features.clone())).keep.tolist()
     assert keep != replace(method, seed=1).compress(tokens).keep.tolist()
-    assert keep != method.compress(video((6, 5, 5), seed=1)).keep.tolist()
+    assert keep != method.compress(noise((6, 5, 5), seed=1)).keep.tolist()
     assert method.is_random and not Ablation().is_random
 
 
 def test_clips_share_no_more_tokens_than_chance_has_it():
-    masks = torch.stack([Random(0.2).compress(video((6, 5, 5), seed=n)).mask for n in range(60)])
+    masks = torch.stack([Random(0.2).compress(noise((6, 5, 5), seed=n)).mask for n in range(60)])
     shared = (masks.float() @ masks.float().T).fill_diagonal_(0).sum() / (60 * 59)
     assert 0.9 < float(shared) / (0.2 * 0.2 * 150) < 1.1
 
@@ -98,7 +98,7 @@ def unchanged(alter):
     """The share of 500 clips whose random choice stays what it was when features are altered."""
     same = 0
     for seed in range(500):
-        tokens = video((4, 4, 4), seed=seed)
+        tokens = noise((4, 4, 4), seed=seed)
         other = replace(tokens, features=alter(tokens.features))
         same += torch.equal(*(Random(0.2).compress(clip).keep for clip in (tokens, other)))
     return same / 500

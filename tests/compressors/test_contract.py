@@ -1,4 +1,4 @@
-"""Laws that every method ahead of the language model obeys, over random videos and ratios."""
+"""Invariants of every method before the language model, over all forms, videos and ratios."""
 
 from contextlib import nullcontext
 from dataclasses import replace
@@ -11,63 +11,137 @@ from hypothesis import strategies as st
 from gleanvid.compressors import COMPRESSORS
 from gleanvid.compressors.dycoke import DyCoke
 from gleanvid.compressors.evs import EVS
+from gleanvid.compressors.fastv import FastV
+from gleanvid.compressors.fastvid import FastVID
+from gleanvid.compressors.flashvid import FlashVID, FlashVIDPrune
+from gleanvid.compressors.holitom import HoliTom
+from gleanvid.compressors.sparsevlm import SparseVLM
+from gleanvid.compressors.vcast import VCast
+from gleanvid.compressors.vidcom2 import VidCom2
+from gleanvid.compressors.visionzip import VisionZip
 from gleanvid.types import VideoTokens
-from tests.compressors.rivals import below_floor
+from tests.compressors.forms import (
+    AHEAD,
+    CASES,
+    GRIDS,
+    RATIOS,
+    Case,
+    assert_sound,
+    below_floor,
+    named,
+    noise,
+    record_of,
+    video,
+    video_of,
+    within_reach,
+)
 
-INSIDE = ("fastv", "sparsevlm", "framefusion")  # need attention rows: test_rivals_inside.py
-AHEAD = [method for name, method in COMPRESSORS.items() if name not in ("full", *INSIDE)]
-GRIDS = st.tuples(st.integers(1, 6), st.integers(1, 7), st.integers(1, 7))
-RATIOS = st.floats(0.01, 1.0)
+STILL = [
+    Case(ratio, grid, still=True)
+    for grid in ((8, 4, 5), (3, 1, 1), (1, 4, 5))
+    for ratio in (*RATIOS, 0.4, 0.95)
+]
+PAPERS = ("vidcom2", "vcast", "flashvid", "fastvid", "divprune")
+BY_RATIO = [name for name in AHEAD if name.partition(",")[0] in PAPERS]  # in the authors' mode too
+SIGNALS = ("features", "saliency", "keys", "text")
+ANY_GRID = st.tuples(st.integers(1, 6), st.integers(1, 7), st.integers(1, 7))
+ANY_RATIO = st.floats(0.01, 1.0)
+every_form = pytest.mark.parametrize("label", AHEAD)
 
 
-def video(grid, width=24, seed=0, dtype=torch.float32):
-    generator = torch.Generator().manual_seed(seed)
-    count = grid[0] * grid[1] * grid[2]
-    features = torch.randn(count, width, generator=generator).to(dtype)
-    saliency = torch.rand(count, generator=generator)
-    keys = torch.randn(count, 8, generator=generator)
-    return VideoTokens(features, grid, saliency=saliency, keys=keys)
+def test_every_method_before_the_model_has_a_form():
+    inside = {"full", "fastv", "sparsevlm", "framefusion"}
+    assert {form.method for form in AHEAD.values()} == {
+        method for name, method in COMPRESSORS.items() if name not in inside
+    }
 
 
-@pytest.mark.parametrize("method", AHEAD)
+@every_form
+def test_record_is_sound_and_meets_the_budget(label):
+    for case in within_reach(label, CASES + STILL):
+        record, tokens = record_of(label, case), video_of(case)
+        assert_sound(record, AHEAD[label])
+        budget = AHEAD[label](case.ratio).budget(tokens)
+        assert record.num_kept == int(record.budgets.sum()) == budget
+        assert torch.isfinite(record.apply(tokens.features)).all()
+
+
+@every_form
 @settings(max_examples=25, deadline=None)
-@given(grid=GRIDS, ratio=RATIOS, seed=st.integers(0, 9))
-def test_budget_is_met_with_ascending_indices_in_range(method, grid, ratio, seed):
-    tokens = video(grid, seed=seed)
-    before, compressor = tokens.features.clone(), method(retention_ratio=ratio)
+@given(grid=ANY_GRID, ratio=ANY_RATIO, seed=st.integers(0, 9))
+def test_record_is_sound_and_meets_the_budget_on_noise(label, grid, ratio, seed):
+    tokens, compressor = noise(grid, seed=seed), AHEAD[label](ratio)
     assume(not below_floor(compressor, grid))
-    compression = compressor.compress(tokens)
-    assert compression.num_kept == compressor.budget(tokens) == int(compression.budgets.sum())
-    assert (compression.keep.diff() >= int(not compression.merges)).all()  # merged rows may share
-    assert compression.keep.min() >= 0 and compression.keep.max() < len(tokens)
-    assert torch.equal(compression.keep, compressor.compress(tokens).keep)
-    assert torch.equal(tokens.features, before)
+    record = compressor.compress(tokens)
+    assert_sound(record, AHEAD[label])
+    assert record.num_kept == compressor.budget(tokens) == int(record.budgets.sum())
+
+
+@every_form
+def test_ratio_one_is_the_identity(label):
+    for case in within_reach(label, [case for case in CASES if case.ratio == 1.0]):
+        record, features = record_of(label, case), video_of(case).features
+        assert not record.merges
+        assert torch.equal(record.apply(features), features)
+
+
+@every_form
+def test_same_video_gives_the_same_record_and_is_unchanged(label):
+    for case in within_reach(label, [case for case in CASES if case.ratio in (0.15, 0.5)]):
+        tokens, untouched = (video(case.grid, case.dtype) for _ in range(2))
+        first = record_of(label, case)
+        again = AHEAD[label](case.ratio).compress(tokens)
+        assert torch.equal(first.keep, again.keep) and torch.equal(first.weight, again.weight)
+        for name in SIGNALS:
+            assert torch.equal(getattr(tokens, name), getattr(untouched, name))
+
+
+@every_form
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16], ids=str)
+def test_half_precision_selects_as_its_float32_copy_does(label, dtype):
+    half = video((8, 5, 7), dtype)
+    copy = replace(half, features=half.features.float())
+    one, two = (AHEAD[label](0.6).compress(tokens) for tokens in (half, copy))
+    assert torch.equal(one.keep, two.keep) and torch.equal(one.weight, two.weight)
+
+
+@every_form
+def test_blank_video_meets_its_budget(label):
+    signals = {"saliency": torch.zeros(60), "keys": torch.zeros(60, 8)}
+    tokens = VideoTokens(torch.zeros(60, 8), (5, 3, 4), **signals)
+    record = AHEAD[label](0.7).compress(tokens)
+    assert record.num_kept == 42
+    assert not record.apply(tokens.features).any()
+
+
+@pytest.mark.parametrize("label", [label for label, form in AHEAD.items() if form.weights == "one"])
+def test_merging_equal_tokens_gives_that_token(label):
+    tokens = video((8, 4, 5))
+    signals = {"saliency": tokens.saliency, "keys": tokens.keys}
+    same = VideoTokens(torch.full((160, 24), 0.7), tokens.grid, **signals)
+    out = AHEAD[label](0.6).compress(same).apply(same.features)
+    torch.testing.assert_close(out, torch.full_like(out, 0.7))
 
 
 @pytest.mark.parametrize("method", [DyCoke, EVS])
-@given(grid=GRIDS, ratio=RATIOS)
-def test_a_ratio_below_the_units_kept_whole_is_refused_and_no_other(method, grid, ratio):
+@given(grid=ANY_GRID, ratio=ANY_RATIO)
+def test_ratio_below_the_units_kept_whole_is_refused_and_no_other(method, grid, ratio):
     compressor = method(ratio)
-    refusal = pytest.raises(ValueError, match=f"out of reach for {method.title}")
+    refusal = pytest.raises(
+        ValueError, match=rf"out of reach for {method.title}: .* (0\.\d+|1\.0+) of this video"
+    )
     with refusal if below_floor(compressor, grid) else nullcontext():
-        compressor.compress(video(grid))
+        compressor.compress(noise(grid))
 
 
-@pytest.mark.parametrize("method", AHEAD)
-@pytest.mark.parametrize("grid", [(1, 1, 1), (1, 5, 3), (4, 1, 1), (2, 3, 3)])
-def test_ratio_one_is_the_identity(method, grid):
-    tokens = video(grid)
-    compression = method(retention_ratio=1.0).compress(tokens)
-    assert torch.equal(compression.apply(tokens.features), tokens.features)
-    assert not compression.merges
-
-
-@pytest.mark.parametrize("method", AHEAD)
-@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
-def test_half_precision_input_selects_as_its_float32_copy_does(method, dtype):
-    half = video((5, 4, 4), dtype=dtype)
-    copy = replace(half, features=half.features.float())
-    assert torch.equal(method(0.6).compress(half).keep, method(0.6).compress(copy).keep)
+@pytest.mark.parametrize("label", BY_RATIO)
+def test_authors_mode_is_sensible_where_their_code_fails(label):
+    for case in (Case(ratio, grid) for grid in GRIDS for ratio in (0.01, 0.15, 0.5, 1.0)):
+        with named(case):
+            tokens = video_of(case)
+            record = AHEAD[label](case.ratio, exact=False).compress(tokens)
+            assert 1 <= record.num_kept <= 1.25 * len(tokens) + tokens.num_units
+            assert_sound(record, AHEAD[label])
 
 
 @pytest.mark.parametrize("bad", [float("nan"), float("inf"), -float("inf")])
@@ -80,7 +154,50 @@ def test_features_that_are_not_finite_are_refused(bad, dtype):
 
 
 def test_full_tokens_keeps_all_and_accepts_no_other_ratio():
-    tokens = video((2, 2, 2))
-    assert COMPRESSORS["full"]().compress(tokens).num_kept == 8
+    assert COMPRESSORS["full"]().compress(noise((2, 2, 2))).num_kept == 8
     with pytest.raises(ValueError, match=r"retention_ratio=0\.5"):
         COMPRESSORS["full"](retention_ratio=0.5)
+
+
+@pytest.mark.parametrize(
+    ("compressor", "signal"),
+    [
+        (FlashVID(), "saliency"),
+        (FlashVIDPrune(), "attention"),
+        (FastVID(variant="llava_video"), "saliency"),
+        (VisionZip(), "saliency"),
+        (VisionZip(variant="qwen3_port"), "saliency"),
+        (HoliTom(), "saliency"),
+        (SparseVLM(), "text"),
+        (FastV(), "attention"),
+    ],
+)
+def test_a_missing_signal_is_named(compressor, signal):
+    tokens = VideoTokens(torch.ones(8, 4), (2, 2, 2))
+    with pytest.raises(ValueError, match=rf"VideoTokens\.{signal}"):
+        compressor.compress(tokens)
+
+
+def test_the_qwen3_port_of_fastvid_needs_no_saliency():
+    tokens = VideoTokens(video((8, 4, 4)).features, (8, 4, 4))
+    assert FastVID(0.25).compress(tokens).num_kept == 32
+
+
+def test_a_frame_that_turns_gets_more_than_a_steady_one():
+    """V-CAST: curvature peaks where the direction of change does."""
+    steps = torch.tensor([[0.0, 0.0], [1.0, 0.0], [2.0, 0.0], [2.0, 1.0], [2.0, 2.0]])
+    means = torch.cat([torch.ones(5, 1) * 20.0, steps], dim=1)
+    features = means.repeat_interleave(20, dim=0)
+    record = VCast(0.3).compress(VideoTokens(features, (5, 4, 5)))
+    curvature = record.trace["curvature"]
+    assert curvature[2] > 0.9 and curvature[1] < 0.1 and curvature[3] < 0.1
+    assert record.budgets[2] > record.budgets[1] and record.budgets[2] > record.budgets[3]
+
+
+def test_a_frame_unlike_the_video_gets_more():
+    """VidCom2: uniqueness shifts tokens to the odd frame out."""
+    generator = torch.Generator().manual_seed(0)
+    features = 2.0 + torch.randn(6, 20, 16, generator=generator) * 0.3
+    features[4] = -features[4]
+    record = VidCom2(0.25).compress(VideoTokens(features.flatten(0, 1), (6, 4, 5)))
+    assert int(record.budgets.argmax()) == 4

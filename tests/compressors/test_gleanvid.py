@@ -7,8 +7,7 @@ import torch
 from torch._subclasses.fake_tensor import DataDependentOutputException, FakeTensorMode
 
 from gleanvid.compressors.gleanvid import GleanVID
-from gleanvid.ops.budgets import novelty_shares
-from gleanvid.ops.evidence import DebiasedClip
+from gleanvid.ops.debiasing import DebiasedClip
 from gleanvid.types import VideoTokens
 
 
@@ -86,13 +85,6 @@ def test_more_tokens_than_channels_never_exceed_full_rank():
     tokens = VideoTokens(torch.randn(180, 8, generator=generator), (5, 6, 6))
     compression = GleanVID(0.5).compress(tokens)
     assert compression.trace["basis_rank"][-1] == 8
-
-
-def test_gini_of_known_distributions():
-    share, gini = novelty_shares(torch.tensor([1.0, 1.0, 1.0, 1.0], dtype=torch.float64))
-    assert share.tolist() == [0.25] * 4 and float(gini) == pytest.approx(0.0, abs=1e-12)
-    _, gini = novelty_shares(torch.tensor([0.0, 0.0, 0.0, 4.0], dtype=torch.float64))
-    assert float(gini) == pytest.approx(0.75)
 
 
 def test_the_loop_over_units_reads_nothing_back_from_the_device():

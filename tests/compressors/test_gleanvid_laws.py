@@ -6,10 +6,10 @@ import pytest
 import torch
 
 from gleanvid.compressors.gleanvid import GleanVID
+from gleanvid.compressors.gleanvid_reference import kept_tokens
 from gleanvid.ops import threads
 from gleanvid.types import VideoTokens
 from tests.compressors.moving import GRID, WIDTH, moving_clip
-from tests.compressors.reference import kept_tokens
 
 RATIO = 0.2  # B / D = 0.6
 CASES = [(0, 200, 0.0), (1, 300, 0.0), (2, 200, 0.0), (0, 300, 0.02)]

@@ -12,9 +12,9 @@ from torch.utils._pytree import tree_leaves
 
 from gleanvid.compressors.gleanvid import GleanVID
 from gleanvid.evaluation.bench.bench_compress import made_up_tokens
-from gleanvid.ops import subspace
+from gleanvid.ops import novelty
 from gleanvid.types import VideoTokens
-from tests.compressors.test_contract import AHEAD, video
+from tests.compressors.forms import AHEAD, noise
 
 
 class PeakBytes(TorchDispatchMode):
@@ -45,10 +45,10 @@ class PeakBytes(TorchDispatchMode):
         self.now -= size
 
 
-@pytest.mark.parametrize("method", AHEAD)
+@pytest.mark.parametrize("method", sorted({form.method for form in AHEAD.values()}, key=str))
 @pytest.mark.parametrize("still", [False, True])
 def test_no_tensor_holds_all_pairs_of_tokens(method, still):
-    tokens = video((48, 8, 8), 32)
+    tokens = noise((48, 8, 8), 32)
     if still:
         tokens = replace(tokens, features=tokens.features[:64].repeat(48, 1))
     with PeakBytes(tokens.features) as held:
@@ -67,7 +67,7 @@ def peak_over_features(grid, width, **settings) -> float:
 @pytest.fixture
 def no_fixed_part(monkeypatch):
     """Without what short clips take for the sake of speed."""
-    monkeypatch.setattr(subspace, "_SYSTEMS", 1)
+    monkeypatch.setattr(novelty, "_SYSTEMS", 1)
 
 
 @pytest.mark.parametrize(

@@ -113,3 +113,8 @@ class FakeConversation:
     def ask(self, question, sampling):
         kept = self.records[0].keep.tolist()
         return SimpleNamespace(text=OPTIONS[int(4 * draw(question, kept))])
+
+
+def without_times(rows):
+    """Rows of a journal that can be compared between runs."""
+    return {key: {n: v for n, v in row.items() if n != "seconds"} for key, row in rows.items()}

@@ -2,11 +2,17 @@
 
 import numpy as np
 import pytest
-from transformers import AutoModelForImageTextToText, AutoProcessor, Qwen3VLForConditionalGeneration
+from transformers import (
+    AutoModelForImageTextToText,
+    AutoProcessor,
+    AutoTokenizer,
+    Qwen3VLForConditionalGeneration,
+)
 
 from gleanvid.glimpse.questions.clips import ask_about, make_video
 from gleanvid.glimpse.questions.make import write_clip
 from gleanvid.glimpse.questions.questions import normalise
+from gleanvid.glimpse.training.tokenizer import build_tokenizer
 from gleanvid.glimpse.world.world import ClipSettings
 from gleanvid.models import load_model
 from gleanvid.models.loading.load import BUILTIN
@@ -41,6 +47,11 @@ def test_the_directory_is_a_small_qwen3_vl_with_deepstack_and_no_code():
     assert len(model.config.vision_config.deepstack_visual_indexes) >= 2
     assert not list(BUILTIN.glob("*.py"))
     assert (BUILTIN / "MODEL_CARD.md").is_file()
+
+
+def test_its_tokenizer_is_the_one_that_training_builds():
+    shipped = AutoTokenizer.from_pretrained(BUILTIN).backend_tokenizer
+    assert build_tokenizer().backend_tokenizer.to_str() == shipped.to_str()
 
 
 @pytest.mark.parametrize("size", [(160, 160), (320, 320), (1080, 1920), (90, 400), (96, 64)])

@@ -5,7 +5,7 @@ from collections import Counter, defaultdict
 import numpy as np
 import pytest
 
-from gleanvid.glimpse.questions.clips import ask_about, evidence_mask
+from gleanvid.glimpse.questions.clips import ask_about, evidence_by_thing
 from gleanvid.glimpse.questions.questions import FAMILIES, Evidence, describe, normalise, questions
 from gleanvid.glimpse.world.scenes import sample_scene
 from gleanvid.glimpse.world.world import ClipSettings, stream
@@ -18,6 +18,10 @@ def asked(split, count):
         for scene in [sample_scene(0, split, index)]
         for question in questions(scene, stream(0, split, index, purpose=1))
     ]
+
+
+def evidence_tokens(index, settings, question, grid):
+    return evidence_by_thing(0, "test", index, settings, question, grid).any(0)
 
 
 @pytest.fixture(scope="module")
@@ -93,7 +97,7 @@ def test_evidence_tokens_cover_the_object_at_the_moment_and_nothing_else():
     for index in range(60):
         for question in ask_about(0, "test", index):
             if question.family == "flash":
-                mask = evidence_mask(0, "test", index, None, question, (16, 10, 10)).reshape(16, -1)
+                mask = evidence_tokens(index, None, question, (16, 10, 10)).reshape(16, -1)
                 scene = sample_scene(0, "test", index)
                 thing = scene.things[question.evidence[0].thing]
                 unit = int((thing.appears + 1e-6) * 16)
@@ -108,7 +112,7 @@ def test_evidence_tokens_cover_the_object_at_the_moment_and_nothing_else():
 def test_evidence_fits_any_grid():
     question = ask_about(0, "test", 0, ClipSettings(num_frames=16))[0]
     for grid in ((8, 10, 10), (16, 7, 9), (4, 27, 27)):
-        mask = evidence_mask(0, "test", 0, ClipSettings(num_frames=16), question, grid)
+        mask = evidence_tokens(0, ClipSettings(num_frames=16), question, grid)
         assert mask.shape == (np.prod(grid),) and mask.any()
 
 

@@ -8,10 +8,9 @@ import torch
 from safetensors.torch import load_file
 from transformers import AutoProcessor
 
-from gleanvid.glimpse.training.batches import Phase
+from gleanvid.glimpse.training.curriculum import Pace, Phase, TrainSettings, computes_bfloat16
 from gleanvid.glimpse.training.tokenizer import build_tokenizer
 from gleanvid.glimpse.training.train import Trainer
-from gleanvid.glimpse.training.train_settings import Pace, TrainSettings, computes_bfloat16
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -25,7 +24,7 @@ def _one_tokenizer():
 def small_curriculum(monkeypatch):
     early = Phase("a", 0, ((96, 96),), (1,))
     late = Phase("b", 2, ((96, 96),), (2,), asked=2, first_asked=True)
-    monkeypatch.setattr("gleanvid.glimpse.training.batches.PHASES", (early, late))
+    monkeypatch.setattr("gleanvid.glimpse.training.curriculum.PHASES", (early, late))
 
 
 def test_a_run_resumes_where_it_was_and_ends_as_if_it_had_never_stopped(tmp_path, monkeypatch):

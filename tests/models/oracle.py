@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from gleanvid.compressors.base import Compressor
-from gleanvid.evaluation.check.reference import kept_columns
+from gleanvid.evaluation.check.reference import kept_columns, masked_pass
 from gleanvid.models.families.square_frames import SquareFrames
 from gleanvid.types import Compression, Video, VideoTokens
 from tests.models.tiny import noise_video
@@ -26,7 +26,7 @@ class EveryNth(Compressor):
     name: ClassVar[str] = "every-nth"
     paper: ClassVar[str] = "test"
 
-    def compress(self, tokens: VideoTokens) -> Compression:
+    def _compress(self, tokens: VideoTokens) -> Compression:
         keep = torch.arange(len(tokens))
         chosen = keep[(keep * 7 + keep // 3) % round(1 / self.retention_ratio) == 1]
         return Compression.pruned(
@@ -53,7 +53,7 @@ class IdentityMerge(Compressor):
     name: ClassVar[str] = "identity-merge"
     paper: ClassVar[str] = "test"
 
-    def compress(self, tokens: VideoTokens) -> Compression:
+    def _compress(self, tokens: VideoTokens) -> Compression:
         every = torch.arange(len(tokens))
         eye = torch.eye(len(tokens)).to_sparse().coalesce()
         return Compression(every, tokens.grid, every, torch.ones(len(tokens)), mixing=eye)
@@ -66,7 +66,7 @@ class PairMean(Compressor):
     name: ClassVar[str] = "pair-mean"
     paper: ClassVar[str] = "test"
 
-    def compress(self, tokens: VideoTokens) -> Compression:
+    def _compress(self, tokens: VideoTokens) -> Compression:
         every = torch.arange(len(tokens))
         share = torch.full((len(tokens),), 0.5)
         if len(tokens) % 2:
@@ -79,7 +79,7 @@ class Failing(Compressor):
     name: ClassVar[str] = "failing"
     paper: ClassVar[str] = "test"
 
-    def compress(self, tokens: VideoTokens) -> Compression:
+    def _compress(self, tokens: VideoTokens) -> Compression:
         raise RuntimeError("the compressor failed")
 
 
@@ -165,3 +165,11 @@ def left_by_layer(adapter, inputs, record, depth) -> list[Tensor]:
         rows = [whole[row] for row in sorted(whole)]
         layers.append(kept_columns(adapter, inputs, rows))
     return layers
+
+
+@torch.no_grad()
+def masked_logits(hf_model, inputs, kept, steps):
+    """Logits of the whole prompt [B, L, vocabulary] and of each teacher-forced step [B, S, ...]."""
+    logits = masked_pass(hf_model, inputs, kept, steps)
+    length = inputs["input_ids"].shape[1]
+    return logits[:, :length], logits[:, length - 1 :]

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from gleanvid.compressors.full_tokens import FullTokens
-from gleanvid.evaluation.check.reference import compact_positions, kept_columns, masked_logits
+from gleanvid.evaluation.check.reference import compact_positions, kept_columns
 from gleanvid.models import compressing
 from gleanvid.models.boundary.sequence import find_videos
 from tests.compressors.chain import Chain
@@ -16,6 +16,7 @@ from tests.models.oracle import (
     PairMean,
     Tilted,
     generate,
+    masked_logits,
     model_inputs,
     read_while_decoding,
     unlike_videos,

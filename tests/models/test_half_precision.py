@@ -6,9 +6,9 @@ import pytest
 import torch
 
 from gleanvid.compressors.full_tokens import FullTokens
-from gleanvid.evaluation.check.reference import kept_columns, masked_logits
+from gleanvid.evaluation.check.reference import kept_columns
 from gleanvid.models import compressing, load_model
-from tests.models.oracle import QUESTIONS, EveryNth, generate, model_inputs
+from tests.models.oracle import QUESTIONS, EveryNth, generate, masked_logits, model_inputs
 
 CUDA = pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
 

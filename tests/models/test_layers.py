@@ -10,7 +10,6 @@ import pytest
 import torch
 
 from gleanvid.compressors.full_tokens import FullTokens
-from gleanvid.evaluation.check.reference import masked_logits
 from gleanvid.models import compressing
 from gleanvid.types import Compression
 from tests.compressors.chain import Chain
@@ -23,6 +22,7 @@ from tests.models.oracle import (
     Tilted,
     generate,
     left_by_layer,
+    masked_logits,
     model_inputs,
     read_while_decoding,
     repeats_mix,
@@ -58,7 +58,7 @@ ROWS: list[int] = []  # that Uneven has seen
 class Uneven(EveryNth):
     """Keeps 1 token in the first row, 9 in the second."""
 
-    def compress(self, tokens):
+    def _compress(self, tokens):
         ROWS.append(len(tokens))
         return Compression.pruned(
             torch.arange(8 * len(ROWS) - 7), tokens.grid, num_tokens=len(tokens)

@@ -13,7 +13,7 @@ from huggingface_hub import constants
 
 from gleanvid.models import load_model
 from gleanvid.models.generation.sampling import Sampling
-from gleanvid.models.loading import hub, quantization
+from gleanvid.models.loading import hub, options
 from gleanvid.models.loading import load as load_module
 from gleanvid.types import ModelError
 from tests.models import tiny, tiny_qwen
@@ -53,7 +53,7 @@ def test_what_cannot_be_had_is_refused_by_name(directory, option, said):
 def test_unknown_quantization_and_missing_packages_are_refused(directory, monkeypatch):
     with pytest.raises(ModelError, match="quantization='2bit' must be one of 8bit, 4bit"):
         load_model(directory, quantization="2bit")
-    monkeypatch.setattr(quantization, "find_spec", lambda name: None)
+    monkeypatch.setattr(options, "find_spec", lambda name: None)
     with pytest.raises(ModelError, match=r"gleanvid\[quantize\].*bitsandbytes"):
         load_model(directory, quantization="4bit")
 

@@ -34,7 +34,7 @@ class Reading(Compressor):
     paper: ClassVar[str] = "test"
     needs: ClassVar[frozenset[str]] = BOTH | {"text"}
 
-    def compress(self, tokens):
+    def _compress(self, tokens):
         SEEN.append(tokens)
         return Compression.pruned(torch.arange(len(tokens)), tokens.grid)
 

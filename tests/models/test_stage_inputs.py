@@ -27,7 +27,7 @@ class Watching(Compressor):
     name: ClassVar[str] = "watching"
     paper: ClassVar[str] = "test"
 
-    def compress(self, tokens):
+    def _compress(self, tokens):
         SEEN.append(tokens)
         return Compression.pruned(torch.arange(len(tokens)), tokens.grid, num_tokens=len(tokens))
 

@@ -20,7 +20,7 @@ COUNTED = ("kernels", "read_backs", "copies")
 class Fourth(EveryNth):
     """Every fourth token, chosen on the device."""
 
-    def compress(self, tokens):
+    def _compress(self, tokens):
         keep = torch.arange(1, len(tokens), 4, device=tokens.features.device)
         return Compression.pruned(keep, tokens.grid, num_tokens=len(tokens))
 

@@ -38,22 +38,6 @@ def test_follows_the_definition(num_centers, k):
     torch.testing.assert_close(score.exp().double(), torch.tensor(expected[2]).double())
 
 
-def test_every_point_belongs_to_its_nearest_centre_and_a_centre_to_itself():
-    features = points(60)
-    centers, nearest, _ = density_peaks(features, 8, 5)
-    assert torch.equal(centers, centers.unique())
-    assert torch.equal(nearest[centers], torch.arange(8))
-    assert torch.equal(nearest, torch.cdist(features, features[centers]).argmin(dim=1))
-
-
-def test_separated_clumps_get_one_centre_each():
-    clumps = 20.0 * torch.eye(4)
-    labels = torch.arange(4).repeat_interleave(10)
-    centers, nearest, _ = density_peaks(clumps[labels] + 0.1 * points(40, 4), 4, 5)
-    assert labels[centers].tolist() == [0, 1, 2, 3]
-    assert torch.equal(nearest, labels)
-
-
 def test_a_batch_gives_what_its_members_give():
     features = torch.stack([points(seed=seed) for seed in range(5)])
     together = density_peaks(features, 6, 4)

@@ -1,10 +1,18 @@
-"""Segments partition the video, and cuts lie where neighbours differ most."""
+"""Segments partition the video; runs of labels become contiguous."""
 
+import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gleanvid.ops.segments import neighbour_cosines, spans_between, starts_of, weakest
+from gleanvid.ops.segments import (
+    contiguous_labels,
+    neighbour_cosines,
+    runs_of,
+    spans_between,
+    starts_of,
+    weakest,
+)
 
 
 @settings(max_examples=30, deadline=None)
@@ -29,3 +37,27 @@ def test_cosines_see_direction_only():
     descriptors = torch.tensor([[1.0, 0.0], [5.0, 0.0], [0.0, 2.0], [0.0, -2.0]])
     torch.testing.assert_close(neighbour_cosines(descriptors), torch.tensor([1.0, 0.0, -1.0]))
     assert len(neighbour_cosines(descriptors[:1])) == 0
+
+
+@pytest.mark.parametrize(
+    ("labels", "refined"),
+    [
+        ([0, 0, 1, 1], [0, 0, 1, 1]),
+        ([0, 1, 2], [0, 0, 0]),  # nothing repeats: one label
+        ([0, 0, 1, 0, 0, 0], [0, 0, 0, 0, 0, 0]),  # the shorter run of 0 is a hole as well
+        ([0, 0, 2, 1, 1], [0, 0, 0, 1, 1]),  # tie of the neighbours: left
+        ([0, 0, 2, 1, 1, 1], [0, 0, 1, 1, 1, 1]),  # longer neighbour
+        ([2, 1, 1], [1, 1, 1]),  # no neighbour on the left
+        ([0, 0, 2, 1, 1, 3, 4, 4], [0, 0, 0, 1, 1, 1, 4, 4]),  # tie: left, both times
+        ([7], [0]),
+    ],
+)
+def test_labels_keep_their_longest_run_and_holes_join_a_neighbour(labels, refined):
+    assert contiguous_labels(labels) == refined
+
+
+@given(st.lists(st.integers(0, 4), min_size=2, max_size=30))
+def test_every_run_of_the_result_has_two_frames_or_more(labels):
+    refined = contiguous_labels(labels)
+    assert len(refined) == len(labels)
+    assert all(length > 1 for _, _, length in runs_of(refined))

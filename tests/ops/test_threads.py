@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from gleanvid.compressors import GleanVID
-from gleanvid.ops.evidence import SubspaceEvidence
+from gleanvid.ops.residuals import SubspaceEvidence
 from gleanvid.ops.threads import one_thread_if_small
 from gleanvid.types import VideoTokens
 

@@ -1,4 +1,4 @@
-"""Inputs of a golden case and the comparison of merged rows with its checksum."""
+"""Inputs of a golden case or of a seed, and the comparison of merged rows with a checksum."""
 
 import pytest
 import torch
@@ -19,6 +19,29 @@ def features(case):
 
 def grid(case):
     return case["frames"], case["height"], case["width"]
+
+
+def clip(seed, grid):
+    """Visual tokens [T*N, 24] of a made-up video."""
+    return torch.from_numpy(video_features(seed, *grid, 24)).flatten(0, 1)
+
+
+def attention_rows_of(case, count):
+    """Attention [heads, 1, count] of the last text token to ``count`` visual tokens."""
+    before, text = case["config"]["text_before"], _text_length(case)
+    made = rows(case["seed"] + 2000, case["config"]["heads"], text + count)
+    return made[:, None, before : before + count]
+
+
+def between_text(case, visual):
+    """Rows [K, D] between the text of the case."""
+    before = case["config"]["text_before"]
+    text = rows(case["seed"] + 1000, _text_length(case), case["dim"])
+    return torch.cat([text[:before], visual, text[before:]])
+
+
+def _text_length(case):
+    return case["config"]["text_before"] + case["config"]["text_after"]
 
 
 def in_order(record, out, order):

@@ -7,7 +7,8 @@ import torch
 
 from gleanvid.compressors.aot import AOT
 from gleanvid.types import VideoTokens
-from tests.golden.inputs import attention_rows, video_features
+from tests.golden.inputs import attention_rows
+from tests.parity.checksums import clip
 
 GRIDS = ((8, 6, 6), (16, 9, 9), (12, 5, 7), (3, 4, 4), (1, 6, 6))
 SHARES = ((0.3, 0.5, 0.4), (0.1, 0.5, 0.25), (0.6, 0.0, 0.3), (0.3, 0.8, 0.5))
@@ -15,7 +16,7 @@ CASES = [(number % 3, *case) for number, case in enumerate(product(GRIDS, SHARES
 
 
 def tokens_of(seed, grid):
-    features = torch.from_numpy(video_features(seed, *grid, 24)).flatten(0, 1)
+    features = clip(seed, grid)
     features = features - 0.9 * features.mean(dim=0)  # else all that is near is as near
     saliency = torch.from_numpy(attention_rows(seed, grid[0], grid[1] * grid[2])).flatten()
     return VideoTokens(features, grid, saliency=saliency)
@@ -107,7 +108,7 @@ def rows_of(tokens, clips, residual, local, share):
 
 
 @pytest.mark.parametrize(("seed", "grid", "shares", "clips"), CASES)
-def test_the_authors_form_is_the_rule(seed, grid, shares, clips):
+def test_matches_transcription(seed, grid, shares, clips):
     tokens = tokens_of(seed, grid)
     record = AOT(clips=clips, residual=shares[0], local=shares[1], anchors=shares[2], exact=False)
     record = record.compress(tokens)

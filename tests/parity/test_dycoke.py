@@ -8,7 +8,7 @@ from gleanvid.types import VideoTokens
 from tests.parity.checksums import assert_checksum, features, grid, in_order, rows
 
 
-def test_case(dycoke):
+def test_matches_original(dycoke):
     stage = {"prefill_ttm": temporal, "decode_dp": decoding}
     stage[dycoke["config"]["stage"]](dycoke)
 

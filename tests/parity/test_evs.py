@@ -7,7 +7,7 @@ import torch
 
 from gleanvid.compressors.evs import EVS
 from gleanvid.types import VideoTokens
-from tests.golden.inputs import video_features
+from tests.parity.checksums import clip
 
 CASES = [
     (seed, grid, ratio)
@@ -33,14 +33,14 @@ def kept(features, grid, ratio):
 
 
 @pytest.mark.parametrize(("seed", "grid", "ratio"), CASES)
-def test_the_authors_form_keeps_what_the_rule_keeps(seed, grid, ratio):
-    features = torch.from_numpy(video_features(seed, *grid, 24)).flatten(0, 1)
+def test_matches_transcription(seed, grid, ratio):
+    features = clip(seed, grid)
     record = EVS(ratio, exact=False).compress(VideoTokens(features, grid))
     assert record.keep.tolist() == kept(features, grid, ratio)
 
 
 def test_both_forms_agree_where_the_count_is_the_same():
-    features = torch.from_numpy(video_features(4, 8, 4, 5, 24)).flatten(0, 1)
+    features = clip(4, (8, 4, 5))
     tokens = VideoTokens(features, (8, 4, 5))
     assert torch.equal(EVS(0.5).compress(tokens).keep, EVS(0.5, False).compress(tokens).keep)
 

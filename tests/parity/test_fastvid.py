@@ -14,7 +14,7 @@ VARIANTS = {
 }
 
 
-def test_case(fastvid):
+def test_matches_original(fastvid):
     config, (units, height, width) = fastvid["config"], grid(fastvid)
     visual = features(fastvid)
     saliency = rows(1000 + fastvid["seed"], units, height * width).flatten()

@@ -62,7 +62,7 @@ def method(case):
     )
 
 
-def test_case(flashvid, tied):
+def test_matches_original(flashvid, tied):
     units, height, width = grid(flashvid)
     config, seed = flashvid["config"], flashvid["seed"]
     visual = config["feature_scale"] * features(flashvid)

@@ -13,7 +13,7 @@ import torch
 from gleanvid.compressors import floc
 from gleanvid.compressors.floc import FLoC
 from gleanvid.types import VideoTokens
-from tests.golden.inputs import video_features
+from tests.parity.checksums import clip
 
 GRIDS, RATIOS = ((6, 5, 6), (4, 4, 5), (1, 3, 4), (1, 1, 1)), (0.05, 0.2, 0.5, 0.95)
 CASES = [(number % 3, *case) for number, case in enumerate(product(GRIDS, RATIOS))]
@@ -34,7 +34,7 @@ def missed(features, order):
 
 def centred(seed, grid):
     """Features with as many cosines below zero as above."""
-    features = torch.from_numpy(video_features(seed, *grid, 24)).flatten(0, 1)
+    features = clip(seed, grid)
     return features - features.mean(dim=0) if len(features) > 1 else features
 
 

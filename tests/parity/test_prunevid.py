@@ -7,7 +7,7 @@ from gleanvid.types import VideoTokens
 from tests.parity.checksums import assert_checksum, features, grid, rows
 
 
-def test_case(prunevid):
+def test_matches_original(prunevid):
     """Clusters come out as a set: the original orders them by score, where equal ones may swap.
 
     The original raises for fewer than 7 units; ours gives fewer rows, one per cluster.

@@ -13,7 +13,7 @@ from tests.compressors.identity_layers import pass_through
 from tests.parity.checksums import assert_checksum, features, grid, rows
 
 
-def test_case(sparsevlm):
+def test_matches_original(sparsevlm):
     case, config, visual = sparsevlm, sparsevlm["config"], features(sparsevlm)
     before, after, heads = config["text_before"], config["text_after"], config["heads"]
     layers = [layer + 1 for layer in config["prune_after_layers"]]

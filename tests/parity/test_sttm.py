@@ -7,7 +7,7 @@ import torch
 
 from gleanvid.compressors.sttm import STTM
 from gleanvid.types import VideoTokens
-from tests.golden.inputs import video_features
+from tests.parity.checksums import clip
 
 GRIDS = ((6, 8, 8), (5, 14, 14), (4, 7, 7), (4, 6, 9), (3, 5, 8), (1, 8, 8), (7, 4, 4), (4, 2, 3))
 THRESHOLDS = ((0.9, 0.8), (0.85, 0.9), (0.97, 0.95), (0.99, 0.98))
@@ -99,8 +99,8 @@ def rows_of(features, grid, spatial, temporal, root_level):
 
 
 @pytest.mark.parametrize(("seed", "grid", "thresholds", "root_level"), CASES)
-def test_the_authors_form_is_the_rule(seed, grid, thresholds, root_level):
-    features = torch.from_numpy(video_features(seed, *grid, 24)).flatten(0, 1)
+def test_matches_transcription(seed, grid, thresholds, root_level):
+    features = clip(seed, grid)
     spatial, temporal = thresholds
     method = STTM(
         spatial_threshold=spatial, temporal_threshold=temporal, root_level=root_level, exact=False
@@ -112,7 +112,7 @@ def test_the_authors_form_is_the_rule(seed, grid, thresholds, root_level):
 
 
 def test_the_budget_scales_both_distances_alike():
-    features = torch.from_numpy(video_features(3, 8, 8, 8, 24)).flatten(0, 1)
+    features = clip(3, (8, 8, 8))
     tokens = VideoTokens(features, (8, 8, 8))
     exact = STTM(0.3).compress(tokens)
     scale = float(exact.trace["scale"])

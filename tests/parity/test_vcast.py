@@ -5,7 +5,7 @@ from gleanvid.types import VideoTokens
 from tests.parity.checksums import features, grid
 
 
-def test_case(vcast):
+def test_matches_original(vcast):
     config = vcast["config"]
     method = VCast(vcast["retention"], config["temperature"], config["skip_single_frame"], False)
     record = method.compress(VideoTokens(features(vcast), grid(vcast)))

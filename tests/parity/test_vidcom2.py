@@ -7,7 +7,7 @@ from gleanvid.types import VideoTokens
 from tests.parity.checksums import features, grid
 
 
-def test_case(vidcom2):
+def test_matches_original(vidcom2):
     config = vidcom2["config"]
     method = VidCom2(vidcom2["retention"], config["channel_ratio"], config["temperature"], False)
     record = method.compress(VideoTokens(features(vidcom2), grid(vidcom2)))

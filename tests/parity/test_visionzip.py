@@ -39,9 +39,9 @@ def check(case):
     assert_checksum(out, case["merged_checksum"])
 
 
-def test_case(visionzip):
+def test_matches_original(visionzip):
     check(visionzip)
 
 
-def test_port_case(visionzip_qwen3_port):
+def test_matches_port(visionzip_qwen3_port):
     check(visionzip_qwen3_port)

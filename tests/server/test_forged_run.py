@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from gleanvid.video import bounds, sandbox, spare
+from gleanvid.video.isolation import bounds, sandbox, spare
+from gleanvid.video.isolation.messages import HEADER
 from gleanvid.video.plan import UnreadableVideoError
-from gleanvid.video.worker import HEADER
 from tests.server.test_saved_run import opened, packed
 
 
@@ -45,7 +45,7 @@ def about(*facts):
 def test_what_a_worker_forges_is_no_run(tmp_path, monkeypatch, sent):
     program = f"import sys; sys.stdout.buffer.write({sent!r}); sys.stdout.flush()"
     monkeypatch.setattr(spare, "KEPT", spare.Spare())
-    monkeypatch.setattr(spare, "_START", program)
+    monkeypatch.setattr(spare, "START", program)
     sentence, mib, _ = opened(packed(tmp_path / "run.zip"))
     assert sentence == bounds.NO_RUN and mib < 40
 
@@ -57,6 +57,6 @@ def test_a_bomb_that_it_sends_is_not_read(tmp_path, monkeypatch, text):
     sent = message(b"J", text) + message(b".")
     program = f"import sys; sys.stdout.buffer.write({sent!r}); sys.stdout.flush()"
     monkeypatch.setattr(spare, "KEPT", spare.Spare())
-    monkeypatch.setattr(spare, "_START", program)
+    monkeypatch.setattr(spare, "START", program)
     with pytest.raises(UnreadableVideoError, match="not a run saved"):
         sandbox.unpacked(str(packed(tmp_path / "run.zip")), 20.0)

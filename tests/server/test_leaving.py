@@ -6,19 +6,18 @@ import os
 import signal
 import subprocess
 import sys
-import tempfile
 import time
-from pathlib import Path
 
 import pytest
 
-from components.server import disk, leaving
+from components.server import uploads
 
 WAIT = """
 import os, time
 from pathlib import Path
-from components.server import leaving
-with leaving.orderly(), leaving.own_folder() as folder:
+from components.server import uploads
+uploads.exit_on_sigterm()
+with uploads.own_folder() as folder:
     Path(folder, "clip.mp4").write_bytes(b"x")
     print(folder, flush=True)
     time.sleep(60)
@@ -36,7 +35,7 @@ def started(tmp_path, monkeypatch):
     process.stdout.close()
 
 
-def test_sigterm_cleans_up_says_so_and_tells_by_its_code(started):
+def test_sigterm_deletes_the_folder_and_says_so(started):
     process, folder = started
     assert os.path.isfile(f"{folder}/clip.mp4")
     process.send_signal(signal.SIGTERM)
@@ -44,24 +43,13 @@ def test_sigterm_cleans_up_says_so_and_tells_by_its_code(started):
     assert "SIGTERM" in process.stdout.read() and not os.path.exists(folder)
 
 
-def test_sweeping_does_not_take_a_server_s_lock(monkeypatch, tmp_path):
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    monkeypatch.setattr(disk, "BROKEN_S", -1.0)
-    with leaving.own_folder() as folder:
-        monkeypatch.setenv("GRADIO_TEMP_DIR", folder)
-        for name in ("tmp1", ".tmp2"):
-            (Path(folder) / name).touch()
-        disk.Uploads(1, 0).sweep()
-        assert os.listdir(folder) == [leaving.LOCK]
-
-
-def test_what_a_killed_server_left_goes_at_the_next_start(started, tmp_path):
+def test_folder_of_a_killed_server_goes_at_the_next_start(started, tmp_path):
     process, folder = started
-    leaving.forget_stale(tmp_path)
+    uploads.delete_stale(tmp_path)
     assert os.path.isfile(f"{folder}/clip.mp4")  # it still runs
     process.kill()
     process.wait()
-    leaving.forget_stale(tmp_path)
+    uploads.delete_stale(tmp_path)
     assert not os.path.exists(folder)
 
 
@@ -70,9 +58,9 @@ def test_other_folders_stay(tmp_path):
     kept[0].mkdir()
     kept[1].mkdir()
     kept[2].symlink_to(kept[0])
-    leaving.forget_stale(tmp_path)
+    uploads.delete_stale(tmp_path)
     assert all(path.exists() for path in kept)
-    old = time.time() - 2 * leaving.YOUNG_S
+    old = time.time() - 2 * uploads.YOUNG_S
     os.utime(kept[1], (old, old))
-    leaving.forget_stale(tmp_path)
+    uploads.delete_stale(tmp_path)
     assert not kept[1].exists() and kept[0].exists()

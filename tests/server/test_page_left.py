@@ -7,13 +7,11 @@ import time
 
 import httpx
 
-from components.session.choice.choosing import Choosing
 from components.session.work.engine import Engine
-from tests.components.fake import Library, write_clip
-from tests.hub_fixtures import hub, published  # noqa: F401  (fixtures)
+from tests.components.fake import write_clip
 from tests.server.running import running
-from tests.server.target import G, Target
 from tests.server.test_reading import Slow
+from tools.attack.client import G, Target
 
 
 def test_a_clip_is_read_no_longer_than_its_page_is_open(tmp_path):
@@ -25,7 +23,7 @@ def test_a_clip_is_read_no_longer_than_its_page_is_open(tmp_path):
         with httpx.stream("GET", f"{url}{G}/heartbeat/page1") as heartbeat:
             beats = heartbeat.iter_raw()
             assert next(beats)
-            event = "gv-late", "change", {"gv-clip": file}, "page1"
+            event = "gv-preview", "follow", {"gv-clip": file}, "page1"
             asking = threading.Thread(target=target.page, args=event)
             asking.start()
             assert engine.library.begun.acquire(timeout=20)
@@ -33,26 +31,3 @@ def test_a_clip_is_read_no_longer_than_its_page_is_open(tmp_path):
         left = time.monotonic()
         assert engine.library.limits["stop"].wait(10) and time.monotonic() - left < 2.0
         asking.join(20)
-
-
-def test_a_model_is_downloaded_no_longer_than_its_page_is_open(hub):  # noqa: F811
-    hub.repositories["tiny/model"].pause_s = 0.5
-    choosing = Choosing(Engine(Library()), device="cpu")
-    with running(engine=choosing.engine, choosing=choosing) as url, Target(url) as target:
-        with httpx.stream("GET", f"{url}{G}/heartbeat/page1") as heartbeat:
-            beats = heartbeat.iter_raw()
-            assert next(beats)
-            event = "Load", "click", {"Checkpoint": "tiny/model"}, "page1"
-            asking = threading.Thread(target=target.page, args=event)
-            asking.start()
-            assert until(lambda: choosing.now.stage == "downloading")
-            assert not choosing.cancel("another page")
-        assert until(lambda: choosing.now.stage == "cancelled", 3.0)
-        asking.join(20)
-
-
-def until(is_so, seconds=20.0):
-    end = time.monotonic() + seconds
-    while not is_so() and time.monotonic() < end:
-        time.sleep(0.05)
-    return is_so()

@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
+import io
+import os
+import signal
+import statistics
+import struct
 import threading
 import time
+from contextlib import suppress
 
 import gradio as gr
 import pytest
+from PIL import Image
 
+from components.server import serving
 from components.server.access import ModelAccess
 from components.session.request import Request
+from components.session.work import local as loading
 from components.session.work.engine import Engine
 from components.session.work.queue import BusyError, Line, Work
 from components.session.work.reading import Readers
 from gleanvid.compressors import COMPRESSORS
-from gleanvid.types import StoppedError
-from tests.components.fake import Library, moving_square
-from tests.server import beside
+from gleanvid.types import StoppedError, VideoError
+from gleanvid.video import plan, read_video
+from tests.components.fake import Library, moving_square, write_clip
+from tests.server.running import alive, running
+from tools.attack.client import Target
 
 
 class Slow(Library):
@@ -127,10 +138,6 @@ def test_who_is_stopped_while_he_waits_to_read_leaves():
 
 
 def test_what_would_take_hours_to_decode_is_refused_before(tmp_path, monkeypatch):
-    from gleanvid.types import VideoError
-    from gleanvid.video import plan, read_video
-    from tests.components.fake import write_clip
-
     write_clip(tmp_path / "clip.mp4")  # one keyframe, 8 frames of 72 x 126
     monkeypatch.setattr(plan, "MAX_DECODED_PIXELS", 72 * 126 * 8)
     assert len(read_video(tmp_path / "clip.mp4", 2, isolate=False)) == 2
@@ -139,6 +146,39 @@ def test_what_would_take_hours_to_decode_is_refused_before(tmp_path, monkeypatch
         read_video(tmp_path / "clip.mp4", 2, isolate=False)
 
 
-def test_a_clip_of_huge_frames_keeps_nobody_waiting(capsys):
-    """A short form of ``python -m tests.server.beside``."""
-    assert beside.main(["--frames", "60", "--asks", "3"]) == 0, capsys.readouterr().out
+def gif(width, height, frames):
+    """A GIF of equal frames, compressed once."""
+    one = io.BytesIO()
+    Image.new("P", (width, height)).save(one, "GIF", optimize=False)
+    content = one.getvalue()
+    start = content.index(b"\x2c" + struct.pack("<HHHH", 0, 0, width, height))
+    shown = b"\x21\xf9\x04\x00\x05\x00\x00\x00"  # for 50 ms
+    return content[:start] + (shown + content[start:-1]) * frames + b"\x3b"
+
+
+def seconds(target, path, asks):
+    """What each of so many questions takes."""
+    for _ in range(asks):
+        start = time.monotonic()
+        assert "event: complete" in target.ask(path, compressor="gleanvid", frames=8, length=8)
+        yield time.monotonic() - start
+
+
+def test_clip_of_huge_frames_keeps_nobody_waiting(tmp_path, monkeypatch):
+    """A GIF of 60 frames of 8000 x 4000 pixels takes minutes to decode."""
+    monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path))
+    with running(serving.PUBLIC, Engine(loading.Library({}))) as url:
+        one, other = Target(url), Target(url)
+        short, long = one.clip, other.upload("long.gif", gif(8000, 4000, 60))
+        alone = list(seconds(one, short, 5))[2:]
+        reading = threading.Thread(target=other.ask, args=[long])
+        reading.start()
+        while not (decoders := alive(b"gleanvid.video.isolation.worker")):
+            time.sleep(0.02)
+        meanwhile = max(seconds(one, short, 3))
+        assert alive(b"gleanvid.video.isolation.worker")  # it is still read
+        for decoder in decoders:
+            with suppress(ProcessLookupError):
+                os.kill(decoder, signal.SIGKILL)
+        reading.join()
+    assert meanwhile < statistics.median(alone) + 1.0

@@ -1,4 +1,4 @@
-"""On a public server one visitor leaves uploads and turns to the others."""
+"""On a running server one visitor leaves uploads, disk and events to the others."""
 
 from __future__ import annotations
 
@@ -9,43 +9,92 @@ import httpx
 import pytest
 
 from components.server import serving
+from components.server.allowed import GRADIO as G
 from components.session.work.engine import Engine
 from tests.components.fake import Library, write_clip
 from tests.server.running import running
-from tests.server.target import G
 
-LIMITS = replace(serving.PUBLIC, events=2, visitor_mb=3)
 ARGUMENTS = ["What?", "gleanvid", 0.25, "", 8, None, 0, 0.0, 8, 1.0, 0]  # of /ask, in order
 
 
 @pytest.fixture(scope="module")
-def library():
-    return Library()
+def clip(tmp_path_factory):
+    path = tmp_path_factory.mktemp("clip") / "clip.mp4"
+    write_clip(path)
+    return path.read_bytes()
 
 
 @pytest.fixture(scope="module")
-def address(library):
-    with running(LIMITS, Engine(library)) as url:
-        yield url + G
-
-
-def test_a_visitor_has_so_many_turns_and_so_many_bytes(address, library, tmp_path):
-    write_clip(tmp_path / "clip.mp4")
-    files = {"files": ("clip.mp4", (tmp_path / "clip.mp4").read_bytes())}
-    path = httpx.post(f"{address}/upload", files=files).json()[0]
-    data = [{"path": path, "meta": {"_type": "gradio.FileData"}}, *ARGUMENTS]
+def slow():
+    """Engine whose answers take a while."""
+    library = Library()
     library.pause_s = 0.5
-    told = [httpx.post(f"{address}/call/ask", json={"data": data}).status_code for _ in range(4)]
-    assert told == [200, 200, 429, 429]
-    end = time.monotonic() + 30
-    while httpx.post(f"{address}/call/ask", json={"data": data}).status_code == 429:
-        assert time.monotonic() < end
+    return Engine(library)
+
+
+def upload(address, *contents):
+    files = [("files", (f"{len(content)}.mp4", content)) for content in contents]
+    return httpx.post(f"{address}/upload", files=files)
+
+
+def ask(address, clip):
+    data = [{"path": clip, "meta": {"_type": "gradio.FileData"}}, *ARGUMENTS]
+    return httpx.post(f"{address}/call/ask", json={"data": data})
+
+
+def test_one_visitor_has_so_many_events_and_so_many_bytes(slow, clip):
+    limits = replace(serving.PUBLIC, events=2, visitor_mb=3)
+    with running(limits, slow) as url:
+        path = upload(url + G, clip).json()[0]
+        told = [ask(url + G, path).status_code for _ in range(4)]
+        assert told == [200, 200, 429, 429]
+        end = time.monotonic() + 30
+        while ask(url + G, path).status_code == 429:
+            assert time.monotonic() < end
+            time.sleep(0.2)
+        sent = [upload(url + G, clip).status_code for _ in range(3)]
+        assert sent == [200, 200, 429]  # any upload counts at least a MiB
+
+
+@pytest.fixture(scope="module")
+def address(slow):
+    limits = replace(serving.PUBLIC, upload_mb=1, requests_per_minute=0, events=0, queue=1)
+    patch = pytest.MonkeyPatch()
+    patch.setattr(serving, "SWEEP_S", 0.5)
+    options = serving.options
+    patch.setattr(serving, "options", lambda *given: options(*given) | {"max_threads": 1})
+    with running(replace(limits, keep_s=2), slow) as url:
+        yield url + G
+    patch.undo()
+
+
+def test_uploads_beyond_the_limit_are_refused(address):
+    assert upload(address, bytes(900_000)).status_code == 200
+    assert upload(address, bytes(1_100_000)).status_code == 413  # one file: Gradio
+    assert upload(address, *[bytes(900_000)] * 3).status_code == 413  # one upload: the guard
+
+
+def test_old_uploads_are_deleted(address):
+    file = f"{address}/file={upload(address, bytes(1_000)).json()[0]}"
+    assert httpx.get(file).status_code == 200
+    end = time.monotonic() + 20
+    while httpx.get(file).status_code == 200 and time.monotonic() < end:
         time.sleep(0.2)
-    sent = [httpx.post(f"{address}/upload", files=files).status_code for _ in range(3)]
-    assert sent == [200, 200, 429]  # any upload counts at least a MiB
+    assert httpx.get(file).status_code in (403, 404)
 
 
-def test_a_public_server_has_room_for_others():
-    public = serving.PUBLIC
-    assert public.events < (public.places + 1) / 2
-    assert 2 * public.visitor_mb <= public.disk_gb * 1024 / 10
+def test_queue_refuses_beyond_its_places_and_nothing_passes_by_it(address, clip):
+    path = upload(address, clip).json()[0]
+    replies = [ask(address, path) for _ in range(8)]
+    assert replies[0].status_code == 200
+    assert "full" in next(reply.text for reply in replies if reply.status_code == 503)
+    events = httpx.get(f"{address.removesuffix(G)}/config").json()["dependencies"]
+    queued = next(event["id"] for event in events if event["queue"] and event["backend_fn"])
+    sent = {"fn_index": queued, "data": [], "session_hash": "x"}
+    assert httpx.post(f"{address}/run/predict", json=sent).status_code == 404
+
+
+@pytest.mark.parametrize("path", ["app.py", "components/server/guard.py", ".git/config", ".git"])
+def test_no_file_of_the_repository_is_served(address, path):
+    for name in (path, serving.ROOT / path, f"{serving.ROOT}/assets/../{path}"):
+        assert httpx.get(f"{address}/file={name}").status_code in (403, 404)

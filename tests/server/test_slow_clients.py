@@ -1,21 +1,17 @@
-"""Who sends nothing is not waited for, and what an upload leaves behind goes."""
+"""Clients that send nothing are not waited for, and one visitor has so many connections."""
 
 from __future__ import annotations
 
-import os
 import socket
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from types import SimpleNamespace
 from urllib.parse import urlsplit
 
 import httpx
 import pytest
 
-from components.server import connections, disk, serving
-from components.server.disk import Uploads
-from components.server.hosts import Hosts
+from components.server import connections
 from tests.server.running import running
 
 
@@ -24,8 +20,6 @@ def address():
     patch = pytest.MonkeyPatch()
     patch.setattr(connections, "HEAD_S", 0.6)
     patch.setattr(connections, "CHECK_S", 0.3)
-    patch.setattr(serving, "SWEEP_S", 0.3)
-    patch.setattr(disk, "BROKEN_S", 0.5)
     with running() as url:
         yield url
     patch.undo()
@@ -55,13 +49,13 @@ FORM = b'--x\r\ncontent-disposition: form-data; name="files"; filename="a.mp4"\r
 @pytest.mark.parametrize(
     "begun", [b"", b"GET / HT", b"GET / HTTP/1.1\r\nhost: a", BODY, BODY + FORM]
 )
-def test_a_request_that_does_not_go_on_is_ended(address, begun):
+def test_request_that_does_not_go_on_is_ended(address, begun):
     with connected(address) as line:
         line.sendall(begun)
         assert ended(line)
 
 
-def test_a_head_that_trickles_is_ended(address):
+def test_head_that_trickles_is_ended(address):
     with connected(address) as line:
         line.sendall(b"GET / HTTP/1.1\r\n")
         for _ in range(20):
@@ -72,7 +66,7 @@ def test_a_head_that_trickles_is_ended(address):
 
 
 @pytest.mark.alone
-def test_a_body_that_comes_steadily_is_waited_for(address):
+def test_body_that_comes_steadily_is_waited_for(address):
     with connected(address) as line:
         line.sendall(BODY.replace(b"100000", b"9000") + FORM)
         for _ in range(10):  # twice as fast as it has to
@@ -82,62 +76,24 @@ def test_a_body_that_comes_steadily_is_waited_for(address):
         assert line.recv(12).startswith(b"HTTP/1.1 ")
 
 
-def test_a_visitor_has_so_many_connections_and_no_more(address, monkeypatch):
+UPGRADE = b"GET / HTTP/1.1\r\nhost: localhost\r\nconnection: upgrade\r\nupgrade: websocket\r\n"
+UPGRADE += b"sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\nsec-websocket-version: 13\r\n\r\n"
+
+
+def test_visitor_has_so_many_connections_and_an_upgrade_takes_none(address, monkeypatch):
     monkeypatch.setattr(connections, "PER_VISITOR", 3)
     time.sleep(1.5)  # those of the other tests are gone
     lines = [connected(address) for _ in range(5)]
     assert lines[-1].recv(12) == b"HTTP/1.1 503"
     for line in lines:
         line.close()
-    time.sleep(0.2)
-    assert httpx.get(f"{address}/healthz").status_code == 200
-
-
-UPGRADE = b"GET / HTTP/1.1\r\nhost: localhost\r\nconnection: upgrade\r\nupgrade: websocket\r\n"
-UPGRADE += b"sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\nsec-websocket-version: 13\r\n\r\n"
-
-
-def test_no_protocol_for_websockets_is_left():
-    """Uvicorn has one where the package ``websockets`` is installed."""
-    config = SimpleNamespace(ws_protocol_class=object, app="the application")
-    connections.watch(SimpleNamespace(config=config), Hosts())
-    assert config.ws_protocol_class is None and config.loaded_app == config.app
-
-
-def test_an_upgrade_takes_no_connection_for_good(address, monkeypatch):
-    monkeypatch.setattr(connections, "PER_VISITOR", 3)
-    time.sleep(1.5)  # those of the other tests are gone
     for _ in range(5):
+        time.sleep(0.2)
         with connected(address) as line:
             line.sendall(UPGRADE)
             assert line.recv(12) == b"HTTP/1.1 200"  # as if it had not asked for one
-        time.sleep(0.1)
+    time.sleep(0.2)
     assert httpx.get(f"{address}/healthz").status_code == 200
-
-
-def test_an_aborted_upload_leaves_nothing_behind(address):
-    folder = disk.Path(disk.get_upload_folder())
-    before = set(os.listdir(folder)) if folder.is_dir() else set()
-    with connected(address) as line:
-        line.sendall(BODY + FORM + b"x" * 50_000)
-        time.sleep(0.2)
-    end = time.monotonic() + 5
-    while time.monotonic() < end and set(os.listdir(folder)) - before:
-        time.sleep(0.1)
-    assert not set(os.listdir(folder)) - before
-
-
-def test_the_files_of_an_upload_under_way_stay(tmp_path, monkeypatch):
-    monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path))
-    monkeypatch.setattr(disk, "BROKEN_S", 0.0)
-    uploads = Uploads(1000, 0)
-    with uploads.under_way():
-        (tmp_path / "tmp1").touch()
-        uploads.sweep()
-        assert (tmp_path / "tmp1").exists()
-    time.sleep(0.05)  # clocks of file systems are coarse
-    uploads.sweep()
-    assert not (tmp_path / "tmp1").exists()
 
 
 @pytest.mark.alone

@@ -7,16 +7,10 @@ from gleanvid.types import VideoError
 from gleanvid.video import read_video
 from tests.video.clips import numbers, write_clip
 
-PACKAGE = {"decord": "decord", "opencv": "cv2"}
 UNEVEN = np.random.default_rng(1).integers(20, 200, 60).cumsum().tolist()  # milliseconds
 
 
-@pytest.fixture(params=PACKAGE)
-def backend(request):
-    pytest.importorskip(PACKAGE[request.param])
-    return request.param
-
-
+@pytest.mark.parametrize("backend", ["decord", "opencv"], indirect=True)
 @pytest.mark.parametrize(
     ("name", "making"),
     [
@@ -28,7 +22,7 @@ def backend(request):
         ("two.mp4", {"num_frames": 2}),
     ],
 )
-def test_the_same_video_as_pyav(tmp_path, backend, name, making):
+def test_backend_gives_the_same_video_as_pyav(tmp_path, backend, name, making):
     path = write_clip(tmp_path / name, **{"num_frames": 60, **making})
     ours, theirs = (
         read_video(path, 11, backend=which, isolate=False) for which in ("pyav", backend)
@@ -42,12 +36,25 @@ def test_the_same_video_as_pyav(tmp_path, backend, name, making):
     assert np.abs(ours.frames.astype(int) - theirs.frames).mean() < 3
 
 
-def test_max_side(tmp_path, backend):
+@pytest.mark.parametrize(("max_side", "size"), [(72, (48, 72)), (73, (49, 73)), (4000, (96, 144))])
+def test_max_side_scales_down_and_never_up(tmp_path, backend, max_side, size):
     path = write_clip(tmp_path / "clip.mp4", 30)
-    video = read_video(path, 5, backend=backend, max_side=72, isolate=False)
-    assert video.frames.shape == (5, 48, 72, 3)
+    video = read_video(path, 5, backend=backend, max_side=max_side, isolate=False)
+    assert video.frames.shape == (5, *size, 3)
     assert video.source_size == (96, 144)
     assert numbers(video.frames) == video.indices.tolist()
+
+
+def test_part_is_sampled_as_if_it_were_a_file_of_its_own(tmp_path, backend):
+    path = write_clip(tmp_path / "clip.mp4", num_frames=60, options={"g": "20"})  # 30 a second
+    video = read_video(path, 5, isolate=False, backend=backend, part=(0.5, 1.5))
+    assert numbers(video.frames) == [15, 23, 30, 37, 45]
+    assert video.indices.tolist() == [0, 8, 15, 22, 30]
+    assert video.timestamps[0] == 0
+    assert video.timestamps[-1] == pytest.approx(1.0, abs=1e-3)
+    assert video.total_frames == 31
+    whole = read_video(path, 60, isolate=False, backend=backend, part=(0.0, 99.0))
+    assert numbers(whole.frames) == list(range(60))
 
 
 def test_decord_agrees_with_its_own_batches(tmp_path):
@@ -62,14 +69,14 @@ def test_decord_agrees_with_its_own_batches(tmp_path):
     ("name", "codec"),
     [("a.ts", "mpeg2video"), ("a.mpg", "mpeg2video"), ("a.wmv", "wmv2"), ("a.mp4", "libsvtav1")],
 )
-def test_decord_is_refused_what_it_reads_wrongly(tmp_path, name, codec):
+def test_decord_refuses_what_it_reads_wrongly(tmp_path, name, codec):
     pytest.importorskip("decord")
     path = write_clip(tmp_path / name, 10, codec=codec)
     with pytest.raises(VideoError, match="backend='pyav'"):
         read_video(path, backend="decord")
 
 
-def test_opencv_stops_at_the_damage_and_says_so(tmp_path):
+def test_opencv_stops_at_damage_with_a_note(tmp_path):
     pytest.importorskip("cv2")
     muxer = {"movflags": "faststart"}
     path = write_clip(tmp_path / "cut.mp4", 120, options={"g": "20"}, muxer=muxer)

@@ -25,7 +25,7 @@ def sound(tmp_path):
 
 
 @pytest.mark.parametrize("damage", ["cut", "zeroed", "hole", "one bit"])
-def test_a_damaged_file_gives_only_sound_frames_and_says_so(sound, damage):
+def test_damaged_file_gives_only_sound_frames_with_a_note(sound, damage):
     truth = pictures(sound)
     data = bytearray(sound.read_bytes())
     size = len(data)
@@ -49,7 +49,7 @@ def test_a_damaged_file_gives_only_sound_frames_and_says_so(sound, damage):
         assert video.indices[-1] == 119  # what comes after the damage is used
 
 
-def test_a_cut_matroska_file_says_how_much_is_there(tmp_path):
+def test_cut_matroska_file_notes_how_much_is_there(tmp_path):
     path = write_clip(tmp_path / "cut.mkv", 120, options=GOPS)
     path.write_bytes(path.read_bytes()[: int(path.stat().st_size * 0.6)])
     video = read_video(path, 16, isolate=False)
@@ -57,10 +57,8 @@ def test_a_cut_matroska_file_says_how_much_is_there(tmp_path):
     assert "of 4.0 seconds are there" in video.notes[0]
 
 
-@pytest.mark.parametrize("backend", ["pyav", "decord", "opencv"])
 @pytest.mark.parametrize("kind", ["no index", "sound only"])
-def test_no_backend_finds_a_picture_where_there_is_none(tmp_path, backend, kind):
-    pytest.importorskip({"pyav": "av", "decord": "decord", "opencv": "cv2"}[backend])
+def test_file_without_frames_is_refused(tmp_path, backend, kind):
     path = tmp_path / "clip.mp4"
     if kind == "no index":
         data = write_clip(path, 30).read_bytes()
@@ -84,7 +82,7 @@ def write_sound(path):
             container.mux(packet)
 
 
-def test_an_encrypted_file_is_named_so(tmp_path):
+def test_encrypted_file_is_called_encrypted(tmp_path):
     key = {"encryption_key": "00112233445566778899aabbccddeeff"}
     scheme = {"encryption_scheme": "cenc-aes-ctr", "encryption_kid": "ff" * 16}
     path = write_clip(tmp_path / "film.mp4", 30, muxer={**scheme, **key})
@@ -92,7 +90,7 @@ def test_an_encrypted_file_is_named_so(tmp_path):
         read_video(path, isolate=False)
 
 
-def test_a_header_that_promises_a_huge_picture_is_refused(tmp_path):
+def test_header_that_promises_huge_frames_is_refused(tmp_path):
     path = write_clip(tmp_path / "bomb.gif", 3, codec="gif", pix_fmt="rgb8")
     data = bytearray(path.read_bytes())
     data[6:10] = (16_000).to_bytes(2, "little") * 2
@@ -101,16 +99,14 @@ def test_a_header_that_promises_a_huge_picture_is_refused(tmp_path):
         read_video(path)
 
 
-def test_a_picture_larger_than_the_limit_is_refused_by_every_backend(tmp_path, monkeypatch):
+def test_frames_larger_than_the_limit_are_refused(tmp_path, monkeypatch, backend):
     path = write_clip(tmp_path / "clip.mp4", 5)
     monkeypatch.setattr(plan, "MAX_PIXELS", 96 * 144 - 1)
-    for backend in ("pyav", "decord", "opencv"):
-        pytest.importorskip({"pyav": "av", "decord": "decord", "opencv": "cv2"}[backend])
-        with pytest.raises(VideoError, match="144 x 96 pixels; the limit"):
-            read_video(path, backend=backend, isolate=False)
+    with pytest.raises(VideoError, match="144 x 96 pixels; the limit"):
+        read_video(path, backend=backend, isolate=False)
 
 
-def test_a_recording_of_days_is_refused(tmp_path):
+def test_recording_of_days_is_refused(tmp_path):
     path = write_clip(tmp_path / "long.mkv", 3, ticks=[0, 50_000_000, 100_000_000])
     with pytest.raises(VideoError, match=r"hours; the limit is 6 hours"):
         read_video(path, isolate=False)

@@ -106,27 +106,17 @@ def test_frames_hidden_by_an_edit_list_do_not_count(tmp_path):
 
 
 @pytest.mark.parametrize("total", [1, 2, 7])
-def test_a_short_clip_gives_all_it_has_and_says_so(tmp_path, total):
+def test_short_clip_gives_all_its_frames_with_a_note(tmp_path, total):
     video = read_video(write_clip(tmp_path / "short.mp4", total), 32, isolate=False)
     check(video, total, 32)
     frames = "1 frame" if total == 1 else f"{total} frames"
     assert video.notes == (f"The clip has {frames}, fewer than the 32 asked for.",)
     assert video.duration == pytest.approx(total / 30, rel=0.01)
+    one = read_video(tmp_path / "short.mp4", 1, isolate=False)
+    assert numbers(one.frames) == [0] and one.notes == ()
 
 
-def test_one_frame_asked_for_is_the_first(tmp_path):
-    video = read_video(write_clip(tmp_path / "clip.mp4", 20), 1, isolate=False)
-    assert numbers(video.frames) == [0]
-    assert video.notes == ()
-
-
-def test_max_side_scales_down_and_never_up(tmp_path):
-    path = write_clip(tmp_path / "clip.mp4", 20)
-    assert read_video(path, 2, max_side=73, isolate=False).frames.shape == (2, 49, 73, 3)
-    assert read_video(path, 2, max_side=4000, isolate=False).frames.shape == (2, 96, 144, 3)
-
-
-def test_a_strange_name_is_only_a_name(tmp_path):
+def test_file_name_is_never_interpreted(tmp_path):
     for name in ("a b'c\"d.mp4", "映像.mp4", "-i.mp4", "50%d.mp4", "concat:x.mp4"):
         path = write_clip(tmp_path / "plain.mp4", 10).rename(tmp_path / name)
         check(read_video(path, 3), 10, 3)
@@ -143,40 +133,25 @@ def test_a_strange_name_is_only_a_name(tmp_path):
         ("max_side", "big"),
         ("timeout_s", 0),
         ("timeout_s", float("nan")),
+        ("part", (1.0, 0.5)),
+        ("part", (-1.0, 2.0)),
+        ("part", (0.0, float("nan"))),
     ],
 )
-def test_a_setting_out_of_range_is_named(setting, value):
-    with pytest.raises(ValueError, match=f"{setting} must be .*{value}") as caught:
+def test_setting_out_of_range_is_named(setting, value):
+    with pytest.raises(ValueError, match=setting) as caught:
         read_video("none.mp4", **{setting: value})
     assert not isinstance(caught.value, VideoError)
+    assert "must be" in str(caught.value) and str(value) in str(caught.value)
 
 
-@pytest.mark.parametrize("backend", ["pyav", "decord", "opencv"])
-def test_a_part_is_sampled_as_if_it_were_a_file_of_its_own(tmp_path, backend):
-    path = write_clip(tmp_path / "clip.mp4", num_frames=60, options={"g": "20"})  # 30 a second
-    video = read_video(path, 5, isolate=False, backend=backend, part=(0.5, 1.5))
-    assert numbers(video.frames) == [15, 23, 30, 37, 45]
-    assert video.indices.tolist() == [0, 8, 15, 22, 30]
-    assert video.timestamps[0] == 0
-    assert video.timestamps[-1] == pytest.approx(1.0, abs=1e-3)
-    assert video.total_frames == 31
-    whole = read_video(path, 60, isolate=False, backend=backend, part=(0.0, 99.0))
-    assert numbers(whole.frames) == list(range(60))
-
-
-def test_rounding_down_is_what_the_llava_models_of_lmms_eval_do(tmp_path):
+def test_rounding_down_matches_the_llava_models_of_lmms_eval(tmp_path):
     path = write_clip(tmp_path / "clip.mp4", num_frames=60)
     video = read_video(path, 8, rounding="down")  # in a process of its own
     assert numbers(video.frames) == np.linspace(0, 59, 8, dtype=int).tolist()
 
 
-@pytest.mark.parametrize("part", [(1.0, 0.5), (-1.0, 2.0), (0.0, float("nan"))])
-def test_a_part_that_is_none_is_refused(tmp_path, part):
-    with pytest.raises(ValueError, match="part"):
-        read_video(tmp_path / "clip.mp4", part=part)
-
-
-def test_a_part_beyond_the_end_says_how_long_the_clip_is(tmp_path):
+def test_part_beyond_the_end_is_refused_with_the_length_of_the_clip(tmp_path):
     path = write_clip(tmp_path / "clip.mp4", num_frames=30)
     with pytest.raises(VideoError, match="no frame between 5 and 6 seconds; it lasts 1"):
         read_video(path, part=(5, 6))

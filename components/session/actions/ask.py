@@ -72,8 +72,8 @@ def ask_live(
     """
     if engine.pages.busy(session) or habits.remember or request.missing(sides.question):
         return
-    work = engine.pages.begin_preview(session, sides.turn, live=True)
-    if work.stop.is_set():
+    work = engine.pages.begin_preview(session, sides.version, live=True)
+    if work is None:
         return
     try:
         yield from _ask_quietly(engine, request, sides, habits, work)

@@ -1,6 +1,6 @@
-"""The curves of the page: a figure for each name in ``TITLES``, and one legend for all of them.
+"""The Curves tab: all figures in ``plots.FIGURES``, and one legend for all of them.
 
-What is not drawn, and why; `tests/components/session/work/test_reading.py` shows it of an example:
+What is not drawn, and why (`tests/components/session/work/test_reading.py` shows an example):
 
 - *Basis rank*: it is the number of tokens kept, up to the width of the features, which every method
   reaches. The legend has the effective rank of all kept tokens instead, as a multiple of that of
@@ -14,12 +14,10 @@ from __future__ import annotations
 
 import json
 import threading
-from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
-from gleanvid import plots
 from gleanvid.metrics import (
     RandomKeeping,
     budget_gini,
@@ -29,32 +27,16 @@ from gleanvid.metrics import (
     random_keeping,
     with_diagnostics,
 )
+from gleanvid.plots import FIGURES
 from gleanvid.plots.labels import labels, title_of
 from gleanvid.plots.palette import styles
+from gleanvid.plots.registry import Figure
 from gleanvid.run import Run
 from gleanvid.types import VideoTokens
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-OVER_UNITS = {  # name: what it says, and in which unit of measure; x is the temporal unit
-    "budget": ("Tokens kept in each unit", "tokens; dashed: an even share"),
-    "novelty": ("What is new in each unit", "novelty R, logarithmic"),
-    "effective_rank": ("Spread within each unit", "effective rank, directions"),
-    "residual_energy": (
-        "New against earlier units",
-        "% of the energy, logarithmic; a line ends where nothing is new",
-    ),
-}
-OVERALL = {
-    "spatial_iou": ("Same positions in two units", "IoU by distance in units; dashed: random"),
-    "mask_overlap": (
-        "Same tokens in two methods",
-        "IoU in hundredths; columns as the rows",
-    ),
-    "effective_dimension": ("Spread by share kept", "effective rank, directions; dashed: random"),
-}
-TITLES = OVER_UNITS | OVERALL
 COLUMNS = (  # of the legend: title, unit of measure, what it is
     ("Gini", "0–1", "How unevenly the tokens are spread over the units: 0 is evenly"),
     ("Rank", "× random", "Effective rank of all kept tokens: above 1 they spread wider"),
@@ -69,8 +51,8 @@ COLUMNS = (  # of the legend: title, unit of measure, what it is
 NONE = "–"
 MARGINS = {"l": 44, "r": 8, "t": 6, "b": 24}
 HEIGHT = 190  # pixels of a figure
-NUMBERED = 12  # rows up to which the heat map has numbers
-CELLS = {16: 17, 99: 11}  # pixels of a row of the heat map, up to so many rows
+NUMBERED = 12  # rows up to which a heat map shows numbers in its cells
+CELLS = {16: 17, 99: 11}  # pixels of a row of a heat map, up to so many rows
 
 _debiased: WeakKeyDictionary[VideoTokens, Tensor] = WeakKeyDictionary()
 _random: WeakKeyDictionary[VideoTokens, dict[int, RandomKeeping]] = WeakKeyDictionary()
@@ -78,53 +60,47 @@ _measuring = threading.Lock()
 
 
 def draw(runs: Sequence[Run]) -> dict[str, Any]:
-    """A figure by each name; None where there is nothing to draw."""
-    telling = [name for name in TITLES if _says_something(name, runs)]
-    return {name: _figure(name, list(runs)) if name in telling else None for name in TITLES}
+    """A figure by each name in ``FIGURES``; None where it would say nothing about these runs."""
+    return {
+        name: _for_page(figure, list(runs)) if figure.needs(runs) else None
+        for name, figure in FIGURES.items()
+    }
 
 
-def _says_something(name: str, runs: Sequence[Run]) -> bool:
-    if name == "mask_overlap":
-        return len(runs) > 1
-    if name == "novelty":
-        return any("novelty" in run.compression.trace for run in runs)
-    if name == "effective_dimension":
-        return max(Counter(map(title_of, runs)).values(), default=0) > 1
-    return bool(runs)
-
-
-def _figure(name: str, runs: list[Run]) -> Any:
-    """The library's figure for the page: its title and legend stand beside it."""
-    figure = getattr(plots, f"{name}_figure")(runs)
+def _for_page(kind: Figure, runs: list[Run]) -> Any:
+    """The library's figure without its title and legend, which the page shows next to it."""
+    figure = kind.draw(runs)
     methods = [str(run.compressor["name"]) for run in runs]
     by_label = dict(zip(labels(runs), styles(methods), strict=True))
     for line in figure.data:
         line.name = line.meta or line.name
-        if (
-            line.type == "scatter" and line.name in by_label
-        ):  # as in the legend, whoever is left out
-            line.update(by_label[line.name])
-            line.zorder = int(line.line.width > 2)  # ours above the others
+        if line.type == "scatter" and line.name in by_label:
+            line.update(by_label[line.name])  # the legend's, also where a figure leaves runs out
+            line.zorder = int(line.line.width > 2)  # GleanVID above the others
     figure.update_layout(height=HEIGHT, margin=MARGINS, showlegend=False)
-    figure.update_layout(font={"size": 12}, template="none")  # the usual one is large, and unused
+    figure.update_layout(font={"size": 12}, template="none")  # plotly's template is large, unused
     figure.update_yaxes(title=None)
     figure.update_xaxes(title=None)
-    if name == "mask_overlap":
-        names = figure.data[0].y
-        margins = MARGINS | {"l": 24 + 7 * max(map(len, names))}
-        cell = next(pixels for most, pixels in CELLS.items() if len(names) <= most)
-        figure.update_layout(height=max(HEIGHT, 40 + cell * len(names)), margin=margins)
-        figure.update_yaxes(tickfont={"size": min(12, cell - 2)}, dtick=1)
-        figure.update_xaxes(showticklabels=False, ticks="")
-        figure.update_yaxes(ticks="")
-        figure.update_traces(colorbar={"title": None, "thickness": 8, "nticks": 3})
-        if len(names) <= NUMBERED:  # there is room for numbers, or for the scale
-            text = [[_hundredths(value) for value in row] for row in figure.data[0].z]
-            figure.update_traces(showscale=False, text=text, texttemplate="%{text}")
-    elif name != "effective_dimension":
+    if kind.x:
         units = max(run.compression.grid[0] for run in runs)
-        figure.update_xaxes(range=[0.5, units + 0.5 - (name == "spatial_iou")])
+        figure.update_xaxes(range=[0.5, units + 0.5 - (kind.x == "gaps")])
+    if figure.data and figure.data[0].type == "heatmap":
+        _fit_heatmap(figure)
     return figure
+
+
+def _fit_heatmap(figure: Any) -> None:
+    """Make room for the names of the rows; numbers in the cells where they fit, else a scale."""
+    heat = figure.data[0]
+    margins = MARGINS | {"l": 24 + 7 * max(map(len, heat.y))}
+    cell = next(pixels for most, pixels in CELLS.items() if len(heat.y) <= most)
+    figure.update_layout(height=max(HEIGHT, 40 + cell * len(heat.y)), margin=margins)
+    figure.update_yaxes(tickfont={"size": min(12, cell - 2)}, dtick=1, ticks="")
+    figure.update_xaxes(showticklabels=False, ticks="")
+    figure.update_traces(colorbar={"title": None, "thickness": 8, "nticks": 3})
+    if len(heat.y) <= NUMBERED:
+        text = [[_hundredths(value) for value in row] for row in heat.z]
+        figure.update_traces(showscale=False, text=text, texttemplate="%{text}")
 
 
 def _hundredths(value: float) -> str:

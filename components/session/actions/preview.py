@@ -45,8 +45,8 @@ def preview(
 
     A newer preview of the same ``session`` ends this one.
     """
-    work = engine.pages.begin_preview(session, sides.turn)
-    if work.stop.is_set():
+    work = engine.pages.begin_preview(session, sides.version)
+    if work is None:
         return
     try:
         for update in _preview(engine, request, sides, work):

@@ -1,4 +1,4 @@
-"""The rows of the model menu: what can be chosen, and whether this machine can hold it."""
+"""Checkpoints that can be loaded, and whether they fit this machine."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ HERE = "in the cache"
 
 @dataclass(frozen=True)
 class Offer:
-    """One row. ``fits`` is None where it is not known; ``state`` says it in words."""
+    """A row of the list of checkpoints. ``fits`` is None if unknown; ``state`` is its label."""
 
     name: str
     size_gb: float | None  # to download; None: only the hub knows
-    needed_gb: float | None  # memory at the precision and frames asked for
+    needed_gb: float | None  # memory at the chosen precision and number of frames
     state: str
     fits: bool | None
     here: bool  # nothing to download
     gated: bool
     licence: str
-    first: bool  # the one to begin with on this hardware
+    first: bool  # the recommended one on this hardware
 
     @property
     def label(self) -> str:
-        """The row as a line of a menu."""
+        """The row as text."""
         size = [f"{self.size_gb:.1f} GB"] if self.size_gb and not self.here else []
         parts = [*size, self.state, "gated" if self.gated else "", self.licence]
         text = f"{self.name} · {' · '.join(part for part in parts if part)}"
@@ -38,13 +38,13 @@ class Offer:
 def offers(
     names: Iterable[str], precision: str, frames: int, device: str | None = None
 ) -> Iterator[Offer]:
-    """Rows for these names; asks no other host.
+    """Yield the rows of these names; sends no request.
 
-    Looks at memory and disk, so it takes milliseconds and, for the first time, loads torch.
+    Reads memory and disk, so it takes milliseconds; the first call imports torch.
     """
+
+    from gleanvid.models.loading.fit import check_fit, memory
     from gleanvid.models.loading.hub import cached
-    from gleanvid.models.loading.machine import memory
-    from gleanvid.models.loading.needs import fit
 
     there = memory(device)
     best = first_choice(there.gpu_gb)
@@ -53,7 +53,7 @@ def offers(
         if row is None:
             yield Offer(name, None, None, HERE if here else "", None, here, False, "", False)
             continue
-        found = fit(row.parameters or row.size, precision, frames, there)
+        found = check_fit(row.parameters or row.size, precision, frames, there)
         state = f"{HERE}, {found.text}" if here and name != BUILT_IN else found.text
         facts = (found.needed_gb, state, found.ok, here, row.gated, row.licence)
         yield Offer(name, row.weights_gb, *facts, name == best)

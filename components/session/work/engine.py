@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import gc
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -35,7 +35,7 @@ CLIPS_REMEMBERED = 3
 
 
 class Engine:
-    """The model, and everything a page asks of it. ``room`` and ``stay_s``: see :class:`Models`."""
+    """The models, at most ``most_models`` in memory, and everything a page asks of them."""
 
     def __init__(
         self,
@@ -43,11 +43,10 @@ class Engine:
         runs: RunStore | None = None,
         line: Line | None = None,
         decoders: int = DECODERS,
-        room: Callable[[str], bool] | None = None,
-        stay_s: float = 0.0,
+        most_models: int = 1,
     ) -> None:
         self.library = library
-        self.models = Models(lambda name: self.library.load_model(name), room, stay_s)
+        self.models = Models(lambda name: self.library.load_model(name), most_models)
         self.readers = Readers(decoders)
         self.runs = RunStore() if runs is None else runs
         self.line = Line() if line is None else line
@@ -57,7 +56,7 @@ class Engine:
         self.answer_s: dict[str, float] = {}  # by model: what its last answer took
 
     def model(self, name: str) -> Any:
-        """The named model, loaded where it is not there. Raises ``ModelError``, ``BusyError``."""
+        """The named model, loaded if it is not in memory. Raises ``ModelError``."""
         return self.models.get(name)
 
     def put(self, name: str, model: Any) -> None:

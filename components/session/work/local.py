@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from gleanvid.errors import ModelError
-from gleanvid.models.loading.precision import parted, precision_of
+from gleanvid.models.loading.precision import PRECISIONS, split_precision
 from gleanvid.serving.vllm import SCHEME
 
 BUILT_IN = "builtin"  # name of the model that comes with the library
@@ -17,7 +17,7 @@ def is_here(name: str) -> bool:
     """Whether the files of a model are on this machine: nothing has to be downloaded."""
     from gleanvid.models.loading.hub import cached
 
-    plain = parted(name)[0]
+    plain, _ = split_precision(name)
     if plain == BUILT_IN or name.startswith(SCHEME) or Path(plain).expanduser().is_dir():
         return True
     return cached(plain) is not None
@@ -33,19 +33,6 @@ def served(name: str) -> dict[str, Any] | None:
         return settings_served(name)
     except (ModelError, ValueError, TypeError, KeyError):  # loading will say it
         return None
-
-
-def has_room(name: str, device: str | None = None) -> bool:
-    """Whether a model that is all on this machine has room beside what is in memory."""
-    from gleanvid.models.loading.outlook import outlook
-
-    plain, precision = parted(name)[0], precision_of(name)
-    if not is_here(plain):
-        return False
-    try:
-        return outlook(plain, precision, device=device).fit.ok is True
-    except ModelError:  # loading will say it
-        return False
 
 
 class Library:
@@ -72,8 +59,8 @@ class Library:
             from gleanvid.serving.vllm.remote import load_served
 
             return load_served(name, **self._models.get(name, {}))
-        plain, precision = parted(name)
-        how = dict(self._models.get(name, {**self._others, **precision}))
+        plain, precision = split_precision(name)
+        how = dict(self._models.get(name, {**self._others, **PRECISIONS[precision]}))
         if cached(plain) is not None:
             how["local_files_only"] = True
         model = pipeline.load_model(plain, **how)

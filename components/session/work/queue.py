@@ -116,7 +116,7 @@ class Pages:
         self._working: dict[str, Work] = {}
         self._previews: dict[str, Work] = {}
         self._uploads: dict[str, Work] = {}
-        self._places: LRUCache[str, int] = LRUCache(SESSIONS)  # of what was last begun; see below
+        self._newest: LRUCache[str, tuple[int, bool]] = LRUCache(SESSIONS)  # version, live
 
     def start(self, session: str) -> bool:
         """Enter this session's work; False where some is under way already."""
@@ -133,24 +133,26 @@ class Pages:
                 work = self._working[session] = Work()
         return work
 
-    def begin_preview(self, session: str | None, turn: int = 0, live: bool = False) -> Work:
-        """A preview of this session; the one before it ends in silence. None: of no page.
+    def begin_preview(
+        self, session: str | None, version: int = 0, live: bool = False
+    ) -> Work | None:
+        """Begin a preview of this session; the one before ends in silence.
 
-        ``turn`` counts the states of a page, 0 where nobody does; each has a preview, and then a
-        ``live`` answer. What comes again, or after something later, is over before it begins. So
-        is a ``live`` answer while a preview is under way, which will have its own.
+        Every version of a page has a preview, then a ``live`` answer. Returns None where the
+        version, if it is known (not 0), was begun already or is outdated, and for a live answer
+        while a preview is under way, which will have its own. No session: of no page.
         """
         work = Work(live)
         if session is None:
             return work
         with self._lock:
             before = self._previews.get(session)
-            place = 2 * turn + live
-            is_late = turn > 0 and place <= self._places.get(session, 0)
-            if is_late or (live and before is not None and not before.live):
-                work.end("")
-                return work
-            self._places[session] = place
+            order = (version, live)
+            if version and order <= self._newest.get(session, (0, False)):
+                return None
+            if live and before is not None and not before.live:
+                return None
+            self._newest[session] = order
         self.end_preview(session, work)
         return work
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable
 
@@ -13,52 +12,31 @@ MINUTE_S = 60.0
 
 
 class RateLimit:
-    """A full bucket holds ``most``, requests or bytes, and fills up again within ``period_s``."""
+    """Token bucket for each address, of the last ``ADDRESSES``.
+
+    Args:
+        most: what a full bucket holds, requests or bytes.
+        period_s: seconds in which an empty bucket fills up.
+        clock: returns seconds.
+    """
 
     def __init__(
-        self,
-        most: int,
-        period_s: float = MINUTE_S,
-        clock: Callable[[], float] = time.monotonic,
+        self, most: int, period_s: float = MINUTE_S, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self.most, self.period_s, self.clock = most, period_s, clock
-        self._left: LRUCache[str, tuple[float, float]] = LRUCache(ADDRESSES)  # how much, since when
+        self._held: LRUCache[str, tuple[float, float]] = LRUCache(ADDRESSES)  # amount, since when
 
     def allows(self, address: str, cost: float = 1.0) -> bool:
-        left = self._held(address)
-        allowed = left >= cost
-        self._left[address] = (left - cost if allowed else left, self.clock())
+        """Take ``cost`` from the bucket if it holds so much."""
+        amount = self._amount(address)
+        allowed = amount >= cost
+        self._held[address] = (amount - cost * allowed, self.clock())
         return allowed
 
     def wait_s(self, address: str, cost: float = 1.0) -> float:
-        """Seconds until so much is there; 0 where it is."""
-        return max(0.0, cost - self._held(address)) * self.period_s / self.most
+        """Seconds until the bucket holds ``cost``; 0 where it does."""
+        return max(0.0, cost - self._amount(address)) * self.period_s / self.most
 
-    def _held(self, address: str) -> float:
-        now = self.clock()
-        left, since = self._left.get(address, (float(self.most), now))
-        return min(self.most, left + (now - since) * self.most / self.period_s)
-
-
-class Pause:
-    """``length_s`` seconds after each :meth:`begin`."""
-
-    def __init__(self, length_s: float, clock: Callable[[], float] = time.monotonic) -> None:
-        self.length_s, self.clock = length_s, clock
-        self._over = -math.inf
-
-    def begin(self) -> None:
-        self._over = self.clock() + self.length_s
-
-    @property
-    def left_s(self) -> float:
-        """0 once it is over."""
-        return max(0.0, self._over - self.clock())
-
-
-def in_words(seconds: float) -> str:
-    """A time to wait: seconds up to two minutes, then minutes, rounded up."""
-    whole = math.ceil(seconds)
-    if whole > 120:
-        return f"{math.ceil(whole / 60)} minutes"
-    return "1 second" if whole == 1 else f"{whole} seconds"
+    def _amount(self, address: str) -> float:
+        amount, since = self._held.get(address, (float(self.most), self.clock()))
+        return min(self.most, amount + (self.clock() - since) * self.most / self.period_s)

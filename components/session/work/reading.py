@@ -1,4 +1,4 @@
-"""Reads clips before they queue for the model: a few at a time, each can be stopped."""
+"""Limits how many clips are decoded at once, before they queue for the model."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FULL = "{count} clips wait to be read already. Try again in a minute."
 
 
 class Readers:
-    """``places`` clips are decoded at once and ``waiting`` more may wait for that."""
+    """Lets ``places`` clips be decoded at once while up to ``waiting`` more wait."""
 
     def __init__(self, places: int = DECODERS, waiting: int = 8) -> None:
         self.places, self.waiting = places, waiting
@@ -25,7 +25,7 @@ class Readers:
 
     @contextmanager
     def place(self, work: Work) -> Iterator[None]:
-        """Raises ``BusyError`` beyond the limit and ``StoppedError`` once ``work`` is ended."""
+        """Hold one place. Raises ``BusyError`` if too many wait, ``StoppedError`` if stopped."""
         with self._lock:
             if self._inside >= self.places + self.waiting:
                 raise BusyError(FULL.format(count=self.waiting))

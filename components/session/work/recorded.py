@@ -58,8 +58,8 @@ class Shelf:
 
     def entries(self) -> list[Entry]:
         """Those that are whole, by name; a damaged one is left out."""
-        from gleanvid.evaluation.recording.layout import is_recording
-        from gleanvid.evaluation.recording.reading import read_facts
+        from gleanvid.evaluation.recording.file_format import is_recording
+        from gleanvid.evaluation.recording.recording import read_facts
 
         found = []
         for path in sorted(self.folder.iterdir()):
@@ -82,7 +82,7 @@ class Shelf:
 
     def model(self, name: str) -> Any:
         """What stands for the model of the recording that is called ``name``."""
-        from gleanvid.evaluation.recording.model import RecordedModel
+        from gleanvid.evaluation.recording.recorded_model import RecordedModel
 
         model = RecordedModel(dict(self.open(str(self.folder / name)).facts))
         model.name = PREFIX + name
@@ -90,7 +90,7 @@ class Shelf:
 
     def _open(self, path: str) -> Any:
         """Raises ``ModelError``: for a file outside the folder, and one that is no recording."""
-        from gleanvid.evaluation.recording.reading import open_recording
+        from gleanvid.evaluation.recording.recording import open_recording
 
         if not self.holds(path):
             raise ModelError("Recordings come from the folder of whoever runs this page.")
@@ -152,7 +152,7 @@ class WithRecordings:
         return getattr(self._library, name)
 
     def _answered(self, clip: ClipKey, question: str, compressor: Any) -> Run:
-        from gleanvid.evaluation.recording.model import NOTHING_NEW
+        from gleanvid.evaluation.recording.recorded_model import NOTHING_NEW
 
         run = self._recording(clip).answered(question, compressor.settings())
         if run is None:
@@ -164,13 +164,13 @@ class WithRecordings:
 
     @staticmethod
     def _is_recording(path: str) -> bool:
-        from gleanvid.evaluation.recording.layout import is_recording
+        from gleanvid.evaluation.recording.file_format import is_recording
 
         return is_recording(path)
 
 
 def _entry(path: Path, facts: dict[str, Any]) -> Entry:
-    from gleanvid.evaluation.recording.layout import SUFFIX
+    from gleanvid.evaluation.recording.file_format import SUFFIX
 
     questions = dict.fromkeys(str(run["question"]) for run in facts["runs"])
     licence = ", ".join(f"{part}: {said}" for part, said in facts["licence"].items() if said)

@@ -1,22 +1,20 @@
-"""Time and extra memory of ``compress``, beside one X @ X^T of the same tokens."""
+"""Time and extra memory of ``compress``, compared with one X @ X^T of the same tokens."""
 
 from __future__ import annotations
 
-import ctypes
-import gc
 import statistics
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from functools import partial
 from typing import Any, TypedDict
 
 import torch
 
 from gleanvid.compressors import Compressor, title_of
-from gleanvid.evaluation.bench.machine import Machine, describe_machine, in_words
+from gleanvid.evaluation.bench.bench_memory import peak_above
 from gleanvid.evaluation.markdown import markdown_table
-from gleanvid.evaluation.recording.reading import open_recording
-from gleanvid.models.cost.measure import now, peak_memory_mib, reset_peak_memory
+from gleanvid.evaluation.provenance import Machine, describe_machine, in_words
+from gleanvid.evaluation.recording.recording import open_recording
+from gleanvid.models.cost.measure import now
 from gleanvid.types import Compression, VideoTokens
 
 _LAYERS, _HEADS = 28, 28  # of the language model that stages inside it are timed for
@@ -41,7 +39,7 @@ def made_up_tokens(grid: tuple[int, int, int], width: int, device: str) -> Video
 
 
 def recorded_tokens(path: str, device: str) -> VideoTokens:
-    """Those of a recording; signals that it does not hold are made up. Raises ``ValueError``."""
+    """Tokens of a recording; signals it does not hold are made up. Raises ``ValueError``."""
     return _with_signals(open_recording(path).tokens, torch.Generator().manual_seed(0), device)
 
 
@@ -61,7 +59,10 @@ def _with_signals(tokens: VideoTokens, generator: torch.Generator, device: str) 
 
 
 def run_stages(method: Compressor, tokens: VideoTokens) -> Compression:
-    """All stages of a method, each on what the one before left; features stand for states."""
+    """Run all stages of a method, each on the tokens that the previous one kept.
+
+    Features stand in for the hidden states of later layers.
+    """
     whole: Compression | None = None
     last: Compression | None = None
     for layer, stage in method.at_depth(_LAYERS).stages:
@@ -125,7 +126,7 @@ def measure(methods: Sequence[Compressor], tokens: VideoTokens, repeats: int = 5
             "median_s": taken,
             "ratio_to_xxt": taken / medians["X @ X.T"],
             "ratio_to_vidcom2": taken / rival if rival else None,
-            "extra_memory_over_features": _extra_bytes(work[name], where) / size,
+            "extra_memory_over_features": peak_above(where, work[name])[0] * 2**20 / size,
         }
         for name, taken in medians.items()
     ]
@@ -152,17 +153,6 @@ def _timed(call: Callable[[], Any], where: torch.device) -> float:
     started = now(where)
     call()
     return now(where) - started
-
-
-def _extra_bytes(call: Callable[[], Any], where: torch.device) -> float:
-    """Peak memory of one call beyond what was held before it."""
-    gc.collect()
-    with suppress(OSError, AttributeError):  # hand freed memory back first (glibc)
-        ctypes.CDLL("libc.so.6").malloc_trim(0)
-    reset_peak_memory(where)
-    before = peak_memory_mib(where)
-    call()
-    return (peak_memory_mib(where) - before) * 2**20
 
 
 def table(report: Report) -> str:

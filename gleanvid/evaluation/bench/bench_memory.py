@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import ctypes
 import gc
 from collections.abc import Callable, Sequence
@@ -13,8 +14,8 @@ import numpy as np
 import torch
 
 from gleanvid.compressors import Compressor, title_of
-from gleanvid.evaluation.bench.machine import Machine, describe_machine, in_words
 from gleanvid.evaluation.markdown import markdown_table
+from gleanvid.evaluation.provenance import Machine, describe_machine, in_words
 from gleanvid.models import ModelAdapter
 from gleanvid.models.cost.measure import peak_memory_mib, reset_peak_memory
 from gleanvid.models.generation.sampling import Sampling
@@ -87,11 +88,9 @@ def _row(model: ModelAdapter, video: Video, compressor: Compressor, new_tokens: 
     tokens = encoded.tokens
     tokens_bytes = _nbytes([tokens.features, encoded.vision])
     pixels = model.build_inputs(video, encoded.prefix, model.max_pixels)[model.pixel_input].nbytes
-    layout, model.layout = model.layout, replace(model.layout, numbers_at_once=2**62)
-    try:
-        at_once, _ = peak_above(model.device, lambda: model.encode(video, compressor.needs))
-    finally:
-        model.layout = layout
+    whole = copy.copy(model)
+    whole.layout = replace(model.layout, numbers_at_once=2**62)
+    at_once, _ = peak_above(model.device, lambda: whole.encode(video, compressor.needs))
 
     def answer(method: Compressor | None) -> Callable[[], Any]:
         return lambda: model.generate(encoded, QUESTION, method, Sampling(new_tokens))
@@ -114,9 +113,9 @@ def _once(model: ModelAdapter, video: Video, compressor: Compressor, new_tokens:
 
 
 def _map_large_blocks() -> None:
-    """Have glibc hand large blocks back as soon as they are freed, M_MMAP_THRESHOLD being -3.
+    """Have glibc return large blocks to the system when they are freed (M_MMAP_THRESHOLD is -3).
 
-    Otherwise the peak depends on how many freed ones it could put to use again.
+    Otherwise the peak depends on how many freed blocks glibc could use again.
     """
     with suppress(OSError, AttributeError):
         ctypes.CDLL("libc.so.6").mallopt(-3, 2**16)
@@ -125,7 +124,7 @@ def _map_large_blocks() -> None:
 def peak_above(device: torch.device, call: Callable[[], Any]) -> tuple[float, Any]:
     """Highest memory of a call above what was held before it, in MiB, and its result."""
     gc.collect()
-    with suppress(OSError, AttributeError):  # hand freed memory back first (glibc)
+    with suppress(OSError, AttributeError):  # glibc: return freed memory first
         ctypes.CDLL("libc.so.6").malloc_trim(0)
     reset_peak_memory(device)
     before = peak_memory_mib(device)

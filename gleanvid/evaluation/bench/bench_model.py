@@ -1,8 +1,9 @@
-"""What one question about one video costs under each compressor, against full tokens.
+"""Cost of one question about one video under each compressor, compared with full tokens.
 
-Per item, B = 1: preprocessing on the CPU, vision encoding, compression, prefill (prompt to first
-token), generation (first to last), their total, peak memory, throughput, tokens and LLM MAC
-(Eq. llm_flops). Medians over repeats after warm-up; methods take turns, so that drift hits all.
+Per item, batch size 1: preprocessing on the CPU, vision encoding, compression, prefill (prompt to
+first token), generation (first to last), their total, peak memory, throughput, tokens and LLM MAC
+(Eq. llm_flops). Medians over repeats after warm-up; methods take turns within a repeat, so that
+drift of the machine affects all of them.
 """
 
 from __future__ import annotations
@@ -20,8 +21,8 @@ import torch
 from gleanvid.compressors.base import Compressor
 from gleanvid.compressors.full_tokens import FullTokens
 from gleanvid.cost import prefill_flops, visual_tokens_by_layer
-from gleanvid.evaluation.bench.machine import Machine, describe_machine
-from gleanvid.evaluation.tables.summary import REFUSAL
+from gleanvid.evaluation.provenance import Machine, describe_machine
+from gleanvid.evaluation.run.journal import REFUSAL
 from gleanvid.models.base import ModelAdapter
 from gleanvid.models.cost.measure import now, peak_memory_mib, reset_peak_memory
 from gleanvid.models.generation.sampling import Sampling
@@ -32,7 +33,7 @@ QUESTION = "What happens in the video? Answer with the option's letter from the 
 
 @dataclass(frozen=True)
 class Item:
-    """One item, once. Seconds are wall clock, synchronised with the device."""
+    """One measurement of one item. Seconds are wall clock, synchronised with the device."""
 
     preprocess_s: float  # resizing and normalising frames, on the CPU
     vision_s: float  # vision tower and projector, and what the compressor needs of them
@@ -57,9 +58,9 @@ class Item:
 
 
 def made_up_video(num_frames: int, height: int = 720, width: int = 1280) -> Video:
-    """Two scenes that drift, with a cut and noise: frames that compress as unevenly as real ones.
+    """Two drifting scenes with a cut and noise, which compress as unevenly as real frames.
 
-    Frames stand two seconds apart.
+    Frames are two seconds apart.
     """
     random = np.random.default_rng(0)
     scenes = random.integers(0, 256, (2, height // 16 + 2, width // 16 + 2, 3), dtype=np.uint8)
@@ -73,32 +74,13 @@ def made_up_video(num_frames: int, height: int = 720, width: int = 1280) -> Vide
     return Video.from_frames(frames, fps=0.5, name="made up")
 
 
-class ModelFacts(TypedDict):
-    name: str
-    parameters: int
-    weights_mib: float
-    dtype: str
-    attention: str
-
-
-class Conditions(TypedDict):
-    """How each row was measured."""
-
-    new_tokens: int
-    repeats: int
-    warmup: int
-    batch_size: int
-    question: str
-    frame_size: list[int]
-
-
 class Report(TypedDict):
     """A row holds ``num_frames``, ``compressor`` (its settings), and either ``error`` or medians
-    of an :class:`Item`, their ``samples`` and, over those of full tokens, ``relative``."""
+    of an :class:`Item`, their ``samples`` and, divided by those of full tokens, ``relative``."""
 
     machine: Machine
-    model: ModelFacts
-    settings: Conditions
+    model: dict[str, Any]
+    settings: dict[str, Any]
     rows: list[dict[str, Any]]
 
 
@@ -112,10 +94,10 @@ def measure(
     warmup: int = 2,
     question: str = QUESTION,
 ) -> Iterator[Report]:
-    """The report so far, after every video; the last one is whole.
+    """Yield the report so far after every video; the last one is complete.
 
-    It holds machine, model, settings and a row a video and method, full tokens first. A method that
-    fails is a row with its ``error``.
+    It has a row per video and method, full tokens first. A method that fails is a row with its
+    ``error``.
     """
     rows: list[dict[str, Any]] = []
     report: Report = {
@@ -145,12 +127,12 @@ def measure(
 
 
 def failed(row: Mapping[str, Any]) -> bool:
-    """Whether a row failed otherwise than by asking a method for what is out of its reach."""
+    """Whether a row failed, other than because its method cannot reach the retention ratio."""
     full = row["compressor"]["name"] == FullTokens.name
     return "error" in row and (full or not row["error"].startswith(REFUSAL))
 
 
-def _facts(model: ModelAdapter) -> ModelFacts:
+def _facts(model: ModelAdapter) -> dict[str, Any]:
     weights = list(model.hf_model.parameters())
     return {
         "name": model.name,
@@ -170,7 +152,7 @@ def _rounds(
     repeats: int,
     warmup: int,
 ) -> tuple[list[list[Item]], list[str]]:
-    """The items of each method, warm-up left out, and why it failed, if it did."""
+    """Items of each method without the warm-up, and the error of each method ("": none)."""
     items: list[list[Item]] = [[] for _ in methods]
     errors = [""] * len(methods)
     for round_number in range(warmup + repeats):
@@ -224,7 +206,7 @@ def run_item(
 
 @contextmanager
 def _timed_inputs(model: ModelAdapter) -> Iterator[list[float]]:
-    """Seconds that the model's processor takes while open, as the only entry of a list."""
+    """Measure the seconds that the model's processor takes, as the only entry of a list."""
     spent, original = [0.0], model.build_inputs
 
     def build_inputs(*args: Any) -> Any:
@@ -252,7 +234,7 @@ def _row(num_frames: int, method: Compressor, items: Sequence[Item], error: str)
 
 
 def _relate(row: dict[str, Any], full: dict[str, Any]) -> None:
-    """``relative``: every cost over that of full tokens in the same run."""
+    """Add ``relative``: every cost divided by that of full tokens in the same run."""
     if "error" in row or "error" in full:
         return
     names = [name for name in full if name.endswith(("_s", "_mib", "_flops"))]

@@ -1,6 +1,7 @@
-"""What a running server of vLLM does under load: requests, first tokens, tokens a second.
+"""Load on running vLLM servers, and the time that the engine spends choosing tokens.
 
-Every request brings a video that is new to the server's caches, so that none is answered from them.
+``vllm bench serve`` measures a server in more detail. This adds the engine time of the compressor,
+and sends a video that is new to the server's caches with every request.
 """
 
 from __future__ import annotations
@@ -14,29 +15,27 @@ from pathlib import Path
 from statistics import median
 from time import perf_counter, time_ns
 
-from gleanvid.evaluation.bench.serve_csv import merged, read_rows
 from gleanvid.evaluation.markdown import markdown_table
 from gleanvid.serving.vllm.client import Reply, Server, file_part
 
 QUESTION = "Describe what happens in this video."
-NAME = "serve.csv"
-NO_RECORDS = 2**62  # behind every record: totals alone
+NO_RECORDS = 2**62  # a record number after every record: the server sends totals only
 
 
 @dataclass(frozen=True)
 class Load:
-    """One server under one number of requests at a time. Seconds are medians over requests."""
+    """One server at one number of concurrent requests. Seconds are medians over requests."""
 
-    label: str  # method and share kept
-    kept: float  # share of the visual tokens
+    label: str  # method and retention ratio
+    kept: float  # fraction of the visual tokens
     concurrency: int
     requests: int
     prompt_tokens: float  # mean of a request, visual tokens included
     requests_per_s: float
     first_token_s: float
     first_token_p95_s: float
-    tokens_per_s: float  # new ones, of all requests together
-    choosing: float  # share of the time in which the engine's thread chose tokens
+    tokens_per_s: float  # new tokens of all requests together
+    choosing: float  # fraction of the time that the engine's thread spent choosing tokens
 
 
 def measure(
@@ -46,41 +45,38 @@ def measure(
     requests: int,
     new_tokens: int,
 ) -> Iterator[Load]:
-    """One :class:`Load` for each number of requests at a time, after one request to warm up."""
+    """One :class:`Load` per number of concurrent requests, after one request to warm up."""
     label, kept = label_of(server)
     files = [clip.read_bytes() for clip in clips]
-    work = Work(server, server.model(), files, new_tokens)
+    work = _Requests(server, server.model(), files, new_tokens)
     work.ask(0)
     for at_once in concurrency:
         count = max(requests, at_once)
-        chosen, started = choosing_s(server)[0], perf_counter()
+        chosen, started = _choosing_s(server), perf_counter()
         with ThreadPoolExecutor(at_once) as pool:
             replies = list(pool.map(work.ask, range(count)))
         wall_s = perf_counter() - started
-        share = (choosing_s(server)[0] - chosen) / wall_s
+        share = (_choosing_s(server) - chosen) / wall_s
         yield _load(label, kept, at_once, replies, wall_s, share)
 
 
 def label_of(server: Server) -> tuple[str, float]:
-    """Method and share kept, as the server tells; all tokens where it has no method of ours."""
-    told = server.records()
-    if told is None:
+    """Method and retention ratio of a server; all tokens if the plug-in does not run there."""
+    records = server.records()
+    if records is None:
         return "all tokens", 1.0
-    kept = round(1.0 - told["pruning_rate"], 6)
-    return f"{told['method']['name']} {kept:.0%}", kept
+    kept = round(1.0 - records["pruning_rate"], 6)
+    return f"{records['method']['name']} {kept:.0%}", kept
 
 
-def choosing_s(server: Server) -> tuple[float, int]:
-    """How long the engine's thread has chosen tokens since the server's start; of how many videos.
-
-    Zeros for a server without a method of ours.
-    """
-    told = server.records(since=NO_RECORDS)
-    return (0.0, 0) if told is None else (float(told["seconds"]), int(told["count"]))
+def _choosing_s(server: Server) -> float:
+    """Seconds that the engine's thread has chosen tokens since the server started."""
+    records = server.records(since=NO_RECORDS)
+    return 0.0 if records is None else float(records["seconds"])
 
 
-class Work:
-    """Requests of one kind; every one under a name that the server has not heard before."""
+class _Requests:
+    """Requests with a question about a clip; each names its video as no request before."""
 
     def __init__(self, server: Server, model: str, files: list[bytes], new_tokens: int) -> None:
         self.server, self.model, self.files, self.new_tokens = server, model, files, new_tokens
@@ -112,30 +108,11 @@ def _load(
     )
 
 
-def save(loads: Sequence[Load], folder: Path) -> list[Load]:
-    """All that the folder's CSV holds now: what was there, and these in place of the same ones."""
-    return merged(Load, loads, folder / NAME, lambda one: (-one.kept, one.label, one.concurrency))
-
-
-def read(folder: Path) -> list[Load]:
-    """What :func:`save` wrote; raises ``ValueError`` for a file of other columns."""
-    return read_rows(Load, folder / NAME)
-
-
 def table(loads: Sequence[Load]) -> str:
-    """Markdown, every row with its ratios to all tokens at the same concurrency where measured."""
+    """Markdown; ratios are to all tokens at the same concurrency, if that was measured."""
     whole = {load.concurrency: load for load in loads if load.kept == 1.0}
-    header = (
-        "kept",
-        "at once",
-        "requests",
-        "prompt tokens",
-        "requests/s",
-        "first token s",
-        "p95 s",
-        "new tokens/s",
-        "choosing",
-    )
+    heads = ["kept", "at once", "requests", "prompt tokens", "requests/s", "first token s", "p95 s"]
+    heads += ["new tokens/s", "choosing"]
     rows = []
     for load in loads:
         base = whole.get(load.concurrency)
@@ -152,7 +129,7 @@ def table(loads: Sequence[Load]) -> str:
                 f"{load.choosing:.1%}",
             )
         )
-    return markdown_table(header, rows)
+    return markdown_table(heads, rows)
 
 
 def _with_ratio(value: float, base: float | None) -> str:

@@ -17,8 +17,6 @@ from gleanvid.types import Video, VideoTokens
 if TYPE_CHECKING:
     from torch import Tensor
 
-HOWS = ("likelihood", "letter", "text")  # ways to get a response out of a model
-
 
 class BenchmarkError(ValueError):
     """A benchmark that cannot be read; the message names the file, row or setting."""

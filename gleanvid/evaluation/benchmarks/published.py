@@ -13,8 +13,8 @@ from typing import Any, ClassVar, get_args
 
 from gleanvid.evaluation.benchmarks.annotations import letter
 from gleanvid.evaluation.benchmarks.base import Benchmark, BenchmarkError, Item, chosen
-from gleanvid.evaluation.benchmarks.frames import read_frames
-from gleanvid.evaluation.benchmarks.hub import fetch
+from gleanvid.evaluation.benchmarks.datasets import fetch
+from gleanvid.evaluation.benchmarks.image_folder import read_frames
 from gleanvid.pipeline import MAX_SIDE
 from gleanvid.types import Video
 from gleanvid.video import read_video

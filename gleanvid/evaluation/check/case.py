@@ -1,4 +1,4 @@
-"""One clip under one compressor on a model, and the references that it must equal."""
+"""Passes of a model over one clip, compressed and not, and the references they must equal."""
 
 from __future__ import annotations
 
@@ -34,15 +34,9 @@ MOST = 0.3  # no bound is higher: faults look like this
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """What generate() returned.
-
-    Args:
-        logits: [S+1, V] of every token.
-        steps: [1, S], the tokens that were fed in again.
-        calls: keywords of every call of the language model.
-        record: of the compression, if any.
-    """
+class Generated:
+    """One answer: logits [S+1, V], the ``steps`` [1, S] that were read again, the arguments of all
+    calls of the language model, and the compressor's record (None without a compressor)."""
 
     logits: Tensor
     steps: Tensor
@@ -51,7 +45,10 @@ class Outcome:
 
 
 class Case:
-    """One clip under one compressor, which prunes ahead of the model, and its references."""
+    """One clip under one compressor, which prunes before the language model.
+
+    Every pass runs when it is first read, so that one that fails spoils its own checks alone.
+    """
 
     def __init__(self, model: ModelAdapter, encoded: Encoded, method: Compressor) -> None:
         self.model, self.encoded, self.method = model, encoded, method
@@ -59,8 +56,8 @@ class Case:
         self.hooks = hook_count(model.hf_model)
         self.inputs = model.prompt(encoded, QUESTIONS[0], ())
 
-    def generate(self, method: Compressor | None) -> Outcome:
-        """Call the model's own generate() under ``method``."""
+    def generated(self, method: Compressor | None) -> Generated:
+        """The answer of the model's own generate() under ``method``."""
         length = self.inputs["input_ids"].shape[1]
         with (
             self.compressing(method) as record,
@@ -75,9 +72,8 @@ class Case:
                 return_dict_in_generate=True,
                 output_logits=True,
             )
-        stages = record.stages.get(0)
-        logits, steps = torch.cat(made.logits), made.sequences[:, length:-1]
-        return Outcome(logits, steps, calls, stages[0][0] if stages else None)
+        first = record.stages[0][0][0] if method else None
+        return Generated(torch.cat(made.logits), made.sequences[:, length:-1], calls, first)
 
     @contextmanager
     def compressing(self, method: Compressor | None) -> Iterator[boundary.Prefill]:
@@ -89,45 +85,42 @@ class Case:
             yield record
 
     @cached_property
-    def plain(self) -> Outcome:
-        """Outcome of the untouched model."""
-        return self.generate(None)
+    def plain(self) -> Generated:
+        """The answer without GleanVID."""
+        return self.generated(None)
 
     @cached_property
-    def again(self) -> Outcome:
-        """Outcome of the untouched model, a second time."""
-        return self.generate(None)
+    def whole(self) -> Generated:
+        """The answer with all tokens kept."""
+        return self.generated(FullTokens())
 
     @cached_property
-    def whole(self) -> Outcome:
-        """Outcome with all tokens kept."""
-        return self.generate(FullTokens())
-
-    @cached_property
-    def short(self) -> Outcome:
-        """Outcome under the method."""
-        return self.generate(self.method)
+    def short(self) -> Generated:
+        """The compressed answer."""
+        return self.generated(self.method)
 
     @cached_property
     def kept(self) -> Tensor:
-        """bool [L]: columns of the prompt that the record leaves."""
+        """bool [L]: columns of the prompt that the compressed answer reads."""
         assert self.short.record is not None
         return kept_columns(self.model, self.inputs, [self.short.record])[0]
 
     @cached_property
     def rows(self) -> Tensor:
-        """int64 [R]: which of the kept columns are compared, the last of them always."""
+        """int64 [R]: the kept columns to compare, always with the last one."""
         count = int(self.kept.sum())
         return torch.linspace(0, count - 1, min(ROWS, count)).round().long().to(self.kept.device)
 
     @cached_property
     def rounding(self) -> float:
+        """Difference between decoding step by step and reading everything at once."""
         every = torch.ones_like(self.kept)
         logits = self.reference(every, self.plain.steps, len(every) - 1 + self._steps)
         return apart(self.plain.logits, logits)
 
     @property
     def bound(self) -> float:
+        """Largest difference that rounding explains on this machine."""
         return min(MOST, max(FLOOR.get(self.hf_model.dtype, 1e-5), 4 * self.rounding))
 
     @property

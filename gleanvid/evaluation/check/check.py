@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from gleanvid.compressors.gleanvid import GleanVID
-from gleanvid.evaluation.bench.machine import describe_machine
 from gleanvid.evaluation.check import times
 from gleanvid.evaluation.check.laws import LAWS, examine
 from gleanvid.evaluation.check.report import Report
+from gleanvid.evaluation.provenance import describe_machine
 from gleanvid.models.base import ModelAdapter
 from gleanvid.types import StoppedError, Video
 

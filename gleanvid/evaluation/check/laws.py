@@ -20,7 +20,7 @@ import torch
 from torch import Tensor, nn
 
 from gleanvid.compressors.base import Compressor
-from gleanvid.evaluation.check.case import QUESTIONS, STEPS, Case, Outcome, apart
+from gleanvid.evaluation.check.case import QUESTIONS, STEPS, Case, Generated, apart
 from gleanvid.evaluation.check.reference import hook_count
 from gleanvid.evaluation.check.report import Finding
 from gleanvid.models.base import ModelAdapter
@@ -38,23 +38,24 @@ class _Failing(Compressor):
     title: ClassVar[str] = "Failing"
     paper: ClassVar[str] = "none"
 
-    def compress(self, tokens: VideoTokens) -> Compression:
+    def _compress(self, tokens: VideoTokens) -> Compression:
         raise _FailedError
 
 
 class _FailedError(Exception):
-    """A compressor failed, on purpose."""
+    """Raised by the failing compressor."""
 
 
-def _largest(ours: Outcome, theirs: Outcome) -> float:
-    """Of logits, up to the first token that the two choose differently."""
+def _largest(ours: Generated, theirs: Generated) -> float:
+    """Largest difference of logits, up to the first token that the two choose differently."""
     differ = torch.nonzero((ours.steps != theirs.steps)[0])
     count = int(differ[0]) + 1 if len(differ) else len(ours.logits)
     return float((ours.logits[:count].float() - theirs.logits[:count].float()).abs().max())
 
 
 def keep_all(case: Case) -> Finding:
-    figure, bound = _largest(case.whole, case.plain), _largest(case.again, case.plain)
+    again = case.generated(None)
+    figure, bound = _largest(case.whole, case.plain), _largest(again, case.plain)
     title = "with all tokens kept the model says what it says without GleanVID"
     return Finding("keep_all", title, figure, bound, "logits")
 

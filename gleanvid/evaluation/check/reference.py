@@ -60,16 +60,6 @@ def original_positions(hf_model: Any, inputs: Inputs) -> Tensor:
 
 
 @torch.no_grad()
-def masked_logits(
-    hf_model: Any, inputs: Inputs, kept: Tensor, steps: Tensor
-) -> tuple[Tensor, Tensor]:
-    """Logits of the whole prompt [B, L, vocabulary] and of each teacher-forced step [B, S, ...]."""
-    logits = masked_pass(hf_model, inputs, kept, steps)
-    length = inputs["input_ids"].shape[1]
-    return logits[:, :length], logits[:, length - 1 :]
-
-
-@torch.no_grad()
 def masked_pass(hf_model: Any, inputs: Inputs, kept: Tensor, steps: Tensor) -> Tensor:
     """Logits of prompt and ``steps`` [B, S], in which only the ``kept`` columns are seen."""
     full = dict(inputs)

@@ -12,9 +12,9 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from gleanvid.evaluation.bench.machine import in_words
+from gleanvid.evaluation.files import write_whole
 from gleanvid.evaluation.markdown import markdown_table
-from gleanvid.evaluation.tables.report import write_whole
+from gleanvid.evaluation.provenance import in_words
 
 
 @dataclass(frozen=True)

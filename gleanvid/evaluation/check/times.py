@@ -16,9 +16,9 @@ from torch import nn
 from gleanvid.compressors.base import Compressor
 from gleanvid.compressors.full_tokens import FullTokens
 from gleanvid.compressors.gleanvid import GleanVID
-from gleanvid.evaluation.bench.machine import Machine
 from gleanvid.evaluation.bench.work import count
 from gleanvid.evaluation.check.report import Timing
+from gleanvid.evaluation.provenance import Machine
 from gleanvid.models import boundary
 from gleanvid.models.base import ModelAdapter
 from gleanvid.models.cost.measure import now, peak_memory_mib, reset_peak_memory
@@ -75,7 +75,7 @@ class _Timed(Compressor):
         self.inner, self.clock = inner, clock
         self.marks: list[Any] = []
 
-    def compress(self, tokens: VideoTokens) -> Compression:
+    def _compress(self, tokens: VideoTokens) -> Compression:
         self.marks.append(self.clock.mark())
         record = self.inner.compress(tokens)
         self.marks.append(self.clock.mark())

@@ -1,4 +1,4 @@
-"""The paper's diagnostics on any clips: the geometry and positions of what each compressor keeps.
+"""The paper's diagnostics on any clips: geometry and positions of the tokens a compressor keeps.
 
 Every clip is encoded once and debiased once; every compressor at every ratio is measured on it, and
 so are the selections of the complementarity analysis, which share GleanVID's per-frame budgets.
@@ -21,16 +21,14 @@ from gleanvid.compressors.full_tokens import FullTokens
 from gleanvid.evaluation.benchmarks import BenchmarkError, open_benchmark
 from gleanvid.evaluation.benchmarks.published import split
 from gleanvid.evaluation.paper.presets import ClipSample
-from gleanvid.evaluation.recording.layout import is_recording
-from gleanvid.evaluation.recording.model import read_clip
-from gleanvid.evaluation.run.fingerprint import describe_model
+from gleanvid.evaluation.provenance import describe_model
+from gleanvid.evaluation.run.clips import read_clip
 from gleanvid.models.base import ModelAdapter
 from gleanvid.models.encoded import Encoded
 from gleanvid.models.generation.sampling import Sampling
 from gleanvid.types import Compression, ModelError, Video, VideoError
 from gleanvid.video.reader import Backend
 
-SUFFIXES = (".mp4", ".mkv", ".webm", ".mov", ".avi", ".m4v", ".mpg", ".mpeg", ".ts", ".wmv", ".flv")
 SELECTIONS = ("random", "lrs", "scs", "pairwise", "lrs+scs")  # at identical budgets
 SELECTION_RATIO = 0.15  # of the complementarity analysis
 POSITION_RATIO = 0.25  # of the comparison of positions with random selection
@@ -45,7 +43,7 @@ class Row:
     part: str
     name: str
     retention_ratio: float
-    kept: float  # share of the visual tokens that reaches the last layer
+    kept: float  # fraction of the visual tokens that reaches the last layer
     effective_rank: float  # effective dimension by singular values
     energy_rank: float  # by energy
     centred_energy_rank: float  # by energy around the mean
@@ -66,27 +64,6 @@ class Skipped:
     reason: str
     name: str = ""
     retention_ratio: float = 0.0  # 0: at none, because a signal is missing
-
-
-def find_clips(places: Sequence[str | Path]) -> list[Path]:
-    """Files as named, folders searched for videos and recordings.
-
-    Raises ``ValueError`` where there is none.
-    """
-    found: list[Path] = []
-    for place in map(Path, places):
-        if place.is_dir():
-            inside = (path for path in place.rglob("*") if _is_clip(path))
-            found += sorted(path for path in inside if path.is_file())
-        else:
-            found.append(place)
-    if not found:
-        raise ValueError(f"no video in {', '.join(map(str, places))} ({', '.join(SUFFIXES)})")
-    return found
-
-
-def _is_clip(path: Path) -> bool:
-    return path.suffix.lower() in SUFFIXES or is_recording(path)
 
 
 def sampled_clips(sample: ClipSample, data: str = "") -> list[Path]:
@@ -151,7 +128,7 @@ def diagnose_clips(
 def _encoded(
     model: ModelAdapter, video: Video, needs: frozenset[str]
 ) -> tuple[Encoded, dict[str, str]]:
-    """The clip with the signals that can be had, and why not the others."""
+    """Encode the clip with the available signals; also the reason for each missing signal."""
     missing: dict[str, str] = {}
     try:
         return model.encode(video, needs), missing
@@ -177,7 +154,7 @@ def _methods(names: Sequence[str], ratios: Sequence[float]) -> list[tuple[str, s
 
 
 def whole_record(model: ModelAdapter, encoded: Encoded, method: Compressor) -> Compression:
-    """Where the tokens of a clip went in the end, after all stages of a method.
+    """Record of a clip's tokens after all stages of a method.
 
     Methods with stages inside the language model run in it, on a fixed question.
     """
@@ -218,7 +195,7 @@ def _measured(
 
 
 def facts(model: ModelAdapter, clips: Sequence[Path], num_frames: int) -> dict[str, Any]:
-    """What was measured, for the result file."""
+    """Model, frames and clips, for the result file."""
     return describe_model(model) | {
         "num_frames": num_frames,
         "clips": [path.name for path in clips],

@@ -1,4 +1,4 @@
-"""What ``diagnose_clips`` measured, as means over clips: JSON, CSV, Markdown and pictures."""
+"""Averages the rows of ``diagnose_clips`` over clips and writes JSON, CSV, Markdown and figures."""
 
 from __future__ import annotations
 
@@ -8,26 +8,18 @@ import json
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from pathlib import Path
 from statistics import fmean
-from typing import Any, TypedDict
+from typing import Any
 
 from gleanvid.evaluation.diagnostics.diagnose import POSITION_RATIO, SELECTION_RATIO, Row, Skipped
+from gleanvid.evaluation.files import write_whole
 from gleanvid.evaluation.markdown import markdown_table
-from gleanvid.evaluation.tables.report import write_whole
 
-_METRICS = (
-    "kept",
-    "effective_rank",
-    "energy_rank",
-    "centred_energy_rank",
-    "residual_energy",
-    "later_residual_energy",
-    "coverage_error",
-    "energy_outside_span",
-    "budget_gini",
-)
+_CURVES = ("spatial_iou", "random_iou")
+_KEYS = ("clip", "part", "name", "retention_ratio")
+_METRICS = [field.name for field in fields(Row) if field.name not in (*_KEYS, *_CURVES)]
 _RANKS = {
     "effective_rank": "singular values",
     "energy_rank": "energy",
@@ -40,30 +32,13 @@ _MISSED = {
 }
 
 
-class Positions(TypedDict):
-    """Spatial IoU over gaps of 1 to 20 units, and by gap; None where no clip is long enough."""
+def summary(rows: Sequence[Row], skipped: Sequence[Skipped]) -> dict[str, Any]:
+    """Means over clips, ready for JSON.
 
-    spatial_iou: float | None
-    random_iou: float | None
-    by_gap: list[float | None]
-    random_by_gap: list[float | None]
-
-
-class Summary(TypedDict):
-    """``effective_dimension``: compressor -> {ratio asked: effective rank}; ``positions``: at
-    ``POSITION_RATIO``; ``selections``: the complementarity analysis at ``SELECTION_RATIO``.
+    "effective_dimension": compressor -> {retention ratio: effective rank}; "positions": overlap of
+    positions at ``POSITION_RATIO``; "selections": the complementarity analysis at
+    ``SELECTION_RATIO``; "means": all metrics by compressor and ratio.
     """
-
-    clips_measured: int
-    effective_dimension: dict[str, dict[str, float]]
-    positions: dict[str, Positions]
-    selections: dict[str, dict[str, float]]
-    means: list[dict[str, Any]]
-    skipped: list[dict[str, Any]]
-
-
-def summary(rows: Sequence[Row], skipped: Sequence[Skipped]) -> Summary:
-    """Means over clips, ready for JSON."""
     measured = _by_setting(rows, "compressor")
     selections = _by_setting(rows, "selection")
     dimension: dict[str, dict[str, float]] = {}
@@ -99,8 +74,8 @@ def _means(rows: Sequence[Row]) -> dict[str, float]:
     return {name: _mean(rows, name) for name in _METRICS}
 
 
-def _positions(rows: Sequence[Row]) -> Positions:
-    """IoU by gap and over gaps 1 to 20; gaps beyond a clip count for the others alone."""
+def _positions(rows: Sequence[Row]) -> dict[str, Any]:
+    """Mean IoU over gaps 1 to 20 and by gap, over the clips that are long enough (None: none)."""
     curve = _over_clips([row.spatial_iou for row in rows])
     random = _over_clips([row.random_iou for row in rows])
     return {
@@ -123,7 +98,7 @@ def _known_mean(values: Sequence[float | None]) -> float | None:
 def write(
     folder: Path, facts: Mapping[str, Any], rows: Sequence[Row], skipped: Sequence[Skipped]
 ) -> dict[str, Any]:
-    """``diagnosis.csv`` (a line a measurement), ``diagnosis.json``, ``diagnosis.md``, pictures."""
+    """Write ``diagnosis.csv`` (one line per measurement), ``.json``, ``.md`` and the figures."""
     found = dict(facts) | summary(rows, skipped)
     folder.mkdir(parents=True, exist_ok=True)
     write_whole(folder / "diagnosis.csv", _sheet(rows))
@@ -135,17 +110,16 @@ def write(
 
 def _sheet(rows: Sequence[Row]) -> str:
     sheet = io.StringIO()
-    names = ["clip", "part", "name", "retention_ratio", *_METRICS, "spatial_iou", "random_iou"]
-    writer = csv.DictWriter(sheet, names, lineterminator="\n")
+    writer = csv.DictWriter(sheet, [*_KEYS, *_METRICS, *_CURVES], lineterminator="\n")
     writer.writeheader()
     for row in rows:
-        over_gaps = {name: _known_mean(getattr(row, name)) for name in names[-2:]}
-        writer.writerow({name: getattr(row, name) for name in names[:-2]} | over_gaps)
+        over_gaps = {name: _known_mean(getattr(row, name)) for name in _CURVES}
+        writer.writerow(asdict(row) | over_gaps)
     return sheet.getvalue()
 
 
 def text(found: Mapping[str, Any]) -> str:
-    """The page: what Fig. 1(c), the paragraph on diagnosis and the appendix figure report."""
+    """Markdown with the values of Fig. 1(c), the diagnosis paragraph and the appendix figure."""
     kept = [[row["compressor"], f"{row['retention_ratio']:.3g}"] for row in found["means"]]
     ranks = [[f"{row[key]:.1f}" for key in _RANKS] for row in found["means"]]
     missed = [[f"{row[key]:.2g}" for key in _MISSED] for row in found["means"]]
@@ -186,7 +160,7 @@ def _beside(left: Sequence[list[str]], right: Sequence[list[str]]) -> list[list[
 
 
 def _widest(found: Mapping[str, Any]) -> int:
-    """The widest gap that any clip is long enough for; 20 takes 21 units."""
+    """The widest gap that any clip is long enough for; a gap of 20 needs 21 units."""
     curves = [row["by_gap"] for row in found["positions"].values()]
     return max((sum(value is not None for value in curve) for curve in curves), default=0)
 
@@ -196,7 +170,7 @@ def _number(value: float | None) -> str:
 
 
 def _reasons(skipped: Sequence[Mapping[str, Any]]) -> list[str]:
-    """A line a clip that failed, or a compressor with the number of its clips."""
+    """One line per clip that failed, and per compressor with the number of its clips."""
     lines = Counter(f"{_what(item)}: {item['reason']}" for item in skipped)
     return [f"- {line}" + (f" ({n} clips)" if n > 1 else "") for line, n in lines.items()]
 
@@ -207,7 +181,7 @@ def _what(item: Mapping[str, Any]) -> str:
 
 
 def draw(folder: Path, found: Mapping[str, Any]) -> None:
-    """The three pictures, each as PDF and PNG."""
+    """Write the three figures, each as PDF and PNG."""
     from gleanvid.plots import paper
 
     dimension = {

@@ -21,7 +21,7 @@ def manifests() -> list[Any]:
     """One ``ModelManifest`` a model."""
     from lmms_eval.models.registry_v2 import ModelManifest
 
-    home = "gleanvid.evaluation.lmms_eval.models"
+    home = "gleanvid.evaluation.lmms_eval.adapter"
     return [
         ModelManifest(model_id=name, chat_class_path=f"{home}.{kind}")
         for name, kind in _CLASSES.items()

@@ -18,7 +18,7 @@ from typing import Any
 
 from gleanvid.compressors import from_settings
 from gleanvid.evaluation.markdown import markdown_table
-from gleanvid.evaluation.run.setups import Setup, current_key, setup_from
+from gleanvid.evaluation.run.setups import Setup, setup_from
 
 GRIDS = ("qwen3-vl-8b-64", "qwen3-vl-8b-32", "llava-onevision-7b", "llava-video-7b")
 BENCHMARKS = ("mvbench", "longvideobench", "mlvu", "videomme")
@@ -157,9 +157,7 @@ def _take(found: dict[str, Measured], report: dict[str, Any]) -> None:
     model, benchmark = report["model"], report["benchmark"]["benchmark"]
     lines: dict[str, dict[str, Any]] = {}
     for line in report["results"]:
-        lines.setdefault(
-            current_key(line["setup"]), line
-        )  # the way to respond that counts comes first
+        lines.setdefault(line["setup"], line)  # the benchmark's own way to respond comes first
     before = found.get(model) or Measured(model, {}, {}, 0)
     values = dict(before.values)
     for setup, line in lines.items():

@@ -1,7 +1,7 @@
-"""The append-only record of a long piece of work: one JSON line per item and setup.
+"""Append-only record of a long run: one JSON line per item and setup.
 
-Line 1 records what every line depends on (model, benchmark, seed); a run with other values is
-refused. Lines are appended whole, one result each, so a stopped run resumes where it was.
+Line 1 holds the settings that every line depends on (model, benchmark, seed); a run with other
+settings is refused. Lines are appended whole, one result each, so a stopped run resumes.
 """
 
 from __future__ import annotations
@@ -14,14 +14,13 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import Any, BinaryIO, Self
-
-from gleanvid.evaluation.run.setups import current_key
+from typing import Any, BinaryIO, Required, Self, TypedDict
 
 _LOG = logging.getLogger(__name__)
 FORMAT = 1
-HEADER = {"gleanvid_evaluation": int, "settings": dict}  # what a line must hold
-ROW = {"item": str, "setup": str}
+HEADER = {"gleanvid_evaluation": int, "settings": dict}  # required entries of line 1
+ROW = {"item": str, "setup": str}  # and of the other lines
+REFUSAL = "ValueError: "  # begins the "error" of a compressor that cannot reach a setting
 
 Key = tuple[str, str]  # (item id, setup key)
 
@@ -30,8 +29,63 @@ class JournalError(ValueError):
     """A journal that cannot be used or written; the message names the file and what to do."""
 
 
+class Row(TypedDict, total=False):
+    """Entries of every row."""
+
+    item: Required[str]
+    setup: Required[str]  # key of the setup
+    error: str  # in place of everything else
+
+
+class EvidenceCounts(TypedDict):
+    """Counts by :func:`gleanvid.evaluation.run.runner.evidence_kept`."""
+
+    evidence: list[int]
+    things: list[int]
+    moments: list[int]
+
+
+class AnswerRow(Row, total=False):
+    """One question under one setup."""
+
+    said: dict[str, str]  # way to respond -> response
+    right: list[float]  # the verdict for each way
+    tokens: list[float]  # of the clip, entering layer 0, mean over layers
+    seconds: float  # compress, read and respond; encoding left out
+    saturated: list[int]  # units with nothing new to add, of how many; where the method tells
+    evidence: list[int]  # with the next two: EvidenceCounts, where evidence is known
+    things: list[int]
+    moments: list[int]
+
+
+class ClipRow(Row, total=False):
+    """What a compressor kept of one clip."""
+
+    file: str
+    grid: list[int]
+    tokens: int
+    kept: int
+    budgets: list[int]
+    notes: list[str]  # of reading
+    seconds: dict[str, float]  # encode, compress
+    saturated: list[int]
+
+
+class LmmsRow(Row, total=False):
+    """One request of LMMs-Eval."""
+
+    said: dict[str, str]
+    tokens: list[int]  # of the prompt, and those kept
+    new_tokens: int
+    seconds: float
+    prefill_s: float
+    compress_s: float
+    generate_s: float
+    peak_memory_mib: float
+
+
 def writable_folder(path: str | Path) -> Path:
-    """The folder, made where it is missing. Raises :class:`JournalError` if nothing can go in."""
+    """Make the folder if it is missing. Raises :class:`JournalError` if it cannot be written."""
     folder = Path(path)
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -51,7 +105,7 @@ class Journal:
 
     def __init__(self, path: str | Path, settings: Mapping[str, Any]) -> None:
         self.path = Path(path)
-        self.rows: dict[Key, Any] = {}  # see rows.py
+        self.rows: dict[Key, Any] = {}
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self._file: BinaryIO = self.path.open("ab+", buffering=0)
         try:
@@ -70,7 +124,7 @@ class Journal:
     def append(self, row: Mapping[str, Any]) -> None:
         """Add one row, which holds "item" and "setup". Raises ``JournalError`` if it cannot be.
 
-        A failure that an earlier row told in the same words is not told again.
+        An error that an earlier row of the same item and setup has is not written again.
         """
         before = self.rows.get((row["item"], row["setup"]), {})
         if "error" in row and before.get("error") == row["error"]:
@@ -98,13 +152,12 @@ class Journal:
         self.close()
 
     def _take(self, row: dict[str, Any]) -> None:
-        row["setup"] = current_key(row["setup"])
         key = (row["item"], row["setup"])
         if not self.done(key):
             self.rows[key] = row
 
     def _whole_lines(self) -> list[bytes]:
-        """The lines that end in a newline; what stands behind the last one is cut off."""
+        """Lines that end in a newline; a rest after the last newline is cut off the file."""
         self._file.seek(0)
         data = self._file.read()
         whole = data[: data.rfind(b"\n") + 1]
@@ -128,7 +181,7 @@ class Journal:
             raise self.stopped_by(error, self.path) from error
 
     def stopped_by(self, error: OSError, path: Path) -> JournalError:
-        """What to tell where ``path`` could not be written."""
+        """The error to raise if ``path`` could not be written."""
         reason = "the disk is full" if error.errno == errno.ENOSPC else str(error)
         return JournalError(
             f"{path}: {reason}; the {len(self.rows)} results so far are kept: free some space and "
@@ -167,7 +220,7 @@ def _flat(settings: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, 
         if isinstance(value, Mapping):
             yield from _flat(value, f"{prefix}{name}.")
         else:
-            yield prefix + name, current_key(value) if name == "setup" else value
+            yield prefix + name, value
 
 
 def _parsed(

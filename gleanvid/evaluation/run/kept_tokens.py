@@ -1,13 +1,13 @@
-"""What a compressor keeps of every video of a folder, as one NPZ a clip and a journal line.
+"""Saves the tokens that a compressor keeps of every video of a folder: one NPZ per clip.
 
 The NPZ is that of the app's export: ``keep``, ``mask``, ``group``, ``weight``, ``budgets`` and
 scores (:func:`gleanvid.run.mask_arrays`), with the seconds and rectangles of the tokens. A file is
-there as a whole or not at all, and its journal line comes after it.
+written whole or not at all, and its journal line comes after it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -16,11 +16,10 @@ from typing import Any
 import numpy as np
 
 from gleanvid.compressors.base import Compressor
-from gleanvid.evaluation.diagnostics.diagnose import find_clips
-from gleanvid.evaluation.recording.model import read_clip
-from gleanvid.evaluation.run.journal import Journal
+from gleanvid.evaluation.files import whole_file
+from gleanvid.evaluation.run.clips import read_clip
+from gleanvid.evaluation.run.journal import ClipRow, Journal
 from gleanvid.evaluation.run.ray_cluster import Load, on_workers
-from gleanvid.evaluation.run.rows import ClipRow
 from gleanvid.evaluation.run.runner import Count, Progress
 from gleanvid.evaluation.run.setups import Setup
 from gleanvid.metrics.saturation import saturation
@@ -36,7 +35,7 @@ Clips = Mapping[str, Path]
 
 @dataclass(frozen=True)
 class Job:
-    """What is done with every clip. Raises ``ValueError`` for a method that needs a question."""
+    """How every clip is compressed. Raises ``ValueError`` if the method needs a question."""
 
     method: Compressor
     num_frames: int = 32
@@ -57,26 +56,8 @@ class Job:
         return Setup(self.method, self.num_frames).key
 
     def settings(self) -> dict[str, Any]:
-        """What decides the files; a journal is bound to it."""
+        """Everything that decides the content of the files; the journal is bound to it."""
         return {"setup": self.key, "backend": self.backend, "max_pixels": self.max_pixels}
-
-
-def named_clips(places: Sequence[str | Path]) -> dict[str, Path]:
-    """Videos under the names of their results: paths in their folder, files by their own name.
-
-    Raises ``ValueError`` where there is no video or two would have one name.
-    """
-    named: dict[str, Path] = {}
-    for place in map(Path, places):
-        for path in find_clips([place]):
-            name = path.relative_to(place).as_posix() if place.is_dir() else path.name
-            if name in named:
-                raise ValueError(
-                    f"{named[name]} and {path} would both be called {name}: compress them into "
-                    "folders of their own"
-                )
-            named[name] = path
-    return named
 
 
 def compress_clips(
@@ -188,12 +169,8 @@ def _keep(
 
 
 def _write(path: Path, arrays: Arrays, journal: Journal) -> None:
-    part = path.with_name(path.name + ".part")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with part.open("wb") as file:
+        with whole_file(path) as part, part.open("wb") as file:
             np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
-        part.replace(path)
     except OSError as error:
-        part.unlink(missing_ok=True)
         raise journal.stopped_by(error, path) from error

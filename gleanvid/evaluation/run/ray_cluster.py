@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from gleanvid.evaluation.run.fingerprint import describe_model
+from gleanvid.evaluation.provenance import describe_model
 from gleanvid.models.base import ModelAdapter
 from gleanvid.types import ModelError
 

@@ -1,32 +1,33 @@
 """Asks a model every question of a benchmark under every setup; answers go to the journal.
 
-A clip is encoded once for all setups of equally many frames; under each setup it is compressed and
-read once for all its questions. A failure becomes a row, and the rest goes on.
+A clip is encoded once for all setups with the same number of frames; under each setup it is
+compressed and read once for all its questions. A failure becomes a row and does not end the run.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from gleanvid.cost import visual_tokens_by_layer
 from gleanvid.evaluation.benchmarks.base import Benchmark, BenchmarkError, Item
-from gleanvid.evaluation.run.journal import Journal
-from gleanvid.evaluation.run.rows import AnswerRow, EvidenceCounts
+from gleanvid.evaluation.run.journal import AnswerRow, EvidenceCounts, Journal
 from gleanvid.evaluation.run.setups import Setup
 from gleanvid.metrics.saturation import saturation
 from gleanvid.models.base import ModelAdapter
 from gleanvid.models.generation.conversation import Conversation
 from gleanvid.models.generation.sampling import Sampling
 from gleanvid.ops.records import whole_record
-from gleanvid.types import Compression
+from gleanvid.types import Compression, Video
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-Work = Sequence[tuple[Setup, Sequence[Item]]]  # what is still to be asked about one clip
+Work = Sequence[tuple[Setup, Sequence[Item]]]  # unanswered questions about one clip, by setup
+Part = tuple[str, int, Work]  # clip, frames, questions
 
 
 @dataclass(frozen=True)
@@ -75,17 +76,39 @@ def evaluate(
     """
     ways = tuple(ways) or (benchmark.how,)
     check_ways(benchmark, ways)
-    unique = list({setup.key: setup for setup in setups}.values())
-    already = sum(journal.done((i.id, s.key)) for i in items for s in unique)
-    count = Count(len(items) * len(unique), already)
-    for clip, num_frames, work in pending(items, unique, journal):
-        for row in answers(model, benchmark, clip, num_frames, work, ways, max_pixels):
-            journal.append(row)
-            progress = count.after(row, clip)
-            if on_progress:
-                on_progress(progress)
+    left = pending(items, setups, journal)
+    rows = (
+        (clip, row)
+        for clip, num_frames, work in left
+        for row in answers(
+            model, benchmark, partial(benchmark.video, clip, num_frames), work, ways, max_pixels
+        )
+    )
+    keep(rows, total(items, setups), left, journal, on_progress)
+
+
+def total(items: Sequence[Item], setups: Sequence[Setup]) -> int:
+    """Number of answers of a whole evaluation."""
+    return len(items) * len({setup.key for setup in setups})
+
+
+def keep(
+    rows: Iterable[tuple[str, AnswerRow]],
+    total: int,
+    left: Sequence[Part],
+    journal: Journal,
+    on_progress: Callable[[Progress], None] | None,
+) -> None:
+    """Append rows, each with its clip, to the journal as they come, and report progress."""
+    already = total - sum(len(items) for *_, work in left for _, items in work)
+    count = Count(total, already)
+    for clip, row in rows:
+        journal.append(row)
+        progress = count.after(row, clip)
+        if on_progress:
+            on_progress(progress)
     if on_progress and count.done == already:
-        on_progress(Progress(already, count.total, 0, 0.0, None, ""))
+        on_progress(Progress(already, total, 0, 0.0, None, ""))
 
 
 def check_ways(benchmark: Benchmark, ways: Sequence[str]) -> None:
@@ -96,39 +119,38 @@ def check_ways(benchmark: Benchmark, ways: Sequence[str]) -> None:
             raise BenchmarkError(f"how={how!r} must be one of {allowed} for {benchmark.name}")
 
 
-def pending(
-    items: Sequence[Item], setups: Sequence[Setup], journal: Journal
-) -> Iterator[tuple[str, int, Work]]:
-    """(clip, frames, what to ask) wherever an answer is missing."""
+def pending(items: Sequence[Item], setups: Sequence[Setup], journal: Journal) -> list[Part]:
+    """Every clip and number of frames with a missing answer, and the questions to ask."""
+    unique = {setup.key: setup for setup in setups}.values()
     clips: dict[str, list[Item]] = {}
     for item in items:
         clips.setdefault(item.clip, []).append(item)
-    lengths = dict.fromkeys(setup.num_frames for setup in setups)
+    parts: list[Part] = []
     for clip, together in clips.items():
-        for num_frames in lengths:
+        for num_frames in dict.fromkeys(setup.num_frames for setup in unique):
             missing = [
                 (setup, [item for item in together if not journal.done((item.id, setup.key))])
-                for setup in setups
+                for setup in unique
                 if setup.num_frames == num_frames
             ]
             if work := [(setup, left) for setup, left in missing if left]:
-                yield clip, num_frames, work
+                parts.append((clip, num_frames, work))
+    return parts
 
 
 def answers(
     model: ModelAdapter,
     benchmark: Benchmark,
-    clip: str,
-    num_frames: int,
+    read: Callable[[], Video],
     work: Work,
     ways: Sequence[str],
     max_pixels: int | None = None,
 ) -> Iterator[AnswerRow]:
-    """One row for every question and setup of one clip; a clip that fails fails in all of them."""
+    """One row per question and setup of one clip; a clip that cannot be read fails in all rows."""
     needs = frozenset().union(*(setup.method.needs for setup, _ in work))
     try:
+        video = read()
         model.system_message = benchmark.system_message_for(model.hf_model.config.model_type)
-        video = benchmark.video(clip, num_frames)
         encoded = model.encode(video, needs, max_pixels=max_pixels)
         asked = {item.id: item for _, items in work for item in items}
         evidence = {key: benchmark.evidence(item, encoded.tokens) for key, item in asked.items()}
@@ -183,7 +205,7 @@ def _answer(
 
 
 def evidence_kept(record: Compression, evidence: Tensor) -> EvidenceCounts:
-    """What a record, after its last stage, leaves of ``evidence``, bool [things, L].
+    """Count what a record, after its last stage, keeps of ``evidence``, bool [things, L].
 
     "evidence": tokens that show what is asked about: all, kept in place, represented in a kept
     row, and as many as the budget could have kept. "things" asked about: all that show, and those

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
 
-from gleanvid.compressors import COMPRESSORS, method_from
+from gleanvid.compressors import method_from
 from gleanvid.compressors.base import Compressor
 from gleanvid.compressors.full_tokens import FullTokens
 
-_CALL = re.compile(r"(\w+)\(([^()]*)\)")  # one method with its settings
-_NAME = re.compile(r"\w+(?==)")
 SEEDS = (0, 1, 2, 3, 4)  # a row of a random method is the mean over these
 
 
@@ -27,7 +24,7 @@ class Setup:
 
     @cached_property
     def key(self) -> str:
-        """The same for equal settings, whatever the label; what a journal files answers under."""
+        """The setup's name in a journal: the same for equal settings, whatever the label."""
         return f"{described(self.method)}@{self.num_frames}"
 
     @property
@@ -41,6 +38,7 @@ class Setup:
 
     @property
     def retention_ratio(self) -> float:
+        """The retention ratio of the method."""
         return self.method.retention_ratio
 
     @cached_property
@@ -59,7 +57,7 @@ def described(method: Compressor) -> str:
 
 
 def changed_settings(method: Compressor) -> dict[str, Any]:
-    """The settings but the ratio that are not the defaults, by name."""
+    """Settings that are not the defaults, by name, without the retention ratio."""
     return {
         item.name: value
         for item in fields(method)
@@ -67,29 +65,14 @@ def changed_settings(method: Compressor) -> dict[str, Any]:
     }
 
 
-def current_key(key: str) -> str:
-    """A key from an earlier journal or table with its settings under the names they have now.
-
-    ``gleanvid(retention_ratio=0.25, temperature=2.0)@32`` gives ``...(..., tau=2.0)@32``.
-    """
-    return _CALL.sub(_with_current_names, key)
-
-
-def _with_current_names(call: re.Match[str]) -> str:
-    name, settings = call.groups()
-    renamed = COMPRESSORS[name].renamed if name in COMPRESSORS else {}
-    current = _NAME.sub(lambda found: renamed.get(found[0], found[0]), settings)
-    return f"{name}({current})"
-
-
-def setup_from(key: str, label: str = "") -> Setup:
+def setup_from(key: str) -> Setup:
     """The setup of a key."""
     method, _, frames = key.rpartition("@")
-    return Setup(method_from(method), int(frames), label)
+    return Setup(method_from(method), int(frames))
 
 
 def grid(names: Sequence[str], ratios: Sequence[float], num_frames: int) -> list[Setup]:
-    """Every method at every ratio, all tokens first. At ratio 1 all methods are all tokens.
+    """Every method at every ratio, all tokens first. At ratio 1 every method keeps all tokens.
 
     ``names`` may hold settings (:func:`method_from`). Raises ``ValueError`` naming an unknown
     method, or a ratio out of its range.

@@ -1,7 +1,11 @@
-"""All files of a finished evaluation: results, tables in the paper's shape, pictures."""
+"""Writes all files of a finished evaluation: results, tables and figures."""
 
 from __future__ import annotations
 
+import csv
+import io
+import json
+import math
 from collections.abc import Callable, Mapping, Sequence
 from operator import attrgetter
 from pathlib import Path
@@ -9,17 +13,21 @@ from typing import Any
 
 from gleanvid.compressors.full_tokens import FullTokens
 from gleanvid.evaluation.benchmarks.base import Benchmark, Item
+from gleanvid.evaluation.files import whole_file, write_whole
 from gleanvid.evaluation.paper.presets import Preset
 from gleanvid.evaluation.run.setups import Setup
-from gleanvid.evaluation.tables.evidence_table import evidence_table
-from gleanvid.evaluation.tables.main_table import group_table, main_table
-from gleanvid.evaluation.tables.paired_table import paired_table
-from gleanvid.evaluation.tables.preset_table import preset_table
-from gleanvid.evaluation.tables.report import write
+from gleanvid.evaluation.tables.result_tables import (
+    evidence_table,
+    group_table,
+    main_table,
+    paired_table,
+    preset_table,
+)
 from gleanvid.evaluation.tables.statistics import Estimate
 from gleanvid.evaluation.tables.summary import Result, Rows, evidence_of_all, results
 from gleanvid.plots.accuracy import Level, Point, group_figure, retention_figure
 
+Cell = str | float | None
 NOTES = """\
 accuracy: 95 % Wilson interval over questions, and a bootstrap over clips ("95 %, clips"), which
 holds where questions about one clip are not independent. macro: mean over the kinds of questions.
@@ -116,9 +124,8 @@ def _of_group(name: str) -> Callable[[Result], Estimate]:
 
 
 def _save(figure: Any, path: Path) -> None:
-    part = path.with_suffix(".part.png")
-    figure.savefig(part, dpi=120)
-    part.replace(path)
+    with whole_file(path) as part:
+        figure.savefig(part, format="png", dpi=120)
 
 
 def _curves(found: Sequence[Result], value: Callable[[Result], Estimate]) -> dict[str, list[Point]]:
@@ -138,3 +145,63 @@ def _heading(benchmark: Benchmark, items: Sequence[Item], facts: Mapping[str, An
     settings = ", ".join(f"{name} {value}" for name, value in facts["benchmark"].items() if value)
     lines.append(f"Model {facts['model']} ({facts['model_weights']}); {settings}.")
     return "\n".join(lines)
+
+
+def flat(result: Result) -> dict[str, Cell]:
+    """One line of the CSV: plain numbers, a column for every group."""
+    row: dict[str, Cell] = {
+        "label": result.setup.title,
+        "compressor": result.setup.method.name,
+        "setup": result.setup.key,
+        "retention_ratio": result.setup.retention_ratio,
+        "num_frames": result.setup.num_frames,
+        "how": result.how,
+        "questions": result.count,
+        "draws": result.draws,
+        "failed": result.failed,
+        "first_error": result.first_error,
+    }
+    for name in ("accuracy", "by_clip", "relative", "difference"):
+        row |= _three(name, getattr(result, name))
+    for name, estimate in result.macro.items():
+        row |= _three(name, estimate)
+    row |= {"p_full": result.p_full, "p_full_clips": result.p_full_clips}
+    if pair := result.beside:
+        row |= _three("gleanvid_minus", pair.difference)
+        row |= {"p_gleanvid": pair.mcnemar, "p_gleanvid_clips": pair.sign_flip}
+        for name, estimate in pair.macro.items():
+            row |= _three(f"gleanvid_minus {name}", estimate)
+    if seen := result.evidence:
+        for name, estimate in seen.means.items():
+            row |= _three(f"evidence_{name}", estimate)
+            row[f"evidence_{name} r"] = seen.correlations[name]
+    for name in ("tokens", "tokens_kept", "tokens_mean", "seconds", "saturated"):
+        row[name] = getattr(result, name)
+    for group, (estimate, count) in result.groups.items():
+        row |= _three(group, estimate) | {f"{group} questions": count}
+    return {name: _plain(value) for name, value in row.items()}
+
+
+def write(folder: Path, facts: Mapping[str, Any], results: Sequence[Result], text: str) -> None:
+    """``results.csv``, ``results.json`` (with ``facts`` about the run) and ``table.md``."""
+    lines = [flat(result) for result in results]
+    names = list(dict.fromkeys(name for line in lines for name in line))
+    sheet = io.StringIO()
+    writer = csv.DictWriter(sheet, names, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(lines)
+    whole = dict(facts) | {"results": lines}
+    write_whole(folder / "results.csv", sheet.getvalue())
+    write_whole(folder / "results.json", json.dumps(whole, indent=1, ensure_ascii=False) + "\n")
+    write_whole(folder / "table.md", text)
+
+
+def _three(name: str, estimate: Estimate) -> dict[str, float]:
+    return {name: estimate.value, f"{name}_low": estimate.low, f"{name}_high": estimate.high}
+
+
+def _plain(value: Cell) -> Cell:
+    """Rounded for people; what is not a number has no place in JSON."""
+    if not isinstance(value, float):
+        return value
+    return None if math.isnan(value) else round(value, 6)

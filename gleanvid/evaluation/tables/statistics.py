@@ -9,7 +9,7 @@ its seeds that were right.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -139,6 +139,43 @@ def relative_accuracy(
     drawn = drawn[drawn[:, 1] > 0]
     low, high = np.percentile(drawn[:, 0] / drawn[:, 1], [2.5, 97.5])
     return Estimate(float(sums[:, 0].sum() / sums[:, 1].sum()), float(low), float(high))
+
+
+@dataclass(frozen=True)
+class Paired:
+    """Accuracy of one method minus that of another on the same questions; p values two-sided.
+
+    ``mcnemar`` takes every question as an observation (None if a verdict is a mean over seeds),
+    ``sign_flip`` every clip; neither is adjusted. ``macro``: the difference of each macro-average.
+    """
+
+    difference: Estimate
+    mcnemar: float | None
+    sign_flip: float
+    macro: Mapping[str, Estimate]
+
+
+def paired(
+    first: Sequence[float],
+    second: Sequence[float],
+    clips: Sequence[Hashable],
+    weights: Sequence[float] | None,
+    macros: Mapping[str, Sequence[float]],
+) -> Paired:
+    """Compare two methods; ``weights`` of the questions (None: equal), and by macro-average."""
+    return Paired(
+        paired_difference(first, second, clips, weights),
+        mcnemar_or_none(first, second),
+        sign_flip(np.subtract(first, second, dtype=float).tolist(), clips, weights),
+        {name: paired_difference(first, second, clips, own) for name, own in macros.items()},
+    )
+
+
+def mcnemar_or_none(first: Sequence[float], second: Sequence[float]) -> float | None:
+    """McNemar's p if every verdict is yes or no, else None."""
+    if not {0.0, 1.0}.issuperset([*first, *second]):
+        return None
+    return mcnemar([bool(value) for value in first], [bool(value) for value in second])
 
 
 def _check_equally_many(first: Sequence[object], second: Sequence[object]) -> None:

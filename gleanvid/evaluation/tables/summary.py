@@ -1,7 +1,7 @@
-"""From the rows of a journal to one result per setup: shares with intervals and paired tests.
+"""Summarises the rows of a journal as one result per setup.
 
 A question that failed counts as wrong, so that no failure can raise a score. A random method is one
-result: the verdict on a question is the share of its seeds that were right.
+result: its verdict on a question is the fraction of its seeds that were right.
 """
 
 from __future__ import annotations
@@ -12,20 +12,26 @@ from dataclasses import dataclass
 from gleanvid.compressors.full_tokens import FullTokens
 from gleanvid.compressors.gleanvid import GleanVID
 from gleanvid.evaluation.benchmarks.base import Benchmark, Item
-from gleanvid.evaluation.run.rows import AnswerRow
+from gleanvid.evaluation.run.journal import REFUSAL, AnswerRow
 from gleanvid.evaluation.run.setups import Setup
-from gleanvid.evaluation.tables.evidence import Evidence, Sample, evidence, sample
-from gleanvid.evaluation.tables.paired import Paired, mcnemar_or_none, paired
+from gleanvid.evaluation.tables.evidence_kept import (
+    Evidence,
+    Sample,
+    evidence,
+    fractions_kept,
+)
 from gleanvid.evaluation.tables.statistics import (
     Estimate,
+    Paired,
     clip_mean,
+    mcnemar_or_none,
+    paired,
     paired_difference,
     relative_accuracy,
     sign_flip,
     wilson,
 )
 
-REFUSAL = "ValueError: "  # how compressors tell that a setting is out of their reach
 Rows = Mapping[tuple[str, str], AnswerRow]  # by item id and setup key
 
 
@@ -99,7 +105,7 @@ def evidence_of_all(
     rows: Rows,
     way: int = 0,
 ) -> Evidence | None:
-    """The evidence over all questions and all setups but all tokens, by one way to respond."""
+    """Evidence over all questions and all setups except all tokens, by one way to respond."""
     answers = _Answers(benchmark, items, setups, rows, way)
     less = [setup for setup in setups if not isinstance(setup.method, FullTokens)]
     return evidence([one for setup in less for one in answers.samples(setup)])
@@ -166,14 +172,14 @@ class _Answers:
         )
 
     def samples(self, setup: Setup) -> list[Sample]:
-        """One for every question and seed with evidence."""
-        found = [
-            sample(item.clip, self._right_in(row), row)
-            for draw in setup.draws
-            for item in self.items
-            for row in (self.rows[item.id, draw.key],)
+        """One sample for every question and seed with evidence."""
+        pairs = [(item, draw.key) for draw in setup.draws for item in self.items]
+        found = [(item.clip, self.rows[item.id, key]) for item, key in pairs]
+        return [
+            (clip, self._right_in(row), fractions_kept(row))
+            for clip, row in found
+            if "evidence" in row
         ]
-        return [one for one in found if one is not None]
 
     def _right(self, setup: Setup) -> list[float]:
         """For every question the share of the seeds that were right."""

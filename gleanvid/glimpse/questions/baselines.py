@@ -1,7 +1,4 @@
-"""What is known of each family of version 2 without order or time: kept figures and their table.
-
-They are measured by ``observers`` and kept in ``baselines.json``.
-"""
+"""Baselines of every family of version 2, measured by ``observers``, and their table."""
 
 from __future__ import annotations
 
@@ -10,14 +7,14 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-TEMPORAL = 0.25  # least distance of the best still from all frames, for a family that needs time
+TEMPORAL = 0.25  # accuracy that a family which needs time loses at least with a single frame
 VIEWS = ("blind", "still", "shuffled")
 KEPT = Path(__file__).with_name("baselines.json")
 
 
 @dataclass(frozen=True)
 class Baseline:
-    """Shares of ``count`` questions of a family that the three observers get right."""
+    """Accuracy of the three observers on ``count`` questions of a family."""
 
     family: str
     count: int
@@ -27,25 +24,24 @@ class Baseline:
 
     @property
     def temporal(self) -> bool:
-        """Whether the best still picture is at least 25 points below all frames."""
+        """Whether the best single frame is at least 25 points below all frames."""
         return round(1 - self.still - TEMPORAL, 9) >= 0
 
 
 def write(path: Path, found: Sequence[Baseline], num_frames: int, learnt: int) -> None:
-    """JSON, with what was measured: clips of ``num_frames``, observers that ``learnt`` from so many
-    questions a family."""
+    """Write baselines as JSON, with the frames per clip and the training questions per family."""
     facts = {"num_frames": num_frames, "learnt": learnt, "families": [asdict(one) for one in found]}
     path.write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
 
 
 def read(path: Path = KEPT) -> tuple[dict[str, int], list[Baseline]]:
-    """The facts and the families of :func:`write`."""
+    """Read the settings and the baselines that :func:`write` wrote."""
     facts = json.loads(path.read_text(encoding="utf-8"))
     return facts, [Baseline(**one) for one in facts.pop("families")]
 
 
 def table(found: Sequence[Baseline]) -> str:
-    """Markdown: a row a family, in %."""
+    """Format baselines as Markdown, a row per family, in %."""
     lines = ["| family | questions | blind | best still | shuffled | needs time |"]
     lines.append("|---|---|---|---|---|---|")
     for one in found:

@@ -1,4 +1,4 @@
-"""Glimpse clips in memory: the video, what is asked about it, and which tokens hold the answer."""
+"""Glimpse clips in memory: the video, its questions, and which tokens hold an answer."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from gleanvid.glimpse.world.scenes import sample_scene
 from gleanvid.glimpse.world.world import ClipSettings, stream
 from gleanvid.types import Video
 
-FPS = 8.0  # frames per second of a clip, on the screen and in its timestamps
-_VISIBLE = 0.12  # share of a token's rectangle that an object must cover
+FPS = 8.0  # frames per second of a clip
+_VISIBLE = 0.12  # fraction of a token's rectangle that an object must cover
 
 
 def make_video(seed: int, split: str, index: int, settings: ClipSettings | None = None) -> Video:
-    """One clip of the world as if it had been read from a file of 8 frames a second."""
+    """Render a clip of the world, as if it had been read from a file of 8 frames per second."""
     settings = settings or ClipSettings()
     frames, _ = render(sample_scene(seed, split, index, settings))
     return Video.from_frames(frames, FPS, clip_name(seed, split, index, settings.version))
 
 
 def clip_name(seed: int, split: str, index: int, version: int = 1) -> str:
-    """ "glimpse-0-test-00012"; of version 2 "glimpse2-0-test-00012"."""
+    """Return a name such as "glimpse-0-test-00012"; "glimpse2-..." in version 2."""
     world = "glimpse" if version == 1 else f"glimpse{version}"
     return f"{world}-{seed}-{split}-{index:05d}"
 
@@ -32,25 +32,10 @@ def clip_name(seed: int, split: str, index: int, version: int = 1) -> str:
 def ask_about(
     seed: int, split: str, index: int, settings: ClipSettings | None = None
 ) -> list[Question]:
-    """The questions of one clip, in the wordings that belong to it."""
+    """Return the questions of a clip."""
     settings = settings or ClipSettings()
     scene = sample_scene(seed, split, index, settings)
     return questions(scene, stream(seed, split, index, purpose=1, version=settings.version))
-
-
-def evidence_mask(
-    seed: int,
-    split: str,
-    index: int,
-    settings: ClipSettings | None,
-    question: Question,
-    grid: tuple[int, int, int],
-) -> Tensor:
-    """bool [T * rows * columns]: tokens on what the question is about, while it shows the answer.
-
-    Frames are shared out evenly over the T units of ``grid``, the picture over rows and columns.
-    """
-    return evidence_by_thing(seed, split, index, settings, question, grid).any(0)
 
 
 def evidence_by_thing(
@@ -61,7 +46,11 @@ def evidence_by_thing(
     question: Question,
     grid: tuple[int, int, int],
 ) -> Tensor:
-    """bool [things, T * rows * columns]: the same tokens, a row for each thing asked about."""
+    """Return the tokens on each thing asked about, while it shows the answer.
+
+    bool [things, T * rows * columns]. The clip's frames are spread evenly over the T units of
+    ``grid``, the frame over its rows and columns.
+    """
     scene = sample_scene(seed, split, index, settings)
     shares = coverage(scene, *grid[1:])  # [F, K, rows, columns]
     times = scene.times()

@@ -1,7 +1,7 @@
 """The families of questions: what each asks of a scene, the options, and where the answer shows.
 
-A family is one function here and one line in ``FAMILIES``. Options are drawn so that they tell
-nothing: without the clip each of the four is equally likely.
+A family is one function here and one line in ``FAMILIES``. Options are drawn so that without the
+clip each of the four is equally likely.
 """
 
 from __future__ import annotations
@@ -10,15 +10,19 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from gleanvid.glimpse.questions.evidence import (
+from gleanvid.glimpse.questions.common import (
     Evidence,
+    draw,
     evenly_cast,
-    everything,
-    stable,
+    lifetime,
+    lifetimes,
+    name,
+    name_options,
+    options_for,
+    refer_to,
     touches_another,
-    whole,
+    unchanged,
 )
-from gleanvid.glimpse.questions.naming import name, names_and, others_and, refer, say
 from gleanvid.glimpse.world.camera import centre, off_course
 from gleanvid.glimpse.world.casting import UNITS_TO_COUNT
 from gleanvid.glimpse.world.world import CHANGES, COLOURS, DIRECTIONS, ROUND, SHAPES, Scene, Thing
@@ -28,8 +32,8 @@ ACTIONS = {"grows": "it grows", "turns": "it turns", "blinks": "it blinks", "bou
 OUTCOMES = {"grows": "larger", "shrinks": "smaller", "stands": "the same", "leaves": "gone"}
 PLACES = ("top left", "top right", "bottom left", "bottom right")
 SIDES = ("left", "right", "above", "below")
-_CLEAR = 0.08  # how far from the middle line, in picture sides, a place must be to be named
-_COURSE = 0.25  # radians by which the camera may turn a path that has a name
+_CLEAR = 0.08  # least distance to a middle line, in frame sides, of a place with a name
+_COURSE = 0.25  # radians by which the camera may turn a path with a named direction
 _TOUCH = 0.07  # of the clip, on both sides of a collision
 _COUNTED = ("medley", "flash", "action", "repeats", "comparison", "still", "motion")
 
@@ -39,37 +43,37 @@ Family = Callable[[Scene, np.random.Generator], Iterator[Found]]
 
 
 def _colour(scene: Scene, rng: np.random.Generator) -> Iterator[Found]:
-    for k, thing in stable(scene):
-        text = say(rng, "What colour is the {0}?", "Which colour does the {0} have?")
+    for k, thing in unchanged(scene):
+        text = draw(rng, "What colour is the {0}?", "Which colour does the {0} have?")
         yield (
             text.format(thing.shape),
             thing.colour,
-            others_and(rng, COLOURS, thing.colour),
-            whole(thing, k),
+            options_for(rng, COLOURS, thing.colour),
+            lifetime(thing, k),
         )
 
 
 def _shape(scene: Scene, rng: np.random.Generator) -> Iterator[Found]:
-    for k, thing in stable(scene):
+    for k, thing in unchanged(scene):
         if thing.behaviour != "turns":
-            text = say(rng, "What shape is the {0} object?", "Which shape is {0}?")
-            shapes = others_and(rng, SHAPES, thing.shape)
-            yield text.format(thing.colour), thing.shape, shapes, whole(thing, k)
+            text = draw(rng, "What shape is the {0} object?", "Which shape is {0}?")
+            shapes = options_for(rng, SHAPES, thing.shape)
+            yield text.format(thing.colour), thing.shape, shapes, lifetime(thing, k)
 
 
 def _direction(scene: Scene, rng: np.random.Generator) -> Iterator[Found]:
-    for k, thing in stable(scene):
+    for k, thing in unchanged(scene):
         if thing.direction is not None:
-            text = say(rng, "Which way does the {0} move?", "In which direction does the {0} go?")
+            text = draw(rng, "Which way does the {0} move?", "In which direction does the {0} go?")
             if off_course(scene, thing) > _COURSE:
                 continue
             straight = "-" in thing.direction
             same = [name for name in DIRECTIONS if ("-" in name) == straight]
-            yield text.format(refer(rng, thing)), thing.direction, same, whole(thing, k)
+            yield text.format(refer_to(rng, thing)), thing.direction, same, lifetime(thing, k)
 
 
 def _place(scene: Scene, rng: np.random.Generator) -> Iterator[Found]:
-    for k, thing in stable(scene):
+    for k, thing in unchanged(scene):
         moments = [("at the start", 0.0), ("at the end", 1.0)]
         if thing.behaviour == "flashes":
             moments = [("when it flashes", (thing.appears + thing.ends) / 2)]
@@ -81,14 +85,14 @@ def _place(scene: Scene, rng: np.random.Generator) -> Iterator[Found]:
             continue  # the camera moves it
         if place is None or thing.behaviour in ("bounces", "collides"):
             continue
-        text = f"Where is the {refer(rng, thing)} {word}".rstrip() + "?"
+        text = f"Where is the {refer_to(rng, thing)} {word}".rstrip() + "?"
         span = 1 / scene.settings.num_units
         start = min(max(thing.appears, time - span / 2), thing.ends - span)
         yield text, place, PLACES, (Evidence(k, start, start + span),)
 
 
 def _relation(scene: Scene, rng: np.random.Generator) -> Iterator[Found]:
-    still = [(k, thing) for k, thing in stable(scene) if thing.behaviour == "stands"]
+    still = [(k, thing) for k, thing in unchanged(scene) if thing.behaviour == "stands"]
     if len(still) < 2:
         return
     chosen = rng.permutation(len(still))[:2]
@@ -97,15 +101,15 @@ def _relation(scene: Scene, rng: np.random.Generator) -> Iterator[Found]:
     if max(abs(dx), abs(dy)) < 1.5 * min(abs(dx), abs(dy)) or max(abs(dx), abs(dy)) < 12:
         return
     side = SIDES[int(dx > 0)] if abs(dx) > abs(dy) else SIDES[2 + int(dy > 0)]
-    text = say(rng, "On which side of the {1} is the {0}?", "Where is the {0}, seen from the {1}?")
-    names = (refer(rng, one), refer(rng, other))
-    yield text.format(*names), side, SIDES, (*whole(one, a), *whole(other, b))
+    text = draw(rng, "On which side of the {1} is the {0}?", "Where is the {0}, seen from the {1}?")
+    names = (refer_to(rng, one), refer_to(rng, other))
+    yield text.format(*names), side, SIDES, (*lifetime(one, a), *lifetime(other, b))
 
 
 def _count(scene: Scene, rng: np.random.Generator) -> Iterator[Found]:
     if scene.theme in _COUNTED:
-        text = say(rng, "How many objects are there?", "How many different objects appear?")
-        yield text, NUMBERS[len(scene.things) - 1], NUMBERS, everything(scene)
+        text = draw(rng, "How many objects are there?", "How many different objects appear?")
+        yield text, NUMBERS[len(scene.things) - 1], NUMBERS, lifetimes(scene)
 
 
 def _absent(scene: Scene, rng: np.random.Generator) -> Iterator[Found]:
@@ -115,34 +119,34 @@ def _absent(scene: Scene, rng: np.random.Generator) -> Iterator[Found]:
     rest = [name for name in COLOURS if name not in {thing.colour for thing in scene.things}]
     answer = str(rng.choice(rest))
     listed = [str(name) for name in rng.permutation([*present, answer])]
-    text = say(
+    text = draw(
         rng, "Which colour is not there: {}, {}, {} or {}?", "Which is missing: {}, {}, {} or {}?"
     )
-    yield text.format(*listed), answer, listed, everything(scene)
+    yield text.format(*listed), answer, listed, lifetimes(scene)
 
 
 def _flash(scene: Scene, rng: np.random.Generator) -> Iterator[Found]:
     flashing = [(k, t) for k, t in enumerate(scene.things) if t.behaviour == "flashes"]
     if len(flashing) == 1:
         k, thing = flashing[0]
-        text = say(rng, "Which object flashes briefly?", "What is seen only for a moment?")
-        yield text, name(thing), names_and(scene, rng, thing), whole(thing, k)
+        text = draw(rng, "Which object flashes briefly?", "What is seen only for a moment?")
+        yield text, name(thing), name_options(scene, rng, thing), lifetime(thing, k)
 
 
 def _order(scene: Scene, rng: np.random.Generator) -> Iterator[Found]:
     if scene.theme == "arrivals":
         last = max(range(2), key=lambda k: scene.things[k].appears)
-        text = say(rng, "Which object appears last?", "Which object is the last to come?")
+        text = draw(rng, "Which object appears last?", "Which object is the last to come?")
     elif scene.theme == "departures":
         last = min(range(2), key=lambda k: scene.things[k].ends)
-        text = say(rng, "Which object leaves first?", "Which object is the first to go?")
+        text = draw(rng, "Which object leaves first?", "Which object is the first to go?")
     else:
         return
     span = 1 / scene.settings.num_units
     moments = [t.appears if scene.theme == "arrivals" else t.ends - span for t in scene.things[:2]]
     evidence = tuple(Evidence(k, time, time + span) for k, time in enumerate(moments))
     thing = scene.things[last]
-    yield text, name(thing), names_and(scene, rng, thing), evidence
+    yield text, name(thing), name_options(scene, rng, thing), evidence
 
 
 def _cut(scene: Scene, rng: np.random.Generator) -> Iterator[Found]:
@@ -154,7 +158,7 @@ def _cut(scene: Scene, rng: np.random.Generator) -> Iterator[Found]:
             Evidence(change.before, cut - span, cut),
             Evidence(change.after, cut, cut + span),
         )
-        text = say(rng, "What changes about an object at the cut?", "What changes at the cut?")
+        text = draw(rng, "What changes about an object at the cut?", "What changes at the cut?")
         yield text, f"the {change.what}", options, evidence
 
 
@@ -163,21 +167,21 @@ def _collision(scene: Scene, rng: np.random.Generator) -> Iterator[Found]:
         hit, thing = (int(k) for k in rng.permutation(2))
         time, _, _ = scene.things[0].path[1]
         evidence = tuple(Evidence(k, time - _TOUCH, time + _TOUCH) for k in (0, 1))
-        text = say(rng, "Which object does the {0} hit?", "What does the {0} bump into?")
+        text = draw(rng, "Which object does the {0} hit?", "What does the {0} bump into?")
         hitting, other = scene.things[hit], scene.things[thing]
-        options = names_and(scene, rng, other, but=hitting)
+        options = name_options(scene, rng, other, but=hitting)
         if scene.settings.version > 1 and touches_another(scene, (0, 1)):
             return
-        yield text.format(refer(rng, hitting)), name(other), options, evidence
+        yield text.format(refer_to(rng, hitting)), name(other), options, evidence
 
 
 def _action(scene: Scene, rng: np.random.Generator) -> Iterator[Found]:
     for k, thing in evenly_cast(scene, "action"):
         if thing.behaviour in ACTIONS and thing.shape not in ROUND:
-            named = refer(rng, thing)  # which in version 1 tells what turns from the rest
+            named = refer_to(rng, thing)  # in version 1 the wording shows whether it turns
             named = named if scene.settings.version == 1 else f"{thing.colour} object"
             text = f"What does the {named} do?"
-            yield text, ACTIONS[thing.behaviour], tuple(ACTIONS.values()), whole(thing, k)
+            yield text, ACTIONS[thing.behaviour], tuple(ACTIONS.values()), lifetime(thing, k)
 
 
 def _repeats(scene: Scene, rng: np.random.Generator) -> Iterator[Found]:
@@ -185,12 +189,12 @@ def _repeats(scene: Scene, rng: np.random.Generator) -> Iterator[Found]:
         return
     for k, thing in evenly_cast(scene, "repeats"):
         if thing.behaviour == "blinks":
-            text = say(rng, "How many times does the {0} blink?", "How often does the {0} blink?")
+            text = draw(rng, "How many times does the {0} blink?", "How often does the {0} blink?")
             yield (
-                text.format(refer(rng, thing)),
+                text.format(refer_to(rng, thing)),
                 NUMBERS[thing.repeats - 1],
                 NUMBERS,
-                whole(thing, k),
+                lifetime(thing, k),
             )
 
 
@@ -198,19 +202,19 @@ def _comparison(scene: Scene, rng: np.random.Generator) -> Iterator[Found]:
     span = 2 / scene.settings.num_units
     for k, thing in evenly_cast(scene, "comparison"):
         if thing.behaviour in OUTCOMES:
-            text = say(
+            text = draw(
                 rng,
                 "What is the {0} at the end, compared with the start?",
                 "Compared with the start, how is the {0} at the end?",
             )
             both = (Evidence(k, 0.0, span), Evidence(k, 1 - span, 1.0))
-            evidence = both[: 1 + thing.visible(1 - span)]  # what is gone has no tokens
+            evidence = both[: 1 + thing.visible(1 - span)]  # a thing that left has no tokens
             options = tuple(OUTCOMES.values())
-            yield text.format(refer(rng, thing)), OUTCOMES[thing.behaviour], options, evidence
+            yield text.format(refer_to(rng, thing)), OUTCOMES[thing.behaviour], options, evidence
 
 
 def _place_at(scene: Scene, thing: Thing, time: float) -> str | None:
-    """The quarter of the picture the thing is in; None where it is too near a middle line."""
+    """Return the quarter of the frame with the thing; None if it is too near a middle line."""
     x, y = centre(scene, thing, time)
     x, y = x / scene.settings.width - 0.5, y / scene.settings.height - 0.5
     return None if min(abs(x), abs(y)) < _CLEAR else PLACES[int(x > 0) + 2 * int(y > 0)]

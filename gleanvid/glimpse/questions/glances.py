@@ -1,8 +1,7 @@
-"""What one picture truly shows of a question and an option, as numbers.
+"""Features of a question and an option that an ideal observer gets from a single frame.
 
-A glance is all that an ideal eye gets from a single frame: which of the things named are there,
-where, how large and how far apart, how many there are, and when in the clip the frame was taken.
-Nothing of any other frame is in it.
+A glance says which of the named things are there, where, how large and how far apart, how many
+things there are, and when in the clip the frame was taken. It holds nothing of other frames.
 """
 
 from __future__ import annotations
@@ -12,8 +11,8 @@ import re
 
 import numpy as np
 
+from gleanvid.glimpse.questions.common import name
 from gleanvid.glimpse.questions.families import PLACES, SIDES
-from gleanvid.glimpse.questions.naming import name
 from gleanvid.glimpse.questions.questions import Question
 from gleanvid.glimpse.world.camera import centre, hidden, radius
 from gleanvid.glimpse.world.world import COLOURS, SHAPES, Scene, Thing
@@ -24,14 +23,16 @@ _MOST = 6  # things that are counted
 
 
 def frames_of(scene: Scene) -> np.ndarray:
-    """The middles of all units, in [0, 1]."""
+    """Return the middles of all units, in [0, 1]."""
     units = scene.settings.num_units
     return (np.arange(units) + 0.5) / units
 
 
 def glances(scene: Scene, question: Question, kinds: list[str]) -> np.ndarray:
-    """float32 [units, 4 options, numbers]. ``kinds``: the templates and words known so far, which
-    is extended; there is room for 64."""
+    """Return the glances of a question, float32 [units, 4 options, numbers].
+
+    ``kinds``: question templates and words known so far, extended in place; at most 64.
+    """
     subjects = _subjects(scene, question)
     kind = _number(kinds, _WORDS.sub("", question.text))
     rows = [
@@ -69,7 +70,7 @@ def _glance(
 
 
 def _state(scene: Scene, thing: Thing | None, time: float) -> list[float]:
-    """Zeros for what is not to be seen."""
+    """Describe a thing by ``_STATE`` numbers; zeros if it is not visible."""
     if thing is None:
         return [0.0] * _STATE
     (x, y), angle = centre(scene, thing, time), thing.angle(time)
@@ -79,7 +80,7 @@ def _state(scene: Scene, thing: Thing | None, time: float) -> list[float]:
 
 
 def _gap(scene: Scene, one: Thing | None, other: Thing | None, time: float) -> float:
-    """Distance in sums of radii, at most 3."""
+    """Return the distance of two things in sums of radii, at most 3."""
     if one is None or other is None:
         return 3.0
     reach = radius(scene, one, time) + radius(scene, other, time)
@@ -87,8 +88,11 @@ def _gap(scene: Scene, one: Thing | None, other: Thing | None, time: float) -> f
 
 
 def _fits(scene: Scene, asked: list[Thing | None], option: str, time: float) -> list[float]:
-    """Whether the option is what the first thing asked about is or where it stands: its colour,
-    its shape, its quarter, its side of the second; and whether any thing has that colour."""
+    """Compare an option with the first thing asked about.
+
+    Whether it is the thing's colour, shape, quarter, or side of the second thing; and whether any
+    thing has that colour.
+    """
     first, second = asked
     shown = [t for t in scene.things if t.visible(time) and not hidden(scene, t, time)]
     fits = [0.0, 0.0, 0.0, 0.0, float(any(option == thing.colour for thing in shown))]
@@ -106,7 +110,7 @@ def _fits(scene: Scene, asked: list[Thing | None], option: str, time: float) -> 
 
 
 def _subjects(scene: Scene, question: Question) -> list[Thing]:
-    """The things that the question names, in the order of their names."""
+    """Return the things that the question names, in order."""
     named = [word.group() for word in _WORDS.finditer(question.text)]
     found = (next((t for t in scene.things if word in (t.shape, t.colour)), None) for word in named)
     return list(dict.fromkeys(thing for thing in found if thing is not None))

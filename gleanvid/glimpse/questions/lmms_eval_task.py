@@ -1,7 +1,7 @@
-"""Tasks for LMMs-Eval beside the clips of ``glimpse make``: any model it knows can be asked them.
+"""LMMs-Eval tasks for the clips of ``glimpse make``.
 
-``glimpse`` gives four options and reads a letter, as the large models answer; ``glimpse_words``
-asks the bare question and wants the very word, as the built-in model answers.
+``glimpse`` is multiple choice with letters, as large models answer; ``glimpse_words`` is
+open-ended and compares the words, as the built-in model answers.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def right_letter(row, results):
 
 
 def write_tasks(folder: Path) -> None:
-    """``glimpse.yaml``, ``glimpse_words.yaml`` and their functions, in ``folder``."""
+    """Write ``glimpse.yaml``, ``glimpse_words.yaml`` and their functions into ``folder``."""
     questions = json.dumps(str((folder / "questions.jsonl").resolve()))
     for task, ask, judge in (
         ("glimpse", "letters", "right_letter"),

@@ -1,8 +1,8 @@
-"""Glimpse clips as files: MP4 that browsers play, and JSON Lines with questions and truth.
+"""Write Glimpse clips as MP4 files, with JSON Lines of questions and ground truth.
 
 ``clips.jsonl`` has a line for every clip (its things, cuts, and the boxes of every frame),
-``questions.jsonl`` one for every question. Both are written last and at once: a folder without
-them is unfinished. Beside them lie tasks for LMMs-Eval.
+``questions.jsonl`` one for every question. Both are written last: a folder without them is
+unfinished. Tasks for LMMs-Eval are written to the same folder.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any, TypedDict
 import numpy as np
 
 from gleanvid.glimpse.questions.clips import FPS, ask_about, clip_name
-from gleanvid.glimpse.questions.evidence import EvidenceFacts
+from gleanvid.glimpse.questions.common import EvidenceFacts
 from gleanvid.glimpse.questions.lmms_eval_task import write_tasks
 from gleanvid.glimpse.questions.questions import Question, caption
 from gleanvid.glimpse.world.render import boxes, render
@@ -34,7 +34,7 @@ def write_split(
     settings: ClipSettings | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> None:
-    """The first ``count`` clips of a split. Raises ``ValueError`` where the folder holds others."""
+    """Write the first ``count`` clips of a split. Raises ``ValueError`` if the folder has files."""
     settings = settings or ClipSettings()
     if count < 1:
         raise ValueError(f"n={count} must be at least 1")
@@ -57,7 +57,7 @@ def write_split(
 
 
 def write_clip(seed: int, split: str, index: int, settings: ClipSettings, path: Path) -> Scene:
-    """One clip as MP4; returns its scene."""
+    """Write one clip as MP4; return its scene."""
     scene = sample_scene(seed, split, index, settings)
     frames, _ = render(scene)
     write_mp4(frames, path)
@@ -65,7 +65,7 @@ def write_clip(seed: int, split: str, index: int, settings: ClipSettings, path: 
 
 
 def write_example(seed: int, split: str, index: int, settings: ClipSettings, path: Path) -> None:
-    """One clip as MP4, with a JPEG of its middle and a JSON of its questions beside it."""
+    """Write one clip as MP4, its middle frame as JPEG and its questions as JSON."""
     from PIL import Image
 
     scene = write_clip(seed, split, index, settings, path)
@@ -81,7 +81,7 @@ def write_example(seed: int, split: str, index: int, settings: ClipSettings, pat
 def write_mp4(
     frames: np.ndarray, path: Path, fps: int = int(FPS), scale: int = 2, crf: int = 20
 ) -> None:
-    """H.264 in yuv420p of uint8 [F, H, W, 3], enlarged ``scale`` times without smoothing.
+    """Write uint8 [F, H, W, 3] as H.264 in yuv420p, enlarged ``scale`` times without smoothing.
 
     The file appears under its name only when it is complete.
     """
@@ -102,7 +102,7 @@ def write_mp4(
 
 
 class ThingFacts(TypedDict):
-    """``shown_s``: from when to when, in seconds."""
+    """A thing as ``clips.jsonl`` describes it; ``shown_s``: intervals in seconds."""
 
     shape: str
     colour: str
@@ -114,7 +114,7 @@ class ThingFacts(TypedDict):
 
 
 class ClipFacts(TypedDict):
-    """``boxes``: of every frame, by the number of the thing."""
+    """A line of ``clips.jsonl``; ``boxes``: for every frame, by the number of the thing."""
 
     clip: str
     fps: float
@@ -128,7 +128,7 @@ class ClipFacts(TypedDict):
 
 
 def clip_facts(scene: Scene, file: str) -> ClipFacts:
-    """What is true in a clip: times in seconds, boxes (left, top, right, bottom) in px."""
+    """Return the ground truth: times in seconds, boxes (left, top, right, bottom) in px."""
     settings = scene.settings
     seconds = settings.num_frames / FPS
     things: list[ThingFacts] = [
@@ -160,7 +160,7 @@ def clip_facts(scene: Scene, file: str) -> ClipFacts:
 
 
 def question_facts(question: Question, settings: ClipSettings) -> dict[str, Any]:
-    """A question with its evidence in seconds."""
+    """Return a question with its evidence in seconds."""
     seconds = settings.num_frames / FPS
     evidence: list[EvidenceFacts] = [
         {"thing": part.thing, "start_s": part.start * seconds, "end_s": part.end * seconds}

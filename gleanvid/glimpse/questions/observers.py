@@ -1,10 +1,10 @@
-"""Baselines of every family from the truth alone: what can be known without order, or without time.
+"""Baselines of every family of version 2: accuracy without frame order, or from a single frame.
 
-A small network learns on clips of the train split to choose among the options, from what ideal
-eyes see (``glances``); it is then asked about other clips. The **blind** one sees the question and
-the options; the **still** one a single frame, any that it likes: it answers from the frame it is
-surest of; the **shuffled** one all frames at once, out of order. All frames in order give 100 %.
-What the benchmark prints is measured by
+A small network learns on clips of the train split to choose among the options from ``glances``,
+and is tested on the test split. The **blind** observer sees the question and the options; the
+**still** one any single frame, and answers from the frame of its highest confidence; the
+**shuffled** one all frames without their order. All frames in order would give 100 %. The figures
+that the benchmark prints are measured by
 ``python -m gleanvid.glimpse.questions.observers --out gleanvid/glimpse/questions/baselines.json``.
 """
 
@@ -20,8 +20,8 @@ import torch
 from torch import Tensor, nn
 
 from gleanvid.glimpse.questions.baselines import KEPT, VIEWS, Baseline, read, table, write
+from gleanvid.glimpse.questions.common import name
 from gleanvid.glimpse.questions.glances import glances
-from gleanvid.glimpse.questions.naming import name
 from gleanvid.glimpse.questions.questions import FAMILIES2, Question, questions
 from gleanvid.glimpse.world.scenes import sample_scene
 from gleanvid.glimpse.world.world import ClipSettings, Scene, stream
@@ -29,8 +29,8 @@ from gleanvid.glimpse.world.world import ClipSettings, Scene, stream
 _HIDDEN = 64
 _STEPS = 600
 _BATCH = 256
-_MOST = 6  # different things that are counted over all frames
-_PATIENCE = 6000  # clips looked through for questions of a family, at most
+_MOST = 6  # different things counted over all frames
+_PATIENCE = 6000  # most clips that are searched for questions of a family
 
 
 def baselines(
@@ -40,7 +40,7 @@ def baselines(
     seed: int = 0,
     families: Sequence[str] = FAMILIES2,
 ) -> list[Baseline]:
-    """The observers of each family, learnt from ``learn`` questions and asked ``ask``."""
+    """Train the observers of each family on ``learn`` questions and test them on ``ask``."""
     train = _gather(settings, "train", learn, seed, families)
     test = _gather(settings, "test", ask, seed, families)
     found = []
@@ -56,7 +56,7 @@ Asked = list[tuple[Scene, Question]]
 def _gather(
     settings: ClipSettings, split: str, count: int, seed: int, families: Sequence[str]
 ) -> dict[str, Asked]:
-    """``count`` questions of each family, at most one a clip."""
+    """Collect ``count`` questions of each family, at most one per clip."""
     found: dict[str, Asked] = defaultdict(list)
     for index in range(_PATIENCE):
         scene = sample_scene(seed, split, index, settings)
@@ -96,7 +96,7 @@ def _both(train: Asked, test: Asked) -> tuple[tuple[str, Asked], tuple[str, Aske
 
 
 def _view(view: str, seen: np.ndarray, scene: Scene) -> Tensor:
-    """[looks, 4, numbers] of glances [units, 4, numbers]."""
+    """Return what an observer sees, [looks, 4, numbers], of glances [units, 4, numbers]."""
     if view == "blind":
         return torch.from_numpy(seen[:1] * (np.arange(seen.shape[2]) < 64))
     if view == "still":
@@ -108,7 +108,7 @@ def _view(view: str, seen: np.ndarray, scene: Scene) -> Tensor:
 
 
 def _learn(views: Tensor, right: Tensor, seed: int) -> nn.Module:
-    """A network that scores options [Q, looks, 4, numbers]; it draws a look at random each time."""
+    """Train a network to score options [Q, looks, 4, numbers], on one random look each time."""
     torch.manual_seed(seed)
     rng = np.random.default_rng(seed)
     net = nn.Sequential(
@@ -133,7 +133,7 @@ def _learn(views: Tensor, right: Tensor, seed: int) -> nn.Module:
 
 @torch.no_grad()
 def _asked(net: nn.Module, views: Tensor, right: Tensor) -> float:
-    """The share of right answers, each from the look that is surest."""
+    """Return the accuracy of answers, each from the look of highest confidence."""
     hits = []
     for looks, answer in zip(views, right, strict=True):
         odds = net(looks)[..., 0].softmax(-1)  # [looks, 4]
@@ -143,7 +143,7 @@ def _asked(net: nn.Module, views: Tensor, right: Tensor) -> float:
 
 
 def main() -> None:
-    """Measure, write and print."""
+    """Measure the baselines, write them and print their table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--num-frames", type=int, default=32)
     parser.add_argument("--learn", type=int, default=600)

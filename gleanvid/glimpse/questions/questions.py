@@ -1,6 +1,6 @@
 """Questions about a scene, whose answers are right by construction.
 
-Every question can be asked freely or with four options. This module reads scenes, never pixels.
+Every question can be open-ended or multiple choice. This module reads scenes, never pixels.
 """
 
 from __future__ import annotations
@@ -10,16 +10,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from gleanvid.glimpse.questions import families, temporal
-from gleanvid.glimpse.questions.evidence import Evidence, everything
+from gleanvid.glimpse.questions.common import Evidence, lifetimes, name
 from gleanvid.glimpse.questions.families import Family
-from gleanvid.glimpse.questions.naming import name
 from gleanvid.glimpse.world.stories import STORIES
 from gleanvid.glimpse.world.world import CHANGES, COLOURS, DIRECTIONS, SHAPES, Scene
 
 FAMILIES = tuple(families.FAMILIES)  # of version 1
 FAMILIES2 = (*FAMILIES, *temporal.FAMILIES)
-
-
 PLAIN = ("colour", "shape")  # also asked about the stories of version 2
 
 
@@ -35,7 +32,7 @@ class Question:
 
 
 def questions(scene: Scene, rng: np.random.Generator) -> list[Question]:
-    """Every question that the scene allows, each in one wording drawn from ``rng``."""
+    """Return every question that the scene allows, each in one wording drawn from ``rng``."""
     asked = []
     for family, find in _asking(scene).items():
         for text, answer, options, evidence in find(scene, rng):
@@ -45,31 +42,31 @@ def questions(scene: Scene, rng: np.random.Generator) -> list[Question]:
 
 
 def _asking(scene: Scene) -> dict[str, Family]:
-    """The families that are asked about a scene; a story has those of its own and the plainest."""
+    """Return the families of a scene; a story has its own ones and ``PLAIN``."""
     if scene.theme in STORIES:
         return {**{plain: families.FAMILIES[plain] for plain in PLAIN}, **temporal.FAMILIES}
     return families.FAMILIES
 
 
 def describe(scene: Scene) -> str:
-    """All things of the clip by name, in the order of the colours' list."""
+    """Name all things of the clip, in the order of ``COLOURS``."""
     things = {name(thing): thing for thing in scene.things}
     order = sorted(things, key=lambda key: list(COLOURS).index(things[key].colour))
     return " and ".join(order)
 
 
 def caption(scene: Scene) -> Question:
-    """The one question that is only asked freely; it belongs to no family."""
-    return Question("caption", "What is there?", describe(scene), (), everything(scene))
+    """Return the one question without options; it belongs to no family."""
+    return Question("caption", "What is there?", describe(scene), (), lifetimes(scene))
 
 
 def normalise(text: str) -> str:
-    """What is compared: lower case, no final punctuation, single spaces."""
+    """Normalise an answer: lower case, no final punctuation, single spaces."""
     return " ".join(text.lower().replace("_", "-").split()).rstrip(".!? ")
 
 
 def vocabulary() -> list[str]:
-    """Every word of the world, for training the tokenizer."""
+    """Return every word of the world, for training the tokenizer."""
     answers = [*SHAPES, *COLOURS, *DIRECTIONS, *families.NUMBERS, *families.PLACES, *families.SIDES]
     answers += [
         *families.ACTIONS.values(),

@@ -1,7 +1,7 @@
-"""The families of questions of version 2 that one picture cannot answer, a story each.
+"""The families of questions that only version 2 has: a single frame cannot answer them.
 
-A family is one function here and one line in ``FAMILIES``. Wherever it can be, all four options
-are things of the clip.
+A family is one function here, one line in ``FAMILIES``, and a story of its name. If possible, all
+four options are things of the clip.
 """
 
 from __future__ import annotations
@@ -10,9 +10,15 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from gleanvid.glimpse.questions.evidence import Evidence, everything
+from gleanvid.glimpse.questions.common import (
+    Evidence,
+    draw,
+    invent_names,
+    lifetimes,
+    name,
+    refer_to,
+)
 from gleanvid.glimpse.questions.families import Family, Found
-from gleanvid.glimpse.questions.naming import invented, name, refer, say
 from gleanvid.glimpse.world.travel import STRAIGHT
 from gleanvid.glimpse.world.world import Scene
 
@@ -29,7 +35,7 @@ def _sequence(scene: Scene, rng: np.random.Generator) -> Iterator[Found]:
     for place in range(_SEQUENCE - 1):
         for asked, answer, words in ((place, place + 1, after), (place + 1, place, before)):
             options = [name(thing) for k, thing in enumerate(scene.things) if k != asked]
-            text = say(rng, *words).format(refer(rng, scene.things[asked]))
+            text = draw(rng, *words).format(refer_to(rng, scene.things[asked]))
             yield text, name(scene.things[answer]), options, _lives(scene, (asked, answer))
 
 
@@ -39,8 +45,8 @@ def _duration(scene: Scene, rng: np.random.Generator) -> Iterator[Found]:
     stays = [thing.ends - thing.appears for thing in scene.things]
     options = [name(thing) for thing in scene.things]
     for word, answer in (("longest", np.argmax(stays)), ("shortest", np.argmin(stays))):
-        text = say(rng, f"Which object is there the {word}?", f"Which object stays the {word}?")
-        yield text, options[answer], options, everything(scene)
+        text = draw(rng, f"Which object is there the {word}?", f"Which object stays the {word}?")
+        yield text, options[answer], options, lifetimes(scene)
 
 
 def _replaced(scene: Scene, rng: np.random.Generator) -> Iterator[Found]:
@@ -48,26 +54,26 @@ def _replaced(scene: Scene, rng: np.random.Generator) -> Iterator[Found]:
         return
     gone, new, stays = scene.things[:3]
     span = 1 / scene.settings.num_units
-    options = [name(gone), name(new), name(stays), invented(scene, rng)[0]]
-    text = say(rng, "Which object is gone after the cut?", "What is there before the cut only?")
+    options = [name(gone), name(new), name(stays), invent_names(scene, rng)[0]]
+    text = draw(rng, "Which object is gone after the cut?", "What is there before the cut only?")
     yield text, name(gone), options, (Evidence(0, gone.ends - span, gone.ends),)
-    text = say(rng, "Which object is new after the cut?", "What is there after the cut only?")
+    text = draw(rng, "Which object is new after the cut?", "What is there after the cut only?")
     yield text, name(new), options, (Evidence(1, new.appears, new.appears + span),)
 
 
 def _total(scene: Scene, rng: np.random.Generator) -> Iterator[Found]:
     if scene.theme == "total":
-        text = say(
+        text = draw(
             rng,
             "How many different objects are there in all?",
             "How many objects come, each counted once?",
         )
-        yield text, IN_ALL[len(scene.things) - 2], IN_ALL, everything(scene)
+        yield text, IN_ALL[len(scene.things) - 2], IN_ALL, lifetimes(scene)
 
 
 def _returns(scene: Scene, rng: np.random.Generator) -> Iterator[Found]:
     if scene.theme == "returns":
-        text = say(rng, "Which object goes away and comes back?", "Which object comes back?")
+        text = draw(rng, "Which object goes away and comes back?", "Which object comes back?")
         options = [name(thing) for thing in scene.things]
         yield text, options[0], options, _lives(scene, (0,))
 
@@ -76,7 +82,7 @@ def _speed(scene: Scene, rng: np.random.Generator) -> Iterator[Found]:
     if scene.theme == "speed":
         options = [name(thing) for thing in scene.things]
         for answer, word in enumerate(("slowest", "second fastest", "fastest")):
-            text = say(
+            text = draw(
                 rng,
                 f"Which of the moving objects is the {word}?",
                 f"Which object that moves is the {word}?",
@@ -91,10 +97,10 @@ def _turn(scene: Scene, rng: np.random.Generator) -> Iterator[Found]:
     for word, here, there in zip(("first", "last"), thing.path, thing.path[1:], strict=False):
         dx, dy = there[1] - here[1], there[2] - here[2]
         way = STRAIGHT[int(dx > 0)] if abs(dx) > abs(dy) else STRAIGHT[2 + int(dy > 0)]
-        text = say(
+        text = draw(
             rng, "Which way does the {0} go {1}?", "In which direction does the {0} move {1}?"
         )
-        text = text.format(refer(rng, thing), word)
+        text = text.format(refer_to(rng, thing), word)
         yield text, way, STRAIGHT, (Evidence(0, here[0], there[0]),)
 
 
@@ -104,10 +110,10 @@ def _cause(scene: Scene, rng: np.random.Generator) -> Iterator[Found]:
     moved, mover = scene.things[:2]
     hit = moved.path[1][0]
     span = 2 / scene.settings.num_units
-    text = say(rng, "Which object sets the {0} in motion?", "What makes the {0} move?")
-    options = [*(name(thing) for thing in scene.things[1:]), invented(scene, rng)[0]]
+    text = draw(rng, "Which object sets the {0} in motion?", "What makes the {0} move?")
+    options = [*(name(thing) for thing in scene.things[1:]), invent_names(scene, rng)[0]]
     evidence = tuple(Evidence(k, hit - span, hit + span) for k in (0, 1))
-    yield text.format(refer(rng, moved)), name(mover), options, evidence
+    yield text.format(refer_to(rng, moved)), name(mover), options, evidence
 
 
 def _lives(scene: Scene, which: Sequence[int]) -> tuple[Evidence, ...]:

@@ -1,84 +1,221 @@
-"""The training curriculum: the clips of each step."""
+"""From scenes to training batches, in the layout that the processor gives at inference.
+
+Several questions about one clip share its tokens: the sequence is the video part of the prompt,
+then every question with its answer, which does not see the others and has the positions that it
+would have alone.
+B clips, U units of two frames, P patches and N tokens per unit, S sequence length.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import io
+from collections import Counter
+from dataclasses import dataclass, fields, replace
 
+import numpy as np
+import torch
+from PIL import Image, ImageFilter
+from torch import Tensor
 from transformers import PreTrainedTokenizerFast
 
-from gleanvid.glimpse.training.model import CELL
-from gleanvid.glimpse.training.packing import Batch, make_clip, pack
-from gleanvid.glimpse.world.world import FRAMES_PER_UNIT, ClipSettings, stream
+from gleanvid.glimpse.questions.questions import Question, caption, questions
+from gleanvid.glimpse.training import tokenizer as words
+from gleanvid.glimpse.training.architecture import CELL, MERGE, PATCH, TEMPORAL
+from gleanvid.glimpse.training.targets import IGNORED, evidence_tokens, token_targets
+from gleanvid.glimpse.world.render import render
+from gleanvid.glimpse.world.scenes import sample_scene
+from gleanvid.glimpse.world.world import ClipSettings, Scene, stream
 
-_TOKENS_PER_QUESTION = 20
-_MOST_CLIPS = 4096  # per batch: the numbers of one batch's clips are no other's
-
-
-@dataclass(frozen=True)
-class Phase:
-    """``sizes`` (height, width) in px and ``units`` of two frames are drawn for every batch."""
-
-    name: str
-    begins: int  # step
-    sizes: tuple[tuple[int, int], ...]
-    units: tuple[int, ...]
-    asked: int = 0  # questions per clip, at most; 0: the token loss alone
-    first_asked: bool = False
-
-
-PHASES = (
-    Phase("encoder", 0, ((96, 96),), (1,)),
-    Phase("pairs", 500, ((96, 96), (112, 112)), (1, 1, 2), asked=6, first_asked=True),
-    Phase(
-        "short", 900, ((96, 96), (96, 96), (112, 112), (96, 128)), (1, 1, 4, 4, 6, 8, 8), asked=10
-    ),
-    Phase(
-        "long",
-        4500,
-        ((96, 96), (112, 112), (128, 128), (160, 160)),
-        (1, 4, 8, 10, 12, 16, 16),
-        asked=10,
-    ),
-)
-
-PHASES2 = (  # of version 2: stories need 8 units, the one about cause 128 px
-    Phase("encoder", 0, ((96, 96), (128, 128), (160, 160)), (1,)),
-    Phase("pairs", 3000, ((96, 96), (112, 112)), (1, 1, 2), asked=6, first_asked=True),
-    Phase("short", 3400, ((96, 96), (96, 96), (96, 112)), (1, 4, 6, 8, 8, 8), asked=10),
-    Phase("long", 5000, ((96, 96), (112, 112), (128, 128)), (8, 10, 12, 16, 16), asked=10),
-    Phase("full", 11000, ((112, 112), (128, 128), (160, 160)), (8, 12, 16, 16), asked=10),
-)
-
-
-def phase_of(step: int, version: int = 1) -> tuple[Phase, int]:
-    """The phase of a step, and how many steps of it have passed."""
-    phases = PHASES if version == 1 else PHASES2
-    phase = [phase for phase in phases if phase.begins <= step][-1]
-    return phase, step - phase.begins
+_CAPTIONED = 0.4  # fraction of clips that also get a caption
+_CLEAN = 0.4  # fraction of clips that are not augmented
+WEIGHTS = {  # of answers of these families, 1 for the others: the hard ones learn slowly
+    "caption": 0.3,
+    "shape": 0.3,
+    "count": 0.3,
+    "absent": 0.3,
+    "direction": 0.3,
+    "colour": 0.6,
+    "place": 0.6,
+    "action": 1.5,
+    "order": 2.0,
+    "cut": 2.0,
+    "collision": 2.0,
+    "repeats": 2.0,
+    "comparison": 2.0,
+    "relation": 3.0,
+}
 
 
 @dataclass(frozen=True)
-class Batches:
-    """Batch number n of a split is a function of the seed and of n; ``budget`` tokens."""
+class Clip:
+    """One rendered clip, its questions, and the targets of each token."""
 
-    seed: int
-    split: str
-    budget: int
-    tokenizer: PreTrainedTokenizerFast
-    version: int = 1
+    patches: np.ndarray  # float32 [U * P, C]
+    grid: tuple[int, int, int]  # units, rows and columns of patches
+    seconds: np.ndarray  # [U], of each unit
+    questions: list[Question]
+    evidence: np.ndarray  # bool [Q, U * N], of every question
+    seen: np.ndarray  # int64 [U * N, 5], see ``targets``
+    happened: np.ndarray  # int64 [U * N, 8]
 
-    def __getitem__(self, number: int) -> Batch:
-        phase, _ = phase_of(number, self.version)
-        rng = stream(self.seed, self.split, number, purpose=2, version=self.version)
-        height, width = phase.sizes[rng.integers(len(phase.sizes))]
-        units = phase.units[rng.integers(len(phase.units))]
-        tokens = units * (height // CELL) * (width // CELL)
-        count = self.budget // (tokens + _TOKENS_PER_QUESTION * phase.asked)
-        count = min(_MOST_CLIPS, max(2, count))
-        settings = ClipSettings(height, width, FRAMES_PER_UNIT * units, self.version)
-        worse, first = self.split == "train", number * _MOST_CLIPS
-        clips = [
-            make_clip(self.seed, self.split, first + i, settings, worse, phase.asked)
-            for i in range(count)
-        ]
-        return pack(clips, self.tokenizer)
+
+@dataclass(frozen=True)
+class Batch:
+    """Clips of one grid; ``segments``: -1 padding, 0 video, q >= 1 the q-th question."""
+
+    patches: Tensor  # [B * U * P, C]
+    grid_thw: Tensor  # [B, 3]
+    ids: Tensor  # [B, S]
+    segments: Tensor  # [B, S]
+    labels: Tensor  # [B, S], IGNORED outside answers
+    weights: Tensor  # [B, S], of every label; an answer's sum to its family's weight
+    asked: Tensor  # [Q, 2], row and column of the last token of every prompt
+    evidence: Tensor  # bool [Q, U * N]
+    seen: Tensor  # [B * U * N, 5]
+    happened: Tensor  # [B * U * N, 8]
+    questions: list[list[Question]]
+
+    def to(self, device: torch.device) -> Batch:
+        """Return the batch with every tensor on ``device``."""
+        tensors = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "questions"}
+        moved = {name: tensor.to(device, non_blocking=True) for name, tensor in tensors.items()}
+        return replace(self, **moved)
+
+    def mask(self) -> Tensor:
+        """Return the attention mask, bool [B, 1, S, S].
+
+        It is causal, hides questions from each other, and no row is empty.
+        """
+        length = self.ids.shape[1]
+        rows, columns = self.segments[:, :, None], self.segments[:, None, :]
+        causal = torch.ones(length, length, dtype=torch.bool, device=rows.device).tril()
+        seen = causal & ((columns == 0) | (columns == rows)) & (columns >= 0)
+        return (seen | torch.eye(length, dtype=torch.bool, device=rows.device))[:, None]
+
+
+def make_clip(
+    seed: int,
+    split: str,
+    index: int,
+    settings: ClipSettings,
+    worse: bool,
+    limit: int,
+) -> Clip:
+    """Return the clip of (seed, split, index), with at most ``limit`` of its questions.
+
+    ``worse``: light, blur and JPEG of cameras and codecs may alter it.
+    """
+    scene = sample_scene(seed, split, index, settings)
+    frames, shares = render(scene, CELL)
+    rng = stream(seed, split, index, purpose=1)
+    if worse:
+        frames = augment(frames, rng)
+    step = float(np.exp(rng.uniform(np.log(0.03), np.log(1.2))))
+    units = settings.num_units
+    seconds = step * (np.arange(units) * TEMPORAL + (TEMPORAL - 1) / 2)
+    grid = (units, settings.height // PATCH, settings.width // PATCH)
+    asked = choose(scene, rng, limit)
+    targets = token_targets(scene, shares)
+    evidence = np.zeros((len(asked), len(targets[0])), dtype=bool)
+    for row, question in zip(evidence, asked, strict=True):
+        row[:] = evidence_tokens(shares, question.evidence)
+    return Clip(patchify(frames), grid, seconds, asked, evidence, *targets)
+
+
+def augment(frames: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Return a worse copy of ``frames`` uint8 [F, H, W, 3], or the same ones."""
+    if rng.random() < _CLEAN:
+        return frames
+    light = rng.uniform(0.85, 1.12)
+    blur = rng.uniform(0.4, 1.1) if rng.random() < 0.35 else 0.0
+    quality = int(rng.integers(35, 95)) if rng.random() < 0.6 else 0
+    table = np.clip(np.arange(256) * light, 0, 255).astype(np.uint8)
+    return np.stack([_degraded(table[frame], blur, quality) for frame in frames])
+
+
+def _degraded(frame: np.ndarray, blur: float, quality: int) -> np.ndarray:
+    """Blur a frame and compress it as JPEG, each where its number is not 0."""
+    image = Image.fromarray(frame)
+    if blur:
+        image = image.filter(ImageFilter.GaussianBlur(blur))
+    if quality:
+        file = io.BytesIO()
+        image.save(file, "JPEG", quality=quality)
+        image = Image.open(file)
+    return np.asarray(image)
+
+
+def choose(scene: Scene, rng: np.random.Generator, limit: int) -> list[Question]:
+    """Choose at most ``limit`` questions of many families, and sometimes a caption."""
+    waiting = questions(scene, rng)
+    chosen: list[Question] = []
+    if limit and rng.random() < _CAPTIONED:
+        chosen.append(caption(scene))
+    while waiting and len(chosen) < limit:
+        counts = Counter(question.family for question in chosen)
+        least = min(counts[question.family] for question in waiting)
+        rarest = [k for k, question in enumerate(waiting) if counts[question.family] == least]
+        chosen.append(waiting.pop(rarest[rng.integers(len(rarest))]))
+    return chosen
+
+
+def patchify(frames: np.ndarray) -> np.ndarray:
+    """Cut uint8 [2U, H, W, 3] into the patches of the processor, float32 [U * P, C]."""
+    count, height, width, _ = frames.shape
+    pixels = (frames.astype(np.float32) / 255 - 0.5) / 0.5
+    rows, columns = height // CELL, width // CELL
+    shape = (count // TEMPORAL, TEMPORAL, rows, MERGE, PATCH, columns, MERGE, PATCH, 3)
+    ordered = pixels.reshape(shape).transpose(0, 2, 5, 3, 6, 8, 1, 4, 7)
+    return ordered.reshape(-1, 3 * TEMPORAL * PATCH * PATCH)
+
+
+def pack(clips: list[Clip], tokenizer: PreTrainedTokenizerFast) -> Batch:
+    """Pack clips of one grid into a batch, padded to the longest."""
+    rows = [_row(clip, tokenizer) for clip in clips]
+    length = max(len(row[0]) for row in rows)
+    filling = (tokenizer.pad_token_id, -1, IGNORED, 0.0)
+    ids, segments, labels, weights = (
+        torch.tensor([row[i] + [fill] * (length - len(row[i])) for row in rows])
+        for i, fill in enumerate(filling)
+    )
+    return Batch(
+        torch.from_numpy(np.concatenate([clip.patches for clip in clips])),
+        torch.tensor([clip.grid for clip in clips]),
+        ids,
+        segments,
+        labels,
+        weights,
+        _asked(labels),
+        torch.from_numpy(np.concatenate([clip.evidence for clip in clips])),
+        torch.from_numpy(np.concatenate([clip.seen for clip in clips])),
+        torch.from_numpy(np.concatenate([clip.happened for clip in clips])),
+        [clip.questions for clip in clips],
+    )
+
+
+def _asked(labels: Tensor) -> Tensor:
+    """Return int64 [Q, 2]: row and column of the token before each answer."""
+    answer = labels != IGNORED
+    return (answer[:, 1:] & ~answer[:, :-1]).nonzero()
+
+
+def _row(
+    clip: Clip, tokenizer: PreTrainedTokenizerFast
+) -> tuple[list[int], list[int], list[int], list[float]]:
+    """Return ids, segments, labels and weights of one clip with all its questions."""
+    tokens = clip.grid[1] * clip.grid[2] // MERGE**2
+    frame = words.VISION_START + words.VIDEO * tokens + words.VISION_END
+    film = "".join(f"<{second:.1f} seconds>{frame}" for second in clip.seconds)
+    prompt = f"{words.START}user\n{words.VISION_START}{film}{words.VISION_END}"
+    ids = list(tokenizer(prompt)["input_ids"])
+    segments, labels, weights = [0] * len(ids), [IGNORED] * len(ids), [0.0] * len(ids)
+    for q, question in enumerate(clip.questions, start=1):
+        asked = f"{question.text}{words.END}\n{words.START}assistant\n"
+        before = tokenizer(asked)["input_ids"]
+        answer = tokenizer(question.answer + words.END)["input_ids"]
+        ids += before + answer
+        segments += [q] * (len(before) + len(answer))
+        labels += [IGNORED] * len(before) + answer
+        weight = WEIGHTS.get(question.family, 1.0)
+        weights += [0.0] * len(before) + [weight / len(answer)] * len(answer)
+    return ids, segments, labels, weights

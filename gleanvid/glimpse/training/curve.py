@@ -1,6 +1,6 @@
-"""A run's two CSVs, written line by line.
+"""Write and draw the loss and accuracy of a training run.
 
-``python -m gleanvid.glimpse.training.curve FOLDER`` draws them.
+``python -m gleanvid.glimpse.training.curve FOLDER`` draws ``loss.csv`` and ``accuracy.csv``.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-_FACTS = {  # columns of loss.csv that are drawn
+_LABELS = {  # columns of loss.csv that are drawn
     "shape": "shape",
     "motion": "motion",
     "column": "place (column)",
@@ -27,7 +27,7 @@ Row = dict[str, float | str]  # column -> value
 
 
 def append_row(path: Path, row: Row) -> None:
-    """One more line of a CSV, with the header first where the file is new."""
+    """Append a row to a CSV file, after the header if the file is new."""
     new = not path.exists()
     with path.open("a", newline="") as file:
         writer = csv.DictWriter(file, list(row))
@@ -38,8 +38,7 @@ def append_row(path: Path, row: Row) -> None:
 
 
 def draw(folder: Path, picture: Path) -> None:
-    """Loss of the answers and what is known of every token on the left, validation answers on the
-    right."""
+    """Draw training loss and token accuracy on the left, validation accuracy on the right."""
     from matplotlib import colormaps
     from matplotlib.figure import Figure
 
@@ -50,12 +49,10 @@ def draw(folder: Path, picture: Path) -> None:
     losses = _column(rows, "loss")
     left.plot(minutes, losses, color="black", alpha=0.2)
     left.plot(minutes, _smooth(losses), color="black", label="loss (nats)")
-    for column, fact in _FACTS.items():
+    for column, label in _LABELS.items():
         smooth = _smooth(_column(rows, column))
-        left.plot(minutes, smooth, label=fact)
-    left.set(
-        xlabel="minutes of training", ylabel="loss; share of tokens told right", ylim=(0, 1.05)
-    )
+        left.plot(minutes, smooth, label=label)
+    left.set(xlabel="minutes of training", ylabel="loss; token accuracy", ylim=(0, 1.05))
     families: dict[str, list[tuple[float, float]]] = defaultdict(list)
     for row in _read(folder / "accuracy.csv"):
         families[row["family"]].append((float(row["minute"]), float(row["accuracy"])))
@@ -78,7 +75,7 @@ def draw(folder: Path, picture: Path) -> None:
 
 
 def _smooth(values: np.ndarray) -> np.ndarray:
-    """The mean of the numbers among every 25 neighbours; NaN where there is none."""
+    """Return the moving mean over 25 values, without those that are NaN."""
     known, window = ~np.isnan(values), np.ones(min(25, len(values)))
     count = np.convolve(known, window, "same")
     total = np.convolve(np.where(known, values, 0), window, "same")
@@ -86,7 +83,7 @@ def _smooth(values: np.ndarray) -> np.ndarray:
 
 
 def _read(path: Path) -> list[dict[str, str]]:
-    """The rows that count: a run that went on from a checkpoint did some steps twice."""
+    """Read rows, each step once: a run resumed from a checkpoint repeats some steps."""
     with path.open(newline="") as file:
         rows = list(csv.DictReader(file))
     kept: list[dict[str, str]] = []

@@ -1,13 +1,12 @@
-"""The network in training: the forward pass over a packed batch, with heads used in training only.
+"""The network in training: the forward pass over a packed batch, with heads for training only.
 
 The vision tower predicts for every token what is there. Shapes and colours are predicted with the
 embeddings of their words, so that a word and the tokens it names lie in one space. A middle layer
-of the language model predicts what has happened at each token (``facts``).
+of the language model predicts what has happened at each token (``targets``).
 """
 
 from __future__ import annotations
 
-import math
 import types
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,26 +17,26 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, layer_norm, linear, scaled_dot_product_attention
 from transformers import PreTrainedTokenizerFast, Qwen3VLForConditionalGeneration
 
-from gleanvid.glimpse.training.facts import HAPPENED, IGNORED, SEEN
-from gleanvid.glimpse.training.packing import Batch
+from gleanvid.glimpse.training.batches import Batch
+from gleanvid.glimpse.training.targets import HAPPENED, IGNORED, SEEN
 from gleanvid.glimpse.world.world import COLOURS, SHAPES
 
 _KINDS, _PASTS = tuple(SEEN.values()), tuple(HAPPENED.values())
 _EMPTY_WEIGHT = 0.1  # most tokens show no object,
 _STILL_WEIGHT = 0.02  # and to most nothing happens
-_LEVEL_WEIGHT = 0.3  # of a DeepStack level beside the tokens themselves
-_POINTER = 64  # width in which a question finds its tokens
+_LEVEL_WEIGHT = 0.3  # of the loss at a DeepStack level
+_POINTER = 64  # width of the space in which a question points at its tokens
 
 
 @dataclass(frozen=True)
 class Reading:
-    """What the language model makes of a batch of M visual tokens and A answer tokens."""
+    """Output of the language model for M visual tokens, A answer tokens and Q questions."""
 
     scores: Tensor  # [A, V]
     labels: Tensor  # [A]
     weights: Tensor  # [A]
-    half_way: Tensor  # [M, D], the visual tokens after half the layers
-    asking: Tensor  # [Q, D], the last token of every prompt there
+    half_way: Tensor  # [M, D], visual tokens after half the layers
+    asking: Tensor  # [Q, D], last token of every prompt at that layer
 
     def loss(self) -> Tensor:
         """Weighted cross-entropy of the answer tokens."""
@@ -46,10 +45,10 @@ class Reading:
 
 
 class Learner(nn.Module):
-    """The model, and linear heads on every visual stream (the tokens, every DeepStack level) and
-    half-way up the language model.
+    """The model, with linear heads on every visual stream and on a middle layer.
 
-    For the tokens themselves, the heads of shape and colour are the word embeddings.
+    Visual streams are the tokens and every DeepStack level. For the tokens, the heads of shape and
+    colour are the word embeddings.
     """
 
     def __init__(
@@ -72,37 +71,31 @@ class Learner(nn.Module):
             block.attn.forward = types.MethodType(_attend_together, block.attn)
 
     def encode(self, batch: Batch) -> list[Tensor]:
-        """Visual streams [B * U * N, D]: the tokens, then the DeepStack levels."""
+        """Return visual streams [B * U * N, D]: the tokens, then the DeepStack levels."""
         seen = self.model.model.visual(batch.patches, grid_thw=batch.grid_thw)
         return [seen.pooler_output, *seen.deepstack_features]
 
     def seen_loss(self, streams: list[Tensor], seen: Tensor) -> tuple[Tensor, Tensor]:
-        """Cross-entropy over streams and facts, and every fact's accuracy at the tokens [5]."""
+        """Return the cross-entropy over streams and targets, and accuracies at the tokens [5]."""
         loss, hits = torch.zeros((), device=seen.device), seen.new_zeros(0)
         for level, (stream, head) in enumerate(zip(streams, self.heads, strict=True)):
             parts = self._scores(stream, head, level).float().split(_KINDS, dim=-1)
-            part, right = _facts_loss(parts, seen, _EMPTY_WEIGHT)
+            part, right = _targets_loss(parts, seen, _EMPTY_WEIGHT)
             loss = loss + part * (_LEVEL_WEIGHT if level else 1.0)
             hits = hits if level else right
         return loss, hits
 
-    def crowding(self, tokens: Tensor) -> Tensor:
-        """How far tokens [M, D] are from using all directions alike: the log of the dimensions
-        there are over those in use (participation ratio of the energies, the mean's among them)."""
-        with torch.autocast(tokens.device.type, enabled=False):
-            own = tokens.float()
-            gram = own @ own.T if own.shape[0] < own.shape[1] else own.T @ own
-        used = 2 * gram.trace().log() - gram.square().sum().log()
-        return math.log(len(gram)) - used
-
     def past_loss(self, half_way: Tensor, happened: Tensor) -> tuple[Tensor, Tensor]:
-        """The same for what has happened at each of the visual tokens [M, D]; accuracies [8]."""
+        """Return the loss on what has happened at visual tokens [M, D], and accuracies [8]."""
         parts = self.past(half_way).float().split(_PASTS, dim=-1)
-        return _facts_loss(parts, happened, _STILL_WEIGHT)
+        return _targets_loss(parts, happened, _STILL_WEIGHT)
 
     def pointing_loss(self, reading: Reading, batch: Batch) -> tuple[Tensor, Tensor]:
-        """How far a question's last token is from picking out its evidence among the visual tokens
-        of its clip: minus the log of the share it gives them; and that share, both means."""
+        """Return the loss of questions that point at their evidence, and the attention on it.
+
+        A question's last token attends to the visual tokens of its clip. The loss is minus the log
+        of the attention on the evidence; both are means over questions.
+        """
         known = batch.evidence.any(1)
         width = reading.half_way.shape[1:]
         questions = layer_norm(reading.asking[known], width)
@@ -114,7 +107,7 @@ class Learner(nn.Module):
         return -found.mean(), found.exp().mean().detach()
 
     def _scores(self, stream: Tensor, head: nn.Module, level: int) -> Tensor:
-        """[M, sum of classes], a fact after the other."""
+        """Return scores [M, sum of classes], one target after the other."""
         scores = head(stream)
         if level:
             return scores
@@ -126,7 +119,7 @@ class Learner(nn.Module):
         return torch.cat([empty[0], shapes, empty[1], colours, scores[:, sum(_KINDS[:2]) :]], -1)
 
     def read(self, batch: Batch, streams: list[Tensor]) -> Reading:
-        """Pass a batch through the language model."""
+        """Run a batch through the language model."""
         core = self.model.model
         visual = batch.ids == self.model.config.video_token_id
         embeds = core.get_input_embeddings()(batch.ids)
@@ -152,7 +145,7 @@ class Learner(nn.Module):
         )
 
     def positions(self, batch: Batch) -> Tensor:
-        """int64 [3, B, S]: the model's M-RoPE positions; each question restarts after the video."""
+        """Return M-RoPE positions, int64 [3, B, S]; each question restarts after the video."""
         film = batch.segments == 0
         kinds = 2 * (batch.ids == self.model.config.video_token_id).int()
         places, _ = self.model.model.get_rope_index(
@@ -168,13 +161,15 @@ class Learner(nn.Module):
         return torch.where(film, places, start + at - begin)
 
 
-def _facts_loss(parts: Sequence[Tensor], targets: Tensor, zero: float) -> tuple[Tensor, Tensor]:
-    """Mean over facts of the cross-entropy of scores [M, classes] against targets [M, facts], and
-    accuracies [facts] where something is there. ``zero``: weight of a token where nothing is; a
-    fact that nobody can know costs nothing."""
+def _targets_loss(parts: Sequence[Tensor], targets: Tensor, zero: float) -> tuple[Tensor, Tensor]:
+    """Return the mean cross-entropy over the columns of ``targets`` [M, T], and accuracies [T].
+
+    ``parts``: scores [M, classes] of every column; ``zero``: weight of class 0, "nothing there",
+    which does not count for accuracies. ``IGNORED`` targets have no loss.
+    """
     losses, hits = [], []
-    for fact, scores in enumerate(parts):
-        wanted = targets[:, fact]
+    for column, scores in enumerate(parts):
+        wanted = targets[:, column]
         weight = torch.ones(scores.shape[-1], device=scores.device)
         weight[0] = zero
         total = cross_entropy(scores, wanted, weight, ignore_index=IGNORED, reduction="sum")
@@ -185,7 +180,7 @@ def _facts_loss(parts: Sequence[Tensor], targets: Tensor, zero: float) -> tuple[
 
 
 def _single(tokenizer: PreTrainedTokenizerFast, word: str) -> int:
-    """The one token of a word. Raises ``ValueError`` where it has more."""
+    """Return the one token of a word. Raises ``ValueError`` if it has more."""
     ids = tokenizer(word)["input_ids"]
     if len(ids) != 1:
         raise ValueError(f"{word!r} is {len(ids)} tokens, not one: raise VOCABULARY_SIZE")
@@ -199,7 +194,7 @@ def _attend_together(
     position_embeddings: tuple[Tensor, Tensor],
     **_: object,
 ) -> Tensor:
-    """Vision attention over all (equal) units at once; the class's own loops over them."""
+    """Compute vision attention over all (equal) units at once; the class itself loops over them."""
     cos, sin = (part[:, None] for part in position_embeddings)
     total, size = hidden_states.shape[0], int(cu_seqlens[1])
     q, k, v = self.qkv(hidden_states).view(total, 3, self.num_heads, -1).unbind(1)

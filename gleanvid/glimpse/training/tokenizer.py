@@ -1,7 +1,7 @@
 """The built-in model's own tokenizer: lower-cased byte-level BPE with Qwen's special tokens.
 
 A word is the same token wherever it stands, also first in an answer, so that what the question
-names, what the picture shows and what the answer says can share one embedding.
+names, what the frames show and what the answer says can share one embedding.
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ from transformers import PreTrainedTokenizerFast
 
 from gleanvid.glimpse.questions.questions import questions, vocabulary
 from gleanvid.glimpse.world.scenes import sample_scene
-from gleanvid.glimpse.world.world import ClipSettings
 
 PAD, START, END = "<|endoftext|>", "<|im_start|>", "<|im_end|>"
 VISION_START, VISION_END = "<|vision_start|>", "<|vision_end|>"
@@ -33,9 +32,8 @@ _SCENES = 400  # of the train split, read for their sentences
 _MORE_TEXT = ("system", "user", "assistant", "you are a helpful assistant.", "which is it? answer:")
 
 
-def build_tokenizer(version: int = 1) -> PreTrainedTokenizerFast:
-    """Train the tokenizer on the sentences of a version of the world; deterministic, about a
-    second."""
+def build_tokenizer() -> PreTrainedTokenizerFast:
+    """Train the tokenizer on the sentences of the world; deterministic, takes about a second."""
     tokenizer = Tokenizer(models.BPE())
     tokenizer.normalizer = normalizers.Lowercase()
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=True)
@@ -46,7 +44,7 @@ def build_tokenizer(version: int = 1) -> PreTrainedTokenizerFast:
         initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
         show_progress=False,
     )
-    tokenizer.train_from_iterator(_sentences(version), trainer)
+    tokenizer.train_from_iterator(_sentences(), trainer)
     return PreTrainedTokenizerFast(
         tokenizer_object=tokenizer,
         padding_side="left",
@@ -57,9 +55,9 @@ def build_tokenizer(version: int = 1) -> PreTrainedTokenizerFast:
     )
 
 
-def _sentences(version: int) -> Iterator[str]:
+def _sentences() -> Iterator[str]:
     for index in range(_SCENES):
-        scene = sample_scene(0, "train", index, ClipSettings(version=version))
+        scene = sample_scene(0, "train", index)
         for question in questions(scene, np.random.default_rng(index)):
             yield from (question.text, *question.options)
     for tenth in range(0, 400, 3):

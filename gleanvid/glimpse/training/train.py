@@ -1,13 +1,12 @@
-"""Trains the built-in model.
+"""Train the built-in model.
 
 ``python -m gleanvid.glimpse.training.train --out FOLDER --steps 6000``.
 
-A curriculum: first the vision tower alone learns what is at every token; then the model answers
-questions about ever longer clips and learns what has happened, the first loss kept. No visual
-token is ever dropped in training. A batch is a function of the seed and its step alone, so a run
-on one machine can be repeated; workers render ahead. The rate falls over the last part of the
-steps: a finished run goes on from ``checkpoint.pt`` with a larger ``--steps``, and one that has to
-end early with a smaller one.
+First the vision tower alone learns what is at every token; then the model also answers questions
+about ever longer clips and learns what has happened. No visual token is dropped in training. A
+batch is a function of the seed and its step alone, so a run on one machine can be repeated; workers
+render ahead. The learning rate falls over the last part of the steps: a finished run continues from
+``checkpoint.pt`` with a larger ``--steps``, and one that must end early with a smaller one.
 """
 
 from __future__ import annotations
@@ -28,31 +27,35 @@ from torch import Tensor
 from torch.utils.data import DataLoader
 from transformers import PreTrainedTokenizerFast
 
-from gleanvid.glimpse.training.batches import Batches, phase_of
+from gleanvid.glimpse.training.architecture import build_model, export
+from gleanvid.glimpse.training.batches import Batch
+from gleanvid.glimpse.training.curriculum import (
+    Batches,
+    Pace,
+    TrainSettings,
+    computes_bfloat16,
+    phase_of,
+)
 from gleanvid.glimpse.training.curve import Row, append_row
-from gleanvid.glimpse.training.exam import exam
-from gleanvid.glimpse.training.facts import HAPPENED, SEEN
 from gleanvid.glimpse.training.learner import Learner
-from gleanvid.glimpse.training.model import build_model, export
-from gleanvid.glimpse.training.packing import Batch
+from gleanvid.glimpse.training.targets import HAPPENED, SEEN
 from gleanvid.glimpse.training.tokenizer import build_tokenizer
-from gleanvid.glimpse.training.train_settings import Pace, TrainSettings, computes_bfloat16
 
 log = logging.getLogger(__name__)
 _COLUMNS = ("minute", "step", "phase", "loss", "seen_loss", "past_loss", *SEEN)
-_COLUMNS += (*(f"past_{fact}" for fact in HAPPENED), "pointing_loss", "pointed", "crowding")
+_COLUMNS += (*(f"past_{fact}" for fact in HAPPENED), "pointing_loss", "pointed")
 
 
 class Trainer:
-    """One run: model, optimiser, and how far it has come."""
+    """A training run: model, optimiser and progress."""
 
     def __init__(self, settings: TrainSettings, pace: Pace, folder: Path) -> None:
         self.settings, self.pace, self.folder = settings, pace, folder
         self.device = torch.device(pace.device)
         self.in_bfloat16 = settings.bfloat16 and computes_bfloat16(self.device)
         folder.mkdir(parents=True, exist_ok=True)
-        self.tokenizer = _tokenizer(folder, settings.version)
-        model = build_model(self.tokenizer, settings.seed, settings.version)
+        self.tokenizer = _tokenizer(folder)
+        model = build_model(self.tokenizer, settings.seed)
         self.learner = Learner(model, self.tokenizer).to(self.device)
         self.optimiser = torch.optim.AdamW(
             self.learner.parameters(),
@@ -64,23 +67,23 @@ class Trainer:
         if settings.start_from:
             weights = load_file(Path(settings.start_from) / "model.safetensors", str(self.device))
             own = self.learner.model
-            own.load_state_dict(weights, strict=False)  # tied weights are stored once
+            own.load_state_dict(weights, strict=False)  # strict=False: tied weights are stored once
         if (folder / "checkpoint.pt").exists():
             self._restore()
 
     def rate(self) -> float:
-        """Learning rate: warm-up where a loss sets in, then flat, then down in a line."""
-        phase, since = phase_of(self.step, self.settings.version)
-        if phase.asked and not phase.first_asked:  # no loss is new
+        """Return the learning rate: warm-up when a loss starts, constant, then linear to 0."""
+        phase, since = phase_of(self.step)
+        if phase.asked and not phase.first_asked:  # no new loss in this phase
             since = self.step - self.settings.first_step
         warm = min(1.0, (since + 1) / self.settings.warm_up)
         left = (self.pace.steps - self.step) / max(1.0, self.pace.cooling * self.pace.steps)
         return self.settings.learning_rate * warm * min(1.0, max(0.0, left))
 
     def batches(self, split: str, numbers: range, workers: int) -> Iterator[Batch]:
-        """The batches of ``split`` with these numbers, rendered ahead by ``workers``."""
+        """Yield the batches of ``split`` with these numbers, rendered ahead by ``workers``."""
         own = self.settings
-        data = Batches(own.seed, split, own.token_budget, self.tokenizer, own.version)
+        data = Batches(own.seed, split, own.token_budget, self.tokenizer)
         loader: DataLoader[Any] = DataLoader(
             data,  # type: ignore[arg-type]
             batch_size=None,
@@ -91,7 +94,7 @@ class Trainer:
         yield from loader
 
     def advance(self, batch: Batch) -> Row:
-        """One optimiser step; returns what the log shows."""
+        """Do one optimiser step; return a row of ``loss.csv``."""
         for group in self.optimiser.param_groups:
             group["lr"] = self.rate()
         with self._autocast():
@@ -105,8 +108,8 @@ class Trainer:
         return row
 
     def _losses(self, batch: Batch) -> tuple[Tensor, Row]:
-        """What is minimised, and a row of ``loss.csv``."""
-        phase, settings = phase_of(self.step, self.settings.version)[0], self.settings
+        """Return the loss of a batch, and a row of ``loss.csv``."""
+        phase, settings = phase_of(self.step)[0], self.settings
         training_tower = phase.asked == 0 or self.step % settings.look_every == 0
         with torch.set_grad_enabled(training_tower):
             streams = self.learner.encode(batch)
@@ -114,36 +117,29 @@ class Trainer:
         answer_loss = past_loss = pointing_loss = pointed = torch.full((), torch.nan)
         past = torch.full((len(HAPPENED),), torch.nan)
         loss = seen_loss
-        crowding = torch.zeros(())
-        if settings.crowding_weight and training_tower:
-            crowding = self.learner.crowding(streams[0])
-            loss = loss + settings.crowding_weight * crowding
         if phase.asked:
             reading = self.learner.read(batch, streams)
             past_loss, past = self.learner.past_loss(reading.half_way, batch.happened)
             pointing_loss, pointed = self.learner.pointing_loss(reading, batch)
             answer_loss = reading.loss()
             loss = answer_loss + settings.seen_weight * seen_loss
-            loss = loss + settings.crowding_weight * crowding
             loss = loss + settings.past_weight * past_loss
             loss = loss + settings.pointing_weight * pointing_loss
         losses = (part.item() for part in (answer_loss, seen_loss, past_loss))
-        facts = (
-            *seen.tolist(),
-            *past.tolist(),
-            pointing_loss.item(),
-            pointed.item(),
-            crowding.item(),
-        )
-        values = (self.minutes, self.step + 1, phase.name, *losses, *facts)
+        parts = (*seen.tolist(), *past.tolist(), pointing_loss.item(), pointed.item())
+        values = (self.minutes, self.step + 1, phase.name, *losses, *parts)
         return loss, dict(zip(_COLUMNS, values, strict=True))
 
     @torch.no_grad()
     def validate(self) -> dict[str, float]:
-        """Share of validation answers whose every token is the likeliest one, by family."""
+        """Return the fraction of right answers by family, over eight validation batches.
+
+        An answer is right if every token of it is the likeliest one.
+        """
         right: dict[str, list[float]] = defaultdict(list)
         self.learner.eval()
-        for batch in self._examined():
+        first = phase_of(self.step)[0].begins
+        for batch in self.batches("validation", range(first, first + 8), 0):
             batch = batch.to(self.device)
             with self._autocast():
                 reading = self.learner.read(batch, self.learner.encode(batch))
@@ -155,18 +151,11 @@ class Trainer:
         shares = {family: sum(hits) / len(hits) for family, hits in sorted(right.items())}
         return {"mean of families": sum(shares.values()) / len(shares)} | shares
 
-    def _examined(self) -> Iterator[Batch]:
-        """Eight batches of the phase; in version 2 as many questions of each family."""
-        if self.settings.version == 2:
-            return exam(self.settings.seed, self.pace.examined, self.tokenizer)
-        first = phase_of(self.step)[0].begins
-        return self.batches("validation", range(first, first + 8), 0)
-
     def _autocast(self) -> torch.autocast:
         return torch.autocast(self.device.type, torch.bfloat16, enabled=self.in_bfloat16)
 
     def save(self) -> None:
-        """Checkpoint and model directory; a killed write leaves the old checkpoint standing."""
+        """Write checkpoint and model directory; the old checkpoint survives a killed write."""
         state = {
             "settings": dataclasses.asdict(self.settings),
             "learner": self.learner.state_dict(),
@@ -191,17 +180,14 @@ class Trainer:
         self.step, self.clips, self.minutes = state["counts"]
 
     def run(self) -> None:
-        """Train until the steps are done, logging, validating and saving on the way."""
+        """Train until ``pace.steps``; log, validate and save on the way."""
         began, before = time.monotonic(), self.minutes
         for batch in self.batches("train", range(self.step, self.pace.steps), self.pace.workers):
             self.minutes = before + (time.monotonic() - began) / 60
             row = self.advance(batch.to(self.device))
             if self.step % 10 == 0:
                 append_row(self.folder / "loss.csv", row)
-            if (
-                phase_of(self.step, self.settings.version)[0].asked
-                and self.step % self.pace.validate_every == 0
-            ):
+            if phase_of(self.step)[0].asked and self.step % self.pace.validate_every == 0:
                 self._note_accuracy()
             if self.step % self.pace.save_every == 0:
                 self.save()
@@ -216,11 +202,11 @@ class Trainer:
             log.info("step %d: %s %.3f", self.step, family, accuracy)
 
 
-def _tokenizer(folder: Path, version: int) -> PreTrainedTokenizerFast:
-    """That of the run where it has begun, whatever the world's sentences have become since."""
+def _tokenizer(folder: Path) -> PreTrainedTokenizerFast:
+    """Return the tokenizer of a run that has begun, else a new one."""
     if (folder / "checkpoint.pt").exists():
         return PreTrainedTokenizerFast.from_pretrained(folder / "model")
-    return build_tokenizer(version)
+    return build_tokenizer()
 
 
 def main() -> None:
@@ -233,13 +219,13 @@ def main() -> None:
                 name = "--" + field.name.replace("_", "-")
                 parser.add_argument(name, type=type(field.default), default=field.default)
     parser.add_argument("--threads", type=int, default=2)
-    given = vars(parser.parse_args())
+    options = vars(parser.parse_args())
     logging.basicConfig(level=logging.INFO, format="%(message)s")
-    torch.set_num_threads(given.pop("threads"))
-    folder = given.pop("out")
+    torch.set_num_threads(options.pop("threads"))
+    folder = options.pop("out")
     names = {field.name for field in dataclasses.fields(Pace)}
-    pace = Pace(**{name: given.pop(name) for name in names})
-    Trainer(TrainSettings(**given), pace, folder).run()
+    pace = Pace(**{name: options.pop(name) for name in names})
+    Trainer(TrainSettings(**options), pace, folder).run()
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
-"""What things do: where each behaviour puts a thing, when it shows it and how it changes it.
+"""Behaviours of things: their paths, when they are visible and how they change.
 
-Events fall on borders of temporal units; whole paths stay inside the picture.
+Events fall on borders of temporal units; paths stay inside the frame.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Rng = np.random.Generator
 Appearance = tuple[str, str, str]  # shape, colour, size
 
 
-def placed(
+def place_thing(
     rng: Rng,
     settings: ClipSettings,
     appearance: Appearance,
@@ -31,7 +31,7 @@ def placed(
     others: list[Thing],
     clearance: float,
 ) -> Thing:
-    """A thing that keeps its distance from the others, or the best of many tries."""
+    """Place a thing at a distance from the others: the first good try, else the best one."""
     best, best_gap = None, -math.inf
     for _ in range(_TRIES):
         thing = _DOING[behaviour](rng, settings, Thing(*appearance, behaviour, ()))
@@ -45,7 +45,7 @@ def placed(
 
 
 def _gap(first: Thing, second: Thing) -> float:
-    """The least distance over time between two centres, in sums of radii."""
+    """Return the least distance over time between two centres, in sums of radii."""
     return min(
         math.dist(first.centre(t), second.centre(t)) / (first.radius(t) + second.radius(t))
         for t in np.linspace(0, 1, 7)
@@ -53,7 +53,7 @@ def _gap(first: Thing, second: Thing) -> float:
 
 
 def _spot(rng: Rng, settings: ClipSettings, thing: Thing) -> tuple[float, float]:
-    """A place (x, y) at which the thing is inside the picture at its largest."""
+    """Draw a place (x, y) at which the thing is inside the frame at its largest."""
     margin = max(thing.radius(0), thing.radius(1))
     return (
         float(rng.uniform(margin, settings.width - margin)),
@@ -66,7 +66,7 @@ def _still(rng: Rng, settings: ClipSettings, thing: Thing) -> Thing:
 
 
 def _moving(rng: Rng, settings: ClipSettings, thing: Thing) -> Thing:
-    """A straight path at constant speed, all of it inside the picture."""
+    """Draw a straight path at constant speed, inside the frame."""
     direction = list(DIRECTIONS)[rng.integers(len(DIRECTIONS))]
     x, y = DIRECTIONS[direction]
     angle = math.atan2(y, x) + rng.uniform(-_TURN, _TURN)
@@ -94,7 +94,7 @@ def _turning(rng: Rng, settings: ClipSettings, thing: Thing) -> Thing:
 
 
 def _blinking(rng: Rng, settings: ClipSettings, thing: Thing) -> Thing:
-    """Gone for one unit, ``repeats`` times, never at the start or the end."""
+    """Hide the thing for one unit, ``repeats`` times, never at the start or the end."""
     units = settings.num_units
     most = min(MOST_REPEATS, (units - 1) // 2)
     repeats = int(rng.integers(1, most + 1))
@@ -107,7 +107,7 @@ def _blinking(rng: Rng, settings: ClipSettings, thing: Thing) -> Thing:
 
 
 def _bouncing(rng: Rng, settings: ClipSettings, thing: Thing) -> Thing:
-    """Up and down again, one to three times, as a ball on a floor."""
+    """Move up and down one to three times, as a ball on a floor."""
     repeats = int(rng.integers(1, min(3, max(1, settings.num_units // 3)) + 1))
     x, floor = _spot(rng, settings, thing)
     margin = thing.radius(0)
@@ -120,12 +120,12 @@ def _bouncing(rng: Rng, settings: ClipSettings, thing: Thing) -> Thing:
 
 
 def _arriving(rng: Rng, settings: ClipSettings, thing: Thing) -> Thing:
-    start = on_border(rng, 0.2, 0.7, settings.num_units)
+    start = draw_border(rng, 0.2, 0.7, settings.num_units)
     return _still(rng, settings, replace(thing, spans=((start, 1.0),)))
 
 
 def _leaving(rng: Rng, settings: ClipSettings, thing: Thing) -> Thing:
-    end = on_border(rng, 0.3, 0.8, settings.num_units)
+    end = draw_border(rng, 0.3, 0.8, settings.num_units)
     return _still(rng, settings, replace(thing, spans=((0.0, end),)))
 
 
@@ -150,14 +150,14 @@ _DOING: dict[str, Callable[[Rng, ClipSettings, Thing], Thing]] = {
 }
 
 
-def on_border(rng: Rng, low: float, high: float, units: int) -> float:
-    """A time between two units, within [low, high] as far as there is one."""
+def draw_border(rng: Rng, low: float, high: float, units: int) -> float:
+    """Draw a border between two units, within [low, high] if there is one."""
     first, last = max(1, round(low * units)), min(units - 1, round(high * units))
     return float(rng.integers(first, max(first, last) + 1)) / units
 
 
-def in_turn(rng: Rng, things: list[Thing], theme: str, units: int) -> list[Thing]:
-    """The first two arrive (or leave) at least an eighth of the clip apart."""
+def stagger(rng: Rng, things: list[Thing], theme: str, units: int) -> list[Thing]:
+    """Let the first two arrive (or leave) at least an eighth of the clip apart."""
     first = int(rng.integers(1, max(2, units // 2)))
     last = int(rng.integers(min(units - 1, first + max(1, units // 8)), units))
     times = [float(time) / units for time in rng.permutation([first, last])]
@@ -166,8 +166,8 @@ def in_turn(rng: Rng, things: list[Thing], theme: str, units: int) -> list[Thing
     return pair + things[2:]
 
 
-def colliding(rng: Rng, things: list[Thing]) -> list[Thing]:
-    """Both run at each other, touch, and run back."""
+def collide(rng: Rng, things: list[Thing]) -> list[Thing]:
+    """Let two things run at each other, touch, and run back."""
     time = float(rng.uniform(0.35, 0.65))
     here, there = (np.array(thing.centre(0)) for thing in things)
     heading = (there - here) / np.linalg.norm(there - here)
@@ -182,10 +182,10 @@ def colliding(rng: Rng, things: list[Thing]) -> list[Thing]:
     return pair
 
 
-def changed(
+def change_thing(
     rng: Rng, settings: ClipSettings, things: list[Thing], what: str, cut: float, spare: Appearance
 ) -> list[Thing]:
-    """The first thing until the cut, then what it is from there on, then the others."""
+    """Return the first thing until the cut, the same one changed from there on, and the others."""
     before, *others = things
     before = replace(before, spans=((0.0, cut),))
     if what == "size":
@@ -208,7 +208,7 @@ def changed(
 
 
 def _elsewhere(rng: Rng, settings: ClipSettings, thing: Thing, others: list[Thing]) -> Thing:
-    """The same thing at least a third of the picture away, clear of the others if there is room."""
+    """Place the thing at least a third of the frame away, clear of the others if possible."""
     far = min(settings.height, settings.width) / 3
     spots = [_still(rng, settings, thing) for _ in range(_TRIES)]
     away = [spot for spot in spots if math.dist(spot.centre(0), thing.centre(0)) >= far]

@@ -1,4 +1,4 @@
-"""Where the camera looks: what pan, zoom, shake and light make of places and sizes.
+"""The camera: what pan, zoom, shake and light do to places and sizes.
 
 In version 1 the camera moves the ground alone; a shot that ``carries`` moves the things with it.
 """
@@ -12,18 +12,18 @@ import numpy as np
 
 from gleanvid.glimpse.world.world import Scene, Shot, Thing
 
-_SHAKES = 3  # waves a shaking hand is made of
-_FAST = (5.0, 17.0)  # of them over a clip, least and most
-_STILL = 0.01  # of the clip: below this a motion is not looked at
+_SHAKES = 3  # sine waves of a shaking hand
+_FAST = (5.0, 17.0)  # periods of these waves over a clip, least and most
+_STILL = 0.01  # of the clip: the end of a thing's life, left out of its course
 
 
 def shot_at(scene: Scene, time: float) -> Shot:
-    """The shot that is on at ``time`` in [0, 1]."""
+    """Return the shot at ``time`` in [0, 1]."""
     return next((shot for shot in scene.shots if time < shot.end), scene.shots[-1])
 
 
 def view(shot: Shot, time: float) -> tuple[tuple[float, float], float]:
-    """How far the camera stands to the right and down (px), and its magnification."""
+    """Return how far the camera is to the right and down (px), and its magnification."""
     right, down = (pan * (time - 0.5) for pan in shot.pan)
     if shot.shake:
         pace, phase = _waves(shot.ground_seed)
@@ -35,13 +35,13 @@ def view(shot: Shot, time: float) -> tuple[tuple[float, float], float]:
 
 @lru_cache(maxsize=256)
 def _waves(ground_seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """How often a clip the camera sways and where it begins: float64 [2, waves] each."""
+    """Draw periods per clip and phases of the camera's sway: float64 [2, waves] each."""
     rng = np.random.default_rng([ground_seed, 1])
     return rng.uniform(*_FAST, (2, _SHAKES)), rng.random((2, _SHAKES))
 
 
 def centre(scene: Scene, thing: Thing, time: float) -> tuple[float, float]:
-    """(x, y) in px of the picture at ``time``."""
+    """Return (x, y) in px of the frame at ``time``."""
     x, y = thing.centre(time)
     shot = shot_at(scene, time)
     if not shot.carries:
@@ -52,20 +52,20 @@ def centre(scene: Scene, thing: Thing, time: float) -> tuple[float, float]:
 
 
 def radius(scene: Scene, thing: Thing, time: float) -> float:
-    """px in the picture at ``time``."""
+    """Return the radius in px of the frame at ``time``."""
     shot = shot_at(scene, time)
     return thing.radius(time) * (view(shot, time)[1] if shot.carries else 1.0)
 
 
 def light(scene: Scene, time: float) -> float:
-    """The factor on every grey level at ``time``."""
+    """Return the brightness factor at ``time``."""
     shot = shot_at(scene, time)
     first, last = shot.light
     return first + (last - first) * time
 
 
 def hidden(scene: Scene, thing: Thing, time: float) -> bool:
-    """Whether most of the thing is behind a post, or out of the picture."""
+    """Whether most of the thing is behind a post, or outside the frame."""
     (x, y), size = centre(scene, thing, time), radius(scene, thing, time)
     sides = (x, y, scene.settings.width - x, scene.settings.height - y)
     if min(sides) < -0.2 * size:
@@ -76,7 +76,7 @@ def hidden(scene: Scene, thing: Thing, time: float) -> bool:
 
 
 def off_course(scene: Scene, thing: Thing) -> float:
-    """Radians between where a thing goes in its world and where it goes in the picture."""
+    """Return the angle (radians) between a thing's course in its world and in the frame."""
     start, end = thing.appears, thing.ends - _STILL
     there = np.subtract(thing.centre(end), thing.centre(start))
     seen = np.subtract(centre(scene, thing, end), centre(scene, thing, start))

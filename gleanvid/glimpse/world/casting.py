@@ -1,7 +1,7 @@
-"""Draws random scenes: their things, what each does, and the path of the camera.
+"""Random scenes of version 1: their things, what each does, and the path of the camera.
 
-A theme is drawn first and says what must happen; everything else is left to chance. Nothing that
-a question asks for depends on how the question is put, so that no wording gives an answer away.
+A theme is drawn first and says what must happen; everything else is random. Answers do not depend
+on the wording of a question, so that no wording gives an answer away.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from gleanvid.glimpse.world.acting import (
     MOST_REPEATS,
     Appearance,
     Rng,
-    changed,
-    colliding,
-    in_turn,
-    on_border,
-    placed,
+    change_thing,
+    collide,
+    draw_border,
+    place_thing,
+    stagger,
 )
 from gleanvid.glimpse.world.world import (
     BEHAVIOURS,
@@ -51,14 +51,14 @@ _PAIRS = {  # what two of them do, least and most others
     "collision": ("collides", 1, 2),
 }
 LEAST_UNITS = 4  # below, nothing can appear, leave or change
-UNITS_TO_COUNT = 2 * MOST_REPEATS + 1  # units in which every number of blinks has room
+UNITS_TO_COUNT = 2 * MOST_REPEATS + 1  # units that have room for every number of blinks
 _CLEARANCE = 0.75  # least distance between two centres, in sums of radii
-_RUN_UP = 2.0  # the same for two that are going to collide
-_CROSSING = 0.15  # share of scenes in which things may pass over each other
+_RUN_UP = 2.0  # the same for two things that will collide
+_CROSSING = 0.15  # fraction of scenes in which things may overlap
 
 
 def first_scene(seed: int, split: str, index: int, settings: ClipSettings) -> Scene:
-    """The scene of (seed, split, index) in version 1 of the world."""
+    """Return the scene of (seed, split, index) in version 1 of the world."""
     rng = stream(seed, split, index)
     short = settings.num_units < LEAST_UNITS
     theme = str(rng.choice(THEMES_OF_ONE_UNIT if short else THEMES))
@@ -79,7 +79,7 @@ def first_scene(seed: int, split: str, index: int, settings: ClipSettings) -> Sc
 def cast(
     rng: Rng, theme: str, settings: ClipSettings
 ) -> tuple[tuple[Thing, ...], float, Change | None]:
-    """The things of a theme, the time of a cut, and what changes at it."""
+    """Draw the things of a theme, the time of a cut, and what changes at it."""
     appearances = draw_appearances(rng)
     behaviours = _behaviours(rng, theme, settings.num_units)
     crossing = rng.random() < _CROSSING and theme != "collision"
@@ -87,29 +87,31 @@ def cast(
     things: list[Thing] = []
     for appearance, behaviour in zip(appearances, behaviours, strict=False):
         apart = _RUN_UP if theme == "collision" and len(things) == 1 else clearance
-        things.append(placed(rng, settings, appearance, behaviour, things, apart))
+        things.append(place_thing(rng, settings, appearance, behaviour, things, apart))
         if theme == "collision" and len(things) == 2:
-            things = colliding(rng, things)
+            things = collide(rng, things)
     if theme in ("arrivals", "departures"):
-        things = in_turn(rng, things, theme, settings.num_units)
-    cut = on_border(rng, 0.3, 0.7, settings.num_units)
+        things = stagger(rng, things, theme, settings.num_units)
+    cut = draw_border(rng, 0.3, 0.7, settings.num_units)
     change = None
     if theme == "cut":
         change = Change(CHANGES[rng.integers(len(CHANGES))], 0, 1)
-        things = changed(rng, settings, things, change.what, cut, appearances[-1])
+        things = change_thing(rng, settings, things, change.what, cut, appearances[-1])
     return tuple(things), cut, change
 
 
 def draw_appearances(rng: Rng) -> list[Appearance]:
-    """The appearances of as many things as there are shapes; no two share a name."""
+    """Draw an appearance for each shape; no two share a shape or a colour."""
     sizes = rng.integers(len(SIZES), size=len(SHAPES))
     names = zip(rng.permutation(SHAPES), rng.permutation(list(COLOURS)), sizes, strict=True)
     return [(str(shape), str(colour), list(SIZES)[size]) for shape, colour, size in names]
 
 
 def _behaviours(rng: Rng, theme: str, units: int) -> list[str]:
-    """What each thing does. The number of things is even over 1 to 4 in every theme that a count
-    is asked about."""
+    """Draw the behaviour of each thing.
+
+    The number of things is uniform over 1 to 4 in every theme with a counting question.
+    """
     count = int(rng.integers(1, 5))
     fillers: list[str] = ["stands", "moves", "stands", "moves", "turns"]
     if theme == "still":

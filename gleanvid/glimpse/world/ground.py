@@ -1,7 +1,7 @@
-"""What stands behind the objects: textured grounds with small grey bystanders, under a camera.
+"""Backgrounds: textured grounds with small grey bystanders, under a camera.
 
 A ground is a sum of coarse random grids. Each frame interpolates them where the camera looks, so a
-pan or a zoom costs two small matrix products and never leaves the edge of a picture.
+pan or a zoom costs two small matrix products and never shows an edge.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from gleanvid.glimpse.world.camera import view
 from gleanvid.glimpse.world.world import Shot
 
 _LAYERS = ((4, 25.0), (10, 14.0), (40, 9.0))  # knots over the span, strength in grey levels
-_SPAN = 2.5  # pictures that a ground covers along each side
+_SPAN = 2.5  # frames that a ground covers along each side
 _BYSTANDERS = 6
 
 
@@ -32,7 +32,7 @@ class Ground:
         self.bystanders = list(zip(spots, radii, shades, strict=True))
 
     def at(self, time: float) -> np.ndarray:
-        """Grey levels [H, W, 3] at ``time``."""
+        """Return grey levels [H, W, 3] at ``time``."""
         (right, down), zoom = view(self.shot, time)
         drift = self.shot.drift
         shift = np.array((down + drift[1] * time, right + drift[0] * time))  # (y, x) px
@@ -52,20 +52,20 @@ class Ground:
 
 
 def _grid(rng: np.random.Generator, knots: int, strength: float) -> np.ndarray:
-    """float32 [knots, knots, 3]: mostly grey, a little coloured."""
+    """Draw a random grid, mostly grey: float32 [knots, knots, 3]."""
     grey = rng.normal(0, strength * rng.random(), (knots, knots, 1))
     tint = rng.normal(0, 0.25 * strength * rng.random(), (knots, knots, 3))
     return (grey + tint).astype(np.float32)
 
 
 def weights(places: np.ndarray, knots: int) -> np.ndarray:
-    """float32 [len(places), knots]: linear interpolation at ``places`` in [0, 1] as a matrix."""
+    """Return linear interpolation at ``places`` in [0, 1] as a matrix [len(places), knots]."""
     at = np.clip(places, 0, 1)[:, None] * (knots - 1) - np.arange(knots)
     return np.maximum(0, 1 - np.abs(at)).astype(np.float32)
 
 
 def _dot(picture: np.ndarray, y: float, x: float, radius: float, shade: float) -> None:
-    """A round grey spot, painted in place."""
+    """Paint a round grey spot in place."""
     height, width = picture.shape[:2]
     reach = radius + 1
     top, bottom = max(0, int(y - reach)), min(height, int(y + reach) + 2)

@@ -1,4 +1,4 @@
-"""Paints scenes, and says which token sees how much of which object.
+"""Render scenes, with the fraction of every token cell that each object covers.
 
 F frames, K objects, H and W pixels.
 """
@@ -19,8 +19,14 @@ Box = tuple[slice, slice]
 
 
 def render(scene: Scene, cell: int = 16) -> tuple[np.ndarray, np.ndarray]:
-    """Frames uint8 [F, H, W, 3], and how much of every token cell each object visibly covers,
-    float32 [F, K, H/cell, W/cell]. Raises ``ValueError`` on a size that cells do not divide.
+    """Render a scene.
+
+    Returns:
+        Frames uint8 [F, H, W, 3], and the fraction of every token cell that each object visibly
+        covers, float32 [F, K, H/cell, W/cell].
+
+    Raises:
+        ValueError: height or width is no multiple of ``cell``.
     """
     settings = scene.settings
     height, width, count = settings.height, settings.width, settings.num_frames
@@ -47,7 +53,7 @@ def render(scene: Scene, cell: int = 16) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _paint(scene: Scene, time: float, picture: np.ndarray, colours: list[np.ndarray]) -> np.ndarray:
-    """Paint every visible thing in place; what is left to see of each, float32 [K, H, W]."""
+    """Paint every visible thing in place; return visible coverage, float32 [K, H, W]."""
     height, width = picture.shape[:2]
     covers = np.zeros((len(scene.things), height, width), dtype=np.float32)
     for k in reversed(range(len(scene.things))):  # the first one is on top
@@ -64,15 +70,17 @@ def _paint(scene: Scene, time: float, picture: np.ndarray, colours: list[np.ndar
 
 
 def _bar(post: Post, time: float) -> Box:
-    """The pixels of a post."""
+    """Return the pixels of a post."""
     begin = round(post.middle(time) - post.thickness / 2)
     across = slice(max(0, begin), max(0, begin + round(post.thickness)))
     return (slice(None), across) if post.upright else (across, slice(None))
 
 
 def coverage(scene: Scene, rows: int, columns: int) -> np.ndarray:
-    """How much of every cell of a rows x columns grid each object visibly covers, float32
-    [F, K, rows, columns], for any grid."""
+    """Return the fraction of every cell of a grid that each object visibly covers.
+
+    float32 [F, K, rows, columns]; the grid need not divide the frame.
+    """
     settings = scene.settings
     blank = np.zeros((settings.height, settings.width, 3), np.float32)
     black = [np.zeros(3, np.float32)] * len(scene.things)
@@ -83,7 +91,7 @@ def coverage(scene: Scene, rows: int, columns: int) -> np.ndarray:
 
 
 def _pooling(pixels: int, cells: int) -> np.ndarray:
-    """float32 [cells, pixels]: the mean over each of ``cells`` equal parts."""
+    """Return float32 [cells, pixels]: a matrix that averages over ``cells`` equal parts."""
     edges = np.arange(cells + 1)[:, None] * pixels / cells
     inside = np.clip(edges[1:] - np.arange(pixels), 0, 1) - np.clip(
         edges[:-1] - np.arange(pixels), 0, 1
@@ -92,9 +100,9 @@ def _pooling(pixels: int, cells: int) -> np.ndarray:
 
 
 def boxes(scene: Scene, time: float) -> dict[int, tuple[float, float, float, float]]:
-    """Things visible at ``time`` and their boxes (left, top, right, bottom) in px, in the picture.
+    """Return the boxes (left, top, right, bottom) in px of things that are there at ``time``.
 
-    A thing may still be hidden behind another one.
+    A thing may be hidden behind another one.
     """
     height, width = scene.settings.height, scene.settings.width
     found = {}
@@ -108,7 +116,7 @@ def boxes(scene: Scene, time: float) -> dict[int, tuple[float, float, float, flo
 
 
 def _tints(rng: np.random.Generator, scene: Scene) -> list[np.ndarray]:
-    """The things' colours with a little variation, float32 [3]; a cut varies nothing by itself."""
+    """Return the things' colours, varied per scene, float32 [3]; equal on both sides of a cut."""
     shift = {colour: rng.uniform(-12, 12, 3) for colour in COLOURS}
     tints = [np.array(COLOURS[thing.colour]) + shift[thing.colour] for thing in scene.things]
     return [np.clip(tint, 0, 255).astype(np.float32) for tint in tints]
@@ -117,7 +125,7 @@ def _tints(rng: np.random.Generator, scene: Scene) -> list[np.ndarray]:
 def _stamp(
     scene: Scene, thing: Thing, time: float, height: int, width: int
 ) -> tuple[Box, np.ndarray]:
-    """The rectangle an object touches and its coverage alpha there."""
+    """Return the rectangle that an object touches, and its alpha there."""
     (x, y), size, angle = centre(scene, thing, time), radius(scene, thing, time), thing.angle(time)
     reach = _REACH * size + 1
     top, bottom = max(0, int(y - reach)), max(0, min(height, int(y + reach) + 2))

@@ -1,14 +1,149 @@
-"""The scene of a clip, in the version of the world that its settings name."""
+"""The scene of a clip, in either version of the world.
+
+Version 2 has the scenes of version 1 and stories that need time, under a hand-held camera. The
+camera carries the things along as it pans, zooms and shakes; the ground drifts, the light changes,
+grey posts pass in front. What a question needs to see is not hidden by a post.
+"""
 
 from __future__ import annotations
 
-from gleanvid.glimpse.world.casting import first_scene
-from gleanvid.glimpse.world.casting2 import second_scene
-from gleanvid.glimpse.world.world import ClipSettings, Scene
+import math
+from itertools import pairwise
+
+import numpy as np
+
+from gleanvid.glimpse.world.acting import Rng
+from gleanvid.glimpse.world.camera import hidden
+from gleanvid.glimpse.world.casting import (
+    LEAST_UNITS,
+    THEMES,
+    THEMES_OF_ONE_UNIT,
+    cast,
+    first_scene,
+)
+from gleanvid.glimpse.world.stories import STORIES, fits
+from gleanvid.glimpse.world.world import (
+    ALWAYS,
+    Change,
+    ClipSettings,
+    Post,
+    Scene,
+    Shot,
+    Thing,
+    stream,
+)
+
+_PLAIN = (*THEMES, "still")  # no story
+_HARD = ("cut", "repeats", "comparison")  # drawn twice as often as the others
+_WITH_STORY = 0.6  # fraction of scenes with a story that needs time
+_PAN = 0.09  # of the frame's sides, standard deviation
+_DRIFT = 0.2
+_POSTED = 0.5  # fraction of scenes that try for posts
+_TRIES = 6
+_BEHIND = 0.35  # most of a thing's time that it may be behind a post
+_HIDEABLE = ("stands", "moves", "grows", "shrinks", "turns")
+_MOMENTS = 24  # at which posts are looked at
 
 
 def sample_scene(seed: int, split: str, index: int, settings: ClipSettings | None = None) -> Scene:
-    """The scene of (seed, split, index). Raises ``ValueError`` on an unknown split."""
+    """Return the scene of (seed, split, index), in the version of the world that settings name.
+
+    Raises:
+        ValueError: the split is unknown.
+    """
     settings = settings or ClipSettings()
-    draw = first_scene if settings.version == 1 else second_scene
+    draw = first_scene if settings.version == 1 else _second_scene
     return draw(seed, split, index, settings)
+
+
+def _second_scene(seed: int, split: str, index: int, settings: ClipSettings) -> Scene:
+    rng = stream(seed, split, index, version=2)
+    stories = [story for story in STORIES if fits(story, settings)]
+    if stories and rng.random() < _WITH_STORY:
+        theme = stories[rng.integers(len(stories))]
+        story = STORIES[theme].draw(rng, settings)
+        things, cut, change, cuts = story.things, story.cut, None, story.cut > 0
+    else:
+        short = settings.num_units < LEAST_UNITS
+        theme = _plain_theme(rng) if not short else str(rng.choice(THEMES_OF_ONE_UNIT))
+        things, cut, change = cast(rng, theme, settings)
+        cuts = theme == "cut" or (not short and rng.random() < 0.25)
+    return _filmed(rng, settings, theme, things, [cut] if cuts else [], change)
+
+
+def _plain_theme(rng: Rng) -> str:
+    odds = np.array([2.0 if theme in _HARD else 1.0 for theme in _PLAIN])
+    return str(rng.choice(_PLAIN, p=odds / odds.sum()))
+
+
+def _filmed(
+    rng: Rng,
+    settings: ClipSettings,
+    theme: str,
+    things: tuple[Thing, ...],
+    cuts: list[float],
+    change: Change | None,
+) -> Scene:
+    shots = tuple(_shot(rng, settings, *edges) for edges in pairwise([0.0, *cuts, 1.0]))
+    scene = Scene(
+        settings,
+        theme,
+        things,
+        shots,
+        change,
+        flicker=float(rng.uniform(0, 0.15) * (rng.random() < 0.3)),
+        noise=float(rng.uniform(1, 6) * (rng.random() < 0.6)),
+        paint_seed=int(rng.integers(2**31)),
+    )
+    if rng.random() >= _POSTED:
+        return scene
+    tries = (_posted(rng, scene) for _ in range(_TRIES))
+    return next((posted for posted in tries if _shows(posted)), scene)
+
+
+def _shot(rng: Rng, settings: ClipSettings, start: float, end: float) -> Shot:
+    sides = (settings.width, settings.height)
+    moving, drifting, shaking, lit = rng.random(4) < (0.6, 0.5, 0.5, 0.4)
+    pan, drift = rng.normal(0, _PAN, 2) * moving, rng.normal(0, _DRIFT, 2) * drifting
+    zoom = math.exp(float(np.clip(rng.normal(0, 0.1), -0.15, 0.15))) if moving else 1.0
+    light = rng.uniform(0.75, 1.1, 2) if lit else (1.0, 1.0)
+    return Shot(
+        start,
+        end,
+        int(rng.integers(2**31)),
+        (float(pan[0] * sides[0]), float(pan[1] * sides[1])),
+        zoom,
+        shake=float(rng.uniform(0.5, 2.0) * shaking),
+        carries=True,
+        drift=(float(drift[0] * sides[0]), float(drift[1] * sides[1])),
+        light=(float(light[0]), float(light[1])),
+    )
+
+
+def _posted(rng: Rng, scene: Scene) -> Scene:
+    """Return the scene behind one post, which stands or slides."""
+    upright = bool(rng.random() < 0.6)
+    side = scene.settings.width if upright else scene.settings.height
+    begins, ends = rng.uniform(0, side, 2)
+    post = Post(
+        upright,
+        float(begins),
+        float(ends if rng.random() < 0.6 else begins),
+        float(rng.uniform(0.06, 0.12) * side),
+        float(rng.uniform(40, 200)),
+    )
+    return Scene(**(vars(scene) | {"posts": (post,)}))
+
+
+def _shows(scene: Scene) -> bool:
+    """Whether the posts leave everything visible that a question may be about."""
+    edge = 1 / scene.settings.num_units
+    for thing in scene.things:
+        times = [t for t in (np.arange(_MOMENTS) + 0.5) / _MOMENTS if thing.visible(t)]
+        behind = [time for time in times if hidden(scene, thing, time)]
+        whole = thing.spans == ALWAYS and thing.behaviour in _HIDEABLE
+        if len(behind) > (_BEHIND * len(times) if whole else 0):
+            return False
+        if any(time < 2 * edge or time > 1 - 2 * edge for time in behind):
+            return False
+    return True

@@ -1,7 +1,7 @@
-"""Stories of version 2: scenes whose questions one picture cannot answer.
+"""Stories of version 2: scenes whose questions a single frame cannot answer.
 
 A story is one function here and one line in ``STORIES``. Each draws its things so that what is
-asked is even over them: which comes when, how long, how often and how fast is drawn by lot.
+asked is even over them: which comes when, how long, how often and how fast is random.
 U units of two frames.
 """
 
@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gleanvid.glimpse.world.acting import Rng, on_border, placed
+from gleanvid.glimpse.world.acting import Rng, draw_border, place_thing
 from gleanvid.glimpse.world.casting import draw_appearances
 from gleanvid.glimpse.world.touching import set_in_motion, undisturbed
 from gleanvid.glimpse.world.travel import overlap, there_and_back, turning
@@ -20,17 +20,17 @@ from gleanvid.glimpse.world.world import ALWAYS, ClipSettings, Thing
 
 MOST_IN_ALL = 5
 _APART = 0.75  # least distance between two centres, in sums of radii
-_STAYS = (0.14, 0.25, 0.38, 0.56)  # of the clip, where it is asked for how long
-_VISITS = 6  # where it is asked how many there are in all
-_PACES = (1.0, 1.9, 3.6)  # of the slowest, where it is asked how fast
-_LINES = 10  # tries at a line that does not cross the others
+_STAYS = (0.14, 0.25, 0.38, 0.56)  # of the clip: lengths of stay in "duration"
+_VISITS = 6  # in "total"
+_PACES = (1.0, 1.9, 3.6)  # relative to the slowest, in "speed"
+_LINES = 10  # tries for a line that does not cross the others
 _TRIES = 120
 _SLOWEST = (0.8, 1.2)  # px a frame
 
 
 @dataclass(frozen=True)
-class Told:
-    """The things of a story; those it is about come first. ``cut``: its time, 0 where none is."""
+class StoryCast:
+    """Things of a story, those it is about first; ``cut``: time of its cut, 0 without one."""
 
     things: tuple[Thing, ...]
     cut: float = 0.0
@@ -38,9 +38,9 @@ class Told:
 
 @dataclass(frozen=True)
 class Story:
-    """``tell`` draws it; it needs so many units and a picture with such sides (px)."""
+    """``draw`` casts a story; ``least_units`` and ``least_side`` (px) say what room it needs."""
 
-    tell: Callable[[Rng, ClipSettings], Told]
+    draw: Callable[[Rng, ClipSettings], StoryCast]
     least_units: int
     least_side: int = 80
 
@@ -52,36 +52,36 @@ def fits(story: str, settings: ClipSettings) -> bool:
     return long_enough and min(settings.height, settings.width) >= known.least_side
 
 
-def _sequence(rng: Rng, settings: ClipSettings) -> Told:
+def _sequence(rng: Rng, settings: ClipSettings) -> StoryCast:
     """Four things, one after the other; a fifth is there all the time."""
     units, count = settings.num_units, 4
     slack = rng.multinomial(units - count, [1 / (2 * count + 1)] * (2 * count + 1))
     stays, gaps = 1 + slack[:count], slack[count:]
     starts = np.cumsum(gaps[:count]) + np.cumsum([0, *stays[:-1]])
     spans = [((start, start + stay),) for start, stay in zip(starts, stays, strict=True)]
-    return Told(_visiting(rng, settings, [*spans, ((0, units),)]))
+    return StoryCast(_visiting(rng, settings, [*spans, ((0, units),)]))
 
 
-def _duration(rng: Rng, settings: ClipSettings) -> Told:
-    """Four things, each there for another while."""
+def _duration(rng: Rng, settings: ClipSettings) -> StoryCast:
+    """Four things, each visible for a different time."""
     units = settings.num_units
     stays = [max(k + 1, round(share * units)) for k, share in enumerate(_STAYS)]
     starts = [int(rng.integers(0, units - stay + 1)) for stay in stays]
     spans = [((start, start + stay),) for start, stay in zip(starts, stays, strict=True)]
-    return Told(_visiting(rng, settings, spans))
+    return StoryCast(_visiting(rng, settings, spans))
 
 
-def _replaced(rng: Rng, settings: ClipSettings) -> Told:
+def _replaced(rng: Rng, settings: ClipSettings) -> StoryCast:
     """One thing goes at a cut, another comes, two stay."""
     units = settings.num_units
-    cut = on_border(rng, 0.3, 0.7, units)
+    cut = draw_border(rng, 0.3, 0.7, units)
     at = round(cut * units)
     things = _visiting(rng, settings, [((0, at),), ((at, units),), ((0, units),), ((0, units),)])
-    return Told(things, cut)
+    return StoryCast(things, cut)
 
 
-def _total(rng: Rng, settings: ClipSettings) -> Told:
-    """Two to five things in as many visits each time, never two at once; most come again."""
+def _total(rng: Rng, settings: ClipSettings) -> StoryCast:
+    """Two to five things in ``_VISITS`` visits, never two at once; most come again."""
     units, visits = settings.num_units, min(_VISITS, settings.num_units)
     count = int(rng.integers(2, MOST_IN_ALL + 1))
     while True:
@@ -93,10 +93,10 @@ def _total(rng: Rng, settings: ClipSettings) -> Told:
         tuple((int(edges[v]), int(edges[v + 1])) for v in np.flatnonzero(who == k))
         for k in range(count)
     ]
-    return Told(_visiting(rng, settings, spans))
+    return StoryCast(_visiting(rng, settings, spans))
 
 
-def _returns(rng: Rng, settings: ClipSettings) -> Told:
+def _returns(rng: Rng, settings: ClipSettings) -> StoryCast:
     """One of four goes and comes back; the others come late, leave for good or stay."""
     units = settings.num_units
     spans: list[Sequence[tuple[int, int]]] = [_broken(rng, units)]
@@ -104,7 +104,7 @@ def _returns(rng: Rng, settings: ClipSettings) -> Told:
         border = int(rng.integers(max(1, units // 5), units - units // 5))
         known = {"late": (border, units), "leaves": (0, border), "stays": (0, units)}
         spans.append((known[str(kind)],))
-    return Told(_visiting(rng, settings, spans))
+    return StoryCast(_visiting(rng, settings, spans))
 
 
 def _broken(rng: Rng, units: int) -> Sequence[tuple[int, int]]:
@@ -114,49 +114,49 @@ def _broken(rng: Rng, units: int) -> Sequence[tuple[int, int]]:
     return ((0, goes), (goes + away, units))
 
 
-def _speed(rng: Rng, settings: ClipSettings) -> Told:
+def _speed(rng: Rng, settings: ClipSettings) -> StoryCast:
     """Three things go to and fro, each at its own pace; a fourth stands."""
     things: list[Thing] = []
     slowest = float(rng.uniform(*_SLOWEST))
     paces = [slowest * pace for pace in _PACES] + [0.0]
     for pace, (shape, colour, size) in zip(paces, draw_appearances(rng), strict=False):
         look = (shape, colour, "medium" if size == "large" else size)
-        tries = [placed(rng, settings, look, "stands", things, _APART) for _ in range(_LINES)]
+        tries = [place_thing(rng, settings, look, "stands", things, _APART) for _ in range(_LINES)]
         if pace:
             tries = [there_and_back(rng, settings, thing, pace) for thing in tries]
         things.append(min(tries, key=lambda thing: overlap(thing, things)))
-    return Told(tuple(things))
+    return StoryCast(tuple(things))
 
 
-def _turn(rng: Rng, settings: ClipSettings) -> Told:
+def _turn(rng: Rng, settings: ClipSettings) -> StoryCast:
     """One thing goes one way, then another; up to two others stand or go straight."""
     first, *rest = draw_appearances(rng)
-    things = [turning(rng, settings, placed(rng, settings, first, "stands", [], 0.0))]
+    things = [turning(rng, settings, place_thing(rng, settings, first, "stands", [], 0.0))]
     for appearance in rest[: rng.integers(0, 3)]:
         doing = str(rng.choice(["stands", "moves"]))
-        things.append(placed(rng, settings, appearance, doing, things, _APART))
-    return Told(tuple(things))
+        things.append(place_thing(rng, settings, appearance, doing, things, _APART))
+    return StoryCast(tuple(things))
 
 
-def _cause(rng: Rng, settings: ClipSettings) -> Told:
+def _cause(rng: Rng, settings: ClipSettings) -> StoryCast:
     """One thing sets another in motion; a third touches it too, to no effect; a fourth stands."""
     looks = [(shape, colour, "small") for shape, colour, _ in draw_appearances(rng)]
     for _ in range(_TRIES):
-        mates = [placed(rng, settings, look, "stands", [], 0.0) for look in looks[:3]]
+        mates = [place_thing(rng, settings, look, "stands", [], 0.0) for look in looks[:3]]
         things = list(set_in_motion(rng, settings, *mates))
-        things.append(placed(rng, settings, looks[3], "stands", things, 1.2))
+        things.append(place_thing(rng, settings, looks[3], "stands", things, 1.2))
         if undisturbed(*things):
             break
-    return Told(tuple(things))
+    return StoryCast(tuple(things))
 
 
 def _visiting(
     rng: Rng, settings: ClipSettings, spans: Sequence[Sequence[tuple[int, int]]]
 ) -> tuple[Thing, ...]:
-    """Standing things, there in the spans (units) given for each."""
+    """Place standing things, each visible in its ``spans`` (units)."""
     things: list[Thing] = []
     for own, appearance in zip(spans, draw_appearances(rng), strict=False):
-        thing = placed(rng, settings, appearance, "stands", things, _APART)
+        thing = place_thing(rng, settings, appearance, "stands", things, _APART)
         times = tuple((start / settings.num_units, end / settings.num_units) for start, end in own)
         things.append(thing if times == ALWAYS else replace(thing, behaviour="visits", spans=times))
     return tuple(things)

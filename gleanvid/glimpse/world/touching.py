@@ -1,7 +1,7 @@
-"""The story of version 2 about cause: a thing that is touched twice and goes only once.
+"""The story of version 2 about cause: a thing that is touched twice and moves only once.
 
 Both touches are drawn alike, whichever of them sets the thing in motion: where the touching things
-rest, come from and go to, and where the touched one is, says nothing of which it was.
+rest, come from and go to, and where the touched one is, does not show which one it was.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ _JITTER = 0.04
 _COMES = 0.2  # of the clip, from setting out to touching, and from touching to resting again
 _LAST = 0.07  # of the clip: for so long it comes straight
 _RUNS = 0.16  # of the clip, from being touched to standing again
-_BOX = 0.2  # of the picture's side, from the middle: where the touched one is
+_BOX = 0.2  # of the frame's side, from the middle: where the touched one is
 _WAY = (0.17, 0.3)  # of the side: how far it goes
 _BEFORE = 0.14  # of the side, from touching: where the straight part begins
-_REST = 0.24  # of the side: a touching thing rests no nearer to where the other is touched
-_MOMENTS = 50  # at which a story is looked at
+_REST = 0.24  # of the side: least distance of a resting thing from the places of touch
+_MOMENTS = 50  # at which overlaps are checked
 _TRIES = 100
 
 
 def set_in_motion(
     rng: Rng, settings: ClipSettings, moved: Thing, mover: Thing, other: Thing
 ) -> tuple[Thing, Thing, Thing]:
-    """``moved`` is touched by both and goes on from ``mover`` alone."""
+    """Let both touch ``moved``, which moves only when ``mover`` touches it."""
     first, second = (float(t + rng.uniform(-_JITTER, _JITTER)) for t in _TOUCHES)
     hit, tap = (first, second) if rng.random() < 0.5 else (second, first)
     here = _spot(rng, settings)
@@ -48,7 +48,7 @@ def set_in_motion(
 
 
 def undisturbed(moved: Thing, mover: Thing, other: Thing, bystander: Thing) -> bool:
-    """Whether nothing touches but what shall: each comer what is moved, once."""
+    """Whether only the two planned touches happen."""
     things = (moved, mover, other, bystander)
     for time in np.linspace(0, 1, _MOMENTS):
         for a, b in combinations(range(len(things)), 2):
@@ -69,7 +69,7 @@ def _comer(
     rests: tuple[np.ndarray, np.ndarray],
     time: float,
 ) -> Thing:
-    """Comes to touch what is at ``way[0]`` at ``time``, headed for ``way[1]``, and goes off."""
+    """Let a thing touch what is at ``way[0]`` at ``time``, heading for ``way[1]``, and leave."""
     heading = (way[1] - way[0]) / np.linalg.norm(way[1] - way[0])
     touch = way[0] - heading * 0.95 * (thing.radius(0) + goal.radius(0))
     before = touch - heading * _BEFORE * min(settings.width, settings.height)
@@ -89,13 +89,13 @@ def _comer(
 
 
 def _spot(rng: Rng, settings: ClipSettings) -> np.ndarray:
-    """Anywhere about the middle."""
+    """Draw a place near the middle."""
     sides = np.array([settings.width, settings.height])
     return sides / 2 + rng.uniform(-_BOX, _BOX, 2) * min(sides)
 
 
 def _onward(rng: Rng, settings: ClipSettings, spot: np.ndarray) -> np.ndarray:
-    """Another spot about the middle, some way off."""
+    """Draw another place near the middle, at a distance in ``_WAY``."""
     low, high = (share * min(settings.width, settings.height) for share in _WAY)
     while True:
         there = _spot(rng, settings)
@@ -106,7 +106,7 @@ def _onward(rng: Rng, settings: ClipSettings, spot: np.ndarray) -> np.ndarray:
 def _rest(
     rng: Rng, settings: ClipSettings, thing: Thing, away: tuple[np.ndarray, np.ndarray]
 ) -> np.ndarray:
-    """A place in the picture that keeps away from two others, as far as there is one."""
+    """Draw a place in the frame that keeps away from two others, if possible."""
     margin, sides = thing.radius(0), np.array([settings.width, settings.height])
     for _ in range(_TRIES):
         spot = rng.uniform(margin, sides - margin)

@@ -1,4 +1,4 @@
-"""Paths of version 2 whose direction or pace changes: to and fro, and round a corner."""
+"""Paths of version 2 whose direction changes: back and forth, and round a corner."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from gleanvid.glimpse.world.acting import Rng
 from gleanvid.glimpse.world.world import DIRECTIONS, ClipSettings, Thing
 
 STRAIGHT = ("left", "right", "up", "down")
-_LEG = (0.3, 0.45)  # of the picture's side, one way of a thing that turns
-_WAY = (0.35, 0.6)  # of the picture's side, of a thing that goes to and fro
-_MOMENTS = 20  # at which paths are looked at
+_LEG = (0.3, 0.45)  # of the frame's side, one leg of a thing that turns
+_WAY = (0.35, 0.6)  # of the frame's side, of a thing that goes back and forth
+_MOMENTS = 20  # at which overlaps are checked
 _MARGIN = 1.25  # radii that a path keeps from the edges: the camera moves
 
 
 def there_and_back(rng: Rng, settings: ClipSettings, thing: Thing, pace: float) -> Thing:
-    """The thing going to and fro on a straight line at ``pace`` px a frame, from anywhere on it."""
+    """Let the thing go back and forth on a line at ``pace`` px a frame, from anywhere on it."""
     low, room = _room(settings, thing)
     angle = rng.uniform(0, 2 * np.pi)
     way = np.array([np.cos(angle), np.sin(angle)]) * rng.uniform(*_WAY) * min(low + room)
@@ -40,7 +40,7 @@ def there_and_back(rng: Rng, settings: ClipSettings, thing: Thing, pace: float) 
 
 
 def turning(rng: Rng, settings: ClipSettings, thing: Thing) -> Thing:
-    """The thing going one straight way, then another; ``direction`` stays None."""
+    """Let the thing go straight one way, then another; ``direction`` stays None."""
     first, then = (STRAIGHT[k] for k in rng.permutation(len(STRAIGHT))[:2])
     low, room = _room(settings, thing)
     side = min(settings.width, settings.height)
@@ -56,7 +56,7 @@ def turning(rng: Rng, settings: ClipSettings, thing: Thing) -> Thing:
 
 
 def overlap(thing: Thing, others: Sequence[Thing]) -> float:
-    """How much of the clip a thing spends upon others, and how closely."""
+    """Return how much a thing overlaps others, summed over the clip."""
     times = np.linspace(0, 1, _MOMENTS)
     return sum(
         max(0.0, 1 - math.dist(thing.centre(t), o.centre(t)) / (thing.radius(t) + o.radius(t)))
@@ -66,7 +66,7 @@ def overlap(thing: Thing, others: Sequence[Thing]) -> float:
 
 
 def _room(settings: ClipSettings, thing: Thing) -> tuple[np.ndarray, np.ndarray]:
-    """Least (x, y) of a centre, and how far it may go from there."""
+    """Return the least (x, y) of a centre, and the room to move from there."""
     margin = _MARGIN * thing.radius(0)
     low = np.array([margin, margin])
     return low, np.array([settings.width, settings.height]) - 2 * margin

@@ -1,10 +1,10 @@
-"""The Glimpse world: what a clip shows, as data. Nothing is drawn here.
+"""The Glimpse world: what a clip shows, as data. Nothing is rendered here.
 
 A scene is a function of (seed, split, index) and of :class:`ClipSettings` alone; splits and
 versions use disjoint random streams. Time runs from 0 to 1. What happens at a moment happens on
 the border of a temporal unit (two frames), so that an event of one unit is one unit of a model, no
-more and no less. This module knows no pixels and no questions; ``casting`` draws scenes by lot,
-``casting2`` those of version 2.
+more and no less. This module knows no pixels and no questions; ``scenes``
+draws scenes.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ BEHAVIOURS = (
     "leaves",
     "flashes",
 )  # and "collides", which takes two
-CHANGES = ("colour", "shape", "size", "place")  # what a cut can change about one object
+CHANGES = ("colour", "shape", "size", "place")  # what can change about one object at a cut
 MOST_FRAMES = {1: 64, 2: 128}  # by version of the world
 SPLITS = ("train", "validation", "test")
 FRAMES_PER_UNIT = 2
@@ -60,12 +60,13 @@ ALWAYS = ((0.0, 1.0),)
 
 @dataclass(frozen=True)
 class ClipSettings:
-    """Size and length of a clip: ``height`` and ``width`` in px, ``num_frames`` sampled frames.
+    """Size and length of a clip, and the version of the world: 1, or 2, whose stories need time.
 
-    ``version`` of the world: 1, or 2, whose stories need time. Raises ``ValueError``.
+    Raises:
+        ValueError: a number is out of its range.
     """
 
-    height: int = 160
+    height: int = 160  # px
     width: int = 160
     num_frames: int = 32
     version: int = 1
@@ -104,7 +105,7 @@ class Thing:
     repeats: int = 0  # blinks or bounces
 
     def centre(self, time: float) -> tuple[float, float]:
-        """(x, y) in px at ``time`` in [0, 1]: what ``numpy.interp`` gives, and sooner."""
+        """Return (x, y) in px at ``time`` in [0, 1], as ``numpy.interp`` does but faster."""
         time = float(time)
         if time > self.path[0][0]:
             for (start, x, y), (end, next_x, next_y) in pairwise(self.path):
@@ -116,13 +117,13 @@ class Thing:
         return self.path[0][1:]
 
     def radius(self, time: float) -> float:
-        """px at ``time``; ``size`` is the mean over the clip."""
+        """Return the radius in px at ``time``; ``size`` is the mean over the clip."""
         mean = SIZES[self.size] / 2
         low = 2 * mean / (1 + self.growth)
         return low * (1 + (self.growth - 1) * time)
 
     def angle(self, time: float) -> float:
-        """Radians, clockwise as seen."""
+        """Return the angle in radians, clockwise in the frame."""
         return 2 * math.pi * self.turns * time
 
     def visible(self, time: float) -> bool:
@@ -172,7 +173,7 @@ class Post:
     shade: float
 
     def middle(self, time: float) -> float:
-        """px from the left (of an upright one) or from the top."""
+        """Return px from the left (of an upright post) or from the top."""
         return self.begins + (self.ends - self.begins) * time
 
 
@@ -204,7 +205,7 @@ class Scene:
     posts: tuple[Post, ...] = ()
 
     def times(self) -> np.ndarray:
-        """float64 [F]: the middle of every frame."""
+        """Return the middle of every frame, float64 [F]."""
         count = self.settings.num_frames
         return (np.arange(count) + 0.5) / count
 
@@ -212,7 +213,7 @@ class Scene:
 def stream(
     seed: int, split: str, index: int, purpose: int = 0, version: int = 1
 ) -> np.random.Generator:
-    """The random stream of one clip: purpose 0 draws the scene, 1 the questions, 2 a batch's shape.
+    """Return the random stream of a clip: purpose 0 is for the scene, 1 questions, 2 batch shapes.
 
     Raises ``ValueError`` on an unknown split.
     """

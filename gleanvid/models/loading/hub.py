@@ -1,11 +1,11 @@
-"""The model hub: whether it answers, what is here already, and its failures in sentences."""
+"""The model hub: whether it answers, what its cache holds, and its failures as sentences."""
 
 from __future__ import annotations
 
 import errno
 import json
-import threading
 from collections.abc import Iterator
+from concurrent.futures import wait
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -25,35 +25,27 @@ from huggingface_hub.errors import (
 )
 
 from gleanvid.errors import ModelError, UnreachableError
+from gleanvid.models.loading.background import in_background
 
 SECONDS = 2.0  # longer than any hub that is worth downloading gigabytes from needs
+SILENCE_S = 15.0  # after which a connection counts as broken
 
 
 def is_reachable() -> bool:
-    """False where ``HF_HUB_OFFLINE=1`` says so or nothing answers at the hub's address in time.
+    """Whether the hub answers in time; False if ``HF_HUB_OFFLINE=1`` forbids to ask.
 
     Proxies and ``HF_ENDPOINT`` are those of huggingface_hub. Name resolution knows no time limit,
-    so the request runs in a thread of its own.
+    so the request runs in a thread.
     """
     if is_offline_mode():
         return False
-    answered = threading.Event()
-
-    def knock() -> None:
-        try:
-            get_session().head(constants.ENDPOINT, timeout=SECONDS)
-        except Exception:  # whatever kind of failure: nobody is there
-            return
-        answered.set()
-
-    thread = threading.Thread(target=knock, daemon=True)
-    thread.start()
-    thread.join(SECONDS)
-    return answered.is_set()
+    call = in_background(get_session().head, constants.ENDPOINT, timeout=SECONDS)
+    wait([call], SECONDS)
+    return call.done() and call.exception() is None
 
 
 def cached(name: str) -> Path | None:
-    """The folder of a checkpoint whose weights are all in the cache of huggingface_hub."""
+    """Folder of a checkpoint whose weights are all in the cache of huggingface_hub, else None."""
     with suppress(HFValidationError, OSError, ValueError):
         found = try_to_load_from_cache(name, "config.json")
         if isinstance(found, str) and _is_whole(Path(found).parent):
@@ -85,14 +77,11 @@ def explaining(name: str) -> Iterator[None]:
         raise _refused(name, error) from error
     except HFValidationError as error:
         raise ModelError(f"{name[:80]!r} is no name of a model: it is OWNER/NAME.") from error
-    except HTTPError as error:  # of the way there
+    except HTTPError as error:  # of the connection
         raise ModelError(
             f"The connection to {constants.ENDPOINT} broke while {name} was downloaded. What is "
             "here is kept: choose it again to go on."
         ) from error
-    except TimeoutError as error:
-        text = f"{constants.ENDPOINT} takes too long to say what {name} is: {_otherwise(name)}."
-        raise UnreachableError(text) from error
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise ModelError(

@@ -4,34 +4,38 @@ from __future__ import annotations
 
 import re
 import threading
-import time
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from huggingface_hub import constants, hf_hub_url
-from huggingface_hub.file_download import repo_folder_name
-from huggingface_hub.utils import validate_repo_id
+from huggingface_hub import HfApi, constants, get_session, hf_hub_url
+from huggingface_hub.utils import build_hf_headers, hf_raise_for_status, validate_repo_id
 
-from gleanvid.errors import ModelError, StoppedError
-from gleanvid.models.loading.hub import explaining, is_reachable, unreachable
-from gleanvid.models.loading.wire import no_hub, told
+from gleanvid.errors import ModelError
+from gleanvid.models.loading.background import in_background, result_of
+from gleanvid.models.loading.hub import (
+    SILENCE_S,
+    explaining,
+    is_reachable,
+    unreachable,
+)
 
-_KINDS = (".safetensors", ".json", ".jinja", ".txt", ".model")  # neither pickles nor other formats
-_LISTED_S = 20.0  # for the list of files, and again for the configuration
-_PAGES = 20  # of a thousand files
-_DIGEST = re.compile("[0-9a-f]{40}|[0-9a-f]{64}")  # they become names of files
+_FORMATS = (".safetensors", ".json", ".jinja", ".txt", ".model")  # no pickles, they hold programs
+_DIGEST = re.compile("[0-9a-f]{40}|[0-9a-f]{64}")  # digests become names of files
 
 
 @dataclass(frozen=True)
-class Part:
-    """One file: ``digest`` is its sha256 where it is ``large`` (LFS), else git's sha1."""
+class File:
+    """A file of a checkpoint. ``digest`` is its sha256 if it is large (LFS), else git's sha1."""
 
     name: str
     size: int
     digest: str
-    large: bool
+    is_large: bool
+
+    @property
+    def has_weights(self) -> bool:
+        return self.name.endswith(".safetensors")
 
 
 @dataclass(frozen=True)
@@ -40,110 +44,98 @@ class Download:
 
     repo: str
     revision: str
-    parts: tuple[Part, ...]
+    files: tuple[File, ...]
 
     @property
     def size(self) -> int:
         """Bytes of all files."""
-        return sum(part.size for part in self.parts)
+        return sum(file.size for file in self.files)
 
     @property
     def weights(self) -> int:
         """Bytes of the weights."""
-        return sum(part.size for part in self.parts if part.name.endswith(".safetensors"))
+        return sum(file.size for file in self.files if file.has_weights)
 
     @property
     def missing(self) -> int:
-        """Bytes that are not here yet."""
-        return self.size - sum(min(part.size, self.here(part)) for part in self.parts)
+        """Bytes that are still to be downloaded."""
+        return self.size - sum(min(file.size, self.received(file)) for file in self.files)
 
     @property
     def store(self) -> Path:
         """The checkpoint's folder in the cache."""
-        folder = repo_folder_name(repo_id=self.repo, repo_type="model")
-        return Path(constants.HF_HUB_CACHE) / folder
+        return Path(constants.HF_HUB_CACHE) / f"models--{self.repo.replace('/', '--')}"
 
     @property
     def folder(self) -> Path:
-        """Where the files lie by name once they are here."""
+        """Where the files lie by name once they are complete."""
         return self.store / "snapshots" / self.revision
 
-    def unfinished(self, part: Part) -> Path:
-        """The file while it is on its way."""
-        return self.store / "blobs" / f"{part.digest}.incomplete"
+    def part(self, file: File) -> Path:
+        """The file as far as it was received."""
+        return self.store / "blobs" / f"{file.digest}.incomplete"
 
-    def here(self, part: Part) -> int:
-        """Bytes of a file that are here."""
-        blob, unfinished = self.store / "blobs" / part.digest, self.unfinished(part)
-        if blob.is_file() or (self.folder / part.name).is_file():
-            return part.size
-        return unfinished.stat().st_size if unfinished.is_file() else 0
+    def is_complete(self, file: File) -> bool:
+        """Whether the whole file is in the cache."""
+        return (self.store / "blobs" / file.digest).is_file() or (self.folder / file.name).is_file()
+
+    def received(self, file: File) -> int:
+        """Bytes of a file that are in the cache."""
+        if self.is_complete(file):
+            return file.size
+        part = self.part(file)
+        return part.stat().st_size if part.is_file() else 0
 
 
-def listed(repo: str, stop: threading.Event | None = None) -> Download:
-    """What there is to download; a few requests within ``_LISTED_S`` seconds together.
+def list_files(repo: str, stop: threading.Event | None = None) -> Download:
+    """List what has to be downloaded; one request to the hub.
 
     Raises ``ModelError``, and ``StoppedError`` soon after ``stop`` is set.
     """
-    stop = stop or threading.Event()
     if not is_reachable():
-        if stop.is_set():
-            raise StoppedError
         raise unreachable(repo)
-    api, end = f"{constants.ENDPOINT}/api/models/{repo}", time.monotonic() + _LISTED_S
     with explaining(repo):
         validate_repo_id(repo)
-        about, _ = told(api, stop, _LISTED_S)
-        revision = str(about.get("sha")) if isinstance(about, dict) else ""
-        if not _DIGEST.fullmatch(revision):
-            raise no_hub("what it calls digests are none")
-        tree = list(_tree(f"{api}/tree/{revision}", stop, end))
-    parts = [_part(item) for item in tree if _is_wanted(item)]
-    if not any(part.name.endswith(".safetensors") for part in parts):
+        call = in_background(HfApi().model_info, repo, files_metadata=True, timeout=SILENCE_S)
+        try:
+            info = result_of(call, stop)
+            revision, files = _digest(info.sha), [_file(each) for each in info.siblings or ()]
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            text = f"{constants.ENDPOINT} is no hub: it does not list the files of a model."
+            raise ModelError(text) from error
+    needed = filter(_is_needed, files)
+    download = Download(repo, revision, tuple(sorted(needed, key=lambda file: file.has_weights)))
+    if not download.weights:
         raise ModelError(f"{repo} has no weights as safetensors, the one format that is read.")
-    return Download(repo, revision, tuple(sorted(parts, key=_weights_last)))
+    return download
 
 
-def config_of(download: Download, stop: threading.Event | None = None) -> dict[str, Any]:
-    """Its config.json, read before the rest is downloaded. Raises as :func:`listed`."""
+def read_config(download: Download, stop: threading.Event | None = None) -> dict[str, Any]:
+    """Read its config.json from the hub, nothing else. Raises as :func:`list_files`."""
     url = hf_hub_url(download.repo, "config.json", revision=download.revision)
     with explaining(download.repo):
-        found, _ = told(url, stop or threading.Event(), _LISTED_S)
-    if not isinstance(found, dict):
-        raise ModelError(f"{download.repo} is damaged: its config.json is no object.")
-    return found
+        call = in_background(get_session().get, url, headers=build_hf_headers(), timeout=SILENCE_S)
+        answer = result_of(call, stop)
+        hf_raise_for_status(answer)
+    try:
+        return dict(answer.json())
+    except (ValueError, TypeError) as error:
+        text = f"{download.repo} is damaged: its config.json is no object."
+        raise ModelError(text) from error
 
 
-def _tree(url: str, stop: threading.Event, end: float) -> Iterator[Any]:
-    """Entries of the checkpoint's own folder, page by page. Raises ``ModelError``."""
-    for _ in range(_PAGES):
-        items, later = told(url, stop, end - time.monotonic())
-        if not isinstance(items, list):
-            raise no_hub("its list of files is none")
-        yield from items
-        if not later:
-            return
-        if not later.startswith(f"{constants.ENDPOINT}/"):  # it would be shown the token
-            raise no_hub("its list goes on elsewhere")
-        url = later
-    raise no_hub("its list of files has no end")
+def _file(listed: Any) -> File:
+    """Raises ``ValueError``, ``TypeError`` or ``KeyError`` for what is no file of a hub."""
+    digest = listed.lfs["sha256"] if listed.lfs else listed.blob_id
+    return File(listed.rfilename, int(listed.size), _digest(digest), bool(listed.lfs))
 
 
-def _is_wanted(item: Any) -> bool:
-    if not isinstance(item, dict) or item.get("type") != "file":
-        return False
-    name = str(item.get("path"))
-    return name.endswith(_KINDS) and not re.search(r"[/\\]|^consolidated", name)
+def _digest(text: Any) -> str:
+    if not _DIGEST.fullmatch(str(text)):
+        raise ValueError(f"{text!r} is no digest")
+    return str(text)
 
 
-def _part(item: dict[str, Any]) -> Part:
-    large, size = item.get("lfs"), item.get("size")
-    facts = large if isinstance(large, dict) else item
-    digest = str(facts.get("oid"))
-    if not isinstance(size, int) or size < 0 or not _DIGEST.fullmatch(digest):
-        raise no_hub("what it calls digests are none")
-    return Part(item["path"], size, digest, facts is large)
-
-
-def _weights_last(part: Part) -> tuple[bool, str]:
-    return part.name.endswith(".safetensors"), part.name
+def _is_needed(file: File) -> bool:
+    is_elsewhere = re.search(r"[/\\]|^consolidated", file.name)  # other formats of the weights
+    return file.name.endswith(_FORMATS) and not is_elsewhere

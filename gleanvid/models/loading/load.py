@@ -1,4 +1,4 @@
-"""Loads a model by name or directory; every failure becomes a ``ModelError`` with a sentence."""
+"""Load a model by name or directory; every failure becomes a ``ModelError`` with a sentence."""
 
 from __future__ import annotations
 
@@ -10,14 +10,18 @@ import torch
 from huggingface_hub.errors import HTTPError, StrictDataclassError
 from safetensors import SafetensorError
 from transformers import AutoConfig, AutoModelForImageTextToText, AutoProcessor
-from transformers.utils import is_flash_attn_2_available
 
 from gleanvid.models.base import ModelAdapter
 from gleanvid.models.cost.measure import explaining_out_of_memory
 from gleanvid.models.families import family_of
 from gleanvid.models.generation.context import checked_max_pixels
 from gleanvid.models.loading.hub import is_reachable
-from gleanvid.models.loading.quantization import quantization_config
+from gleanvid.models.loading.options import (
+    attention_of,
+    device_of,
+    dtype_of,
+    quantization_config,
+)
 from gleanvid.types import ModelError
 
 BUILTIN = Path(__file__).parents[1] / "builtin"
@@ -26,7 +30,6 @@ UNLOADABLE = (
     *(ValueError, KeyError, RuntimeError, TypeError, AttributeError, IndexError),
     *(ArithmeticError, AssertionError, MemoryError, RecursionError, StrictDataclassError),
 )
-DTYPES = (torch.float32, torch.bfloat16, torch.float16)
 
 
 def load_model(
@@ -41,10 +44,10 @@ def load_model(
     settings: Mapping[str, Any] | None = None,
     local_files_only: bool = False,
 ) -> ModelAdapter:
-    """Load a Video LLM: weights, processor and what is particular to its family.
+    """Load a Video LLM: weights, processor and the adapter of its family.
 
-    Where the hub does not answer within seconds (or ``HF_HUB_OFFLINE=1``), only what was
-    downloaded before is looked at.
+    If the hub does not answer within seconds (or with ``HF_HUB_OFFLINE=1``), only the local cache
+    is searched.
 
     Args:
         name_or_path: "builtin", a hub id, or a local directory.
@@ -52,12 +55,15 @@ def load_model(
         dtype: bfloat16 on CUDA if None, else float32.
         attn_implementation: if None, FlashAttention-2 on CUDA where its package is installed, else
             SDPA.
-        device_map: spreads a model over several devices (accelerate), in place of ``device``.
+        device_map: spreads a model over several devices (accelerate); excludes ``device``.
         quantization: "8bit" or "4bit" (bitsandbytes).
         max_pixels: bound on the pixels of all frames of a clip together.
-        settings: override what the checkpoint says of settings that its family alone has
-            (LLaVA-Video: pooling, newlines, time in the prompt).
-        local_files_only: ask no hub, also where one answers.
+        settings: override settings of the checkpoint that only its family has (LLaVA-Video:
+            pooling, newlines, time in the prompt).
+        local_files_only: search the local cache only, send no request to the hub.
+
+    Returns:
+        The model in evaluation mode on its devices.
 
     Raises:
         ModelError: weights are missing, the directory is no model, its type is not supported,
@@ -72,21 +78,21 @@ def load_model(
     checked_max_pixels(max_pixels)
     name = str(name_or_path)
     source = source_of(name)
-    target = _device(device)
-    kind = _dtype(dtype, target)
+    target = device_of(device)
+    kind = dtype_of(dtype, target)
     options: dict[str, Any] = {
         "dtype": kind,
-        "attn_implementation": _attention(attn_implementation, target, kind),
+        "attn_implementation": attention_of(attn_implementation, target, kind),
         "device_map": device_map,
     }
     if quantization is not None:
         options["quantization_config"] = quantization_config(quantization, kind)
         options["device_map"] = device_map or {"": target}
     is_folder = Path(source).is_dir()
-    there = {"local_files_only": local_files_only or not (is_folder or is_reachable())}
-    family = family_of(_fetched(AutoConfig, source, name, **there), name)
-    hf_model = _weights(source, name, target, options | there)
-    processor = _fetched(AutoProcessor, source, name, **there)
+    cache = {"local_files_only": local_files_only or not (is_folder or is_reachable())}
+    family = family_of(_from_pretrained(AutoConfig, source, name, **cache), name)
+    hf_model = _weights(source, name, target, options | cache)
+    processor = _from_pretrained(AutoProcessor, source, name, **cache)
     _check_tokenizer(getattr(processor, "tokenizer", None), name)
     return _configured(family(name, hf_model.eval(), processor, max_pixels), settings or {})
 
@@ -107,7 +113,7 @@ def _weights(source: str, name: str, target: torch.device, options: dict[str, An
         "device_map='auto'."
     )
     with explaining_out_of_memory(advice):
-        hf_model, loaded = _fetched(
+        hf_model, loaded = _from_pretrained(
             AutoModelForImageTextToText,
             source,
             name,
@@ -138,18 +144,6 @@ def _check_numbers(hf_model: Any, name: str) -> None:
                 raise ModelError(f"{name} is damaged: {place} holds NaN or infinite numbers.")
 
 
-def _attention(given: str | None, target: torch.device, kind: torch.dtype) -> str:
-    fits = target.type == "cuda" and kind in (torch.bfloat16, torch.float16)
-    if given is None:
-        return "flash_attention_2" if fits and is_flash_attn_2_available() else "sdpa"
-    if "flash" in given and not fits:
-        raise ModelError(
-            f"attn_implementation={given!r} needs a CUDA device and dtype bfloat16 or float16, "
-            f"not {target.type} with {kind}: use 'sdpa'."
-        )
-    return given
-
-
 def source_of(name: str) -> str:
     """What to hand to transformers; ``ModelError`` for a directory that is no model."""
     path = BUILTIN if name == "builtin" else Path(name).expanduser()
@@ -170,7 +164,7 @@ def source_of(name: str) -> str:
     return name
 
 
-def _fetched(loader: Any, source: str, name: str, **options: Any) -> Any:
+def _from_pretrained(loader: Any, source: str, name: str, **options: Any) -> Any:
     """``loader.from_pretrained`` without remote code."""
     try:
         return loader.from_pretrained(source, trust_remote_code=False, **options)
@@ -196,25 +190,3 @@ def _fetched(loader: Any, source: str, name: str, **options: Any) -> Any:
 
 def _first_line(error: BaseException) -> str:
     return (str(error).strip().splitlines() or [type(error).__name__])[0]
-
-
-def _device(given: str | torch.device | None) -> torch.device:
-    if given is None:
-        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    try:
-        device = torch.device(given)
-    except RuntimeError as error:
-        raise ModelError(f"device={given!r} is no device: use 'cpu' or 'cuda'.") from error
-    if device.type == "cuda" and not torch.cuda.is_available():
-        raise ModelError("No CUDA device is available here: use device='cpu'.")
-    return device
-
-
-def _dtype(given: str | torch.dtype | None, device: torch.device) -> torch.dtype:
-    if given is None:
-        return torch.bfloat16 if device.type == "cuda" else torch.float32
-    found = given if isinstance(given, torch.dtype) else getattr(torch, given, None)
-    if found not in DTYPES:
-        names = ", ".join(str(dtype).removeprefix("torch.") for dtype in DTYPES)
-        raise ModelError(f"dtype={given!r} is not one of {names}.")
-    return found

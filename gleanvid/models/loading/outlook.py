@@ -1,10 +1,10 @@
-"""What will happen when a checkpoint is chosen, told before it does."""
+"""What loading a checkpoint takes: bytes to download and memory, before either is spent."""
 
 from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
@@ -12,17 +12,16 @@ from typing import Any
 
 from gleanvid.errors import ModelError
 from gleanvid.models.families import family_of
+from gleanvid.models.loading.fit import Fit, Memory, check_fit, memory
 from gleanvid.models.loading.hub import cached
-from gleanvid.models.loading.listing import Download, config_of, listed
+from gleanvid.models.loading.listing import Download, list_files, read_config
 from gleanvid.models.loading.load import source_of
-from gleanvid.models.loading.machine import Memory, memory
-from gleanvid.models.loading.needs import Fit, fit
 from gleanvid.models.loading.registry import checkpoint
 
 
 @dataclass(frozen=True)
 class Outlook:
-    """``download`` is None where every file is on this machine."""
+    """What loading a checkpoint takes; ``download`` is None if every file is on this machine."""
 
     name: str
     billions: float
@@ -32,19 +31,13 @@ class Outlook:
 
     @property
     def text(self) -> str:
-        """One sentence for the person who chooses."""
+        """A sentence for the person who chooses."""
         missing = 0 if self.download is None else self.download.missing
-        coming = f"{_size(missing)} to download, then" if missing else "Nothing to download;"
+        download = f"{_size(missing)} to download, then" if missing else "Nothing to download;"
         place = "the GPU" if self.memory.device == "cuda" else "main memory"
         needed = f"it takes about {self.fit.needed_gb:.1f} GB of {place}"
         free = self.fit.free_gb
-        return f"{coming} {needed}" + ("." if free is None else f", where {free:.1f} are free.")
-
-
-def at_hub(source: str, stop: threading.Event | None = None) -> tuple[Download, dict[str, Any]]:
-    """The files of a checkpoint and its configuration. Raises ``ModelError``, ``StoppedError``."""
-    download = listed(source, stop)
-    return download, config_of(download, stop)
+        return f"{download} {needed}" + ("." if free is None else f", where {free:.1f} are free.")
 
 
 def outlook(
@@ -52,13 +45,14 @@ def outlook(
     precision: str = "auto",
     frames: int = 32,
     device: str | None = None,
-    hub: Callable[[str, threading.Event | None], tuple[Download, dict[str, Any]]] = at_hub,
     stop: threading.Event | None = None,
 ) -> Outlook:
-    """Look at a checkpoint by name or folder, where it has to be downloaded at the hub.
+    """Find out what loading a checkpoint by name or folder takes; asks the hub if it is not here.
 
-    ``hub`` may know already what :func:`at_hub` would ask. Raises ``ModelError``: it cannot be had
-    or cannot be read, ``ValueError``: the precision, and ``StoppedError`` soon after ``stop``.
+    Raises:
+        ModelError: it cannot be downloaded or read.
+        ValueError: an unknown precision.
+        StoppedError: soon after ``stop`` is set.
     """
     source = source_of(name)
     folder = Path(source) if Path(source).is_dir() else cached(source)
@@ -66,12 +60,15 @@ def outlook(
         download, config = None, _config(folder, name)
         weights = sum(file.stat().st_size for file in folder.glob("*.safetensors"))
     else:
-        download, config = hub(source, stop)
+        download = list_files(source, stop)
+        config = read_config(download, stop)
         weights = download.weights
     family_of(SimpleNamespace(**{"model_type": "", "vision_config": None, **config}), name)
-    row, there = checkpoint(name), memory(device)
+    row, available = checkpoint(name), memory(device)
     billions = (row.parameters or row.size) if row is not None else weights / 2e9
-    return Outlook(name, billions, download, there, fit(billions, precision, frames, there))
+    return Outlook(
+        name, billions, download, available, check_fit(billions, precision, frames, available)
+    )
 
 
 def _config(folder: Path, name: str) -> Mapping[str, Any]:

@@ -1,4 +1,4 @@
-"""Precisions by the names of menus, and names of models that say theirs: ``OWNER/NAME@4bit``."""
+"""Parse and format model names with a precision, such as ``OWNER/NAME@4bit``."""
 
 from __future__ import annotations
 
@@ -17,36 +17,26 @@ PRECISIONS: Mapping[str, Mapping[str, Any]] = {  # -> keywords of load_model
 
 
 def check_precision(precision: str) -> None:
-    """Raises ``ValueError`` for a precision that is none."""
+    """Raise ``ValueError`` for an unknown precision."""
     if precision not in PRECISIONS:
         raise ValueError(f"precision={precision!r} must be one of {', '.join(PRECISIONS)}")
 
 
-def keyed(name: str, precision: str) -> str:
-    """The name of a model at a precision; the plain one for "auto".
+def with_precision(name: str, precision: str) -> str:
+    """Return the name of a model at a precision, which is the plain name for "auto".
 
-    >>> keyed("Qwen/Qwen3-VL-8B-Instruct", "4bit")
+    >>> with_precision("Qwen/Qwen3-VL-8B-Instruct", "4bit")
     'Qwen/Qwen3-VL-8B-Instruct@4bit'
     """
     check_precision(precision)
     return name if precision == AUTO else f"{name}@{precision}"
 
 
-def parted(key: str) -> tuple[str, Mapping[str, Any]]:
-    """The plain name, and the keywords of ``load_model`` for its precision.
+def split_precision(name: str) -> tuple[str, str]:
+    """Return the plain name and the precision, "auto" if the name has none.
 
-    >>> parted("Qwen/Qwen3-VL-8B-Instruct@4bit")
-    ('Qwen/Qwen3-VL-8B-Instruct', {'quantization': '4bit'})
+    >>> split_precision("Qwen/Qwen3-VL-8B-Instruct@4bit")
+    ('Qwen/Qwen3-VL-8B-Instruct', '4bit')
     """
-    name, at, precision = key.rpartition("@")
-    return (name, PRECISIONS[precision]) if at and precision in PRECISIONS else (key, {})
-
-
-def precision_of(key: str) -> str:
-    """The precision that a name says.
-
-    >>> precision_of("Qwen/Qwen3-VL-8B-Instruct@4bit"), precision_of("Qwen/Qwen3-VL-8B-Instruct")
-    ('4bit', 'auto')
-    """
-    precision = key.rpartition("@")[2]
-    return precision if parted(key)[0] != key else AUTO
+    plain, at, precision = name.rpartition("@")
+    return (plain, precision) if at and precision in PRECISIONS else (name, AUTO)

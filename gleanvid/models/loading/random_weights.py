@@ -1,7 +1,7 @@
 """Models of a real checkpoint's shape with random weights: real latency and memory, no download.
 
-The configurations are those of the published checkpoints. The tokenizer takes every word, digit and
-mark for one token, as those of Qwen do with common text; special tokens have their real ids.
+The configurations are those of the published checkpoints. Every word, digit and punctuation mark is
+one token, as in Qwen's tokenizers for common text; special tokens have their real ids.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from gleanvid.models.cost.measure import explaining_out_of_memory
 from gleanvid.models.families import family_of
 from gleanvid.models.families.llava_video.processor import LlavaVideoProcessor
 from gleanvid.models.generation.sampling import seeded
-from gleanvid.models.loading.load import _attention, _device, _dtype
+from gleanvid.models.loading.options import attention_of, device_of, dtype_of
 from gleanvid.types import ModelError
 
 _CONFIGS = Path(__file__).parents[1] / "configs"
@@ -44,7 +44,7 @@ _CHAT = (
 
 
 def shipped_configs() -> list[str]:
-    """Names that :func:`random_model` knows."""
+    """Names of the configurations that :func:`random_model` can build."""
     return sorted(path.stem for path in _CONFIGS.glob("*.json"))
 
 
@@ -56,11 +56,19 @@ def random_model(
     attn_implementation: str | None = None,
     changes: Mapping[str, Any] | None = None,
 ) -> ModelAdapter:
-    """The model ``name`` with random weights (seed 0), built on its device in its dtype.
+    """Build a model with random weights (seed 0) on its device in its dtype.
 
-    Defaults are those of ``load_model``. ``changes`` go over the configuration, nested. It never
-    ends an answer by itself, so every answer has the length asked for. Raises ``ModelError`` for an
-    unknown name and where memory runs out.
+    It has no end-of-sequence token, so every answer has the requested length.
+
+    Args:
+        name: one of :func:`shipped_configs`.
+        device: as of ``load_model``.
+        dtype: as of ``load_model``.
+        attn_implementation: as of ``load_model``.
+        changes: overrides of the configuration, nested.
+
+    Raises:
+        ModelError: an unknown name, or memory runs out.
     """
     path = _CONFIGS / f"{name}.json"
     if name not in shipped_configs():
@@ -68,11 +76,11 @@ def random_model(
     facts = json.loads(path.read_text(encoding="utf-8"))
     settings = merged(facts["config"], changes or {})
     config = AutoConfig.for_model(settings.pop("model_type"), **settings)
-    family, target = family_of(config, name), _device(device)
-    kind = _dtype(dtype, target)
+    family, target = family_of(config, name), device_of(device)
+    kind = dtype_of(dtype, target)
     options = {
         "dtype": kind,
-        "attn_implementation": _attention(attn_implementation, target, kind),
+        "attn_implementation": attention_of(attn_implementation, target, kind),
     }
     with (
         explaining_out_of_memory(f"{name} does not fit on {target}."),
@@ -87,7 +95,7 @@ def random_model(
 
 
 def merged(base: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
-    """``base`` with ``changes`` over it, nested mappings key by key."""
+    """Return ``base`` updated with ``changes``; nested mappings are merged key by key."""
     found = dict(base)
     for key, value in changes.items():
         inside = isinstance(value, Mapping) and isinstance(found.get(key), Mapping)
@@ -96,7 +104,7 @@ def merged(base: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any
 
 
 def word_tokenizer(special: Mapping[str, int]) -> PreTrainedTokenizerFast:
-    """Special tokens at their ids; any word, digit or mark is token 0."""
+    """Make a tokenizer with special tokens at their ids; any other word or mark is token 0."""
     core = Tokenizer(models.WordLevel({"<word>": 0} | dict(special), unk_token="<word>"))
     core.pre_tokenizer = pre_tokenizers.Split(Regex(_WORDS), "isolated")
     return PreTrainedTokenizerFast(

@@ -1,9 +1,9 @@
-"""Known checkpoints: names, sizes, licences, and what was tested here.
+"""Known checkpoints: names, sizes, licences, and how they were tested.
 
-Facts are those of the checkpoints' own pages and configurations, ``context`` being the positions
-that the configuration states or what the page says the model reads; what is not known to us is None
-or empty. The published weights were never run here: "class" means random weights of the real
-class, loaded from a directory in the real format.
+Sizes and licences come from the checkpoints' own pages and configurations, ``context`` from the
+positions in the configuration or the context length on the page; unknown values are None or empty.
+The published weights were never run here: "class" means random weights of the real class, loaded
+from a directory in the published format.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ WHOLE = "weights, accuracy and app"
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """One row. ``size``: billions of parameters as the name has it; ``context`` in tokens."""
+    """A known checkpoint. ``size``: billions of parameters in its name; ``context`` in tokens."""
 
     name: str  # hub id, or "builtin"
     model_type: str
@@ -30,11 +30,11 @@ class Checkpoint:
     parameters: float | None = None  # billions, counted, where known
     tested: str = ORACLE
     note: str = ""
-    gated: bool = False  # its page asks for a name or consent first
+    gated: bool = False  # its page asks for consent first
 
     @property
     def weights_gb(self) -> float:
-        """The weights alone in bfloat16, in 10^9 bytes; about so where only the name tells."""
+        """Size of the weights in bfloat16, in 10^9 bytes; from ``size`` if not counted."""
         return 2 * (self.parameters or self.size)
 
 
@@ -126,23 +126,9 @@ CHECKPOINTS: tuple[Checkpoint, ...] = (
     ),
     Checkpoint("facebook/Perception-LM-1B", "perception_lm", 1, FAIR, gated=True),
     Checkpoint("facebook/Perception-LM-8B", "perception_lm", 8, FAIR, gated=True),
+    Checkpoint("Qwen/Qwen3.5-27B", "qwen3_5", 27, APACHE, 256 * _K, tested=RECURRENT, note=AHEAD),
     Checkpoint(
-        "Qwen/Qwen3.5-27B",
-        "qwen3_5",
-        27,
-        APACHE,
-        256 * _K,
-        tested=RECURRENT,
-        note=AHEAD,
-    ),
-    Checkpoint(
-        "Qwen/Qwen3.5-35B-A3B",
-        "qwen3_5_moe",
-        35,
-        APACHE,
-        256 * _K,
-        tested=RECURRENT,
-        note=AHEAD,
+        "Qwen/Qwen3.5-35B-A3B", "qwen3_5_moe", 35, APACHE, 256 * _K, tested=RECURRENT, note=AHEAD
     ),
     Checkpoint(
         "openbmb/MiniCPM-V-4.6",
@@ -172,15 +158,11 @@ CHECKPOINTS: tuple[Checkpoint, ...] = (
         note=f"the class of Qwen3.5; {AHEAD}",
     ),
     Checkpoint(
-        "Qwen/Qwen3.8-27B",
-        "qwen3_5",
-        27,
-        tested=RECURRENT,
-        note=f"the class of Qwen3.5; {AHEAD}",
+        "Qwen/Qwen3.8-27B", "qwen3_5", 27, tested=RECURRENT, note=f"the class of Qwen3.5; {AHEAD}"
     ),
 )
 
-FIRST_CHOICES = (  # GB of a GPU from which on it is the one to begin with, in bfloat16
+FIRST_CHOICES = (  # minimum GB of the GPU for which it is recommended, in bfloat16
     (24, "Qwen/Qwen3-VL-8B-Instruct"),
     (16, "Qwen/Qwen3-VL-4B-Instruct"),
     (8, "Qwen/Qwen3-VL-2B-Instruct"),
@@ -189,10 +171,10 @@ FIRST_CHOICES = (  # GB of a GPU from which on it is the one to begin with, in b
 
 
 def checkpoint(name: str) -> Checkpoint | None:
-    """The row of this name, if there is one."""
+    """Return the row of this name, None for an unknown checkpoint."""
     return next((row for row in CHECKPOINTS if row.name == name), None)
 
 
 def first_choice(gpu_gb: float) -> str:
-    """The checkpoint to begin with on a GPU of this many 10^9 bytes in all; 0: there is none."""
+    """Name of the recommended checkpoint for a GPU of this many 10^9 bytes; 0 without a GPU."""
     return next(name for least, name in FIRST_CHOICES if gpu_gb >= least)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from matplotlib.figure import Figure
 
 from gleanvid.plots.palette import BLUE, SKY
-from gleanvid.plots.paper.style import PAGE, new_figure, paper_style
+from gleanvid.plots.paper.layout import PAGE, new_figure, paper_style
 
 _PANELS = {  # metric -> title, factor
     "effective_rank": ("effective rank", 1),

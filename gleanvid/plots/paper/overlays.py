@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from gleanvid.plots.labels import labels
 from gleanvid.plots.overlay import overlay_frame
-from gleanvid.plots.paper.style import PAGE, new_figure, paper_style
+from gleanvid.plots.paper.layout import PAGE, new_figure, paper_style
 from gleanvid.run import Run
 
 _TALLEST = 3.0  # of a picture, in its widths: what is thinner is drawn smaller

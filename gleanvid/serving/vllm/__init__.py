@@ -1,14 +1,14 @@
 """GleanVID in stock vLLM: a plug-in that vLLM finds by itself once both are installed.
 
-vLLM calls :func:`register` in every one of its processes. From then on these models prune videos by
-one of our methods where the server was started with a rate (``--video-pruning-rate``, the share
-that goes) and a method (``--additional-config '{"gleanvid": "gleanvid"}'``); without the latter
-vLLM's own methods stay in charge.
+vLLM calls :func:`register` in each of its processes. From then on these models prune videos by a
+method of GleanVID if the server was started with a rate (``--video-pruning-rate``, the fraction to
+drop) and a method (``--additional-config '{"gleanvid": "gleanvid"}'``). Without the latter, vLLM
+prunes by its own methods.
 """
 
 from __future__ import annotations
 
-SCHEME = "vllm:"  # ahead of a server's address where a model's name is asked for
+SCHEME = "vllm:"  # prefix of a server's address in place of a model's name
 
 MODELS = {  # architecture in a checkpoint -> the class in ``gleanvid.serving.vllm.models``
     "Qwen3VLForConditionalGeneration": "Qwen3VL",
@@ -20,7 +20,7 @@ MODELS = {  # architecture in a checkpoint -> the class in ``gleanvid.serving.vl
 
 
 def register() -> None:
-    """Put our classes in the place of vLLM's own, by name: each is imported where it is used."""
+    """Register our classes in place of vLLM's own, by name: vLLM imports the one it needs."""
     from vllm import ModelRegistry
 
     from gleanvid.serving.vllm.start import check_at_start, prune_on_cpu
@@ -28,5 +28,5 @@ def register() -> None:
     for architecture, name in MODELS.items():
         ModelRegistry.register_model(architecture, f"gleanvid.serving.vllm.models:{name}")
     for architecture in ModelRegistry.get_supported_archs():
-        check_at_start(architecture)  # of every model: one that we do not serve is refused
+        check_at_start(architecture)  # for every model, to refuse those not served
     prune_on_cpu()

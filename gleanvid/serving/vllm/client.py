@@ -1,6 +1,6 @@
-"""Asks a running server of vLLM about a video, and what it kept.
+"""Client of a running vLLM server: ask about a video, and which tokens were kept.
 
-Whatever answers at the address, it leads nowhere else, and has an end in bytes and seconds.
+The server is not trusted: redirects are not followed, and answers are bounded in bytes and seconds.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import json
 import threading
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from io import BytesIO
@@ -18,17 +18,17 @@ from time import perf_counter
 from typing import Any
 from urllib.parse import urlencode
 
-from gleanvid.models.loading.aside import aside
+from gleanvid.models.loading.background import in_background, result_of
 from gleanvid.types import ModelError, Video
 
-TOLD_S, MOST_TOLD = 30.0, 32 * 2**20  # seconds and bytes of what it says of itself
+TOLD_S, MOST_TOLD = 30.0, 32 * 2**20  # seconds and bytes of its models and records
 ANSWER_S, MOST_ANSWER = 600.0, 16 * 2**20  # of the events of an answer
 MOST_LINE, MOST_SENTENCE = 2**20, 2**16  # bytes of one event, and of a refusal
 
 
 @dataclass(frozen=True)
 class Reply:
-    """An answer and its cost as the client saw it; seconds from the moment the request was sent."""
+    """An answer and its cost as the client saw it; seconds since the request was sent."""
 
     text: str
     prompt_tokens: int
@@ -45,11 +45,11 @@ class Server:
     key: str = field(default="", repr=False)
 
     def model(self) -> str:
-        """The name of the model that it serves. Raises ``ModelError`` where nothing answers."""
+        """Return the name of the served model. Raises ``ModelError`` if nothing answers."""
         return str(self._served()["id"])
 
     def checkpoint(self) -> str:
-        """Hub id or directory of that model's weights, as the server knows it."""
+        """Return the hub id or directory of the model's weights, as the server knows it."""
         return str(self._served().get("root") or self.model())
 
     def _served(self) -> dict[str, Any]:
@@ -59,13 +59,14 @@ class Server:
             raise ModelError(f"{self.url} is no server of vLLM: it names no model") from error
 
     def records(self, since: int = 0, uuid: str | None = None) -> dict[str, Any] | None:
-        """The method, the rate, and the records behind number ``since``: all, or of a ``uuid``.
+        """Return the method, the rate, and the records after number ``since``.
 
-        None where the server has no method of ours, or does not tell (``VLLM_PLUGINS=gleanvid``).
+        ``uuid``: only the records of this video. None if the server runs no method of GleanVID or
+        does not report records (``VLLM_PLUGINS=gleanvid``).
         """
         try:
-            asked = {"since": since} | ({} if uuid is None else {"uuid": uuid})
-            return dict(self._json(f"/gleanvid/records?{urlencode(asked)}"))
+            query = {"since": since} | ({} if uuid is None else {"uuid": uuid})
+            return dict(self._json(f"/gleanvid/records?{urlencode(query)}"))
         except ModelError as error:
             if isinstance(error.__cause__, urllib.error.HTTPError) and error.__cause__.code == 404:
                 return None
@@ -82,11 +83,20 @@ class Server:
         stop: threading.Event | None = None,
         **more: Any,
     ) -> Reply:
-        """The streamed answer to what a person says, greedy unless ``more`` says otherwise.
+        """Ask a question and stream the answer, with greedy decoding by default.
 
-        ``content`` is the first turn, ``later`` are the messages behind it, ``more`` further fields
-        of the request. Raises ``ModelError`` with what the server says is wrong, and
-        ``StoppedError`` soon after ``stop`` is set.
+        Args:
+            content: parts of the first message.
+            max_new_tokens: bound on the answer.
+            later: messages after the first one.
+            model: name of the model; that of the server if None.
+            on_text: gets each piece of the answer.
+            stop: ends the request once set.
+            more: further fields of the request.
+
+        Raises:
+            ModelError: the server refuses; the error holds its message.
+            StoppedError: ``stop`` was set.
         """
         request = {
             "model": model or self.model(),
@@ -118,8 +128,8 @@ class Server:
         )
 
     def _events(self, path: str, body: dict[str, Any], stop: threading.Event | None) -> Any:
-        given = json.dumps(body).encode()
-        for line in _lines(self._pieces(path, ANSWER_S, MOST_ANSWER, given, stop)):
+        data = json.dumps(body).encode()
+        for line in _lines(self._pieces(path, ANSWER_S, MOST_ANSWER, data, stop)):
             if line.startswith(b"data: {"):
                 event = json.loads(line.removeprefix(b"data: "))
                 if "error" in event:
@@ -140,14 +150,14 @@ class Server:
         body: bytes | None = None,
         stop: threading.Event | None = None,
     ) -> Iterator[bytes]:
-        def read() -> Generator[bytes, None, None]:
-            with self._open(path, body, within_s) as answer:
-                while piece := answer.read1(2**16):
-                    yield piece
-
+        end = perf_counter() + within_s
         count = 0
         try:
-            for piece in aside(read, stop or threading.Event(), within_s):
+            opened = in_background(self._open, path, body, within_s)
+            answer = result_of(opened, stop, within_s)
+            while piece := result_of(
+                in_background(answer.read1, 2**16), stop, end - perf_counter()
+            ):
                 count += len(piece)
                 if count > most:
                     raise ModelError(f"{self.url} answers with more than {most / 2**20:.0f} MiB")
@@ -172,8 +182,8 @@ class Server:
 
 
 def _opener() -> urllib.request.OpenerDirector:
-    """For HTTP alone: no redirects, no files."""
-    made = urllib.request.OpenerDirector()
+    """Return an opener for HTTP alone: no redirects, no files."""
+    opener = urllib.request.OpenerDirector()
     for kind in (
         urllib.request.ProxyHandler,
         urllib.request.HTTPHandler,
@@ -182,15 +192,15 @@ def _opener() -> urllib.request.OpenerDirector:
         urllib.request.HTTPDefaultErrorHandler,
         urllib.request.UnknownHandler,
     ):
-        made.add_handler(kind())
-    return made
+        opener.add_handler(kind())
+    return opener
 
 
 _OPENER = _opener()
 
 
 def _lines(pieces: Iterator[bytes]) -> Iterator[bytes]:
-    """Raises ``ModelError`` for a line that does not end."""
+    """Split pieces into lines. Raises ``ModelError`` for a line above ``MOST_LINE`` bytes."""
     held = b""
     for piece in pieces:
         *lines, held = (held + piece).split(b"\n")
@@ -202,7 +212,7 @@ def _lines(pieces: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def _sentence(error: urllib.error.HTTPError) -> str:
-    """What the server says is wrong, else the code."""
+    """Return the server's error message, else the HTTP status."""
     try:
         return str(json.loads(error.read(MOST_SENTENCE))["error"]["message"])
     except (ValueError, KeyError, TypeError):
@@ -210,11 +220,11 @@ def _sentence(error: urllib.error.HTTPError) -> str:
 
 
 def frames_part(video: Video) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The very frames of a video as a part of a turn, and the field that tells their times.
+    """Return decoded frames as a part of a message, and the request field with their times.
 
-    The part's ``uuid`` is made of both, so that the server's record of it can be found again.
-    They are sent without loss: the server takes any image in a list that it calls JPEG. It must
-    have been started with ``--trust-request-mm-kwargs``.
+    The part's ``uuid`` is a digest of both, by which the server's record of it can be found.
+    Frames are PNG, without loss: the server accepts any image format in the list that it calls
+    JPEG. It must have been started with ``--trust-request-mm-kwargs``.
     """
     from PIL import Image
 
@@ -223,7 +233,7 @@ def frames_part(video: Video) -> tuple[dict[str, Any], dict[str, Any]]:
         file = BytesIO()
         Image.fromarray(frame).save(file, "PNG", compress_level=1)
         encoded.append(base64.b64encode(file.getvalue()).decode())
-    told = {
+    times = {
         "num_frames": -1,
         "fps": float(video.fps or 1.0),
         "frames_indices": [int(index) for index in video.indices],
@@ -234,14 +244,14 @@ def frames_part(video: Video) -> tuple[dict[str, Any], dict[str, Any]]:
         "type": "video_url",
         "video_url": {"url": "data:video/jpeg;base64," + ",".join(encoded)},
     }
-    part["uuid"] = "gleanvid-" + sha256(json.dumps([encoded, told]).encode()).hexdigest()
-    return part, {"media_io_kwargs": {"video": told}}
+    part["uuid"] = "gleanvid-" + sha256(json.dumps([encoded, times]).encode()).hexdigest()
+    return part, {"media_io_kwargs": {"video": times}}
 
 
 def file_part(data: bytes, uuid: str | None = None) -> dict[str, Any]:
-    """A video file as a part of a turn; the server samples its frames.
+    """Return a video file as a part of a message; the server samples its frames.
 
-    ``uuid`` names it in the server's caches in place of its content.
+    ``uuid`` identifies it in the server's caches in place of its content.
     """
     url = "data:video/mp4;base64," + base64.b64encode(data).decode()
     return {"type": "video_url", "video_url": {"url": url}} | ({"uuid": uuid} if uuid else {})

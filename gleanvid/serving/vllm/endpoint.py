@@ -1,8 +1,8 @@
-"""``GET /gleanvid/records``: what a server's videos kept, for those who want to look.
+"""``GET /gleanvid/records``: which tokens of its videos a server kept.
 
-vLLM loads it where its environment names the plug-in: ``VLLM_PLUGINS=gleanvid``. The keys that
-vLLM was started with (``--api-key``, else ``VLLM_API_KEY``) are asked for here, too: its own guard
-looks at other paths alone.
+vLLM loads this endpoint if its environment names the plug-in: ``VLLM_PLUGINS=gleanvid``. It asks
+for the keys that vLLM was started with (``--api-key``, else ``VLLM_API_KEY``), because vLLM checks
+them on its own paths only.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ MOST_TOKENS = 2**20  # kept tokens in one answer, about 8 MB
 
 
 class RecordsEndpoint:
-    """An endpoint plug-in in the sense of vLLM."""
+    """Endpoint plug-in of vLLM."""
 
     name = "gleanvid"
     required_tasks = ("generate",)
@@ -30,10 +30,10 @@ class RecordsEndpoint:
         async def records(
             since: int = 0, uuid: str | None = None, authorization: str = Header("")
         ) -> Any:
-            """The method, the rate, the number of records so far, and those behind ``since``.
+            """Return the method, the rate, the number of records, and those after ``since``.
 
-            ``seconds``: how long the engine's thread has chosen, for all of them together. With
-            ``uuid``: those of the videos to which requests gave it.
+            ``seconds``: time that the engine's thread spent choosing tokens, for all records.
+            ``uuid``: only the records of videos whose request named it.
             """
             if not is_allowed(authorization, app.state.gleanvid_keys):
                 raise HTTPException(401, "this server asks for its key")
@@ -44,32 +44,32 @@ class RecordsEndpoint:
             if engine.vllm_config.parallel_config.worker_extension_cls != WORKER:
                 raise HTTPException(404, "another --worker-extension-cls has the place of records")
             found = await engine.collective_rpc("gleanvid_records", args=(since, uuid))
-            told = found[0] | {"records": latest(found[0]["records"])}
-            return told | {"pruning_rate": config.multimodal_config.video_pruning_rate}
+            answer = found[0] | {"records": latest(found[0]["records"])}
+            return answer | {"pruning_rate": config.multimodal_config.video_pruning_rate}
 
         app.add_api_route("/gleanvid/records", records, methods=["GET"])
 
     async def init_state(self, engine_client: Any, state: Any, args: Any) -> None:
-        """Keep the engine, whose workers are asked, and the keys of the server."""
+        """Keep the engine and the keys of the server for later requests."""
         state.gleanvid_engine = engine_client
         given = getattr(args, "api_key", None) or [os.environ.get("VLLM_API_KEY")]
         state.gleanvid_keys = [key for key in given if key]
 
 
 def is_allowed(authorization: str, keys: Sequence[str]) -> bool:
-    """Whether a header names one of the keys, where there are any."""
+    """Whether a header names one of the keys; true if there are none."""
     scheme, _, given = authorization.partition(" ")
     same = [secrets.compare_digest(given.encode(), key.encode()) for key in keys]
     return not keys or (scheme.lower() == "bearer" and any(same))
 
 
 def latest(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """As many of the last records as one answer may hold."""
-    told: list[dict[str, Any]] = []
+    """Return the last records, up to ``MOST_TOKENS`` kept tokens."""
+    last: list[dict[str, Any]] = []
     count = 0
     for record in reversed(records):
         count += len(record["keep"])
         if count > MOST_TOKENS:
             break
-        told.insert(0, record)
-    return told
+        last.insert(0, record)
+    return last

@@ -1,8 +1,8 @@
 """Which methods an engine can serve, and the one that a server was started with.
 
-An engine sizes the prompt from the grid and the rate, before a pixel is seen, and holds the tokens
-for any question. So a method must choose from the features alone, ahead of the language model, only
-drop tokens, and keep exactly as many as it is told. All of that is read from the class.
+An engine sizes the prompt from the grid and the rate, before the vision tower runs, and reuses the
+tokens for any question. So a method must choose from the features alone, before the language model,
+only drop tokens, and keep an exact number of them. Its class says whether it does.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def refusal(method: Compressor) -> str | None:
-    """Why an engine cannot serve this method; None where it can."""
+    """Return why an engine cannot serve this method; None if it can."""
     if method.merges:
         return "it merges tokens, and the engine takes only tokens that are as they were"
     if method.stages != ((0, method),):
@@ -46,15 +46,15 @@ def refusal(method: Compressor) -> str | None:
 
 
 def servable() -> list[str]:
-    """Names of the methods that an engine can serve at their defaults."""
+    """Return the names of the methods that an engine can serve with default settings."""
     return [name for name, method in COMPRESSORS.items() if refusal(method()) is None]
 
 
 def chosen_method(given: Any, pruning_rate: float | None) -> Compressor | None:
-    """The method of ``--additional-config '{"gleanvid": ...}'``: as people write it, or settings.
+    """Return the method of ``--additional-config '{"gleanvid": ...}'``; None if ``given`` is None.
 
-    None where ``given`` is None. Raises ``ValueError`` with one sentence for anything that cannot
-    be served.
+    ``given`` is a method as on the command line, or its settings. Raises ``ValueError`` for a
+    method that cannot be served.
 
     >>> chosen_method({"name": "gleanvid", "tau": 2.0}, pruning_rate=0.75).tau
     2.0
@@ -86,11 +86,11 @@ def chosen_method(given: Any, pruning_rate: float | None) -> Compressor | None:
 
 
 def kept_count(grid: tuple[int, int, int], pruning_rate: float, *, whole_unit: bool) -> int:
-    """How many tokens of a video stay, as vLLM counts them for the prompt.
+    """Return how many tokens of a video stay, as vLLM counts them for the prompt.
 
-    ``grid`` (units, rows, columns); the share kept is rounded down, but at least one token of every
-    unit stays (``--video-pruning-method vidcom2``), or with ``whole_unit`` as many as one unit has
-    (``evs``, and Qwen2.5-VL always).
+    ``grid`` (units, rows, columns). The count is rounded down, but at least one token per unit
+    (``--video-pruning-method vidcom2``), or with ``whole_unit`` the tokens of one unit (``evs``,
+    and Qwen2.5-VL always).
 
     >>> kept_count((8, 10, 10), 0.75, whole_unit=False)
     200
@@ -102,10 +102,10 @@ def kept_count(grid: tuple[int, int, int], pruning_rate: float, *, whole_unit: b
 
 
 def choose(method: Compressor, features: Tensor, grid: tuple[int, int, int], count: int) -> Tensor:
-    """int64 [count], ascending: what ``method`` keeps of one video's rows [L, D].
+    """Return what ``method`` keeps of one video's rows [L, D]: int64 [count], ascending.
 
-    Rows that are not finite (a tower that overflowed) count as zeros: an engine that fails takes
-    every other request with it.
+    Values that are not finite (after an overflow in the tower) count as zeros: an exception would
+    end the engine and every other request.
     """
     rows = torch.nan_to_num(features, posinf=0.0, neginf=0.0)
     exact = replace(method, retention_ratio=count / len(rows))

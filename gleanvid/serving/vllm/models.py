@@ -1,6 +1,6 @@
-"""vLLM's own model classes with another choice of video tokens, and positions that follow it.
+"""vLLM's own model classes with our choice of video tokens and positions that follow it.
 
-Imported by vLLM alone. Each class does what vLLM's does where no method of ours was asked for.
+Imported by vLLM alone. Each class behaves as vLLM's if the server runs no method of GleanVID.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from gleanvid.serving.vllm.processors import FrameProcessor, GridProcessor
 from gleanvid.serving.vllm.records import FIELD, Records
 from gleanvid.serving.vllm.start import method_of
 
-_MixedIn: Any = object  # a class of vLLM stands behind it
+_MixedIn: Any = object  # combined with a class of vLLM
 
 
 class _Choosing(_MixedIn):
-    """Mixed into a model class of vLLM: the choice and the positions of every family."""
+    """Mixed into a model class of vLLM: token choice and positions of every family."""
 
     def __init__(self, *, vllm_config: Any, prefix: str = "") -> None:
         super().__init__(vllm_config=vllm_config, prefix=prefix)
@@ -38,7 +38,7 @@ class _Choosing(_MixedIn):
         return int(patches[0]), int(patches[1]) // merge, int(patches[2]) // merge
 
     def _parse_and_validate_video_input(self, **kwargs: Any) -> Any:
-        """vLLM's own, with the digests of the videos' uuids where the processor sent them."""
+        """Keep the digests of the videos' uuids, which the processor sent, with vLLM's input."""
         digests = kwargs.pop(FIELD, None)
         made = super()._parse_and_validate_video_input(**kwargs)
         if made is not None:
@@ -46,12 +46,12 @@ class _Choosing(_MixedIn):
         return made
 
     def _digests(self, video_input: Any) -> list[list[int]]:
-        """Of every video."""
+        """Return the digest of every video, empty without one."""
         known = getattr(video_input, "gleanvid_digests", None)
         return [[]] * len(video_input["video_grid_thw"]) if known is None else known.tolist()
 
     def _keep(self, rows: Tensor, grid: Grid, digest: Sequence[int]) -> Tensor:
-        """int64 [K]: tokens that stay of a video's rows; DeepStack's stand behind its features."""
+        """Choose the tokens of a video: int64 [K]. ``rows``: features, then DeepStack levels."""
         assert self.method is not None
         count = kept_count(grid, self.video_pruning_rate, whole_unit=self.whole_unit)
         features = rows[:, : self.config.vision_config.out_hidden_size]
@@ -70,7 +70,7 @@ class _Choosing(_MixedIn):
         )
 
     def _media(self, tokens: list[int], features: Any) -> Iterator[Medium]:
-        """The images and videos of a prompt in order."""
+        """Yield the images and videos of a prompt in order."""
         for feature in sorted(features, key=lambda feature: feature.mm_position.offset):
             start, length = feature.mm_position.offset, feature.mm_position.length
             grid = self._token_grid(feature.data[f"{feature.modality}_grid_thw"].data.tolist())
@@ -109,7 +109,7 @@ class _Choosing(_MixedIn):
 
 
 class _ByFrame(_Choosing):
-    """Qwen3-VL and later: every frame has its time stamp and marks, which are rows of the video."""
+    """Qwen3-VL and later: time stamp and marks of every frame are rows of the video."""
 
     def _postprocess_video_embeds_evs(self, video_embeds_split: Any, video_input: Any) -> Any:
         if self.method is None:
@@ -147,12 +147,12 @@ class _ByFrame(_Choosing):
 
 
 def every(rows: Tensor) -> Tensor:
-    """int64 [n]: the index of each row."""
+    """Return the index of each row, int64 [n]."""
     return torch.arange(len(rows), device=rows.device)
 
 
 def with_positions(rows: Tensor, positions: Tensor) -> Tensor:
-    """Rows [n, D] with their positions [n, 3] behind them."""
+    """Append positions [n, 3] to rows [n, D]."""
     return torch.cat([rows, mrope.to_columns(positions).to(rows)], 1)
 
 
@@ -198,7 +198,7 @@ class Qwen35Moe(_ByFrame, qwen3_5.Qwen3_5MoeForConditionalGeneration):
     dummy_inputs=qwen2_5_vl.Qwen2_5_VLDummyInputsBuilder,
 )
 class Qwen25VL(_Choosing, qwen2_5_vl.Qwen2_5_VLForConditionalGeneration):
-    """Qwen2.5-VL: a video is one run of tokens, whose time is counted in seconds."""
+    """Qwen2.5-VL: a video is one run of tokens; positions count its time in seconds."""
 
     def __init__(self, *, vllm_config: Any, prefix: str = "") -> None:
         super().__init__(vllm_config=vllm_config, prefix=prefix)

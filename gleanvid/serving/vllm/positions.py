@@ -1,10 +1,10 @@
-"""M-RoPE positions in prompts whose videos are shortened ahead of the language model.
+"""M-RoPE positions in prompts whose videos are pruned before the language model.
 
-Kept tokens have the positions of the whole grid. So the text around a video stands where it would
-stand without pruning, whatever is kept, and its positions are known before a pixel is seen
-(:func:`around`). What was kept decides only where a medium's own rows stand; that travels with the
-rows (:func:`to_columns`), because a prompt may arrive in chunks, or with its beginning in a cache,
-and is put in as they come (:func:`place`).
+Kept tokens have the positions of the whole grid. So the text around a video has the positions that
+it would have without pruning, and they are known before the vision tower runs (:func:`around`).
+The choice decides only the positions of a medium's own rows. They travel with the rows
+(:func:`to_columns`), because a prompt may arrive in chunks, or with its beginning in a cache, and
+are filled in as the rows come (:func:`place`).
 
 Letters: N columns of a prompt, n rows of one medium (kept tokens; with Qwen3-VL also the time
 stamps and marks of its frames), positions [3, N] for time, height and width.
@@ -25,7 +25,7 @@ CARRIED = 5 * len(_DIGITS)  # columns that :func:`to_columns` makes
 
 @dataclass(frozen=True)
 class Medium:
-    """An image or a video in a prompt: its rows there, and the positions it takes of the whole."""
+    """An image or a video in a prompt: its rows, and how many positions it takes."""
 
     start: int
     length: int
@@ -33,9 +33,9 @@ class Medium:
 
 
 def around(length: int, media: Sequence[Medium]) -> tuple[Tensor, int]:
-    """Positions int64 [3, N] of all text, and the position that follows the prompt.
+    """Return positions int64 [3, N] of all text, and the position that follows the prompt.
 
-    A medium's rows stand at its last position until they are placed.
+    A medium's rows have its last position until :func:`place` fills them in.
     """
     text = torch.ones(length, dtype=torch.long)
     jumps = torch.zeros(length + 1, dtype=torch.long)
@@ -49,28 +49,29 @@ def around(length: int, media: Sequence[Medium]) -> tuple[Tensor, int]:
 
 
 def frame_rows(visual: Tensor, starts: Tensor, keep: Tensor, grid: Grid) -> Tensor:
-    """[n, 3]: rows of a video of Qwen3-VL, every frame of which has its own time stamp and marks.
+    """Return positions [n, 3] of the rows of a video of Qwen3-VL.
 
-    ``visual`` bool [n]: tokens of the video, the others are text; ``starts`` bool [n]: the mark
-    ahead of each frame's tokens; ``keep`` int64 [K]: indices of the kept tokens in the grid.
+    Every frame has its own time stamp and marks. ``visual`` bool [n]: tokens of the video, the
+    others are text; ``starts`` bool [n]: the mark before each frame's tokens; ``keep`` int64 [K]:
+    indices of the kept tokens in the grid.
     """
     _, rows, columns = grid
     text = (~visual).long()
     before = text.cumsum(0) - text + max(rows, columns) * (starts.cumsum(0) - starts.long())
     positions = before[:, None].expand(-1, 3).clone()
-    positions[visual] -= max(rows, columns)  # the own frame's mark has gone by
+    positions[visual] -= max(rows, columns)  # the mark of its own frame is counted already
     positions[visual, 1] += keep // columns % rows
     positions[visual, 2] += keep % columns
     return positions
 
 
 def frame_extent(num_text: int, grid: Grid) -> int:
-    """Positions that a video of Qwen3-VL takes, with ``num_text`` columns of stamps and marks."""
+    """Count the positions of a video of Qwen3-VL with ``num_text`` columns of stamps and marks."""
     return num_text + grid[0] * max(grid[1:])
 
 
 def grid_rows(keep: Tensor, grid: Grid, per_unit: float = 1.0) -> Tensor:
-    """[K, 3]: tokens of an image, or of a video of Qwen2.5-VL; ``per_unit`` is a unit's time."""
+    """Return positions [K, 3] of an image, or of a video of Qwen2.5-VL; ``per_unit``: time."""
     _, rows, columns = grid
     unit = keep // (rows * columns)
     time = (unit.double() * per_unit).long()
@@ -78,15 +79,15 @@ def grid_rows(keep: Tensor, grid: Grid, per_unit: float = 1.0) -> Tensor:
 
 
 def grid_extent(grid: Grid, per_unit: float = 1.0) -> int:
-    """Positions that an image, or a video of Qwen2.5-VL, takes."""
+    """Count the positions of an image, or of a video of Qwen2.5-VL."""
     return max(int((grid[0] - 1) * per_unit) + 1, *grid[1:])
 
 
 def to_columns(positions: Tensor, lead: int = 0) -> Tensor:
-    """[n, CARRIED] of whole numbers up to 255, to travel behind the n rows of one medium.
+    """Encode positions [n, 3] of one medium as columns [n, CARRIED] of numbers up to 255.
 
-    Beside the positions [n, 3], counted from the medium's start, they say which row of the medium
-    each is, and that ``lead`` rows of it stand ahead of its first placeholder in the prompt.
+    Positions count from the medium's start. The columns also hold the number of each row, and
+    ``lead``, the number of rows before the medium's first placeholder in the prompt.
     """
     index = torch.arange(len(positions), device=positions.device)
     values = torch.cat([positions, index[:, None], torch.full_like(index, lead)[:, None]], 1)
@@ -94,7 +95,7 @@ def to_columns(positions: Tensor, lead: int = 0) -> Tensor:
 
 
 def from_columns(columns: Tensor) -> Tensor:
-    """int64 [n, 5] on the CPU: time, height, width, row of the medium, lead."""
+    """Decode columns: int64 [n, 5] on the CPU of time, height, width, row of the medium, lead."""
     digits = columns.cpu().long().unflatten(1, (5, len(_DIGITS)))
     return sum(
         (digits[..., place] << shift for place, shift in enumerate(_DIGITS)), digits.new_zeros(())
@@ -104,11 +105,11 @@ def from_columns(columns: Tensor) -> Tensor:
 def place(
     positions: Tensor, placeholders: Tensor, chunk: Sequence[Tensor], computed: int
 ) -> Tensor:
-    """Positions [3, N] with those of the rows that a chunk of the prompt brings.
+    """Return positions [3, N] with those of the rows in a chunk of the prompt filled in.
 
-    ``placeholders`` bool [N]: columns that stand for tokens of an image or a video; ``chunk``: what
-    :func:`from_columns` made of each medium's rows, in order; ``computed``: columns that are done.
-    A medium that began in an earlier chunk goes on at ``computed``.
+    ``placeholders`` bool [N]: columns of tokens of an image or a video; ``chunk``: result of
+    :func:`from_columns` for each medium's rows, in order; ``computed``: number of columns that the
+    engine has computed. A medium that began in an earlier chunk continues at ``computed``.
     """
     placed, cursor = positions.clone(), computed
     for rows in chunk:

@@ -1,6 +1,6 @@
-"""vLLM's processors, whose caches tell our methods apart, and which count what is kept.
+"""vLLM's processors with a cache key per method, and counters of kept tokens.
 
-Imported by vLLM alone. They run in the process that answers requests, ahead of the engine.
+Imported by vLLM alone. They run in the process that answers requests, before the engine.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ VIDEOS = Counter("gleanvid_videos", "Videos in requests")
 KEPT = Counter("gleanvid_visual_tokens_kept", "Tokens of videos that went to the language model")
 
 
-_MixedIn: Any = object  # a class of vLLM stands behind it
+_MixedIn: Any = object  # combined with a class of vLLM
 _UUIDS: ContextVar[Sequence[str | None] | None] = ContextVar("uuids", default=None)
 
 
@@ -31,7 +31,7 @@ class _Telling(_MixedIn):
     """Mixed into a processor of vLLM."""
 
     def _get_mm_hashes(self, inputs: Any) -> Any:
-        """A video's name in every cache holds the method, its settings and the rate."""
+        """Add the method, its settings and the rate to the cache key of every video."""
         hashes = dict(super()._get_mm_hashes(inputs))
         method = getattr(self.info.get_hf_config(), "gleanvid", None)
         if method is not None and "video" in hashes:
@@ -44,7 +44,7 @@ class _Telling(_MixedIn):
         return hashes
 
     def apply(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:
-        """vLLM's own; the videos of the prompt are counted."""
+        """Process a prompt as vLLM does, and count its videos and their kept tokens."""
         config = self.info.get_hf_config()
         if getattr(config, "gleanvid", None) is None:
             return super().apply(inputs, *args, **kwargs)
@@ -60,13 +60,13 @@ class _Telling(_MixedIn):
         return made
 
     def _merge_mm_kwargs(self, cache: Any, **given: Any) -> Any:
-        """vLLM's own; new videos are named ahead of the cache, which may tell only their place."""
+        """Attach digests before vLLM's cache, which may replace the inputs by their address."""
         new, is_known = given["mm_missing_kwargs"], given["mm_is_cached"]
         _name(new.get("video", ()), is_known.get("video", ()))
         return super()._merge_mm_kwargs(cache, **given)
 
     def _apply_hf_processor(self, *args: Any, **kwargs: Any) -> Any:
-        """vLLM's own, where there is no cache."""
+        """Attach digests if there is no cache."""
         made = super()._apply_hf_processor(*args, **kwargs)
         videos = made.kwargs.get("video", ())
         _name(videos, [False] * len(videos))
@@ -74,7 +74,7 @@ class _Telling(_MixedIn):
 
 
 def _name(videos: Sequence[Any], is_known: Sequence[bool]) -> None:
-    """Give each new video of the request at hand its uuid's digest, for the model."""
+    """Attach the digest of its uuid to each new video of the current request."""
     uuids = _UUIDS.get()
     if uuids is None:  # a method of vLLM's own
         return
@@ -86,8 +86,8 @@ def _name(videos: Sequence[Any], is_known: Sequence[bool]) -> None:
 
 
 class FrameProcessor(_Telling, Qwen3VLMultiModalProcessor):
-    """Of Qwen3-VL and Qwen3.5."""
+    """Processor of Qwen3-VL and Qwen3.5."""
 
 
 class GridProcessor(_Telling, Qwen2_5_VLMultiModalProcessor):
-    """Of Qwen2.5-VL."""
+    """Processor of Qwen2.5-VL."""

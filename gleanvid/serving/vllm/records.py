@@ -1,7 +1,7 @@
-"""The latest records of a running engine: which tokens of which grid its videos kept.
+"""The latest records of a running engine: grid and kept tokens of each video.
 
-An engine knows no client. A video is told from others of its grid by the ``uuid`` that its request
-gives it (a field of vLLM's own), which reaches the model as :func:`digest`.
+An engine does not know its clients. A video is identified by the ``uuid`` of its request (a field
+of vLLM), which reaches the model as :func:`digest`.
 """
 
 from __future__ import annotations
@@ -16,15 +16,13 @@ from torch import Tensor
 
 from gleanvid.serving.vllm.positions import Grid
 
-KEPT = 64  # records that are remembered; one of 8000 kept tokens takes 64 kB
-
-
+KEPT = 64  # records in memory; one of 8000 kept tokens takes 64 kB
 FIELD = "gleanvid_digest"  # of a video's inputs
 DIGEST = 32  # bytes of a digest
 
 
 def digest(uuid: str | None) -> list[int]:
-    """What a video of this uuid is called in the model: 32 bytes, zeros for none."""
+    """Return the SHA-256 of a uuid as 32 numbers, zeros for None."""
     return list(bytes(DIGEST) if uuid is None else sha256(uuid.encode()).digest())
 
 
@@ -44,17 +42,17 @@ class Records:
         self._count, self._seconds = 0, 0.0
 
     def add(self, grid: Grid, keep: Tensor, name: Sequence[int] = (), seconds: float = 0.0) -> None:
-        """``keep`` int64 [K] stays on its device until somebody asks; ``name``: a digest.
+        """Add a record; ``keep`` int64 [K] stays on its device until it is read.
 
-        ``seconds``: how long the choice held the engine's thread; what a GPU has queued by then is
-        not waited for.
+        ``name``: a digest. ``seconds``: how long the choice held the engine's thread, without
+        waiting for kernels that a GPU has queued.
         """
         self._count += 1
         self._seconds += seconds
         self._latest.append(_Record(self._count, grid, keep, tuple(name)))
 
     def since(self, number: int, uuid: str | None = None) -> list[dict[str, Any]]:
-        """Those behind ``number`` that are still remembered, ready for JSON; all, or of a uuid."""
+        """Return records after ``number`` as JSON values: all, or those of ``uuid``."""
         name = tuple(digest(uuid))
         return [
             {"number": one.number, "grid": list(one.grid), "keep": one.keep.tolist()}
@@ -65,22 +63,22 @@ class Records:
 
     @property
     def count(self) -> int:
-        """How many have been made."""
+        """Number of records so far."""
         return self._count
 
     @property
     def seconds(self) -> float:
-        """How long the engine's thread chose, for all of them together."""
+        """Time that the engine's thread spent choosing, for all records."""
         return self._seconds
 
 
 class WorkerRecords:
-    """What vLLM's workers can be asked by name; vLLM makes it a base class of theirs."""
+    """Extension of vLLM's workers: vLLM makes it a base class, and calls its methods by name."""
 
     model_runner: Any
 
     def gleanvid_records(self, since: int, uuid: str | None = None) -> dict[str, Any]:
-        """The method, how many records there are and what they took, and :meth:`Records.since`."""
+        """Return the method, count and seconds of all records, and :meth:`Records.since`."""
         model = self.model_runner.get_model()
         records: Records = model.records
         return {

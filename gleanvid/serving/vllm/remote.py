@@ -1,8 +1,8 @@
-"""A model that servers of vLLM run, in the place of one that was loaded.
+"""A model whose answers come from servers of vLLM.
 
-The weights are loaded here too, for looking: tokens, where they stand in the clip, and the choice
-of any method at any ratio. Answers come from the servers alone. A server has one method at one
-ratio, so answers at several, or with all tokens, come from several servers of the same model.
+The weights are loaded here too, for its tokens, their places in the clip, and the choice of any
+method at any ratio. Answers come from the servers alone. A server has one method at one ratio, so
+answers at several ratios, or with all tokens, need several servers of the same model.
 """
 
 from __future__ import annotations
@@ -29,43 +29,43 @@ from gleanvid.types import Compression, ModelError, StoppedError
 
 
 def load_served(name: str, **loading: Any) -> ModelAdapter:
-    """The model of ``vllm:http://host:port``; ``loading`` are keywords of ``load_model``.
+    """Load the model of ``vllm:http://host:port`` and answer on that server.
 
-    Further servers of the same model, with other settings, follow behind commas. Raises
-    ``ModelError`` where nothing answers there, and what ``load_model`` raises.
+    Args:
+        name: further servers of the same model, with other settings, follow after commas.
+        loading: keywords of ``load_model``.
+
+    Raises:
+        ModelError: no server answers, or they run different models; and what ``load_model`` raises.
     """
     servers = [Server(url.strip()) for url in name.removeprefix(SCHEME).split(",")]
     checkpoints = list(dict.fromkeys(server.checkpoint() for server in servers))
     if len(checkpoints) > 1:
         raise ModelError(f"these servers run different models: {', '.join(checkpoints)}")
-    local = load_model(checkpoints[0], **loading)
-    family = type(local)
-    served = type(f"Served{family.__name__}", (ServedAdapter, family), {})
-    adapter: ServedAdapter = served(name, local.hf_model, local.processor, local.max_pixels)
-    adapter.servers = servers
-    return adapter
+    loaded = load_model(checkpoints[0], **loading)
+    family = type(f"Served{type(loaded).__name__}", (ServedAdapter, type(loaded)), {})
+    return family(name, loaded, servers)
 
 
 def settings_served(name: str) -> dict[str, Any] | None:
-    """Method and ratio of the first of the servers of ``vllm:http://host:port`` that tells them.
+    """Return method and ratio of the first server of ``vllm:http://host:port`` that reports them.
 
-    None where none does; nothing is loaded. Raises ``ModelError`` where nothing answers.
+    None if no server does. Nothing is loaded. Raises ``ModelError`` if nothing answers.
     """
     for url in name.removeprefix(SCHEME).split(","):
-        told = Server(url.strip()).records()
-        if told is not None and told["method"]["name"] in COMPRESSORS:
-            ratio = round(1.0 - told["pruning_rate"], 6)
-            return from_settings({**told["method"], "retention_ratio": ratio}).settings()
+        served = Server(url.strip()).records()
+        if served is not None and served["method"]["name"] in COMPRESSORS:
+            ratio = round(1.0 - served["pruning_rate"], 6)
+            return from_settings({**served["method"], "retention_ratio": ratio}).settings()
     return None
 
 
 class ServedAdapter(ModelAdapter):
-    """Goes before a family's own adapter: the same model, but answers come from ``servers``."""
+    """Mixed into the class of a loaded model: its answers come from servers of vLLM."""
 
-    servers: Sequence[Server]
-
-    def __init__(self, *arguments: Any) -> None:
-        super().__init__(*arguments)
+    def __init__(self, name: str, loaded: ModelAdapter, servers: Sequence[Server]) -> None:
+        vars(self).update(vars(loaded))  # with its settings, lock and cached clips
+        self.name, self.servers = name, servers
         self._records: WeakKeyDictionary[Encoded, dict[Server, Compression]] = WeakKeyDictionary()
 
     def generate(
@@ -79,19 +79,20 @@ class ServedAdapter(ModelAdapter):
         on_text: Callable[[str], None] | None = None,
         stop: threading.Event | None = None,
     ) -> Answer:
-        """As ``ModelAdapter.generate``; seconds are those that the client waited.
+        """Answer ``question`` on the server that runs ``compressor``.
 
-        Raises ``ModelError`` where no server keeps what ``compressor`` would.
+        Seconds are those that the client waited. Raises ``ModelError`` if no server keeps what
+        ``compressor`` would.
         """
         with self.lock:
-            server, tells = self._server_for(compressor)
+            server, reports = self._server_for(compressor)
             whole = self.prompt(encoded, question, history)["input_ids"].shape[1]
             part, more = frames_part(encoded.video)
             reply = self._ask(server, part, more, question, sampling, history, on_text, stop)
-            record = self._record(server, encoded, part["uuid"]) if tells else None
+            record = self._record(server, encoded, part["uuid"]) if reports else None
             if record is None:
-                record = _own(encoded, compressor)
-            if not tells:
+                record = _local_choice(encoded, compressor)
+            if not reports:
                 _check_count(server, reply.prompt_tokens, whole - _dropped(record))
         return Answer(
             text=reply.text.strip(),
@@ -106,23 +107,23 @@ class ServedAdapter(ModelAdapter):
         )
 
     def _server_for(self, compressor: Compressor | None) -> tuple[Server, bool]:
-        """The server that runs this method at this ratio, and whether it tells its records.
+        """Return the server that runs this method at this ratio, and whether it reports records.
 
-        One that tells nothing is asked for all tokens; where it is the only one, for anything.
+        One that reports none is used for all tokens; for any method if it is the only server.
         """
         asked = COMPRESSORS["full"]().settings() if compressor is None else compressor.settings()
-        told = {server: server.records() for server in self.servers}
-        for server, settings in told.items():
+        served = {server: server.records() for server in self.servers}
+        for server, settings in served.items():
             if settings is not None and _serves(settings, asked):
                 return server, True
-        silent = [server for server, settings in told.items() if settings is None]
-        if silent and (len(told) == 1 or asked["name"] == "full"):
+        silent = [server for server, settings in served.items() if settings is None]
+        if silent and (len(served) == 1 or asked["name"] == "full"):
             return silent[0], False
-        known = " and ".join(_kept(settings) for settings in told.values())
-        plural = len(told) > 1
+        known = " and ".join(_describe(settings) for settings in served.values())
+        plural = len(served) > 1
         ratio = float(asked.get("retention_ratio", 1.0))
         every = asked["name"] == "full"
-        wanted = _kept(None if every else {"method": asked, "pruning_rate": 1.0 - ratio})
+        wanted = _describe(None if every else {"method": asked, "pruning_rate": 1.0 - ratio})
         raise ModelError(
             f"{'These servers keep' if plural else 'This server keeps'} {known}, for every "
             f"request, and not {wanted}: choose {'one of those' if plural else 'that'}, or name "
@@ -161,22 +162,22 @@ class ServedAdapter(ModelAdapter):
         )
 
     def _record(self, server: Server, encoded: Encoded, uuid: str) -> Compression | None:
-        """What the server kept of the video of this uuid; None where that is not known.
+        """Return what the server kept of the video of this uuid; None if that is unknown.
 
-        The server remembers the latest videos of all its clients, and this object its own.
+        The server remembers the latest videos of all its clients, this object its own ones.
         """
-        grid, told = encoded.tokens.grid, server.records(uuid=uuid)
-        if told is None:
+        grid, served = encoded.tokens.grid, server.records(uuid=uuid)
+        if served is None:
             return None
         known = self._records.setdefault(encoded, {})
-        for one in told["records"]:
+        for one in served["records"]:
             if one.get("uuid") == uuid and tuple(one["grid"]) == grid:
                 known[server] = Compression.pruned(torch.tensor(one["keep"]), grid)
         return known.get(server)
 
 
-def _own(encoded: Encoded, compressor: Compressor | None) -> Compression:
-    """What the method keeps here."""
+def _local_choice(encoded: Encoded, compressor: Compressor | None) -> Compression:
+    """Return what the method keeps of the tokens that were encoded here."""
     first = COMPRESSORS["full"]() if compressor is None else compressor.stages[0][1]
     return first.compress(encoded.tokens).to("cpu")
 
@@ -186,7 +187,7 @@ def _dropped(record: Compression) -> int:
 
 
 def _check_count(server: Server, read: int, expected: int) -> None:
-    """Raises ``ModelError`` where the server's prompt says that it kept another share."""
+    """Raise ``ModelError`` if the length of the server's prompt shows another ratio."""
     if abs(read - expected) > 1:  # vLLM's rounding of the count
         raise ModelError(
             f"{server.url} read a prompt of {read:,} tokens, which has {expected:,} with these "
@@ -194,23 +195,23 @@ def _check_count(server: Server, read: int, expected: int) -> None:
         )
 
 
-def _serves(told: Mapping[str, Any], asked: Mapping[str, Any]) -> bool:
-    """Whether a server that tells so much of itself runs the very method at this ratio."""
+def _serves(served: Mapping[str, Any], asked: Mapping[str, Any]) -> bool:
+    """Whether a server with these records runs the method with settings ``asked``."""
     ratio = asked.get("retention_ratio", 1.0)
-    same = {**told["method"], "retention_ratio": ratio} == asked
-    return same and abs(ratio - (1.0 - told["pruning_rate"])) <= 1e-6
+    same = {**served["method"], "retention_ratio": ratio} == asked
+    return same and abs(ratio - (1.0 - served["pruning_rate"])) <= 1e-6
 
 
-def _kept(told: Mapping[str, Any] | None) -> str:
-    """What a server keeps, in words."""
-    if told is None:
+def _describe(served: Mapping[str, Any] | None) -> str:
+    """Describe what a server keeps, such as "25% by gleanvid"."""
+    if served is None:
         return "all tokens"
-    name = told["method"]["name"]
+    name = served["method"]["name"]
     declared = declared_settings(COMPRESSORS[name]) if name in COMPRESSORS else {}
     own = [
-        f"{setting}={told['method'][setting]}"
+        f"{setting}={served['method'][setting]}"
         for setting, (default, _, _) in declared.items()
-        if setting != "retention_ratio" and told["method"].get(setting) != default
+        if setting != "retention_ratio" and served["method"].get(setting) != default
     ]
     with_own = f" with {', '.join(own)}" if own else ""
-    return f"{1.0 - told['pruning_rate']:.0%} by {name}{with_own}"
+    return f"{1.0 - served['pruning_rate']:.0%} by {name}{with_own}"

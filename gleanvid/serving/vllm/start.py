@@ -12,13 +12,13 @@ from gleanvid.compressors import Compressor, from_settings
 from gleanvid.serving.vllm import MODELS
 from gleanvid.serving.vllm.methods import chosen_method
 
-_LOG = logging.getLogger("vllm.gleanvid")  # below vLLM's own, so that its server shows it
+_LOG = logging.getLogger("vllm.gleanvid")  # a child of vLLM's logger, so that its server shows it
 KEY = "gleanvid"  # in --additional-config
 WORKER = "gleanvid.serving.vllm.records.WorkerRecords"
 
 
 def check_at_start(architecture: str) -> None:
-    """Have vLLM call :func:`take_settings` when it checks the options for this architecture."""
+    """Make vLLM call :func:`take_settings` when it checks the options of this architecture."""
     from vllm.model_executor.models.config import MODELS_CONFIG_MAP, VerifyAndUpdateConfig
 
     known = MODELS_CONFIG_MAP.get(architecture, VerifyAndUpdateConfig)
@@ -37,10 +37,10 @@ def check_at_start(architecture: str) -> None:
 
 
 def take_settings(vllm_config: Any) -> None:
-    """Check the method in ``--additional-config`` and write it on the model's configuration.
+    """Check the method in ``--additional-config`` and store it in the model's configuration.
 
-    That configuration reaches every process of vLLM: the one that sizes prompts and names videos in
-    caches, and those that run the model. Raises ``ValueError`` for what cannot be served.
+    That configuration reaches every process of vLLM: the one that sizes prompts and makes cache
+    keys, and those that run the model. Raises ``ValueError`` for a method that cannot be served.
     """
     given = _given(vllm_config.additional_config)
     if given is None:
@@ -62,12 +62,12 @@ def take_settings(vllm_config: Any) -> None:
     vllm_config.model_config.hf_config.gleanvid = method.settings()
     if not vllm_config.parallel_config.worker_extension_cls:
         vllm_config.parallel_config.worker_extension_cls = WORKER
-    told = {key: value for key, value in method.settings().items() if key != "retention_ratio"}
-    _LOG.info("GleanVID keeps %.4g%% of every video's tokens: %s", 100 * (1 - rate), told)
+    own = {key: value for key, value in method.settings().items() if key != "retention_ratio"}
+    _LOG.info("GleanVID keeps %.4g%% of every video's tokens: %s", 100 * (1 - rate), own)
 
 
 def _given(additional: Any) -> Any:
-    """What ``--additional-config`` has for us; raises ``ValueError`` for a misspelt key."""
+    """Return our entry of ``--additional-config``; raises ``ValueError`` for a misspelt key."""
     if not isinstance(additional, Mapping):
         return None
     if KEY in additional:
@@ -79,15 +79,16 @@ def _given(additional: Any) -> Any:
 
 
 def method_of(hf_config: Any) -> Compressor | None:
-    """The method that :func:`take_settings` wrote down, if any."""
+    """Return the method that :func:`take_settings` stored, if any."""
     settings = getattr(hf_config, "gleanvid", None)
     return None if settings is None else from_settings(settings)
 
 
 def prune_on_cpu() -> None:
-    """Let vLLM's model runner for CPUs know that videos are pruned.
+    """Enable pruning in vLLM's model runner for CPUs.
 
-    The one of vLLM 0.32 loads its model without asking, so that positions stay behind the rows.
+    vLLM 0.32: its ``load_model`` does not set ``is_multimodal_pruning_enabled``, so that position
+    columns stay in the embeddings and the model fails with a wrong width.
     """
     from vllm.platforms import current_platform
 

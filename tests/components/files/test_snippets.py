@@ -1,4 +1,4 @@
-"""The code says the settings that were changed, and is safe to paste."""
+"""Code snippets hold the changed settings and are safe to paste."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import ast
 import inspect
 import json
 import shlex
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import pytest
 
 from components.files import snippets
-from components.server.api import Calls
-from gleanvid import COMPRESSORS, GleanVID
+from components.server.endpoints import Calls
+from gleanvid import COMPRESSORS, GleanVID, Sampling
 from gleanvid.cli import ask, main
 from gleanvid.cli.options import sampling
 
@@ -28,7 +28,7 @@ RECIPE = snippets.Recipe(
 )
 
 
-def test_python_runs_as_written_with_what_was_changed():
+def test_python_parses_and_holds_the_changed_settings():
     tree = ast.parse(snippets.python(RECIPE))
     texts = {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)}
     assert {QUESTION, "x.mp4", 16, 0.1, 0.3, 0.5} <= texts
@@ -36,7 +36,7 @@ def test_python_runs_as_written_with_what_was_changed():
     assert {"alpha_min", "retention_ratio", "temperature", "seed", "max_pixels"} <= names
 
 
-def test_without_sampling_no_code_speaks_of_it():
+def test_greedy_decoding_leaves_sampling_out():
     recipe = replace(RECIPE, sampling=RECIPE.sampling | {"temperature": 0.0})
     assert "seed" not in snippets.python(recipe)
     assert "sampling" not in snippets.command(recipe)
@@ -44,12 +44,11 @@ def test_without_sampling_no_code_speaks_of_it():
 
 @pytest.mark.parametrize("name", COMPRESSORS)
 @pytest.mark.parametrize("question", [QUESTION, "--help"])
-def test_the_command_line_reads_the_same_values_from_the_command(name, question, monkeypatch):
+def test_command_line_parses_its_command_to_the_same_values(name, question, monkeypatch):
     read = []
     monkeypatch.setattr(ask, "_ask", lambda options: read.append(options) or 0)
-    drawn = {"temperature": 0.5, "top_p": 0.9, "seed": 7}
-    sampled, method = drawn | {"max_new_tokens": 9}, COMPRESSORS[name]()
-    recipe = snippets.Recipe("-x.mp4", question, "a/b", 16, method, 100, sampled)
+    expected, method = Sampling(9, temperature=0.5, top_p=0.9, seed=7), COMPRESSORS[name]()
+    recipe = snippets.Recipe("-x.mp4", question, "a/b", 16, method, 100, asdict(expected))
     words = shlex.split(snippets.command(recipe))
     assert words[0] == "gleanvid" and main(words[1:]) == 0
     (options,) = read
@@ -57,15 +56,15 @@ def test_the_command_line_reads_the_same_values_from_the_command(name, question,
     assert options.method(**own) == method
     assert (options.video, options.question, options.model) == ("-x.mp4", question, "a/b")
     assert (options.num_frames, options.max_new_tokens) == (16, 9)
-    assert options.max_pixels == 100 * 16 and sampling(options) == drawn
+    assert options.max_pixels == 100 * 16 and sampling(options) == expected
 
 
-def test_the_command_says_the_settings_that_were_changed():
+def test_command_holds_the_changed_settings():
     words = shlex.split(snippets.command(RECIPE))
     assert words[words.index("--alpha-min") + 1] == "0.3"
 
 
-def test_curl_quotes_what_a_shell_would_run():
+def test_curl_quotes_shell_characters():
     text = snippets.curl(replace(RECIPE, clip="x y.mp4"), "http://here")
     line = next(line for line in text.splitlines() if line.strip().startswith("-d"))
     body = shlex.split(line.split(" | ")[0])[1]
@@ -78,7 +77,7 @@ def test_curl_quotes_what_a_shell_would_run():
     assert needed <= set(data)
 
 
-def test_curl_leaves_out_what_the_endpoint_does_anyway():
+def test_curl_leaves_out_defaults():
     plain = {"seed": 0, "temperature": 0.0, "top_p": 1.0, "max_new_tokens": 64}
     text = snippets.curl(replace(RECIPE, pixels=0, sampling=plain, compressor=GleanVID(0.1)), "")
     for name in ("seed", "temperature", "top_p", "max_new_tokens", "pixels", "settings"):

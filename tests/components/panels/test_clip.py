@@ -8,7 +8,6 @@ import gradio as gr
 import pytest
 
 from components.panels.page import build_app
-from components.panels.shared import GATHER
 from components.session.actions import uploads
 from components.session.work.engine import Engine
 from tests.components.fake import Library, write_clip
@@ -24,10 +23,10 @@ def page():
 def uploaded(page, path):
     """What an upload changes, by id or kind of the widget, one change after the other."""
     events = list(page.fns.values())
-    gather = next(event for event in events if event.js == GATHER)
+    gather = next(event for event in events if event.js == "gleanvid.gather")
     event = next(event for event in events if event.name == "on_upload")
     values = {widget: widget.value for widget in event.inputs}
-    values |= {gather.outputs[0]: [*(widget.value for widget in gather.inputs), 0]}
+    values |= {gather.outputs[0]: [*(widget.value for widget in gather.inputs), 0, False]}
     (button,) = (widget for widget in values if widget.elem_id == "gv-upload")
     heard = {source for other in events for source, kind in other.targets if kind == "change"}
 

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from components.panels import controls
-from components.session.request import RATIO, chosen, own_settings
+from components.session.request import RATIO, chosen, sent_settings
 from gleanvid import COMPRESSORS
 from gleanvid.compressors.base import declared_settings
 from gleanvid.types import Compression
@@ -17,7 +17,7 @@ from gleanvid.types import Compression
 def panel():
     with gr.Blocks():
         method = controls.choice(COMPRESSORS, "gleanvid")
-        own = controls.own_settings(COMPRESSORS, "gleanvid", 0.25)
+        own = controls.settings_by_key(COMPRESSORS, "gleanvid", 0.25)
         places = (True, False)
         parts = [controls.part(COMPRESSORS, own, "gleanvid", in_the_open=place) for place in places]
         return controls.Controls(method, own, parts, controls.problem())
@@ -131,7 +131,7 @@ def test_a_bad_setting_is_named(panel, wrong):
 )
 def test_what_no_page_would_send_is_refused(sent):
     with pytest.raises(TypeError):
-        own_settings(sent)
+        sent_settings(sent)
 
 
 def test_a_run_brings_its_settings_and_those_of_other_methods_stay(panel):

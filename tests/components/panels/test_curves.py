@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from components.panels.curves import SOME_GONE, left_out
 from components.panels.page import build_app
-from components.session.actions.figures import TITLES
 from components.session.actions.runs import GONE
 from components.session.work.engine import Engine
 from gleanvid import GleanVID, Uniform
+from gleanvid.plots import FIGURES
 from tests.components.fake import Library, a_run, moving_square
 
 
@@ -30,7 +30,7 @@ def test_runs_that_are_gone_are_said():
     assert begun == {notice: {"text": "Measuring 1 method…", "kind": "quiet"}}
     assert whole[notice]["text"] == "" and some[notice]["text"] == SOME_GONE
     several = ("mask_overlap", "effective_dimension")
-    assert [some[plot]["visible"] for plot in plots] == [name not in several for name in TITLES]
+    assert [some[plot]["visible"] for plot in plots] == [name not in several for name in FIGURES]
     assert [row["label"] for row in some[legend]["rows"]] == ["GleanVID 25 %"]
     assert gone == {notice: {"text": GONE, "kind": "problem"}}
 

@@ -34,7 +34,7 @@ def on_switch(event):
     return any(widget.elem_id == "gv-live-switch" for widget in event.outputs)
 
 
-@pytest.mark.parametrize("name", ["on_known", "on_model"])
+@pytest.mark.parametrize("name", ["on_clip", "on_model"])
 @pytest.mark.parametrize(
     ("clip", "model", "rests"),
     [
@@ -47,12 +47,12 @@ def on_switch(event):
 def test_the_switch_is_greyed_and_says_why_and_keeps_its_value(page, name, clip, model, rests):
     change = switch(page, name, clip, model)
     assert change["interactive"] is not rests
-    assert change["info"] == (habits.RESTS if rests else "")
+    assert change["info"] == (habits.UNKNOWN_CLIP if rests else "")
     assert "value" not in change
 
 
 def test_the_switch_hears_of_every_other_clip(page):
     """Whatever brought the clip, the questions that are offered are other ones."""
-    (event,) = (event for event in page.fns.values() if event.name == "on_known")
+    (event,) = (event for event in page.fns.values() if event.name == "on_clip")
     ((source, kind),) = event.targets
     assert kind == "change" and page.blocks[source].elem_id == "gv-ready"

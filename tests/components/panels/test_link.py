@@ -8,52 +8,41 @@ from pathlib import Path
 import gradio as gr
 import pytest
 
-from components.panels import compare, link, query
-from components.panels.settings import model as models
-from components.panels.settings import panel
+from components.panels import query
+from components.panels.compare import CompareTab
+from components.panels.page import build_app
+from components.panels.settings import SettingsPanel, model_menu
 from components.server.serving import LOCAL
 from components.session.examples import Example
+from components.session.work.engine import Engine
 from gleanvid import COMPRESSORS
+from tests.components.fake import Library
 
 TABS = ("Tokens", "Curves")
 EXAMPLES = [Example(Path("/clips/square.mp4"), "Square", "What?")]
 
 
+FOLDED = {"frames", "pixels", "seed", "temperature", "top_p", "new_tokens"}
+
+
 @pytest.fixture(scope="module")
-def page():
+def panel():
     with gr.Blocks():
-        model = models([("Tiny", "builtin")])
-        settings, _ = panel(COMPRESSORS, "gleanvid", 0.25, model, LOCAL)
-        question = gr.Textbox()
-        clip, ratios = gr.Video(), compare.panel(COMPRESSORS).named()
-    more = {"question": question, "a": gr.Textbox()}
-    named = {"clip": clip} | settings.named() | more | ratios
-    return query.Links(named, settings.controls.own, EXAMPLES, TABS), settings.controls
+        model = model_menu([("Tiny", "builtin")])
+        return SettingsPanel(COMPRESSORS, "gleanvid", 0.25, model, LOCAL)
 
 
 @pytest.fixture(scope="module")
-def links(page):
-    return page[0]
-
-
-@pytest.fixture(scope="module")
-def controls(page):
-    return page[1]
+def links(panel):
+    with gr.Blocks():
+        more = {"clip": gr.Video(), "question": gr.Textbox(), "a": gr.Textbox()}
+        named = panel.linked() | more | CompareTab(COMPRESSORS).linked()
+    return query.Links(named, panel.controls.own, EXAMPLES, TABS)
 
 
 def said(links, **settings):
     """What a link changes, by name."""
     return links.valid(settings) | links.settings(settings)
-
-
-def test_a_link_copied_before_a_setting_was_renamed_still_sets_it(links):
-    earlier = {"gleanvid.temperature": "2", "gleanvid.history": "3", "vcast.temperature": "2"}
-    assert said(links, **earlier, temperature="0.5") == {
-        "gleanvid.tau": 2,
-        "gleanvid.novelty_history": 3,
-        "vcast.temperature": 2,
-        "temperature": 0.5,  # how the answer is sampled
-    }
 
 
 def test_valid_values_come_back_in_their_kind(links):
@@ -112,7 +101,7 @@ def test_what_a_link_says_that_nothing_here_could_is_named_in_one_line(links):
         "view": "none",
         "gleanvid.new": "1",
     }
-    right = {"frames": "16", "gleanvid.temperature": "2", "tab": "Curves", "view": "heat"}
+    right = {"frames": "16", "gleanvid.tau": "2", "tab": "Curves", "view": "heat"}
     others = {"utm_source": "mail", "__theme": "dark"}
     assert links.unread(right | others | {"seed": ""}) == {}
     found = links.unread(others | {"frames": "16"} | wrong)
@@ -123,22 +112,22 @@ def test_what_a_link_says_that_nothing_here_could_is_named_in_one_line(links):
     assert query.unread_value({}) == {"text": "", "names": []}
 
 
-def test_the_page_knows_names_and_defaults_of_what_comes_together(links, controls):
-    inner, named = gr.Checkbox(True), links.named
-    linked = link.LinkWidgets(named, [], ["seed"], gr.HTML())
-    packed = [named["seed"], inner, *controls.parts]
-    script = link.defaults_script(packed, linked, controls, EXAMPLES)
-    read = json.JSONDecoder().raw_decode
-    texts, place = [], script.index("(", script.index("gvDefaults")) + 1
-    while len(texts) < 4:
-        value, place = read(script, place)
-        texts.append(value)
-        place += 2
-    names, defaults, folded, examples = texts
-    assert names == ["seed", None, "", ""] and examples == ["clips/square.mp4"]
+def test_folded_settings_are_counted_and_open_ones_are_not(panel):
+    folded = set(panel.folded())
+    assert folded >= FOLDED | {"gleanvid.debias_rank"}
+    assert not folded & {"gleanvid.tau", "retention_ratio", "compressor", "model"}
+
+
+def test_the_page_gets_keys_and_defaults_of_all_gathered_settings():
+    """As JSON: they may hold any text."""
+    page = build_app(Engine(Library()))
+    script = next(
+        fn.js for fn in page.fns.values() if str(fn.js).startswith("gleanvid.openSettings(")
+    )
+    keys, defaults, folded, examples = json.loads(f"[{script.partition('(')[2][:-1]}]")
+    assert {"seed", "question", "a", "", None} <= set(keys) and examples == []
     assert {"compressor", "gleanvid.tau", "vcast.temperature", "ratios"} <= set(defaults)
-    assert defaults["gleanvid.novelty_history"] is None and defaults["retention_ratio"] == 0.25
-    assert "gleanvid.debias_rank" in folded and not {"gleanvid.tau", "retention_ratio"} & {*folded}
+    assert defaults["gleanvid.novelty_history"] is None and set(folded) >= FOLDED
 
 
 @pytest.mark.parametrize(
@@ -147,26 +136,17 @@ def test_the_page_knows_names_and_defaults_of_what_comes_together(links, control
         ({"tau": "2", "ratio": "0.1"}, {"gleanvid.tau": 2, "retention_ratio": 0.1}),
         ({"compressor": "vcast", "temperature": "0.5"}, {}),  # of the answer
         ({"gleanvid.novelty_history": "3"}, {"gleanvid.novelty_history": 3}),
-        ({"gleanvid.history.auto": "false"}, {"gleanvid.novelty_history": 4}),
-        (
-            {"gleanvid.novelty_history.auto": "true", "gleanvid.novelty_history": "3"},
-            {"gleanvid.novelty_history": None},
-        ),
         ({"dycoke.drop_share": "none"}, {"dycoke.drop_share": None}),
         ({"gleanvid.tau": "none"}, {}),
     ],
 )
-def test_settings_of_methods_are_read_in_every_form_that_links_had(links, settings, meant):
+def test_settings_of_methods_are_read_by_key_and_by_short_name(links, settings, meant):
     assert links.settings(settings) == meant
     ours = {"gleanvid.tau": "none"} if settings.get("gleanvid.tau") else {}
     assert links.unread(settings) == ours
 
 
-def test_names_of_before_leave_the_address_where_the_setting_has_another(links):
-    said = {"tau": "2", "ratio": "0.3", "gleanvid.history.auto": "false", "frames": "8"}
-    assert links.replaced(said | {"gleanvid.alpha_min": "0.3", "utm_source": "mail"}) == [
-        "tau",
-        "ratio",
-        "gleanvid.history.auto",
-    ]
+def test_short_names_leave_the_address(links):
+    query_of = {"tau": "2", "ratio": "0.3", "frames": "8", "gleanvid.alpha_min": "0.3"}
+    assert links.replaced(query_of | {"utm_source": "mail"}) == ["tau", "ratio"]
     assert query.unread_value({}, ["tau"]) == {"text": "", "names": ["tau"]}

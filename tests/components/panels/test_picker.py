@@ -1,55 +1,63 @@
-"""The button that loads a model: it works where pressing it can lead somewhere."""
+"""The button that loads a model is enabled where pressing it can succeed."""
 
 from __future__ import annotations
 
 from types import SimpleNamespace
 
+import gradio as gr
 import pytest
 
-from components.panels.page import build_app
+from components.panels import picker
+from components.panels.picker import ModelPicker
 from components.session.choice.choosing import Choosing
 from components.session.work.engine import Engine
 from gleanvid.errors import ModelError, UnreachableError
 from tests.components.fake import Library
 
-USER = SimpleNamespace(session_hash="me", client=SimpleNamespace(host="127.0.0.1"))
+
+def panel_of(choosing):
+    """The panel on a page with nothing else."""
+    with gr.Blocks():
+        menu = gr.Dropdown([("Built-in", "builtin")], value="builtin")
+        panel = ModelPicker(choosing, picker.button(), menu)
+        panel.frames, panel.notice = gr.Slider(4, 32), gr.HTML()
+    return panel
 
 
-@pytest.fixture(scope="module")
-def choosing():
-    return Choosing(Engine(Library()), device="cpu")
+@pytest.fixture
+def panel():
+    return panel_of(Choosing(Engine(Library()), device="cpu"))
 
 
-@pytest.fixture(scope="module")
-def page(choosing):
-    return build_app(choosing.engine, choosing=choosing)
-
-
-def looked(page, name):
-    """(sentence, whether the button works) of each stage of looking at a model."""
-    event = next(event for event in page.fns.values() if event.name == "on_look")
-    values = {widget: widget.value for widget in event.inputs}
-    (menu,) = (widget for widget in values if widget.label == "Checkpoint")
-    stages = event.fn(USER, values | {menu: name})
-    line, button = event.outputs
-    return [(stage[line], stage[button]["interactive"]) for stage in stages]
+def looked(panel, name):
+    """(sentence, whether the button is enabled) of each stage of looking at a model."""
+    values = {panel.name: name, panel.precision: "auto", panel.frames: 32}
+    stages = panel.on_look(values)
+    return [(stage[panel.outlook], stage[panel.load]["interactive"]) for stage in stages]
 
 
 @pytest.mark.parametrize(
-    ("error", "works"),
+    ("error", "enabled"),
     [(UnreachableError("No hub: give a folder."), False), (ModelError("It is gated."), True)],
 )
-def test_nothing_is_loaded_from_a_hub_that_cannot_be_asked(
-    page, choosing, monkeypatch, error, works
-):
-    def look(*given, **more):
+def test_button_is_disabled_if_the_hub_cannot_be_asked(panel, monkeypatch, error, enabled):
+    def look(*_):
         raise error
 
-    monkeypatch.setattr(choosing, "look", look)
-    assert looked(page, "a/b") == [("Looking at a/b …", False), (str(error), works)]
+    monkeypatch.setattr(panel.choosing, "look", look)
+    assert looked(panel, "a/b") == [("Looking at a/b …", False), (str(error), enabled)]
 
 
-def test_a_model_that_can_be_had_is_loaded_once_it_was_looked_at(page, choosing, monkeypatch):
-    monkeypatch.setattr(choosing, "look", lambda *given, **more: SimpleNamespace(text="2 GB"))
-    assert looked(page, "a/b") == [("Looking at a/b …", False), ("2 GB", True)]
-    assert looked(page, " ") == [("", False)]
+def test_button_is_enabled_once_the_model_was_looked_at(panel, monkeypatch):
+    monkeypatch.setattr(panel.choosing, "look", lambda *_: SimpleNamespace(text="2 GB"))
+    assert looked(panel, "a/b") == [("Looking at a/b …", False), ("2 GB", True)]
+    assert looked(panel, " ") == [("", False)]
+
+
+def test_model_that_was_loaded_can_be_chosen_on_every_page(panel, monkeypatch):
+    monkeypatch.setattr(Engine, "holds", lambda *_: True)
+    monkeypatch.setattr(Engine, "model", lambda *_: None)
+    panel.choosing.begin("a/b")
+    list(panel.choosing.progress())
+    assert panel.choosing.choices == [("Built-in", "builtin"), ("a/b", "a/b")]
+    assert panel.menu.preprocess("a/b") == "a/b"

@@ -7,8 +7,9 @@ import torch
 from gleanvid.cli import main
 from gleanvid.compressors import COMPRESSORS
 from gleanvid.cost import prefill_flops
-from gleanvid.evaluation.bench import bench_compress, bench_model
+from gleanvid.evaluation.bench import bench_model
 from gleanvid.evaluation.bench.bench_model_table import table
+from gleanvid.models.cost.measure import now
 from gleanvid.models.loading.random_weights import random_model, shipped_configs
 from tests.models.small import SMALL
 from tests.models.tiny import noise_video
@@ -80,13 +81,12 @@ def test_a_row_holds_medians_and_how_they_relate_to_full_tokens(measured):
     assert f" ({work[0] / work[1] - 1:+.1%})" in table({**report, "rows": [row]})
 
 
-def test_seconds_wait_for_the_device(monkeypatch):
-    done = []
-    monkeypatch.setattr(torch.cuda, "synchronize", done.append)
-    bench_compress._timed(lambda: done.append("work"), torch.device("cuda:1"))
-    assert done == [torch.device("cuda:1"), "work", torch.device("cuda:1")]
-    bench_compress._timed(lambda: done.append("work"), torch.device("cpu"))
-    assert done[3:] == ["work"]
+def test_a_clock_waits_for_the_gpu_it_times(monkeypatch):
+    waited = []
+    monkeypatch.setattr(torch.cuda, "synchronize", waited.append)
+    now(torch.device("cuda:1"))
+    now(torch.device("cpu"))
+    assert waited == [torch.device("cuda:1")]
 
 
 def test_a_method_out_of_reach_is_a_row_with_its_reason(measured):

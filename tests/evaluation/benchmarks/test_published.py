@@ -4,15 +4,10 @@ import json
 
 import pytest
 
-from gleanvid.compressors import GleanVID
 from gleanvid.evaluation.benchmarks import BenchmarkError, open_benchmark
 from gleanvid.evaluation.benchmarks.mvbench import TASKS
-from gleanvid.evaluation.run.journal import Journal
-from gleanvid.evaluation.run.runner import evaluate
-from gleanvid.evaluation.run.setups import Setup
 from gleanvid.types import VideoError
 from tests.evaluation.benchmarks import folders
-from tests.evaluation.fakes import FakeModel
 from tests.video.clips import numbers
 
 SOME = ",".join(folders.MVBENCH)
@@ -273,19 +268,6 @@ def test_a_file_that_is_no_table_is_named(text, tmp_path):
     (tmp_path / "lvb_val.json").write_text(text, encoding="utf-8")
     with pytest.raises(BenchmarkError, match=r"lvb_val\.json"):
         benchmark.items()
-
-
-@pytest.mark.parametrize("name", MAKERS)
-def test_the_runner_asks_every_question_of_it(name, tmp_path):
-    benchmark = opened(name, tmp_path)
-    items, setup = benchmark.items(), Setup(GleanVID(), 4)
-    model = FakeModel()
-    with Journal(tmp_path / "journal.jsonl", benchmark.settings()) as journal:
-        evaluate(model, benchmark, items, [setup], journal)
-        rows = dict(journal.rows)
-    assert list(rows) == [(item.id, setup.key) for item in items]
-    assert all(set(row["said"]) == {"letter"} for row in rows.values())
-    assert len(model.encoded) == len({item.clip for item in items})
 
 
 SPOKEN = """1

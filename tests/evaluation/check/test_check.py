@@ -10,10 +10,10 @@ import pytest
 import torch
 
 from gleanvid.cli import main
-from gleanvid.evaluation.bench.machine import describe_machine, in_words
 from gleanvid.evaluation.check import times
 from gleanvid.evaluation.check.check import check
 from gleanvid.evaluation.check.report import Finding, Timing
+from gleanvid.evaluation.provenance import describe_machine, in_words
 from gleanvid.models import load_model
 from gleanvid.models.boundary import hooks, prompt
 from gleanvid.models.boundary.decoding import Prefilled

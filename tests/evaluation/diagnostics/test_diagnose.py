@@ -12,7 +12,8 @@ from gleanvid.compressors import COMPRESSORS
 from gleanvid.evaluation.benchmarks import BenchmarkError
 from gleanvid.evaluation.diagnostics import diagnose, diagnosis
 from gleanvid.evaluation.paper.presets import DIAGNOSES, ClipSample
-from gleanvid.evaluation.run.fingerprint import fingerprint
+from gleanvid.evaluation.provenance import fingerprint
+from gleanvid.evaluation.run.clips import find_clips
 from gleanvid.models import load_model
 from gleanvid.pipeline import MAX_SIDE
 from gleanvid.video import read_video
@@ -35,7 +36,7 @@ def folder(tmp_path_factory):
 def rows(folder):
     torch.set_num_threads(1)
     model = load_model("builtin", "cpu")
-    clips = diagnose.find_clips([folder])
+    clips = find_clips([folder])
     names = ["gleanvid", "uniform", "sparsevlm", "dycoke"]
     return list(diagnose.diagnose_clips(clips, model, names, [0.5, 0.05], 8))
 
@@ -102,14 +103,16 @@ def test_files_hold_the_means(rows, tmp_path):
     assert "| uniform | 0.5 |" in page and f"| {error:.2g} |" in page
 
 
-def test_the_command_fails_if_nothing_can_be_measured(folder, tmp_path, capsys):
+def test_exit_code_tells_a_clip_that_failed_from_a_ratio_out_of_reach(folder, tmp_path, capsys):
     asked = ["--compressor", "uniform", "--retention-ratio", "0.25", "--num-frames", "4"]
     whole = ["diagnose", str(folder / "broken.mp4"), *asked, "--out", str(tmp_path / "none")]
     assert main(whole) == 1
     said = capsys.readouterr().err
     assert "broken.mp4" in said and "no clip could be measured" in said
+    asked[1], asked[3] = "uniform,dycoke", "0.05"
     assert main(["diagnose", str(folder / "a.mp4"), *asked, "--out", str(tmp_path / "one")]) == 0
-    assert "uniform" in capsys.readouterr().out
+    shown = capsys.readouterr()
+    assert "uniform" in shown.out and "dycoke at 0.05" in shown.err
 
 
 @pytest.fixture(scope="module")
@@ -159,13 +162,6 @@ def test_a_clip_that_failed_shows_in_the_exit_code_and_the_others_are_kept(folde
     assert found["model_weights"] == fingerprint(model.hf_model)
     size = dict(model.processor.video_processor.size)
     assert found["processor"]["size"]["longest_edge"] == size["longest_edge"]
-
-
-@pytest.mark.usefixtures("unsaved")
-def test_a_ratio_out_of_reach_is_no_failure(folder, tmp_path, capsys):
-    asked = ["--compressor", "uniform,dycoke", "--retention-ratio", "0.05", "--num-frames", "4"]
-    assert main(["diagnose", str(folder / "a.mp4"), *asked, "--out", str(tmp_path)]) == 0
-    assert "dycoke at 0.05" in capsys.readouterr().err
 
 
 @pytest.mark.usefixtures("unsaved")
@@ -239,16 +235,6 @@ def test_a_row_holds_the_metrics_of_their_names_and_what_the_app_draws(folder):
         drawn["spatial_iou"].data, (row.spatial_iou, row.random_iou), strict=True
     ):
         assert list(trace.y) == pytest.approx(own[:gaps])
-
-
-def test_methods_without_inner_stages_are_measured_on_their_own_record():
-    model = load_model("builtin", "cpu")
-    from tests.models.tiny import noise_video
-
-    encoded = model.encode(noise_video(4, 64, 64))
-    method = COMPRESSORS["gleanvid"](0.25)
-    ours = diagnose.whole_record(model, encoded, method)
-    assert ours.keep.tolist() == method.compress(encoded.tokens).keep.tolist()
 
 
 def test_a_preset_draws_so_many_videos_of_a_benchmark_each_once(tmp_path):

@@ -16,11 +16,11 @@ from safetensors.torch import save_file
 import gleanvid
 from gleanvid.cli import main
 from gleanvid.compressors import COMPRESSORS
-from gleanvid.evaluation.recording import layout, reading
-from gleanvid.evaluation.recording.layout import KEY, SUFFIX, read_features, stored_features
-from gleanvid.evaluation.recording.model import RecordedModel, recorded_model
-from gleanvid.evaluation.recording.reading import open_recording
-from gleanvid.evaluation.recording.writing import Wanted, record
+from gleanvid.evaluation.recording import file_format, recording
+from gleanvid.evaluation.recording.file_format import KEY, SUFFIX, read_features, stored_features
+from gleanvid.evaluation.recording.record import Wanted, record
+from gleanvid.evaluation.recording.recorded_model import RecordedModel, recorded_model
+from gleanvid.evaluation.recording.recording import open_recording
 from gleanvid.types import ModelError
 
 CLIP, QUESTION = "assets/clips/glimpse_1.mp4", "What moves?"
@@ -52,7 +52,7 @@ def test_a_fresh_process_without_the_model_makes_the_same_masks(recorded, model,
     program = (
         "import sys; sys.modules['gleanvid.models.loading.load'] = None\n"
         "from gleanvid.compressors.gleanvid import GleanVID\n"
-        "from gleanvid.evaluation.recording.reading import open_recording\n"
+        "from gleanvid.evaluation.recording.recording import open_recording\n"
         f"tokens = open_recording({str(recorded)!r}).tokens\n"
         "print([GleanVID(share).compress(tokens).keep.tolist() for share in (0.25, 0.1)])\n"
         "record = GleanVID(0.25).compress(tokens)\n"
@@ -230,17 +230,17 @@ def test_what_takes_too_much_memory_is_refused_before_it_is_taken(
     def touched(*_):
         raise AssertionError("it was unpacked")
 
-    monkeypatch.setattr(reading, "read_features", touched)
-    monkeypatch.setattr(reading, "_decoded", touched)
+    monkeypatch.setattr(recording, "read_features", touched)
+    monkeypatch.setattr(recording, "_decoded", touched)
     with monkeypatch.context() as patched:
-        patched.setattr(reading, "MAX_FEATURE_BYTES", 10_000)
+        patched.setattr(recording, "MAX_FEATURE_BYTES", 10_000)
         with pytest.raises(ValueError, match="features take more than"):
             open_recording(path)
     with monkeypatch.context() as patched:
-        patched.setattr(reading, "MAX_FRAME_BYTES", 10_000)
+        patched.setattr(recording, "MAX_FRAME_BYTES", 10_000)
         with pytest.raises(ValueError, match="frames take more than"):
             open_recording(recorded)
-    monkeypatch.setattr(reading, "MAX_WIDTH", 8)
+    monkeypatch.setattr(recording, "MAX_WIDTH", 8)
     with pytest.raises(ValueError, match="of width"):
         open_recording(recorded)
 
@@ -249,7 +249,7 @@ def test_features_are_unpacked_a_few_rows_at_a_time(monkeypatch):
     features = torch.randn(50, 6, generator=torch.manual_seed(0))
     stored = stored_features(features, "int8")
     whole = stored["features"].float() * stored["features_scale"] + stored["features_mean"]
-    monkeypatch.setattr(layout, "ROWS", 7)
+    monkeypatch.setattr(file_format, "ROWS", 7)
     for dtype in (torch.float32, torch.bfloat16):
         assert torch.equal(read_features(stored, dtype), whole.to(dtype))
 

@@ -8,14 +8,10 @@ import pytest
 
 from gleanvid.compressors import FastV, GleanVID, SparseVLM
 from gleanvid.evaluation.run import kept_tokens as compress
+from gleanvid.evaluation.run.clips import named_clips
 from gleanvid.evaluation.run.journal import Journal, JournalError
-from gleanvid.evaluation.run.kept_tokens import (
-    Job,
-    compress_clips,
-    compress_on_workers,
-    named_clips,
-)
-from tests.evaluation.fakes import FakeModel
+from gleanvid.evaluation.run.kept_tokens import Job, compress_clips, compress_on_workers
+from tests.evaluation.fakes import FakeModel, without_times
 from tests.video.clips import write_clip
 
 JOB = Job(GleanVID(0.25), 6)
@@ -134,7 +130,3 @@ def test_workers_write_the_same_files(clips, tmp_path, ray_workers):
         compress_on_workers(FakeModel, 2, 0, named_clips([clips]), JOB, out, journal)
         assert without_times(journal.rows) == without_times(alone)
     assert files(out) == files(tmp_path / "alone")
-
-
-def without_times(rows):
-    return {key: {n: v for n, v in row.items() if n != "seconds"} for key, row in rows.items()}

@@ -30,15 +30,6 @@ def test_what_was_appended_is_there_again(path):
     assert len(path.read_text("utf-8").splitlines()) == 3
 
 
-def test_rows_and_settings_of_an_earlier_version_go_on(tmp_path):
-    path, now = tmp_path / "journal.jsonl", "gleanvid(retention_ratio=0.5, tau=2.0)@8"
-    before = now.replace("tau", "temperature")
-    lines = [{"gleanvid_evaluation": 1, "settings": {"setup": before}}, row("a", before)]
-    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    with Journal(path, {"setup": now}) as journal:
-        assert journal.done(("a", now)) and not journal.done(("a", before))
-
-
 @pytest.mark.parametrize("cut", [1, 7, 30])
 def test_a_half_written_last_line_is_dropped_with_a_warning(path, cut, caplog):
     path.write_bytes(path.read_bytes()[:-cut])

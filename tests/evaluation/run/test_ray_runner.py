@@ -17,7 +17,7 @@ from gleanvid.evaluation.run.ray_runner import evaluate_on_workers
 from gleanvid.evaluation.run.runner import evaluate
 from gleanvid.evaluation.run.setups import Setup
 from gleanvid.types import ModelError
-from tests.evaluation.fakes import FakeBenchmark, FakeModel
+from tests.evaluation.fakes import FakeBenchmark, FakeModel, without_times
 
 pytest.importorskip("ray", reason="Ray is not installed (extra: ray)")
 
@@ -57,13 +57,6 @@ def alone(tmp_path):
     with Journal(tmp_path / "alone.jsonl", {}) as journal:
         evaluate(FakeModel(), BENCHMARK, BENCHMARK.items(), SETUPS, journal)
         return without_times(journal.rows)
-
-
-def without_times(rows):
-    return {
-        key: {name: value for name, value in row.items() if name != "seconds"}
-        for key, row in rows.items()
-    }
 
 
 def together(path, load, items=None):

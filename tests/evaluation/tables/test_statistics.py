@@ -24,46 +24,10 @@ def paired(both, only_first, only_second, neither):
     return [a for a, _ in pairs], [b for _, b in pairs]
 
 
-def test_wilson_by_hand():
-    # 8 of 10, z = 2: centre (0.8 + 0.2) / 1.4, reach 2 sqrt(0.016 + 0.01) / 1.4
-    found = wilson(8, 10, z=2.0)
-    assert found.value == 0.8
-    assert found.low == pytest.approx(1 / 1.4 - 2 * math.sqrt(0.026) / 1.4)
-    assert found.high == pytest.approx(1 / 1.4 + 2 * math.sqrt(0.026) / 1.4)
-
-
-def test_wilson_at_the_ends_stays_a_share():
-    none, all_ = wilson(0, 20), wilson(20, 20)
-    assert none.low == 0.0 and none.high == pytest.approx(3.8415 / (20 + 3.8415), abs=1e-4)
-    assert all_.high == 1.0 and all_.low == pytest.approx(1 - none.high)
-
-
-def test_wilson_covers_as_often_as_it_says():
-    right = np.random.default_rng(0).binomial(60, 0.3, 4000)
-    inside = [found.low <= 0.3 <= found.high for found in (wilson(int(r), 60) for r in right)]
-    assert 0.93 < np.mean(inside) < 0.97
-
-
 @pytest.mark.parametrize(("right", "n"), [(1, 0), (-1, 5), (6, 5), (0, 0)])
 def test_wilson_refuses_impossible_counts(right, n):
     with pytest.raises(ValueError, match=f"right={right}"):
         wilson(right, n)
-
-
-@pytest.mark.parametrize(
-    ("only_first", "only_second", "p"),
-    [(0, 0, 1.0), (1, 0, 1.0), (5, 0, 2 / 32), (1, 5, 14 / 64), (3, 3, 1.0), (0, 10, 2 / 1024)],
-)
-def test_mcnemar_by_hand(only_first, only_second, p):
-    first, second = paired(7, only_first, only_second, 4)
-    assert mcnemar(first, second) == pytest.approx(p)
-    assert mcnemar(second, first) == pytest.approx(p)
-
-
-def test_mcnemar_holds_thousands_of_pairs():
-    first, second = paired(0, 3000, 2800, 0)
-    z = (3000 - 2800 - 1) / math.sqrt(5800)  # normal approximation with continuity
-    assert mcnemar(first, second) == pytest.approx(math.erfc(z / math.sqrt(2)), rel=0.01)
 
 
 def test_the_difference_is_that_of_the_accuracies_and_nothing_for_equal_verdicts():
@@ -131,11 +95,14 @@ def test_wilson_is_that_of_scipy(right, n):
     assert (ours.low, ours.high) == pytest.approx((theirs.low, theirs.high), abs=1e-6)
 
 
-@pytest.mark.parametrize(("only_first", "only_second"), [(1, 0), (3, 11), (40, 22), (300, 260)])
+@pytest.mark.parametrize(
+    ("only_first", "only_second"), [(1, 0), (3, 3), (3, 11), (300, 260), (3000, 2800)]
+)
 def test_mcnemar_is_the_binomial_test_of_scipy(only_first, only_second):
     first, second = paired(50, only_first, only_second, 30)
     theirs = stats.binomtest(only_first, only_first + only_second).pvalue
     assert mcnemar(first, second) == pytest.approx(theirs)
+    assert mcnemar(first, first) == 1.0
 
 
 def verdicts(seed, count, lead):
@@ -159,12 +126,6 @@ def test_the_sign_flip_test_is_that_of_scipy(seed, count, lead):
         rng=np.random.default_rng(0),
     ).pvalue
     assert sign_flip(differences, clips) == pytest.approx(theirs, abs=0.015)
-
-
-def test_a_sign_flip_test_of_questions_alone_is_mcnemars():
-    first, second = paired(30, 14, 5, 10)
-    differences = np.subtract(first, second, dtype=float).tolist()
-    assert sign_flip(differences, range(59)) == pytest.approx(mcnemar(first, second), abs=0.01)
 
 
 def test_the_sign_flip_test_keeps_its_level_where_questions_of_a_clip_agree():

@@ -12,14 +12,18 @@ from gleanvid.compressors.uniform import Uniform
 from gleanvid.compressors.vcast import VCast
 from gleanvid.compressors.vidcom2 import VidCom2
 from gleanvid.evaluation.benchmarks.base import Item
+from gleanvid.evaluation.files import write_whole
 from gleanvid.evaluation.paper.presets import ABLATIONS
 from gleanvid.evaluation.run.setups import Setup
-from gleanvid.evaluation.tables.evidence_table import evidence_table
-from gleanvid.evaluation.tables.main_table import group_table, main_table
-from gleanvid.evaluation.tables.paired_table import paired_table, standing
-from gleanvid.evaluation.tables.preset_table import preset_table
-from gleanvid.evaluation.tables.publish import publish
-from gleanvid.evaluation.tables.report import flat, write_whole
+from gleanvid.evaluation.tables.publish import flat, publish
+from gleanvid.evaluation.tables.result_tables import (
+    evidence_table,
+    group_table,
+    main_table,
+    paired_table,
+    preset_table,
+    standing,
+)
 from gleanvid.evaluation.tables.statistics import holm, mcnemar, wilson
 from gleanvid.evaluation.tables.summary import evidence_of_all, results
 from tests.evaluation.fakes import FakeBenchmark

@@ -5,10 +5,17 @@ from __future__ import annotations
 import pytest
 import torch
 
-from gleanvid.evaluation.check.reference import kept_columns, masked_logits
+from gleanvid.evaluation.check.reference import kept_columns
 from gleanvid.models import compressing, load_model
 from gleanvid.types import Video
-from tests.models.oracle import QUESTIONS, Tilted, generate, model_inputs, read_while_decoding
+from tests.models.oracle import (
+    QUESTIONS,
+    Tilted,
+    generate,
+    masked_logits,
+    model_inputs,
+    read_while_decoding,
+)
 from tests.models.tiny import noise_video
 
 QUARTER = Tilted(retention_ratio=0.25)

@@ -33,7 +33,7 @@ class Reading(EveryNth):
     name: ClassVar[str] = "reading"
     needs: ClassVar[frozenset[str]] = frozenset({"text"})
 
-    def compress(self, tokens):
+    def _compress(self, tokens):
         return EveryNth(2 ** -(1.0 + len(tokens.text) % 3)).compress(tokens)
 
 
@@ -42,9 +42,9 @@ class Attending(EveryNth):
     name: ClassVar[str] = "attending"
     queries: ClassVar[str] = "last"
 
-    def compress(self, tokens):
+    def _compress(self, tokens):
         assert tokens.attention is not None
-        return super().compress(tokens)
+        return super()._compress(tokens)
 
 
 REUSING = [
@@ -187,9 +187,9 @@ def test_the_video_is_compressed_and_read_once(adapter):
     calls = []
 
     class Counting(EveryNth):
-        def compress(self, tokens):
+        def _compress(self, tokens):
             calls.append(len(tokens))
-            return super().compress(tokens)
+            return super()._compress(tokens)
 
     talk = adapter.conversation(adapter.encode(noise_video()), Counting(0.25))
     widths = []

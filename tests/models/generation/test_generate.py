@@ -9,7 +9,7 @@ import pytest
 import torch
 from transformers import TextIteratorStreamer
 
-from gleanvid.evaluation.check.reference import hook_count, kept_columns, masked_logits
+from gleanvid.evaluation.check.reference import hook_count, kept_columns
 from gleanvid.models import compressing
 from gleanvid.models.boundary import hooks
 from tests.models.oracle import (
@@ -18,6 +18,7 @@ from tests.models.oracle import (
     Failing,
     Tilted,
     generate,
+    masked_logits,
     model_inputs,
     repeats_mix,
     skip_if_repeats_mix,

@@ -1,4 +1,4 @@
-"""Folders that hold no sound model are refused in words, and nothing in them is run."""
+"""Folders without a sound model are refused with a ``ModelError``; no code in them is run."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ def with_config(folder, **changes):
     path.write_text(json.dumps(config))
 
 
-def test_weights_of_other_shapes(folder):
+def test_weights_of_wrong_shape_are_refused(folder):
     with_weights(folder, lambda weight: weight[..., :-1].contiguous())
     with pytest.raises(ModelError):
         load_model(folder)
 
 
 @pytest.mark.parametrize("number", [float("nan"), float("inf")])
-def test_weights_that_are_no_numbers(folder, number):
+def test_weights_that_are_not_finite_are_refused(folder, number):
     def spoil(weight):
         weight.view(-1)[3] = number
         return weight
@@ -57,7 +57,7 @@ def test_weights_that_are_no_numbers(folder, number):
         load_model(folder)
 
 
-def test_weights_that_could_hold_a_program_are_not_opened(folder):
+def test_pickled_weights_are_not_opened(folder):
     class Evil:
         def __reduce__(self):
             return (exit, (13,))
@@ -68,7 +68,7 @@ def test_weights_that_could_hold_a_program_are_not_opened(folder):
         load_model(folder)
 
 
-def test_no_tokenizer(folder):
+def test_missing_tokenizer_is_refused(folder):
     for path in folder.glob("*token*"):
         path.unlink()
     with pytest.raises(ModelError):
@@ -86,13 +86,13 @@ def test_no_tokenizer(folder):
     ],
     ids=str,
 )
-def test_settings_that_make_no_model(folder, changes):
+def test_impossible_configuration_is_refused(folder, changes):
     with_config(folder, **changes)
     with pytest.raises(ModelError):
         load_model(folder)
 
 
 @pytest.mark.parametrize("name", ["x" * 5000, "a\0b", "/" + "x" * 5000])
-def test_names_that_are_none(name):
+def test_impossible_name_is_refused(name):
     with pytest.raises(ModelError):
         load_model(name)

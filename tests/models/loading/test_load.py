@@ -9,7 +9,7 @@ import torch
 from huggingface_hub.errors import HTTPError
 from transformers import Qwen2Config, Qwen2ForCausalLM
 
-from gleanvid.models import MODELS, compressing, load_model
+from gleanvid.models import compressing, load_model
 from gleanvid.models.cost.measure import explaining_out_of_memory
 from gleanvid.models.generation.sampling import Sampling
 from gleanvid.models.loading import load as load_module
@@ -24,7 +24,7 @@ def directory(tmp_path_factory):
     return path
 
 
-def test_a_directory_loads_with_the_defaults_of_the_cpu(directory):
+def test_directory_loads_with_the_defaults_of_the_cpu(directory):
     model = load_model(directory, device="cpu")
     assert model.hf_model.dtype == torch.float32
     assert model.text_config._attn_implementation == "sdpa"
@@ -32,7 +32,7 @@ def test_a_directory_loads_with_the_defaults_of_the_cpu(directory):
     assert not model.hf_model.training
 
 
-def test_dtype_attention_and_device_map_can_be_chosen(directory):
+def test_dtype_attention_and_device_map_are_used(directory):
     model = load_model(directory, dtype="bfloat16", attn_implementation="eager", device_map="cpu")
     assert model.hf_model.dtype == torch.bfloat16
     assert model.text_config._attn_implementation == "eager"
@@ -40,27 +40,17 @@ def test_dtype_attention_and_device_map_can_be_chosen(directory):
     assert answer.new_tokens == 2
 
 
-@pytest.mark.parametrize("dtype", ["float32", "bfloat16", torch.float16])
-def test_every_dtype_named_in_the_message_loads(directory, dtype):
-    model = load_model(directory, device="cpu", dtype=dtype)
-    assert str(model.hf_model.dtype).removeprefix("torch.") in str(dtype)
-
-
 @pytest.mark.parametrize(
     "option",
-    [
-        {"device": "nonsense"},
-        *({"dtype": kind} for kind in ("int8", "no", "float64", "float8_e4m3fn", torch.float64)),
-        {"dtype": ""},
-    ],
+    [{"device": "nonsense"}, *({"dtype": kind} for kind in ("int8", "", torch.float64))],
     ids=str,
 )
-def test_wrong_options_are_named(directory, option):
+def test_wrong_option_is_named_in_the_error(directory, option):
     with pytest.raises(ModelError, match=next(iter(option))):
         load_model(directory, **option)
 
 
-def test_a_missing_directory_and_a_directory_without_a_model(tmp_path):
+def test_path_that_is_no_model_directory_is_refused(tmp_path):
     with pytest.raises(ModelError, match="no directory"):
         load_model(tmp_path / "nowhere")
     with pytest.raises(ModelError, match=r"config\.json"):
@@ -70,7 +60,7 @@ def test_a_missing_directory_and_a_directory_without_a_model(tmp_path):
         load_model(tmp_path / "file.txt")
 
 
-def test_missing_and_damaged_weights(directory, tmp_path):
+def test_missing_and_damaged_weights_are_refused(directory, tmp_path):
     for name in ("config.json", "processor_config.json", "tokenizer.json"):
         if (directory / name).exists():
             (tmp_path / name).write_bytes((directory / name).read_bytes())
@@ -82,7 +72,7 @@ def test_missing_and_damaged_weights(directory, tmp_path):
 
 
 @pytest.mark.parametrize("kind", [OSError, HTTPError])
-def test_a_hub_id_without_a_network_says_how_to_download(monkeypatch, kind):
+def test_hub_id_without_a_network_says_how_to_download(monkeypatch, kind):
     def offline(*args, **options):
         raise kind("cannot reach the hub\nand more")
 
@@ -92,7 +82,7 @@ def test_a_hub_id_without_a_network_says_how_to_download(monkeypatch, kind):
     assert "\n" not in str(caught.value)
 
 
-def test_text_only_and_unknown_models_list_what_is_supported(tmp_path):
+def test_unsupported_model_is_refused_with_the_supported_types(tmp_path):
     config = Qwen2Config(
         hidden_size=16, intermediate_size=16, num_hidden_layers=1, num_attention_heads=2
     )
@@ -110,7 +100,7 @@ def test_text_only_and_unknown_models_list_what_is_supported(tmp_path):
         pass
 
 
-def test_a_model_that_cannot_be_compressed_is_refused_with_the_reason(tmp_path):
+def test_model_that_cannot_be_compressed_is_refused_with_the_reason(tmp_path):
     made = {"model_type": "qwen4_exp"}
     (tmp_path / "config.json").write_text(json.dumps(made))
     with pytest.raises(ModelError, match=r"qwen4_exp.*cannot be compressed.*indexer"):
@@ -134,8 +124,3 @@ def test_out_of_memory_becomes_advice():
         raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB")
     with pytest.raises(RuntimeError, match="other"), explaining_out_of_memory("x"):
         raise RuntimeError("other")
-
-
-def test_every_family_names_its_model_types():
-    kinds = [kind for family in MODELS for kind in family.model_types]
-    assert len(kinds) == len(set(kinds)) >= 3

@@ -1,4 +1,4 @@
-"""What choosing a checkpoint will do is told before it does."""
+"""Download size and memory of a checkpoint are known before it is downloaded."""
 
 from __future__ import annotations
 
@@ -9,14 +9,13 @@ import pytest
 
 from gleanvid.errors import ModelError, StoppedError
 from gleanvid.models import load_model
-from gleanvid.models.loading.fetching import fetched
+from gleanvid.models.loading.download import fetch
+from gleanvid.models.loading.fit import Memory, check_fit, memory, memory_gb
 from gleanvid.models.loading.hub import cached
-from gleanvid.models.loading.machine import Memory, memory
-from gleanvid.models.loading.needs import fit, memory_gb
 from gleanvid.models.loading.outlook import outlook
-from gleanvid.models.loading.precision import PRECISIONS, keyed, parted
-from gleanvid.models.loading.progress import weights_counted
+from gleanvid.models.loading.precision import PRECISIONS, split_precision, with_precision
 from gleanvid.models.loading.registry import FIRST_CHOICES, checkpoint, first_choice
+from gleanvid.models.loading.weight_progress import weight_progress
 from tests import local_hub
 
 GB = 10**9
@@ -26,24 +25,24 @@ def gpu(free_gb):
     return Memory("cuda", int(free_gb * GB), int(free_gb * GB))
 
 
-def test_bytes_come_from_the_hub_and_memory_from_this_machine(hub):
+def test_outlook_has_bytes_of_the_hub_and_memory_of_this_machine(hub):
     found = outlook("tiny/model", device="cpu")
     assert found.download.size > found.download.weights > 0 and found.fit.ok
     assert f"{found.download.missing / 1e6:.1f} MB to download" in found.text
-    asked = [path for _, path, _ in hub.asked if "resolve" in path]
+    asked = [path for _, path, _ in hub.requests if "resolve" in path]
     assert [path.rpartition("/")[2] for path in asked] == ["config.json"]
-    list(fetched(found.download, threading.Event()))
-    count = len(hub.asked)
+    list(fetch(found.download, threading.Event()))
+    count = len(hub.requests)
     assert outlook("tiny/model", device="cpu").text.startswith("Nothing to download")
-    assert len(hub.asked) == count
+    assert len(hub.requests) == count
 
 
 @pytest.mark.parametrize(
     "index", ["[]", "{}", '{"weight_map": 1}', '{"weight_map": {"a": 1}}', "[" * 10**5]
 )
-def test_an_index_that_is_none_keeps_nobody_from_the_menu(hub, index):
+def test_broken_index_counts_as_not_downloaded(hub, index):
     download = outlook("tiny/model", device="cpu").download
-    list(fetched(download, threading.Event()))
+    list(fetch(download, threading.Event()))
     assert cached("tiny/model") == download.folder
     place = download.folder / "model.safetensors.index.json"
     place.unlink()
@@ -51,14 +50,14 @@ def test_an_index_that_is_none_keeps_nobody_from_the_menu(hub, index):
     assert cached("tiny/model") is None
 
 
-def test_folders_and_the_built_in_model_need_no_hub(hub, published):
+def test_folders_and_built_in_model_need_no_hub(hub, published):
     for name in (str(published), "builtin"):
         found = outlook(name, device="cpu")
         assert found.download is None and found.billions > 0
-    assert not hub.asked
+    assert not hub.requests
 
 
-def test_a_type_that_is_not_supported_is_refused_before_it_is_downloaded(hub, tmp_path):
+def test_unsupported_type_is_refused_before_its_weights_are_downloaded(hub, tmp_path):
     folder = tmp_path / "other"
     folder.mkdir()
     (folder / "config.json").write_text(json.dumps({"model_type": "aya", "vision_config": {}}))
@@ -66,7 +65,7 @@ def test_a_type_that_is_not_supported_is_refused_before_it_is_downloaded(hub, tm
     hub.repositories["other/model"] = local_hub.Repository(folder)
     with pytest.raises(ModelError, match="is of type aya, which is not one of"):
         outlook("other/model")
-    assert not [path for _, path, _ in hub.asked if path.endswith("model.safetensors")]
+    assert not [path for _, path, _ in hub.requests if path.endswith("model.safetensors")]
 
 
 def test_free_memory_is_measured():
@@ -75,14 +74,13 @@ def test_free_memory_is_measured():
     assert 0 < found.free <= found.total
 
 
-def test_a_checkpoint_too_large_is_said_with_what_helps():
-    assert fit(8.8, "bf16", 32, gpu(24)).text == "fits this machine"
-    assert fit(8.8, "auto", 32, gpu(16)).text == "too large: try 4-bit"
-    assert fit(8.8, "4bit", 32, gpu(16)).ok
-    assert fit(72, "auto", 32, gpu(24)).text == "too large"
-    assert fit(8.8, "auto", 32, Memory("cpu", 20 * GB, 20 * GB)).text == "too large"
-    assert fit(8.8, "auto", 32, Memory("cpu", None, None)).ok is None
-    assert fit(8.8, "bf16", 32, gpu(10), freed_gb=14).ok
+def test_fit_suggests_4_bit_where_it_helps():
+    assert check_fit(8.8, "bf16", 32, gpu(24)).text == "fits this machine"
+    assert check_fit(8.8, "auto", 32, gpu(16)).text == "too large: try 4-bit"
+    assert check_fit(8.8, "4bit", 32, gpu(16)).ok
+    assert check_fit(72, "auto", 32, gpu(24)).text == "too large"
+    assert check_fit(8.8, "auto", 32, Memory("cpu", 20 * GB, 20 * GB)).text == "too large"
+    assert check_fit(8.8, "auto", 32, Memory("cpu", None, None)).ok is None
 
 
 def test_more_frames_and_bits_take_more_memory():
@@ -99,22 +97,22 @@ def test_first_choices_are_in_the_registry_and_fit_their_hardware(size, name):
     row = checkpoint(name)
     there = gpu(size) if size else Memory("cpu", 4 * GB, 8 * GB)
     assert first_choice(there.gpu_gb) == name
-    assert fit(row.parameters or row.size, "auto", 32, there).ok
+    assert check_fit(row.parameters or row.size, "auto", 32, there).ok
 
 
-def test_a_name_says_its_precision():
-    for precision, keywords in PRECISIONS.items():
-        assert parted(keyed("a/b", precision)) == ("a/b", keywords)
-    assert parted("folder@home") == ("folder@home", {})
+def test_name_with_a_precision_is_split_again():
+    for precision in PRECISIONS:
+        assert split_precision(with_precision("a/b", precision)) == ("a/b", precision)
+    assert split_precision("folder@home") == ("folder@home", "auto")
 
 
-def test_weights_are_counted_and_loading_them_can_be_ended(published):
+def test_weight_progress_rises_to_one_and_loading_can_be_stopped(published):
     shares, stop = [], threading.Event()
-    with weights_counted(shares.append, stop):
+    with weight_progress(shares.append, stop):
         load_model(published, device="cpu")
     assert shares == sorted(shares) and shares[-1] == 1 and len(shares) > 10
     before = len(shares)
-    with weights_counted(lambda _: stop.set(), stop), pytest.raises(StoppedError):
+    with weight_progress(lambda _: stop.set(), stop), pytest.raises(StoppedError):
         load_model(published, device="cpu")
     load_model(published, device="cpu")
     assert len(shares) == before

@@ -51,7 +51,7 @@ def same_files(source: Path, target: Path, names: tuple[str, ...]) -> None:
 PLAIN = ("config.json", "generation_config.json", "tokenizer.json", "tokenizer_config.json")
 
 
-def test_shards_and_single_processor_files_are_the_same_model(adapter, tmp_path):
+def test_sharded_directory_is_the_same_model(adapter, tmp_path):
     source = Path(adapter.name)
     save_in_shards(load_file(source / "model.safetensors"), tmp_path)
     processor_files(source, tmp_path)
@@ -69,7 +69,7 @@ def test_shards_and_single_processor_files_are_the_same_model(adapter, tmp_path)
         assert torch.equal(*prompts)
 
 
-def test_experts_are_read_transposed_as_published(adapters, tmp_path):
+def test_published_experts_are_transposed(adapters, tmp_path):
     """Qwen3-VL's checkpoints hold [experts, in, out], transformers [experts, out, in]."""
     adapter = adapters["qwen3_vl_moe"]
     source = Path(adapter.name)
@@ -84,7 +84,7 @@ def test_experts_are_read_transposed_as_published(adapters, tmp_path):
         assert torch.equal(found[name], expected), name
 
 
-def test_qwen25_states_its_pixels_in_one_file_for_images_and_videos(adapters, tmp_path):
+def test_qwen25_pixel_limits_come_from_its_preprocessor_config(adapters, tmp_path):
     """Its published preprocessor_config.json has min_pixels and max_pixels of a frame."""
     source = Path(adapters["qwen2_5_vl"].name)
     same_files(source, tmp_path, (*PLAIN, "model.safetensors", "chat_template.jinja"))

@@ -36,7 +36,7 @@ def made(request):
 
 
 @pytest.mark.parametrize("name", shipped_configs())
-def test_the_real_shape_has_as_many_weights_as_published(name):
+def test_shipped_configuration_has_the_published_number_of_weights(name):
     facts = json.loads((_CONFIGS / f"{name}.json").read_text())["config"]
     config = AutoConfig.for_model(facts.pop("model_type"), **facts)
     with torch.device("meta"):
@@ -46,7 +46,7 @@ def test_the_real_shape_has_as_many_weights_as_published(name):
     assert {weight.dtype for weight in model.parameters()} == {torch.bfloat16}
 
 
-def test_the_grid_is_that_of_the_family_and_the_prompt_holds_it(made):
+def test_grid_and_prompt_are_those_of_the_family(made):
     name, model = made
     encoded = model.encode(noise_video(4, 96, 160))
     assert encoded.tokens.grid == GRIDS[name]
@@ -55,7 +55,7 @@ def test_the_grid_is_that_of_the_family_and_the_prompt_holds_it(made):
     assert count == len(encoded.tokens) + NEWLINES[name]
 
 
-def test_compression_shortens_the_prompt_and_answers_have_the_length_asked_for(made):
+def test_compression_shortens_the_prompt_and_answers_have_the_requested_length(made):
     _, model = made
     encoded = model.encode(noise_video(4, 96, 160))
     full = model.generate(encoded, "which colour?", None, Sampling(5))
@@ -65,7 +65,7 @@ def test_compression_shortens_the_prompt_and_answers_have_the_length_asked_for(m
     assert some.prompt_tokens_kept <= full.prompt_tokens - dropped
 
 
-def test_the_same_weights_every_time_and_the_process_s_generator_untouched():
+def test_weights_are_reproducible_and_leave_the_global_generator_unchanged():
     torch.manual_seed(7)
     before = torch.get_rng_state()
     name = "qwen3-vl-8b"
@@ -75,18 +75,18 @@ def test_the_same_weights_every_time_and_the_process_s_generator_untouched():
         assert torch.equal(a, b)
 
 
-def test_unknown_names_are_said():
+def test_unknown_name_is_refused():
     with pytest.raises(ModelError, match="config='nothing' must be one of"):
         random_model("nothing")
 
 
-def test_changes_reach_into_nested_settings_and_leave_the_rest():
+def test_changes_apply_to_nested_settings():
     base = {"a": {"b": 1, "c": 2}, "d": 3}
     assert merged(base, {"a": {"b": 9}}) == {"a": {"b": 9, "c": 2}, "d": 3}
     assert base["a"]["b"] == 1
 
 
-def test_words_digits_and_marks_are_one_token_each_and_specials_keep_their_ids():
+def test_word_tokenizer_has_one_token_per_word_and_keeps_special_ids():
     tokenizer = word_tokenizer({"<|endoftext|>": 5, "<|im_end|>": 151645, "<video>": 151647})
     ids = tokenizer("<video>The red ball, 12.5 s<|im_end|>")["input_ids"]
     assert ids[0] == 151647 and ids[-1] == 151645

@@ -1,4 +1,4 @@
-"""Random models of the families that are served, of sizes for which vLLM has kernels on a CPU."""
+"""Random models of the served families, of sizes for which vLLM has CPU kernels."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ EXPERTS = tiny_qwen.EXPERTS | {"head_dim": 32, "moe_intermediate_size": 96, "nor
 
 
 def frames3(tokenizer: Any) -> Any:
-    """Of Qwen3-VL, images normalised as in its checkpoints: vLLM takes their numbers for videos."""
+    """Return a Qwen3-VL processor with the image normalisation that vLLM uses for videos, too."""
     processor = processor3(tokenizer)
     images = processor.image_processor
     images.image_mean = images.image_std = processor.video_processor.image_mean
@@ -38,7 +38,7 @@ def frames3(tokenizer: Any) -> Any:
 def qwen25_vl(directory: Path) -> None:
     tokenizer = tiny_tokenizer()
     windows = {"patch_size": 14, "window_size": 56, "fullatt_block_indexes": [2]}
-    windows["tokens_per_second"] = 1  # a longer video's text is placed elsewhere by transformers 5
+    windows["tokens_per_second"] = 1  # transformers 5 differs after a longer video
     config = Qwen2_5_VLConfig(
         text_config=text_numbers(tokenizer) | TEXT | {"rope_parameters": ROPE},
         vision_config=TOWER | windows,
@@ -61,7 +61,7 @@ def qwen3_vl_moe(directory: Path) -> None:
 
 
 def as_published(directory: Path) -> None:
-    """Experts the other way round, as they stand in checkpoints and as vLLM expects them."""
+    """Transpose the experts, as in published checkpoints and as vLLM expects them."""
     file = directory / "model.safetensors"
     weights = load_file(file)
     for name in weights:
@@ -81,5 +81,5 @@ def qwen35(directory: Path) -> None:
     save(Qwen3_5ForConditionalGeneration(config), frames3(tokenizer), directory)
 
 
-# With experts first: vLLM makes their groups with the first engine of a process.
+# The model with experts first: vLLM makes expert groups with the first engine of a process.
 FAMILIES = {"qwen3_vl_moe": qwen3_vl_moe, "qwen2_5_vl": qwen25_vl, "qwen3_5": qwen35}

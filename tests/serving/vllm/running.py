@@ -1,4 +1,4 @@
-"""A server of vLLM on the built-in model, started for a test or a measurement and stopped again."""
+"""Start and stop a vLLM server of the built-in model, for a test or a measurement."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ENVIRONMENT = QUIET | {"VLLM_CPU_KVCACHE_SPACE": "1", "VLLM_PLUGINS": "gleanvid"
 
 
 def command(method, rate: float | None, *more: str) -> list[str]:
-    """``method`` None: vLLM alone, all tokens."""
+    """Return the command of a server; ``method`` None: plain vLLM with all tokens."""
     given = [sys.executable, "-m", "vllm.entrypoints.openai.api_server", "--model", str(MODEL)]
     given += ["--served-model-name", "builtin", "--dtype", "float32", "--enforce-eager"]
     given += ["--max-model-len", "4096", "--trust-request-mm-kwargs"]
@@ -42,7 +42,7 @@ def command(method, rate: float | None, *more: str) -> list[str]:
 
 @contextmanager
 def server(method, rate: float | None, *more: str, patience_s: float = 900) -> Iterator[str]:
-    """The address of a server that answers; its log where it ends before."""
+    """Yield the address of a healthy server. Raises ``RuntimeError`` with its log if it exits."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -59,7 +59,7 @@ def server(method, rate: float | None, *more: str, patience_s: float = 900) -> I
 
 
 def _end(process) -> None:
-    """With the processes of its own: one that is still starting does not end when told to."""
+    """Stop a server and its processes; one that is still starting ignores SIGTERM."""
     process.terminate()
     try:
         process.wait(60)

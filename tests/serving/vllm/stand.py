@@ -1,6 +1,6 @@
-"""A stand-in for a server of vLLM that speaks its protocol, for what needs no engine.
+"""A fake vLLM server that speaks its protocol, for tests that need no engine.
 
-It has one step at a time, as the engine has: while it takes in a video, no other answer goes on.
+It takes one step at a time, as the engine does: while it reads a video, no other answer continues.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from gleanvid.models.loading.load import BUILTIN
 
 
 class Stand(BaseHTTPRequestHandler):
-    """Answers "green cross" in two pieces, or words alone at length; keeps what it was asked."""
+    """Answers "green cross" about a video, long text otherwise; keeps its requests in ``asked``."""
 
     def do_GET(self):
         server = self.server
@@ -82,7 +82,7 @@ class Stand(BaseHTTPRequestHandler):
 
 @contextmanager
 def standing() -> Iterator[Any]:
-    """One of the built-in model that keeps 25 % by GleanVID; ``told`` None: it tells nothing."""
+    """A server that keeps 25 % by GleanVID; with ``told`` None it reports no records."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), Stand)
     server.asked, server.records, server.next_record, server.refuses = [], [], [], ""
     server.told = {"method": gleanvid.GleanVID().settings(), "pruning_rate": 0.75}

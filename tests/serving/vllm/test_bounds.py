@@ -1,4 +1,4 @@
-"""Whatever answers in the place of a server of vLLM has an end; and who may look at its records."""
+"""Bounds of the client against a hostile server, and the key of the records endpoint."""
 
 import json
 import threading
@@ -61,7 +61,7 @@ def endless(piece):
     return answer
 
 
-def test_redirects_are_not_followed_and_the_key_goes_nowhere_else(evil):
+def test_redirects_are_not_followed_and_the_key_is_sent_nowhere_else(evil):
     def away(request):
         begin(request, 302, Location=f"{evil.url}/elsewhere")
 
@@ -76,12 +76,12 @@ def test_redirects_are_not_followed_and_the_key_goes_nowhere_else(evil):
 
 
 @pytest.mark.parametrize("url", ["file:///etc/passwd", "ftp://127.0.0.1/x", "data:,x", "/etc"])
-def test_other_addresses_than_http_are_none(url):
+def test_addresses_other_than_http_are_refused(url):
     with pytest.raises(ModelError, match="no server of vLLM answers"):
         Server(url).model()
 
 
-def test_an_answer_without_an_end_is_given_up(evil, monkeypatch):
+def test_an_endless_answer_is_given_up(evil, monkeypatch):
     monkeypatch.setattr(client, "MOST_TOLD", 10**6)
     monkeypatch.setattr(client, "MOST_ANSWER", 10**6)
     evil.answer = endless(b" " * 2**16)
@@ -92,13 +92,13 @@ def test_an_answer_without_an_end_is_given_up(evil, monkeypatch):
         Server(evil.url).ask(QUESTION, model="m")
 
 
-def test_a_line_without_an_end_is_given_up(evil):
+def test_an_endless_line_is_given_up(evil):
     evil.answer = endless(b"x" * 2**16)
     with pytest.raises(ModelError, match="line that does not end"):
         Server(evil.url).ask(QUESTION, model="m")
 
 
-def test_a_refusal_without_an_end_is_a_sentence(evil):
+def test_an_endless_refusal_becomes_its_status_code(evil):
     def refuse(request):
         begin(request, 500)
         endless(b"x" * 2**16)(request)
@@ -108,7 +108,7 @@ def test_a_refusal_without_an_end_is_a_sentence(evil):
         Server(evil.url).model()
 
 
-def test_one_that_drips_is_left_after_its_time(evil, monkeypatch):
+def test_a_slow_answer_is_given_up_after_its_time(evil, monkeypatch):
     def drip(request):
         begin(request)
         while not evil.over.wait(0.05):
@@ -122,7 +122,7 @@ def test_one_that_drips_is_left_after_its_time(evil, monkeypatch):
     assert time.monotonic() - start < 2
 
 
-def test_a_silent_one_is_left_as_soon_as_the_person_stops(evil):
+def test_a_silent_server_is_left_as_soon_as_stop_is_set(evil):
     evil.answer = lambda request: evil.over.wait(30)
     stop = threading.Event()
     threading.Timer(0.2, stop.set).start()
@@ -133,7 +133,7 @@ def test_a_silent_one_is_left_as_soon_as_the_person_stops(evil):
 
 
 @pytest.mark.parametrize("text", [b"", b"[", b"[]", b'{"data": []}', b"[" * 10**5, b"\xff"])
-def test_what_is_no_server_of_vllm_is_called_that(evil, text):
+def test_answers_that_are_not_of_vllm_are_refused(evil, text):
     def answer(request):
         begin(request)
         request.wfile.write(text)
@@ -185,7 +185,7 @@ def told(app_and_prepare, **headers):
         ("bearer c", 200),
     ],
 )
-def test_records_ask_for_the_key_that_vllm_was_started_with(monkeypatch, authorization, status):
+def test_records_need_the_key_that_vllm_was_started_with(monkeypatch, authorization, status):
     monkeypatch.delenv("VLLM_API_KEY", raising=False)
     headers = {"authorization": authorization} if authorization else {}
     assert told(served(api_key=["a", "c"]), **headers).status_code == status
@@ -195,13 +195,13 @@ def test_records_ask_for_the_key_that_vllm_was_started_with(monkeypatch, authori
     assert told(served(api_key=None), **headers).status_code == env
 
 
-def test_records_in_one_answer_are_bounded_and_the_last_ones(monkeypatch):
+def test_one_answer_holds_a_bounded_number_of_the_last_records(monkeypatch):
     monkeypatch.setattr(endpoint, "MOST_TOKENS", 25)
     records = [{"number": n, "grid": [1, 2, 5], "keep": list(range(10))} for n in range(1, 9)]
     found = json.loads(told(served(records)).text)
     assert [record["number"] for record in found["records"]] == [7, 8] and found["count"] == 8
 
 
-def test_a_server_whose_workers_have_another_extension_tells_no_records():
+def test_another_worker_extension_means_no_records():
     answer = told(served(worker="another.Extension"))
     assert answer.status_code == 404 and "--worker-extension-cls" in answer.text

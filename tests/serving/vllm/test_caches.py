@@ -35,7 +35,7 @@ def runs():
     ]
 
 
-def test_words_and_records_are_those_of_the_library(served, runs):
+def test_answers_and_records_equal_those_of_the_library(served, runs):
     before = served.records()["count"]
     for _ in range(2):  # the second time from the cache, where there is one
         for run in runs:
@@ -48,8 +48,8 @@ def test_words_and_records_are_those_of_the_library(served, runs):
         assert served.records()["count"] == before + len(runs)
 
 
-def test_two_videos_of_one_request_have_their_own_names(served, runs):
-    """One of them may be known to the cache, and the other not."""
+def test_two_videos_of_one_request_have_records_of_their_own(served, runs):
+    """Also if only one of them is in the cache."""
     for uuids in (("a", "b"), ("b", "c"), ("c", "a")):
         parts = [file_part(CLIPS[ord(uuid) % 2].read_bytes(), uuid) for uuid in uuids]
         served.ask([*parts, QUESTION], 2)

@@ -1,4 +1,4 @@
-"""A served model beside a loaded one, on a stand-in for the server that speaks its protocol."""
+"""A served model, on a fake server that speaks vLLM's protocol."""
 
 import base64
 import threading
@@ -37,7 +37,7 @@ def served(stand):
     return load_served(f"vllm:{stand.url}", device="cpu")
 
 
-def test_a_served_answer_has_the_server_s_words_and_masks(stand, served, video):
+def test_a_served_answer_has_the_text_and_the_kept_tokens_of_the_server(stand, served, video):
     stand.next_record.append({"grid": [4, 10, 10], "keep": list(range(100, 200))})
     pieces = []
     run = gleanvid.ask(video, "What moves?", served, on_text=pieces.append)
@@ -49,14 +49,14 @@ def test_a_served_answer_has_the_server_s_words_and_masks(stand, served, video):
     assert again.compression.keep.tolist() == list(range(100, 200))
 
 
-def test_the_memory_of_a_server_is_not_told_as_a_number(served, video):
+def test_unknown_memory_of_a_server_is_left_out_of_the_cost(served, video):
     run = gleanvid.ask(video, "What moves?", served)
     assert "nan" not in cost_table(run) and "prompt tokens  430 -> 130" in cost_table(run)
     known = replace(run, cost=replace(run.cost, peak_memory_mib=3.0))
     assert "peak memory    3 MiB" in cost_table(known)
 
 
-def test_records_of_other_clients_with_the_same_grid_are_not_taken(stand, served, video):
+def test_records_of_other_clients_with_the_same_grid_are_ignored(stand, served, video):
     other = {"grid": [4, 10, 10], "keep": list(range(100)), "uuid": "another client's"}
     stand.records += [other | {"number": 1}, other | {"number": 2}]
     stand.next_record.append({"grid": [4, 10, 10], "keep": list(range(100, 200))})
@@ -70,7 +70,7 @@ def test_records_of_other_clients_with_the_same_grid_are_not_taken(stand, served
     assert uuids[0] == uuids[1] != uuids[2]
 
 
-def test_an_engine_s_records_are_told_apart_by_uuid():
+def test_records_are_found_by_uuid():
     records, keeps = Records(), [torch.tensor([0]), torch.tensor([1]), torch.tensor([2])]
     for uuid, keep in zip(("ours", "theirs", None), keeps, strict=True):
         records.add((1, 2, 2), keep, digest(uuid))
@@ -105,7 +105,7 @@ def test_another_method_than_the_server_s_is_refused(stand, served, video):
     assert not stand.asked
 
 
-def test_trouble_is_a_sentence(stand, served, video):
+def test_refusals_and_missing_servers_are_model_errors(stand, served, video):
     stand.refuses = "the prompt is too long"
     with pytest.raises(ModelError, match="the prompt is too long"):
         gleanvid.ask(video, "What moves?", served)

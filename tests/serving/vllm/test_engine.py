@@ -1,4 +1,4 @@
-"""vLLM's engine beside transformers with ``compressing()``, on the built-in weights in float32.
+"""vLLM's engine against transformers with ``compressing()``, on the built-in weights in float32.
 
 Needs an environment of its own: ``make test-vllm``.
 """
@@ -18,8 +18,8 @@ os.environ |= running.HERE
 from gleanvid.compressors import COMPRESSORS
 from gleanvid.models import load_model
 from gleanvid.serving.vllm.methods import kept_count, servable
-from tests.serving.vllm import beside
-from tests.serving.vllm.beside import Served, by_transformers
+from tests.serving.vllm import engine
+from tests.serving.vllm.engine import Engine, by_transformers
 
 QUESTION = "What colour is the triangle?"
 NOISE = 5e-5  # of log-probabilities, two implementations in float32
@@ -35,7 +35,7 @@ def served():
     from vllm import LLM
 
     llm = LLM(
-        str(beside.MODEL),
+        str(engine.MODEL),
         dtype="float32",
         enforce_eager=True,
         max_model_len=4096,
@@ -46,12 +46,12 @@ def served():
         video_pruning_method="vidcom2",
         additional_config={"gleanvid": "gleanvid"},
     )
-    return Served(llm)
+    return Engine(llm)
 
 
 @pytest.fixture
 def method(served):
-    """The method of the engine, put back after a test that changed it."""
+    """The method of the engine, restored after a test that changes it."""
     before = served.model.method
     yield before
     served.model.method = before
@@ -68,87 +68,87 @@ def difference(one, other):
     return max(abs(a - b) for a, b in zip(one.logprobs, other.logprobs, strict=True))
 
 
-def assert_same(told, expected, report=None):
-    assert told.kept == expected.kept
-    assert torch.equal(told.positions, expected.positions)
-    assert told.tokens == expected.tokens
-    assert difference(told, expected) < NOISE
-    print(f"\n{report}: largest difference of log-probabilities {difference(told, expected):.1e}")
+def assert_same(answer, expected, report=None):
+    assert answer.kept == expected.kept
+    assert torch.equal(answer.positions, expected.positions)
+    assert answer.tokens == expected.tokens
+    assert difference(answer, expected) < NOISE
+    print(f"\n{report}: largest difference of log-probabilities {difference(answer, expected):.1e}")
 
 
 @pytest.mark.parametrize("chunk", [4096, 128, 48])
 @pytest.mark.parametrize("case", CASES)
 def test_kept_tokens_positions_and_words_are_those_of_compressing(served, model, case, chunk):
-    videos = [beside.video(*clip) for clip in CASES[case]]
+    videos = [engine.video(*clip) for clip in CASES[case]]
     expected = by_transformers(model, COMPRESSORS["gleanvid"](), QUESTION, videos)
-    (told,) = served.answers([served.asked(model, QUESTION, videos)], chunk)
-    assert_same(told, expected, f"{case}, chunks of {chunk}")
+    (answer,) = served.answers([served.prompt(model, QUESTION, videos)], chunk)
+    assert_same(answer, expected, f"{case}, chunks of {chunk}")
 
 
 @pytest.mark.parametrize("name", servable())
-def test_every_method_that_is_served(served, model, method, name):
-    """By the choice of transformers where noise of features may decide between near-ties."""
-    videos = [beside.video("glimpse_2", 8)]
+def test_every_served_method_keeps_the_tokens_that_transformers_keeps(served, model, method, name):
+    """Up to near-ties, which rounding of the features may decide."""
+    videos = [engine.video("glimpse_2", 8)]
     expected = by_transformers(model, COMPRESSORS[name](), QUESTION, videos)
     served.model.method = COMPRESSORS[name]()
-    (told,) = served.answers([served.asked(model, QUESTION, videos)])
-    same = len({*told.kept[0]} & {*expected.kept[0]}) / len(expected.kept[0])
+    (answer,) = served.answers([served.prompt(model, QUESTION, videos)])
+    same = len({*answer.kept[0]} & {*expected.kept[0]}) / len(expected.kept[0])
     print(f"\n{name}: {same:.1%} of the kept tokens are the same")
-    assert same > 0.9 and len(told.kept[0]) == len(expected.kept[0])
+    assert same > 0.9 and len(answer.kept[0]) == len(expected.kept[0])
 
 
-def test_with_the_same_choice_32_frames_are_answered_the_same(served, model, method):
-    videos = [beside.video("glimpse_1", 32)]
+def test_32_frames_with_the_same_kept_tokens_have_the_same_answer(served, model, method):
+    videos = [engine.video("glimpse_1", 32)]
     with_noise = by_transformers(model, COMPRESSORS["gleanvid"](), QUESTION, videos)
-    (told,) = served.answers([served.asked(model, QUESTION, videos)])
-    same = len({*told.kept[0]} & {*with_noise.kept[0]})
-    print(f"\n32 frames: {same} of {len(told.kept[0])} kept tokens are the same")
-    forced = beside.Given(keep=tuple(told.kept[0]))
+    (answer,) = served.answers([served.prompt(model, QUESTION, videos)])
+    same = len({*answer.kept[0]} & {*with_noise.kept[0]})
+    print(f"\n32 frames: {same} of {len(answer.kept[0])} kept tokens are the same")
+    forced = engine.FixedChoice(keep=tuple(answer.kept[0]))
     expected = by_transformers(model, forced, QUESTION, videos)
     served.model.method = forced
-    (told,) = served.answers([served.asked(model, QUESTION, videos)])
-    assert_same(told, expected, "32 frames, the same choice")
+    (answer,) = served.answers([served.prompt(model, QUESTION, videos)])
+    assert_same(answer, expected, "32 frames, the same choice")
 
 
 def image():
-    return np.asarray(beside.video("bunny", 2).frames[0])
+    return np.asarray(engine.video("bunny", 2).frames[0])
 
 
-def test_a_video_beside_an_image(served, model):
-    videos, images = [beside.video("glimpse_1", 8)], [image()]
+def test_a_prompt_with_a_video_and_an_image(served, model):
+    videos, images = [engine.video("glimpse_1", 8)], [image()]
     expected = by_transformers(model, COMPRESSORS["gleanvid"](), QUESTION, videos, images)
     for chunk in (4096, 48):
-        (told,) = served.answers([served.asked(model, QUESTION, videos, images)], chunk)
-        assert_same(told, expected, f"video and image, chunks of {chunk}")
+        (answer,) = served.answers([served.prompt(model, QUESTION, videos, images)], chunk)
+        assert_same(answer, expected, f"video and image, chunks of {chunk}")
 
 
 def test_mixed_requests_in_one_batch(served, model):
     asked = [
-        {"videos": [beside.video("glimpse_1", 16)]},
+        {"videos": [engine.video("glimpse_1", 16)]},
         {},
         {"images": [image()]},
-        {"videos": [beside.video("city", 8), beside.video("glimpse_2", 8)]},
+        {"videos": [engine.video("city", 8), engine.video("glimpse_2", 8)]},
     ]
     expected = [by_transformers(model, COMPRESSORS["gleanvid"](), QUESTION, **one) for one in asked]
     for chunk in (4096, 100):
-        told = served.answers([served.asked(model, QUESTION, **one) for one in asked], chunk)
-        for one, other in zip(told, expected, strict=True):
+        answer = served.answers([served.prompt(model, QUESTION, **one) for one in asked], chunk)
+        for one, other in zip(answer, expected, strict=True):
             assert one.tokens == other.tokens and difference(one, other) < NOISE
 
 
-def test_a_video_in_the_prefix_cache_is_not_read_again(served, model):
-    """Its rows are not there a second time, and the text behind them stands right all the same."""
-    videos = [beside.video("glimpse_1", 16)]
+def test_a_video_in_the_prefix_cache_is_not_encoded_again(served, model):
+    """Its rows are missing the second time; the text after it still has the right positions."""
+    videos = [engine.video("glimpse_1", 16)]
     for question in (QUESTION, "What moves?"):
         expected = by_transformers(model, COMPRESSORS["gleanvid"](), question, videos)
-        (told,) = served.answers([served.asked(model, question, videos, uuid="clip")])
-        assert told.tokens == expected.tokens and difference(told, expected) < NOISE
-        assert torch.equal(told.positions, expected.positions[:, told.cached :])
-    assert told.cached > 250 and told.kept == []
+        (answer,) = served.answers([served.prompt(model, question, videos, uuid="clip")])
+        assert answer.tokens == expected.tokens and difference(answer, expected) < NOISE
+        assert torch.equal(answer.positions, expected.positions[:, answer.cached :])
+    assert answer.cached > 250 and answer.kept == []
 
 
-def test_caches_tell_methods_settings_and_rates_apart(served, model):
-    """The name of a video in vLLM's caches, under each of several starts."""
+def test_cache_keys_differ_by_method_settings_and_rate(served, model):
+    """Cache keys of one video under several starts."""
     config = served.llm.llm_engine.model_config
     pruning, names = config.get_multimodal_config(), set()
     before = config.hf_config.gleanvid, pruning.video_pruning_rate
@@ -165,12 +165,12 @@ def test_caches_tell_methods_settings_and_rates_apart(served, model):
 
 
 def video_name(served, model):
-    asked = served.asked(model, QUESTION, [beside.video("glimpse_2", 8)], uuid="named")
+    asked = served.prompt(model, QUESTION, [engine.video("glimpse_2", 8)], uuid="named")
     made = served.llm.renderer.render_cmpl([asked])
     return made[0]["mm_hashes"]["video"][0]
 
 
-def test_the_count_is_vllm_s_own():
+def test_kept_count_equals_that_of_vllm():
     from vllm.multimodal.video_prune import evs, vidcom2
 
     for units in (1, 2, 3, 8, 31):

@@ -1,4 +1,4 @@
-"""Other families than the built-in model's, with random weights, beside transformers.
+"""The other served families, with random weights, against transformers.
 
 Needs an environment of its own: ``make test-vllm``.
 """
@@ -17,7 +17,7 @@ os.environ |= running.HERE
 
 from gleanvid.compressors import COMPRESSORS
 from gleanvid.models import load_model
-from tests.serving.vllm import beside
+from tests.serving.vllm import engine
 from tests.serving.vllm.families import FAMILIES, as_published
 
 QUESTION = "What moves?"
@@ -43,18 +43,18 @@ def test_kept_tokens_positions_and_words_are_those_of_compressing(family, tmp_pa
         video_pruning_rate=0.9,  # by vLLM's default method, which leaves a unit of four
         additional_config={"gleanvid": "gleanvid"},
     )
-    served = beside.Served(llm)
-    clip = beside.video("glimpse_1", 8)
+    served = engine.Engine(llm)
+    clip = engine.video("glimpse_1", 8)
     method = COMPRESSORS["gleanvid"](0.25)
-    expected = beside.by_transformers(model, method, QUESTION, [clip])
+    expected = engine.by_transformers(model, method, QUESTION, [clip])
     for chunk in (4096, 48):
-        (told,) = served.answers([served.asked(model, QUESTION, [clip])], chunk)
+        (answer,) = served.answers([served.prompt(model, QUESTION, [clip])], chunk)
         if dtype == "float32":
-            assert told.kept == expected.kept and told.tokens == expected.tokens
-        same = beside.Given(keep=tuple(told.kept[0]))  # where rounding chose otherwise
-        expected = beside.by_transformers(model, same, QUESTION, [clip])
-        assert torch.equal(told.positions, expected.positions)
-        pairs = zip(told.tokens, expected.tokens, told.logprobs, expected.logprobs, strict=True)
+            assert answer.kept == expected.kept and answer.tokens == expected.tokens
+        same = engine.FixedChoice(keep=tuple(answer.kept[0]))  # where rounding chose otherwise
+        expected = engine.by_transformers(model, same, QUESTION, [clip])
+        assert torch.equal(answer.positions, expected.positions)
+        pairs = zip(answer.tokens, expected.tokens, answer.logprobs, expected.logprobs, strict=True)
         alike = list(itertools.takewhile(lambda pair: pair[0] == pair[1], pairs))
         largest = max((abs(one - other) for _, _, one, other in alike), default=0.0)
         print(f"\n{family}, {dtype}, chunks of {chunk}: {len(alike)} words alike, {largest:.1e}")

@@ -1,4 +1,4 @@
-"""Which methods are served, how many tokens they keep, and what is refused in one sentence."""
+"""Which methods are served, how many tokens they keep, and what is refused."""
 
 import pytest
 import torch
@@ -51,7 +51,7 @@ def test_the_count_is_rounded_down_as_vllm_does():
     assert kept_count((16, 2, 2), 0.99, whole_unit=True) == 4
 
 
-def test_a_tower_that_overflowed_costs_no_other_request():
+def test_features_that_are_not_finite_do_not_end_the_engine():
     features = torch.full((24, 8), float("nan"))
     features[3] = float("inf")
     assert len(choose(COMPRESSORS["gleanvid"](), features, (2, 3, 4), 6)) == 6
@@ -77,6 +77,6 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("given", "rate", "sentence"), WRONG)
-def test_what_cannot_be_served_is_refused_in_a_sentence(given, rate, sentence):
+def test_a_method_that_cannot_be_served_is_refused(given, rate, sentence):
     with pytest.raises(ValueError, match=sentence):
         chosen_method(given, rate)

@@ -1,4 +1,4 @@
-"""Positions against transformers' own, over random prompts, choices, chunks and caches."""
+"""Positions against those of transformers, over random prompts, choices, chunks and caches."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -159,7 +159,7 @@ def test_kept_columns_have_the_positions_of_the_whole_prompt(model, add_video, s
             assert following == expected.max() + 1
 
 
-def test_a_long_video_is_followed_one_behind_its_last_moment():
+def test_text_after_a_long_video_starts_after_its_last_moment():
     """vLLM's rule, and that of the model's authors; transformers 5 lets the text overlap here."""
     positions, following = mrope.around(5, [Medium(1, 2, mrope.grid_extent((9, 2, 2), 2.0))])
     assert positions[0].tolist() == [0, 17, 17, 18, 19] and following == 20

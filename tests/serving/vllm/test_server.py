@@ -1,4 +1,4 @@
-"""The OpenAI-compatible server in a process of its own: answers, counts, records, wrong options.
+"""The OpenAI-compatible server: answers, counters, records, wrong options.
 
 Needs an environment of its own: ``make test-vllm``.
 """
@@ -45,7 +45,7 @@ def counted(server, name):
     return float(found[1]) if found else 0.0
 
 
-def test_the_very_frames_are_answered_as_by_the_library_and_recorded(served, run):
+def test_frames_have_the_answer_of_the_library_and_a_record(served, run):
     part, more = frames_part(run.video)
     before, pieces = served.records()["count"], []
     kept, videos = (
@@ -66,7 +66,7 @@ def test_the_very_frames_are_answered_as_by_the_library_and_recorded(served, run
     assert counted(served, "gleanvid_videos_total") - videos == 1
 
 
-def test_a_video_comes_as_a_file_or_in_the_request_and_is_read_once(served):
+def test_a_video_by_address_or_in_the_request_is_encoded_once(served):
     before = served.records()["count"]
     address = {"type": "video_url", "video_url": {"url": CLIP.as_uri()}}
     replies = [served.ask([p, QUESTION], 8) for p in (address, file_part(CLIP.read_bytes()))]
@@ -77,7 +77,7 @@ def test_a_video_comes_as_a_file_or_in_the_request_and_is_read_once(served):
     assert len(served.records(before, "another name")["records"]) == 1
 
 
-def test_two_clients_at_once_with_the_same_grid_find_their_own_records(served, run):
+def test_concurrent_clients_with_the_same_grid_find_their_own_records(served, run):
     """Every request finds the record of its own frames, though all are of one grid."""
     videos = [replace(run.video, frames=np.roll(run.video.frames, 9 * n, 1)) for n in (1, 2, 3)]
 
@@ -97,7 +97,7 @@ def test_two_clients_at_once_with_the_same_grid_find_their_own_records(served, r
     assert len({tuple(keep) for keep in found}) == 3
 
 
-def test_two_servers_are_one_model_with_all_tokens_and_with_a_quarter(served, run):
+def test_two_servers_answer_with_all_tokens_and_with_a_quarter(served, run):
     method, few = gleanvid.GleanVID(0.25, tau=3.0), len(run.compression.keep)
     with running.server(None, None) as whole:
         both = load_served(f"vllm:{served.url},{whole}", device="cpu", dtype="float32")
@@ -111,7 +111,7 @@ def test_two_servers_are_one_model_with_all_tokens_and_with_a_quarter(served, ru
     assert full.cost.prompt_tokens_kept - quarter.cost.prompt_tokens_kept == 4 * few - few
 
 
-def test_a_request_that_is_left_costs_the_others_nothing(served):
+def test_an_abandoned_request_does_not_change_other_answers(served):
     body = {"model": "builtin", "stream": True, "max_tokens": 900, "ignore_eos": True}
     body["messages"] = [{"role": "user", "content": [file_part(CLIP.read_bytes()), QUESTION]}]
     request = urllib.request.Request(
@@ -131,14 +131,14 @@ def test_a_request_that_is_left_costs_the_others_nothing(served):
         assert {one.result().text for one in asked} == {alone}
 
 
-def test_what_the_server_refuses_is_its_sentence(served):
+def test_a_refusal_has_the_message_of_the_server(served):
     with pytest.raises(ModelError, match="does not exist"):
         served.ask([QUESTION], 8, model="another")
     with pytest.raises(ModelError, match=r"no server of vLLM answers at http://127\.0\.0\.1:9"):
         Server("http://127.0.0.1:9").model()
 
 
-def test_wrong_options_end_the_start_with_our_sentence():
+def test_wrong_options_end_the_start_with_our_message():
     sentence = "holitom cannot be served by vLLM: it merges tokens"
     with pytest.raises(RuntimeError, match=sentence), running.server("holitom", 0.75):
         pass

@@ -1,6 +1,6 @@
-"""Which of several servers answers, what is shown of one that tells nothing, and the app with them.
+"""Several servers: which one answers, servers without records, and the app with them.
 
-On stand-ins for the servers that speak their protocol.
+On fake servers that speak vLLM's protocol.
 """
 
 import pytest
@@ -28,13 +28,13 @@ def video():
 
 @pytest.fixture(scope="module")
 def whole(video):
-    """How long the prompt of the question is with all tokens, by the library."""
+    """Length of the prompt with all tokens, by the library."""
     return gleanvid.ask(video, QUESTION, load_model(device="cpu"), "full", 1).cost.prompt_tokens
 
 
 @pytest.fixture
 def quarter(whole):
-    """A server that keeps 25 % and tells its records."""
+    """A server that keeps 25 % and reports its records."""
     with standing() as server:
         server.prompt_tokens = whole - 300
         yield server
@@ -53,7 +53,7 @@ def name(quarter, every):
     return f"vllm:{quarter.url},{every.url}"
 
 
-def test_all_tokens_are_asked_of_the_server_that_keeps_them(quarter, every, name, video, whole):
+def test_all_tokens_are_answered_by_the_server_that_keeps_them(quarter, every, name, video, whole):
     served = load_served(name, device="cpu")
     quarter.next_record.append(OURS)
     few = gleanvid.ask(video, QUESTION, served)
@@ -65,7 +65,7 @@ def test_all_tokens_are_asked_of_the_server_that_keeps_them(quarter, every, name
     assert full.compression.keep.tolist() == list(range(400))
 
 
-def test_each_ratio_is_asked_of_its_own_server(quarter, video, whole):
+def test_each_ratio_is_answered_by_its_own_server(quarter, video, whole):
     with standing() as half:
         half.told, half.prompt_tokens = half.told | {"pruning_rate": 0.5}, whole - 200
         served = load_served(f"vllm:{quarter.url}, {half.url}", device="cpu")
@@ -74,7 +74,7 @@ def test_each_ratio_is_asked_of_its_own_server(quarter, video, whole):
             assert len(server.asked) == 1
 
 
-def test_what_none_of_them_keeps_is_refused_with_what_they_keep(quarter, every, name, video):
+def test_a_refusal_says_what_the_servers_keep(quarter, every, name, video):
     served = load_served(name, device="cpu")
     known = r"keep 25% by gleanvid and all tokens, for every .* and not {}: .* name another server"
     others = {
@@ -88,13 +88,13 @@ def test_what_none_of_them_keeps_is_refused_with_what_they_keep(quarter, every, 
     assert not quarter.asked and not every.asked
 
 
-def test_servers_of_different_models_are_no_model(quarter, every, name):
+def test_servers_of_different_models_are_refused(quarter, every, name):
     every.root = "another/model"
     with pytest.raises(ModelError, match=r"run different models: .*another/model"):
         load_served(name, device="cpu")
 
 
-def test_without_a_record_the_library_s_own_choice_is_shown(every, video, whole):
+def test_without_records_the_library_s_choice_is_shown(every, video, whole):
     every.prompt_tokens = whole - 300
     served = load_served(f"vllm:{every.url}", device="cpu")
     run = gleanvid.ask(video, QUESTION, served, "vcast")
@@ -103,7 +103,7 @@ def test_without_a_record_the_library_s_own_choice_is_shown(every, video, whole)
     assert run.cost.prompt_tokens == whole
 
 
-def test_masks_are_not_made_up_for_a_server_that_kept_another_share(every, video, whole):
+def test_no_masks_are_shown_for_a_server_with_another_ratio(every, video, whole):
     served = load_served(f"vllm:{every.url}", device="cpu")
     known = f"read a prompt of {whole} tokens, which has {whole - 300} with these settings"
     with pytest.raises(ModelError, match=known):
@@ -130,7 +130,7 @@ def test_the_app_shows_tokens_at_any_ratio_by_any_method_without_the_server(quar
     assert not quarter.asked
 
 
-def test_the_app_opens_with_what_the_first_server_runs(quarter, every, name):
+def test_the_app_opens_with_the_settings_of_the_first_server(quarter, every, name):
     quarter.told["method"]["tau"] = 3.0
     for first in (name, f"vllm:{every.url},{quarter.url}"):
         assert served(first) == gleanvid.GleanVID(0.25, tau=3.0).settings()
@@ -139,7 +139,7 @@ def test_the_app_opens_with_what_the_first_server_runs(quarter, every, name):
     assert not quarter.asked
 
 
-def test_the_app_asks_both_sides_of_their_servers(quarter, every, name):
+def test_the_app_asks_the_server_of_each_side(quarter, every, name):
     quarter.next_record.append(OURS)
     engine, updates = of_page(name, both=True)
     last = [update for update in updates if update.runs][-1]
@@ -152,7 +152,7 @@ def test_the_app_asks_both_sides_of_their_servers(quarter, every, name):
     assert (len(quarter.asked), len(every.asked)) == (1, 1)
 
 
-def test_with_one_server_the_app_answers_b_and_says_what_the_other_side_needs(quarter):
+def test_with_one_server_the_app_answers_b_and_says_what_a_needs(quarter):
     _, updates = of_page(f"vllm:{quarter.url}", both=True)
     said = updates[-1].notice["text"]
     assert "and not all tokens" in said and "name another server behind a comma" in said

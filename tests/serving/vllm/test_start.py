@@ -1,4 +1,4 @@
-"""What the plug-in tells vLLM, on a stand-in for it; nothing is imported that is not there."""
+"""What the plug-in registers with vLLM, on a fake of the parts that it uses."""
 
 import subprocess
 import sys
@@ -27,7 +27,7 @@ class Known:
 
 @pytest.fixture
 def vllm(monkeypatch):
-    """As much of vLLM as the plug-in touches; the platform is no CPU."""
+    """The parts of vLLM that the plug-in uses; the platform is not a CPU."""
     registered, known = {}, {"Qwen3_5ForConditionalGeneration": Known}
     parts = {
         "vllm": {
@@ -81,7 +81,7 @@ def test_every_architecture_gets_its_class_and_its_check_once(vllm):
         assert module == "gleanvid.serving.vllm.models" and f"class {name}(" in text
 
 
-def test_settings_reach_the_model_s_configuration_behind_vllm_s_own_check(vllm):
+def test_settings_reach_the_model_s_configuration_after_vllm_s_check(vllm):
     register()
     asked = config({"name": "gleanvid", "tau": 2.0})
     vllm.checks["Qwen3_5ForConditionalGeneration"].verify_and_update_config(asked)
@@ -90,7 +90,7 @@ def test_settings_reach_the_model_s_configuration_behind_vllm_s_own_check(vllm):
     assert asked.parallel_config.worker_extension_cls.endswith(".WorkerRecords")
 
 
-def test_vllm_s_own_methods_stay_where_none_of_ours_is_named():
+def test_without_a_method_of_ours_vllm_keeps_its_own():
     asked = config(None)
     take_settings(asked)
     assert method_of(asked.model_config.hf_config) is None
@@ -104,7 +104,7 @@ def test_wrong_options_end_the_start():
         take_settings(config("gleanvid", speculative=object()))
 
 
-def test_a_model_that_is_not_served_is_refused_and_else_left_alone(vllm):
+def test_an_unserved_model_is_refused_only_with_a_method(vllm):
     register()
     check = vllm.checks[OTHER].verify_and_update_config
     with pytest.raises(ValueError, match=f"does not serve {OTHER}, but Qwen3VL"):
@@ -126,7 +126,7 @@ def test_a_misspelt_key_ends_the_start(key):
     assert method_of(asked.model_config.hf_config) is None
 
 
-def test_the_start_says_what_is_kept(caplog):
+def test_the_start_logs_method_and_ratio(caplog):
     with caplog.at_level("INFO", "vllm.gleanvid"):
         take_settings(config({"name": "gleanvid", "tau": 2.0}, rate=0.9))
     (line,) = caplog.messages

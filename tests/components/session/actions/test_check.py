@@ -15,9 +15,9 @@ from components.session.request import NO_CLIP, Request
 from components.session.work.engine import Engine
 from components.session.work.local import BUILT_IN, Library
 from gleanvid import GleanVID
-from gleanvid.evaluation.bench.machine import describe_machine
 from gleanvid.evaluation.check import check
 from gleanvid.evaluation.check.report import Finding, Report
+from gleanvid.evaluation.provenance import describe_machine
 from gleanvid.types import StoppedError
 from tests.components import fake
 

@@ -10,8 +10,11 @@ from components.session.actions import figures
 from gleanvid import GleanVID, Uniform, metrics
 from gleanvid.compressors import COMPRESSORS
 from gleanvid.metrics import diagnostics_of
+from gleanvid.plots import FIGURES
 from gleanvid.plots.labels import title_of
 from tests.components.fake import Library, a_run, moving_square
+
+OVER_UNITS = [name for name, figure in FIGURES.items() if figure.x == "units"]
 
 
 @pytest.fixture(scope="module")
@@ -64,12 +67,12 @@ def test_a_plot_that_would_say_nothing_is_not_drawn(clip):
     assert missing(Uniform()) == several | {"mask_overlap", "novelty"}
     assert missing(GleanVID(), Uniform()) == several
     assert missing(GleanVID(0.25), GleanVID(0.5)) == set()
-    assert figures.draw([]) == dict.fromkeys(figures.TITLES)
+    assert figures.draw([]) == dict.fromkeys(FIGURES)
 
 
 def test_x_is_the_unit_counted_from_one_as_the_script_expects(clip):
     drawn = figures.draw(made(clip, GleanVID(), Uniform()))
-    for name in figures.OVER_UNITS:
+    for name in OVER_UNITS:
         assert list(drawn[name].data[0].x)[:2] == [1, 2]
         assert list(drawn[name].layout.xaxis.range) == [0.5, 4.5]
 
@@ -81,7 +84,7 @@ def test_the_one_legend_has_the_look_of_every_line_in_every_curve(clip):
     rows = {row["label"]: row for row in figures.legend(runs)["rows"]}
     assert next(iter(rows)) == "All tokens" and len(rows) == 5
     found = 0
-    for name in figures.OVER_UNITS:
+    for name in OVER_UNITS:
         figure = figures.draw(runs)[name]
         assert figure.layout.showlegend is False
         for line in figure.data:
@@ -112,7 +115,7 @@ def test_all_tokens_are_not_held_against_random_keeping_of_all_tokens(clip):
 
 def test_all_of_it_can_be_saved(clip):
     saved = json.loads(json.dumps(figures.as_json(made(clip, GleanVID(), Uniform()))))
-    assert set(saved) == {*figures.TITLES, "legend"}
+    assert set(saved) == {*FIGURES, "legend"}
     assert saved["effective_dimension"] is None and saved["budget"]["data"]
 
 

@@ -1,4 +1,4 @@
-"""A model is chosen while another answers: what is told, what fails, what stays usable."""
+"""A model is loaded while another answers: its stages, failures, and what stays usable."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from components.session.work.queue import BusyError, Line, Work
 from gleanvid.compressors import COMPRESSORS
 from gleanvid.models.encoded import ClipKey
 from gleanvid.models.generation.sampling import Sampling
-from gleanvid.models.loading import machine
-from gleanvid.models.loading.machine import Memory
+from gleanvid.models.loading import fit
+from gleanvid.models.loading.fit import Memory
 from gleanvid.run import Run
 from gleanvid.types import ModelError
 from tests.components.fake import moving_square
@@ -44,8 +44,8 @@ def followed(choice, *how, **more):
     return list(choice.progress())
 
 
-def stages(told):
-    return list(dict.fromkeys(step.stage for step in told))
+def stages(steps):
+    return list(dict.fromkeys(step.stage for step in steps))
 
 
 def asked(engine, name):
@@ -56,28 +56,27 @@ def asked(engine, name):
     return run
 
 
-def test_a_model_is_downloaded_loaded_tried_and_then_answers(choice, engine, hub):
+def test_model_is_downloaded_loaded_tried_and_then_answers(choice, engine, hub):
     hub.repositories[NAME].pause_s = 0.005
-    told = followed(choice, NAME)
-    assert stages(told) == ["looking", "downloading", "loading", "warming", "ready"]
-    bytes_ = [step.done for step in told if step.stage == "downloading"]
+    steps = followed(choice, NAME)
+    assert stages(steps) == ["looking", "downloading", "loading", "warming", "ready"]
+    bytes_ = [step.done for step in steps if step.stage == "downloading"]
     assert (
-        2 < len(bytes_) < 50 and bytes_ == sorted(bytes_) and told[-1].text == f"{NAME} is ready."
+        2 < len(bytes_) < 50 and bytes_ == sorted(bytes_) and steps[-1].text == f"{NAME} is ready."
     )
-    assert {step.usable for step in told if not step.over} == {BUILT_IN}
-    assert engine.name == NAME and told[-1].usable == NAME
-    assert asked(engine, NAME).model == NAME
-    count = len(hub.asked)
-    assert "downloading" not in stages(followed(choice, NAME)) and len(hub.asked) == count
+    assert engine.name == NAME and asked(engine, NAME).model == NAME
+    assert (NAME, NAME) in choice.choices
+    count = len(hub.requests)
+    assert "downloading" not in stages(followed(choice, NAME)) and len(hub.requests) == count
 
 
-def test_the_model_in_use_is_not_loaded_again(choice, engine):
+def test_model_in_use_is_not_loaded_again(choice, engine):
     in_use = engine.model(BUILT_IN)
     assert stages(followed(choice, BUILT_IN))[-1] == "ready"
     assert engine.loaded() is in_use
 
 
-def test_an_answer_under_way_ends_on_the_model_it_began_with(choice, engine):
+def test_running_answer_keeps_its_model(choice, engine):
     clip, short = ClipKey(moving_square(4), BUILT_IN), Sampling(max_new_tokens=8)
     answer = engine.answer(clip, "What?", COMPRESSORS["uniform"](), short, Work())
     next(answer)
@@ -87,24 +86,23 @@ def test_an_answer_under_way_ends_on_the_model_it_began_with(choice, engine):
     assert run.model == BUILT_IN
 
 
-def test_the_same_model_at_another_precision_is_another_model(choice, engine):
-    told = followed(choice, NAME, "bf16")
-    assert told[-1].name == f"{NAME}@bf16" == engine.name
+def test_same_model_at_another_precision_is_another_model(choice, engine):
+    steps = followed(choice, NAME, "bf16")
+    assert steps[-1].name == f"{NAME}@bf16" == engine.name
     assert engine.loaded().hf_model.dtype == torch.bfloat16
     run = asked(engine, f"{NAME}@bf16")
     assert run.model == f"{NAME}@bf16"
 
 
-def test_cancelling_leaves_the_model_before_and_what_came(choice, engine, hub):
+def test_cancelling_keeps_the_model_in_use_and_the_partial_download(choice, engine, hub):
     hub.repositories[NAME].pause_s = 0.02
-    choice.begin(NAME, page="me")
-    told = []
+    choice.begin(NAME)
+    steps = []
     for step in choice.progress():
-        told.append(step)
+        steps.append(step)
         if step.stage == "downloading" and step.done > step.total / 4:
-            assert not choice.cancel("somebody else")
-            assert choice.cancel("me")
-    assert told[-1].stage == "cancelled" and not choice.cancel()
+            assert choice.cancel()
+    assert steps[-1].stage == "cancelled" and not choice.cancel()
     assert engine.name == BUILT_IN and asked(engine, BUILT_IN).answer
     hub.repositories[NAME].pause_s = 0
     again = followed(choice, NAME)
@@ -112,7 +110,7 @@ def test_cancelling_leaves_the_model_before_and_what_came(choice, engine, hub):
     assert again[-1].stage == "ready" and hub.ranges() and first.total
 
 
-def test_only_one_choice_is_under_way(choice, hub):
+def test_second_choice_is_refused_while_one_is_under_way(choice, hub):
     hub.repositories[NAME].pause_s = 0.02
     choice.begin(NAME)
     with pytest.raises(BusyError, match=f"{NAME} is being loaded"):
@@ -138,24 +136,24 @@ def corrupt(repository):
         (None, "/no/folder", "There is no directory"),
     ],
 )
-def test_what_fails_is_a_sentence_and_the_model_before_answers(
+def test_failure_is_a_sentence_and_the_model_in_use_still_answers(
     choice, engine, hub, trouble, name, sentence
 ):
     if trouble:
         trouble(hub.repositories[NAME])
-    told = followed(choice, name)
-    assert told[-1].stage == "failed" and sentence in told[-1].text
-    assert told[-1].usable == BUILT_IN and asked(engine, BUILT_IN).answer
+    steps = followed(choice, name)
+    assert steps[-1].stage == "failed" and sentence in steps[-1].text
+    assert engine.name == BUILT_IN and asked(engine, BUILT_IN).answer
 
 
-def test_a_model_that_cannot_answer_does_not_take_the_place(choice, engine, monkeypatch):
+def test_model_that_cannot_answer_does_not_replace_the_one_in_use(choice, engine, monkeypatch):
     def broken(*_, **__):
         raise ModelError("It cannot answer.")
         yield
 
     monkeypatch.setattr(engine.library, "stream_answer", broken, raising=False)
-    told = followed(choice, NAME)
-    assert (told[-1].stage, told[-1].text) == ("failed", "It cannot answer.")
+    steps = followed(choice, NAME)
+    assert (steps[-1].stage, steps[-1].text) == ("failed", "It cannot answer.")
     assert engine.name == BUILT_IN
 
 
@@ -164,15 +162,14 @@ def scarce(monkeypatch, free_gb):
     monkeypatch.setattr("gleanvid.models.loading.outlook.memory", lambda _: there)
 
 
-def test_what_does_not_fit_is_not_begun(choice, engine, hub, monkeypatch):
+def test_model_that_does_not_fit_is_refused(choice, engine, hub, monkeypatch):
     scarce(monkeypatch, 0.001)
-    told = followed(choice, NAME)
-    assert "a smaller model or fewer frames" in told[-1].text
-    assert stages(told) == ["looking", "failed"]
-    assert followed(choice, NAME, anyway=True)[-1].stage == "ready"
+    steps = followed(choice, NAME)
+    assert "a smaller model or fewer frames" in steps[-1].text
+    assert stages(steps) == ["looking", "failed"]
 
 
-def test_without_room_for_both_the_turn_at_the_model_is_waited_for(choice, engine, monkeypatch):
+def test_without_room_for_both_loading_waits_for_the_queue(choice, engine, monkeypatch):
     scarce(monkeypatch, 0.001)
     monkeypatch.setattr(Engine, "weights_gb", lambda _: 8.0)
     visitor, others = Work(), []
@@ -184,12 +181,12 @@ def test_without_room_for_both_the_turn_at_the_model_is_waited_for(choice, engin
             assert engine.name == BUILT_IN  # the visitor is still at work with it
             engine.line.leave(visitor)
         if step.stage == "loading":
-            assert step.usable == ""
+            assert engine.name is None
     assert stages(others)[-4:] == ["waiting", "loading", "warming", "ready"]
     assert engine.name == NAME and len(engine.line) == 0
 
 
-def test_a_failure_without_room_for_both_brings_the_model_before_back(choice, engine, monkeypatch):
+def test_failure_without_room_for_both_reloads_the_previous_model(choice, engine, monkeypatch):
     scarce(monkeypatch, 0.001)
     monkeypatch.setattr(Engine, "weights_gb", lambda _: 8.0)
     load, back = engine.library.load_model, threading.Event()
@@ -202,26 +199,15 @@ def test_a_failure_without_room_for_both_brings_the_model_before_back(choice, en
         return model
 
     monkeypatch.setattr(engine.library, "load_model", failing, raising=False)
-    told = followed(choice, NAME)
-    assert told[-1].stage == "failed" and "ran out of memory" in told[-1].text
-    assert told[-1].usable == BUILT_IN and back.is_set() and asked(engine, BUILT_IN).answer
+    steps = followed(choice, NAME)
+    assert steps[-1].stage == "failed" and "ran out of memory" in steps[-1].text
+    assert engine.name == BUILT_IN and back.is_set() and asked(engine, BUILT_IN).answer
 
 
-def test_a_public_server_offers_what_its_operator_listed(hub, engine):
-    choice = Choosing(engine, [BUILT_IN, NAME], strict=True, device="cpu")
-    assert [row.name for row in choice.offers()] == [BUILT_IN, NAME]
-    for name in ("/etc", "other/model", "Qwen/Qwen3-VL-8B-Instruct"):
-        with pytest.raises(ValueError, match="offers builtin, tiny/model alone"):
-            choice.begin(name)
-    with pytest.raises(ValueError, match="precision='2bit'"):
-        choice.begin(NAME, "2bit")
-    assert not hub.asked
-
-
-def test_rows_say_size_memory_place_terms_and_where_to_begin(hub, engine, monkeypatch):
-    monkeypatch.setattr(machine, "memory", lambda _=None: Memory("cuda", 23 * GB, 25 * GB))
+def test_offers_show_size_memory_terms_and_the_recommended_one(hub, engine, monkeypatch):
+    monkeypatch.setattr(fit, "memory", lambda _=None: Memory("cuda", 23 * GB, 25 * GB))
     rows = {row.name: row for row in Choosing(engine).offers("auto", 32)}
-    assert not hub.asked
+    assert not hub.requests
     eight = rows["Qwen/Qwen3-VL-8B-Instruct"]
     assert eight.first and eight.fits and "17.6 GB · fits this machine" in eight.label
     assert [name for name, row in rows.items() if row.first] == [eight.name]
@@ -231,13 +217,13 @@ def test_rows_say_size_memory_place_terms_and_where_to_begin(hub, engine, monkey
     assert rows[BUILT_IN].here and "GB" not in rows[BUILT_IN].label
 
 
-def test_a_row_says_what_is_in_the_cache(choice):
+def test_offer_shows_that_a_checkpoint_is_in_the_cache(choice):
     followed(choice, NAME)
-    (row,) = Choosing(choice.engine, [NAME], strict=True, device="cpu").offers()
-    assert row.here and HERE in row.label
+    row = Choosing(choice.engine, [NAME], device="cpu").offers()[0]
+    assert row.name == NAME and row.here and HERE in row.label
 
 
-def test_a_page_that_comes_later_sees_where_the_choice_stands(choice, hub):
+def test_pages_opened_later_follow_the_choice_to_its_end(choice, hub):
     assert [step.stage for step in choice.progress()] == ["nothing"]
     hub.repositories[NAME].pause_s = 0.02
     choice.begin(NAME)
@@ -251,38 +237,22 @@ def test_a_page_that_comes_later_sees_where_the_choice_stands(choice, hub):
     assert choice.now.over
 
 
-def test_how_a_choice_failed_is_told_to_the_page_that_made_it(choice):
-    assert not choice.is_of("another")
-    told = followed(choice, "no/such-model", page="one")
-    assert told[-1].stage == "failed"
-    assert choice.is_of("one") and not choice.is_of("another")
-
-
-def test_a_choice_under_way_is_everybodys(choice, hub):
-    hub.repositories[NAME].pause_s = 0.05
-    choice.begin(NAME, page="one")
-    assert choice.is_of("another")
-    choice.cancel()
-    list(choice.progress())
-    assert not choice.is_of("another")
-
-
-def test_cancelling_while_it_is_tried_keeps_the_model_before(choice, engine, monkeypatch):
+def test_cancelling_while_it_is_tried_keeps_the_model_in_use(choice, engine, monkeypatch):
     def until_stopped(*_, stop, **__):
         yield "wo"
         stop.wait(10)  # an answer that is ended in the middle just ends
 
     monkeypatch.setattr(engine.library, "stream_answer", until_stopped, raising=False)
     choice.begin(NAME)
-    told = []
+    steps = []
     for step in choice.progress():
-        told.append(step)
+        steps.append(step)
         if step.stage == "warming":
             choice.cancel()
-    assert told[-1].stage == "cancelled" and engine.name == BUILT_IN
+    assert steps[-1].stage == "cancelled" and engine.name == BUILT_IN
 
 
-def test_loading_that_takes_longer_than_a_turn_may_goes_on(hub, monkeypatch):
+def test_loading_may_take_longer_than_the_deadline_of_the_queue(hub, monkeypatch):
     slow = Library({BUILT_IN: {"device": "cpu"}}, {"device": "cpu"})
     engine = Engine(slow, line=Line(deadline_s=0.2))
     engine.model(BUILT_IN)
@@ -298,7 +268,7 @@ def test_loading_that_takes_longer_than_a_turn_may_goes_on(hub, monkeypatch):
     assert followed(Choosing(engine, device="cpu"), NAME)[-1].stage == "ready"
 
 
-def test_weights_that_the_hub_did_not_list_are_not_fetched(
+def test_weights_that_the_hub_did_not_list_are_not_downloaded(
     choice, engine, hub, published, tmp_path
 ):
     folder = tmp_path / "listed"
@@ -307,7 +277,7 @@ def test_weights_that_the_hub_did_not_list_are_not_fetched(
         if "index" not in file.name:
             (folder / file.name).write_bytes(file.read_bytes())
     hub.repositories["odd/model"] = Repository(folder)
-    told = followed(choice, "odd/model")
-    assert told[-1].stage == "failed" and "did not list" in told[-1].text
+    steps = followed(choice, "odd/model")
+    assert steps[-1].stage == "failed" and "did not list" in steps[-1].text
     assert engine.name == BUILT_IN
-    assert not [path for _, path, _ in hub.asked if path.endswith("/model.safetensors")]
+    assert not [path for _, path, _ in hub.requests if path.endswith("/model.safetensors")]

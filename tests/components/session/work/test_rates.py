@@ -1,9 +1,9 @@
-"""How much an address may have, how often anybody may, and when it is possible again."""
+"""How much an address may have, and when it is possible again."""
 
 from __future__ import annotations
 
 from components.session.work import rates
-from components.session.work.rates import Pause, RateLimit, in_words
+from components.session.work.rates import RateLimit
 
 
 def test_an_address_gets_its_share_and_no_more():
@@ -40,25 +40,3 @@ def test_how_long_to_wait_is_known_and_then_over():
     assert rate.wait_s("a") == 50.0 and rate.wait_s("b") == 0.0
     now[0] = 50.0
     assert rate.wait_s("a") == 0.0 and rate.allows("a")
-
-
-def test_a_pause_begins_anew_and_ends():
-    now = [0.0]
-    pause = Pause(60.0, lambda: now[0])
-    assert pause.left_s == 0.0
-    pause.begin()
-    now[0] = 59.0
-    assert pause.left_s == 1.0
-    pause.begin()
-    now[0] = 119.0
-    assert pause.left_s == 0.0
-
-
-def test_a_time_in_words_is_never_too_short():
-    assert [in_words(seconds) for seconds in (0.2, 59.1, 120, 121, 3600)] == [
-        "1 second",
-        "60 seconds",
-        "120 seconds",
-        "3 minutes",
-        "60 minutes",
-    ]

@@ -15,9 +15,9 @@ from components.session.work.engine import Engine
 from components.session.work.local import Library
 from components.session.work.queue import Work
 from components.session.work.recorded import Shelf, WithRecordings
-from gleanvid.evaluation.recording.layout import KEY, SUFFIX
-from gleanvid.evaluation.recording.reading import read_facts
-from gleanvid.evaluation.recording.writing import Wanted, record
+from gleanvid.evaluation.recording.file_format import KEY, SUFFIX
+from gleanvid.evaluation.recording.record import Wanted, record
+from gleanvid.evaluation.recording.recording import read_facts
 from gleanvid.models.encoded import ClipKey
 from gleanvid.models.generation.sampling import GREEDY
 from gleanvid.run import Run

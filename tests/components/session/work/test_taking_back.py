@@ -104,15 +104,17 @@ def test_an_answer_that_cannot_be_made_again_stays(clip, trouble):
 
 def test_what_comes_late_of_an_earlier_state_of_the_page_shows_nothing(clip):
     engine, question = Engine(Library()), "What moves?"
-    newest = list(preview(engine, asked(clip), Sides(question=question, turn=5), "me"))
+    newest = list(preview(engine, asked(clip), Sides(question=question, version=5), "me"))
     assert newest[-1].viewer
-    late, now = Sides(question=question, turn=4), Sides(question=question, turn=5)
+    late, now = Sides(question=question, version=4), Sides(question=question, version=5)
     assert list(ask_live(engine, "me", asked(clip), late)) == []
     assert any(part.answers for part in ask_live(engine, "me", asked(clip), now))
     for again in (late, now):
         assert list(preview(engine, asked(clip), again, "me")) == []
         assert list(ask_live(engine, "me", asked(clip), again)) == []
-    assert any(part.answers for part in ask_live(engine, "me", asked(clip), replace(now, turn=6)))
+    assert any(
+        part.answers for part in ask_live(engine, "me", asked(clip), replace(now, version=6))
+    )
     assert list(preview(engine, asked(clip), late, "you"))[-1].viewer  # another page
 
 
@@ -120,6 +122,6 @@ def test_a_live_answer_waits_for_no_preview_and_ends_none(clip):
     """It is of the state before; the preview that is under way brings its own."""
     engine = Engine(Library())
     showing = encoding(engine, asked(clip))
-    late = Sides(question="What moves?", turn=9)
+    late = Sides(question="What moves?", version=9)
     assert list(ask_live(engine, "me", asked(clip), late)) == []
     assert [part.viewer for part in showing if part.viewer]

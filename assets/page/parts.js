@@ -1,0 +1,92 @@
+// Small parts of the page that Gradio has no widget for. Each is mounted by the script of a `gr.HTML`
+// and shows its value, always as text.
+((gleanvid) => {
+  const make = (tag, fields, ...children) => {
+    const node = Object.assign(document.createElement(tag), fields);
+    node.append(...children);
+    return node;
+  };
+
+  const PARTS = {
+    // One line of plain text: Gradio's own template would run what stands in it.
+    text({ element, props }) {
+      return () => { element.querySelector("p").textContent = props.value || ""; };
+    },
+
+    // A message with its kind; trouble can be dismissed.
+    notice({ element, props }) {
+      const line = element.querySelector(".gv-notice");
+      const close = make("button", { type: "button", textContent: "Dismiss" });
+      const isStale = gleanvid.newestOnly();
+      const show = () => {
+        const { text = "", kind = "quiet", version = 0 } = props.value || {};
+        if (isStale(version)) return;
+        line.textContent = text;
+        line.dataset.kind = kind;
+        if (kind === "problem") line.append(close);
+      };
+      close.addEventListener("click", () => { props.value = {}; show(); });
+      line.addEventListener("gleanvid:say", ({ detail }) => { props.value = detail; show(); });
+      return show;
+    },
+
+    // Pairs of name and text.
+    status({ element, props }) {
+      const list = element.querySelector(".gv-status");
+      return () => list.replaceChildren(...(props.value || []).map(([name, text]) =>
+        make("div", {}, make("dt", { textContent: name }), make("dd", { textContent: text }))));
+    },
+
+    // Questions to ask by a click.
+    questions({ element, props, trigger }) {
+      const list = element.querySelector(".gv-chips");
+      return () => list.replaceChildren(...(props.value || []).map(({ text, fails }) => {
+        const textContent = fails ? `Where it goes wrong: ${text}` : text;
+        const chip = make("button", { type: "button", className: "gv-chip", textContent });
+        chip.addEventListener("click", () => trigger("pick", { text }));
+        return chip;
+      }));
+    },
+
+    // What a conversation said so far.
+    log({ element, props }) {
+      const log = element.querySelector(".gv-log");
+      return () => log.replaceChildren(...(props.value || []).flatMap(({ question, answer }) => [
+        make("p", { className: "gv-asked", textContent: question }),
+        make("p", { className: "gv-told", textContent: answer }),
+      ]));
+    },
+
+    // How far a model is, while it is downloaded and loaded.
+    loading({ element, props }) {
+      const box = element.querySelector(".gv-loading"), [bar, line] = box.children;
+      return () => {
+        const { text = "", done = 0, total = 0, over = true, failed = false } = props.value || {};
+        box.hidden = !text;
+        bar.hidden = over;
+        if (total) bar.value = done / total; else bar.removeAttribute("value");
+        line.textContent = text;
+        line.dataset.kind = failed ? "problem" : "quiet";
+      };
+    },
+
+    // What of a link was not understood; those keys leave the address.
+    unread({ element, props }) {
+      const line = element.querySelector(".gv-unread"), [words, close] = line.children;
+      close.addEventListener("click", () => { line.hidden = true; });
+      return () => {
+        const { text = "", names = [] } = props.value || {};
+        words.textContent = text;
+        line.hidden = !text;
+        for (const name of names) gleanvid.writeAddress(name, "");
+      };
+    },
+  };
+
+  // `scope`: what Gradio gives the script of a `gr.HTML`.
+  gleanvid.mount = (part, scope) => {
+    const show = PARTS[part](scope);
+    scope.watch("value", show);
+    show();
+  };
+})(window.gleanvid ??= {});

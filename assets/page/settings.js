@@ -1,0 +1,150 @@
+// The settings of the page: gathered for the server in one value, previewed at a pace that the server
+// can follow, and written to the address where they differ from their defaults.
+((gleanvid) => {
+  const PRESSED_MS = 40; // a press is often a click: its release says more
+  const PATIENCE_MS = 1000; // wait no longer for the preview before
+  const MOMENT_MS = 400; // the viewer says that it lags once a preview takes longer
+  const WRITE_MS = 300; // the address follows once the hand rests
+
+  const query = new URLSearchParams(location.search); // the address, as it is about to be written
+  const defaults = new Map(); // by key in a link
+  const current = new Map(); // the last value of each setting
+  let packed = []; // key of each gathered widget; "": it holds settings by key; null: not in links
+  let folded = new Set(); // keys of the settings in the fold
+  let gathered = new Map(); // settings by key at the last gathering, without those at their default
+  let version = 0; // number of gatherings
+  let timer = null;
+
+  // Called once, before the page loads its link. Returns what `kept.js` kept of the page.
+  gleanvid.openSettings = (keys, standards, inFold, examples) => () => {
+    packed = keys;
+    folded = new Set(inFold);
+    for (const [key, value] of Object.entries(standards)) defaults.set(key, value);
+    gleanvid.nameExamples(examples);
+    return gleanvid.readKept();
+  };
+
+  const byKey = (values) => values.flatMap((value, place) => {
+    if (packed[place] === null) return [];
+    return packed[place] ? [[packed[place], value]] : Object.entries(value);
+  });
+
+  function gather(values, isLive) {
+    const standing = new Map(byKey(values));
+    for (const key of new Set([...gathered.keys(), ...standing.keys()])) {
+      const valueIn = (all) => (all.has(key) ? all.get(key) : defaults.get(key));
+      if (valueIn(standing) !== valueIn(gathered)) gleanvid.writeSetting(key)(valueIn(standing));
+    }
+    gathered = standing;
+    return [[...values, ++version, isLive]];
+  }
+  gleanvid.gather = (...values) => gather(values, false);
+
+  // --- previews: one at a time, and the newest settings next -------------------------------------
+
+  let [wanted, started, isShown, isDown, isLive] = [0, 0, true, false, true];
+  let release = () => {};
+  addEventListener("pointerdown", () => { isDown = true; }, true);
+  for (const end of ["pointerup", "pointercancel"])
+    addEventListener(end, () => { isDown = false; release(); }, true);
+
+  const isBehind = () => !isShown || started < wanted;
+  const tell = () => document.dispatchEvent(
+    new CustomEvent("gleanvid:behind", { detail: { isBehind: isBehind() } }));
+
+  function begin() {
+    [started, isShown] = [wanted, false];
+    document.getElementById("gv-preview").click();
+  }
+
+  // Preview now. `live`: the question may be asked again, too.
+  gleanvid.preview = (live) => () => {
+    wanted += 1;
+    isLive = live;
+    begin();
+  };
+
+  // Preview what moves in quick succession: the newest state, once the preview before is shown.
+  gleanvid.previewMoves = async () => {
+    const mine = ++wanted;
+    isLive = true;
+    setTimeout(() => { if (isBehind()) tell(); }, MOMENT_MS);
+    const wait = !isShown ? PATIENCE_MS : isDown ? PRESSED_MS : 0;
+    if (wait > 0) await new Promise((done) => { release = done; setTimeout(done, wait); });
+    if (mine === wanted) begin();
+  };
+
+  gleanvid.gatherPreview = (...values) => gather(values, isLive);
+
+  gleanvid.previewShown = () => {
+    isShown = true;
+    if (!isBehind()) tell();
+    release();
+  };
+
+  // Each part of the page drops updates that are older than the newest one it has shown.
+  gleanvid.newestOnly = () => {
+    let newest = 0;
+    return function isStale(version) {
+      if (version && version < newest) return true;
+      newest = version || newest;
+      return false;
+    };
+  };
+
+  // --- the address -------------------------------------------------------------------------------
+
+  gleanvid.setting = (key) => current.get(key);
+  gleanvid.tellSetting = (key, value) => {
+    current.set(key, value);
+    document.dispatchEvent(new CustomEvent("gleanvid:setting", { detail: { name: key, value } }));
+  };
+
+  // A method's setting may be None, which a link calls "none"; for other settings that is no value.
+  gleanvid.writeSetting = (key, standard) => (value) => {
+    if (standard !== undefined) defaults.set(key, standard);
+    const isMethods = key.includes(".");
+    const text = (value) => String(value ?? (isMethods ? "none" : ""));
+    gleanvid.tellSetting(key, isMethods ? value ?? "none" : value);
+    gleanvid.writeAddress(key, text(value) === text(defaults.get(key)) ? "" : text(value));
+  };
+
+  // Without a text the key leaves the address.
+  gleanvid.writeAddress = (key, text) => {
+    text === "" ? query.delete(key) : query.set(key, text);
+    countChanges();
+    clearTimeout(timer);
+    timer = setTimeout(gleanvid.flushAddress, WRITE_MS);
+  };
+  gleanvid.flushAddress = (isStep = false) => {
+    const text = query.toString();
+    const address = text ? `?${text}` : location.pathname;
+    history[isStep === true ? "pushState" : "replaceState"](history.state, "", address);
+  };
+  gleanvid.addressed = (key) => query.get(key);
+
+  // The fold says how many settings in it differ from their default.
+  function countChanges() {
+    const method = current.get("compressor") ?? defaults.get("compressor");
+    const isSeen = (key) => !key.includes(".") || key.startsWith(`${method}.`);
+    const changed = [...query.keys()].filter((key) => folded.has(key) && isSeen(key));
+    const fold = document.querySelector("#gv-more");
+    fold?.style.setProperty("--gv-changed", changed.length ? `" · ${changed.length} changed"` : "none");
+    fold?.setAttribute("data-changed", changed.join(" "));
+  }
+
+  document.addEventListener("input", ({ target }) => {
+    if (target.matches?.("input[name=gv-view]")) gleanvid.writeSetting("view", "kept")(target.value);
+  });
+
+  // Gradio's arrow goes back to what stood there when the slider was last drawn. Ours: the default.
+  document.addEventListener("click", (event) => {
+    const slider = event.target.closest?.(".reset-button")?.closest("[id^=gv-of-]");
+    const value = defaults.get(slider?.id.slice("gv-of-".length));
+    if (value === undefined) return;
+    event.stopImmediatePropagation();
+    const range = slider.querySelector("input[type=range]");
+    range.value = String(value);
+    range.dispatchEvent(new Event("input", { bubbles: true }));
+  }, true);
+})(window.gleanvid ??= {});

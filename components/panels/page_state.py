@@ -1,0 +1,247 @@
+"""What panels share: the widgets that a request is made of, and those that an update fills."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import gradio as gr
+
+from gleanvid.compressors import COMPRESSORS
+from gleanvid.compressors.base import Compressor
+
+from ..session.actions.ask import Habits
+from ..session.display import Message
+from ..session.examples import Example
+from ..session.request import (
+    RATIO,
+    Request,
+    Sides,
+    chosen,
+    pinned_settings,
+    sent_settings,
+    within,
+)
+from ..session.updates import PageUpdate
+from ..session.work.recorded import Entry
+from ..viewer.component import MaskViewer
+from .events import PRIVATE, Changes, Values, script
+from .method_settings import MethodSettings
+
+UNREADABLE = "The settings of the page could not be read. Load it again."
+
+
+class Gathered:
+    """The values of many ``widgets`` as one value of :attr:`box`, with their version.
+
+    Gradio searches the whole page for each input of an event. So a script gathers the values in the
+    browser (``assets/page/settings.js``), and the event that follows has a single input.
+    """
+
+    def __init__(self, widgets: Sequence[Any]) -> None:
+        self.widgets = list(widgets)
+        self.box = gr.JSON(visible=False)
+
+    def on(self, event: Callable[..., Any], name: str = "gather", **how: Any) -> Any:
+        """Gather all values on ``event``."""
+        return event(None, self.widgets, self.box, js=script(name), **PRIVATE, **how)
+
+    def read(self, sent: Any) -> dict[Any, Any]:
+        """Return the value of each widget, checked as Gradio checks an input.
+
+        Raises ``gr.Error``: a browser may send anything.
+        """
+        try:
+            pairs = zip(self.widgets, sent[:-2], strict=True)
+            return {widget: widget.preprocess(_checked(widget, value)) for widget, value in pairs}
+        except (TypeError, ValueError, KeyError, AttributeError, OverflowError) as error:
+            raise gr.Error(UNREADABLE, print_exception=False) from error
+
+    @staticmethod
+    def version(sent: Any) -> int:
+        """How often this page has gathered its values, this time included."""
+        return sent[-2] if isinstance(sent[-2], int) else 0
+
+    @staticmethod
+    def is_live(sent: Any) -> bool:
+        """Whether the preview of these values may be followed by an answer."""
+        return sent[-1] is True
+
+
+def _checked(widget: Any, value: Any) -> Any:
+    """Return a value as its widget would send it. Raises ``ValueError`` and ``TypeError``."""
+    if isinstance(widget, MethodSettings):
+        return sent_settings(value)
+    if isinstance(widget, gr.Dropdown) and value not in [row[1] for row in widget.choices]:
+        raise ValueError(f"{value!r} is not one of the choices")  # Gradio lets lists and None pass
+    if not isinstance(widget, gr.Slider | gr.Number):
+        return value
+    if value is not None and not isinstance(value, int | float):
+        raise TypeError(f"{value!r} is no number")
+    return within(value, widget.minimum, widget.maximum, widget.value)
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """The widgets that a request is made of."""
+
+    settings: Mapping[str, Any]  # by key in a link
+    parts: Sequence[MethodSettings]  # settings of methods that are not at their default
+    defaults: Mapping[str, Any]  # of the settings of methods, by key in a link
+    question: gr.Textbox
+    pinned: gr.Textbox  # settings of A's compressor as JSON; empty for all tokens
+    runs: gr.State  # ids of the runs on show: B, A, then others
+    habits: Mapping[str, gr.Checkbox]  # by field of Habits
+    examples: Mapping[str, Example]  # by path
+    recordings: Mapping[str, Entry]  # by the name of their model: it comes with its clip
+    gathered: Gathered  # values of all settings, of the question and of A
+
+    def when(
+        self,
+        event: Callable[..., Any],
+        handler: Callable[..., Any],
+        outputs: Sequence[Any],
+        also: Sequence[Any] = (),
+        **how: Any,
+    ) -> Any:
+        """Call ``handler`` on ``event``, with all that makes a request; see :meth:`read`.
+
+        ``also``: further inputs.
+        """
+        return self.after(self.gathered.on(event).then, handler, outputs, also, **how)
+
+    def after(
+        self,
+        event: Callable[..., Any],
+        handler: Callable[..., Any],
+        outputs: Sequence[Any],
+        also: Sequence[Any] = (),
+        **how: Any,
+    ) -> Any:
+        """As :meth:`when`, with the values that were gathered last."""
+        inputs = {self.gathered.box, self.settings["clip"], self.runs, *also}
+        return event(handler, inputs, list(outputs), **how)
+
+    def read(self, values: Values) -> Values:
+        """Return the inputs of :meth:`when` by widget, the gathered ones among them."""
+        return {**values, **self.gathered.read(values[self.gathered.box])}
+
+    def by_key(self, values: Values) -> dict[str, Any]:
+        """Return all settings by their key in a link."""
+        own = dict(self.defaults)
+        for part in self.parts:
+            own |= {key: value for key, value in values[part].items() if key in own}
+        return own | {key: values[widget] for key, widget in self.settings.items()}
+
+    def request(self, values: Values) -> Request:
+        settings = self.by_key(values)
+        make, method, ratio = self.maker(values), settings["compressor"], settings[RATIO]
+        recording = self.recordings.get(settings["model"])
+        return Request(
+            path=recording.path if recording else settings["clip"],
+            frames=int(settings["frames"] or 0),
+            model=settings["model"],
+            compressor=lambda: make(method, ratio),
+            pixels=int(settings["pixels"] or 0),
+            sampling={
+                "seed": settings["seed"],
+                "temperature": settings["temperature"],
+                "top_p": settings["top_p"],
+                "max_new_tokens": int(settings["new_tokens"] or 0),
+            },
+            example=None if recording else self.examples.get(settings["clip"]),
+        )
+
+    def sides(self, values: Values) -> Sides:
+        return Sides(
+            runs=values[self.runs] or [],
+            pinned=pinned_settings(values[self.pinned]),
+            question=values[self.question] or "",
+            sampling=self.request(values).sampling,
+            version=self.gathered.version(values[self.gathered.box]),
+            model=values[self.settings["model"]],
+        )
+
+    def habits_of(self, values: Values) -> Habits:
+        return Habits(**{name: bool(values[box]) for name, box in self.habits.items()})
+
+    def maker(self, values: Values) -> Callable[[str, float], Compressor]:
+        """Return a function that makes a method at a ratio with its other settings of the page."""
+        settings = self.by_key(values)
+
+        def make(method: str, ratio: float) -> Compressor:
+            prefix = f"{method}."
+            own = {
+                key.removeprefix(prefix): value
+                for key, value in settings.items()
+                if key.startswith(prefix)
+            }
+            return chosen(COMPRESSORS, method, own | {RATIO: ratio})
+
+        return make
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """The widgets that an update of the page fills."""
+
+    notice: gr.HTML
+    viewer: MaskViewer
+    runs: gr.State  # the same as in Inputs
+    status: gr.HTML
+    exchanges: gr.State  # the conversation that the model remembers
+    ready: gr.HTML  # questions offered for the clip
+    compared: gr.State  # the last finished table of a comparison
+    tabs: gr.Tabs
+    starters: tuple[gr.Button, ...]  # buttons that begin work at the model
+    stoppers: tuple[gr.Button, ...]  # each ends the work of its own panel
+
+    def changes(self, update: PageUpdate, version: int = 0) -> Changes:
+        """Return what an update changes. ``version``: of the settings that it was made from."""
+        filled = {
+            self.notice: self.versioned(update.notice, version),
+            self.runs: update.runs,
+            self.status: update.status,
+            self.exchanges: update.exchanges,
+        }
+        changed: Changes = {widget: value for widget, value in filled.items() if value is not None}
+        pending = "" if update.viewer is not None else update.pending
+        viewer = {"value": update.viewer, "answers": update.answers, "pending": pending}
+        props: dict[str, Any] = {name: prop for name, prop in viewer.items() if prop is not None}
+        if props:
+            changed[self.viewer] = gr.update(version=version, **props)
+        return changed | (self.working(False) if update.done else {})
+
+    @staticmethod
+    def versioned(notice: Message | None, version: int) -> dict[str, Any] | None:
+        return None if notice is None else {**notice, "version": version}
+
+    @property
+    def changed(self) -> list[Any]:
+        """All that :meth:`changes` may change."""
+        return [*self.previewed, self.exchanges, *self.buttons]
+
+    @property
+    def previewed(self) -> list[Any]:
+        """What changes without a question. Keep short: every output costs rendering time."""
+        return [self.notice, self.viewer, self.runs, self.status]
+
+    @property
+    def results(self) -> list[Any]:
+        """What :meth:`cleared` empties."""
+        return [self.exchanges, self.viewer, self.runs]
+
+    def cleared(self) -> Changes:
+        nothing = gr.update(version=0, value=None, answers=[], pending="")
+        return {self.exchanges: [], self.viewer: nothing, self.runs: []}
+
+    @property
+    def buttons(self) -> list[Any]:
+        return [*self.starters, *self.stoppers]
+
+    def working(self, running: bool, stop: gr.Button | None = None) -> Changes:
+        """While work runs, enable ``stop`` alone; else, every button that begins work."""
+        begin = dict.fromkeys(self.starters, gr.update(interactive=not running))
+        end = {button: gr.update(interactive=button is stop) for button in self.stoppers}
+        return begin | end

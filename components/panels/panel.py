@@ -1,0 +1,57 @@
+"""A panel: its widgets, and what happens on their events.
+
+A new tab is one file with a :class:`Tab`, and its line in ``TABS`` of ``page.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import gradio as gr
+
+from ..session.examples import Example
+from ..session.work.engine import Engine
+from .events import Changes
+from .page_state import Inputs, Outputs
+from .previews import Previews
+
+
+class Panel:
+    """Widgets that belong together. They are made in ``__init__``."""
+
+    starters: tuple[gr.Button, ...] = ()  # buttons that begin work at the model
+    stoppers: tuple[gr.Button, ...] = ()  # buttons that end it
+
+    def linked(self) -> Mapping[str, Any]:
+        """Return the widgets whose values a link holds, by key."""
+        return {}
+
+    def connect(self, page: Page) -> None:
+        """Bind the events."""
+
+    def cleared(self) -> Changes:
+        """Return what empties the panel, where the page opens with another clip."""
+        return {}
+
+
+class Tab(Panel):
+    """A panel in a tab of its own."""
+
+    title: ClassVar[str]
+    tab: gr.Tab  # set once the panel stands in it
+    left_on_show: Sequence[Any] = ()  # events that leave other runs on show
+
+
+@dataclass(frozen=True)
+class Page:
+    """One page, as its panels are connected."""
+
+    engine: Engine
+    inputs: Inputs
+    outputs: Outputs
+    blocks: gr.Blocks
+    examples: Sequence[Example]
+    tabs: Sequence[Tab]
+    preview: Previews

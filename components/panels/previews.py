@@ -1,0 +1,111 @@
+"""Previews: the tokens of the clip under the settings as they are, then, live, new answers.
+
+Every cause of a preview has a script (``assets/page/settings.js``) press one hidden button, at a
+pace that the server can follow. What is at hand is answered at once, outside Gradio's queue, which
+may deliver two events of a page in the wrong order. What takes longer follows in the queue.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+import gradio as gr
+
+from ..session.actions import ask, preview
+from ..session.display import caveat, message
+from ..session.request import Request, Sides
+from ..session.updates import PageUpdate
+from ..session.work.engine import Engine
+from .events import AT_ONCE, PRIVATE, QUEUED, Changes, Values, or_nothing, owner, script
+from .page_state import Inputs, Outputs
+
+SLOW = "Answers take a while here: press Ask for one."
+
+
+class Previews:
+    """``problem`` says why settings are refused; ``live`` is the switch of live answers."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        inputs: Inputs,
+        outputs: Outputs,
+        stop: gr.Button,
+        problem: gr.HTML,
+        live: gr.Checkbox,
+    ) -> None:
+        self.engine, self.inputs, self.outputs = engine, inputs, outputs
+        self.stop, self.problem, self.live = stop, problem, live
+        start = gr.Button("Show", visible="hidden", elem_id="gv-preview")
+        shown = [*outputs.previewed, stop, problem]
+        gathered = inputs.gathered.on(start.click, "gatherPreview", trigger_mode="multiple")
+        began = inputs.after(gathered.then, self.on_preview, shown, **AT_ONCE)
+        began.then(None, None, None, js=script("previewShown"), **PRIVATE)
+        # The one before may not be over yet; it ends by itself.
+        how: Any = {"trigger_mode": "always_last", **QUEUED}
+        inputs.after(began.success, self.on_follow, [*shown, live], [live], **how)
+
+    def after(self, event: Callable[..., Any], live: bool = True) -> None:
+        """Preview on ``event``. ``live``: the question may be asked again, too."""
+        event(None, None, None, js=script("preview", live), **PRIVATE)
+
+    def of_moves(self, event: Callable[..., Any]) -> None:
+        """Preview settings that are moved, at the pace at which previews are shown."""
+        event(None, None, None, js=script("previewMoves"), trigger_mode="multiple", **PRIVATE)
+
+    def on_preview(self, user: gr.Request, values: Values) -> Changes:
+        """The tokens, where they are at hand; else the preview before ends."""
+        values = self.inputs.read(values)
+        request, sides = self.inputs.request(values), self.inputs.sides(values)
+        if not preview.is_at_hand(self.engine, request, sides):
+            self.engine.pages.end_preview(owner(user))
+            return gr.skip()
+        changes: Changes = {}
+        for update in self.updates(owner(user), request, sides):
+            changes |= update
+        return changes or gr.skip()
+
+    def on_follow(self, user: gr.Request, values: Values) -> Iterator[Changes]:
+        """What takes longer: tokens that were not at hand, then answers."""
+        live = self.inputs.gathered.is_live(values[self.inputs.gathered.box])
+        values = self.inputs.read(values)
+        yield from or_nothing(self.follow(owner(user), values, live and bool(values[self.live])))
+
+    def follow(self, session: str, values: Values, live: bool) -> Iterator[Changes]:
+        inputs, engine = self.inputs, self.engine
+        request, sides = inputs.request(values), inputs.sides(values)
+        if not preview.is_at_hand(engine, request, sides):
+            for update in preview.preview(engine, request, sides, session):
+                sides = replace(sides, runs=update.runs) if update.runs else sides
+                yield self.changes(session, request, sides, update)
+        if not live or caveat(request.example, request.model):
+            return  # answers that mean nothing are given on demand only
+        if request.model in inputs.recordings or not preview.is_at_hand(engine, request, sides):
+            return
+        if ask.is_slow(engine, request.model):
+            yield {self.live: False, self.outputs.notice: message(SLOW)}
+            return
+        for update in ask.ask_live(engine, session, request, sides, inputs.habits_of(values)):
+            yield self.outputs.changes(update, sides.version)
+
+    def updates(self, session: str, request: Request, sides: Sides) -> Iterator[Changes]:
+        for update in preview.preview(self.engine, request, sides, session):
+            yield self.changes(session, request, sides, update)
+
+    def changes(self, session: str, request: Request, sides: Sides, update: PageUpdate) -> Changes:
+        stopping: Changes = {self.stop: gr.update(interactive=update.stoppable)}
+        if self.engine.pages.busy(session):  # its own Stop ends both
+            stopping = {}
+        refused = {self.problem: refusal(request)}
+        return refused | stopping | self.outputs.changes(update, sides.version)
+
+
+def refusal(request: Request) -> str:
+    """Why the settings cannot be used, and what the frames then show; empty where they can."""
+    try:
+        request.compressor()
+    except ValueError as error:
+        return f"{str(error).replace('_', ' ')}. The frames show the settings before."
+    return ""

@@ -1,0 +1,151 @@
+"""What a request may ask for, and what its body may hold.
+
+Routes are an allow-list: those that a newer Gradio adds answer 404 until they are listed here.
+Bodies other than uploads are small, flat JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+from urllib.parse import unquote
+
+from gleanvid.video.isolation.bounds import fits
+
+GRADIO = "/gradio_api"
+FILE = f"{GRADIO}/file="
+UPLOAD = f"{GRADIO}/upload"
+PREDICT = f"{GRADIO}/run/predict"  # events that Gradio answers outside its queue
+PAGE = (
+    "GET /",
+    "HEAD /",
+    "GET /healthz",
+    "GET /theme.css",
+    "GET /favicon.ico",
+    "GET /modules/{version}/{name:path}",
+    "GET /static/{path:path}",
+    "GET /assets/{path:path}",
+    f"GET {GRADIO}/startup-events",
+    f"GET {GRADIO}/theme.css",
+    f"GET {FILE}{{path_or_url:path}}",
+    f"HEAD {FILE}{{path_or_url:path}}",
+    f"GET {GRADIO}/heartbeat/{{session_hash}}",
+    f"GET {GRADIO}/queue/data",
+    f"GET {GRADIO}/upload_progress",
+    f"GET {GRADIO}/info",
+    f"GET {GRADIO}/app_id",
+    f"POST {GRADIO}/queue/join",
+    f"POST {PREDICT}",
+    f"POST {UPLOAD}",
+    f"POST {GRADIO}/cancel",
+    f"POST {GRADIO}/reset",
+)
+CLIENTS = (  # gradio_client, curl and what "Use via API" shows
+    "GET /config",
+    f"GET {GRADIO}/queue/status",
+    f"POST {GRADIO}/call/{{api_name}}",
+    f"GET {GRADIO}/call/{{api_name}}/{{event_id}}",
+    f"POST {GRADIO}/call/v2/{{api_name}}",
+    f"GET {GRADIO}/call/v2/{{api_name}}/{{event_id}}",
+)
+MCP = tuple(f"{method} {GRADIO}/mcp/{{rest:path}}" for method in ("GET", "POST", "DELETE"))
+ALLOWED = PAGE + CLIENTS
+ENDPOINTS = "(?:ask|compress|compare)"  # events of the page have names, too
+LONGEST_NAME = 255  # bytes; Gradio fails when it asks the system for a file of a longer name
+MAX_JSON = 2**18  # bytes; settings and questions are smaller, uploads are forms
+MAX_ITEMS = 20_000
+MAX_DEPTH = 32
+_ADDRESS = re.compile(r"\s*([a-z][a-z0-9+.-]+:/|https?:|//)", re.IGNORECASE)
+_UPLOADED = re.compile(r"\s*https?://[^?#]*/gradio_api/file=(.+)", re.IGNORECASE)
+# Gradio joins names of sessions and events with a separator and splits them again: a name that
+# holds the separator would break "Stop" for every visitor.
+_SESSION = re.compile(r"[A-Za-z0-9_-]{1,64}")
+
+
+class RefusedError(Exception):
+    """A request that is not answered: the status and the sentence to send."""
+
+    def __init__(self, status: int, text: str) -> None:
+        super().__init__(text)
+        self.status, self.text = status, text
+
+
+def matcher(allowed: Iterable[str]) -> Callable[[str, str], bool]:
+    """Return a check of method and decoded path against entries like "METHOD /path/{name}"."""
+    found = re.compile("|".join(map(_pattern, allowed)), re.DOTALL)
+
+    def allows(method: str, path: str) -> bool:
+        name = path.removeprefix(FILE)
+        if any(len(part) > LONGEST_NAME for part in name.encode("utf-8", "replace").split(b"/")):
+            return False
+        if name != path and _ADDRESS.match(unquote(name)):  # Gradio would fetch it
+            return False
+        return bool(found.fullmatch(f"{method} {path}"))
+
+    return allows
+
+
+def _pattern(entry: str) -> str:
+    def part(found: re.Match[str]) -> str:
+        if found[2]:
+            return ".*"
+        return ENDPOINTS if found[1] == "api_name" else "[^/]+"
+
+    return re.sub(r"\\\{(\w+)(:path)?\\\}", part, re.escape(entry))
+
+
+def checked_json(body: bytes) -> bytes:
+    """Return this JSON with paths in place of the addresses of uploads.
+
+    It is written anew, so that Gradio cannot read it in another way than this check did.
+
+    Raises:
+        RefusedError: too large, nested too deeply, no JSON, an odd session name, or a file that
+            is not an upload. Gradio downloads a file that is named by an address without a limit.
+    """
+    if not body:
+        return body
+    if not fits(body, MAX_JSON, MAX_ITEMS, MAX_DEPTH):
+        raise RefusedError(413, "The request holds too much, or is nested too deeply.")
+    try:
+        content = json.loads(body.decode())  # json would guess the encoding of bytes
+        json.dumps(content, ensure_ascii=False).encode()  # lone surrogates cannot be written
+    except (ValueError, RecursionError) as error:
+        raise RefusedError(400, "The request is no JSON.") from error
+    if isinstance(content, dict):
+        _check_names(content)
+    for item in _dictionaries(content):
+        _check_file(item)
+    return json.dumps(content).encode()
+
+
+def _check_names(content: dict[str, Any]) -> None:
+    for key in ("session_hash", "event_id"):
+        name = content.get(key)
+        if isinstance(name, str) and not _SESSION.fullmatch(name):
+            raise RefusedError(400, "The name of a session has 1 to 64 letters, digits, - and _.")
+
+
+def _dictionaries(content: Any) -> Iterator[dict[str, Any]]:
+    pending = [content]
+    while pending:
+        item = pending.pop()
+        if isinstance(item, dict):
+            yield item
+            pending.extend(item.values())
+        elif isinstance(item, list):
+            pending.extend(item)
+
+
+def _check_file(item: dict[str, Any]) -> None:
+    """Put the path of an upload where its address stands, which is how MCP clients name it."""
+    path, video = item.get("path"), item.get("video")
+    if isinstance(video, str) and video.startswith("data:"):
+        raise RefusedError(422, "Upload the file; it is not taken as a text.")
+    if isinstance(path, str):
+        uploaded = _UPLOADED.match(path)
+        item["path"] = path = unquote(uploaded[1]) if uploaded else path
+        if _ADDRESS.match(path):
+            raise RefusedError(422, "Upload the file; addresses are not fetched.")

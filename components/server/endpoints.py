@@ -1,0 +1,244 @@
+"""Named endpoints with documented types, for gradio_client, curl and MCP.
+
+Calls wait in the same queue as the pages, under the same limits. Videos must have been uploaded.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import gradio as gr
+from gradio.data_classes import FileData
+from gradio.utils import get_function_description
+
+from gleanvid.compressors import COMPRESSORS, key_of
+from gleanvid.compressors.base import Compressor
+from gleanvid.metrics import budget_gini
+from gleanvid.run import Run
+
+from ..session.actions import compare as comparing
+from ..session.actions import plans, rows
+from ..session.request import Request
+from ..session.work.engine import Engine, decides_early
+from .access import ModelAccess
+from .uploads import uploaded
+
+COMING = "{name} is not loaded yet. The page of this server says how far it is."
+
+
+def publish(engine: Engine, models: Sequence[str], max_frames: int, coming: str = "") -> None:
+    """Add the endpoints to the page that is being built."""
+    calls = Calls(engine, models, max_frames, coming)
+    for function in (calls.ask, calls.compress, calls.compare):
+        gr.api(
+            function,
+            api_name=function.__name__,
+            api_description=described(function),
+            concurrency_limit=None,
+        )
+
+
+def described(function: Callable[..., Any]) -> str:
+    """Description of an endpoint in one line, without its arguments."""
+    text, _, returns = get_function_description(function)
+    return f"{text} Returns: {' '.join(returns)}"
+
+
+class Calls:
+    """The three endpoints over one engine.
+
+    ``coming``: the first model, if it is not loaded yet; no other answers in its place.
+    """
+
+    def __init__(
+        self, engine: Engine, models: Sequence[str], max_frames: int, coming: str = ""
+    ) -> None:
+        self.engine, self.models, self.max_frames = engine, list(models), max_frames
+        self.coming, self.first = coming, coming or self.models[0]
+
+    def ask(
+        self,
+        video: FileData,
+        question: str,
+        compressor: str = "gleanvid",
+        retention_ratio: float = 0.25,
+        model: str = "",
+        frames: int = 32,
+        settings: dict | None = None,
+        seed: int = 0,
+        temperature: float = 0.0,
+        max_new_tokens: int = 64,
+        top_p: float = 1.0,
+        pixels: int = 0,
+    ) -> dict:
+        """Answer a question about a video; the model reads only a part of its visual tokens.
+
+        Use it to ask what a video shows, and to see what the answer cost in tokens and seconds.
+
+        Args:
+            video: an uploaded video file.
+            question: what to ask.
+            compressor: a method's name, such as gleanvid, vidcom2, uniform or full.
+            retention_ratio: share of the visual tokens that is kept, above 0 and at most 1.
+            model: one of the models this server offers; empty for its first.
+            frames: how many frames are sampled evenly over the clip.
+            settings: further settings of the compressor by name.
+            seed: of sampling.
+            temperature: 0 always takes the likeliest token.
+            max_new_tokens: the longest answer.
+            top_p: share of likelihood that a token is drawn from.
+            pixels: most pixels of a frame as the model sees it; 0 for the model's own limit.
+
+        Returns:
+            The answer, the settings, the tokens kept in each unit, and the cost.
+        """
+        sampling = {"seed": seed, "temperature": temperature, "top_p": top_p}
+        sampling["max_new_tokens"] = max_new_tokens
+        request = self._request(
+            video, frames, model, compressor, retention_ratio, settings, sampling, pixels
+        )
+        if text := request.missing(question):
+            raise gr.Error(text, print_exception=False)
+        with ModelAccess(self.engine, request) as (clip, work):
+            answers = self.engine.answer(
+                request.clip(clip), question, request.compressor(), request.checked_sampling(), work
+            )
+            return next(item for item in answers if isinstance(item, Run)).summary()
+
+    def compress(
+        self,
+        video: FileData,
+        compressor: str = "gleanvid",
+        retention_ratio: float = 0.25,
+        model: str = "",
+        frames: int = 32,
+        settings: dict | None = None,
+    ) -> dict:
+        """Choose which visual tokens of a video a model would be given; nothing is asked.
+
+        Use it to see where in time and space a compressor spends its budget.
+
+        Args:
+            video: an uploaded video file.
+            compressor: a method that needs no question, such as gleanvid, vidcom2 or uniform.
+            retention_ratio: share of the visual tokens that is kept, above 0 and at most 1.
+            model: one of the models this server offers; empty for its first.
+            frames: how many frames are sampled evenly over the clip.
+            settings: further settings of the compressor by name.
+
+        Returns:
+            The grid (units, rows, columns), the flat indices kept, the tokens kept in each unit,
+            the seconds of each unit, and the Gini coefficient of the budgets.
+        """
+        request = self._request(video, frames, model, compressor, retention_ratio, settings, {})
+        with ModelAccess(self.engine, request) as (clip, work):
+            method = request.compressor()
+            if not decides_early(method):
+                raise ValueError(f"{compressor} decides while the model reads a question: use /ask")
+            key = request.clip(clip, method.needs)
+            run = self.engine.compress(key, self.engine.encode(key, work), method)
+            record = run.compression
+            return {
+                "compressor": method.settings(),
+                "grid": list(record.grid),
+                "keep": record.keep.tolist(),
+                "budgets": record.budgets.tolist(),
+                "unit_seconds": run.seconds.tolist(),
+                "budget_gini": budget_gini(record),
+            }
+
+    def compare(
+        self,
+        video: FileData,
+        question: str,
+        compressors: list[str],
+        retention_ratios: list[float],
+        model: str = "",
+        frames: int = 32,
+    ) -> list[dict]:
+        """Ask one question about a video under several compressors and ratios.
+
+        The full tokens come first. Use it to compare what compressors save and what that costs
+        in the answer. It takes as long as all the questions one after another.
+
+        Args:
+            video: an uploaded video file.
+            question: what to ask.
+            compressors: names of methods.
+            retention_ratios: shares of the visual tokens to keep.
+            model: one of the models this server offers; empty for its first.
+            frames: how many frames are sampled evenly over the clip.
+
+        Returns:
+            One row for each run: answer, tokens, times, memory, multiply-accumulates (MAC) of
+            the prompt, agreement with the full-token answer and its mean log-probability, or
+            the error.
+        """
+        request = self._request(video, frames, model, "full", 1.0, None, {})
+
+        def make(name: str, ratio: float) -> Compressor:
+            return COMPRESSORS[name](retention_ratio=ratio)
+
+        def plan() -> list[plans.Plan]:
+            names = [key_of(name) for name in compressors]
+            return plans.plans(names, retention_ratios, make)
+
+        session = f"api-{secrets.token_hex(8)}"
+        self.engine.pages.start(session)
+        done: list[rows.Row] = []
+        problem = ""
+        for update in comparing.compare(self.engine, session, request, question, plan):
+            done = update.rows or done
+            if update.notice and update.notice["kind"] == "problem":
+                problem = update.notice["text"]
+        if problem and not any(row.run for row in done):
+            raise gr.Error(problem, print_exception=False)
+        return rows.table(done)
+
+    def _request(
+        self,
+        video: Any,
+        frames: int,
+        model: str,
+        compressor: str,
+        ratio: float,
+        settings: dict | None,
+        sampling: dict[str, Any],
+        pixels: int = 0,
+    ) -> Request:
+        """Return the request of a call. Raises ``gr.Error`` naming a bad argument."""
+        try:
+            path, method = uploaded(video), COMPRESSORS[key_of(compressor)]
+            model = self._model(model)
+            if not isinstance(frames, int) or not 1 <= frames <= self.max_frames:
+                raise ValueError(f"frames={frames!r} must be in [1, {self.max_frames}]")
+            if settings is not None and not isinstance(settings, dict):
+                raise ValueError(f"settings={settings!r} must be an object of settings by name")
+            values = dict(settings or {})
+            if method is not COMPRESSORS["full"]:
+                values["retention_ratio"] = ratio
+            request = Request(path, frames, model, _maker(method, values), pixels, sampling)
+            request.check()
+            return request
+        except ValueError as error:
+            raise gr.Error(str(error), print_exception=False) from error
+
+    def _model(self, name: Any) -> str:
+        name = name or self.first
+        if isinstance(name, str) and (self.engine.knows(name) or name in self.models):
+            return name
+        if name == self.coming:
+            raise ValueError(COMING.format(name=name))
+        raise ValueError(f"model={name!r} must be one of {', '.join(self.models)}")
+
+
+def _maker(method: type[Compressor], values: dict[str, Any]) -> Callable[[], Compressor]:
+    def make() -> Compressor:
+        try:
+            return method(**method.with_current_names(values))
+        except TypeError as error:
+            raise ValueError(f"{method.name} has no such setting: {error}") from error
+
+    return make

@@ -1,0 +1,180 @@
+"""Faults of Gradio 6.31 that a server for strangers cannot live with, and what is done about them.
+
+Each has a test in ``tests/components/server/test_gradio_patches.py`` that fails as soon as a
+Gradio without the fault is installed: then the patch goes.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+from datetime import datetime, timedelta
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import gradio as gr
+from gradio import route_utils
+from gradio.route_utils import GradioMultiPartParser
+from gradio.routes import file_upload_statuses
+from gradio.state_holder import SessionState, StateHolder
+from starlette.datastructures import FormData
+from starlette.formparsers import MultiPartException
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from .allowed import FILE, GRADIO
+
+MOST_FILES = 4  # of an upload; the page and the clients send one
+SESSIONS = 2000  # beyond that the least recently used go
+UPLOADS = 1000  # whose progress is kept
+KEEP_S = 600.0  # results that nobody has fetched
+CALL = re.compile(r"[0-9a-f]{32}")  # the session of a call is named by its only event
+EVENT_STREAM = re.compile(rf"{GRADIO}/(queue/data|call/.*)")
+OF_FILES = {b"host", b"range", b"if-range", b"if-none-match", b"if-modified-since"}
+ONE_RANGE = re.compile(rb"bytes=([0-9]{1,15}-[0-9]{0,15}|-[0-9]{1,15})")
+
+
+class FilesOnly(GradioMultiPartParser):
+    """Form parser that takes files alone, few of them, and leaves none behind.
+
+    Gradio holds every other field in memory, however long it is, takes 1,000 files in an upload,
+    and keeps the files of an upload that broke off or has another field's name.
+    """
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options | {"max_files": MOST_FILES, "max_fields": 0})
+
+    def on_headers_finished(self) -> None:
+        super().on_headers_finished()
+        if self._current_part.field_name != "files":
+            raise MultiPartException("The files of an upload are fields named files.")
+
+    async def parse(self) -> FormData:
+        try:
+            return await super().parse()
+        except BaseException:
+            for file in self._files_to_close_on_error:
+                file.close()
+                Path(file.name).unlink(missing_ok=True)
+            raise
+
+
+class Session(SessionState):
+    """Session without a copy of every widget's configuration.
+
+    Gradio makes the copy for each call of an endpoint too; only deep links read it.
+    """
+
+    @property
+    def config_values(self) -> dict[int, Any]:
+        return {}
+
+    @config_values.setter
+    def config_values(self, values: dict[int, Any]) -> None:
+        return
+
+    def _update_value_in_config(self, key: int, value: Any) -> None:
+        return
+
+
+class Sessions(StateHolder):
+    """Sessions within ``capacity``; a page whose session has to go counts as left.
+
+    Gradio drops the session alone, and what the page has under way goes on.
+    """
+
+    def __getitem__(self, session_id: str) -> SessionState:
+        if session_id not in self:
+            self.session_data[session_id] = Session(self.blocks)
+        return super().__getitem__(session_id)
+
+    def update(self, session_id: str) -> None:
+        oldest = next(iter(self.session_data))
+        super().update(session_id)
+        if oldest not in self.session_data:
+            for event in self.blocks.fns.values():
+                if event.fn and any(kind == "unload" for _, kind in event.targets):
+                    event.fn(gr.Request(session_hash=oldest))
+
+
+def apply(app: Any) -> None:
+    """Patch a Gradio application that is about to be served."""
+    route_utils.GradioMultiPartParser = FilesOnly  # type: ignore[misc]
+    sessions = Sessions()
+    sessions.set_blocks(app.get_blocks())
+    sessions.capacity = SESSIONS
+    app.state_holder = sessions
+
+
+def without_mirrored(scope: Scope) -> Scope:
+    """Drop most headers of a request for a file, and ranges of several parts.
+
+    Gradio sends all headers of a request for a part of a file back as headers of the answer.
+    """
+    if not scope["path"].startswith(FILE):
+        return scope
+    headers = [
+        (name, value)
+        for name, value in scope["headers"]
+        if name in OF_FILES and (name != b"range" or ONE_RANGE.fullmatch(value))
+    ]
+    return {**scope, "headers": headers}
+
+
+def quiet(app: ASGIApp) -> ASGIApp:
+    """Drop Gradio's ``RuntimeError`` for events of nobody: a page of log for each request."""
+
+    async def called(scope: Scope, receive: Receive, send: Send) -> None:
+        if EVENT_STREAM.fullmatch(scope["path"]):
+            with suppress(RuntimeError):
+                await app(scope, receive, send)
+        else:
+            await app(scope, receive, send)
+
+    return called
+
+
+def addresses(app: Any) -> Iterator[str]:
+    """The address that each event comes from which waits or runs."""
+    for event in list(app.get_blocks()._queue.event_ids_to_events.values()):
+        if event.request.client is not None:
+            yield event.request.client.host
+
+
+def delete_files(app: Any, age_s: int | None) -> None:
+    """Delete files of visitors beyond this age, or all of them for None, and forget their names.
+
+    Gradio's own schedule ends for good with an error if a file is uploaded while it runs, and the
+    names stay in memory.
+    """
+    page = app.get_blocks()
+    copies = [set(paths) for paths in page.temp_file_sets]
+    snapshot: Any = SimpleNamespace(blocks=page.blocks, temp_file_sets=copies)
+    route_utils.delete_files_created_by_app(snapshot, age_s)
+    for paths in page.temp_file_sets:
+        paths.difference_update(path for path in list(paths) if not os.path.exists(path))
+
+
+def forget(app: Any, keep_s: float = KEEP_S) -> None:
+    """Drop what Gradio keeps for ever.
+
+    That is: sessions of calls that are over, results that nobody has fetched for ``keep_s``
+    seconds, and the progress of all but the last uploads.
+    """
+    queue, sessions = app.get_blocks()._queue, app.state_holder
+    since = datetime.now() - timedelta(seconds=keep_s)
+    busy = {event.session_hash for event in queue.event_ids_to_events.values()}
+    recent = {session for session, last in list(sessions.time_last_used.items()) if last > since}
+    for session in list(sessions.session_data):
+        if session not in busy and CALL.fullmatch(session):
+            del sessions.session_data[session]
+    for session in sessions.time_last_used.keys() - sessions.session_data.keys() - recent:
+        del sessions.time_last_used[session]
+    for kept in (queue.pending_messages_per_session, queue.pending_event_ids_session):
+        for session in kept.keys() - busy - recent:
+            del kept[session]
+    for kept in (file_upload_statuses._statuses, file_upload_statuses._signals):
+        for upload in list(kept)[:-UPLOADS]:
+            del kept[upload]

@@ -1,0 +1,149 @@
+"""The folder of visitors' files: its limits, and its end.
+
+A server locks its folder. The system releases the lock however the server ends, so an unlocked
+folder is a stale one, which the next server deletes.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import stat
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from types import FrameType
+from typing import IO, Any
+
+from gradio.utils import get_upload_folder
+
+from ..files.folder import bytes_in
+from ..session.work.rates import RateLimit
+from .allowed import RefusedError
+
+try:
+    import fcntl
+except ImportError:  # Windows: folders of killed servers stay
+    fcntl = None  # type: ignore[assignment]
+
+MIB = 2**20
+SCAN_S = 5.0  # between two scans of the folder
+FORM_BYTES = MIB  # that an upload may have in addition to its file
+LEAST_BYTES = MIB  # that any upload counts for its visitor: small files take room, too
+BROKEN_S = 3600.0  # since a temporary file was last written
+PREFIX = "gleanvid-"
+LOCK = ".lock"
+YOUNG_S = 60.0  # a folder that another server is just making has no lock yet
+TERMINATED = 128 + signal.SIGTERM
+
+
+class Uploads:
+    """Limits on uploads.
+
+    Args:
+        each_bytes: of one upload; Gradio's own limit is that of a file, of which there may be many.
+        all_bytes: of all files together; 0 for no limit.
+        shares: the bytes that one visitor may upload.
+        clock: returns seconds.
+    """
+
+    def __init__(
+        self,
+        each_bytes: int,
+        all_bytes: int = 0,
+        shares: RateLimit | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.each_bytes, self.all_bytes = each_bytes, all_bytes
+        self.shares, self.clock = shares, clock
+        self._bytes, self._scanned = 0, -SCAN_S
+        self._lock = threading.Lock()
+
+    def check(self, length: str, visitor: str = "") -> None:
+        """Count an upload of this Content-Length. Raises ``RefusedError`` if it is too large."""
+        if not length.isdecimal():
+            raise RefusedError(411, "An upload must say its length.")
+        size = int(length)
+        if size > self.each_bytes + FORM_BYTES:
+            raise RefusedError(413, f"The file is larger than {self.each_bytes // MIB} MB.")
+        with self._lock:
+            if self.clock() - self._scanned >= SCAN_S:
+                self._bytes, self._scanned = bytes_in(get_upload_folder()), self.clock()
+            if self.all_bytes and self._bytes + size > self.all_bytes:
+                raise RefusedError(507, "This server holds all the files it can. Try again later.")
+            if self.shares and not self.shares.allows(visitor, max(size, LEAST_BYTES)):
+                raise RefusedError(429, "Your address has uploaded all that it may. Try later.")
+            self._bytes += size
+
+
+def uploaded(video: Any) -> str:
+    """The path of an uploaded file. Raises ``ValueError`` for any other."""
+    path = video.get("path") if isinstance(video, dict) else getattr(video, "path", None)
+    folder = Path(get_upload_folder()).resolve()
+    if not isinstance(path, str) or not Path(path).resolve().is_relative_to(folder):
+        raise ValueError("video must be an uploaded file")
+    return path
+
+
+def delete_broken(folder: Path, age_s: float = BROKEN_S) -> None:
+    """Delete temporary files of uploads that Gradio refused once they were complete."""
+    for path in folder.glob("tmp*"):
+        with suppress(OSError):  # gone in between
+            if path.is_file() and time.time() - path.lstat().st_mtime > age_s:
+                path.unlink()
+
+
+@contextmanager
+def own_folder() -> Iterator[str]:
+    """A folder for the files of visitors, deleted at the end; stale ones are deleted now."""
+    delete_stale(Path(tempfile.gettempdir()))
+    # Gradio empties its folder when a server stops: a shared one would break the others' pages.
+    temporary = tempfile.TemporaryDirectory(prefix=PREFIX, ignore_cleanup_errors=True)
+    with temporary as folder, open(Path(folder) / LOCK, "w") as lock:
+        _locked(lock)
+        yield folder
+
+
+def delete_stale(parent: Path) -> None:
+    """Delete the folders in ``parent`` that ended servers of this user left."""
+    if fcntl is None:
+        return
+    for folder in parent.glob(f"{PREFIX}*"):
+        with suppress(OSError):
+            status = folder.lstat()
+            own = stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid()
+            if own and _is_stale(folder / LOCK, status.st_mtime):
+                shutil.rmtree(folder, ignore_errors=True)
+
+
+def _is_stale(lock: Path, changed: float) -> bool:
+    try:
+        with lock.open() as file:
+            return _locked(file)
+    except FileNotFoundError:
+        return time.time() - changed > YOUNG_S
+
+
+def _locked(file: IO[str]) -> bool:
+    """Take the lock on an open file; False where another process holds it."""
+    if fcntl is not None:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            return False
+    return True
+
+
+def exit_on_sigterm() -> None:
+    """Have SIGTERM end the program as its last line would, so that everything is cleaned up."""
+
+    def leave(number: int, frame: FrameType | None) -> None:
+        print("Stopped by SIGTERM; the files of visitors are deleted.", flush=True)
+        raise SystemExit(TERMINATED)
+
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, leave)

@@ -1,0 +1,126 @@
+"""Who sends a request, and how much of one visitor may be under way at a time.
+
+A visitor is an IPv4 address or an IPv6 network of 64 bits, as one person gets a whole network.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from ipaddress import IPv4Address, IPv6Network, ip_address, ip_network
+from weakref import WeakValueDictionary
+
+from starlette.types import Scope
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
+
+PRIVATE = ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "fc00::/7")
+FORWARDED = (b"x-forwarded-", b"forwarded", b"x-gradio-server")  # Gradio believes them of anybody
+PREVIEWS = 3  # of one visitor at the same time
+PREVIEWS_OF_ALL = 4  # more at once make none faster, and everything else slower
+PREVIEWS_SENT = 60  # of one visitor, those that wait included
+
+
+def networks(addresses: Sequence[str]) -> tuple[str, ...]:
+    """Addresses as networks, such as 10.0.0.0/8. Raises ``ValueError`` naming a bad one."""
+    return tuple(str(ip_network(address, strict=False)) for address in addresses)
+
+
+def visitor(address: str) -> str:
+    """The name under which requests from this address are counted."""
+    try:
+        peer = ip_address(address.partition("%")[0])
+    except ValueError:
+        return address
+    if isinstance(peer, IPv4Address):
+        return str(peer)
+    return str(peer.ipv4_mapped or IPv6Network((peer, 64), strict=False))
+
+
+def sender(scope: Scope) -> str:
+    """The address that a request comes from; empty where there is none."""
+    return str((scope.get("client") or ("",))[0])
+
+
+class Proxies:
+    """Proxies whose ``X-Forwarded`` headers are believed: addresses or networks."""
+
+    def __init__(self, addresses: Sequence[str] = ()) -> None:
+        self._reader = ProxyHeadersMiddleware(_nothing, list(addresses))
+
+    def trusts(self, address: str) -> bool:
+        return address in self._reader.trusted_hosts
+
+    async def unwrapped(self, scope: Scope) -> Scope:
+        """The request as the visitor sent it to the proxy, without forwarded headers.
+
+        The headers of anybody else are dropped unread, so that no code behind believes them.
+        """
+        scope = {**scope}
+        trusted = self.trusts(sender(scope))
+        if trusted:
+            await self._reader(scope, _nothing, _nothing)  # type: ignore[arg-type]
+        hosts = [text for name, text in scope["headers"] if name == b"x-forwarded-host"]
+        headers = [item for item in scope["headers"] if not item[0].startswith(FORWARDED)]
+        if trusted and hosts:
+            headers = [item for item in headers if item[0] != b"host"] + [(b"host", hosts[-1])]
+        scope["headers"] = headers
+        return scope
+
+
+async def _nothing(*arguments: object) -> None:
+    """Stand in for an application: the reader only changes the scope."""
+
+
+class Events:
+    """Events under way, by visitor.
+
+    A request counts from the moment its body is complete, so a crowd of requests that end at the
+    same moment is counted too.
+
+    Args:
+        most: events that one visitor may have under way; 0 for any number.
+        under_way: returns the address of every event that waits or runs in Gradio's queue.
+    """
+
+    def __init__(self, most: int, under_way: Callable[[], Iterable[str]]) -> None:
+        self.most, self.under_way = most, under_way
+        self._beginning: Counter[str] = Counter()
+        self._previews: Counter[str] = Counter()
+        self._places: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
+        self._all = asyncio.Semaphore(PREVIEWS_OF_ALL)
+
+    @contextmanager
+    def begin(self, name: str) -> Iterator[bool]:
+        """Count one more event of this visitor; False if there are too many."""
+        queued = sum(visitor(address) == name for address in self.under_way())
+        most = self.most - queued if self.most else math.inf
+        with _one_more(self._beginning, name, most) as allowed:
+            yield allowed
+
+    @asynccontextmanager
+    async def preview(self, name: str) -> AsyncIterator[bool]:
+        """Wait for a place among the requests that no queue holds; False if too many wait."""
+        if not self.most:
+            yield True
+            return
+        place = self._places.setdefault(name, asyncio.Semaphore(PREVIEWS))
+        with _one_more(self._previews, name, PREVIEWS_SENT) as allowed:
+            if not allowed:
+                yield False
+                return
+            async with place, self._all:
+                yield True
+
+
+@contextmanager
+def _one_more(counts: Counter[str], name: str, most: float) -> Iterator[bool]:
+    allowed = counts[name] < most
+    counts[name] += allowed
+    try:
+        yield allowed
+    finally:
+        counts[name] -= allowed
+        counts += Counter()  # forgets visitors at zero

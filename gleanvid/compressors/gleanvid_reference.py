@@ -1,0 +1,183 @@
+"""GleanVID's equations in float64, step by step, at its default settings: slow, and easy to read.
+
+Line numbers are those of the paper's Algorithm 1 (budgets) and Algorithm 2 (selection). Numerical
+guards of the implementation are marked "guard"; they decide only where rounding errors otherwise
+would. Nothing of the library is used here; the tests compare :class:`GleanVID` with it.
+
+===========================================  ====================================================
+step                                         in the implementation
+===========================================  ====================================================
+:func:`debias` (Alg. 1, lines 1-6)           ``ops.debiasing.top_directions``, ``DebiasedClip``
+:func:`novelty` (Alg. 1, lines 7-15)         ``ops.novelty.history_residuals``
+:func:`unit_budgets` (Alg. 1, lines 16-18)   ``ops.novelty.novelty_shares``, ``GleanVID._quota``
+:func:`rounded` (Alg. 1, lines 19-20)        ``ops.apportion.largest_remainder``
+:func:`local_scores` (Alg. 2, lines 5-8)     ``ops.scoring.local_scores``
+:func:`select` (Alg. 2, lines 9-15, 19-25)   ``ops.residuals.SubspaceEvidence``, ``ops.scoring``
+:func:`new_directions` (Alg. 2, 16-17)       ``ops.basis.RowFilter``
+===========================================  ====================================================
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import torch
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+ALPHA_MIN, ALPHA_MAX, TAU = 0.2, 0.6, 4.0
+RIDGE = ORTH_TOLERANCE = 1e-4
+CELL = 2  # side of a pooling cell, in tokens
+FLOOR, SATURATED, CONSTANT = 1e-5, 1e-3, 1e-6  # guards, relative to the largest norm of a token
+TIED = 1e-4  # guard: joint scores this close to the last one kept are equal to it
+
+Cells = list[list[int]]  # the positions in every pooling cell
+
+
+def kept_tokens(features: Tensor, grid: tuple[int, int, int], ratio: float) -> set[int]:
+    """Indices of the tokens that GleanVID keeps.
+
+    Args:
+        features: Visual tokens [T*N, D].
+        grid: (T, rows, columns).
+        ratio: The retention ratio.
+
+    Returns:
+        Flat indices t*N + n.
+    """
+    x = features.double()
+    debiased = debias(x)
+    x, debiased = (rows.view(grid[0], -1, x.shape[1]) for rows in (x, debiased))
+    cells = pooling_cells(*grid[1:])
+    budgets = unit_budgets(debiased, cells, max(1, math.floor(ratio * len(features) + 1e-9)))
+    return select(x, debiased, cells, budgets)
+
+
+def debias(x: Tensor) -> Tensor:
+    """Remove the first principal direction from tokens [L, D] (Alg. 1, lines 1-6; Eq. debias)."""
+    mean = x.mean(0)
+    direction = torch.linalg.svd(x - mean, full_matrices=False).Vh[0]
+    return x - ((x - mean) @ direction)[:, None] * direction
+
+
+def pooling_cells(rows: int, columns: int) -> Cells:
+    """Neighbourhoods N(n): cells tile the grid from the top left, smaller at odd edges."""
+    by_cell: dict[tuple[int, int], list[int]] = {}
+    for place in range(rows * columns):
+        key = (place // columns // CELL, place % columns // CELL)
+        by_cell.setdefault(key, []).append(place)
+    return list(by_cell.values())
+
+
+def novelty(debiased: Tensor, cells: Cells) -> Tensor:
+    """Temporal novelty R [T] of debiased tokens [T, N, D] (Alg. 1, lines 7-15; Eq. novelty)."""
+    units = len(debiased)
+    total = torch.zeros(units, dtype=torch.float64)
+    for cell in cells:  # its positions share one prototype z
+        z = debiased[:, cell].mean(1)
+        for unit in range(units):
+            square = z[unit] @ z[unit]
+            if unit:  # Eq. batched_gram, with all preceding units as history
+                past = z[:unit]
+                gram = past @ past.T
+                gram = gram + RIDGE * gram.diagonal().mean() * torch.eye(unit)
+                b = past @ z[unit]
+                square = square - b @ torch.linalg.solve(gram, b)
+            total[unit] += len(cell) * square.clamp(min=0).sqrt()
+    return total
+
+
+def unit_budgets(debiased: Tensor, cells: Cells, total: int) -> list[int]:
+    """Tokens k_t to keep of every unit, ``total`` in all (Algorithm 1)."""
+    units, per_unit = debiased.shape[:2]
+    r = novelty(debiased, cells)
+    share = r / r.sum()  # line 16
+    gini = 2 * (torch.arange(1, units + 1) * r.sort().values).sum() / (units * r.sum())
+    gini = (gini - (units + 1) / units).clamp(0, 1)  # line 17, Eq. gini
+    alpha = ALPHA_MAX - (ALPHA_MAX - ALPHA_MIN) * gini  # line 18, Eq. adaptive_alpha
+    quota = total * (alpha / units + (1 - alpha) * share)  # line 19, Eq. budget
+    return rounded(quota, total, per_unit)
+
+
+def rounded(quota: Tensor, total: int, cap: int) -> list[int]:
+    """Whole budgets that sum to ``total``, none above ``cap``, by largest remainder (line 20)."""
+    while (quota > cap + 1e-9).any():
+        full = quota >= cap
+        rest = total - cap * int(full.sum())
+        quota = torch.where(full, float(cap), rest * quota / quota[~full].sum())
+    budgets = (quota + 1e-9).floor().long()
+    missing = total - int(budgets.sum())
+    budgets[(quota - budgets).sort(descending=True, stable=True).indices[:missing]] += 1
+    return budgets.tolist()
+
+
+def select(x: Tensor, debiased: Tensor, cells: Cells, budgets: list[int]) -> set[int]:
+    """Indices of the kept tokens, unit by unit (Algorithm 2)."""
+    per_unit = x.shape[1]
+    scale = debiased.norm(dim=-1).max()
+    basis = x.new_zeros(0, x.shape[-1])  # Q, line 2
+    kept: set[int] = set()
+    for unit, budget in enumerate(budgets):
+        residual = outside(debiased[unit], basis)  # lines 3, 15, 21: Eq. incremental_scs
+        v = residual.norm(dim=1)  # line 9, Eq. scr
+        score = min_max(local_scores(x[unit], cells), CONSTANT)  # line 11
+        if v.max() > SATURATED * scale:  # guard: else no token of the unit adds anything
+            score = score + min_max(v, float(CONSTANT * scale))  # line 12, Eq. joint_score
+        chosen = best(score, budget)  # line 13
+        kept |= {unit * per_unit + place for place in chosen}  # line 14
+        basis = torch.cat([basis, new_directions(residual[chosen], basis, scale)])  # line 18
+    return kept
+
+
+def local_scores(unit: Tensor, cells: Cells) -> Tensor:
+    """Local representativeness u [N] of raw tokens [N, D] (Alg. 2, lines 5-8; Eq. ncd)."""
+    cosine = torch.nn.functional.cosine_similarity
+    near = torch.empty_like(unit)
+    for cell in cells:
+        near[cell] = unit[cell].mean(0)
+    difference = cosine(unit, near) - cosine(unit, unit.mean(0, keepdim=True))
+    return torch.nn.functional.softplus(TAU * difference) / TAU
+
+
+def min_max(values: Tensor, constant: float) -> Tensor:
+    """Scale to [0, 1]; zeros where values differ by ``constant`` or less (guard)."""
+    low, high = values.min(), values.max()
+    return (values - low) / (high - low) if high - low > constant else torch.zeros_like(values)
+
+
+def best(score: Tensor, budget: int) -> list[int]:
+    """The ``budget`` highest scores, best first; ties with the last one go by index (guard)."""
+    ranked = sorted(range(len(score)), key=lambda place: -score[place])
+    last = score[ranked[budget - 1]] if budget else math.inf
+    tied = sorted(place for place in ranked if abs(score[place] - last) <= TIED)
+    above = [place for place in ranked if score[place] > last + TIED]
+    return (above + tied)[:budget]
+
+
+def new_directions(rows: Tensor, basis: Tensor, scale: Tensor) -> Tensor:
+    """Orthonormal directions of the rows that pass Eq. qr_filter (Alg. 2, lines 16-17).
+
+    Guards: a row must also pass a floor, and is judged against accepted rows alone.
+    """
+    found = every = rows.new_zeros(0, rows.shape[1])
+    sizes: list[Tensor] = []
+    for row in rows:  # the largest |R_jj| is over all rows, accepted or not
+        rest = outside(row, torch.cat([basis, every]))
+        sizes.append(rest.norm())
+        if sizes[-1] > 1e-9 * scale:
+            every = torch.cat([every, rest[None] / sizes[-1]])
+    least = max([ORTH_TOLERANCE * max(sizes), FLOOR * scale]) if sizes else scale
+    for row in rows:
+        rest = outside(row, torch.cat([basis, found]))
+        if rest.norm() > least:
+            found = torch.cat([found, rest[None] / rest.norm()])
+    return found
+
+
+def outside(rows: Tensor, basis: Tensor) -> Tensor:
+    """Rows [..., D] less their projection on an orthonormal basis [q, D]; twice is enough."""
+    for _ in range(2):
+        rows = rows - (rows @ basis.T) @ basis
+    return rows

@@ -1,0 +1,163 @@
+"""Tables of all compressors and all known checkpoints, read from the code itself."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from gleanvid.compressors import COMPRESSORS, Compressor
+from gleanvid.evaluation.markdown import markdown_table
+from gleanvid.models.loading.registry import CHECKPOINTS, Checkpoint
+from gleanvid.serving.vllm.methods import refusal
+
+WORK = Path(__file__).parents[2] / "results" / "compress_work.json"
+_QUERIES = {"last": "attention (last token)", "text": "attention (question)"}
+_HEADS = ["method", "acts", "needs", "does", "exact budget", "works with vLLM", "kernels"]
+_HEADS += ["licence", "source", "by its own paper", "not ported"]
+_NOTE = (
+    "Methods act before or inside the language model. Saliency is the attention that a token gets "
+    "in the vision encoder, keys are that encoder's. Kernels are those of one `compress` of "
+    "32 x 14 x 14 tokens of width 3584, 25 % kept, by the code here (`gleanvid bench compress "
+    "--count`). Licences "
+    "are those of the originals. What papers say of their own methods holds on their models and "
+    "in their settings: nothing in that column was measured here."
+)
+
+
+@dataclass(frozen=True)
+class Facts:
+    """One method with its default settings. ``kernels`` is None if they were not counted."""
+
+    name: str
+    title: str
+    paper: str
+    acts: str
+    needs: str
+    deed: str
+    budget: str
+    vllm: str
+    kernels: int | None
+    licence: str
+    not_ported: str
+    reported: str
+
+
+def methods(work: Mapping[str, int] | None = None) -> list[Facts]:
+    """Facts of all methods, in order; ``work``: kernels by name (default: those on file)."""
+    kernels = kernels_on_file() if work is None else work
+    return [_facts(method, kernels.get(name)) for name, method in COMPRESSORS.items()]
+
+
+def _facts(method: type[Compressor], kernels: int | None) -> Facts:
+    usual = method()
+    return Facts(
+        method.name,
+        method.title,
+        method.paper,
+        _acts(usual),
+        ", ".join(_needs(usual)),
+        _deed(usual),
+        _budget(usual),
+        _vllm(usual),
+        kernels,
+        method.licence,
+        method.not_ported,
+        method.reported,
+    )
+
+
+def methods_table() -> str:
+    """Markdown: one row per method, and a sentence on the columns."""
+    rows = [
+        (
+            f"`{row.name}`",
+            row.acts.removesuffix(" the language model"),
+            row.needs,
+            row.deed,
+            row.budget,
+            row.vllm,
+            "" if row.kernels is None else f"{row.kernels:,}",
+            row.licence,
+            row.paper,
+            row.reported,
+            row.not_ported,
+        )
+        for row in methods()
+    ]
+    return f"{markdown_table(_HEADS, rows, numbers=False)}\n{_NOTE}"
+
+
+def compressor_table() -> str:
+    """Markdown: one row per method with its default settings, in fewer columns."""
+    heads = ["name", "source", "acts", "prunes or merges", "needs", "licence of the original"]
+    rows = [
+        (f"`{row.name}`", row.paper, row.acts, row.deed, row.needs, row.licence)
+        for row in methods({})
+    ]
+    return markdown_table(heads, rows, numbers=False).rstrip()
+
+
+def kernels_on_file(path: Path = WORK) -> dict[str, int]:
+    """Kernels by method, from a file of ``bench compress --count``; {} without that file."""
+    if not path.exists():
+        return {}
+    report: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return {row["compressor"]: row["kernels"] for row in report["rows"]}
+
+
+def _layers(method: Compressor) -> list[int]:
+    return [layer for layer, _ in method.stages]
+
+
+def _acts(method: Compressor) -> str:
+    layers = _layers(method)
+    if layers[0]:
+        return "inside the language model"
+    return f"before {'and inside ' if len(layers) > 1 else ''}the language model"
+
+
+def _needs(method: Compressor) -> list[str]:
+    """Signals besides the features; the features where there are none."""
+    asked = {_QUERIES[stage.queries] for _, stage in method.stages if stage.queries}
+    signals = set().union(*(stage.needs for _, stage in method.stages))
+    return [*sorted(signals), *sorted(asked)] or ["features"]
+
+
+def _deed(method: Compressor) -> str:
+    if method.retention_ratio == 1.0:
+        return "keeps all"
+    return "merges" if method.merges else "prunes"
+
+
+def _budget(method: Compressor) -> str:
+    if method.retention_ratio == 1.0:
+        return "all"
+    exact = "to the token" if _layers(method) == [0] else "on average over the layers"
+    return f"{exact}, not below {method.keeps_whole}" if method.keeps_whole else exact
+
+
+def _vllm(method: Compressor) -> str:
+    """Whether :mod:`gleanvid.serving.vllm` serves it, or in short why not."""
+    reason = refusal(method)
+    return "yes" if reason is None else "no: " + reason.partition(",")[0].partition(":")[0]
+
+
+def model_table() -> str:
+    """Markdown: one row per checkpoint."""
+    heads = ["checkpoint", "type", "parameters", "bf16 weights alone", "context", "licence"]
+    heads += ["tested here", "note"]
+    return markdown_table(heads, [_checkpoint(row) for row in CHECKPOINTS], numbers=False).rstrip()
+
+
+def _checkpoint(row: Checkpoint) -> tuple[str, ...]:
+    about, count = "" if row.parameters else "about ", row.parameters or row.size
+    memory = f"{about}{row.weights_gb:.{0 if row.weights_gb >= 10 else 1}f} GB"
+    parameters = f"{about}{count:g} B"
+    if row.weights_gb < 0.1:
+        memory, parameters = f"{about}{row.weights_gb * 1e3:.0f} MB", f"{about}{count * 1e3:.1f} M"
+    context = f"{row.context // 1024}K" if row.context else ""
+    numbers = (parameters, memory, context)
+    return f"`{row.name}`", row.model_type, *numbers, row.licence, row.tested, row.note

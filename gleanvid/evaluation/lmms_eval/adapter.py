@@ -1,0 +1,229 @@
+"""Any model of :mod:`gleanvid.models`, compressed, as a chat model of LMMs-Eval 0.7.
+
+One video that cannot be read, or one question that fails, is noted and answered with
+``NO_ANSWER``: LMMs-Eval itself would lose the whole run. That text is wrong for every task here
+(LongVideoBench guesses, as it does for any answer without a letter), and counts: empty answers
+would not, so it also stands for an answer in which the model said nothing. Every answer is kept at
+once in a journal of its own, for LMMs-Eval keeps none before the last.
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any, ClassVar
+
+from lmms_eval.api.instance import GenerationResult, TokenCounts
+from lmms_eval.api.model import lmms
+from lmms_eval.models.model_utils.gen_metrics import log_metrics
+from loguru import logger
+
+from gleanvid.evaluation.benchmarks.image_folder import read_frames
+from gleanvid.evaluation.benchmarks.published import LMMS_EVAL_SYSTEM_MESSAGES
+from gleanvid.evaluation.lmms_eval.requests import (
+    Clip,
+    digest,
+    journal_path,
+    named_compressor,
+    video_and_text,
+)
+from gleanvid.evaluation.provenance import fingerprint
+from gleanvid.evaluation.run.journal import Journal, LmmsRow
+from gleanvid.evaluation.run.setups import Setup
+from gleanvid.models import load_model
+from gleanvid.models.families.llava_video.config import CHOICES
+from gleanvid.models.generation.conversation import Conversation
+from gleanvid.models.generation.sampling import Sampling
+from gleanvid.pipeline import MAX_SIDE
+from gleanvid.types import Video
+from gleanvid.video import read_video
+
+NO_ANSWER = "(no answer)"
+_PICTURE_FPS = 3.0  # of clips published as folders of pictures (MVBench)
+
+
+class GleanVIDModel(lmms):
+    """Everything is said in ``--model_args``.
+
+    ``pretrained``: "builtin", a hub id or a directory. ``compressor``, ``retention_ratio`` and any
+    other setting of the compressor by name. ``num_frames``, ``rounding`` and ``backend`` as in
+    ``read_video``. ``system_prompt``: ahead of the prompt (default: LMMs-Eval's own to Qwen3-VL,
+    nothing to others and to the built-in model). ``journal``: file or folder to keep answers in,
+    and to go on from. ``device``, ``dtype``, ``attn_implementation``, ``device_map``,
+    ``quantization`` and ``max_pixels`` as in ``load_model``, and LLaVA-Video's own settings by
+    name. Raises ``ValueError`` on a setting the compressor does not have.
+    """
+
+    is_simple = False
+    frames: ClassVar[int] = 32
+    frame_rounding: ClassVar[str] = "nearest"
+    model_settings: ClassVar[Mapping[str, Any]] = {}
+
+    def __init__(
+        self,
+        pretrained: str = "builtin",
+        compressor: str = "gleanvid",
+        num_frames: int | None = None,
+        rounding: str | None = None,
+        backend: str = "pyav",
+        journal: str | None = None,
+        system_prompt: str | None = None,
+        max_pixels: int | None = None,
+        device: str | None = None,
+        batch_size: int | str | None = None,  # LMMs-Eval passes it; clips are read one by one
+        max_batch_size: int | str | None = None,
+        **others: Any,
+    ) -> None:
+        super().__init__()
+        load = ("dtype", "attn_implementation", "device_map", "quantization")
+        loading = {name: others.pop(name) for name in load if name in others}
+        own = {name: others.pop(name) for name in CHOICES if name in others}
+        own = {**self.model_settings, **own}
+        self.setup = Setup(named_compressor(compressor, others), num_frames or self.frames)
+        self.reading = {"rounding": rounding or self.frame_rounding, "backend": backend}
+        self.accelerator = _accelerator()
+        self._rank = self.accelerator.process_index
+        self._world_size = self.accelerator.num_processes
+        where: Any = self.accelerator.device if self._world_size > 1 else device
+        self.model = load_model(pretrained, where, max_pixels=max_pixels, settings=own, **loading)
+        if system_prompt is None and pretrained != "builtin":
+            system_prompt = LMMS_EVAL_SYSTEM_MESSAGES.get(self.model.hf_model.config.model_type)
+        self.model.system_message = system_prompt or ""
+        self.device = self.model.device
+        self.settings = {
+            "lmms_eval_model": type(self).__name__,
+            "model_weights": fingerprint(self.model.hf_model),
+            "max_pixels": max_pixels,
+            "system_prompt": self.model.system_message,
+            "model_settings": own,
+            **self.reading,
+        }
+        self.journal_path = journal_path(journal, self._rank, self._world_size)
+        self._open: tuple[Clip, Conversation] | None = None  # the latest clip
+
+    def generate_until(self, requests: Sequence[Any]) -> list[GenerationResult]:
+        """Answers in the order of ``requests``; those in the journal are not asked again."""
+        path, rows = self.journal_path, []
+        with Journal(path, self.settings) if path else nullcontext() as journal:
+            for number, request in enumerate(requests, 1):
+                rows.append(self._row(request.args, journal))
+                if number % 100 == 0:
+                    logger.info(f"gleanvid: {number} of {len(requests)} questions")
+        self._report(rows)
+        return [
+            GenerationResult(
+                text=row.get("said", {}).get("text", "").strip() or NO_ANSWER,
+                token_counts=TokenCounts(output_tokens=row.get("new_tokens")),
+            )
+            for row in rows
+        ]
+
+    def loglikelihood(self, requests: Sequence[Any]) -> list[tuple[float, bool]]:
+        raise NotImplementedError("gleanvid models answer generate_until tasks only")
+
+    def generate_until_multi_round(self, requests: Sequence[Any]) -> list[str]:
+        raise NotImplementedError("gleanvid models answer generate_until tasks only")
+
+    def _row(self, arguments: Sequence[Any], journal: Journal | None) -> LmmsRow:
+        _, doc_to_messages, options, doc_id, task, split = arguments
+        row: LmmsRow = {"item": f"{task}/{split}/{doc_id}", "setup": self.setup.key}
+        try:
+            messages = doc_to_messages(self.task_dict[task][split][doc_id])
+            clip, prompt = video_and_text(messages)
+            row["item"] += "/" + digest(clip, prompt, options)
+            key = row["item"], row["setup"]
+            if journal is not None and journal.done(key):
+                return journal.rows[key]
+            self._answer(row, clip, prompt, options)
+        except (Exception, SystemExit) as error:  # some tasks leave where a video is missing
+            row["error"] = f"{type(error).__name__}: {error}"[:500]
+            logger.warning(f"gleanvid: {task} {doc_id}: {row['error']}")
+        before = journal.rows.get((row["item"], row["setup"]), {}) if journal else {}
+        if journal is not None and ("error" not in row or before.get("error") != row["error"]):
+            journal.append(row)
+        return row
+
+    def _answer(self, row: LmmsRow, clip: Clip, prompt: str, options: Mapping[str, Any]) -> None:
+        """Fill ``row``."""
+        started = time.perf_counter()
+        conversation = self._conversation(clip)
+        answer = conversation.ask(
+            prompt,
+            Sampling(
+                int(options.get("max_new_tokens", 128)),
+                float(options.get("temperature") or 0) if options.get("do_sample") else 0.0,
+                float(options.get("top_p") or 1.0),
+            ),
+        )
+        row["said"] = {"text": answer.text}
+        row["tokens"] = [answer.prompt_tokens, answer.prompt_tokens_kept]
+        row["new_tokens"] = answer.new_tokens
+        row["seconds"] = round(time.perf_counter() - started, 4)
+        row["prefill_s"] = round(conversation.prefill_s + answer.prefill_s, 4)
+        row["compress_s"] = round(conversation.compress_s + answer.compress_s, 4)
+        row["generate_s"] = round(answer.generate_s, 4)
+        row["peak_memory_mib"] = round(answer.peak_memory_mib, 1)
+
+    def _conversation(self, clip: Clip) -> Conversation:
+        """The clip encoded, compressed and read; questions about one clip come in a row."""
+        if self._open is None or self._open[0] != clip:
+            self._open = None  # its memory is free for the next
+            encoded = self.model.encode(self._read(*clip), self.setup.method.needs)
+            self._open = clip, self.model.conversation(encoded, self.setup.method)
+        return self._open[1]
+
+    def _read(self, path: str, part: tuple[float, float] | None) -> Video:
+        if Path(path).is_dir():
+            rounding = self.reading["rounding"]
+            frames = self.setup.num_frames
+            return read_frames(Path(path), frames, _PICTURE_FPS, part, rounding, MAX_SIDE)
+        reading: Any = self.reading
+        return read_video(path, self.setup.num_frames, max_side=MAX_SIDE, part=part, **reading)
+
+    def _report(self, rows: Sequence[LmmsRow]) -> None:
+        """What LMMs-Eval shows as throughput: sums, and means of one question in milliseconds."""
+        good = [row for row in rows if "error" not in row]
+        failed = len(rows) - len(good)
+        if failed:
+            kept = f"; {self.journal_path} says why" if self.journal_path else ""
+            logger.error(f"gleanvid: {failed} of {len(rows)} questions failed and are wrong{kept}")
+        spent = sum(row["prefill_s"] + row["compress_s"] + row["generate_s"] for row in good)
+        written = sum(row["new_tokens"] for row in good)
+        seconds = {
+            "prefill_ms": [row["prefill_s"] for row in good],
+            "compress_ms": [row["compress_s"] for row in good],
+            "generate_ms": [row["generate_s"] for row in good],
+        }
+        means = {name: 1e3 * statistics.mean(taken) for name, taken in seconds.items() if taken}
+        peak = max((row["peak_memory_mib"] for row in good), default=0.0)
+        more = means | {"peak_memory_mib": peak, "failed": failed, "rank": self._rank}
+        log_metrics(spent, written, written / spent if spent else 0.0, more)
+
+
+class GleanVIDQwen3VL(GleanVIDModel):
+    """Qwen3-VL (and every other family): frame numbers rounded as qwen_vl_utils does."""
+
+
+class GleanVIDLlavaOneVision(GleanVIDModel):
+    """LLaVA-OneVision: frame numbers cut off, as LMMs-Eval's own wrapper does."""
+
+    frame_rounding = "down"
+
+
+class GleanVIDLlavaVideo(GleanVIDLlavaOneVision):
+    """LLaVA-Video: the same, on 64 frames, pooled by averaging and without their times as text."""
+
+    frames = 64
+    model_settings: ClassVar[Mapping[str, Any]] = {
+        "spatial_pool_mode": "average",
+        "time_instruction": False,
+    }
+
+
+def _accelerator() -> Any:
+    from accelerate import Accelerator
+
+    return Accelerator()

@@ -1,0 +1,73 @@
+"""Reads what LMMs-Eval passes: values of ``--model_args``, and chats with one video.
+
+Does not import LMMs-Eval.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from gleanvid.compressors import (
+    COMPRESSORS,
+    Compressor,
+    declared_settings,
+    from_settings,
+    key_of,
+    settings_in,
+)
+from gleanvid.compressors.full_tokens import FullTokens
+from gleanvid.types import VideoError
+
+Clip = tuple[str, tuple[float, float] | None]  # path, part in seconds
+
+
+def video_and_text(messages: Sequence[Mapping[str, Any]]) -> tuple[Clip, str]:
+    """The one video of a chat and its text. Raises ``VideoError`` where there is not one."""
+    content = [part for message in messages for part in message["content"]]
+    text = "\n".join(part["text"] for part in content if part["type"] == "text")
+    seen = [part for part in content if part["type"] != "text"]
+    if len(seen) != 1 or seen[0]["type"] != "video":
+        kinds = ", ".join(part["type"] for part in seen) or "none"
+        raise VideoError(f"gleanvid models read one video a question; this one has: {kinds}")
+    part = seen[0]
+    url = part["url"]
+    facts = url if isinstance(url, dict) else part
+    path = (url.get("url") or url.get("path")) if isinstance(url, dict) else url
+    start = facts.get("video_start", facts.get("start_time"))
+    end = facts.get("video_end", facts.get("end_time"))
+    limits = None if start is None and end is None else (float(start or 0), float(end or 1e9))
+    return (str(path), limits), text
+
+
+def digest(clip: Clip, prompt: str, options: Mapping[str, Any]) -> str:
+    """What tells one question from another with the same number."""
+    asked = json.dumps([clip, prompt, options], sort_keys=True, default=str)
+    return hashlib.sha256(asked.encode()).hexdigest()[:12]
+
+
+def named_compressor(text: str, given: Mapping[str, Any]) -> Compressor:
+    """The compressor of ``text`` with ``given`` settings. Raises ``ValueError``."""
+    written = settings_in(text)
+    name = key_of(written.pop("name"))
+    declared = declared_settings(COMPRESSORS[name])
+    values: dict[str, Any] = {}
+    for setting, value in (written | dict(given)).items():
+        kind = declared[setting][1] if setting in declared else type(value)
+        none = value is None or (isinstance(value, str) and value.lower() in ("none", "all"))
+        values[setting] = None if none else float(value) if kind is float else value
+    if name == FullTokens.name:
+        values.pop("retention_ratio", None)  # so that one line serves all methods
+    return from_settings({"name": name} | values)
+
+
+def journal_path(given: str | None, rank: int, world_size: int) -> Path | None:
+    """The file, one a process."""
+    if given is None:
+        return None
+    path = Path(given).expanduser()
+    path = path if path.suffix == ".jsonl" else path / "journal.jsonl"
+    return path if world_size == 1 else path.with_suffix(f".{rank}-of-{world_size}.jsonl")

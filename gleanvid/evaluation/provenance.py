@@ -1,0 +1,124 @@
+"""Hardware, versions and model that figures were measured with, for result files.
+
+Nothing personal: no paths, no names of users or hosts.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+import re
+from contextlib import suppress
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any, NotRequired, TypedDict
+
+import torch
+
+_PACKAGES = ("torch", "transformers", "numpy", "flash-attn")
+_SAMPLES = 64  # values of every tensor that the fingerprint reads
+
+
+class Machine(TypedDict):
+    """Hardware and versions; the last three entries describe a CUDA device."""
+
+    device: str
+    cpu: str
+    cpu_cores: int | None
+    threads: int
+    load_average: float | None  # of the last minute, from all programs
+    system: str
+    python: str
+    versions: dict[str, str]
+    device_memory_mib: NotRequired[int]
+    multiprocessors: NotRequired[int]
+    cuda: NotRequired[str | None]
+
+
+def describe_machine(device: torch.device) -> Machine:
+    """Device, processor, memory, load and versions. Take it before measuring."""
+    facts: Machine = {
+        "device": _device_name(device),
+        "cpu": _cpu_name(),
+        "cpu_cores": os.cpu_count(),
+        "threads": torch.get_num_threads(),
+        "load_average": _load(),
+        "system": platform.system(),
+        "python": platform.python_version(),
+        "versions": _versions(),
+    }
+    if device.type == "cuda":
+        properties = torch.cuda.get_device_properties(device)
+        facts["device_memory_mib"] = round(properties.total_memory / 2**20)
+        facts["multiprocessors"] = properties.multi_processor_count
+        facts["cuda"] = torch.version.cuda
+    return facts
+
+
+def in_words(machine: Machine) -> str:
+    """The facts of :func:`describe_machine` as a line of text."""
+    versions = ", ".join(f"{name} {number}" for name, number in machine["versions"].items())
+    threads = machine["threads"]
+    return (
+        f"{machine['device']}, {machine['cpu']}, {threads} thread{'s' * (threads != 1)}, "
+        f"load average {machine['load_average']} before, {versions}"
+    )
+
+
+def _load() -> float | None:
+    return round(os.getloadavg()[0], 1) if hasattr(os, "getloadavg") else None
+
+
+def _device_name(device: torch.device) -> str:
+    return torch.cuda.get_device_name(device) if device.type == "cuda" else device.type
+
+
+def _cpu_name() -> str:
+    with suppress(OSError):  # Linux
+        found = re.search(r"model name\s*:\s*(.+)", Path("/proc/cpuinfo").read_text())
+        if found:
+            return found[1]
+    return platform.processor() or platform.machine()
+
+
+def _versions() -> dict[str, str]:
+    found = {}
+    for name in _PACKAGES:
+        with suppress(PackageNotFoundError):
+            found[name] = version(name)
+    return found
+
+
+def describe_model(model: Any) -> dict[str, Any]:
+    """Name and fingerprint of a :class:`ModelAdapter`, and the bounds its processor puts on frames.
+
+    "processor": class and "size" of what prepares videos, as its checkpoint says.
+    """
+    if known := getattr(model, "described", None):  # recorded clips stand for it
+        return dict(known)
+    processor = getattr(model, "processor", None)
+    videos = getattr(processor, "video_processor", processor)
+    size = getattr(videos, "size", None) or {}
+    bounds = {name: value for name, value in dict(size).items() if value is not None}
+    return {
+        "model": model.name,
+        "model_weights": fingerprint(model.hf_model),
+        "processor": {"class": type(videos).__name__, "size": bounds},
+    }
+
+
+def fingerprint(hf_model: torch.nn.Module) -> str:
+    """16 hexadecimal digits of names, shapes, types and evenly spaced values of all weights.
+
+    The type counts: the same weights in another precision answer differently. The device does not.
+    """
+    digest = hashlib.sha256()
+    tensors: dict[str, Any] = dict(hf_model.named_parameters()) | dict(hf_model.named_buffers())
+    for name in sorted(tensors):
+        values = tensors[name].detach().flatten()
+        step = max(1, len(values) // _SAMPLES)
+        some = values[::step][: _SAMPLES + 1].to("cpu", torch.float64)
+        digest.update(f"{name} {tuple(tensors[name].shape)} {values.dtype}".encode())
+        digest.update(some.numpy().tobytes())
+    return digest.hexdigest()[:16]

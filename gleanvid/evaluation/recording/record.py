@@ -1,0 +1,199 @@
+"""Writes recordings: a clip through a model once, for anybody without that model to study."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from PIL import Image
+from safetensors.torch import save_file
+from torch import Tensor
+
+from gleanvid.compressors.base import Compressor
+from gleanvid.evaluation.provenance import describe_machine, describe_model
+from gleanvid.evaluation.recording.file_format import (
+    KEY,
+    STORED,
+    SUFFIX,
+    VERSION,
+    read_features,
+    stored_features,
+)
+from gleanvid.models.base import ModelAdapter
+from gleanvid.models.encoded import ClipKey, Encoded
+from gleanvid.models.generation.sampling import Sampling
+from gleanvid.pipeline import answer, encode, score
+from gleanvid.run import Run, record_arrays
+from gleanvid.types import Video, VideoTokens
+
+_QUALITY = 90  # of the JPEG frames, which are for the eye alone
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a recording holds beside the features. Raises ``ValueError``."""
+
+    questions: tuple[str, ...] = ()
+    methods: tuple[Compressor, ...] = ()
+    signals: frozenset[str] = frozenset()
+    features: str = "exact"
+    max_new_tokens: int = 64
+    clip_licence: str = ""
+    weights_licence: str = ""
+
+    def __post_init__(self) -> None:
+        if self.features not in STORED:
+            raise ValueError(f"features={self.features!r} must be one of {', '.join(STORED)}")
+        if not all(question.strip() for question in self.questions):
+            raise ValueError("question must not be empty")
+
+    @property
+    def all_signals(self) -> frozenset[str]:
+        """Those of the methods too; a question's text is no signal of the clip."""
+        return self.signals.union(*(method.needs for method in self.methods)) - {"text"}
+
+
+def record(
+    model: ModelAdapter,
+    video: Video,
+    wanted: Wanted,
+    path: Path,
+    on_size: Callable[[int], None] | None = None,
+) -> dict[str, float]:
+    """Write the recording of one clip; returns the share of kept tokens that storing changed, by
+    method. ``on_size`` hears the bytes of the tensors before the questions are asked.
+
+    Raises ``ModelError``, and ``ValueError`` for a file that is not named ``*SUFFIX`` or cannot be
+    written.
+    """
+    if not path.name.endswith(SUFFIX):
+        raise ValueError(f"a recording's name ends in {SUFFIX}, not {path.name}")
+    clip = ClipKey(video, model.name, None, wanted.all_signals)
+    encoded, _ = encode(clip, model)
+    tensors = _clip_tensors(encoded, wanted.features)
+    if on_size:
+        on_size(sum(tensor.nbytes for tensor in tensors.values()))
+    changed = changed_shares(encoded.tokens, tensors, wanted.methods)
+    asked = [(question, method) for question in wanted.questions for method in wanted.methods]
+    runs: list[dict[str, Any]] = []
+    refused: list[str] = []
+    for question, method in asked:
+        try:
+            run = answer(clip, question, model, method, Sampling(wanted.max_new_tokens))
+            likely = score(clip, question, [run.answer], model, method)[0]
+        except ValueError as error:  # a ratio out of its reach
+            refused.append(f"{method.name} at {method.retention_ratio:g}: {error}")
+            continue
+        tensors |= _record_tensors(run, len(runs))
+        runs.append(_nameless(run) | {"log_probability": likely})
+    facts = _facts(model, encoded, wanted) | {"runs": runs, "refused": refused}
+    facts["features"] = {"stored": wanted.features, "changed": changed}
+    _save(path, tensors, facts)
+    return changed
+
+
+def changed_shares(
+    tokens: VideoTokens, tensors: dict[str, Tensor], methods: Sequence[Compressor]
+) -> dict[str, float]:
+    """Share of the kept tokens that are others with the features as they are stored.
+
+    Of methods that choose from the clip alone, by name and share of tokens kept.
+    """
+    stored = read_features(tensors, tokens.features.dtype)
+    given = {name: getattr(tokens, name) for name in ("saliency", "keys")}
+    given = {name: None if rows is None else rows.cpu() for name, rows in given.items()}
+    shares = {}
+    for method in methods:
+        if [layer for layer, _ in method.stages] != [0] or "text" in method.needs:
+            continue
+        with suppress(ValueError):  # a ratio out of its reach
+            kept = [
+                set(method.compress(VideoTokens(rows, tokens.grid, **given)).keep.tolist())
+                for rows in (tokens.features.cpu(), stored)
+            ]
+            label = f"{method.name} at {method.retention_ratio:g}"
+            shares[label] = 1 - len(kept[0] & kept[1]) / len(kept[0])
+    return shares
+
+
+def _clip_tensors(encoded: Encoded, how: str) -> dict[str, Tensor]:
+    tokens, video = encoded.tokens, encoded.video
+    if tokens.seconds is None or tokens.rectangles is None:
+        raise ValueError("the model adapter did not place its tokens in the source video")
+    files = [_jpeg(frame) for frame in video.frames]
+    tensors = stored_features(tokens.features.cpu(), how)
+    tensors |= {name: rows.cpu() for name, rows in encoded.signals.items()}
+    tensors["seconds"], tensors["rectangles"] = tokens.seconds.cpu(), tokens.rectangles.cpu()
+    tensors["frames"] = torch.frombuffer(bytearray(b"".join(files)), dtype=torch.uint8)
+    tensors["frame_ends"] = torch.tensor([len(file) for file in files]).cumsum(0)
+    tensors["timestamps"] = torch.from_numpy(np.asarray(video.timestamps, np.float64))
+    tensors["indices"] = torch.from_numpy(np.asarray(video.indices, np.int64))
+    return tensors
+
+
+def _jpeg(frame: np.ndarray) -> bytes:
+    file = io.BytesIO()
+    Image.fromarray(frame).save(file, "JPEG", quality=_QUALITY)
+    return file.getvalue()
+
+
+def _record_tensors(run: Run, number: int) -> dict[str, Tensor]:
+    return {
+        f"run/{number}/{layer}/{name}": torch.from_numpy(np.ascontiguousarray(value))
+        for layer, made in run.by_layer.items()
+        for name, value in record_arrays(made).items()
+    }
+
+
+def _nameless(run: Run) -> dict[str, Any]:
+    """The run's summary; a model in a folder of the user's keeps the last part of its name."""
+    return run.summary() | {"model": _last(run.model)}
+
+
+def _last(name: str) -> str:
+    return Path(name).name if Path(name).exists() else name
+
+
+def _facts(model: ModelAdapter, encoded: Encoded, wanted: Wanted) -> dict[str, Any]:
+    named = describe_model(model)
+    config: Any = model.hf_model.config
+    about = named | {
+        "model": _last(model.name),
+        "family": config.model_type,
+        "class": type(model.hf_model).__name__,
+        "dtype": str(encoded.tokens.features.dtype).removeprefix("torch."),
+        "layers": model.text_config.num_hidden_layers,
+        "max_pixels": model.max_pixels,
+    }
+    names = ("fps", "duration", "total_frames", "source_size", "name", "backend", "notes")
+    return {
+        "version": VERSION,
+        "grid": list(encoded.tokens.grid),
+        "model": about,
+        "machine": describe_machine(model.device),
+        "video": {name: getattr(encoded.video, name) for name in names}
+        | {"frame_size": list(encoded.video.frames.shape[1:3])},
+        "encode_s": encoded.encode_s,
+        "licence": {"clip": wanted.clip_licence, "weights": wanted.weights_licence},
+    }
+
+
+def _save(path: Path, tensors: Mapping[str, Tensor], facts: Mapping[str, Any]) -> None:
+    """The file is there as a whole or not at all."""
+    part = path.with_name(path.name + ".part")
+    whole = {name: tensor.contiguous().clone() for name, tensor in tensors.items()}
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        save_file(whole, part, metadata={KEY: json.dumps(facts, ensure_ascii=False)})
+        part.chmod(0o644)  # made for its owner alone, but it is to be shared
+        part.replace(path)
+    except OSError as error:
+        part.unlink(missing_ok=True)
+        raise ValueError(f"cannot write {path.name}: {error}") from error

@@ -1,0 +1,73 @@
+"""Stands in for the model of recorded clips: returns their tokens, refuses to answer."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Iterable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, NoReturn
+
+import torch
+
+from gleanvid.evaluation.recording.file_format import is_recording
+from gleanvid.evaluation.recording.recording import RecordedVideo, read_facts
+from gleanvid.models.encoded import Encoded
+from gleanvid.types import ModelError, Video
+
+NOTHING_NEW = (
+    "This clip was recorded on another machine, and its model is not here: it has answers for "
+    "what was asked there, and methods that read the question cannot run."
+)
+
+
+class RecordedModel:
+    """The part of a :class:`ModelAdapter` that recorded clips have. ``described`` is what
+    ``describe_model`` said when they were recorded."""
+
+    def __init__(self, facts: dict[str, Any]) -> None:
+        about = facts["model"]
+        self.name = str(about["model"])
+        self.described = {name: about[name] for name in ("model", "model_weights", "processor")}
+        self.device = torch.device("cpu")
+        self.max_pixels = about["max_pixels"]
+        self.text_config = SimpleNamespace(num_hidden_layers=about["layers"])
+        self.lock = threading.RLock()
+        self.clips: OrderedDict[Any, Encoded] = OrderedDict()
+
+    def encode(self, video: Video, needs: frozenset[str] = frozenset(), **_: Any) -> Encoded:
+        """The tokens as they were recorded. Raises ``ModelError`` for signals that were not."""
+        if not isinstance(video, RecordedVideo) or video.tokens is None:
+            raise ModelError("Only recorded clips can be used here: their model is not.")
+        encoded = Encoded(video, video.tokens, video.encode_s, "", {}, None)
+        if missing := needs - {"text"} - encoded.signals.keys():
+            raise ModelError(
+                f"This recording holds no {' and no '.join(sorted(missing))}: record the clip "
+                "with a compressor that needs it, or choose another compressor."
+            )
+        return encoded
+
+    def generate(self, *_: Any, **__: Any) -> NoReturn:
+        """Raises ``ModelError``."""
+        raise ModelError(NOTHING_NEW)
+
+    conversation = generate
+
+
+def recorded_model(paths: Iterable[Path]) -> RecordedModel | None:
+    """What stands for the model of these recordings; None where none of ``paths`` is one.
+
+    Raises ``ValueError`` where videos or another model's recordings are among them.
+    """
+    places = list(paths)
+    recordings = [path for path in places if is_recording(path)]
+    if not recordings:
+        return None
+    if len(recordings) < len(places):
+        raise ValueError("clips: name recordings or videos, not both")
+    models = [RecordedModel(read_facts(path)) for path in recordings]
+    for path, model in zip(recordings, models, strict=True):
+        if model.described["model_weights"] != models[0].described["model_weights"]:
+            raise ValueError(f"{path.name} was recorded with other weights than the first clip")
+    return models[0]

@@ -1,0 +1,249 @@
+"""Opens recordings, which may come from anybody: sizes, names, shapes and numbers are checked."""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from PIL import Image
+from safetensors import SafetensorError, safe_open
+from torch import Tensor
+
+from gleanvid.evaluation.recording.file_format import KEY, VERSION, read_features
+from gleanvid.evaluation.recording.soundness import sound
+from gleanvid.run import Run
+from gleanvid.types import Video, VideoTokens
+from gleanvid.video.isolation.bounds import fits
+
+MAX_BYTES = 4 * 2**30
+MAX_FRAME_BYTES = 2 * 2**30  # of all frames, decoded
+MAX_FEATURE_BYTES = 2 * 2**30  # of features that are not used as they lie in the file
+MAX_HEADER = 8 * 2**20
+MAX_FRAMES, MAX_SIDE, MAX_TOKENS, MAX_WIDTH, MAX_RUNS = 1024, 4096, 2**20, 2**15, 256
+_FLOATS = {"F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16}
+_NAMED = {str(dtype).removeprefix("torch."): dtype for dtype in _FLOATS.values()}
+_ANY_FLOAT = (*_FLOATS, "F64")
+_DAMAGED = (
+    *(ValueError, TypeError, RuntimeError, OverflowError, MemoryError, OSError),
+    *(AttributeError, KeyError, IndexError, SafetensorError, Image.DecompressionBombError),
+)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RecordedVideo(Video):
+    """Frames of a recording, with the tokens that they became."""
+
+    tokens: VideoTokens | None = None
+    encode_s: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Recording:
+    """What one clip was to one model. ``runs`` are the answers that were recorded and
+    ``log_probability`` each one's mean per token; ``facts``: the JSON of the file."""
+
+    facts: Mapping[str, Any]
+    video: RecordedVideo
+    runs: tuple[Run, ...]
+    log_probability: tuple[float, ...]
+
+    def __repr__(self) -> str:
+        model = self.facts["model"]["model"]
+        return f"Recording({self.video}, {self.tokens}, {model}, {len(self.runs)} runs)"
+
+    @property
+    def tokens(self) -> VideoTokens:
+        """On the CPU; their features are mapped from the file where it has their precision."""
+        assert self.video.tokens is not None
+        return self.video.tokens
+
+    def answered(self, question: str, settings: Mapping[str, object]) -> Run | None:
+        """The recorded run of this question under a compressor of these settings."""
+        for run in self.runs:
+            if run.question == question and dict(run.compressor) == dict(settings):
+                return run
+        return None
+
+
+def open_recording(path: str | Path) -> Recording:
+    """Raises ``ValueError`` for anything that is not a whole recording, with the reason."""
+    place = Path(path)
+    try:
+        _check_size(place)
+        with safe_open(place, "pt") as file:
+            facts = _facts(file)
+            _check_tensors(file, facts)
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        return _recording(facts, tensors)
+    except _DAMAGED as error:
+        reason = str(error) or type(error).__name__
+        raise ValueError(f"{place.name} is not a recording of GleanVID: {reason}") from error
+
+
+def read_facts(path: str | Path) -> dict[str, Any]:
+    """The JSON of a recording alone. Raises ``ValueError``."""
+    try:
+        _check_size(Path(path))
+        with safe_open(path, "pt") as file:
+            return _facts(file)
+    except _DAMAGED as error:
+        raise ValueError(f"{Path(path).name} is not a recording of GleanVID: {error}") from error
+
+
+def _check_size(path: Path) -> None:
+    if not path.is_file():
+        raise ValueError("it is no file")
+    if path.stat().st_size > MAX_BYTES:
+        raise ValueError(f"it is larger than {MAX_BYTES / 2**30:.0f} GiB")
+    with path.open("rb") as file:
+        if int.from_bytes(file.read(8), "little") > MAX_HEADER:
+            raise ValueError("its header is too large")
+
+
+def _facts(file: Any) -> dict[str, Any]:
+    text = (file.metadata() or {}).get(KEY)
+    if text is None:
+        raise ValueError("it has no facts")
+    if not fits(text.encode(), MAX_HEADER):
+        raise ValueError("its facts are too large")
+    facts = json.loads(text)
+    if facts["version"] != VERSION:
+        raise ValueError(f"version {facts['version']!r}, this GleanVID reads {VERSION}")
+    return facts
+
+
+def _check_tensors(file: Any, facts: Mapping[str, Any]) -> None:
+    """Names, types and shapes, before any tensor is looked at."""
+    grid = facts["grid"]
+    if len(grid) != 3 or not all(type(n) is int and n >= 1 for n in grid):
+        raise ValueError(f"grid {grid}")
+    known = {name: file.get_slice(name) for name in file.keys()}  # noqa: SIM118
+    shapes = {name: tuple(part.get_shape()) for name, part in known.items()}
+    types = {name: part.get_dtype() for name, part in known.items()}
+    count, frames = math.prod(grid), shapes["timestamps"][0]
+    width = shapes["features"][-1]
+    if count > MAX_TOKENS or width > MAX_WIDTH or not 1 <= frames <= MAX_FRAMES:
+        raise ValueError(f"{count} tokens of width {width}, {frames} frames")
+    whole = types["features"] == "I8"
+    expected: dict[str, tuple[tuple[int, ...], tuple[str, ...]]] = {
+        "features": ((count, width), ("I8", *_FLOATS)),
+        "seconds": ((grid[0], 2), _ANY_FLOAT),
+        "rectangles": ((grid[1] * grid[2], 4), _ANY_FLOAT),
+        "frames": (shapes["frames"][:1], ("U8",)),
+        "frame_ends": ((frames,), ("I64",)),
+        "timestamps": ((frames,), ("F64",)),
+        "indices": ((frames,), ("I64",)),
+    }
+    if whole:
+        expected |= {f"features_{name}": ((width,), ("F32",)) for name in ("scale", "mean")}
+    if "saliency" in shapes:
+        expected["saliency"] = ((count,), _ANY_FLOAT)
+    if "keys" in shapes:
+        expected["keys"] = ((count, shapes["keys"][-1]), _ANY_FLOAT)
+    _check_room(facts, shapes, types)
+    runs = {name for name in shapes if re.fullmatch(r"run/\d+/\d+/[\w/]+", name)}
+    if strange := set(shapes) - set(expected) - runs:
+        raise ValueError(f"it holds {min(strange)}")
+    for name, (shape, allowed) in expected.items():
+        if shapes[name] != shape or types[name] not in allowed:
+            raise ValueError(f"{name} is {types[name]} {list(shapes[name])}, not {list(shape)}")
+
+
+def _check_room(
+    facts: Mapping[str, Any], shapes: Mapping[str, Any], types: Mapping[str, str]
+) -> None:
+    """How much memory it would take, before any is taken."""
+    kept = _NAMED[facts["model"]["dtype"]]
+    unpacked = 0 if _FLOATS.get(types["features"]) is kept else kept.itemsize
+    if math.prod(shapes["features"]) * unpacked > MAX_FEATURE_BYTES:
+        raise ValueError(f"its features take more than {MAX_FEATURE_BYTES / 2**30:.0f} GiB")
+    if "keys" in shapes and shapes["keys"][-1] > MAX_WIDTH:
+        raise ValueError(f"keys of width {shapes['keys'][-1]}")
+    height, width = facts["video"]["frame_size"]
+    if not all(type(side) is int and 1 <= side <= MAX_SIDE for side in (height, width)):
+        raise ValueError(f"frames of {height} x {width}")
+    if 3 * height * width * shapes["timestamps"][0] > MAX_FRAME_BYTES:
+        raise ValueError(f"its frames take more than {MAX_FRAME_BYTES / 2**30:.0f} GiB")
+
+
+def _recording(facts: Mapping[str, Any], tensors: dict[str, Tensor]) -> Recording:
+    for name, rows in tensors.items():  # the tokens check their features
+        if rows.is_floating_point() and not name.startswith(("run/", "features")):
+            _check_finite(name, rows)
+    grid = (facts["grid"][0], facts["grid"][1], facts["grid"][2])
+    tokens = VideoTokens(
+        read_features(tensors, _NAMED[facts["model"]["dtype"]]),
+        grid,
+        tensors["seconds"],
+        tensors["rectangles"],
+        saliency=tensors.get("saliency"),
+        keys=tensors.get("keys"),
+    )
+    video = _video(facts, tensors, tokens)
+    if len(facts["runs"]) > MAX_RUNS:
+        raise ValueError(f"{len(facts['runs'])} runs")
+    runs = [_run(told, tensors, n, video) for n, told in enumerate(facts["runs"])]
+    likely = tuple(float(told["log_probability"]) for told in facts["runs"])
+    if not all(map(math.isfinite, likely)):
+        raise ValueError("log_probability holds NaN or infinite values")
+    return Recording(facts, video, tuple(runs), likely)
+
+
+def _video(
+    facts: Mapping[str, Any], tensors: Mapping[str, Tensor], tokens: VideoTokens
+) -> RecordedVideo:
+    told = dict(facts["video"])
+    height, width = told.pop("frame_size")
+    data, ends = tensors["frames"].numpy(), [0, *tensors["frame_ends"].tolist()]
+    if ends != sorted(ends) or ends[-1] != len(data):
+        raise ValueError("frame_ends")
+    frames = np.empty((len(ends) - 1, height, width, 3), np.uint8)
+    for number, (start, stop) in enumerate(pairwise(ends)):
+        frames[number] = _decoded(data[start:stop], (width, height))
+    told["source_size"], told["notes"] = tuple(told["source_size"]), tuple(told["notes"])
+    for name in ("fps", "duration", "total_frames"):
+        _check_finite(name, torch.tensor(told[name], dtype=torch.float64))
+    _check_finite("encode_s", torch.tensor(facts["encode_s"], dtype=torch.float64))
+    times = tensors["timestamps"].numpy(), tensors["indices"].numpy()
+    return RecordedVideo(frames, *times, **told, tokens=tokens, encode_s=float(facts["encode_s"]))
+
+
+def _check_finite(name: str, numbers: Tensor) -> None:
+    """Takes no memory, however many there are. Raises ``ValueError``."""
+    low, high = torch.aminmax(numbers)
+    if not (torch.isfinite(low) and torch.isfinite(high)):
+        raise ValueError(f"{name} holds NaN or infinite values")
+
+
+def _decoded(file: np.ndarray, size: tuple[int, int]) -> np.ndarray:
+    with Image.open(io.BytesIO(file.tobytes()), formats=["JPEG"]) as image:
+        if image.size != size:  # before a pixel is decoded
+            raise ValueError(f"a frame of {image.size[0]} x {image.size[1]}")
+        return np.asarray(image.convert("RGB"))
+
+
+def _run(told: Mapping[str, Any], tensors: Mapping[str, Tensor], number: int, video: Video) -> Run:
+    start = f"run/{number}/"
+    own = {n.removeprefix(start): t.numpy() for n, t in tensors.items() if n.startswith(start)}
+    arrays = own | {
+        "frames": video.frames,
+        "timestamps": video.timestamps,
+        "indices": video.indices,
+        "seconds": tensors["seconds"].numpy(),
+        "rectangles": tensors["rectangles"].numpy(),
+    }
+    run = replace(Run.of(told, arrays), video=video)
+    for record in run.by_layer.values():
+        _check_finite("weight", record.weight)
+    if not sound(run):
+        raise ValueError(f"run {number} does not agree with itself")
+    return run

@@ -1,0 +1,61 @@
+"""Finds and reads the clips that commands are given: videos, recordings, folders of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from gleanvid.evaluation.recording.file_format import is_recording
+from gleanvid.evaluation.recording.recording import open_recording
+from gleanvid.pipeline import MAX_SIDE
+from gleanvid.types import Video
+from gleanvid.video import read_video
+from gleanvid.video.reader import Backend
+
+SUFFIXES = (".mp4", ".mkv", ".webm", ".mov", ".avi", ".m4v", ".mpg", ".mpeg", ".ts", ".wmv", ".flv")
+
+
+def find_clips(places: Sequence[str | Path]) -> list[Path]:
+    """Files as named, folders searched for videos and recordings.
+
+    Raises ``ValueError`` where there is none.
+    """
+    found: list[Path] = []
+    for place in map(Path, places):
+        if place.is_dir():
+            inside = (path for path in place.rglob("*") if _is_clip(path))
+            found += sorted(path for path in inside if path.is_file())
+        else:
+            found.append(place)
+    if not found:
+        raise ValueError(f"no video in {', '.join(map(str, places))} ({', '.join(SUFFIXES)})")
+    return found
+
+
+def _is_clip(path: Path) -> bool:
+    return path.suffix.lower() in SUFFIXES or is_recording(path)
+
+
+def named_clips(places: Sequence[str | Path]) -> dict[str, Path]:
+    """Videos under the names of their results: paths in their folder, files by their own name.
+
+    Raises ``ValueError`` where there is no video or two would have one name.
+    """
+    named: dict[str, Path] = {}
+    for place in map(Path, places):
+        for path in find_clips([place]):
+            name = path.relative_to(place).as_posix() if place.is_dir() else path.name
+            if name in named:
+                raise ValueError(
+                    f"{named[name]} and {path} would both be called {name}: compress them into "
+                    "folders of their own"
+                )
+            named[name] = path
+    return named
+
+
+def read_clip(path: str | Path, num_frames: int, backend: Backend = "pyav") -> Video:
+    """The frames of a video, or all those of a recording. Raises ``VideoError``, ``ValueError``."""
+    if is_recording(path):
+        return open_recording(path).video
+    return read_video(path, num_frames, backend=backend, max_side=MAX_SIDE)

@@ -1,0 +1,232 @@
+"""Results as Markdown tables: accuracy, comparisons, evidence kept, and the paper's tables."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+from gleanvid.evaluation.markdown import markdown_table
+from gleanvid.evaluation.paper.presets import Preset
+from gleanvid.evaluation.tables.evidence_kept import Evidence
+from gleanvid.evaluation.tables.statistics import Estimate, Paired, holm
+from gleanvid.evaluation.tables.summary import Result
+
+_MOST_GROUPS = 7  # with columns in the main table; more get a table of their own
+_LEVEL = 0.05
+_SIDES = ("ahead of", "not told apart from", "behind")
+_EVIDENCE = {  # measure -> head of its column
+    "kept": "tokens",
+    "reachable": "of reachable",
+    "things": "things",
+    "moments": "moments",
+    "represented": "represented",
+}
+
+
+def main_table(results: Sequence[Result]) -> str:
+    """Markdown: one row per setup with its averages, intervals, tokens and time."""
+    inline = inline_groups(results)
+    macros = list(results[0].macro)
+    heads = ["method", "kept", "frames", "tokens", *inline, "accuracy", "95 %", "95 %, clips"]
+    heads += [*macros, "% of full", "95 %", "s / question", "failed", "units with nothing new (%)"]
+    rows = []
+    for result in results:
+        if result.blank:
+            rows.append([*who(result), *[""] * (len(heads) - 5), str(result.failed), ""])
+            continue
+        row = [*who(result), f"{result.tokens_mean:.0f}"]
+        row += [group_share(result, name) for name in inline]
+        row += [percent(result.accuracy), span(result.accuracy), span(result.by_clip)]
+        row += [percent(result.macro[name]) for name in macros]
+        row += [percent(result.relative), span(result.relative)]
+        row += [f"{result.seconds:.3f}", str(result.failed or "")]
+        rows.append([*row, percent(result.saturated) if result.saturated else ""])
+    if not any(result.saturated for result in results):
+        heads, rows = heads[:-1], [row[:-1] for row in rows]
+    return markdown_table(heads, rows) + refusals(results)
+
+
+def refusals(results: Sequence[Result]) -> str:
+    """One line for every setup that failed on all questions, with the reason."""
+    lines = {
+        f"{result.setup.key}: {result.first_error.removeprefix('ValueError: ')}\n"
+        for result in results
+        if result.blank
+    }
+    return "\n" + "\n".join(sorted(lines)) if lines else ""
+
+
+def group_table(results: Sequence[Result]) -> str:
+    """Markdown: accuracy by group, "" if the main table has room for the groups."""
+    groups = group_names(results)
+    if len(groups) <= _MOST_GROUPS:
+        return ""
+    heads = ["method", "kept", "frames", *groups, "accuracy"]
+    rows = [
+        [*who(result), *(_group_cell(result, name) for name in groups), percent(result.accuracy)]
+        for result in results
+        if not result.blank
+    ]
+    counts = ["questions", "", "", *(str(results[0].groups[name][1]) for name in groups)]
+    return markdown_table(heads, [*rows, [*counts, str(results[0].count)]])
+
+
+def group_names(results: Sequence[Result]) -> list[str]:
+    return list(dict.fromkeys(name for result in results for name in result.groups))
+
+
+def inline_groups(results: Sequence[Result]) -> list[str]:
+    """The groups that have columns of their own in the main table."""
+    groups = group_names(results)
+    return groups if len(groups) <= _MOST_GROUPS else []
+
+
+def group_share(result: Result, group: str) -> str:
+    return percent(result.groups[group][0]) if group in result.groups else ""
+
+
+def _group_cell(result: Result, group: str) -> str:
+    return half_width(result.groups[group][0]) if group in result.groups else ""
+
+
+def paired_table(results: Sequence[Result]) -> str:
+    """Markdown: GleanVID minus every other method, in points, with p values; then the verdict.
+
+    ``Holm`` adjusts the sign-flip p for all comparisons of the table together.
+    """
+    pairs = with_holm(results)
+    if not pairs:
+        return ""
+    macros = list(pairs[0][1].macro)
+    heads = ["GleanVID against", "kept", "frames", "points", "95 %, clips"]
+    heads += [head for name in macros for head in (f"{name}, points", "95 %, clips")]
+    heads += ["p McNemar", "p sign-flip", "Holm"]
+    rows = []
+    for result, pair, adjusted in pairs:
+        row = [*who(result), points(pair.difference), span(pair.difference, signed=True)]
+        for name in macros:
+            row += [points(pair.macro[name]), span(pair.macro[name], signed=True)]
+        rows.append([*row, p_value(pair.mcnemar), p_value(pair.sign_flip), p_value(adjusted)])
+    return markdown_table(heads, rows) + "\n" + standing(results)
+
+
+def with_holm(results: Sequence[Result]) -> list[tuple[Result, Paired, float]]:
+    """Every comparison, and its sign-flip p adjusted for all of them."""
+    found = [(one, one.beside) for one in results if one.beside is not None and not one.blank]
+    adjusted = holm([pair.sign_flip for _, pair in found])
+    return [(one, pair, p) for (one, pair), p in zip(found, adjusted, strict=True)]
+
+
+def standing(results: Sequence[Result]) -> str:
+    """Markdown: for every ratio, the methods GleanVID is ahead of, level with and behind."""
+    found: dict[str, dict[str, list[str]]] = {}
+    for result, pair, p in with_holm(results):
+        setup = result.setup
+        ahead = _SIDES[0] if pair.difference.value > 0 else _SIDES[2]
+        side = ahead if p < _LEVEL else _SIDES[1]
+        place = f"{setup.retention_ratio:.0%} kept, {setup.num_frames} frames"
+        sides = found.setdefault(place, {name: [] for name in _SIDES})
+        sides[side].append(f"{setup.title} ({points(pair.difference)})")
+    lines = [f"- {place}: {_sentence(sides)}." for place, sides in found.items()]
+    about = f"GleanVID by ratio (sign-flip by clip, Holm over the table, p < {_LEVEL:g}):"
+    return about + "\n\n" + "\n".join(lines) + "\n" if lines else ""
+
+
+def _sentence(sides: Mapping[str, Sequence[str]]) -> str:
+    return "; ".join(f"{side} {', '.join(names)}" for side, names in sides.items() if names)
+
+
+def evidence_table(results: Sequence[Result], whole: Evidence | None = None) -> str:
+    """Markdown: evidence kept, means over questions, and ``r``, its correlation with right answers.
+
+    ``whole``: the evidence of all rows together, for the last row.
+    """
+    known = [(who(one), one.evidence) for one in results if one.evidence and not one.blank]
+    if whole is not None:
+        known.append((["all rows but the first", "", ""], whole))
+    if not known:
+        return ""
+    names = [name for name in _EVIDENCE if any(name in seen.means for _, seen in known)]
+    heads = ["evidence kept (%)", "kept", "frames"]
+    heads += [head for name in names for head in (_EVIDENCE[name], "95 %, clips")]
+    heads += [f"r {_EVIDENCE[name]}" for name in names]
+    rows = []
+    for place, seen in known:
+        row = list(place)
+        for name in names:
+            mean = seen.means.get(name)
+            row += [percent(mean), span(mean) if mean else ""]
+        rows.append([*row, *(coefficient(seen.correlations.get(name)) for name in names)])
+    return markdown_table(heads, rows)
+
+
+def preset_table(preset: Preset, results: Sequence[Result]) -> str:
+    """Markdown in the shape of the paper's table; ``results``: all tokens, then the variants.
+
+    Relative performance has its difference to GleanVID's in brackets, in points. p is that of the
+    sign-flip test against GleanVID, "Holm" adjusted for the rows of this table.
+    """
+    groups = inline_groups(results)
+    several = len({result.setup.num_frames for result in results}) > 1
+    ours = [result.relative.value for result in results if result.beside is None][1:]
+    adjusted = {one.setup.key: p for one, _, p in with_holm(results)}
+    heads = [preset.heading, *(["frames", "kept"] if several else []), *groups]
+    heads += ["overall", "95 %, clips", "rel. perf. (%)", "p", "Holm"]
+    heads += ["evidence kept"] if results[0].evidence else []
+    rows = []
+    for result in results:
+        setup, pair = result.setup, result.beside
+        relative = percent(result.relative)
+        if pair is not None and ours and not several:
+            relative += f" ({100 * (result.relative.value - ours[0]):+.1f})"
+        row = [setup.title]
+        row += [str(setup.num_frames), f"{setup.retention_ratio:.0%}"] if several else []
+        row += [group_share(result, name) for name in groups]
+        row += ["failed" if result.blank else percent(result.accuracy), span(result.by_clip)]
+        row += [relative, p_value(pair.sign_flip if pair else None)]
+        row += [p_value(adjusted.get(setup.key))]
+        row += [percent(result.evidence.kept)] if result.evidence else []
+        rows.append(row)
+    return markdown_table(heads, rows)
+
+
+def who(result: Result) -> list[str]:
+    """The first cells of a row: method, retention ratio, frames."""
+    setup = result.setup
+    return [setup.title, f"{setup.retention_ratio:.0%}", str(setup.num_frames)]
+
+
+def percent(value: float | Estimate | None) -> str:
+    """A fraction as a percentage: 86.0. Unknown numbers are empty cells, here and below."""
+    share = value.value if isinstance(value, Estimate) else value
+    return "" if share is None or math.isnan(share) else f"{100 * share:.1f}"
+
+
+def points(difference: Estimate) -> str:
+    """A difference of fractions in percentage points: +2.4."""
+    return f"{100 * difference.value:+.1f}"
+
+
+def span(estimate: Estimate, signed: bool = False) -> str:
+    """An interval in percent: 83.8–89.7, or of differences: -0.5 to +3.1."""
+    if math.isnan(estimate.low):
+        return ""
+    low, high = 100 * estimate.low, 100 * estimate.high
+    return f"{low:+.1f} to {high:+.1f}" if signed else f"{low:.1f}–{high:.1f}"
+
+
+def half_width(estimate: Estimate) -> str:
+    """A percentage with half the width of its interval: 97.8 ± 5.6."""
+    return f"{100 * estimate.value:.1f} ± {50 * (estimate.high - estimate.low):.1f}"
+
+
+def p_value(value: float | None) -> str:
+    """A p value: 0.012, or < 0.001."""
+    if value is None:
+        return ""
+    return "< 0.001" if value < 0.001 else f"{value:.3f}"
+
+
+def coefficient(value: float | None) -> str:
+    """A correlation: +0.31."""
+    return "" if value is None or math.isnan(value) else f"{value:+.2f}"

@@ -1,0 +1,113 @@
+"""Settings of a training run, its phases, and the clips of each step."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from transformers import PreTrainedTokenizerFast
+
+from gleanvid.glimpse.training.architecture import CELL
+from gleanvid.glimpse.training.batches import Batch, make_clip, pack
+from gleanvid.glimpse.world.world import FRAMES_PER_UNIT, ClipSettings, stream
+
+_TOKENS_PER_QUESTION = 20
+_MOST_CLIPS = 4096  # per batch; batch n takes its clips from number n * _MOST_CLIPS on
+
+
+@dataclass(frozen=True)
+class TrainSettings:
+    """Everything that decides the weights of a run, except its number of steps."""
+
+    seed: int = 0
+    learning_rate: float = 1e-3
+    weight_decay: float = 0.02
+    warm_up: int = 100  # steps, at the start and where the language loss sets in
+    token_budget: int = 1600  # visual and question tokens per batch
+    seen_weight: float = 1.0  # of the loss on what stands at each token
+    past_weight: float = 0.5  # of the loss on what has happened there
+    pointing_weight: float = 0.3  # of the loss on questions that find their evidence
+    look_every: int = 1  # steps; between them the vision tower is not trained, which saves time
+    bfloat16: bool = True  # where the device computes in it
+    start_from: str = ""  # model directory a run begins with
+    first_step: int = 0  # of the curriculum, for a run that begins with trained weights
+
+
+@dataclass(frozen=True)
+class Pace:
+    """How a run is driven; only ``steps`` and ``cooling`` change its weights."""
+
+    steps: int = 6000
+    cooling: float = 0.25  # fraction of the steps over which the learning rate falls to 0
+    workers: int = 1
+    device: str = "cpu"
+    validate_every: int = 500  # steps
+    save_every: int = 100
+
+
+@dataclass(frozen=True)
+class Phase:
+    """A part of the curriculum; ``sizes`` and ``units`` are drawn for every batch."""
+
+    name: str
+    begins: int  # step
+    sizes: tuple[tuple[int, int], ...]  # height and width in px
+    units: tuple[int, ...]  # clip lengths in units of two frames
+    asked: int = 0  # questions per clip, at most; 0: the token loss alone
+    first_asked: bool = False
+
+
+PHASES = (
+    Phase("encoder", 0, ((96, 96),), (1,)),
+    Phase("pairs", 500, ((96, 96), (112, 112)), (1, 1, 2), asked=6, first_asked=True),
+    Phase(
+        "short", 900, ((96, 96), (96, 96), (112, 112), (96, 128)), (1, 1, 4, 4, 6, 8, 8), asked=10
+    ),
+    Phase(
+        "long",
+        4500,
+        ((96, 96), (112, 112), (128, 128), (160, 160)),
+        (1, 4, 8, 10, 12, 16, 16),
+        asked=10,
+    ),
+)
+
+
+def phase_of(step: int) -> tuple[Phase, int]:
+    """Return the phase of a step, and how many steps of it have passed."""
+    phase = [phase for phase in PHASES if phase.begins <= step][-1]
+    return phase, step - phase.begins
+
+
+@dataclass(frozen=True)
+class Batches:
+    """The batches of a split by number, each a function of ``seed`` and the number alone.
+
+    ``budget``: visual and question tokens per batch.
+    """
+
+    seed: int
+    split: str
+    budget: int
+    tokenizer: PreTrainedTokenizerFast
+
+    def __getitem__(self, number: int) -> Batch:
+        phase, _ = phase_of(number)
+        rng = stream(self.seed, self.split, number, purpose=2)
+        height, width = phase.sizes[rng.integers(len(phase.sizes))]
+        units = phase.units[rng.integers(len(phase.units))]
+        tokens = units * (height // CELL) * (width // CELL)
+        count = self.budget // (tokens + _TOKENS_PER_QUESTION * phase.asked)
+        count = min(_MOST_CLIPS, max(2, count))
+        settings = ClipSettings(height, width, FRAMES_PER_UNIT * units)
+        worse, first = self.split == "train", number * _MOST_CLIPS
+        clips = [
+            make_clip(self.seed, self.split, first + i, settings, worse, phase.asked)
+            for i in range(count)
+        ]
+        return pack(clips, self.tokenizer)
+
+
+def computes_bfloat16(device: torch.device) -> bool:
+    """Whether a device computes in bfloat16; CPUs that emulate it are slower than in float32."""
+    return device.type != "cpu" or bool(torch.cpu._is_avx512_bf16_supported())

@@ -1,0 +1,153 @@
+"""Training targets of every visual token, learnt in addition to the answers.
+
+``SEEN`` describes the thing at a token as its two frames show it; the vision tower learns it.
+``HAPPENED`` describes what that thing has done so far in the clip; a middle layer of the language
+model learns it. In both, 0 means that nothing is there and ``IGNORED`` that it cannot be known.
+
+F frames, K things, U units of two frames, N tokens per unit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from gleanvid.glimpse.questions.common import Evidence
+from gleanvid.glimpse.world.world import (
+    BEHAVIOURS,
+    CHANGES,
+    COLOURS,
+    DIRECTIONS,
+    FRAMES_PER_UNIT,
+    SHAPES,
+    Scene,
+    Thing,
+)
+
+IGNORED = -100
+VISIBLE = 0.12  # fraction of a cell that an object must cover to own the token
+_BINS = 8  # along each side of the frame, for the middle of a thing
+_DOINGS = (*BEHAVIOURS, "collides")
+_EVENTS = ("goes on", "appears", "has just gone")
+_MOST_SPANS = 5
+_KNOWN_BY = 0.75  # of the clip: by then it shows what a thing does
+_EVENTS_ALONE = ("leaves", "flashes", "arrives")  # their behaviour is an event, not a state
+
+SEEN: dict[str, int] = {  # numbers of classes, 0 included
+    "shape": len(SHAPES) + 1,
+    "colour": len(COLOURS) + 1,
+    "motion": len(DIRECTIONS) + 2,
+    "column": _BINS + 1,
+    "row": _BINS + 1,
+}
+HAPPENED: dict[str, int] = {
+    "event": len(_EVENTS) + 1,
+    "behaviour": len(_DOINGS) + 1,
+    "spans": _MOST_SPANS + 1,
+    "change": len(CHANGES) + 1,
+    "gone shape": len(SHAPES) + 1,
+    "gone colour": len(COLOURS) + 1,
+    "column": _BINS + 1,
+    "row": _BINS + 1,
+}
+
+
+def token_targets(scene: Scene, shares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return int64 [U * N, 5] and [U * N, 8], in the order of ``SEEN`` and ``HAPPENED``.
+
+    ``shares`` [F, K, rows, columns]: the fraction of each cell that each thing visibly covers.
+    """
+    things, units = scene.things, scene.settings.num_units
+    covered = _covered(shares)
+    owner, there = covered.argmax(-1), covered.max(-1) > VISIBLE  # [U, N]
+    middles = (np.arange(units) + 0.5) / units
+    seen = np.array([[_seen(scene, thing, time) for thing in things] for time in middles])
+    past = np.array([[_past(scene, k, time) for k in range(len(things))] for time in middles])
+    u = np.arange(units)[:, None]
+    visible = np.where(there[..., None], seen[u, owner], 0)
+    happened = np.where(there[..., None], past[u, owner], 0)
+    happened[..., 0] += there  # "goes on" is 1, "appears" 2
+    happened[..., -2:] = visible[..., -2:]  # column and row
+    _mark_gone(scene, covered, there, happened)
+    return visible.reshape(-1, len(SEEN)), happened.reshape(-1, len(HAPPENED))
+
+
+def evidence_tokens(shares: np.ndarray, evidence: Sequence[Evidence]) -> np.ndarray:
+    """Return bool [U * N]: tokens on what a question is about, while it shows the answer."""
+    covered = _covered(shares)
+    middles = (np.arange(len(covered)) + 0.5) / len(covered)
+    tokens = np.zeros(covered.shape[:2], dtype=bool)
+    for part in evidence:
+        during = (middles >= part.start) & (middles < part.end)
+        tokens |= during[:, None] & (covered[..., part.thing] > VISIBLE)
+    return tokens.reshape(-1)
+
+
+def _covered(shares: np.ndarray) -> np.ndarray:
+    """Average ``shares`` [F, K, rows, columns] over the frames of a unit: float32 [U, N, K]."""
+    pairs = shares.reshape(-1, FRAMES_PER_UNIT, *shares.shape[1:]).mean(1)
+    return pairs.reshape(*pairs.shape[:2], -1).transpose(0, 2, 1)
+
+
+def _mark_gone(scene: Scene, covered: np.ndarray, there: np.ndarray, happened: np.ndarray) -> None:
+    """Mark in place where a thing stood one unit ago that has gone."""
+    units = len(covered)
+    for k, thing in enumerate(scene.things):
+        visible = [thing.visible((u + 0.5) / units) for u in range(units)]
+        for u in range(1, units):
+            if visible[u - 1] and not visible[u]:
+                left = (covered[u - 1, :, k] > VISIBLE) & ~there[u]
+                happened[u, left, 0] = len(_EVENTS)
+                happened[u, left, 4] = IGNORED if thing.behaviour == "turns" else _shape(thing)
+                happened[u, left, 5] = _colour(thing)
+
+
+def _seen(scene: Scene, thing: Thing, time: float) -> tuple[int, int, int, int, int]:
+    """Return the classes of ``SEEN``; a turning thing has no shape, a bouncing one no motion."""
+    x, y = thing.centre(time)
+    return (
+        IGNORED if thing.behaviour == "turns" else _shape(thing),
+        _colour(thing),
+        _motion(thing),
+        _bin(x / scene.settings.width),
+        _bin(y / scene.settings.height),
+    )
+
+
+def _past(scene: Scene, k: int, time: float) -> tuple[int, ...]:
+    """Return the classes of ``HAPPENED``; the first is 1 if the thing was absent one unit ago."""
+    thing, change = scene.things[k], scene.change
+    before = time - 1 / scene.settings.num_units
+    changed = change is not None and k in (change.before, change.after)
+    known = time >= _KNOWN_BY and thing.behaviour not in _EVENTS_ALONE and not changed
+    spans = sum(start < time for start, _ in thing.spans)
+    return (
+        int(before > 0 and not thing.visible(before)),
+        _DOINGS.index(thing.behaviour) + 1 if known else IGNORED,
+        min(spans, _MOST_SPANS) if thing.behaviour == "blinks" else IGNORED,
+        CHANGES.index(change.what) + 1 if change is not None and k == change.after else 0,
+        *[0] * 4,
+    )
+
+
+def _motion(thing: Thing) -> int:
+    """Return 1 for a thing that stands and 2 to 9 for the eight directions."""
+    if thing.behaviour in ("bounces", "collides"):
+        return IGNORED
+    if thing.direction is None:
+        return 1
+    return 2 + list(DIRECTIONS).index(thing.direction)
+
+
+def _shape(thing: Thing) -> int:
+    return SHAPES.index(thing.shape) + 1
+
+
+def _colour(thing: Thing) -> int:
+    return list(COLOURS).index(thing.colour) + 1
+
+
+def _bin(place: float) -> int:
+    """Return 1 to ``_BINS`` for a place in [0, 1]."""
+    return 1 + int(np.clip(place * _BINS, 0, _BINS - 1))

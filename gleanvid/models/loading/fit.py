@@ -1,0 +1,122 @@
+"""Free memory of this machine, and an estimate of what a checkpoint needs of it.
+
+The memory of frames on top of the weights is an upper estimate: keys and values by a curve above
+those of SmolVLM2-256M (23 KB per token) and Qwen3-VL-2B to 32B (115 to 262 KB). Nothing here was
+measured on a GPU.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+
+from gleanvid.models.loading.precision import AUTO, check_precision
+
+_CGROUP = Path("/sys/fs/cgroup")
+# Bytes a parameter. Embeddings and the output layer stay in 16 bits where the rest has fewer.
+_BYTES = {"bf16": 2.0, "fp16": 2.0, "fp32": 4.0, "8bit": 1.15, "4bit": 0.75}
+_TOKENS_PER_FRAME = 256
+_SPARE_GB = 0.5  # kernels, buffers, the device's own context
+
+
+@dataclass(frozen=True)
+class Memory:
+    """Memory in bytes of the device that models are loaded on; None if it is unknown."""
+
+    device: str  # "cuda" or "cpu"
+    free: int | None
+    total: int | None
+
+    @property
+    def gpu_gb(self) -> float:
+        """Total memory of the GPU in 10^9 bytes, 0 without a GPU."""
+        return (self.total or 0) / 1e9 if self.device == "cuda" else 0.0
+
+
+def memory(device: str | None = None) -> Memory:
+    """Free and total memory of a device, by default of the one ``load_model`` takes.
+
+    Memory that torch has reserved and does not use counts as free.
+    """
+    kind = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
+    if kind.type == "cuda" and torch.cuda.is_available():
+        unused, whole = torch.cuda.mem_get_info(kind)
+        held = torch.cuda.memory_reserved(kind) - torch.cuda.memory_allocated(kind)
+        return Memory("cuda", unused + held, whole)
+    free, total = _main_memory()
+    limit, used = _number(_CGROUP / "memory.max"), _number(_CGROUP / "memory.current")
+    if limit is not None and used is not None:  # a container may have less than its machine
+        cached = _cached_files()
+        free = limit - used + cached if free is None else min(free, limit - used + cached)
+        total = limit if total is None else min(total, limit)
+    return Memory("cpu", free, total)
+
+
+def _main_memory() -> tuple[int | None, int | None]:
+    with suppress(ImportError):
+        import psutil
+
+        found = psutil.virtual_memory()
+        return found.available, found.total
+    return None, None
+
+
+def _cached_files() -> int:
+    """Bytes of the page cache that the system reclaims when a container needs them."""
+    with suppress(OSError, ValueError):
+        lines = (_CGROUP / "memory.stat").read_text().splitlines()
+        facts = dict(line.split() for line in lines)
+        return int(facts.get("inactive_file", 0))
+    return 0
+
+
+def _number(path: Path) -> int | None:
+    with suppress(OSError, ValueError):  # "max": no limit
+        return int(path.read_text())
+    return None
+
+
+@dataclass(frozen=True)
+class Fit:
+    """Whether a checkpoint fits; ``ok`` is None if the free memory is unknown."""
+
+    needed_gb: float
+    free_gb: float | None
+    text: str
+    ok: bool | None
+
+
+def memory_gb(billions: float, precision: str, frames: int, device: str) -> float:
+    """Estimate the memory of the weights and an uncompressed prompt, in 10^9 bytes.
+
+    Args:
+        billions: number of parameters in 10^9.
+        precision: a key of ``PRECISIONS``; "auto" depends on ``device``.
+        frames: number of frames in the prompt.
+        device: "cuda" or "cpu".
+
+    Raises:
+        ValueError: an unknown precision.
+    """
+    check_precision(precision)
+    if precision == AUTO:
+        precision = "bf16" if device == "cuda" else "fp32"
+    per_token = 2 * 85e3 * billions**0.4  # bytes of keys and values, and as much of temporaries
+    per_token *= 2 if precision == "fp32" else 1
+    return billions * _BYTES[precision] + frames * _TOKENS_PER_FRAME * per_token / 1e9 + _SPARE_GB
+
+
+def check_fit(billions: float, precision: str, frames: int, memory: Memory) -> Fit:
+    """Compare the estimate of :func:`memory_gb` with the free memory."""
+    needed = memory_gb(billions, precision, frames, memory.device)
+    if memory.free is None:
+        return Fit(needed, None, f"needs about {needed:.1f} GB", None)
+    free = memory.free / 1e9
+    if needed <= free:
+        return Fit(needed, free, "fits this machine", True)
+    small = memory_gb(billions, "4bit", frames, memory.device)
+    helps = memory.device == "cuda" and precision != "4bit" and small <= free
+    return Fit(needed, free, "too large: try 4-bit" if helps else "too large", False)

@@ -1,0 +1,77 @@
+"""Turn the options of ``load_model`` into what torch and transformers take."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+import torch
+from transformers import BitsAndBytesConfig
+from transformers.utils import is_flash_attn_2_available
+
+from gleanvid.types import ModelError
+
+QUANTIZATIONS = ("8bit", "4bit")
+DTYPES = (torch.float32, torch.bfloat16, torch.float16)
+
+
+def device_of(given: str | torch.device | None) -> torch.device:
+    """The device; CUDA where there is one if None, else the CPU. Raises ``ModelError``."""
+    if given is None:
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        device = torch.device(given)
+    except RuntimeError as error:
+        raise ModelError(f"device={given!r} is no device: use 'cpu' or 'cuda'.") from error
+    if device.type == "cuda" and not torch.cuda.is_available():
+        raise ModelError("No CUDA device is available here: use device='cpu'.")
+    return device
+
+
+def dtype_of(given: str | torch.dtype | None, device: torch.device) -> torch.dtype:
+    """The dtype of the weights; bfloat16 on CUDA if None, else float32. Raises ``ModelError``."""
+    if given is None:
+        return torch.bfloat16 if device.type == "cuda" else torch.float32
+    found = given if isinstance(given, torch.dtype) else getattr(torch, given, None)
+    if found not in DTYPES:
+        names = ", ".join(str(dtype).removeprefix("torch.") for dtype in DTYPES)
+        raise ModelError(f"dtype={given!r} is not one of {names}.")
+    return found
+
+
+def attention_of(given: str | None, device: torch.device, dtype: torch.dtype) -> str:
+    """The attention implementation; FlashAttention-2 if None and it can run here, else SDPA.
+
+    Raises ``ModelError`` for FlashAttention on a device or in a dtype that it does not support.
+    """
+    fits = device.type == "cuda" and dtype in (torch.bfloat16, torch.float16)
+    if given is None:
+        return "flash_attention_2" if fits and is_flash_attn_2_available() else "sdpa"
+    if "flash" in given and not fits:
+        raise ModelError(
+            f"attn_implementation={given!r} needs a CUDA device and dtype bfloat16 or float16, "
+            f"not {device.type} with {dtype}: use 'sdpa'."
+        )
+    return given
+
+
+def quantization_config(kind: str, dtype: torch.dtype) -> BitsAndBytesConfig:
+    """LLM.int8() (Dettmers et al., NeurIPS 2022) or NF4 with double quantisation (QLoRA, 2023).
+
+    ``dtype`` is the one of computation. Raises ``ModelError`` for an unknown kind and if
+    bitsandbytes or accelerate is not installed.
+    """
+    if kind not in QUANTIZATIONS:
+        raise ModelError(f"quantization={kind!r} must be one of {', '.join(QUANTIZATIONS)} or None")
+    if find_spec("bitsandbytes") is None or find_spec("accelerate") is None:
+        raise ModelError(
+            f"quantization={kind!r} needs packages that are not installed: "
+            "pip install 'gleanvid[quantize]' (bitsandbytes and accelerate)"
+        )
+    if kind == "8bit":
+        return BitsAndBytesConfig(load_in_8bit=True)
+    return BitsAndBytesConfig(
+        load_in_4bit=True,
+        bnb_4bit_quant_type="nf4",
+        bnb_4bit_use_double_quant=True,
+        bnb_4bit_compute_dtype=dtype,
+    )

@@ -1,0 +1,112 @@
+"""Orthonormal basis of the kept tokens (Algorithm 2, lines 16-18).
+
+Cholesky factors of small float64 Gram matrices take the place of tall QR factorizations, and
+nothing is copied to the host.
+Letters: k rows, D width, q rows of the basis.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import accumulate
+from typing import TYPE_CHECKING
+
+import torch
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+_RIDGE = 0.03  # relative to ``floor``: keeps the Cholesky factor of repeated rows finite
+_STRUCK = 1e200  # diagonal entry of a rejected row: its direction underflows to zero
+
+
+class RowFilter:
+    """Accept the rows that add a direction to the rows before them (Eq. qr_filter).
+
+    A row is accepted if its distance from the span of the rows before it is above ``relative``
+    times the largest such distance, and above ``floor`` > 0. The distances are the diagonal of a
+    Cholesky factor. Takes up to ``most`` rows at once.
+    """
+
+    def __init__(self, relative: float, floor: float, most: int, device: torch.device) -> None:
+        self._relative, self._floor = relative, floor
+        unit = torch.eye(most, dtype=torch.float64, device=device)
+        self._ridge = unit * (_RIDGE * floor) ** 2
+
+    def directions(self, rows: Tensor) -> tuple[Tensor, Tensor]:
+        """Orthonormal directions [k, D] of rows [k, D], zero where rejected; bool [k]: rejected.
+
+        Only accepted rows take part: the direction of a rejected row is rounding noise, and no
+        later row may lose what happens to lie along it.
+        """
+        wide, own = rows.double(), slice(len(rows))
+        gram = torch.addmm(self._ridge[own, own], wide, wide.T)
+        distance = torch.linalg.cholesky_ex(gram).L.diagonal()
+        rejected = distance <= (self._relative * distance.max()).clamp(min=self._floor)
+        gram.diagonal().masked_fill_(rejected, _STRUCK)
+        factor = torch.linalg.cholesky_ex(gram).L
+        torch.linalg.solve_triangular(factor, wide, upper=False, out=wide)
+        return wide.to(rows.dtype), rejected
+
+
+class GrowingBasis:
+    """An orthonormal basis that grows block by block; a rejected row takes a place, as zeros.
+
+    At most ``capacity`` rows are taken in, ``most`` at once; ``relative`` and ``floor`` are those
+    of :class:`RowFilter`. Once rows outnumber the width D, zero rows are dropped. ``used`` counts
+    the rows in place, ``first`` those of the first block; ``version`` changes whenever rows that
+    were in place before :meth:`extend` may have moved, and when ``first`` becomes known.
+    """
+
+    def __init__(
+        self, like: Tensor, capacity: int, most: int, relative: float, floor: float
+    ) -> None:
+        self._width = like.shape[-1]
+        self.capacity = min(capacity, self._width + most)
+        self.used = self.first = self.version = 0
+        self._filter = RowFilter(relative, floor, most, like.device)
+        self._rejected: list[Tensor] = []  # bool [k] of every block
+        self._rows = like.new_empty(self.capacity, self._width)
+
+    def rows(self, start: int = 0, stop: int | None = None) -> Tensor:
+        """The rows in place from ``start`` on, or up to ``stop``."""
+        return self._rows[: self.used][start:stop]
+
+    def remove_from(self, points: Tensor, stop: int | None = None) -> Tensor:
+        """Remove the projection on the first ``stop`` rows from points [n, D], in place."""
+        rows = self.rows(stop=stop)
+        return points.addmm_((rows @ points.T).T, rows, alpha=-1.0) if len(rows) else points
+
+    def directions(self, residuals: Tensor) -> Tensor:
+        """Directions [k, D] that residuals [k, D] of the basis add, to give to :meth:`extend`."""
+        found, rejected = self._filter.directions(residuals)
+        self._rejected.append(rejected)
+        return found
+
+    def extend(self, block: Tensor) -> None:
+        """Append the last :meth:`directions` [k, D].
+
+        They are projected once more: directions of small residuals magnify rounding errors.
+        """
+        after = self.used + len(block)
+        rows, place = self.rows(), self._rows[self.used : after]
+        torch.addmm(block, block @ rows.T, rows, alpha=-1.0, out=place)
+        self.used = after
+        if after > self._width:
+            self._drop_zero_rows()
+        if not self.first:
+            self.first, self.version = self.used, self.version + 1
+
+    def ranks(self, budgets: Sequence[int]) -> Tensor:
+        """int64 [T]: accepted directions after every unit, with ``budgets`` rows from each."""
+        accepted = ~torch.cat(self._rejected)
+        total = torch.nn.functional.pad(accepted.cumsum(0), (1, 0))
+        after = torch.tensor([*accumulate(budgets)], device=total.device)
+        return total[after].clamp(max=self._width)
+
+    def _drop_zero_rows(self) -> None:
+        """Move the rows that hold a direction to the front and keep as many as the width."""
+        is_direction = torch.linalg.vector_norm(self.rows(), dim=1) > 0.5
+        front = is_direction.sort(descending=True, stable=True).indices[: self._width]
+        self._rows[: self._width] = self._rows[front]
+        self.used, self.version = self._width, self.version + 1

@@ -1,0 +1,76 @@
+"""Line charts with one line a method: budgets, effective dimension and spatial IoU."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from matplotlib.figure import Figure
+
+from gleanvid.plots.palette import GREY
+from gleanvid.plots.paper.layout import (
+    legend_above,
+    lines_of,
+    new_figure,
+    paper_style,
+    random_line,
+)
+from gleanvid.run import Run
+
+
+def budgets(runs: Sequence[Run]) -> Figure:
+    """Budget of every unit relative to the uniform budget B/T, over the seconds of its start."""
+    names = [str(run.compressor["name"]) for run in runs]
+    with paper_style():
+        figure = new_figure()
+        axes = figure.subplots()
+        for run, name, style in zip(runs, names, lines_of(names), strict=True):
+            kept = run.compression.budgets.double()
+            axes.plot(run.seconds[:, 0], kept / kept.mean(), label=name, **style)
+        axes.axhline(1.0, color=GREY, linestyle="--", label="uniform B/T")
+        axes.set(xlabel="time (s)", ylabel="budget / (B/T)", ylim=(0, None))
+        legend_above(figure)
+    return figure
+
+
+def effective_dimension(
+    curves: Mapping[str, Mapping[float, float]], names: Sequence[str] = ()
+) -> Figure:
+    """Effective dimension of the kept tokens against the retention ratio (Fig. 1(c)).
+
+    ``curves``: method -> {share kept: effective rank}; ``names``: all methods of the paper, in
+    order, so that a method looks the same in every figure.
+    """
+    with paper_style():
+        figure = new_figure()
+        axes = figure.subplots()
+        for (name, points), style in zip(
+            curves.items(), lines_of(list(curves), names), strict=True
+        ):
+            shares = sorted(points)
+            percent = [100 * share for share in shares]
+            axes.plot(percent, [points[share] for share in shares], label=name, **style)
+        axes.set(xlabel="visual tokens kept (%)", ylabel="effective rank", ylim=(0, None))
+        axes.invert_xaxis()  # tighter budgets to the right, as in the paper
+        legend_above(figure)
+    return figure
+
+
+def spatial_iou(
+    curves: Mapping[str, Sequence[float]], random: Sequence[float], names: Sequence[str] = ()
+) -> Figure:
+    """Spatial IoU of the kept positions against the gap between two units.
+
+    ``curves``: method -> IoU at gaps 1, 2, ...; ``random``: the same for random positions;
+    ``names``: all methods of the paper, in order.
+    """
+    with paper_style():
+        figure = new_figure()
+        axes = figure.subplots()
+        for (name, values), style in zip(
+            curves.items(), lines_of(list(curves), names), strict=True
+        ):
+            axes.plot(range(1, len(values) + 1), values, label=name, **style)
+        axes.plot(range(1, len(random) + 1), random, **random_line())
+        axes.set(xlabel="gap in temporal units", ylabel="spatial IoU", ylim=(0, None))
+        legend_above(figure)
+    return figure

@@ -1,0 +1,80 @@
+"""The figures of runs. A new one is a file of its name here and a line in ``FIGURES``."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from gleanvid.run import Run
+
+Needs = Callable[[Sequence["Run"]], bool]
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A plotly figure of runs: ``NAME_figure`` in the module ``gleanvid.plots.NAME``.
+
+    ``measure`` says what its values are; ``x`` what its x axis counts: "units" (from 1), "gaps"
+    between two units (from 1), or "" for anything else. ``needs`` tells whether the figure shows
+    more than its runs' names.
+    """
+
+    name: str
+    title: str
+    measure: str
+    x: str = ""
+    needs: Needs = bool
+
+    def draw(self, runs: Run | Sequence[Run]) -> Any:
+        """The plotly figure of one run or of several; imports plotly."""
+        module = import_module(f"gleanvid.plots.{self.name}")
+        return getattr(module, f"{self.name}_figure")(runs)
+
+
+def _several_runs(runs: Sequence[Run]) -> bool:
+    return len(runs) > 1
+
+
+def _measured_novelty(runs: Sequence[Run]) -> bool:
+    return any("novelty" in run.compression.trace for run in runs)
+
+
+def _several_ratios(runs: Sequence[Run]) -> bool:
+    """Whether one method comes at several ratios: a curve needs two points."""
+    return max(Counter(str(run.compressor["name"]) for run in runs).values(), default=0) > 1
+
+
+ENERGY = "% of the energy, logarithmic; a line ends where nothing is new"
+DIMENSION = "effective rank, directions; dashed: random"
+FIGURES = {
+    figure.name: figure
+    for figure in (
+        Figure("budget", "Tokens kept in each unit", "tokens; dashed: an even share", "units"),
+        Figure(
+            "novelty",
+            "What is new in each unit",
+            "novelty R, logarithmic",
+            "units",
+            _measured_novelty,
+        ),
+        Figure("effective_rank", "Spread within each unit", "effective rank, directions", "units"),
+        Figure("residual_energy", "New against earlier units", ENERGY, "units"),
+        Figure(
+            "spatial_iou",
+            "Same positions in two units",
+            "IoU by distance in units; dashed: random",
+            "gaps",
+        ),
+        Figure(
+            "mask_overlap",
+            "Same tokens in two methods",
+            "IoU in hundredths; columns as the rows",
+            needs=_several_runs,
+        ),
+        Figure("effective_dimension", "Spread by share kept", DIMENSION, needs=_several_ratios),
+    )
+}

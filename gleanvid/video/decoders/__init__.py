@@ -1,0 +1,50 @@
+"""The decoders: one module for each library, imported when it is used. Imports no torch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from types import ModuleType
+
+from gleanvid.video.plan import Events, Request, UnreadableVideoError
+
+BACKENDS = {  # module, name on PyPI of the package it needs
+    "pyav": ("gleanvid.video.decoders.pyav", "av"),
+    "decord": ("gleanvid.video.decoders.decord", "decord"),
+    "opencv": ("gleanvid.video.decoders.opencv", "opencv-python-headless"),
+}
+LATE = {"pyav": ("av.subtitles.codeccontext", "av.subtitles.stream")}  # for a file with subtitles
+
+
+def load(backend: str) -> ModuleType:
+    """The module of a backend, with all that it imports later.
+
+    In the decoding process nothing can be imported once a file is open.
+    """
+    for name in ("numpy.ma", *LATE.get(backend, ())):
+        import_module(name)
+    return import_module(BACKENDS[backend][0])
+
+
+def decode(request: Request) -> Events:
+    """The plan and the frames of ``request``, decoded in this process."""
+    with explained(request):
+        yield from load(request.backend).read(request)
+
+
+@contextmanager
+def explained(request: Request) -> Iterator[None]:
+    """Turn a missing package and a lack of memory into a sentence."""
+    try:
+        yield
+    except ImportError as error:
+        package = BACKENDS[request.backend][1]
+        raise UnreadableVideoError(
+            f"Reading videos with backend={request.backend!r} needs the package {package!r} "
+            f"({error}). Install it with: pip install {package}"
+        ) from error
+    except MemoryError as error:
+        raise UnreadableVideoError(
+            f"{request.name} needs more memory than the reader may use."
+        ) from error

@@ -1,0 +1,143 @@
+"""Lists a file's video packets and their times with PyAV, without decoding."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import Any
+
+import av
+import av.error
+import numpy as np
+from av.container import InputContainer
+from av.stream import Disposition
+from av.video.frame import VideoFrame
+from av.video.stream import VideoStream
+
+from gleanvid.video.plan import (
+    MAX_PIXELS,
+    MAX_THREADS,
+    Request,
+    UnreadableVideoError,
+    check_duration,
+    check_size,
+)
+
+_LOCAL = {"protocol_whitelist": "file"}
+_STRICT = {"err_detect": "explode", "max_pixels": str(MAX_PIXELS)}  # no guesses at damage
+
+
+@dataclass(frozen=True)
+class Index:
+    """The frames of a file, found without decoding more than the first."""
+
+    times: np.ndarray  # int64 [n] presentation times in ``time_base``, ascending
+    keys: np.ndarray  # int64 [k] those of keyframes, hidden ones included
+    time_base: float  # seconds
+    fps: float
+    size: tuple[int, int]  # (height, width) as shown
+    notes: tuple[str, ...]
+
+
+@contextmanager
+def opened(
+    request: Request, threads: int = MAX_THREADS
+) -> Iterator[tuple[InputContainer, VideoStream]]:
+    """The file and its main video stream, ready to decode strictly."""
+    try:
+        container = av.open(
+            request.path,
+            format=request.container,
+            container_options=_LOCAL,
+            metadata_errors="replace",  # a title may be in Latin-1
+        )
+    except av.error.FFmpegError as error:
+        raise UnreadableVideoError(_why_not_opened(request)) from error
+    with container:
+        stream = container.streams.best("video")
+        if not isinstance(stream, VideoStream) or stream.disposition & Disposition.attached_pic:
+            raise UnreadableVideoError(f"{request.name} has no video track, only sound or data.")
+        context = stream.codec_context
+        if context is None:
+            raise UnreadableVideoError(
+                f"{request.name} is encoded in a way this decoder does not know."
+            )
+        check_size(request, context.height, context.width)
+        check_duration(request, (container.duration or 0) / av.time_base)
+        context.options = _STRICT
+        context.thread_count = min(threads, os.cpu_count() or 1)
+        context.thread_type = "AUTO" if threads > 1 else "NONE"
+        yield container, stream
+
+
+def _why_not_opened(request: Request) -> str:
+    if request.container == "mov":
+        return (
+            f"{request.name} is incomplete or damaged: its table of contents is missing. "
+            "The upload or download may have been cut short."
+        )
+    return f"{request.name} is damaged and cannot be read."
+
+
+def scan(request: Request) -> Index:
+    """List every packet's time, and decode until the first picture appears."""
+    times, keys, end = [], [], 0.0
+    first: VideoFrame | None = None
+    with opened(request) as (container, stream):
+        for packet in packets(container):
+            if packet.pts is not None and packet.time_base:
+                end = max(end, float((packet.pts + (packet.duration or 0)) * packet.time_base))
+            if packet.stream_index != stream.index:
+                continue
+            if first is None:
+                first = _first_picture(packet, request)
+            if packet.pts is not None and packet.is_keyframe:
+                keys.append(packet.pts)
+            if packet.pts is not None and not packet.is_discard:  # hidden by an edit list
+                times.append(packet.pts)
+        if first is None:
+            raise UnreadableVideoError(
+                f"None of the frames of {request.name} can be decoded "
+                f"({stream.codec_context.name}); they are damaged or encrypted."
+            )
+        promised = (container.duration or 0) / av.time_base
+        start = min(0, container.start_time or 0) / av.time_base  # Matroska counts from zero
+        size = (first.height, first.width)
+        return Index(
+            times=np.unique(np.array(times or [0], np.int64)),
+            keys=np.unique(np.array(keys or [0], np.int64)),
+            time_base=float(stream.time_base or 1),
+            fps=float(stream.average_rate or 1),
+            size=size[::-1] if quarter_turns(first) % 2 else size,
+            notes=_shortfall(promised, end - start),
+        )
+
+
+def packets(
+    container: InputContainer, stream: VideoStream | None = None
+) -> Iterator[av.Packet[Any]]:
+    """Packets of ``stream``, or of all, up to the end of what can be read."""
+    with suppress(av.error.FFmpegError, IndexError):  # IndexError: a track that turns up on the way
+        yield from container.demux() if stream is None else container.demux(stream)
+
+
+def _first_picture(packet: av.Packet[Any], request: Request) -> VideoFrame | None:
+    if hasattr(packet, "has_sidedata") and packet.has_sidedata("encryption_info"):  # PyAV 16+
+        raise UnreadableVideoError(f"{request.name} is encrypted (copy protection).")
+    with suppress(av.error.FFmpegError):
+        return next(iter(packet.decode()), None)
+    return None
+
+
+def _shortfall(promised: float, there: float) -> tuple[str, ...]:
+    """A note if the header promises clearly more seconds than the file holds."""
+    if promised - there <= max(1.0, 0.05 * promised):
+        return ()
+    return (f"The file is cut short: {there:.1f} of {promised:.1f} seconds are there.",)
+
+
+def quarter_turns(frame: VideoFrame) -> int:
+    """Counter-clockwise quarter turns that put the picture upright."""
+    return round(frame.rotation / 90) % 4

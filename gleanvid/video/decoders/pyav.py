@@ -1,0 +1,170 @@
+"""The default decoder: PyAV, exact to the frame.
+
+The packets are listed once without decoding, which gives every frame's time, variable rates and
+edit lists included. Each sampled frame is then reached from the keyframe before it, and accepted
+only if its time is *equal* to the one listed. Where a container cannot seek, the file is decoded
+once from the start; where it is damaged, what is intact is counted first and the sample is spread
+over that. Pixels are taken as square.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from itertools import groupby
+from operator import itemgetter
+
+import av.error
+import numpy as np
+from av.container import InputContainer
+from av.video.frame import VideoFrame
+from av.video.stream import VideoStream
+
+from gleanvid.video.decoders.packets import Index, opened, packets, quarter_turns, scan
+from gleanvid.video.plan import (
+    Events,
+    Picture,
+    Plan,
+    Request,
+    UnreadableVideoError,
+    check_work,
+    make_plan,
+)
+
+_SEEK_EARLY_S = (0.0, 1.0, 5.0)  # transport and program streams land up to a second late
+
+
+def read(request: Request) -> Events:
+    """The plan for ``request`` and its frames, in any order."""
+    index = scan(request)
+    plan, rows = make_plan(
+        request, index.times * index.time_base, index.size, index.fps, notes=index.notes
+    )
+    check_work(request, *index.size, _frames_to_decode(index, rows))
+    yield plan
+    missing = {int(index.times[row]): place for place, row in enumerate(rows)}
+    for walk in (_by_keyframes(request, index, sorted(missing)), _from_start(request)):
+        for frame in walk:
+            if frame.pts in missing:
+                yield missing.pop(frame.pts), _picture(frame, plan)
+            if not missing:
+                return
+    yield from _what_is_intact(request, index)
+
+
+def _frames_to_decode(index: Index, rows: np.ndarray) -> int:
+    """From the keyframe before each wanted frame up to it, each frame once."""
+    keys = np.searchsorted(index.times, index.keys)
+    first = keys[(np.searchsorted(keys, rows, side="right") - 1).clip(0)]  # [T]
+    last = {int(key): int(row) for key, row in zip(first, rows, strict=True)}
+    return sum(row - key + 1 for key, row in last.items())
+
+
+def _by_keyframes(request: Request, index: Index, wanted: list[int]) -> Iterator[VideoFrame]:
+    """Frames from the keyframe before each wanted time up to it; ends where one is out of reach."""
+    rows = np.searchsorted(index.keys, wanted, side="right") - 1
+    keys = index.keys[rows.clip(0)]  # [T]
+    with opened(request) as (container, stream), suppress(av.error.FFmpegError):
+        for key, group in groupby(zip(keys.tolist(), wanted, strict=True), key=itemgetter(0)):
+            last = max(time for _, time in group)
+            first = index.times[np.searchsorted(index.times, key)]  # an edit list may hide the key
+            for early_s in _SEEK_EARLY_S:
+                container.seek(key - round(early_s / index.time_base), stream=stream)
+                time = None
+                for frame in _run_up(container, stream, int(first), last):
+                    time = frame.pts
+                    yield frame
+                if time == last:
+                    break
+            else:
+                return
+
+
+def _run_up(
+    container: InputContainer, stream: VideoStream, key: int, last: int
+) -> Iterator[VideoFrame]:
+    """Sound frames from the one at time ``key`` to the one at ``last``.
+
+    A seek may land before the keyframe, or on one whose first frames need pictures ahead of it
+    (open GOP): what fails or comes before ``key`` does not count. A landing after it gives nothing.
+    """
+    reached = False
+    for packet in packets(container, stream):
+        try:
+            frames = packet.decode()
+        except av.error.FFmpegError:
+            if reached:
+                return
+            continue
+        for frame in frames:
+            reached = reached or frame.pts == key
+            if frame.pts is None or frame.pts > last or (frame.pts > key and not reached):
+                return
+            if reached:
+                if frame.is_corrupt:
+                    return
+                yield frame
+                if frame.pts == last:
+                    return
+
+
+def _from_start(request: Request) -> Iterator[VideoFrame]:
+    """Every frame in order, up to the first damage."""
+    with opened(request) as (container, stream), suppress(av.error.FFmpegError):
+        for packet in packets(container, stream):
+            yield from packet.decode()
+
+
+def _what_is_intact(request: Request, index: Index) -> Events:
+    """A new plan over the frames that can be decoded, and those of its sample."""
+    found = [None if frame is None else (frame.pts,) for frame in _intact(request)]
+    times = [time for entry in found if entry is not None for time in entry]
+    if not times:
+        raise UnreadableVideoError(f"None of the frames of {request.name} can be decoded.")
+    count, notes = len(times), index.notes
+    pts = np.array([-1 if time is None else time for time in times], np.int64)
+    timed = None not in times and len(np.unique(pts)) == count
+    damaged = count < len(found)
+    if damaged:
+        notes += (f"The file is damaged: {count} of {len(index.times)} frames can be decoded.",)
+    plan, rows = make_plan(
+        request,
+        pts * index.time_base if timed else np.arange(count) / index.fps,
+        index.size,
+        index.fps,
+        numbers=np.searchsorted(index.times, pts) if damaged and timed else None,
+        total_frames=len(index.times) if damaged and timed else count,
+        notes=notes,
+    )
+    yield plan
+    place = {int(row): place for place, row in enumerate(rows)}
+    intact = (frame for frame in _intact(request) if frame is not None)
+    for number, frame in enumerate(intact):
+        if number in place:
+            yield place[number], _picture(frame, plan)
+
+
+def _intact(request: Request) -> Iterator[VideoFrame | None]:
+    """Every sound frame in order, and None at each damage and each frame that builds on it, up to
+    the next keyframe. One thread, so that an error belongs to the packet it is raised for."""
+    sound = True
+    with opened(request, threads=1) as (container, stream):
+        for packet in packets(container, stream):
+            try:
+                frames = packet.decode()
+            except av.error.FFmpegError:
+                sound = False
+                yield None
+                continue
+            for frame in frames:
+                sound = not frame.is_corrupt and (sound or bool(frame.key_frame))
+                yield frame if sound else None
+
+
+def _picture(frame: VideoFrame, plan: Plan) -> Picture:
+    """RGB, upright, in the plan's size."""
+    turns = quarter_turns(frame)
+    height, width = plan.size[::-1] if turns % 2 else plan.size
+    if (frame.height, frame.width) != (height, width):
+        frame = frame.reformat(width, height, format="rgb24", interpolation="BICUBIC")
+    return np.rot90(frame.to_ndarray(format="rgb24"), turns)

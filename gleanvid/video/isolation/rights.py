@@ -1,0 +1,189 @@
+"""The rights that a decoding process gives up: resource limits, Landlock and seccomp, by ctypes.
+
+Not covered: the sizes and dates of other files (``stat``) can be seen, time can be read, threads
+can be started without bound, and root keeps its capabilities. Kernels before 5.13 have no Landlock;
+those before 6.12 do not hold back signals that ``fcntl`` sends. The numbers of aarch64's system
+calls are taken from its table and are not tested. Elsewhere than on Linux only the limits hold.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import os
+import platform
+import struct
+import sys
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import NamedTuple
+
+LAYERS = {  # what a decoding process has given up
+    "limits": "memory, time and new files are limited",
+    "files": "no other file can be read",
+    "calls": "no network, programs or signals",
+}
+PR_SET_NO_NEW_PRIVS = 38
+
+
+def give_up(path: str | None) -> list[str]:
+    """Give up every right but reading ``path``; return the names of the layers in force."""
+    layers = ["limits"] if find_spec("resource") else []
+    if sys.platform == "linux":
+        libc = ctypes.CDLL(None, use_errno=True)
+        if not libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0):
+            layers += ["files"] if _restrict_files(libc, path) else []
+            layers += ["calls"] if _restrict_calls(libc) else []
+    return layers
+
+
+def limit(name: str, most: int) -> None:
+    """Limit a resource of this process, such as ``RLIMIT_AS``, where the system can."""
+    try:
+        import resource
+
+        number = getattr(resource, name)
+        _, hard = resource.getrlimit(number)
+        most = most if hard == resource.RLIM_INFINITY else min(most, hard)
+        resource.setrlimit(number, (most, most))
+    except (ImportError, AttributeError, ValueError, OSError):
+        return
+
+
+def limit_growth(more_bytes: int) -> None:
+    """Let this process take at most ``more_bytes`` of memory beyond what it has, on Linux."""
+    try:
+        pages = int(Path("/proc/self/statm").read_text().split()[0])
+    except (OSError, ValueError):
+        return
+    limit("RLIMIT_AS", pages * os.sysconf("SC_PAGE_SIZE") + more_bytes)
+
+
+# --- Landlock: Documentation/userspace-api/landlock.rst of the kernel -----------------------------
+
+CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446  # the same on every architecture
+VERSION_ONLY, PATH_BENEATH, READ_FILE = 1, 1, 1 << 2
+FILE_RIGHTS = {1: (1 << 13) - 1, 2: (1 << 14) - 1, 3: (1 << 15) - 1, 5: (1 << 16) - 1}  # by version
+TCP, TCP_SINCE = 3, 4  # bind and connect
+SCOPES, SCOPES_SINCE = 3, 6  # abstract sockets and signals to other processes
+
+
+def _restrict_files(libc: ctypes.CDLL, path: str | None) -> bool:
+    """Leave this thread, and those it starts, one file to read. What is open stays open."""
+    version = libc.syscall(CREATE_RULESET, None, ctypes.c_size_t(0), ctypes.c_uint32(VERSION_ONLY))
+    if version < 1:
+        return False
+    handled = [FILE_RIGHTS[max(number for number in FILE_RIGHTS if number <= version)]]
+    handled += [TCP] if version >= TCP_SINCE else []
+    handled += [SCOPES] if version >= SCOPES_SINCE else []
+    size = ctypes.c_size_t(8 * len(handled))
+    attributes = struct.pack(f"={len(handled)}Q", *handled)
+    rules = libc.syscall(CREATE_RULESET, attributes, size, ctypes.c_uint32(0))
+    if rules < 0:
+        return False
+    try:
+        allowed = path is None or _allow_reading(libc, rules, path)
+        return allowed and libc.syscall(RESTRICT_SELF, rules, ctypes.c_uint32(0)) == 0
+    finally:
+        os.close(rules)
+
+
+def _allow_reading(libc: ctypes.CDLL, rules: int, path: str) -> bool:
+    file = os.open(path, os.O_PATH | os.O_CLOEXEC)
+    try:
+        rule = struct.pack("=Qi", READ_FILE, file)
+        return bool(libc.syscall(ADD_RULE, rules, PATH_BENEATH, rule, ctypes.c_uint32(0)) == 0)
+    finally:
+        os.close(file)
+
+
+# --- seccomp: a filter in Berkeley Packet Filter code, for every thread of this process -----------
+
+
+class Machine(NamedTuple):
+    """What a filter needs to know of an architecture: its audit number and four calls."""
+
+    audit: int
+    seccomp: int
+    clone: int
+    clone3: int
+    prlimit: int
+
+
+MACHINES = {
+    "x86_64": Machine(0xC000003E, seccomp=317, clone=56, clone3=435, prlimit=302),
+    "aarch64": Machine(0xC00000B7, seccomp=277, clone=220, clone3=435, prlimit=261),
+}
+DENIED = {  # why: numbers of x86-64, numbers of aarch64
+    "sockets": (
+        (41, 42, 43, 44, 46, 49, 50, 53, 288, 307),
+        (198, 199, 200, 201, 202, 203, 206, 211, 242, 269),
+    ),
+    "fork, exec, signals, ptrace": (
+        (57, 58, 59, 62, 101, 129, 200, 234, 297, 322),
+        (117, 129, 130, 131, 138, 221, 240, 281),
+    ),
+    "System V memory and queues": ((29, 64, 68), (186, 190, 194)),
+    "modes and owners of files": (
+        (90, 91, 92, 93, 94, 260, 268, 452),
+        (52, 53, 54, 55, 452),
+    ),
+    "attributes and times of files, new nodes": (
+        (132, 133, 188, 189, 190, 197, 198, 199, 235, 259, 261, 280),
+        (5, 6, 7, 14, 15, 16, 33, 88),
+    ),
+    "what happens to other files (inotify, fanotify)": (
+        (253, 254, 294, 300, 301),
+        (26, 27, 262, 263),
+    ),
+    "mounts and namespaces": (
+        (155, 161, 165, 166, 272, 308, 428, 429, 430, 431, 432, 433, 442),
+        (39, 40, 41, 51, 97, 268, 428, 429, 430, 431, 432, 433, 442),
+    ),
+    "priorities and affinity": ((141, 142, 144, 203, 251, 314), (30, 118, 119, 122, 140, 274)),
+    "keys, perf, memory of other processes, bpf": (
+        (248, 249, 250, 298, 310, 311, 319, 321, 323),
+        (217, 218, 219, 241, 270, 271, 279, 280, 282),
+    ),
+    "io_uring, handles of processes": ((424, 425, 426, 427, 434, 438, 440),) * 2,
+}
+SET_FILTER, ALL_THREADS = 1, 1
+ALLOW, FAIL = 0x7FFF0000, 0x00050000  # the latter with an error number
+LOAD, EQUAL, AT_LEAST, HAS_BITS, RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
+NUMBER, MACHINE, FIRST_ARGUMENT = 0, 4, 16  # offsets in ``struct seccomp_data``
+CLONE_THREAD = 0x10000
+OTHER_TABLE = 0x40000000  # numbers of x86's 32-bit pointers
+
+
+def _restrict_calls(libc: ctypes.CDLL) -> bool:
+    """Have system calls fail that decoding never needs. Threads can still be started."""
+    machine = MACHINES.get(platform.machine())
+    if machine is None:
+        return False
+    code = b"".join(_filter(machine))
+    buffer = ctypes.create_string_buffer(code, len(code))
+    program = struct.pack("HxxxxxxP", len(code) // 8, ctypes.addressof(buffer))
+    return bool(libc.syscall(machine.seccomp, SET_FILTER, ALL_THREADS, program) == 0)
+
+
+def _filter(machine: Machine) -> Iterator[bytes]:
+    """Instructions; a comparison says how many to skip if it is true and if it is false."""
+    fail, allow = _step(RETURN, FAIL | errno.EPERM), _step(RETURN, ALLOW)
+    yield from (_step(LOAD, MACHINE), _step(EQUAL, machine.audit, 1, 0), fail)
+    yield from (_step(LOAD, NUMBER), _step(AT_LEAST, OTHER_TABLE, 0, 1), fail)
+    # The C library tries clone where clone3 is missing; only clone's flags can be looked at.
+    yield from (_step(EQUAL, machine.clone3, 0, 1), _step(RETURN, FAIL | errno.ENOSYS))
+    yield from (_step(EQUAL, machine.clone, 0, 4), _step(LOAD, FIRST_ARGUMENT))
+    yield from (_step(HAS_BITS, CLONE_THREAD, 0, 1), allow, fail)
+    yield from (_step(EQUAL, machine.prlimit, 0, 4), _step(LOAD, FIRST_ARGUMENT))
+    yield from (_step(EQUAL, 0, 0, 1), allow, fail)  # of this process alone
+    column = list(MACHINES.values()).index(machine)
+    for numbers in DENIED.values():
+        for number in numbers[column]:
+            yield from (_step(EQUAL, number, 0, 1), fail)
+    yield allow
+
+
+def _step(code: int, value: int, if_true: int = 0, if_false: int = 0) -> bytes:
+    return struct.pack("=HBBI", code, if_true, if_false, value)

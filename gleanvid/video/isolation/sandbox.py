@@ -1,0 +1,159 @@
+"""Runs tasks in a decoding process, so that a hang or a crash becomes ``UnreadableVideoError``.
+
+A plain subprocess rather than ``multiprocessing``: it needs no ``__main__`` guard, works from
+threads, notebooks and scripts on standard input, and can be killed at any moment. Frames come back
+as raw bytes through its standard output, one at a time, so neither side holds them twice. A process
+that a hostile file has taken over can send nothing but frames of the size it announced.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+import os
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gleanvid.video.isolation import archive, bounds, spare
+from gleanvid.video.isolation.messages import FRAME, LAYER_NAMES, PLACE, PLAN, read, receive
+from gleanvid.video.isolation.spare import Decoder
+from gleanvid.video.plan import MAX_RESULT_BYTES, Events, Plan, Request, UnreadableVideoError
+
+MAX_PLAN_BYTES = 2**20
+POLL_S = 0.1  # between two checks whether a task shall end
+
+
+def decode(request: Request, timeout_s: float, stop: threading.Event | None = None) -> Events:
+    """The plan and the frames of ``request``. Setting ``stop`` ends the process within ``POLL_S``.
+
+    However the iteration ends, the process ends with it.
+    """
+    with _running("video", dataclasses.asdict(request), timeout_s, stop) as (decoder, expired):
+        try:
+            yield from _checked(decoder, request)
+        except EOFError as error:
+            if expired.is_set():
+                raise UnreadableVideoError(
+                    f"Reading {request.name} took longer than {timeout_s:g} seconds and was "
+                    "stopped. Take a shorter clip or fewer frames, or allow more time."
+                ) from error
+            raise UnreadableVideoError(_why_it_died(request, decoder)) from error
+
+
+def layers() -> tuple[str, ...]:
+    """The names in ``rights.LAYERS`` of what a decoding process on this machine gives up."""
+    with _running("layers", None, 30.0) as (decoder, _):
+        try:
+            for kind, length in receive(decoder.stdout):
+                if kind == LAYER_NAMES and length < 1024:
+                    return tuple(json.loads(read(decoder.stdout, length)))
+        except (EOFError, ValueError):
+            pass
+        return ()
+
+
+def unpacked(path: str, timeout_s: float) -> tuple[Any, dict[str, np.ndarray]]:
+    """The JSON and the arrays of a saved run's archive, within :mod:`.bounds`.
+
+    Raises ``UnreadableVideoError``.
+    """
+    with _running("archive", str(Path(path).resolve()), timeout_s) as (decoder, _):
+        try:
+            return archive.received_run(decoder.stdout)
+        except (EOFError, ValueError, TypeError, RecursionError) as error:
+            raise UnreadableVideoError(bounds.NO_RUN) from error
+
+
+@contextmanager
+def _running(
+    task: str, argument: Any, timeout_s: float, stop: threading.Event | None = None
+) -> Iterator[tuple[Decoder, threading.Event]]:
+    """A process at its task, and an event that is set once it was killed for taking too long."""
+    try:
+        decoder = spare.KEPT.take()
+    except OSError as error:
+        raise UnreadableVideoError(
+            f"The video reader cannot be started ({error.strerror})."
+        ) from error
+    over, expired = threading.Event(), threading.Event()
+    end = time.monotonic() + timeout_s
+
+    def watch() -> None:
+        while not over.wait(POLL_S):
+            if time.monotonic() > end:
+                expired.set()
+            if expired.is_set() or (stop is not None and stop.is_set()):
+                decoder.kill()
+                return
+
+    threading.Thread(target=watch, daemon=True).start()
+    cpu_seconds = int(timeout_s * (os.cpu_count() or 1)) + 1
+    request = {"task": task, "argument": argument, "cpu_seconds": cpu_seconds}
+    try:
+        with suppress(BrokenPipeError), decoder.stdin:  # a dead process shows when it is read
+            decoder.stdin.write(json.dumps(request).encode() + b"\n")
+        yield decoder, expired
+    finally:
+        over.set()
+        decoder.end()
+        spare.KEPT.refill()
+
+
+def _checked(decoder: Decoder, request: Request) -> Events:
+    """Plans and frames as the process sends them, none of them forged."""
+    plan: Plan | None = None
+    for kind, length in receive(decoder.stdout):
+        if kind == PLAN and length <= MAX_PLAN_BYTES:
+            yield (plan := _plan(read(decoder.stdout, length), request))
+        elif kind == FRAME and plan and length == PLACE.size + 3 * math.prod(plan.size):
+            (place,) = PLACE.unpack(read(decoder.stdout, PLACE.size))
+            pixels = np.frombuffer(read(decoder.stdout, length - PLACE.size), np.uint8)
+            if not 0 <= place < len(plan.indices):
+                raise _forged(request)
+            yield place, pixels.reshape(*plan.size, 3)
+        else:
+            raise _forged(request)
+
+
+def _plan(text: bytes, request: Request) -> Plan:
+    """The plan that this JSON holds. Raises ``UnreadableVideoError`` unless it fits ``request``."""
+    try:
+        fields = json.loads(text)
+        pairs = {name: tuple(fields[name]) for name in ("size", "source_size", "notes")}
+        plan = Plan(**{**fields, **pairs})
+        count, sides = len(plan.indices), (*plan.size, *plan.source_size)
+        whole = (*plan.indices, *sides, plan.total_frames)
+        numbers = (*plan.timestamps, plan.fps, plan.duration)
+        sound = (
+            1 <= count == len(plan.timestamps) <= request.num_frames
+            and len(plan.size) == len(plan.source_size) == 2
+            and all(type(number) is int and number >= 0 for number in whole)
+            and all(isinstance(number, float | int) for number in numbers)
+            and min(sides) > 0
+            and count * math.prod(plan.size) * 3 <= MAX_RESULT_BYTES
+            and all(isinstance(note, str) for note in plan.notes)
+        )
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
+        raise _forged(request) from error
+    if not sound:
+        raise _forged(request)
+    return plan
+
+
+def _forged(request: Request) -> UnreadableVideoError:
+    return UnreadableVideoError(
+        f"The decoder gave something else than pictures of {request.name}; the file is not read."
+    )
+
+
+def _why_it_died(request: Request, decoder: Decoder) -> str:
+    code, lines = decoder.wait(), decoder.complaints()
+    detail = f" (signal {-code})" if code < 0 else f" ({lines[-1][:200]})" if lines and code else ""
+    return f"The decoder crashed on {request.name}{detail}; the file is damaged or far too large."

@@ -1,0 +1,127 @@
+"""Starts decoding processes; a server keeps one started in advance.
+
+An interpreter with its libraries takes half a second to start. A server therefore has one waiting
+(``KEPT.keep()``); without that every task starts its own.
+"""
+
+from __future__ import annotations
+
+import os
+import queue
+import subprocess
+import sys
+import tempfile
+import threading
+from contextlib import suppress
+from importlib.util import find_spec
+from pathlib import Path
+from typing import IO
+
+PASSED_ON = ("PATH", "LD_LIBRARY_PATH", "SYSTEMROOT", "TEMP", "TMP")  # no tokens, no keys
+FEW_THREADS = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}  # numpy here only copies
+START = (
+    "import sys; sys.path += sys.argv[1:]; from gleanvid.video.isolation.worker import main; main()"
+)
+_HOME = Path(__file__).resolve().parents[3]  # where this very gleanvid is imported from
+_PACKAGES = ("numpy", "av", "decord", "cv2")  # that decoding imports
+
+
+def import_folders() -> list[str]:
+    """Folders of the decoders' packages and of this one, to import from after Python's own.
+
+    Not all of ``sys.path``: the folder of the caller's script is there too, and a ``random.py`` in
+    it would come before Python's.
+    """
+    found = [_HOME]
+    for name in _PACKAGES:
+        with suppress(ImportError, ValueError):  # a package that is there, but has no spec
+            spec = find_spec(name)
+            inside = spec.submodule_search_locations if spec else None
+            found += [Path(folder).resolve().parent for folder in inside or ()]
+    order = [Path(entry).resolve() for entry in sys.path]  # the first to have a name has it
+    ordered = [folder for folder in order if folder in found] + found
+    return [str(folder) for folder in dict.fromkeys(ordered)]
+
+
+class Decoder:
+    """One decoding process, before or at its one task."""
+
+    def __init__(self) -> None:
+        environment = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
+        self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  # closed by end
+        try:
+            self.process = subprocess.Popen(
+                # -B: under its limit on file size Python would leave cut-off .pyc files behind.
+                [sys.executable, "-I", "-S", "-B", "-c", START, *import_folders()],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self._errors,
+                env=environment | FEW_THREADS,
+                cwd=Path(sys.executable).anchor,
+            )
+        except OSError:
+            self._errors.close()
+            raise
+        assert self.process.stdin is not None and self.process.stdout is not None
+        self.stdin, self.stdout = self.process.stdin, self.process.stdout
+
+    def kill(self) -> None:
+        self.process.kill()
+
+    def wait(self) -> int:
+        """Exit status; the negative number of a signal that ended the process."""
+        return self.process.wait()
+
+    def complaints(self) -> list[str]:
+        """Lines that the process wrote to its standard error, after its end."""
+        self._errors.seek(0)
+        return self._errors.read(2**16).decode(errors="replace").strip().splitlines()
+
+    def end(self) -> None:
+        """Kill the process, if it still runs, and release all that belongs to it."""
+        self.process.kill()
+        with suppress(BrokenPipeError):
+            self.stdin.close()
+        self.stdout.close()
+        self.process.wait()
+        self._errors.close()
+
+
+class Spare:
+    """At most one process that waits for a task."""
+
+    def __init__(self) -> None:
+        self._waiting: queue.SimpleQueue[Decoder] = queue.SimpleQueue()
+        self._wanted = threading.Semaphore(0)
+        self._keeper: threading.Thread | None = None
+
+    def keep(self) -> None:
+        """Have one process waiting from now on, as long as this program runs."""
+        if self._keeper is None:
+            self._keeper = threading.Thread(target=self._start, daemon=True)
+            self._keeper.start()
+            self._wanted.release()
+
+    def take(self) -> Decoder:
+        """The waiting process, or a new one. Raises ``OSError`` where none can be started."""
+        with suppress(queue.Empty):
+            decoder = self._waiting.get_nowait()
+            if decoder.process.poll() is None:
+                return decoder
+            decoder.end()
+        return Decoder()
+
+    def refill(self) -> None:
+        """Start the next one. For the end of a task, which starting it would slow down."""
+        if self._keeper is not None and self._waiting.empty():
+            self._wanted.release()
+
+    def _start(self) -> None:
+        """Start processes in one thread that stays: they end with the thread that started them."""
+        while self._wanted.acquire():
+            if self._waiting.empty():
+                with suppress(OSError):
+                    self._waiting.put(Decoder())
+
+
+KEPT = Spare()

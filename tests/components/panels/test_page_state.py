@@ -1,0 +1,75 @@
+"""Values that a page gathers come from its browser, which may send anything."""
+
+from __future__ import annotations
+
+import math
+from types import SimpleNamespace
+
+import gradio as gr
+import pytest
+
+from components.panels.method_settings import MethodSettings
+from components.panels.page_state import Gathered, Inputs, Outputs
+
+
+@pytest.fixture
+def gathered():
+    with gr.Blocks():
+        share = gr.Slider(0.05, 1.0, value=0.1)
+        model = gr.Dropdown([("Built-in", "builtin")], value="builtin")
+        return Gathered([share, model, gr.Textbox("What?"), gr.Checkbox(True)])
+
+
+def test_every_widget_has_its_value(gathered):
+    values = [0.25, "builtin", "Why?", False]
+    assert list(gathered.read([*values, 7, True]).values()) == values
+    assert gathered.version([*values, 7, True]) == 7 and gathered.is_live([*values, 7, True])
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        None,
+        [],
+        "builtin",
+        {"model": "builtin"},
+        [0.25, "builtin", "Why?", 1, False],
+        [0.25, "builtin", "Why?", False, 1, False, 1],
+        ["a", "builtin", "Why?", False, 1, False],
+        [0.25, "other/model", "Why?", False, 1, False],
+        [0.25, ["builtin", "other"], "Why?", False, 1, False],
+        [0.25, ["builtin"], "Why?", False, 1, False],
+        [0.25, [], "Why?", False, 1, False],
+        [0.25, None, "Why?", False, 1, False],
+        [[0.25], "builtin", "Why?", False, 1, False],
+    ],
+)
+def test_what_no_widget_would_send_is_refused(gathered, values):
+    with pytest.raises(gr.Error):
+        gathered.read(values)
+
+
+@pytest.mark.parametrize(
+    ("typed", "taken"), [(0, 0.05), (2.0, 1.0), (-1e300, 0.05), (None, 0.1), (math.nan, 0.1)]
+)
+def test_a_number_is_taken_as_its_box_will_put_it(gathered, typed, taken):
+    assert next(iter(gathered.read([typed, "builtin", "Why?", False, 1, False]).values())) == taken
+
+
+def test_settings_of_methods_cannot_pass_for_others():
+    """A page may send any name: it sets no clip and no model."""
+    with gr.Blocks():
+        part = MethodSettings(fields={"gleanvid.tau": {}}, shown={}, method="gleanvid")
+        model = gr.Dropdown([("Built-in", "builtin")], value="builtin")
+    page = SimpleNamespace(settings={"model": model}, parts=[part], defaults={"gleanvid.tau": 4.0})
+    sent = {"gleanvid.tau": 2, "model": "evil", "clip": "/etc/passwd"}
+    found = Inputs.by_key(page, {model: "builtin", part: sent})
+    assert found == {"gleanvid.tau": 2, "model": "builtin"}
+
+
+def test_of_several_stop_buttons_one_works():
+    page = SimpleNamespace(starters=("ask", "compare"), stoppers=("stop", "stop comparing"))
+    on, off = ({"interactive": value, "__type__": "update"} for value in (True, False))
+    working = Outputs.working(page, True, "stop comparing")
+    assert working == {"ask": off, "compare": off, "stop": off, "stop comparing": on}
+    assert set(Outputs.working(page, False)) == {"ask", "compare", "stop", "stop comparing"}

@@ -1,0 +1,95 @@
+"""Routes are whole paths and methods of a list; bodies are small, flat JSON."""
+
+from __future__ import annotations
+
+import json
+import time
+
+import pytest
+
+from components.server import allowed
+from components.server.allowed import ALLOWED, GRADIO, RefusedError, checked_json, matcher
+
+CHARACTER = "\u0122"  # one of its bytes in UTF-16 is the one of a quote
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        "GET /", f"GET {GRADIO}/file=/a/b.mp4", f"POST {GRADIO}/call/ask",
+        f"GET {GRADIO}/call/ask/17", f"POST {GRADIO}/call/v2/compare",
+        f"GET {GRADIO}/file=/a/{127 * 'é'}/b", f"GET {GRADIO}/file=C:/a/b.mp4",
+    ],
+)  # fmt: skip
+def test_listed_routes_are_allowed(entry):
+    assert matcher(ALLOWED)(*entry.split(" "))
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        "POST /", f"OPTIONS {GRADIO}/queue/join", f"GET {GRADIO}/upload", "GET ",
+        f"POST {GRADIO}/process_recording", f"POST {GRADIO}/run/ask", f"GET {GRADIO}/mcp/sse",
+        f"POST {GRADIO}/queue/join/", f"GET {GRADIO}/proxy=http://a/", f"POST {GRADIO}/call/ask/b",
+        f"POST {GRADIO}/call/on_open", f"POST {GRADIO}/call/v2/on_open", f"GET {GRADIO}/call/a/1",
+        f"GET /static/{256 * 'x'}", f"GET {GRADIO}/file=/a/{128 * 'é'}",
+        f"GET {GRADIO}/file=https://evil.example/a.mp4", f"GET {GRADIO}/file=//evil.example/a.mp4",
+        f"GET {GRADIO}/file=http:%2F%2Fevil.example/a.mp4", f"GET {GRADIO}/file=file:///etc/passwd",
+    ],
+)  # fmt: skip
+def test_other_routes_and_addresses_of_other_servers_are_not(entry):
+    assert not matcher(ALLOWED)(*entry.split(" "))
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        (b"[" * 1000 + b"]" * 1000, 413),
+        (b"[" + b"[]," * allowed.MAX_ITEMS + b"0]", 413),
+        (b"[" + b"0," * allowed.MAX_ITEMS + b"0]", 413),
+        (b'"' + b'\\"' * 130_000, 400),
+        (b"\xff\xfe", 400),
+        (b"{", 400),
+        (b'{"data": ["\\ud800"]}', 400),
+        (b'{"a": ' + b"9" * 5000 + b"}", 400),
+        (b'{"path": "HTTPS://a.example/x"}', 422),
+        (b'[[{"a": {"path": " ftp://a/x"}}]]', 422),
+        (b'{"path": "file:///etc/passwd"}', 422),
+        (b'{"params": {"video": "data:video/mp4;base64,AA"}}', 422),
+    ],
+    ids=["deep", "lists", "numbers", "text without end", "no text", "half", "surrogate", "digits",
+         "address", "nested address", "file address", "file as text"],
+)  # fmt: skip
+def test_bodies_that_are_not_small_json_are_refused_at_once(body, status):
+    start = time.monotonic()
+    with pytest.raises(RefusedError) as refused:
+        checked_json(body)
+    assert refused.value.status == status and time.monotonic() - start < 1.0
+
+
+@pytest.mark.parametrize("coding", ["utf-16", "utf-16-le", "utf-32", "utf-8-sig"])
+def test_no_encoding_hides_brackets(coding):
+    lists = '["' + CHARACTER + '",' + "[]," * allowed.MAX_ITEMS + "0]"
+    for text in (lists, '["a"]'):
+        with pytest.raises(RefusedError):
+            checked_json(text.encode(coding))
+
+
+def test_long_texts_with_many_commas_pass():
+    content = {"data": ["a, [b], {c}" * 10_000, 1.5, None]}
+    assert json.loads(checked_json(json.dumps(content).encode())) == content
+
+
+def test_key_that_stands_twice_is_written_once():
+    twice = b'{"path": "http://evil.example/x", "path": "/cache/a"}'
+    assert checked_json(twice) == b'{"path": "/cache/a"}'
+
+
+@pytest.mark.parametrize("key", ["session_hash", "event_id"])
+def test_names_of_sessions_are_plain(key):
+    for plain in ("x" * 64, "0ab-1", None, 5):  # Gradio refuses those that are no text
+        content = {key: plain, "data": ["x" * 1000]}
+        assert json.loads(checked_json(json.dumps(content).encode())) == content
+    for odd in ("", "x" * 65, "a<gradio-sep>b", "a\nb", "../a", "a b", "é"):
+        with pytest.raises(RefusedError, match="name of a session"):
+            checked_json(json.dumps({key: odd}).encode())

@@ -1,0 +1,100 @@
+"""Files of visitors stay within bounds: new ones are refused, old and broken ones go."""
+
+from __future__ import annotations
+
+import os
+import time
+
+import pytest
+
+from components.files import exports
+from components.files.folder import bytes_in, trim
+from components.server import serving, uploads
+from components.server.allowed import RefusedError
+from components.server.uploads import FORM_BYTES, MIB, Uploads
+from components.session.work.rates import RateLimit
+from components.viewer import payload as viewer
+
+pytestmark = pytest.mark.usefixtures("folder")
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    path = tmp_path / "cache"
+    path.mkdir()
+    monkeypatch.setenv("GRADIO_TEMP_DIR", str(path))
+    return path
+
+
+def written(path, size=10):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(bytes(size))
+    return path
+
+
+def status(limits, length, visitor=""):
+    try:
+        limits.check(str(length), visitor)
+    except RefusedError as refused:
+        return refused.status
+    return 200
+
+
+@pytest.mark.parametrize(
+    ("length", "expected"),
+    [("", 411), ("ten", 411), ("-1", 411), (2 * FORM_BYTES, 413), (1000, 200)],
+)
+def test_upload_has_a_length_within_the_limit(length, expected):
+    assert status(Uploads(1000), length) == expected
+
+
+def test_uploads_without_room_are_refused_until_there_is_some(folder):
+    now = [0.0]
+    limits = Uploads(1000, 1000, clock=lambda: now[0])
+    held = written(folder / "hash" / "clip.mp4", 500)
+    told = [status(limits, length) for length in (501, 500, 1)]
+    assert told == [507, 200, 507]  # the one under way counts
+    held.unlink()
+    now[0] = uploads.SCAN_S
+    assert status(limits, 1000) == 200
+
+
+def test_one_visitor_leaves_room_for_others():
+    limits = Uploads(2 * MIB, 0, RateLimit(3 * MIB, 60.0))
+    assert [status(limits, 2 * MIB, "a") for _ in range(2)] == [200, 429]
+    assert [status(limits, 1, "a") for _ in range(2)] == [200, 429]  # counts a whole MiB
+    assert status(limits, 2 * MIB, "b") == 200
+
+
+def test_public_limits_leave_room_for_others():
+    public = serving.PUBLIC
+    assert public.events < (public.places + 1) / 2
+    assert 2 * public.visitor_mb <= public.disk_gb * 1024 / 10
+
+
+def test_broken_uploads_are_deleted_by_age_and_nothing_else(folder):
+    kept = [written(folder / name) for name in ("hash/tmp1", "clip.mp4", uploads.LOCK, "tmp2")]
+    broken = written(folder / "tmp3")
+    for path in (*kept[:3], broken):
+        os.utime(path, (0, time.time() - 100))
+    uploads.delete_broken(folder, 50.0)
+    assert not broken.exists() and all(path.exists() for path in kept)
+
+
+def test_oldest_files_and_folders_go_first(folder):
+    for name in ("first/a", "second", "third/b", "fourth"):
+        written(folder / name, 10)
+        time.sleep(0.02)  # ages are told apart by the clock of the file system
+    trim(folder, 25)
+    assert sorted(path.name for path in folder.iterdir()) == ["fourth", "third"]
+
+
+def test_exports_and_views_together_stay_within_bounds(folder, monkeypatch):
+    monkeypatch.setattr(exports, "EXPORT_BYTES", 25)
+    monkeypatch.setattr(viewer, "FOLDER_BYTES", 25)
+    monkeypatch.setitem(exports.KINDS, "x", ("", lambda runs, at: written(at / "x")))
+    made = [exports.make("x", []) for _ in range(9)]
+    assert os.path.exists(made[-1]) and bytes_in(folder / "exports") <= 25 + 10
+    for number in range(9):
+        viewer.publish(viewer.Packed({}, b"%d" % number * 10, b"data"))
+    assert bytes_in(folder / "viewer") <= 25 + 10

@@ -1,0 +1,173 @@
+"""Invariants of stages inside the language model, for every form that has one."""
+
+from functools import cache
+from itertools import pairwise, product
+
+import pytest
+import torch
+
+from gleanvid.compressors.fastv import FastV
+from gleanvid.compressors.flashvid import FlashVID
+from gleanvid.compressors.framefusion import FrameFusion
+from gleanvid.compressors.holitom import HoliTom
+from gleanvid.compressors.prunevid import PruneVid
+from gleanvid.compressors.sparsevlm import SparseVLM, keep_counts
+from gleanvid.types import VideoTokens
+from tests.compressors.forms import GRIDS, INSIDE, RATIOS, Case, assert_sound, named, video_of
+from tests.compressors.identity_layers import pass_through
+
+DEPTHS = [(GRIDS[0], 36), *product(GRIDS, (4, 28))]
+PASSAGES = [(Case(ratio, grid), depth) for ratio in RATIOS for grid, depth in DEPTHS]
+every_form = pytest.mark.parametrize("label", INSIDE)
+
+
+def attention_rows(stage, left, _previous):
+    generator = torch.Generator().manual_seed(100 + stage)
+    logits = torch.randn(4, 5, int(left.max()) + 1, generator=generator)
+    return torch.softmax(2.0 * logits, dim=-1)[..., left]
+
+
+def passage(label, case, num_layers=28):
+    compressor = INSIDE[label](case.ratio).at_depth(num_layers)
+    return pass_through(compressor, video_of(case), num_layers, attention_rows)
+
+
+passed = cache(passage)
+
+
+def beyond(label, case, num_layers):
+    """Whether what the layers see before the first cut, or must after it, is too much already."""
+    units, rows, columns = case.grid
+    total, wanted = units * rows * columns, case.ratio * num_layers
+    if total == 1:
+        return False
+    if label in ("fastv", "sttm, inside"):
+        return wanted <= (2 if num_layers >= 28 else 1)
+    if label == "sparsevlm":
+        layers = [3, 7, 16, num_layers] if num_layers >= 28 else [1, 2, num_layers]
+        left, spent = total, total * layers[0]
+        for before, after in pairwise(layers):
+            pool = int(0.3 * (left - 1)) + 1
+            left = 1 + pool // 10 + 1 if left > 1 else left
+            spent += left * (after - before)
+        return spent > wanted * total
+    if label == "framefusion":  # merging at the input is all that is possible before layer 0
+        kept = FrameFusion(case.ratio, exact=False).compress(video_of(case)).num_kept
+        low = max(1, int(case.ratio * total)) < rows * columns
+        return low and kept + num_layers - 1 > wanted * total
+    return False
+
+
+def within_reach(label):
+    """(case, layers, what came out) of all that ``label`` does not refuse."""
+    for case, depth in PASSAGES:
+        if not beyond(label, case, depth):
+            with named((case, depth)):
+                yield case, depth, passed(label, case, depth)
+
+
+@every_form
+def test_the_average_over_the_layers_is_the_ratio(label):
+    slack = 3 if label == "sparsevlm" else 1  # recycled rows come in steps
+    for case, depth, result in within_reach(label):
+        wanted = case.ratio * result.record.num_tokens * depth
+        if min(result.rows_per_layer) > 1:
+            assert sum(result.rows_per_layer) <= wanted + 1e-6
+        assert sum(result.rows_per_layer) > wanted - slack * depth
+
+
+@every_form
+def test_the_record_of_every_stage_is_sound(label):
+    for _, _, result in within_reach(label):
+        for layer, record in result.by_layer.items():
+            assert_sound(record, INSIDE[label if layer == 0 else "framefusion"])
+        assert torch.equal(result.record.keep, result.record.keep.sort().values)
+
+
+@every_form
+def test_ratio_one_is_the_identity(label):
+    for case, _, result in within_reach(label):
+        if case.ratio == 1.0:
+            assert not result.record.merges
+            assert torch.equal(result.hidden, video_of(case).features)
+
+
+@pytest.mark.parametrize("label", ["fastv", "sparsevlm", "framefusion", "sttm, inside"])
+def test_a_ratio_below_what_the_first_layers_cost_is_refused(label):
+    refused = [(case, depth) for case, depth in PASSAGES if beyond(label, case, depth)]
+    assert 0 < len(refused) < len(PASSAGES)
+    for case, depth in refused:
+        refusal = rf"retention_ratio={case.ratio!r} is out of reach for"
+        with named((case, depth)), pytest.raises(ValueError, match=refusal):
+            passage(label, case, depth)
+
+
+@pytest.mark.parametrize(("label", "floor"), [("fastv", 2 / 28), ("sparsevlm", 3 / 28)])
+def test_a_refusal_states_what_the_layers_cost(label, floor):
+    with pytest.raises(ValueError, match=rf"retention_ratio=0\.05 is out of reach.*{floor:.2f}"):
+        passage(label, Case(0.05, (8, 6, 6)))
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16], ids=str)
+@every_form
+def test_stages_take_half_precision_and_decide_the_same_twice(label, dtype):
+    one, two = (passage(label, Case(0.25, (8, 6, 6), dtype)) for _ in range(2))
+    assert one.hidden.dtype == dtype
+    assert torch.equal(one.record.keep, two.record.keep)
+    assert one.average == pytest.approx(0.25, abs=1 / 288)
+
+
+@every_form
+def test_a_still_video_inside_the_model(label):
+    result = passage(label, Case(0.25, (8, 4, 5), still=True))
+    assert result.average == pytest.approx(0.25, abs=3 / 160)
+
+
+def test_published_stages_average_to_the_ratio_in_the_authors_mode():
+    """FlashVID: E * (K + (L - K) * r) / L = 1 for both published pairs of layer and share."""
+    for layer, share, depth in ((20, 0.3, 28), (28, 0.1, 36)):
+        stages = {"inner": True, "layer": layer, "inner_retention": share, "num_layers": depth}
+        method = FlashVID(0.25, exact=False, **stages)
+        tokens = video_of(Case(0.25, (8, 5, 8)))
+        result = pass_through(method, tokens, depth, attention_rows)
+        assert result.average == pytest.approx(0.25, abs=0.02)
+
+
+def test_flashvid_has_its_inner_stage_on_request_only():
+    (first, vision), (layer, prune) = FlashVID(0.25, inner=True).stages
+    assert (first, layer) == (0, 20) and vision.needs == {"saliency"}
+    assert FlashVID(0.25).stages == ((0, FlashVID(0.25)),)
+    assert prune.retention_ratio == 0.25 and prune.queries == "last"
+
+
+def test_stages_scale_with_the_depth_of_the_model():
+    def layers(method, depth):
+        return [layer for layer, _ in method.at_depth(depth).stages]
+
+    for depth in (28, 32, 36):
+        assert layers(FastV(), depth) == [2]
+        assert layers(SparseVLM(), depth) == [0, 3, 7, 16]
+        assert layers(PruneVid(inner=True), depth) == [0, 10]
+        assert layers(HoliTom(inner=True), depth) == [0, 18]
+    assert layers(HoliTom(inner=True), 14) == [0, 9]
+    assert layers(SparseVLM(), 72) == [0, 6, 14, 32]
+    assert layers(SparseVLM(), 4) == [0, 1, 2]
+    assert layers(FastV(), 2) == [1]
+    assert HoliTom(inner=True).at_depth(14).at_depth(14).at_depth(28).layer == 18
+    assert HoliTom().stages == ((0, HoliTom()),)
+
+
+def test_the_published_splits_of_sparsevlm_are_found_by_bisection():
+    """Scale s of (300, 200, 110)/576 for 25 % and 15 % at 28 and 36 layers."""
+    expected = {(28, 0.25): 0.513, (28, 0.15): 0.142, (36, 0.25): 0.645, (36, 0.15): 0.249}
+    for (depth, ratio), scale in expected.items():
+        counts = keep_counts(6272, ratio, depth, exact=True)
+        for layer, base in ((3, 300), (7, 200), (16, 110)):
+            assert counts[layer] == pytest.approx(6272 * scale * base / 576, rel=0.01)
+
+
+def test_prunevid_selection_refuses_a_foreign_first_stage():
+    stage = PruneVid(inner=True).stages[1][1]
+    tokens = VideoTokens(torch.ones(8, 4), (2, 2, 2), attention=torch.full((2, 3, 8), 0.1))
+    with pytest.raises(ValueError, match="its own stage 1"):
+        stage.compress(tokens)

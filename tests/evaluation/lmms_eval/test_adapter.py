@@ -1,0 +1,95 @@
+"""The model that LMMs-Eval sees, also where LMMs-Eval itself is missing."""
+
+import importlib
+import sys
+from importlib.util import find_spec
+from types import ModuleType, SimpleNamespace
+
+import pytest
+from PIL import Image
+
+from gleanvid.types import VideoError
+from tests.evaluation.fakes import FakeModel
+from tests.video.clips import numbers, picture
+
+STANDING_IN = {  # what the module takes from LMMs-Eval
+    "lmms_eval": {},
+    "lmms_eval.api": {},
+    "lmms_eval.api.instance": {"GenerationResult": SimpleNamespace, "TokenCounts": SimpleNamespace},
+    "lmms_eval.api.model": {"lmms": object},
+    "lmms_eval.models": {},
+    "lmms_eval.models.model_utils": {},
+    "lmms_eval.models.model_utils.gen_metrics": {"log_metrics": lambda *_: None},
+    "loguru": {"logger": SimpleNamespace(info=print, warning=print, error=print)},
+}
+HOME = "gleanvid.evaluation.lmms_eval.adapter"
+HERE = find_spec("lmms_eval") is not None
+ALONE = SimpleNamespace(process_index=0, num_processes=1, device="cpu")
+
+
+@pytest.fixture
+def module(monkeypatch):
+    if not HERE:
+        for name, content in STANDING_IN.items():
+            made = ModuleType(name)
+            vars(made).update(content)
+            monkeypatch.setitem(sys.modules, name, made)
+    found = importlib.import_module(HOME)
+    monkeypatch.setattr(found, "_accelerator", lambda: ALONE)
+    yield found
+    if not HERE:
+        del sys.modules[HOME]
+
+
+@pytest.fixture
+def loaded(module, monkeypatch):
+    """What each model was loaded with."""
+    given = []
+
+    def load_model(name, device, **options):
+        given.append(options)
+        return FakeModel()
+
+    monkeypatch.setattr(module, "load_model", load_model)
+    return given
+
+
+def said(text):
+    row = {"said": {"text": text}, "new_tokens": 1, "peak_memory_mib": 1.0}
+    return row | dict.fromkeys(("prefill_s", "compress_s", "generate_s"), 0.1)
+
+
+def test_no_answer_counts_whether_the_model_failed_or_said_nothing(module, loaded, monkeypatch):
+    model = module.GleanVIDQwen3VL()
+    rows = iter([said("B"), said(""), said(" \n"), {"error": "VideoError: gone"}])
+    monkeypatch.setattr(model, "_row", lambda *_: next(rows))
+    found = model.generate_until([SimpleNamespace(args=())] * 4)
+    assert [answer.text for answer in found] == ["B", *["(no answer)"] * 3]
+
+
+def test_a_folder_of_pictures_is_a_clip(module, loaded, tmp_path):
+    for number in range(1, 31):
+        Image.fromarray(picture(number)).save(tmp_path / f"{number:05d}.png")
+    model = module.GleanVIDQwen3VL(num_frames=4)
+    assert numbers(model._read(str(tmp_path), None).frames) == [1, 11, 20, 30]
+    assert numbers(model._read(str(tmp_path), (2.0, 6.0)).frames) == [6, 10, 14, 18]  # 3 a second
+    down = module.GleanVIDLlavaOneVision(num_frames=4)
+    assert numbers(down._read(str(tmp_path), None).frames) == [1, 10, 20, 30]
+    with pytest.raises(VideoError, match="no pictures"):
+        model._read(str(tmp_path), (90.0, 99.0))
+
+
+def test_llava_video_is_pooled_and_asked_as_lmms_eval_s_own(module, loaded):
+    own = {"spatial_pool_mode": "average", "time_instruction": False}
+    model = module.GleanVIDLlavaVideo(max_pixels=9, dtype="float32")
+    assert loaded[-1] == {"settings": own, "max_pixels": 9, "dtype": "float32"}
+    assert model.settings["model_settings"] == own and model.setup.num_frames == 64
+    module.GleanVIDLlavaVideo(spatial_pool_mode="bilinear", retention_ratio=0.5)
+    assert loaded[-1]["settings"] == own | {"spatial_pool_mode": "bilinear"}
+    module.GleanVIDQwen3VL()
+    assert loaded[-1]["settings"] == {}
+
+
+def test_a_setting_that_no_one_has_is_named(module, loaded):
+    with pytest.raises(ValueError, match="gleanvid has no setting retention"):
+        module.GleanVIDQwen3VL(retention=0.5)

@@ -1,0 +1,88 @@
+"""The table to choose a method by: what it says follows from the methods, and is so."""
+
+import json
+
+import pytest
+import torch
+
+from gleanvid.cli import main
+from gleanvid.compressors import COMPRESSORS
+from gleanvid.evaluation.catalogue import WORK, kernels_on_file, methods, methods_table
+from gleanvid.types import VideoTokens
+
+FACTS = {facts.name: facts for facts in methods({"gleanvid": 1077})}
+SERVED = [name for name, facts in FACTS.items() if facts.vllm == "yes"]
+
+
+def test_every_method_has_a_row_with_its_licence():
+    assert list(FACTS) == list(COMPRESSORS)
+    rows = [line for line in methods_table().splitlines() if line.startswith("| `")]
+    assert [row.split("`")[1] for row in rows] == list(COMPRESSORS)
+    for row, method in zip(rows, COMPRESSORS.values(), strict=True):
+        assert method.licence in row and method.not_ported in row
+        assert f"| {method.reported} |" in row
+
+
+def test_what_a_paper_reports_says_where_it_stands():
+    ours = {"full", "gleanvid", "pairwise_gain", "ablation", "uniform", "random"}
+    for name, facts in FACTS.items():
+        if name not in ours:
+            assert facts.reported.endswith(("abstract)", "version)", "logs)", "in the abstract"))
+
+
+def test_kernels_are_those_on_file():
+    assert (FACTS["gleanvid"].kernels, FACTS["vidcom2"].kernels) == (1077, None)
+    counted = {row["compressor"]: row["kernels"] for row in json.loads(WORK.read_text())["rows"]}
+    assert {facts.name: facts.kernels for facts in methods()} == {
+        name: counted.get(name) for name in COMPRESSORS
+    }
+    assert kernels_on_file(WORK.with_name("none.json")) == {}
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("sttm", "no: it merges tokens"),
+        ("aot", "no: it merges tokens"),
+        ("fastv", "no: it acts inside the language model"),
+        ("sparsevlm", "no: it merges tokens"),
+        ("evs", "no: it keeps one unit whatever the ratio"),
+        ("divprune", "yes"),
+        ("floc", "yes"),
+        ("gleanvid", "yes"),
+    ],
+)
+def test_why_an_engine_can_use_a_method_or_not(name, reason):
+    assert FACTS[name].vllm == reason
+
+
+@pytest.mark.parametrize("name", SERVED)
+def test_what_works_with_an_engine_keeps_a_known_number_of_whole_tokens_of_features_alone(name):
+    features = torch.randn(8 * 12, 16, generator=torch.Generator().manual_seed(0))
+    compressor = COMPRESSORS[name](retention_ratio=0.6)
+    record = compressor.compress(VideoTokens(features, (8, 3, 4)))
+    assert record.num_kept == int(0.6 * 96) and not record.merges
+    assert torch.equal(record.apply(features), features[record.keep])
+
+
+def test_a_floor_is_named_where_a_low_ratio_is_refused():
+    tokens = VideoTokens(
+        torch.randn(48, 8), (4, 3, 4), saliency=torch.rand(48), keys=torch.rand(48, 4)
+    )
+    for name, facts in FACTS.items():
+        if facts.budget.startswith("to the token"):
+            refused = False
+            try:
+                COMPRESSORS[name](retention_ratio=0.03).compress(tokens)
+            except ValueError:
+                refused = True
+            assert refused == ("not below" in facts.budget), name
+
+
+def test_the_command_prints_the_table_and_json(capsys):
+    assert main(["methods"]) == 0
+    assert capsys.readouterr().out.strip() == methods_table()
+    assert main(["methods", "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert [row["name"] for row in rows] == list(COMPRESSORS)
+    assert rows[1]["acts"] == "before the language model" and rows[1]["vllm"] == "yes"

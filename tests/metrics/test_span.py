@@ -1,0 +1,170 @@
+import pytest
+import torch
+
+from gleanvid.compressors import COMPRESSORS
+from gleanvid.metrics import (
+    basis_rank,
+    coverage_error,
+    coverage_errors,
+    debiased,
+    energy_outside_span,
+    kept_span,
+    later_residual_energy,
+    residual_energy,
+    residual_energy_by_unit,
+)
+from gleanvid.types import Compression, VideoTokens
+from tests.metrics.cases import axes, clip, record, rotation
+
+
+def by_lstsq(features, kept):
+    """Shares outside the span of earlier units and of all earlier rows, one row at a time."""
+    rows = features.double()[kept.keep]
+    unit = kept.keep // (kept.grid[1] * kept.grid[2])
+    across, fresh = [], []
+    for place, row in enumerate(rows):
+        for seen, shares in ((rows[unit < unit[place]], across), (rows[:place], fresh)):
+            explained = torch.linalg.pinv(seen, rtol=1e-9) @ seen @ row if len(seen) else 0 * row
+            shares.append(float((row - explained).square().sum() / row.square().sum()))
+    return torch.tensor(across), torch.tensor(fresh)
+
+
+def test_first_unit_is_all_new_and_a_copy_of_it_is_not():
+    features = axes(0, 1, 0, 1)
+    kept = record([0, 1, 2, 3])
+    assert residual_energy_by_unit(features, kept).tolist() == pytest.approx([1, 0])
+    assert residual_energy(features, kept) == pytest.approx(0.5)
+    assert basis_rank(features, kept).tolist() == [2, 2]
+
+
+def test_half_of_a_diagonal_row_is_new():
+    features = torch.cat([axes(0, 1), torch.tensor([[0.0, 1, 1, 0]]), axes(3)])
+    assert residual_energy(features, record([0, 1, 2])) == pytest.approx((1 + 1 + 0.5) / 3)
+
+
+def test_rows_of_one_unit_count_only_for_the_later_picks():
+    features = axes(0, 0, 1, 0)
+    kept = record([0, 1, 2, 3])
+    assert residual_energy(features, kept) == pytest.approx((1 + 1 + 1 + 0) / 4)
+    assert energy_outside_span(features, kept) == pytest.approx((1 + 0 + 1 + 0) / 4)
+
+
+def test_a_repeated_row_hides_no_direction_that_comes_after_it():
+    features = torch.cat([axes(0, 0, 1, 2, width=3)] * 2)
+    kept = record([0, 1, 2, 3, 4, 5, 6, 7], (2, 1, 4))
+    expected = [1, 0, 1, 1, 0, 0, 0, 0]
+    assert kept_span(features, kept).fresh.tolist() == pytest.approx(expected, abs=1e-9)
+    assert basis_rank(features, kept).tolist() == [3, 3]
+
+
+@pytest.mark.parametrize("width", [8, 24, 90])  # fewer, about as many, more than the kept rows
+def test_agrees_with_least_squares_one_row_at_a_time(width):
+    features, kept = clip(width=width)
+    across, fresh = by_lstsq(features, kept)
+    span = kept_span(features, kept)
+    torch.testing.assert_close(span.across, across.double(), atol=1e-5, rtol=0)
+    torch.testing.assert_close(span.fresh, fresh.double(), atol=1e-5, rtol=0)
+    assert int(span.rank[-1]) == min(kept.num_kept, width)
+    assert bool((span.rank.diff() >= 0).all())
+
+
+def test_unchanged_by_rotation_and_scale():
+    features, kept = clip()
+    turned = 1e3 * features @ rotation(features.shape[1])
+    assert residual_energy(turned, kept) == pytest.approx(residual_energy(features, kept), abs=1e-5)
+    found = energy_outside_span(turned, kept)
+    assert found == pytest.approx(energy_outside_span(features, kept), abs=1e-5)
+
+
+def test_empty_units_have_no_mean_and_add_no_rank():
+    features, kept = clip()
+    by_unit = residual_energy_by_unit(features, kept)
+    assert torch.isnan(by_unit).tolist() == [unit == 1 for unit in range(6)]
+    rank = basis_rank(features, kept)
+    assert rank[1] == rank[0]
+
+
+def test_without_the_first_unit_only_what_comes_later_counts():
+    features = torch.cat([axes(0, 1), torch.tensor([[0.0, 1, 1, 0]]), axes(3)])
+    assert later_residual_energy(features, record([0, 1, 2])) == pytest.approx(0.5)
+    assert later_residual_energy(features, record([2, 3])) == 0.0
+
+
+def test_zero_rows_add_nothing():
+    features, kept = torch.zeros(4, 3), record([0, 3])
+    assert residual_energy(features, kept) == 0.0
+    assert basis_rank(features, kept).tolist() == [0, 0]
+
+
+def test_the_basis_directions_are_orthonormal():
+    features, kept = clip(width=40)
+    directions = kept_span(features, kept).directions
+    product = directions @ directions.T
+    torch.testing.assert_close(product, torch.eye(len(directions)), atol=1e-5, rtol=0)
+
+
+def test_rounding_noise_is_no_new_evidence():
+    first = torch.randn(5, 16, generator=torch.Generator().manual_seed(1))
+    noise = 1e-6 * torch.randn(5, 16, generator=torch.Generator().manual_seed(2))
+    features = torch.cat([first, first + noise])
+    assert basis_rank(features, record(list(range(10)), (2, 1, 5))).tolist() == [5, 5]
+
+
+def test_grows_as_gleanvid_itself_reports():
+    generator = torch.Generator().manual_seed(4)
+    tokens = VideoTokens(torch.randn(8 * 20, 64, generator=generator), (8, 4, 5))
+    kept = COMPRESSORS["gleanvid"](0.2).compress(tokens)
+    ours = basis_rank(debiased(tokens.features), kept)
+    assert ours.tolist() == kept.trace["basis_rank"].tolist()
+
+
+def test_merged_rows_are_measured_as_the_model_receives_them():
+    features = axes(0, 1, 2, 3)
+    group, weight = torch.tensor([0, 0, 1, -1]), torch.tensor([0.5, 0.5, 1.0, 0.0])
+    merged = Compression(torch.tensor([0, 2]), (2, 1, 2), group, weight)
+    assert basis_rank(features, merged).tolist() == [1, 2]
+    assert residual_energy(features, merged) == pytest.approx(1.0)
+
+
+def test_a_dropped_token_in_the_span_costs_nothing_one_outside_all():
+    features = torch.cat([axes(0, 1), 3 * axes(0), 2 * axes(2)])
+    kept = record([0, 1])
+    assert coverage_errors(features, kept)[2:].tolist() == pytest.approx([0, 1])
+    assert coverage_error(features, kept) == pytest.approx(0.5)
+
+
+def test_sums_of_kept_tokens_are_covered_though_no_kept_token_is_like_them():
+    features = torch.cat([axes(0, 1), axes(0) + axes(1), axes(0) - axes(1)])
+    assert coverage_error(features, record([0, 1])) == pytest.approx(0, abs=1e-6)
+
+
+def test_one_axis_of_two_explains_half_of_the_diagonal():
+    features = torch.cat([axes(0), axes(0) + axes(1)])
+    assert coverage_error(features, record([0], (2, 1, 1))) == pytest.approx(0.5)
+
+
+def test_nothing_dropped_and_no_energy():
+    features, _ = clip()
+    assert coverage_error(features[:4], record([0, 1, 2, 3])) == 0.0
+    zeros = torch.cat([axes(0), torch.zeros(3, 4)])
+    assert coverage_error(zeros, record([0])) == 0.0
+    assert bool(torch.isnan(coverage_errors(zeros, record([0]))).all())
+
+
+def test_agrees_with_least_squares_and_survives_rotation_and_scale():
+    features, kept = clip(width=90)
+    rows = features.double()
+    span = rows[kept.keep]
+    outside = rows - rows @ torch.linalg.pinv(span) @ span
+    share = (outside.square().sum(1) / rows.square().sum(1))[~kept.mask]
+    assert coverage_error(features, kept) == pytest.approx(float(share.mean()), abs=1e-5)
+    turned = 0.01 * features @ rotation(90)
+    assert coverage_error(turned, kept) == pytest.approx(float(share.mean()), abs=1e-5)
+
+
+def test_keeping_more_never_covers_less():
+    features, kept = clip(width=90)
+    more = record(sorted({*kept.keep.tolist(), 1, 25, 70}), kept.grid)
+    lost, still = coverage_errors(features, kept), coverage_errors(features, more)
+    both = ~torch.isnan(still)
+    assert bool((still[both] <= lost[both] + 1e-6).all())

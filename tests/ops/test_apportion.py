@@ -1,0 +1,50 @@
+"""Largest-remainder rounding with a cap."""
+
+from itertools import pairwise
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gleanvid.ops.apportion import largest_remainder
+
+
+def budgets(shares, total, cap, floor=0):
+    return largest_remainder(torch.tensor(shares, dtype=torch.float64), total, cap, floor).tolist()
+
+
+def test_remainders_go_to_the_largest_then_the_earlier():
+    assert budgets([1, 1, 1], 4, 9) == [2, 1, 1]
+    assert budgets([2.4, 2.5, 5.1], 10, 9) == [2, 3, 5]
+
+
+def test_a_full_unit_passes_the_rest_on_in_proportion():
+    assert budgets([90, 6, 4], 20, 10) == [10, 6, 4]
+
+
+def test_a_floor_takes_from_the_others():
+    assert budgets([100, 0, 0], 10, 10, floor=1) == [8, 1, 1]
+
+
+def test_no_shares_at_all_means_equal_shares():
+    assert budgets([0, 0, 0, 0], 8, 9) == [2, 2, 2, 2]
+
+
+def test_a_total_that_does_not_fit_is_refused():
+    with pytest.raises(ValueError, match="total=11"):
+        budgets([1, 1], 11, 5)
+
+
+@given(st.lists(st.floats(0, 1e6), min_size=1, max_size=20), st.integers(1, 30), st.data())
+def test_the_sum_is_exact_and_no_unit_leaves_its_bounds(shares, cap, data):
+    total = data.draw(st.integers(0, cap * len(shares)))
+    result = budgets(shares, total, cap)
+    assert sum(result) == total
+    assert all(0 <= budget <= cap for budget in result)
+    order = sorted(range(len(shares)), key=lambda unit: shares[unit])
+    assert all(result[a] <= result[b] + 1 for a, b in pairwise(order))
+
+
+def test_budgets_of_no_unit_are_whole_numbers_too():
+    assert largest_remainder(torch.ones(0), 0, 5).dtype == torch.int64

@@ -1,0 +1,68 @@
+"""Directions of accepted rows, and the basis that grows from them, against dense float64."""
+
+import torch
+
+from gleanvid.ops.basis import GrowingBasis, RowFilter
+from tests.ops.test_debiasing import low_rank
+
+FLOOR, CPU = 1e-4, torch.device("cpu")
+
+
+def drawn(rows, width, seed=0):
+    return torch.randn(rows, width, generator=torch.Generator().manual_seed(seed))
+
+
+def test_independent_rows_span_what_they_did():
+    rows = drawn(12, 40)
+    found, rejected = RowFilter(1e-4, FLOOR, 12, CPU).directions(rows)
+    assert not rejected.any()
+    assert torch.allclose(found @ found.T, torch.eye(12), atol=1e-5)
+    assert torch.allclose(rows @ found.T @ found, rows, atol=1e-4)
+
+
+def test_a_repeated_row_gives_no_direction_and_takes_nothing_from_later_rows():
+    rows = drawn(6, 40)
+    rows[2], rows[4] = rows[0], 2 * rows[1] - rows[0] + 1e-6 * drawn(1, 40, seed=1)[0]
+    found, rejected = RowFilter(1e-4, FLOOR, 12, CPU).directions(rows)
+    assert rejected.tolist() == [False, False, True, False, True, False]
+    assert not found[[2, 4]].any()
+    alone, _ = RowFilter(1e-4, FLOOR, 12, CPU).directions(rows[[0, 1, 3, 5]])
+    assert torch.allclose(found[~rejected], alone, atol=1e-6)
+
+
+def test_rows_of_nothing_are_rejected():
+    found, rejected = RowFilter(1e-4, 1e-30, 12, CPU).directions(torch.zeros(3, 5))
+    assert rejected.all() and not found.any()
+
+
+def grown(points, step, kept):
+    floor = 1e-5 * float(points.norm(dim=1).max())
+    basis = GrowingBasis(points, kept, step, 1e-4, floor)
+    for first in range(0, kept, step):
+        basis.extend(basis.directions(basis.remove_from(points[first : first + step].clone())))
+    return basis, basis.ranks([step] * (kept // step)).tolist()
+
+
+def test_what_a_basis_leaves_is_the_true_residual():
+    points = low_rank(60, 24)
+    basis, ranks = grown(points, 10, 40)
+    assert ranks[-1] == 24  # of 40 rows: there are no more directions
+    assert basis.remove_from(points.clone()).norm(dim=1).max() < 1e-5 * points.norm(dim=1).max()
+    basis, _ = grown(points, 5, 15)
+    q = torch.linalg.qr(points[:15].double().T).Q
+    truth = points.double() - points.double() @ q @ q.T
+    assert (basis.remove_from(points.clone()) - truth).abs().max() < 1e-5 * points.norm(dim=1).max()
+
+
+def test_rejected_rows_make_room_for_new_ones():
+    """Many repeats, then content that is new: its directions still find their place."""
+    points = torch.cat([drawn(4, 16).repeat(8, 1), drawn(16, 16, seed=1)])
+    basis, ranks = grown(points, 4, 48)
+    assert ranks[-1] == 16
+    assert basis.remove_from(points.clone()).abs().max() < 1e-4
+
+
+def test_duplicates_add_no_direction():
+    points = low_rank(10, 30)[:1].repeat(6, 1)
+    _, ranks = grown(points, 2, 4)
+    assert ranks == [1, 1]

@@ -1,0 +1,91 @@
+"""Shared directions and debiased tokens against dense float64 linear algebra."""
+
+import pytest
+import torch
+
+from gleanvid.compressors import GleanVID
+from gleanvid.ops import debiasing
+from gleanvid.ops.debiasing import (
+    DebiasedClip,
+    orthonormalised,
+    remove_directions,
+    top_directions,
+)
+from gleanvid.types import VideoTokens
+
+
+def low_rank(rows, width, seed=0):
+    generator = torch.Generator().manual_seed(seed)
+    spread = torch.randn(rows, 6, generator=generator) * torch.tensor([9.0, 4, 3, 2, 1.5, 1])
+    noise = 0.1 * torch.randn(rows, width, generator=generator)
+    return spread @ torch.randn(6, width, generator=generator) + noise + 5.0
+
+
+@pytest.mark.parametrize("shape", [(40, 700), (700, 40), (900, 800)])
+@pytest.mark.parametrize("rank", [1, 4])
+def test_directions_are_the_singular_vectors(shape, rank):
+    points = low_rank(*shape)
+    mean = points.mean(0)
+    found = torch.nn.functional.normalize(top_directions(points, mean, rank).double())
+    truth = torch.linalg.svd((points - mean).double(), full_matrices=False).Vh[:rank]
+    assert (found @ truth.T).abs().diagonal().min() > 1 - 1e-9
+
+
+def test_a_search_that_meets_its_limit_gives_a_direction_as_strong_as_the_first(monkeypatch):
+    """In white noise nearly all directions are strong; which of them it is decides little."""
+    noise = torch.randn(2000, 1000, generator=torch.Generator().manual_seed(0))
+    tokens = VideoTokens(noise, (20, 10, 10))
+    kept = set(GleanVID().compress(tokens).keep.tolist())
+    steps, ritz = [], debiasing._ritz
+    monkeypatch.setattr(debiasing, "_MAX_STEPS", 12)
+    monkeypatch.setattr(debiasing, "_ritz", lambda *args: steps.append(ritz(*args)) or steps[-1])
+    mean = noise.mean(0)
+    found = top_directions(noise, mean, 1).double()
+    assert len(steps) == 12 and steps[-1][1] > 1e-5  # not converged
+    centred = (noise - mean).double()
+    strongest = torch.linalg.matrix_norm(centred, 2).square()
+    assert (centred @ found.T).square().sum() > (1 - 1e-4) * strongest
+    again = set(GleanVID().compress(tokens).keep.tolist())
+    assert len(kept & again) >= 0.99 * len(kept)
+
+
+def test_a_start_from_means_of_the_rows_finds_the_same(monkeypatch):
+    points = low_rank(900, 800)
+    mean = points.mean(0)
+    pooled = points.view(225, 4, 800).mean(1)
+    near, far = top_directions(points, mean, 2, pooled), top_directions(points, mean, 2)
+    assert (near @ far.T).abs().diagonal().min() > 1 - 1e-6
+
+
+def test_debiased_rows_have_the_mean_s_component_only():
+    points = low_rank(50, 20)
+    mean = points.mean(0)
+    directions = top_directions(points, mean, 2)
+    debiased = remove_directions(points, mean, directions)
+    along = (debiased - mean) @ directions.T
+    assert along.abs().max() < 1e-3 * points.norm(dim=1).max()
+
+
+def test_dependent_rows_stay_finite():
+    rows = torch.randn(6, 40, generator=torch.Generator().manual_seed(0)).repeat(2, 1)
+    found = orthonormalised(orthonormalised(rows))
+    assert torch.linalg.vector_norm(found, dim=1).max() < 1.01
+    assert torch.allclose(rows @ found[:6].T @ found[:6], rows, atol=1e-4)
+    assert not orthonormalised(torch.zeros(3, 5)).any()
+
+
+def clip():
+    features = low_rank(60, 24)
+    mean = features.mean(0)
+    return features, DebiasedClip.of(
+        features.view(5, 12, 24), mean, top_directions(features, mean, 2)
+    )
+
+
+def test_units_are_those_of_the_debiased_copy():
+    features, debiased = clip()
+    whole = remove_directions(features, debiased.mean, debiased.directions).view(5, 12, 24)
+    for unit in range(5):
+        assert torch.allclose(debiased.unit(unit), whole[unit], atol=1e-5)
+    assert debiased.scale == pytest.approx(float(whole.norm(dim=2).max()), rel=1e-6)
+    assert torch.equal(features, low_rank(60, 24))  # not written into

@@ -1,0 +1,40 @@
+"""Temporal novelty against the equations, one cell and one unit at a time."""
+
+import pytest
+import torch
+
+from gleanvid.ops import novelty as module
+from gleanvid.ops.novelty import history_residuals, novelty_shares
+
+
+def test_gini_is_zero_for_equal_novelty_and_large_for_one_unit():
+    share, gini = novelty_shares(torch.ones(4, dtype=torch.float64))
+    assert share.tolist() == [0.25] * 4 and float(gini) == pytest.approx(0.0, abs=1e-12)
+    _, gini = novelty_shares(torch.tensor([0.0, 0.0, 0.0, 4.0], dtype=torch.float64))
+    assert float(gini) == pytest.approx(0.75)
+
+
+@pytest.mark.parametrize("history", [None, 1, 3])
+def test_history_residuals_are_regularised_projections(history):
+    generator = torch.Generator().manual_seed(2)
+    prototypes = torch.randn(7, 3, 10, generator=generator)
+    found = history_residuals(prototypes, history, 1e-4)
+    z = prototypes.double()
+    for unit in range(1, 7):
+        past = z[max(0, unit - (history or unit)) : unit]
+        for cell in range(3):
+            held = past[:, cell]
+            gram = held @ held.T
+            gram += 1e-4 * gram.diagonal().mean() * torch.eye(len(gram))
+            b = held @ z[unit, cell]
+            expected = (z[unit, cell] @ z[unit, cell] - b @ torch.linalg.solve(gram, b)).sqrt()
+            assert float(found[unit, cell]) == pytest.approx(float(expected), rel=1e-5)
+    assert torch.allclose(found[0], z[0].norm(dim=1))
+
+
+@pytest.mark.parametrize("history", [None, 1, 3])
+def test_history_residuals_do_not_depend_on_how_many_are_solved_at_once(history, monkeypatch):
+    prototypes = torch.randn(9, 4, 6, generator=torch.Generator().manual_seed(3))
+    whole = history_residuals(prototypes, history, 1e-4)
+    monkeypatch.setattr(module, "_SYSTEMS", 1)
+    torch.testing.assert_close(history_residuals(prototypes, history, 1e-4), whole)

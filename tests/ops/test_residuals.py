@@ -1,0 +1,59 @@
+"""Residuals outside the kept tokens against plain projections in float64."""
+
+import pytest
+import torch
+
+from gleanvid.ops.debiasing import DebiasedClip
+from gleanvid.ops.residuals import SubspaceEvidence
+from tests.ops.test_debiasing import clip
+
+
+def test_ranks_count_the_directions_of_every_unit_also_one_without_budget():
+    _, debiased = clip()
+    evidence = SubspaceEvidence(debiased, [3, 0, 2], 1e-4)
+    for unit, chosen in ((0, [0, 1, 2]), (1, []), (2, [4, 5])):
+        assert evidence.complement(unit).shape == (12,)
+        if chosen:
+            evidence.absorb(torch.tensor(chosen))
+    assert evidence.ranks([3, 0, 2]).tolist() == [3, 3, 5]
+
+
+def noise(units, width):
+    """Tokens [T, 12, D] far from zero, as those of models are."""
+    generator = torch.Generator().manual_seed(3)
+    tokens = torch.randn(units, 12, width, generator=generator)
+    return tokens + 30 * torch.randn(width, generator=generator)
+
+
+def repeats(units, width):
+    """The first half shows the same few tokens over and over."""
+    tokens = noise(units, width)
+    tokens[: units // 2] = tokens[0, :4].repeat(3, 1)
+    return tokens
+
+
+@pytest.mark.parametrize(
+    ("made", "width", "budgets"),
+    [
+        (noise, 96, [9, 4, 6, 2, 8, 3, 5, 7, 4, 6, 5]),  # more units than a group has
+        (noise, 96, [0, 0, 9, 4, 0, 6, 2, 8, 3, 0, 5]),  # the first evidence comes within a group
+        (noise, 24, [9, 8, 7, 6, 5, 6, 7, 8, 9, 8, 7]),  # the basis becomes full
+        (repeats, 40, [10, 9, 9, 9, 9, 2, 2, 2, 2, 2, 2, 2]),  # its rows move, and it is not full
+    ],
+)
+def test_what_is_left_is_what_plain_projections_leave(made, width, budgets):
+    features = made(len(budgets), width)
+    debiased = DebiasedClip.of(features, features.mean((0, 1)), features.new_zeros(0, width))
+    evidence, kept = SubspaceEvidence(debiased, budgets, 1e-4), torch.zeros(0, width).double()
+    for unit, budget in enumerate(budgets):
+        tokens = features[unit].double()
+        _, sizes, rows = torch.linalg.svd(kept, full_matrices=False)
+        basis = rows[sizes > 1e-6 * sizes.max()] if len(kept) else rows
+        left = (tokens - tokens @ basis.T @ basis).norm(dim=1)
+        is_over = left.max() < 1e-6 * debiased.scale  # rounding is all that is left
+        error = (evidence.complement(unit) - left).abs().max() / debiased.scale
+        assert error < (1e-4 if is_over else 1e-6), unit
+        if budget:
+            chosen = torch.arange(budget)
+            evidence.absorb(chosen)
+            kept = torch.cat([kept, tokens[chosen]])

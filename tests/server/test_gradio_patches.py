@@ -1,0 +1,205 @@
+"""Faults of Gradio: each test fails as soon as stock Gradio is without the fault.
+
+Then the patch in ``components/server/gradio_patches.py`` goes, and the test with it.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import socket
+import time
+from types import SimpleNamespace
+from urllib.parse import urlsplit
+
+import gradio as gr
+import httpx
+import pytest
+from gradio import route_utils
+
+from components.server import gradio_patches, serving
+from components.server.allowed import FILE, GRADIO, UPLOAD
+from components.server.gradio_patches import FilesOnly, GradioMultiPartParser
+from tests.server.running import running
+
+
+def answer(video: str, question: str) -> str:
+    return question
+
+
+CALL = f"{GRADIO}/call"
+
+
+@pytest.fixture(scope="module")
+def stock():
+    """An application of Gradio as it comes, and its address."""
+    with gr.Blocks() as page:
+        gr.Textbox()
+        gr.api(answer, api_name="ask")
+        page.unload(lambda: None)
+    app, url, _ = page.launch(prevent_thread_lock=True, quiet=True, ssr_mode=False)
+    yield app, url.rstrip("/")
+    page.close()
+
+
+@pytest.fixture(scope="module")
+def ours():
+    """Our application, patched, and its address."""
+    seen, patch = [], pytest.MonkeyPatch()
+    apply = gradio_patches.apply
+    patch.setattr(gradio_patches, "apply", lambda app: (seen.append(app), apply(app)))
+    patch.setattr(serving, "SWEEP_S", 1e6)
+    patch.setattr(route_utils, "GradioMultiPartParser", GradioMultiPartParser)
+    with running() as url:
+        yield seen[0], url
+    patch.undo()
+
+
+def call(url, fetch=True):
+    """Call an endpoint; return the name of the event."""
+    sent = httpx.post(f"{url}{CALL}/ask", json={"data": [{"path": "/no/upload"}, "What?"]})
+    event = sent.json()["event_id"]
+    if fetch:
+        httpx.get(f"{url}{CALL}/ask/{event}")
+    return event
+
+
+def test_session_of_a_call_copies_every_widget_and_stays(stock, ours):
+    event = call(stock[1])
+    assert event in stock[0].state_holder and stock[0].state_holder["page"].config_values
+    event = call(ours[1])
+    sessions = ours[0].state_holder
+    assert sessions["page1"].config_values == {}
+    gradio_patches.forget(ours[0], 0.0)
+    assert event not in sessions and "page1" in sessions
+    assert list(sessions.time_last_used) == list(sessions.session_data)
+
+
+def test_page_whose_session_had_to_go_is_not_left(stock, ours, monkeypatch):
+    gone = []
+    for app, _ in (stock, ours):
+        fns = app.get_blocks().fns.values()
+        unload = next(fn for fn in fns if any(kind == "unload" for _, kind in fn.targets))
+        monkeypatch.setattr(unload, "fn", lambda user=None, app=app: gone.append(app))
+        monkeypatch.setattr(app.state_holder, "capacity", 2)
+        for number in range(4):
+            assert app.state_holder[f"new{number}"]
+        assert len(app.state_holder.session_data) <= 3
+    assert gone and set(gone) == {ours[0]}
+
+
+def test_results_that_nobody_fetches_stay(ours):
+    app, url = ours
+    call(url, fetch=False)
+    queue = app.get_blocks()._queue
+    while queue.event_ids_to_events:
+        time.sleep(0.05)
+    gradio_patches.forget(app, 60.0)
+    assert queue.pending_messages_per_session and queue.pending_event_ids_session
+    gradio_patches.forget(app, 0.0)
+    assert not queue.pending_messages_per_session and not queue.pending_event_ids_session
+
+
+def test_progress_of_uploads_stays(ours, monkeypatch):
+    app, url = ours
+    monkeypatch.setattr(gradio_patches, "UPLOADS", 2)
+    for number in range(5):
+        httpx.post(f"{url}{UPLOAD}?upload_id={number}", files={"files": ("a.mp4", b"x")})
+    kept = gradio_patches.file_upload_statuses
+    assert {"0", "4"} <= kept._statuses.keys()
+    gradio_patches.forget(app)
+    assert list(kept._statuses) == list(kept._signals) == ["3", "4"]
+
+
+def test_deleting_old_files_ends_where_new_ones_come(tmp_path, monkeypatch):
+    names, remove = {str(tmp_path / f"{number}.mp4") for number in range(3)}, os.remove
+    page = SimpleNamespace(blocks={}, temp_file_sets=[names])
+
+    def meanwhile(path):
+        names.add(f"{path}.new")
+        remove(path)
+
+    monkeypatch.setattr(route_utils.os, "remove", meanwhile)
+    for name in names:
+        open(name, "w").close()
+    with pytest.raises(RuntimeError):
+        route_utils.delete_files_created_by_app(page, -1)
+    gradio_patches.delete_files(SimpleNamespace(get_blocks=lambda: page), -1)
+    assert not list(tmp_path.iterdir()) and not names
+
+
+PART = b'--x\r\ncontent-disposition: form-data; name="%s"%s\r\n\r\n%s\r\n'
+FILE_PART = PART % (b"files", b'; filename="a.mp4"', b"y" * 5000)
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        PART % (b"files", b"", b"z" * 100_000),
+        FILE_PART + PART % (b"question", b"", b"What?") + FILE_PART,
+        FILE_PART * (gradio_patches.MOST_FILES + 1),
+        PART % (b"video", b'; filename="a.mp4"', b"y"),
+    ],
+    ids=["field", "field between files", "many files", "name of another field"],
+)
+def test_form_may_hold_anything(stock, ours, form, monkeypatch):
+    kind = {"content-type": "multipart/form-data; boundary=x"}
+    with monkeypatch.context() as patch:
+        patch.setattr(route_utils, "GradioMultiPartParser", GradioMultiPartParser)
+        told = httpx.post(stock[1] + UPLOAD, content=form + b"--x--\r\n", headers=kind)
+        assert told.status_code in (200, 500)  # the latter after it was read
+    before = files()
+    told = httpx.post(ours[1] + UPLOAD, content=form + b"--x--\r\n", headers=kind)
+    assert told.status_code == 400 and files() == before
+
+
+@pytest.mark.parametrize("is_ours", [False, True])
+def test_upload_that_breaks_off_leaves_its_file(stock, ours, is_ours, monkeypatch):
+    parser = FilesOnly if is_ours else GradioMultiPartParser
+    monkeypatch.setattr(route_utils, "GradioMultiPartParser", parser)
+    parts, before = urlsplit((ours if is_ours else stock)[1]), files()
+    with socket.create_connection((parts.hostname, parts.port)) as line:
+        line.sendall(f"POST {UPLOAD} HTTP/1.1\r\nhost: localhost\r\n".encode())
+        line.sendall(b"content-type: multipart/form-data; boundary=x\r\n")
+        line.sendall(b"content-length: 100000\r\n\r\n" + FILE_PART)
+        assert wait_until(lambda: files() != before)
+    assert wait_until(lambda: files() == before, 5.0 if is_ours else 1.0) is is_ours
+
+
+def files():
+    return set(os.listdir(serving.get_upload_folder()))
+
+
+def wait_until(holds, seconds=5.0):
+    end = time.monotonic() + seconds
+    while not holds() and time.monotonic() < end:
+        time.sleep(0.05)
+    return holds()
+
+
+def test_answer_with_a_part_of_a_file_repeats_the_headers_of_the_request(stock, ours):
+    for url, is_ours in ((stock[1], False), (ours[1], True)):
+        path = httpx.post(url + UPLOAD, files={"files": ("a.mp4", bytes(100))}).json()[0]
+        sent = {"range": "bytes=0-1", "set-cookie": "a=b", "x-own": "c"}
+        reply = httpx.get(f"{url}{FILE}{path}", headers=sent)
+        assert reply.status_code == 206 and len(reply.content) == 2
+        assert bool({"set-cookie", "x-own"} & set(reply.headers)) is not is_ours
+        many = httpx.get(f"{url}{FILE}{path}", headers={"range": "bytes=" + "0-1," * 500})
+        assert not is_ours or many.status_code == 200
+
+
+def test_other_sites_are_answered_and_address_of_the_server_is_believed(stock, ours):
+    foreign = {"host": "evil.example", "origin": "http://other.example"}
+    told = httpx.get(f"{stock[1]}/config", headers=foreign)
+    assert told.headers["access-control-allow-origin"] == foreign["origin"]
+    assert httpx.get(f"{ours[1]}/config", headers=foreign).status_code == 400
+    named = {"x-gradio-server": "http://evil.example"}
+    assert "evil" in httpx.get(f"{stock[1]}/config", headers=named).text
+    assert "evil" not in httpx.get(f"{ours[1]}/config", headers=named).text
+
+
+def test_events_of_nobody_fill_the_log(stock, ours, caplog):
+    for url, is_ours in ((ours[1], True), (stock[1], False)):
+        with caplog.at_level(logging.ERROR), pytest.raises(httpx.HTTPError):
+            httpx.get(f"{url}{GRADIO}/queue/data?session_hash=nobody").raise_for_status()
+        assert any(record.exc_info for record in caplog.records) is not is_ours

@@ -1,0 +1,215 @@
+"""The decoding process: hangs, crashes, missing packages end in a sentence; nothing is left."""
+
+import subprocess
+import sys
+import threading
+import time
+
+import av
+import numpy as np
+import pytest
+
+from gleanvid.types import StoppedError, VideoError
+from gleanvid.video import read_video
+from gleanvid.video.isolation import spare, worker
+from tests.video.clips import numbers, write_clip
+
+HANG = "while True: pass"
+CRASH = "import os, signal; os.kill(os.getpid(), signal.SIGSEGV)"
+LEAVE = "import sys; sys.exit('the library said no')"
+NOISE = "import os; os.write(1, b'banner of a native library' * 1000)\n"
+SUBTITLES = b"""[Script Info]
+ScriptType: v4.00+
+[V4+ Styles]
+Format: Name, Fontname, Fontsize
+Style: Default,Arial,16
+[Events]
+Format: Layer, Start, End, Style, Text
+"""
+MISSING = "raise ImportError('libav.so: not found')"
+
+
+@pytest.fixture(autouse=True)
+def kept(monkeypatch):
+    """No spare process: each reading of these tests starts its own."""
+    monkeypatch.setattr(spare, "KEPT", fresh := spare.Spare())
+    return fresh
+
+
+@pytest.fixture
+def clip(tmp_path):
+    return write_clip(tmp_path / "clip.mp4", 40)
+
+
+@pytest.fixture
+def started(monkeypatch):
+    """The processes that were started."""
+    processes = []
+
+    class Recorded(subprocess.Popen):
+        def __init__(self, *args, **kwargs):
+            super().__init__(*args, **kwargs)
+            processes.append(self)
+
+    monkeypatch.setattr(spare.subprocess, "Popen", Recorded)
+    return processes
+
+
+def pretend(monkeypatch, folder, source):
+    """Have the decoding process import a fake PyAV."""
+    (folder / "fake" / "av").mkdir(parents=True)
+    (folder / "fake" / "av" / "__init__.py").write_text(source)
+    monkeypatch.syspath_prepend(folder / "fake")
+    monkeypatch.delitem(sys.modules, "av", raising=False)
+
+
+def until(reached):
+    end = time.monotonic() + 30
+    while not reached() and time.monotonic() < end:
+        time.sleep(0.05)
+
+
+def test_hanging_decoder_is_killed_at_its_deadline(clip, monkeypatch, tmp_path, started):
+    pretend(monkeypatch, tmp_path, HANG)
+    begin = time.monotonic()
+    with pytest.raises(VideoError, match=r"clip\.mp4 took longer than 1 seconds"):
+        read_video(clip, timeout_s=1)
+    assert time.monotonic() - begin < 5
+    assert [process.returncode for process in started] == [-9]
+
+
+def test_stopped_reading_ends_its_process_at_once(clip, monkeypatch, started):
+    monkeypatch.setattr(spare, "START", "import time; time.sleep(77)")
+    stop = threading.Event()
+    threading.Timer(0.5, stop.set).start()
+    begin = time.monotonic()
+    with pytest.raises(StoppedError):
+        read_video(clip, 2, stop=stop)
+    assert time.monotonic() - begin < 2.5
+    assert [process.returncode for process in started] == [-9]
+
+
+@pytest.mark.parametrize(
+    ("source", "words"),
+    [
+        (CRASH, r"crashed on clip\.mp4 \(signal 11\)"),
+        (LEAVE, r"crashed on clip\.mp4 \(the library said no\)"),
+        (NOISE + MISSING, r"needs the package 'av' \(libav.so: not found\).*pip install av"),
+    ],
+)
+def test_failing_decoder_becomes_a_sentence(clip, monkeypatch, tmp_path, started, source, words):
+    pretend(monkeypatch, tmp_path, source)
+    with pytest.raises(VideoError, match=words):
+        read_video(clip)
+    assert all(process.returncode is not None for process in started)
+    assert not list(tmp_path.rglob("*.pyc"))  # the limit on file size would cut them off
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux limits address space")
+@pytest.mark.parametrize(
+    ("source", "words"),
+    [
+        ("import mmap; mmap.mmap(-1, {})", r"crashed on clip\.mp4 .*Cannot allocate memory"),
+        ("bytearray({})", r"clip\.mp4 needs more memory"),
+    ],
+)
+def test_memory_limit_is_in_force(clip, monkeypatch, tmp_path, source, words):
+    pretend(monkeypatch, tmp_path, source.format(worker.MAX_MEMORY_BYTES))
+    with pytest.raises(VideoError, match=words):
+        read_video(clip)
+
+
+def test_isolated_reading_gives_the_same_video(clip, started):
+    apart, here = read_video(clip, 8), read_video(clip, 8, isolate=False)
+    assert len(started) == 1 and started[0].returncode is not None
+    for field in ("frames", "timestamps", "indices"):
+        assert np.array_equal(getattr(apart, field), getattr(here, field))
+    for field in ("fps", "duration", "total_frames", "source_size", "name", "backend", "notes"):
+        assert getattr(apart, field) == getattr(here, field)
+    assert apart.frames.flags.writeable
+
+
+def test_isolated_reading_gives_the_same_error(clip):
+    clip.write_bytes(clip.read_bytes()[:600])
+    sentences = []
+    for isolate in (True, False):
+        with pytest.raises(VideoError) as caught:
+            read_video(clip, isolate=isolate)
+        sentences.append(str(caught.value))
+    assert sentences[0] == sentences[1]
+
+
+def test_several_threads_read_at_once(clip):
+    results = {}
+
+    def work(count):
+        results[count] = numbers(read_video(clip, count).frames)
+
+    threads = [threading.Thread(target=work, args=(count,)) for count in (3, 5, 9)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    wanted = {n: np.linspace(0, 39, n).round().astype(int).tolist() for n in (3, 5, 9)}
+    assert results == wanted
+
+
+def test_script_needs_no_main_guard_and_its_neighbours_are_not_imported(clip, tmp_path):
+    """A ``random.py`` next to the caller's script would otherwise come before Python's."""
+    folder = tmp_path / "project"
+    (folder / "numpy").mkdir(parents=True)
+    beside = [str(folder / name) for name in ("random.py", "numpy/__init__.py")]
+    script = folder / "script.py"
+    script.write_text(
+        f"import sys; own = sys.path.pop(0); sys.path[:0] = {sys.path!r}\n"
+        "from gleanvid.video import read_video\n"
+        "sys.path.insert(0, own)\n"  # the modules of this process are imported by now
+        f"for name in {beside}: open(name, 'w').write('raise SystemExit(3)')\n"
+        f"print(read_video({clip.name!r}, 4).indices.tolist())\n"
+    )
+    command = [sys.executable, str(script)]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=clip.parent)
+    assert done.stdout.strip() == "[0, 13, 26, 39]", done.stderr
+
+
+def test_decoding_process_does_not_import_torch():
+    code = (
+        "import sys, gleanvid.video.isolation.worker, gleanvid.video.decoders.pyav\n"
+        "print('torch' in sys.modules)"
+    )
+    start = f"import sys; sys.path[:0] = {sys.path!r}; {code}"
+    done = subprocess.run([sys.executable, "-c", start], capture_output=True, text=True)
+    assert done.stdout.strip() == "False", done.stderr
+
+
+def test_spare_process_is_taken_replaced_and_passed_over_once_dead(kept, started):
+    kept.keep()
+    until(lambda: not kept._waiting.empty())
+    first = kept.take()
+    assert [first.process] == started
+    kept.refill()
+    until(lambda: not kept._waiting.empty())
+    started[1].kill()
+    started[1].wait()
+    second = kept.take()
+    assert second.process.poll() is None and second.process is not started[1]
+    first.end()
+    second.end()
+
+
+@pytest.mark.parametrize("container", ["clip.mp4", "clip.mkv"])
+def test_clip_with_subtitles_and_a_latin_title_is_read(clip, tmp_path, container):
+    """PyAV imports its subtitle modules only for such a file, when nothing can be imported."""
+    path = tmp_path / "out" / container
+    path.parent.mkdir()
+    with av.open(str(clip)) as source, av.open(str(path), "w") as copy:
+        copy.metadata["title"] = "Cafe noir"
+        video = copy.add_stream_from_template(source.streams.video[0])
+        words = copy.add_stream("mov_text" if path.suffix == ".mp4" else "subrip")
+        words.codec_context.subtitle_header = SUBTITLES
+        for packet in source.demux(video=0):
+            if packet.dts is not None:
+                packet.stream = video
+                copy.mux(packet)
+    path.write_bytes(path.read_bytes().replace(b"Cafe noir", b"Caf\xe9 noir"))
+    assert numbers(read_video(path, 4).frames) == [0, 13, 26, 39]

@@ -1,0 +1,130 @@
+"""What the decoding process could do if a clip had taken it over: nothing."""
+
+from __future__ import annotations
+
+import json
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from gleanvid.video.isolation import rights, sandbox, spare
+from gleanvid.video.isolation.messages import HEADER, PLACE
+from gleanvid.video.plan import Request, UnreadableVideoError
+from tests.video.clips import write_clip
+
+INSIDE = """
+import ctypes, json, os, resource, signal, socket, subprocess, sys, threading
+from gleanvid.video.isolation import rights
+path, port = sys.argv[1], int(sys.argv[2])
+parent = os.getppid()
+libc = ctypes.CDLL(None, use_errno=True)
+held = rights.give_up(path)
+def tried(act):
+    try:
+        act()
+        return "done"
+    except (OSError, subprocess.SubprocessError) as error:
+        return type(error).__name__
+def connect(): socket.create_connection(("127.0.0.1", port), 2)
+def send(): socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b"x", ("127.0.0.1", port))
+def start():
+    thread = threading.Thread(target=int); thread.start(); thread.join()
+def watch():
+    if libc.inotify_init1(0) < 0: raise OSError(ctypes.get_errno(), "inotify")
+results = {
+    "read the clip": tried(lambda: open(path, "rb").read(1)),
+    "start a thread": tried(start),
+    "read a file": tried(lambda: open("/etc/passwd").read()),
+    "list a folder": tried(lambda: os.listdir("/")),
+    "watch what others write": tried(watch),
+    "read the parent's environment": tried(lambda: open(f"/proc/{parent}/environ", "rb").read()),
+    "write a file": tried(lambda: open(path + ".new", "w")),
+    "write the clip": tried(lambda: open(path, "r+b")),
+    "remove the clip": tried(lambda: os.unlink(path)),
+    "change its mode": tried(lambda: os.chmod(path, 0o600)),
+    "connect": tried(connect),
+    "send": tried(send),
+    "make a pair of sockets": tried(socket.socketpair),
+    "signal the parent": tried(lambda: os.kill(parent, signal.SIGUSR1)),
+    "limit the parent": tried(lambda: resource.prlimit(parent, resource.RLIMIT_CPU, (9, 9))),
+    "fork": tried(os.fork),
+    "run a program": tried(lambda: os.execv("/bin/true", ["true"])),
+}
+print(json.dumps([held, results]))
+"""
+
+
+def test_only_the_clip_and_threads_are_left(tmp_path):
+    clip = write_clip(tmp_path / "clip.mp4", 4)
+    layers = sandbox.layers()
+    if set(layers) != set(rights.LAYERS):
+        pytest.skip(f"this system has only {layers}")
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        words = [sys.executable, "-c", INSIDE, str(clip), str(server.getsockname()[1])]
+        done = subprocess.run(words, capture_output=True, text=True, timeout=60)
+    held, results = json.loads(done.stdout)
+    assert held == list(layers)
+    assert results.pop("read the clip") == results.pop("start a thread") == "done"
+    assert set(results.values()) == {"PermissionError"}, results
+    assert clip.is_file()
+
+
+def test_no_secret_is_in_its_environment(monkeypatch):
+    monkeypatch.setenv("HF_TOKEN", "hf_secret")
+    decoder = spare.Decoder()
+    try:
+        found = Path(f"/proc/{decoder.process.pid}/environ").read_bytes()
+    finally:
+        decoder.end()
+    names = {entry.partition(b"=")[0].decode() for entry in found.split(b"\0") if entry}
+    assert b"hf_secret" not in found and names <= {*spare.PASSED_ON, *spare.FEW_THREADS}
+
+
+REQUEST = Request("/clip.mp4", "clip.mp4", "mov", 2, "pyav")
+PLAN = {
+    "indices": [0, 1], "timestamps": [0.0, 1.0], "size": [2, 2], "source_size": [2, 2],
+    "fps": 1.0, "duration": 2.0, "total_frames": 2, "notes": [],
+}  # fmt: skip
+
+
+def frame(place=0, size=12):
+    return HEADER.pack(b"F", PLACE.size + size) + PLACE.pack(place) + bytes(size)
+
+
+def plan(**changes):
+    text = json.dumps(PLAN | changes).encode()
+    return HEADER.pack(b"P", len(text)) + text
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        HEADER.pack(b"F", 2**62),
+        HEADER.pack(b"P", 2**40),
+        HEADER.pack(b"E", 2**40),
+        HEADER.pack(b"?", 1),
+        frame(),
+        plan() + HEADER.pack(b"F", 2**62),
+        plan() + frame(size=13),
+        plan() + frame(place=2),
+        plan() + frame(place=-1),
+        plan(size=[2**20, 2**20]),
+        plan(size=[2]),
+        plan(size=[-2, -6]),
+        plan(indices=[0] * 9, timestamps=[0.0] * 9),
+        plan(fps="fast"),
+        plan(notes=[["x"]]),
+        plan(other=1),
+        HEADER.pack(b"P", 4000) + b"[" * 4000,
+    ],
+    ids=range(17),
+)
+def test_forged_message_becomes_a_sentence(monkeypatch, sent):
+    program = f"import sys, time; sys.stdout.buffer.write({sent!r}); sys.stdout.flush(); input()"
+    monkeypatch.setattr(spare, "KEPT", spare.Spare())
+    monkeypatch.setattr(spare, "START", program)
+    with pytest.raises(UnreadableVideoError, match="something else than pictures"):
+        list(sandbox.decode(REQUEST, 20))

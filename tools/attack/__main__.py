@@ -1,0 +1,68 @@
+"""Attempts on a running server, each of which it has to hold; a table of what held.
+
+    python app.py --public --port 7861 &
+    python -m tools.attack --url http://127.0.0.1:7861
+
+Only servers on this machine are tried. Ends with 1 where an attempt did not hold.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections import Counter
+from ipaddress import ip_address
+from urllib.parse import urlsplit
+
+from tools.attack import requests, slow
+from tools.attack.client import Target
+
+LIMIT_S = 175.0
+
+
+def everything() -> list[requests.Attempt]:
+    return [*requests.everything(), *slow.everything()]
+
+
+def loopback(url: str) -> str:
+    """The address without its last slash. Raises ``ValueError`` for one of another machine."""
+    parts = urlsplit(url)
+    host = parts.hostname or ""
+    try:
+        here = host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        here = False
+    if parts.scheme != "http" or not here:
+        raise ValueError(f"--url {url}: only http://127.0.0.1:PORT and the like, on this machine")
+    return url.rstrip("/")
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--url", required=True)
+    try:
+        target = Target(loopback(parser.parse_args(arguments).url))
+    except ValueError as error:
+        parser.error(str(error))
+    tried: Counter[str] = Counter()
+    failed: Counter[str] = Counter()
+    end = time.monotonic() + LIMIT_S
+    for kind, name, is_held in everything():
+        tried[kind] += 1
+        try:
+            held = time.monotonic() < end and is_held(target)
+        except Exception as error:  # no answer at all is no way to hold
+            held, name = False, f"{name} ({type(error).__name__}: {error})"
+        if not held:
+            failed[kind] += 1
+            print(f"NOT HELD  {kind}: {name}")
+    print(f"{'attempt':<28}{'tried':>6}{'held':>6}{'failed':>7}")
+    for kind, count in [*tried.items(), ("all", tried.total())]:
+        lost = failed.total() if kind == "all" else failed[kind]
+        print(f"{kind:<28}{count:>6}{count - lost:>6}{lost:>7}")
+    return int(bool(failed))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

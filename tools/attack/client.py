@@ -1,0 +1,140 @@
+"""A server that is attacked, and one visitor of it."""
+
+from __future__ import annotations
+
+import json
+import secrets
+import socket
+import time
+from contextlib import suppress
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx
+
+G = "/gradio_api"
+ROOT = Path(__file__).resolve().parents[2]
+CLIP = ROOT / "assets" / "clips" / "glimpse_1.mp4"
+SECRETS = (b"root:x:", b"from __future__", b"[project]", b"BEGIN ")
+JSON = {"content-type": "application/json"}
+ARGUMENTS = {  # of /ask, in order
+    "question": "What?", "compressor": "uniform", "ratio": 0.25, "model": "", "frames": 4,
+    "settings": None, "seed": 0, "temperature": 0.0, "length": 4, "top_p": 1.0, "pixels": 0,
+}  # fmt: skip
+
+
+class Target:
+    """A server and one visitor of it, who waits if the server says so."""
+
+    def __init__(self, url: str) -> None:
+        limits = httpx.Limits(max_keepalive_connections=0)
+        self.url, self.client = url, httpx.Client(base_url=url, timeout=60, limits=limits)
+
+    @cached_property
+    def config(self) -> Any:
+        """What the page is made of."""
+        return self.send("GET", "/config").json()
+
+    @cached_property
+    def clip(self) -> str:
+        """The path of an uploaded clip."""
+        return self.upload("clip.mp4", CLIP.read_bytes())
+
+    def send(self, method: str, path: str, **options: Any) -> httpx.Response:
+        for _ in range(20):
+            reply = self.client.request(method, path, **options)
+            if reply.status_code != 429:
+                break
+            time.sleep(1.0)
+        return reply
+
+    def events(self, path: str, **options: Any) -> str:
+        """What a stream of events says until it ends, in order or not."""
+        content = b""
+        with suppress(httpx.RemoteProtocolError), self.client.stream("GET", path, **options) as got:
+            for part in got.iter_bytes():
+                content += part
+        return content.decode()
+
+    def upload(self, name: str, content: bytes) -> str:
+        """The path that the server gives to an upload."""
+        return str(self.send("POST", f"{G}/upload", files={"files": (name, content)}).json()[0])
+
+    def text(self, path: str, method: str = "GET", **options: Any) -> str:
+        return self.send(method, path, **options).text
+
+    def ask(self, path: str | None = None, **changes: Any) -> str:
+        """What the endpoint ``ask`` answers about a clip; without a path, about one of ours."""
+        path = self.clip if path is None else path
+        data = json.dumps({"data": [file(path), *(ARGUMENTS | changes).values()]})
+        sent = self.send("POST", f"{G}/call/ask", content=data, headers=JSON)
+        if sent.status_code != 200:
+            return sent.text
+        return self.events(f"{G}/call/ask/{sent.json()['event_id']}")
+
+    def page(self, name: str, happens: str, changes: dict[str, Any], session: str = "") -> str:
+        """What the page is sent on an event of a widget; see :meth:`event`."""
+        body = self.event(name, happens, changes, session)
+        sent = self.send("POST", f"{G}/queue/join", json=body)
+        if sent.status_code != 200:
+            return sent.text
+        return self.events(f"{G}/queue/data", params={"session_hash": body["session_hash"]})
+
+    def event(self, name: str, happens: str, changes: dict[str, Any], session: str = "") -> Any:
+        """What a page sends on an event of a widget, some values other than at its start.
+
+        Widgets are known by their id or label, buttons also by their text. Where a script gathers
+        values for the event, this does; "gathered" is all of them together. "follow" is not a
+        click, but the queued event after it.
+        """
+        props = {part["id"]: part["props"] for part in self.config["components"]}
+        named = {number: {own.get("elem_id"), own.get("label")} for number, own in props.items()}
+        for part in self.config["components"]:
+            if part["type"] == "button":
+                named[part["id"]].add(part["props"]["value"])
+        events = self.config["dependencies"]
+        event = next(
+            event
+            for event in events
+            for number, kind in event["targets"]
+            if kind == happens.replace("follow", "click") and name in named.get(number, ())
+        )
+
+        def following(event: Any) -> Any:
+            after = (later for later in events if later["trigger_after"] == event["id"])
+            return next(later for later in after if later["backend_fn"])
+
+        def values(event: Any) -> list[Any]:
+            found = []
+            for number in event["inputs"]:
+                changed = [changes[key] for key in named[number] if key in changes]
+                found.append(changed[0] if changed else props[number].get("value"))
+            return found
+
+        if not event["backend_fn"]:
+            box = event["outputs"][0]
+            named[box], props[box] = {"gathered"}, {"value": [*values(event), 1, False]}
+            event = following(event)
+        if happens == "follow":
+            event = following(event)
+        session = session or secrets.token_hex(8)
+        return {"data": values(event), "fn_index": event["id"], "session_hash": session}
+
+    def connect(self, begun: bytes) -> socket.socket:
+        """A connection that has sent so much."""
+        parts = urlsplit(self.url)
+        opened = socket.create_connection((parts.hostname, parts.port), timeout=30)
+        opened.sendall(begun)
+        return opened
+
+
+def file(path: str) -> Any:
+    """A file as the page and the clients name it."""
+    return {"path": path, "meta": {"_type": "gradio.FileData"}}
+
+
+def is_quiet(content: bytes) -> bool:
+    """Whether an answer holds nothing of the server's files."""
+    return not any(secret in content for secret in SECRETS)

@@ -1,0 +1,101 @@
+"""Pictures of every tab: ``python -m tools.screenshots --out FOLDER``.
+
+The built-in model, its example and a finished comparison, on a desk and on a phone, light and dark:
+one PNG each. ``--readme`` makes the pictures of the README instead, in ``assets``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from PIL import Image
+
+from tests.browser.steps import settle, tab
+from tools.bench_page import SEEN, page_served
+
+ASSETS = Path(__file__).resolve().parents[2] / "assets"
+PLACES = {"desk": (1400, 900), "phone": (390, 844)}
+README = {"Tokens": "screenshot.webp", "Compare": "compare.webp", "Curves": "curves.webp"}
+FIRST = "Tokens"
+MEASURED = "getComputedStyle(document.querySelector('.gv-results')).opacity === '1'"
+WIDE = {"width": 1560, "height": 1000}  # room for three curves side by side
+TABS = (*README, "Export and API", "Check", "About")
+
+
+@contextmanager
+def visiting(browser: Any, url: str, size: tuple[int, int], mode: str) -> Iterator[Any]:
+    """A page in a window of ``size`` (width, height), in light or dark mode."""
+    width, height = size
+    phone = width < 500
+    window = {"width": width, "height": height}
+    context = browser.new_context(
+        viewport=window, color_scheme=mode, is_mobile=phone, has_touch=phone
+    )
+    page = context.new_page()
+    page.goto(url)
+    page.wait_for_function(SEEN)
+    page.wait_for_function("[...document.images].every((image) => image.complete)")
+    yield page
+    context.close()
+
+
+def show(page: Any, name: str) -> None:
+    """Open a tab and wait until it has come to rest; Compare compares."""
+    tab(page, name)
+    if name == "Compare":
+        page.click("#gv-compare-start")
+        page.wait_for_selector("#gv-compare-stop:not([disabled])")
+        page.wait_for_selector("#gv-compare-start:not([disabled])", timeout=120_000)
+        page.wait_for_selector(".gv-picture")
+    if name == "Curves":
+        page.wait_for_selector("#gv-mask_overlap .js-plotly-plot")
+        page.wait_for_function(MEASURED, timeout=120_000)
+    page.mouse.move(0, 0)
+    page.wait_for_timeout(1000)  # figures and lists grow in
+    settle(page)
+
+
+def every_tab(folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    with page_served() as (browser, _, url):
+        for place, size in PLACES.items():
+            for mode in ("light", "dark"):
+                with visiting(browser, url, size, mode) as page:
+                    for name in TABS:
+                        show(page, name)
+                        path = folder / f"{name.split()[0].lower()}-{place}-{mode}.png"
+                        page.screenshot(path=path, full_page=True)
+
+
+def readme(size: tuple[int, int] = (1400, 1000)) -> None:
+    """The first screen; then the other tabs by themselves."""
+    with page_served() as (browser, _, url), visiting(browser, url, size, "light") as page:
+        for name, file in README.items():
+            show(page, name)
+            if name == FIRST:
+                taken = page.screenshot()
+                page.set_viewport_size(WIDE)
+            else:
+                taken = page.locator("[role=tabpanel]:visible").screenshot()
+            with Image.open(io.BytesIO(taken)) as picture:
+                picture.convert("RGB").save(ASSETS / file, quality=88, method=6)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Pictures of every tab of the app.")
+    parser.add_argument("--out", type=Path, help="folder for the pictures of every tab")
+    parser.add_argument("--readme", action="store_true", help="make those of the README")
+    options = parser.parse_args()
+    if options.out:
+        every_tab(options.out)
+    if options.readme:
+        readme()
+
+
+if __name__ == "__main__":
+    main()
