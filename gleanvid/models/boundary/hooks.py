@@ -15,7 +15,7 @@ from gleanvid.compressors.base import Compressor
 from gleanvid.models.boundary.layers import LayerHooks
 from gleanvid.models.boundary.layout import Layout
 from gleanvid.models.boundary.prefill import Prefill
-from gleanvid.models.boundary.prompt_hook import PromptHook
+from gleanvid.models.boundary.shortening import PromptHook
 from gleanvid.types import ModelError
 
 _COMPRESSED: WeakSet[Any] = WeakSet()  # models inside a ``compressing``

@@ -11,8 +11,8 @@ import torch
 from torch import Tensor, nn
 
 from gleanvid.models.boundary.layout import Layout
-from gleanvid.models.boundary.prompt_hook import expand_positions
 from gleanvid.models.boundary.sequence import find_videos
+from gleanvid.models.boundary.shortening import expand_positions
 from gleanvid.models.boundary.signals import VisionSignals
 
 
