@@ -110,7 +110,7 @@ def test_limits_of_a_public_launch_reach_the_server(monkeypatch):
     assert lifespan.keep_s == serving.PUBLIC.keep_s == 7200
     assert launched["max_file_size"] == "200mb" and guard["requests_per_minute"] == 600
     assert guard["uploads"].all_bytes == 20 * 2**30
-    assert "gv-load" not in {block.elem_id for block in page.blocks.values()}  # loads no models
+    assert "gv-load" not in {block.elem_id for block in launched["page"].blocks.values()}
 
 
 def test_arguments_default_to_a_private_page():

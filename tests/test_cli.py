@@ -91,13 +91,6 @@ def test_options_are_the_compressors_own_settings(clip, model, capsys):
         call(*words, "--compressor", "random", "--novelty-history", "2")
 
 
-def test_options_go_by_the_names_they_had_before():
-    words = ("ask", "clip.mp4", "What?", "--compressor")
-    own = parse([*words, "gleanvid", "--temperature", "2", "--history", "all"])
-    assert (own.tau, own.novelty_history) == (2.0, None)
-    assert parse([*words, "vcast", "--temperature", "2"]).temperature == 2.0
-
-
 def test_sampling_options_reach_the_model(clip, model, capsys):
     words = ("ask", clip, "What?", "--model", model, "--json", "--compressor", "vidcom2")
     drawn = ("--sampling-temperature", "2", "--sampling-top-p", "0.9", "--sampling-seed")

@@ -1,4 +1,4 @@
-"""What is installed by its hash is what pyproject.toml and requirements.txt ask for."""
+"""requirements.lock agrees with pyproject.toml and requirements.txt."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ASKED = [
     for line in (ROOT / "requirements.txt").read_text(encoding="utf-8").splitlines()
     if line and not line.startswith("#")
 ]
-# A pin, what it is for, and its hashes.
+# A pin, its environment marker, and its hashes.
 HASH = r" \\\n    --hash=sha256:[0-9a-f]{64}"
 PIN = re.compile(rf"^([\w.-]+)==([\w.+]+)([^\\\n]*?)((?:{HASH})*)$", re.MULTILINE)
 PINS = PIN.findall((ROOT / "requirements.lock").read_text(encoding="utf-8"))
@@ -43,12 +43,12 @@ def test_every_pin_has_a_hash():
 
 
 @pytest.mark.parametrize("asked", ASKED, ids=lambda asked: asked.name)
-def test_what_is_asked_for_is_pinned_within_its_range(asked):
+def test_every_requirement_is_pinned_within_its_range(asked):
     pinned = versions(asked.name)
     assert pinned and all(asked.specifier.contains(version) for version in pinned)
 
 
-def test_the_app_s_packages_have_one_range_everywhere():
+def test_packages_have_the_same_range_in_both_files():
     ranges = {canonicalize_name(asked.name): asked.specifier for asked in ASKED}
     own = [PROJECT["name"] + "[app]", *PROJECT["dependencies"]]
     wrong = [str(need) for need in needed(own) if ranges.get(need.name) != need.specifier]

@@ -1,4 +1,4 @@
-"""The server reaches for nothing outside: it starts and answers without another host's name."""
+"""The server contacts no other host: it starts and answers without any name lookup."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ os._exit(0)
 """
 
 
-def test_no_other_host_is_asked_for():
+def test_starting_and_answering_contact_no_other_host():
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]

@@ -1,4 +1,4 @@
-"""The wheel, a Space and an image start where nothing of the checkout is."""
+"""The wheel, a Space and an image start without the checkout."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ FOLDERS = {"gleanvid": "gleanvid", "components": "gleanvid_app"}  # here -> inst
 
 
 def modules():
-    """Files of the library and the app as they are called once installed."""
+    """Yield the files of the library and the app under their installed names."""
     for folder, package in FOLDERS.items():
         for path in (ROOT / folder).rglob("*.py"):
             yield f"{package}/{path.relative_to(ROOT / folder).as_posix()}"
@@ -42,7 +42,7 @@ def run(*words, cwd, **how):
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory):
-    """Built of a copy: building leaves folders beside the source."""
+    """The wheel, built from a copy, because building leaves folders next to the source."""
     folder = tmp_path_factory.mktemp("source")
     for name in ("gleanvid", "components", "assets"):
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
@@ -55,7 +55,7 @@ def wheel(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def installed(wheel, tmp_path_factory):
-    """A new environment with the wheel; packages of others are those that are here already."""
+    """A new environment with the wheel; other packages are those of this environment."""
     folder = tmp_path_factory.mktemp("empty") / ".venv"  # a hidden folder, as environments are
     venv.create(folder, with_pip=False, symlinks=True)
     paths = sysconfig.get_paths(vars={"base": str(folder), "platbase": str(folder)}, scheme="venv")
@@ -67,7 +67,7 @@ def installed(wheel, tmp_path_factory):
 
 
 def started(words, cwd, port, **env):
-    """A program that serves the page, in an environment without the checkout."""
+    """Start a program that serves the page, without the checkout on its path."""
     names = {"PYTHONPATH", "GRADIO_TEMP_DIR"}
     kept = {name: value for name, value in os.environ.items() if name not in names}
     given = [*words, "--port", str(port), "--device", "cpu"]
@@ -82,7 +82,7 @@ def free_port():
 
 
 def page_of(program, port, **headers):
-    """The page, once it is served."""
+    """Return the page once it is served; fail with the output of a program that ends."""
     until = time.monotonic() + LIMIT_S
     while time.monotonic() < until and program.poll() is None:
         try:
@@ -110,7 +110,7 @@ def test_the_wheel_has_every_module_and_no_picture_or_curve(wheel):
     assert wheel.stat().st_size < 20 * MIB
 
 
-def test_the_version_stands_in_one_place_and_the_changelog_tells_of_it(wheel):
+def test_wheel_and_changelog_have_the_version_of_pyproject(wheel):
     version = PROJECT["project"]["version"]
     assert f"-{version}-" in wheel.name
     assert f"\n## {version}" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
@@ -118,7 +118,7 @@ def test_the_version_stands_in_one_place_and_the_changelog_tells_of_it(wheel):
 
 @pytest.fixture(scope="module")
 def served(installed, tmp_path_factory):
-    """The page of the installed command and that of a Space which it wrote, started at once."""
+    """The installed command and a Space that it wrote, both started."""
     home, command = tmp_path_factory.mktemp("home"), str(installed / "bin" / "gleanvid")
     space = home / "space"
     run(command, "space", "--out", str(space), cwd=home, env=os.environ | {"PYTHONPATH": ""})
@@ -167,7 +167,7 @@ def _is_binary(path):
     return b"\0" in path.read_bytes()[:8000] and "__pycache__" not in path.parts
 
 
-def test_a_space_is_written_into_a_new_folder_alone(tmp_path, capsys):
+def test_a_space_is_written_only_into_a_new_folder(tmp_path, capsys):
     from gleanvid.cli import main
 
     (tmp_path / "mine.txt").write_text("kept")
@@ -175,8 +175,8 @@ def test_a_space_is_written_into_a_new_folder_alone(tmp_path, capsys):
     assert "is there already" in capsys.readouterr().err
 
 
-def test_every_step_of_the_dockerfile_is_there():
-    """Docker is not run here: its commands are those of the tests above."""
+def test_the_dockerfile_names_files_extras_and_options_that_exist():
+    """Docker itself is not run: the tests above run its commands."""
     from components import launch
 
     stages = re.findall(r"^FROM \S+ AS (\w+)$", DOCKERFILE, re.M)

@@ -1,4 +1,4 @@
-"""What each way in has imported by the time it can say or show something."""
+"""Which heavy packages each entry point imports before its first output."""
 
 import json
 import os
@@ -22,7 +22,7 @@ SERVING = """
 import app
 from gleanvid.video.isolation.spare import Spare
 
-def stop(*_):  # what loads the model comes once the page is served
+def stop(*_):  # called once the page is served, before the model is loaded
     from gradio.utils import MatplotlibBackendMananger
     with MatplotlibBackendMananger(): pass  # Gradio does so at every event
     raise SystemExit
@@ -31,7 +31,7 @@ Spare.keep = stop
 app.main(["--device", "cpu"])
 """
 INSTALLED = "import sys, components\nsys.modules['gleanvid_app'] = components\n" + CLI
-ENTRIES = {  # program, and the heavy packages it has imported at its end
+ENTRIES = {  # program, and the heavy packages that it imports
     "import gleanvid": ("import gleanvid", set()),
     "gleanvid --help": (CLI.format(words=["--help"]), set()),
     "gleanvid models": (CLI.format(words=["models"]), set()),
@@ -44,7 +44,7 @@ ENTRIES = {  # program, and the heavy packages it has imported at its end
 
 
 def imported(program, folder):
-    """Names of modules that a fresh interpreter holds when the program ends."""
+    """Run a program in a new interpreter; return the modules that it has imported."""
     out = folder / "modules.json"
     report = (
         "import atexit, json, pathlib, sys\n"
@@ -60,7 +60,7 @@ def imported(program, folder):
 
 
 @pytest.mark.parametrize("entry", ENTRIES)
-def test_an_entry_imports_what_it_needs_and_no_more(entry, tmp_path):
+def test_an_entry_point_imports_only_the_packages_it_needs(entry, tmp_path):
     program, needed = ENTRIES[entry]
     if "gradio" in needed:
         pytest.importorskip("gradio", reason="needs the app extra")
@@ -83,13 +83,13 @@ assert type(module) is type(sys)
 """
 
 
-def test_a_package_put_off_runs_once_and_no_thread_sees_half_of_it(tmp_path):
+def test_a_deferred_package_is_imported_once_and_completely_for_all_threads(tmp_path):
     slow = "import sys, time\nsys.slow_ran = getattr(sys, 'slow_ran', 0) + 1\ntime.sleep(0.2)\n"
     (tmp_path / "slow_one.py").write_text(slow + "LAST = 'last'\n")
     imported(f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n" + LATE, tmp_path)
 
 
-def test_a_package_that_is_there_or_is_missing_stays_as_it_is():
+def test_imported_and_missing_packages_are_not_deferred():
     import_later("json")
     assert sys.modules["json"] is json
     import_later("no_such_package")

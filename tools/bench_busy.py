@@ -1,8 +1,7 @@
-"""GleanVID beside processes that compute without end: ``python tools/bench_busy.py``
+"""Time ``compress`` alone and next to processes that keep the cores busy; print the ratio.
 
-prints the median of ``compress`` alone, beside two of them, and the ratio. By default on tokens as
-those of the built-in model; ``--grid 32x14x14 --width 3584`` takes those of a large one. Whatever
-else the machine does counts as well: run it when nothing else does.
+``python tools/bench_busy.py`` uses tokens like those of the built-in model; ``--grid 32x14x14
+--width 3584`` uses tokens like those of a large one. Run it on an otherwise idle machine.
 """
 
 from __future__ import annotations
@@ -17,9 +16,11 @@ from contextlib import ExitStack
 
 from gleanvid.compressors.gleanvid import GleanVID
 from gleanvid.evaluation.bench.bench_compress import made_up_tokens
+from gleanvid.types import VideoTokens
 
 
-def median_s(tokens, repeats):
+def median_s(tokens: VideoTokens, repeats: int) -> float:
+    """Median seconds of ``compress``."""
     method, seconds = GleanVID(), []
     method.compress(tokens)
     for _ in range(repeats):
@@ -29,14 +30,14 @@ def median_s(tokens, repeats):
     return statistics.median(seconds)
 
 
-def busy(stack):
-    """A process that computes until the stack is left."""
+def busy(stack: ExitStack) -> None:
+    """Start a process that computes until the stack is closed."""
     process = subprocess.Popen([sys.executable, "-c", "while True: pass"])
     stack.callback(process.wait)
     stack.callback(process.kill)
 
 
-def main():
+def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--grid", default="16x8x8", help="units x rows x columns")
     parser.add_argument("--width", type=int, default=320)

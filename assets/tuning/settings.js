@@ -1,18 +1,28 @@
 // @ts-check
-// The settings of the chosen method, each drawn as what it declares: see `rows.js`.
+// The settings of the chosen method, each drawn as what it declares: a slider, a number, a list or a
+// switch. Text from outside is only ever textContent.
 //
 // `fields`: what each setting may be, by key. `shown`: the keys of each method, in order. `props.value`:
 // the settings that are not at their default, of every method; a new object each time.
 
-import { row } from "./rows.js";
+import { make } from "../viewer/dom.js";
 
 /**
- * @typedef {import("./rows.js").Field} Field
+ * @typedef {{ key: string, kind: "slider" | "number" | "list" | "switch", label: string, help: string,
+ *   default: any, low?: number, high?: number, step?: number, whole?: boolean, choices?: any[],
+ *   optional?: string, start?: number, at_most?: string, readout?: boolean }} Field
+ * @typedef {(value: any, push?: boolean) => void} Set
+ */
+
+const TYPING_MS = 500; // of a number that is typed every digit would be one
+const KINDS = { slider, number, list, switch: toggle };
+
+/**
  * @param {{ element: HTMLElement, props: any, watch: (name: string, act: () => void) => void,
  *   fields: Record<string, Field>, shown: Record<string, string[]>, method: string }} scope
  */
 export function mount({ element, props, watch, fields, shown, method }) {
-  const own = new Own(element.querySelector(".gv-own"), props, fields, shown);
+  const own = new Settings(element.querySelector(".gv-own"), props, fields, shown);
   watch("value", () => own.show());
   watch("readout", () => own.show());
   document.addEventListener("gleanvid:setting", (/** @type {CustomEvent} */ { detail }) => {
@@ -21,7 +31,7 @@ export function mount({ element, props, watch, fields, shown, method }) {
   own.draw(window["gleanvid"]?.setting("compressor") ?? method);
 }
 
-class Own {
+class Settings {
   /** @type {any[]} */
   rows = [];
   method = "";
@@ -68,4 +78,152 @@ class Own {
     const { readout } = this.props;
     for (const { key, show } of this.rows) show(this.value(key), readout);
   }
+}
+
+// --- one setting: `show(value)` brings it up to date, `set(value, push)` gets what a hand makes of it ---
+
+/**
+ * @param {Field} field
+ * @param {Set} set
+ */
+function row(field, set) {
+  const { node, show } = (field.optional ? optional : KINDS[field.kind])(field, set);
+  if (!field.readout) return { key: field.key, node, show };
+  const line = Object.assign(make("p", "gv-readout"), { role: "status" });
+  const both = make("div", "gv-setting", "", node, line);
+  return { key: field.key, node: both, show: (value, text) => { show(value); line.textContent = text; } };
+}
+
+const input = (type, label, help) =>
+  Object.assign(document.createElement("input"), { type, ariaLabel: label, ariaDescription: help });
+const meaning = (help) => make("p", "gv-meaning", help);
+
+/**
+ * Name, arrow and what else stands in the first line.
+ * @param {Field} field
+ * @param {Set} set
+ */
+function head(field, set, ...others) {
+  const reset = make("button", "gv-reset", "↺");
+  Object.assign(reset, { type: "button", ariaLabel: `Reset ${field.label} to its default` });
+  const node = make("div", "gv-setting-head", "", make("span", "gv-setting-name", field.label), reset, ...others);
+  reset.addEventListener("click", () => {
+    set(field.default, true);
+    const { parentElement: place } = node; // the arrow is gone
+    (place.querySelector("input[type=range]") ?? place.querySelector("input, select"))?.focus();
+  });
+  return { node, show(value) { reset.style.visibility = value === field.default ? "hidden" : ""; } };
+}
+
+/**
+ * @param {Field} field
+ * @param {Set} set
+ */
+function slider(field, set) {
+  const { label, help, low, high, step } = field;
+  const range = Object.assign(input("range", `range slider for ${label}`, help), { min: low, max: high, step });
+  const typed = box(field, set);
+  const top = head(field, set, typed.node);
+  range.addEventListener("input", () => set(Number(range.value), true));
+  return {
+    node: make("div", "gv-setting", "", top.node, meaning(help), range),
+    show(value) {
+      range.value = value;
+      range.style.setProperty("--range_progress", `${(100 * (value - low)) / (high - low)}%`);
+      typed.show(value);
+      top.show(value);
+    },
+  };
+}
+
+/**
+ * @param {Field} field
+ * @param {Set} set
+ */
+function number(field, set) {
+  const typed = box(field, set);
+  const top = head(field, set, typed.node);
+  const show = (value) => { typed.show(value); top.show(value); };
+  return { node: make("div", "gv-setting", "", top.node, meaning(field.help)), show };
+}
+
+/**
+ * A number that is typed: it counts once typing rests, and moves into its range once it ends.
+ * @param {Field} field
+ * @param {Set} set
+ */
+function box({ label, help, low, high, step, whole }, set) {
+  const node = Object.assign(input("number", `number input for ${label}`, help), { min: low ?? "", max: high ?? "", step });
+  const within = (value) => Math.min(Math.max(whole ? Math.round(value) : value, low ?? -Infinity), high ?? Infinity);
+  let [shown, typing] = ["", 0];
+  node.addEventListener("input", () => {
+    clearTimeout(typing);
+    const value = node.valueAsNumber;
+    if (within(value) === value) typing = window.setTimeout(() => set(value), TYPING_MS);
+  });
+  node.addEventListener("change", () => {
+    clearTimeout(typing);
+    if (Number.isFinite(node.valueAsNumber)) set(within(node.valueAsNumber), true);
+    node.value = shown;
+  });
+  return {
+    node,
+    show(value) {
+      shown = String(value);
+      if (document.activeElement !== node) node.value = shown;
+    },
+  };
+}
+
+/**
+ * @param {Field} field
+ * @param {Set} set
+ */
+function list(field, set) {
+  const options = field.choices.map((value) => Object.assign(make("option", "", value), { value }));
+  const menu = make("select", "", "", ...options);
+  Object.assign(menu, { ariaLabel: field.label, ariaDescription: field.help });
+  menu.addEventListener("change", () => set(menu.value));
+  const top = head(field, set);
+  const show = (value) => { menu.value = value; top.show(value); };
+  return { node: make("div", "gv-setting", "", top.node, meaning(field.help), menu), show };
+}
+
+/**
+ * @param {Field} field
+ * @param {Set} set
+ */
+function toggle(field, set) {
+  const tick = ticked(field.label, field.help, set);
+  const top = head(field, set);
+  top.node.firstChild.replaceWith(tick.node);
+  const show = (value) => { tick.show(value); top.show(value); };
+  return { node: make("div", "gv-setting", "", top.node, meaning(field.help)), show };
+}
+
+/**
+ * A switch with the words for None; once it is off, a slider that begins where it was before.
+ * @param {Field} field
+ * @param {Set} set
+ */
+function optional(field, set) {
+  let last = field.start;
+  const first = ticked(`${field.label}: ${field.optional}`, field.help, (isNone) => set(isNone ? null : last));
+  const inner = KINDS[field.kind](field, set);
+  return {
+    node: make("div", "gv-setting", "", first.node, inner.node),
+    show(value) {
+      first.show(value === null);
+      inner.node.hidden = value === null;
+      last = value ?? last;
+      if (value !== null) inner.show(value);
+    },
+  };
+}
+
+// A switch with its name beside it.
+function ticked(words, help, act) {
+  const tick = input("checkbox", words, help);
+  tick.addEventListener("change", () => act(tick.checked));
+  return { node: make("label", "gv-tick", "", tick, words), show(value) { tick.checked = value; } };
 }

@@ -85,5 +85,5 @@ function cycle(viewer, name, by) {
   if (name === "score") viewer.kind = "heat";
   select.dispatchEvent(new Event("change"));
   const chosen = select.selectedOptions[0].textContent;
-  viewer.telling.say(`${select.previousElementSibling.textContent}: ${chosen}`);
+  viewer.telling.say(`${select.ariaLabel ?? select.previousElementSibling.textContent}: ${chosen}`);
 }

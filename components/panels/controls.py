@@ -60,7 +60,7 @@ class MethodSetting:
         return "slider" if dragged else "number"
 
     def drawn(self) -> dict[str, Any]:
-        """What the browser needs to draw it; see ``assets/tuning/rows.js``."""
+        """What the browser needs to draw it; see ``assets/tuning/settings.js``."""
         declared, prefix = self.declared, self.key.rpartition(".")[0]
         field: dict[str, Any] = {"key": self.key, "kind": self.widget, "default": self.default}
         field |= {"label": self.label, "help": declared.help}

@@ -21,8 +21,8 @@ HTML = """<div class="gv-own" role="group" aria-label="The compressor's settings
 class MethodSettings(gr.HTML):
     """``value``: the settings that are not at their default, by their key in a link.
 
-    ``fields``: what each setting may be, by key; see ``assets/tuning/rows.js``. ``shown``: keys by
-    method. ``readout``: what the clip made of the settings.
+    ``fields``: what each setting may be, by key; see ``assets/tuning/settings.js``. ``shown``: keys
+    by method. ``readout``: what the clip made of the settings.
     """
 
     def __init__(

@@ -237,7 +237,7 @@ class Calls:
 def _maker(method: type[Compressor], values: dict[str, Any]) -> Callable[[], Compressor]:
     def make() -> Compressor:
         try:
-            return method(**method.with_current_names(values))
+            return method(**values)
         except TypeError as error:
             raise ValueError(f"{method.name} has no such setting: {error}") from error
 

@@ -29,7 +29,7 @@ from ..session.work.backend import EncodedClip, Library
 
 SECONDS = 90
 _KEPT_CLIPS = 4
-_KEPT_MODELS = 2  # the one that answers, and one that is being chosen
+_KEPT_MODELS = 8  # those that a Space offers: it loads all of them at its start
 
 
 def on_zero_gpu(library: Library, seconds: int = SECONDS) -> Library:

@@ -150,13 +150,11 @@ def add_compressor(parser: argparse.ArgumentParser, words: Sequence[str]) -> Non
         each.add_argument("--compressor", default="gleanvid", metavar="NAME", help=names)
     chosen = method_from(first.parse_known_args(words)[0].compressor)
     declared = declared_settings(type(chosen))
-    earlier = {now: before for before, now in chosen.renamed.items()}
     for name, (_, kind, about) in declared.items():
         default = getattr(chosen, name)
         help_text = f"{about.help}; {about.describe_range()} (default {default})"
-        options = [name, earlier[name]] if name in earlier else [name]
         parser.add_argument(
-            *("--" + option.replace("_", "-") for option in options),
+            "--" + name.replace("_", "-"),
             dest=name,
             type=_reader(kind),
             default=default,

@@ -66,14 +66,13 @@ COMPRESSORS = Catalogue(
 
 
 def from_settings(settings: Mapping[str, Any]) -> Compressor:
-    """The compressor that ``Compressor.settings`` described, also if an earlier version wrote it.
+    """The compressor that ``Compressor.settings`` described.
 
     Raises ``ValueError`` for an unknown method or setting, and for a value out of its range.
     """
     given = dict(settings)
     name = key_of(given.pop("name", None))
     method, declared = COMPRESSORS[name], declared_settings(COMPRESSORS[name])
-    given = method.with_current_names(given)
     if unknown := given.keys() - declared:
         raise ValueError(f"{name} has no setting {min(unknown)}; it has {', '.join(declared)}")
     return method(**given)

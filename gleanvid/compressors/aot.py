@@ -37,7 +37,7 @@ _SIDE = 3  # windows along a side of the grid
 
 @dataclass(frozen=True)
 class AOT(Compressor):
-    """Merges ahead of the model; the first unit of every clip leaves its anchors twice.
+    """Merges before the model; the first unit of every clip leaves its anchors twice.
 
     A clip leaves the anchors of its first unit, once as they are and once with what later units
     gave them, and of every later unit the anchors that no anchor of the first fits best. With

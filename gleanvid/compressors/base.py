@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from types import MappingProxyType
 from typing import Any, ClassVar
 
 from gleanvid.types import Compression, VideoTokens
@@ -52,7 +50,7 @@ class Setting:
             return isinstance(value, bool)
         if isinstance(value, bool) or not isinstance(value, (int, float)):
             return False
-        if not math.isfinite(value) or (kind is int and value != int(value)):
+        if not abs(value) < math.inf or (kind is int and value != int(value)):
             return False
         if self.low is not None and (value < self.low or (self.above_low and value == self.low)):
             return False
@@ -74,8 +72,8 @@ class Compressor(ABC):
     code), ``merges`` (kept rows may take others in), ``needs`` (the optional signals of
     :class:`VideoTokens` it reads: "saliency", "keys", "text"), ``keeps_whole`` (what no ratio takes
     away, so that a lower one is refused), ``reported`` (the authors' own figures and where they
-    stand), ``not_ported`` (what of theirs is not here), ``renamed`` (earlier name of a setting ->
-    its name now). Raises ``ValueError`` naming the setting, its value and its range.
+    stand), ``not_ported`` (what of theirs is not here). Raises ``ValueError`` naming the setting,
+    its value and its range.
 
     >>> sorted(GleanVID.needs), GleanVID(0.25) == GleanVID()
     ([], True)
@@ -93,7 +91,6 @@ class Compressor(ABC):
     keeps_whole: ClassVar[str] = ""
     reported: ClassVar[str] = ""
     not_ported: ClassVar[str] = ""
-    renamed: ClassVar[Mapping[str, str]] = MappingProxyType({})
     queries: ClassVar[str] = ""  # attention rows a stage inside the model reads: "last" or "text"
 
     retention_ratio: float = setting(
@@ -159,11 +156,6 @@ class Compressor(ABC):
     def budget(self, tokens: VideoTokens) -> int:
         """B = floor(retention_ratio * T * N), at least one token."""
         return max(1, math.floor(self.retention_ratio * len(tokens) + 1e-9))
-
-    @classmethod
-    def with_current_names(cls, settings: Mapping[str, Any]) -> dict[str, Any]:
-        """Settings from a file, link or command line, under the names they have now."""
-        return {cls.renamed.get(name, name): value for name, value in settings.items()}
 
     def settings(self) -> dict[str, Any]:
         """The settings by name, ready for JSON, with the method's own ``name`` first."""

@@ -24,7 +24,7 @@ _CHUNK = 512  # rows of the cosine matrix that exist at a time
 
 @dataclass(frozen=True)
 class DivPrune(Compressor):
-    """Prunes ahead of the model, by features alone; distances are 1 - cosine.
+    """Prunes before the model, by features alone; distances are 1 - cosine.
 
     The first token chosen is the one farthest from its nearest neighbour; each one after it is the
     farthest from all chosen before, ties to the lower index. Every token kept takes one product of

@@ -1,7 +1,7 @@
 """DyCoke: drop from every other frame what repeats the frame before it.
 
 Tao, Qin, You, Sui, Wang, "DyCoke: Dynamic Compression of Tokens for Fast Video Large Language
-Models" (CVPR 2025), https://arxiv.org/abs/2411.15024. The temporal stage acts ahead of the language
+Models" (CVPR 2025), https://arxiv.org/abs/2411.15024. The temporal stage acts before the language
 model. The selection of the decoding stage is :class:`DyCokeDecoding`; no model adapter calls it,
 because it gathers from the cache at every step and saves key-value reads only.
 """

@@ -25,7 +25,7 @@ _FIRST = 255.0  # stands above every 1 - cosine, which is at most 2
 
 @dataclass(frozen=True)
 class EVS(Compressor):
-    """Prunes ahead of the model, by features alone; one ranking over the whole video.
+    """Prunes before the model, by features alone; one ranking over the whole video.
 
     The first unit stays whole and sets a floor of 1 / T: with ``exact``, a ratio below it raises
     ``ValueError`` naming the floor. Without ``exact``: the first unit, whatever the ratio, and the

@@ -36,7 +36,7 @@ _OWN = "the variant's published value"
 
 @dataclass(frozen=True)
 class FastVID(Compressor):
-    """Prunes and merges ahead of the model; a token may be absorbed by several centres.
+    """Prunes and merges before the model; a token may be absorbed by several centres.
 
     The authors' three forms disagree on how a segment's rows are dealt out and on what is merged;
     "qwen3_vl" is the port the VidCom2 authors published, which takes the norm of a token for its

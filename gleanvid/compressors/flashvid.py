@@ -33,7 +33,7 @@ _MAX_ENTRIES = 2**25  # of the pairwise matrices of the frames that are worked o
 
 @dataclass(frozen=True)
 class FlashVID(TwoStage):
-    """Vision stage ahead of the model; with ``inner`` also :class:`FlashVIDPrune` before layer K.
+    """Vision stage before the model; with ``inner`` also :class:`FlashVIDPrune` before layer K.
 
     With ``exact`` the rows are B (with ``inner`` as many more as the layers below K allow, so that
     the layers' average is the ratio), shared by largest remainder over frames and over the clusters
@@ -67,7 +67,7 @@ class FlashVID(TwoStage):
     )
     expansion: float = setting(
         1.25,
-        "Rows ahead of the model per retained one, authors' mode only",
+        "Rows before the model per retained one, authors' mode only",
         low=1.0,
         high=4.0,
         step=0.05,
@@ -126,7 +126,7 @@ class FlashVID(TwoStage):
         return spans_between(cuts | weakest(cosines.masked_fill(cuts, 1.0), missing))
 
     def _budgets(self, tokens: VideoTokens) -> Tensor:
-        """int64 [T]: rows of every unit ahead of the model."""
+        """int64 [T]: rows of every unit before the model."""
         units, per_unit = tokens.num_units, tokens.tokens_per_unit
         if not self.exact:
             count = math.ceil(per_unit * self.retention_ratio * self.expansion)

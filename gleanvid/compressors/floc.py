@@ -24,7 +24,7 @@ _CHUNK = 512  # columns of the cosine matrix that exist at a time
 
 @dataclass(frozen=True)
 class FLoC(Compressor):
-    """Prunes ahead of the model, by features alone.
+    """Prunes before the model, by features alone.
 
     Greedy maximisation of sum_i max_{j kept} cos(x_i, x_j) over all tokens i of the video: every
     token chosen is the one that raises the sum most, ties to the lower index. The paper's lazy

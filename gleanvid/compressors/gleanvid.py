@@ -10,9 +10,8 @@ selection, once a scene is explained or between equal tokens.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import TYPE_CHECKING, ClassVar
 
 import torch
@@ -50,9 +49,6 @@ class GleanVID(Compressor):
     title: ClassVar[str] = "GleanVID"
     paper: ClassVar[str] = "GleanVID (the paper this library implements)"
     reported: ClassVar[str] = "`gleanvid tables`"
-    renamed: ClassVar[Mapping[str, str]] = MappingProxyType(
-        {"temperature": "tau", "history": "novelty_history"}
-    )
 
     alpha_min: float = setting(
         0.2,

@@ -30,7 +30,7 @@ _NEIGHBOURS = 7
 
 @dataclass(frozen=True)
 class HoliTom(TwoStage):
-    """Outer stage ahead of the model; with ``inner`` also :class:`HoliTomMerge` before layer K.
+    """Outer stage before the model; with ``inner`` also :class:`HoliTomMerge` before layer K.
 
     With ``exact`` static and dynamic sets share B by largest remainder. A video so still that its
     averages are fewer than B lets the most salient repeated tokens stand alone (the authors' code

@@ -32,7 +32,7 @@ _LARGEST_UNMERGED = 14  # smaller sets pass unchanged in the authors' code
 
 @dataclass(frozen=True)
 class PruneVid(TwoStage):
-    """Stage 1 ahead of the model; with ``inner`` also :class:`PruneVidSelection` before layer K.
+    """Stage 1 before the model; with ``inner`` also :class:`PruneVidSelection` before layer K.
 
     The authors' outcome depends on the video, not on a ratio. With ``exact`` every set is clustered
     to its share of B (small sets too, or there would be a floor; ``cluster_ratio`` is not used),

@@ -30,7 +30,7 @@ _NO_PEAK = -100.0  # logarithm of the density-peak score where a token was not u
 
 @dataclass(frozen=True)
 class SparseVLM(Compressor):
-    """The stage ahead of the model keeps everything and picks the raters; three stages prune.
+    """The stage before the model keeps everything and picks the raters; three stages prune.
 
     Raters are the text tokens whose softmax share of the visual tokens' dot products, on raw input
     embeddings, is above the mean. ``retention_ratio`` is the average over the layers: with

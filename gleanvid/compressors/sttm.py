@@ -29,7 +29,7 @@ _APART = 2.1  # 1 - cosine is never more
 
 @dataclass(frozen=True)
 class STTM(Compressor):
-    """Merges by features alone, ahead of the model or before ``layer``.
+    """Merges by features alone, before the model or before ``layer``.
 
     The authors' outcome depends on the video and two thresholds, not on a ratio. With ``exact``
     the distances that they allow, 1 - threshold, are scaled by one factor until at most B rows are

@@ -12,7 +12,7 @@ from gleanvid.types import VideoTokens
 
 
 class TwoStage(Compressor):
-    """A method ahead of the model that, with ``inner``, acts once more before ``layer``.
+    """A method before the model that, with ``inner``, acts once more before ``layer``.
 
     The settings ``inner``, ``layer`` and ``num_layers`` are declared by the method itself, with the
     authors' values; on a model of another depth the layer keeps its relative place.
@@ -29,10 +29,10 @@ class TwoStage(Compressor):
     @property
     @abstractmethod
     def inner_share(self) -> float:
-        """The share of the rows ahead of the model that the inner stage leaves."""
+        """The share of the rows before the model that the inner stage leaves."""
 
     def outer_budget(self, tokens: VideoTokens) -> int:
-        """Rows ahead of the model so that the layers' average is the ratio, both stages counted."""
+        """Rows before the model so that the layers' average is the ratio, both stages counted."""
         if not self.inner:
             return self.budget(tokens)
         layers, before = self.num_layers, self.layer

@@ -25,7 +25,7 @@ _EPS = 1e-6
 
 @dataclass(frozen=True)
 class VCast(Compressor):
-    """Prunes ahead of the model, by features alone.
+    """Prunes before the model, by features alone.
 
     With ``exact`` one token a unit and the rest of B by largest remainder (B below T: all of it by
     largest remainder). Without it the authors' rounding of B, never below one token a unit, and

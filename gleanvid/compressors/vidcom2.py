@@ -26,7 +26,7 @@ _BANDWIDTHS = (0.125, 0.25, 0.5, 1.0, 2.0)
 
 @dataclass(frozen=True)
 class VidCom2(Compressor):
-    """Prunes ahead of the model, by features alone.
+    """Prunes before the model, by features alone.
 
     With ``exact`` the frames' shares become whole tokens by largest remainder, one token a frame
     where B allows it. Without it: the authors' rounding of every frame on its own, at least one

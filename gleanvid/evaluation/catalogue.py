@@ -120,7 +120,7 @@ def _acts(method: Compressor) -> str:
 
 
 def _needs(method: Compressor) -> list[str]:
-    """Signals besides the features; the features where there are none."""
+    """Signals that a method needs in addition to the features, else the features."""
     asked = {_QUERIES[stage.queries] for _, stage in method.stages if stage.queries}
     signals = set().union(*(stage.needs for _, stage in method.stages))
     return [*sorted(signals), *sorted(asked)] or ["features"]

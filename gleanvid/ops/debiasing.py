@@ -109,10 +109,10 @@ def remove_directions(features: Tensor, mean: Tensor, directions: Tensor) -> Ten
 
 @dataclass(frozen=True, eq=False)
 class DebiasedClip:
-    """Debiased tokens (Eq. debias) of ``features`` [T, N, D], computed when asked for.
+    """Debiased tokens (Eq. debias) of ``features`` [T, N, D], computed on demand.
 
-    ``directions`` [r, D] are orthonormal; what is removed is each token's part along them, counted
-    from the clip's ``mean`` [D]. A debiased copy of all features is never held.
+    The projection of each centred token on the orthonormal ``directions`` [r, D] is removed;
+    ``mean`` [D] is that of the clip. A debiased copy of all features is never held.
     """
 
     features: Tensor
@@ -145,12 +145,12 @@ class DebiasedClip:
 
 
 def outside(rows: Tensor, basis: Tensor) -> Tensor:
-    """What an orthonormal ``basis`` [q, D], which may hold zero rows, leaves of rows [k, D]."""
+    """Rows [k, D] less their projection on an orthonormal ``basis`` [q, D] (zero rows allowed)."""
     return torch.addmm(rows, rows @ basis.T, basis, alpha=-1.0) if len(basis) else rows
 
 
 def orthonormalised(rows: Tensor) -> Tensor:
-    """Rows [k, D] with the same span; one that depends on others gets no longer than one."""
+    """Orthonormal rows [k, D] with the same span; a dependent row becomes at most unit length."""
     wide = rows.double()
     gram = wide @ wide.T
     gram.diagonal().mul_(1 + _DEPENDENT).add_(1e-280)  # above zero for rows of nothing

@@ -26,7 +26,7 @@ def scale_layer(layer: int, num_layers: int, chosen_on: int = _SHALLOW) -> int:
 
 
 def rows_ahead(total: int, ratio: float, layer: int, num_layers: int, share: float) -> int:
-    """Rows ahead of the model so that the layers' average is ``ratio`` of ``total``, at least one.
+    """Rows before the model so that the layers' average is ``ratio`` of ``total``, at least one.
 
     A stage before ``layer`` leaves ``share`` of them. More than ``total`` there cannot be.
     """

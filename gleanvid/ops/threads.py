@@ -1,4 +1,4 @@
-"""How many threads small work runs on."""
+"""Run little work on one CPU thread."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ _SMALL = 5e9  # multiplications and additions: a fraction of a second of one cor
 
 @contextmanager
 def one_thread_if_small(operations: float, device: torch.device) -> Iterator[None]:
-    """Little work on the CPU, by its floating-point operations, runs in the calling thread alone.
+    """Limit torch to the calling thread if the work is little, by its floating-point operations.
 
-    Such work is many short steps. Several threads meet after each of them, which takes longer than
-    the steps, and beside other busy processes much longer still: whoever is interrupted keeps all
-    others waiting.
+    Such work is many short steps, and threads wait for each other after every one of them. That
+    takes longer than the steps, and much longer next to other busy processes: one interrupted
+    thread keeps all others waiting.
     """
     before = torch.get_num_threads()
     if device.type != "cpu" or operations > _SMALL or before == 1:
@@ -32,7 +32,10 @@ def one_thread_if_small(operations: float, device: torch.device) -> Iterator[Non
 
 
 def _for_later_threads(count: int) -> None:
-    """What the last caller in any thread set is where a new thread begins."""
+    """Restore the default of new threads.
+
+    ``torch.set_num_threads`` sets it for threads started later, whichever thread called it.
+    """
     caller = Thread(target=torch.set_num_threads, args=(count,))
     caller.start()
     caller.join()

@@ -1,6 +1,6 @@
 """A share against retention, one line a method, with intervals: accuracy, or evidence kept.
 
-Up to six methods share one picture; more get a panel each, with GleanVID behind them for
+Up to six methods share one figure; more get a panel each, with GleanVID behind them for
 comparison. Colours are Okabe and Ito's; markers and dashes tell lines apart without them.
 """
 

@@ -20,7 +20,7 @@ def budget_figure(runs: Run | Sequence[Run]) -> go.Figure:
     """Bars of one run's budgets, or a stepped line a run; the even share of each budget.
 
     The Gini coefficient of the budgets stands in the legend. Runs that keep everything are left
-    out beside others: their height would press the others together.
+    out if others drop tokens: their height would press those together.
     """
     drawn = compressed(listed(runs))
     if len(drawn) == 1:

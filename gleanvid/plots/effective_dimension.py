@@ -1,4 +1,4 @@
-"""Effective dimension of the kept tokens against retention (Fig. 1(c)), beside random keeping."""
+"""Effective dimension of the kept tokens against retention (Fig. 1(c)), with random keeping."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _HOVER = "<b>%{meta}</b><br>%{x:.1%} kept<br>%{y:.1f} directions<extra></extra>"
 def effective_dimension_figure(runs: Run | Sequence[Run]) -> go.Figure:
     """A line a method over the shares it kept, and random keeping; needs diagnostics.
 
-    Runs that keep everything are left out beside others: their share is far from the others'.
+    Runs that keep everything are left out if others drop tokens: their ratio is far from those.
     """
     curves: dict[str, dict[float, float]] = {}
     random: dict[float, float] = {}

@@ -1,4 +1,4 @@
-"""What runs are called, in pictures, files and on the page."""
+"""Labels of runs, in figures, files and the app."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def title_of(run: Run) -> str:
 
 
 def labels(runs: Sequence[Run]) -> list[str]:
-    """What to call runs: method, share kept, settings of its own; never the same name twice."""
+    """Unique labels: method, retention ratio, and the settings that are not at their default."""
     names: list[str] = []
     for run in runs:
         name = label = label_of(run.compressor)
@@ -33,7 +33,7 @@ def heading(run: Run) -> str:
 
 
 def label_of(settings: Mapping[str, object]) -> str:
-    """What to call a compressor of these ``settings``, with "name"."""
+    """Label of a compressor with these ``settings``, "name" among them."""
     name = str(settings.get("name", ""))
     ratio = settings.get("retention_ratio")
     share = f"{100 * ratio:.3g} %" if isinstance(ratio, int | float) and ratio < 1 else ""
@@ -42,7 +42,7 @@ def label_of(settings: Mapping[str, object]) -> str:
 
 
 def _own_settings(name: str, settings: Mapping[str, object]) -> list[str]:
-    """The settings that are not at their default, but for the share kept."""
+    """The settings that are not at their default, except for the retention ratio."""
     if name not in COMPRESSORS:
         return []
     declared = declared_settings(COMPRESSORS[name])

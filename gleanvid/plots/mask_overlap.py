@@ -18,7 +18,7 @@ _LABELLED = 8  # runs up to which every cell shows its number
 def mask_overlap_figure(runs: Sequence[Run]) -> go.Figure:
     """Heat map of runs of one clip, 0 (nothing in common) to 1 (the same tokens).
 
-    Runs that keep everything are left out beside others: each overlaps by what the other keeps.
+    Runs that keep everything are left out if others drop tokens: their IoU is the others' ratio.
     """
     drawn = compressed(runs)
     names = labels(drawn)

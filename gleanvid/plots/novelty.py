@@ -42,5 +42,5 @@ def novelty_figure(runs: Run | Sequence[Run]) -> go.Figure:
             **style,
         )
     styled(figure, "temporal unit", "novelty R")
-    # The first unit is all new: beside it the others would lie on the axis.
+    # All of the first unit is new: on a linear axis the others would lie at zero.
     return log_axis(figure, _ROUNDING * max((max(line.y) for line in figure.data), default=0.0))

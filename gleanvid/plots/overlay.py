@@ -1,4 +1,4 @@
-"""Frames with the dropped tokens darkened: what the model was overlay."""
+"""Frames with the dropped tokens darkened: what the language model receives."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Colours, dashes and symbols that colour-blind people can tell apart, on paper and on screens.
 
-Every method has its own style in all pictures, by its place in the list of compressors. No two
+Every method has its own style in all figures, by its place in the list of compressors. No two
 share both dash and symbol, so that lines can be told apart without their colours.
 """
 

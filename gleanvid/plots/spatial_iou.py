@@ -19,7 +19,7 @@ _HOVER = "<b>%{meta}</b><br>units %{x} apart<br>IoU %{y:.3f}<extra></extra>"
 def spatial_iou_figure(runs: Run | Sequence[Run]) -> go.Figure:
     """A line a run, and what random positions under the first run's budgets would have.
 
-    Runs that keep everything, 1 at every gap, are left out beside others.
+    Runs that keep everything, 1 at every gap, are left out if others drop tokens.
     """
     drawn, figure = compressed(listed(runs)), go.Figure()
     methods = [str(run.compressor["name"]) for run in drawn]

@@ -24,7 +24,7 @@ def styled(figure: go.Figure, x_title: str, y_title: str, height: int = 260) -> 
         font={"color": GREY, "size": 12},
         legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
         hovermode="closest",
-        hoverdistance=-1,  # a figure tells of the point nearest to the pointer, however far
+        hoverdistance=-1,  # hover shows the nearest point, however far
         bargap=0.15,
         modebar={"remove": ["select2d", "lasso2d", "autoScale2d"]},
     )
@@ -50,9 +50,9 @@ def listed(runs: Run | Sequence[Run]) -> list[Run]:
 
 
 def compressed(runs: Sequence[Run]) -> list[Run]:
-    """The runs that drop tokens, or all where none does.
+    """The runs that drop tokens, or all runs if none does.
 
-    Of what is kept where, the others say only that it is everything.
+    The curve of a run that keeps everything is constant.
     """
     return [run for run in runs if run.compression.num_kept < run.compression.num_tokens] or [*runs]
 

@@ -46,8 +46,10 @@ def address(browser, case, heard):
         gr.Button("Free").click(versioned(0, "of no version"), None, viewer)
         for name in EVENTS:
             getattr(viewer, name)(listener(heard, name), None, None)
-    routes = serving.options("127.0.0.1", None, False)["app_kwargs"]["routes"]  # of the modules
-    page.launch(prevent_thread_lock=True, quiet=True, ssr_mode=False, app_kwargs={"routes": routes})
+    ours = serving.options("127.0.0.1", None, False)
+    modules = {"routes": ours["app_kwargs"]["routes"]}
+    silent = {"prevent_thread_lock": True, "quiet": True, "ssr_mode": False}
+    page.launch(**silent, app_kwargs=modules, head=ours["head"])
     yield page.local_url
     page.close()
 

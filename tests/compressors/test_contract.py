@@ -15,6 +15,7 @@ from gleanvid.compressors.fastv import FastV
 from gleanvid.compressors.fastvid import FastVID
 from gleanvid.compressors.flashvid import FlashVID, FlashVIDPrune
 from gleanvid.compressors.holitom import HoliTom
+from gleanvid.compressors.pairwise_gain import PairwiseGain
 from gleanvid.compressors.sparsevlm import SparseVLM
 from gleanvid.compressors.vcast import VCast
 from gleanvid.compressors.vidcom2 import VidCom2
@@ -201,3 +202,10 @@ def test_a_frame_unlike_the_video_gets_more():
     features[4] = -features[4]
     record = VidCom2(0.25).compress(VideoTokens(features.flatten(0, 1), (6, 4, 5)))
     assert int(record.budgets.argmax()) == 4
+
+
+def test_pairwise_gain_prefers_the_odd_token_and_spreads():
+    features = torch.ones(32, 8) + 0.01 * torch.randn(32, 8, generator=torch.manual_seed(0))
+    features[13] = -features[13]
+    keep = PairwiseGain(4 / 32).compress(VideoTokens(features, (2, 4, 4))).keep
+    assert 13 in keep.tolist() and len(keep) == 4

@@ -30,7 +30,7 @@ def test_what_a_paper_reports_says_where_it_stands():
             assert facts.reported.endswith(("abstract)", "version)", "logs)", "in the abstract"))
 
 
-def test_kernels_are_those_on_file():
+def test_kernel_counts_come_from_the_file():
     assert (FACTS["gleanvid"].kernels, FACTS["vidcom2"].kernels) == (1077, None)
     counted = {row["compressor"]: row["kernels"] for row in json.loads(WORK.read_text())["rows"]}
     assert {facts.name: facts.kernels for facts in methods()} == {

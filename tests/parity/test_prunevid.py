@@ -1,4 +1,4 @@
-"""PruneVid against its authors' code: the merging ahead of the model and the question's choice."""
+"""PruneVid against its authors' code: the merging before the model and the question's choice."""
 
 import torch
 

@@ -174,11 +174,6 @@ def test_a_method_looks_the_same_in_every_picture_by_name_and_by_title():
     assert styles(["gleanvid", "vcast", "uniform"])[2] == alone == styles(["Uniform"])[0]
 
 
-def test_unknown_pictures_are_refused():
-    with pytest.raises(AttributeError, match="no_figure"):
-        plots.no_figure  # noqa: B018
-
-
 def test_an_overlay_outlines_the_kept_region_and_darkens_the_rest():
     made = run()
     plain = plots.overlay_frame(run("full", 1.0), 0)

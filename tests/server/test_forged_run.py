@@ -16,6 +16,13 @@ def message(kind, content=b"", length=None):
     return HEADER.pack(kind, len(content) if length is None else length) + content
 
 
+def forge(monkeypatch, sent):
+    """Have every decoding process send these bytes and end."""
+    program = f"import sys; sys.stdout.buffer.write({sent!r}); sys.stdout.flush()"
+    monkeypatch.setattr(spare, "KEPT", spare.Spare())
+    monkeypatch.setattr(spare, "START", program)
+
+
 def about(*facts):
     return message(b"A", json.dumps(facts).encode())
 
@@ -43,9 +50,7 @@ def about(*facts):
     ids=range(16),
 )
 def test_what_a_worker_forges_is_no_run(tmp_path, monkeypatch, sent):
-    program = f"import sys; sys.stdout.buffer.write({sent!r}); sys.stdout.flush()"
-    monkeypatch.setattr(spare, "KEPT", spare.Spare())
-    monkeypatch.setattr(spare, "START", program)
+    forge(monkeypatch, sent)
     sentence, mib, _ = opened(packed(tmp_path / "run.zip"))
     assert sentence == bounds.NO_RUN and mib < 40
 
@@ -54,9 +59,6 @@ def test_what_a_worker_forges_is_no_run(tmp_path, monkeypatch, sent):
     "text", [b"[" * 100 + b"]" * 100, b"[" + b"0," * bounds.MAX_JSON_ITEMS + b"0]"]
 )
 def test_a_bomb_that_it_sends_is_not_read(tmp_path, monkeypatch, text):
-    sent = message(b"J", text) + message(b".")
-    program = f"import sys; sys.stdout.buffer.write({sent!r}); sys.stdout.flush()"
-    monkeypatch.setattr(spare, "KEPT", spare.Spare())
-    monkeypatch.setattr(spare, "START", program)
+    forge(monkeypatch, message(b"J", text) + message(b"."))
     with pytest.raises(UnreadableVideoError, match="not a run saved"):
         sandbox.unpacked(str(packed(tmp_path / "run.zip")), 20.0)

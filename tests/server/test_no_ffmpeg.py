@@ -23,7 +23,7 @@ def no_programs(monkeypatch):
 
 
 @pytest.mark.parametrize("name", ["a.mp4", "a.mkv", "a.gif"])
-def test_a_clip_is_taken_and_given_back_as_it_is_stored(tmp_path, name):
+def test_clip_is_passed_on_without_conversion(tmp_path, name):
     write_clip(tmp_path / "a.mp4")
     path = (tmp_path / "a.mp4").rename(tmp_path / name)
     with gr.Blocks():
@@ -35,7 +35,7 @@ def test_a_clip_is_taken_and_given_back_as_it_is_stored(tmp_path, name):
     assert file.preprocess(None) is None and file.postprocess(None) is None
 
 
-def test_no_part_of_the_page_takes_a_video_that_gradio_would_convert():
+def test_app_has_no_gradio_video_component():
     root = Path(clip.__file__).parents[1]
     users = [path.name for path in root.rglob("*.py") if "gr.Video(" in path.read_text("utf-8")]
     assert users == []

@@ -79,15 +79,14 @@ class Choosing:
     ) -> None:
         self.engine, self.names, self.device, self.first = engine, list(names), device, first
         self.choices: list[tuple[str, str]] = []  # label and name of models that a page can ask
-        self._changed = threading.Condition()
         looking = Progress("looking", first, LOOKING.format(name=first))
-        self._state = looking if first else Progress()
+        self.now = looking if first else Progress()
+        self._changed = threading.Condition()  # of ``now``
         self._work = Work()
 
     def start(self) -> None:
         """Load :attr:`first` even if memory seems too small; returns at once."""
-        name, precision = split_precision(self.first)
-        self._start(self.first, name, precision, FRAMES, anyway=True)
+        self._start(*split_precision(self.first), FRAMES, anyway=True)
 
     def offers(self, precision: str = AUTO, frames: int = FRAMES) -> list[Offer]:
         """Rows of the list of checkpoints. Raises ``ValueError`` for an unknown precision."""
@@ -115,30 +114,23 @@ class Choosing:
         """
         key = with_precision(name, precision)
         with self._changed:
-            if not self._state.over:
-                raise BusyError(UNDER_WAY.format(name=self._state.name))
+            if not self.now.over:
+                raise BusyError(UNDER_WAY.format(name=self.now.name))
             self._work = Work()
-            self._state = Progress("looking", key, LOOKING.format(name=name))
-        self._start(key, name, precision, frames)
+            self.now = Progress("looking", key, LOOKING.format(name=name))
+        self._start(name, precision, frames)
 
-    def _start(
-        self, key: str, name: str, precision: str, frames: int, anyway: bool = False
-    ) -> None:
-        job = (self._work, key, name, precision, frames, anyway)
+    def _start(self, name: str, precision: str, frames: int, anyway: bool = False) -> None:
+        job = name, precision, frames, anyway
         threading.Thread(target=self._run, args=job, daemon=True).start()
 
     def cancel(self) -> bool:
         """End the choice under way, if any; files already downloaded stay."""
         with self._changed:
-            if self._state.over:
+            if self.now.over:
                 return False
         self._work.end()
         return True
-
-    @property
-    def now(self) -> Progress:
-        """How far the choice is."""
-        return self._state
 
     def progress(self) -> Iterator[Progress]:
         """How far the choice is, now and at every change, until it is over.
@@ -156,17 +148,15 @@ class Choosing:
                 yield shown
 
     def _is_past(self, stage: str) -> bool:
-        return self._state.stage != stage
+        return self.now.stage != stage
 
     def _report(self, stage: str, text: str, done: float = 0.0, total: float = 0.0) -> None:
         with self._changed:
-            self._state = Progress(stage, self._state.name, text, done, total)
+            self.now = Progress(stage, self.now.name, text, done, total)
             self._changed.notify_all()
 
-    def _run(
-        self, work: Work, key: str, name: str, precision: str, frames: int, anyway: bool
-    ) -> None:
-        before = self.engine.name
+    def _run(self, name: str, precision: str, frames: int, anyway: bool) -> None:
+        key, work, before = with_precision(name, precision), self._work, self.engine.name
         try:
             if self.engine.holds(key):
                 self.engine.model(key)  # the one in use from now on

@@ -18,7 +18,6 @@ class Offer:
 
     name: str
     size_gb: float | None  # to download; None: only the hub knows
-    needed_gb: float | None  # memory at the chosen precision and number of frames
     state: str
     fits: bool | None
     here: bool  # nothing to download
@@ -46,14 +45,14 @@ def offers(
     from gleanvid.models.loading.fit import check_fit, memory
     from gleanvid.models.loading.hub import cached
 
-    there = memory(device)
-    best = first_choice(there.gpu_gb)
+    available = memory(device)
+    best = first_choice(available.gpu_gb)
     for name in names:
         row, here = checkpoint(name), name == BUILT_IN or cached(name) is not None
         if row is None:
-            yield Offer(name, None, None, HERE if here else "", None, here, False, "", False)
+            yield Offer(name, None, HERE if here else "", None, here, False, "", False)
             continue
-        found = check_fit(row.parameters or row.size, precision, frames, there)
+        found = check_fit(row.parameters or row.size, precision, frames, available)
         state = f"{HERE}, {found.text}" if here and name != BUILT_IN else found.text
-        facts = (found.needed_gb, state, found.ok, here, row.gated, row.licence)
-        yield Offer(name, row.weights_gb, *facts, name == best)
+        terms = row.gated, row.licence
+        yield Offer(name, row.weights_gb, state, found.ok, here, *terms, name == best)

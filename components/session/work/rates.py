@@ -1,4 +1,4 @@
-"""How much an address may have of something, a token bucket for each; and how often anybody may."""
+"""How much an address may have of something: a token bucket for each."""
 
 from __future__ import annotations
 
@@ -32,10 +32,6 @@ class RateLimit:
         allowed = amount >= cost
         self._held[address] = (amount - cost * allowed, self.clock())
         return allowed
-
-    def wait_s(self, address: str, cost: float = 1.0) -> float:
-        """Seconds until the bucket holds ``cost``; 0 where it does."""
-        return max(0.0, cost - self._amount(address)) * self.period_s / self.most
 
     def _amount(self, address: str) -> float:
         amount, since = self._held.get(address, (float(self.most), self.clock()))

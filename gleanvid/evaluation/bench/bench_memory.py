@@ -26,7 +26,7 @@ _SIZE = (160, 160)
 
 
 class Row(TypedDict):
-    """What one number of frames takes."""
+    """Memory for one number of frames."""
 
     frames: int
     visual_tokens: int
@@ -52,7 +52,7 @@ class Report(TypedDict):
 
 
 def noise(num_frames: int, seed: int = 0) -> Video:
-    """A clip in which nothing repeats, so that nothing is shared."""
+    """A clip of random pixels, in which nothing repeats."""
     random = np.random.default_rng(seed)
     frames = random.integers(0, 256, (num_frames, *_SIZE, 3), dtype=np.uint8)
     return Video.from_frames(frames, fps=2.0)
@@ -61,15 +61,15 @@ def noise(num_frames: int, seed: int = 0) -> Video:
 def measure(
     model: ModelAdapter, compressor: Compressor, frames: Sequence[int], new_tokens: int = 4
 ) -> Report:
-    """Per number of frames, in MiB above what was held before: the peaks of encoding (vision in
-    parts, and at once) and of answering (all tokens, and compressed), what an encoding holds, and
-    what the pixels take that the processor makes of the frames.
+    """Measure memory per number of frames, in MiB above the memory held before each call.
 
+    A row has the peaks of encoding (vision tower in parts, and all at once) and of answering (all
+    tokens, and compressed), the size of an encoding, and the size of the processor's pixel input.
     On the CPU these are resident pages of the process (Linux), on CUDA allocated bytes.
     """
     _map_large_blocks()
     machine = describe_machine(model.device)
-    _once(model, noise(2), compressor, new_tokens)  # libraries take their workspace
+    _once(model, noise(2), compressor, new_tokens)  # libraries allocate their workspace
     rows = [_row(model, noise(count), compressor, new_tokens) for count in frames]
     return {
         "machine": machine,

@@ -13,8 +13,11 @@ Row = dict[str, Any]
 
 
 def read_rows(path: Path, columns: Sequence[str]) -> Iterator[tuple[str, Row]]:
-    """(place for messages, row) of every row. Raises :class:`BenchmarkError` on a missing file,
-    a broken one, none at all in it, and a row without one of ``columns``."""
+    """Yield (place for messages, row) of every row.
+
+    Raises :class:`BenchmarkError` for a missing, broken or empty file, and for a row without one of
+    ``columns``.
+    """
     rows = _rows(path)
     if not rows:
         raise BenchmarkError(f"{path} holds no rows")
@@ -55,7 +58,7 @@ def _parquet(path: Path) -> list[Row]:
 
 
 def position(answer: Any, options: Sequence[str], place: str) -> int:
-    """Where ``answer``, an option's text, stands among ``options``."""
+    """The position of ``answer``, the text of an option, among ``options``."""
     if answer not in options:
         raise BenchmarkError(f"{place}: answer={answer!r} is none of the options {list(options)}")
     return list(options).index(answer)
@@ -76,7 +79,7 @@ def letter(number: int) -> str:
 
 
 def texts(row: Row, name: str, place: str) -> tuple[str, ...]:
-    """A column that lists at least two texts."""
+    """The texts of a column that lists at least two."""
     found = row[name]
     if not isinstance(found, (list, tuple)) or len(found) < 2:
         raise BenchmarkError(f"{place}: {name}={found!r} must list at least two options")

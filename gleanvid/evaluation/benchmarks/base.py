@@ -1,7 +1,7 @@
-"""What a benchmark is: questions about clips, how to put them, and when an answer is right.
+"""The base of benchmarks: questions about clips, their prompts, and the verdict on an answer.
 
-A benchmark is a frozen dataclass whose fields are its settings (folder, split, ...), declared once
-and offered by ``gleanvid eval``. It knows no model and no compressor.
+A benchmark is a frozen dataclass whose fields are its settings (folder, split, ...), which become
+options of ``gleanvid eval``. It knows no model and no compressor.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class BenchmarkError(ValueError):
-    """A benchmark that cannot be read; the message names the file, row or setting."""
+    """Raised for a benchmark that cannot be read; the message names the file, row or setting."""
 
 
 @dataclass(frozen=True)
@@ -28,8 +28,8 @@ class Item:
 
     ``id`` is unique in the benchmark; ``clip`` is the key that :meth:`Benchmark.video` takes, and
     the cluster in interval estimates; ``answer`` is the position of the right one of ``options``;
-    ``groups`` name the columns of the table the item counts in (besides the overall one).
-    Raises :class:`BenchmarkError` where the answer is not among the options.
+    ``groups`` name the columns of the table in which the item counts, in addition to the overall
+    one. Raises :class:`BenchmarkError` if the answer is not among the options.
     """
 
     id: str
@@ -54,9 +54,9 @@ class Item:
 class Benchmark(ABC):
     """Base of all benchmarks.
 
-    ``how`` a response is got: "likelihood" (the likeliest of the option texts; the response is that
-    text), "letter" (generated after a prompt that lists the options; the response is what was
-    written) or "text" (generated after the bare question); ``ways`` are all that it allows.
+    ``how`` the model responds: "likelihood" (likeliest of the option texts; the response is that
+    text), "letter" (generated after a prompt that lists the options) or "text" (generated after the
+    question alone); ``ways``: all that the benchmark allows.
     ``average``: the overall accuracy is over "items", or the mean over "groups" as some official
     scores are. ``columns``: groups in the order of the published table (empty: as they come).
     ``macro_without``: a group; the table then also has the mean over groups, and that without it.
@@ -73,7 +73,7 @@ class Benchmark(ABC):
 
     @abstractmethod
     def items(self, limit: int | None = None, seed: int = 0) -> list[Item]:
-        """The questions, those about one clip together; with ``limit``, that many of them.
+        """The questions, grouped by clip; at most ``limit`` of them.
 
         The same ``limit`` and ``seed`` give the same items. Raises :class:`BenchmarkError`.
         """
@@ -84,38 +84,38 @@ class Benchmark(ABC):
 
     @abstractmethod
     def prompt(self, item: Item) -> str:
-        """The text behind the video."""
+        """The text that follows the video in the prompt."""
 
     @abstractmethod
     def right(self, item: Item, response: str) -> bool:
         """The official verdict on one response."""
 
     def evidence(self, item: Item, tokens: VideoTokens) -> Tensor | None:
-        """bool [things, L]: the tokens that show each thing asked about, where that is known."""
+        """bool [things, L]: tokens that show each thing asked about; None if unknown."""
         return None
 
     def system_message_for(self, model_type: str) -> str:
-        """What stands ahead of the first turn for a type of model ("": nothing)."""
+        """The system message for a type of model ("": none)."""
         return ""
 
     def notes(self) -> str:
-        """Markdown that stands below the tables: what is known of the benchmark itself."""
+        """Markdown about the benchmark itself, printed below the tables."""
         return ""
 
     def for_frames(self, most: int) -> Self:
-        """The same benchmark where no setup samples more than ``most`` frames of a clip."""
+        """The benchmark for setups that sample at most ``most`` frames of a clip."""
         return self
 
     def settings(self) -> dict[str, Any]:
-        """What decides the items and the clips, ready for JSON; a journal is bound to it."""
+        """Settings that decide the items and clips, ready for JSON; a journal is bound to them."""
         return {"benchmark": self.name} | asdict(self)  # type: ignore[call-overload]
 
 
 def chosen(items: Sequence[Item], limit: int | None, seed: int) -> list[Item]:
-    """``limit`` items drawn at random by ``seed`` (all of them: None), those of a clip together.
+    """Draw ``limit`` items at random by ``seed`` (None: all items), grouped by clip.
 
-    A larger limit with the same seed holds the smaller one's items. Raises ``BenchmarkError`` on
-    ids that come twice and on a limit below one.
+    A larger limit with the same seed contains the items of a smaller one. Raises ``BenchmarkError``
+    for ids that occur twice and for a limit below one.
     """
     seen: set[str] = set()
     for item in items:
@@ -134,10 +134,11 @@ def chosen(items: Sequence[Item], limit: int | None, seed: int) -> list[Item]:
 
 
 def items_of_seeds(benchmark: Benchmark, limit: int | None, seeds: Sequence[int]) -> list[Item]:
-    """The items of several seeds, each of which brings an equal part of ``limit``.
+    """The items of several seeds, an equal part of ``limit`` for each.
 
     An item that two seeds draw counts once, so a benchmark with few items may give less than
-    ``limit``. Raises :class:`BenchmarkError` as ``items`` does, and on a limit below one a seed.
+    ``limit``. Raises :class:`BenchmarkError` as ``items`` does, and if ``limit`` is less than one
+    per seed.
     """
     if limit is not None and limit < len(seeds):
         raise BenchmarkError(f"limit={limit} must be at least {len(seeds)}, one a seed")

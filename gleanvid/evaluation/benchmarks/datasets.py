@@ -1,4 +1,4 @@
-"""A published dataset as a local folder: fetched from the Hugging Face hub and unpacked once."""
+"""Fetches a published dataset from the Hugging Face hub and unpacks it once."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from gleanvid.evaluation.benchmarks.base import BenchmarkError
 
 
 def fetch(repository: str, revision: str | None = None) -> Path:
-    """The folder of a dataset with its archives unpacked, below the hub's own cache.
+    """The folder of a dataset with its archives unpacked, inside the hub's cache.
 
-    What was fetched or unpacked before is not fetched or unpacked again. Raises
-    :class:`BenchmarkError` where there is no network, no access, or no room.
+    Nothing is fetched or unpacked twice. Raises :class:`BenchmarkError` if there is no network, no
+    access, or no room.
     """
     try:
         from huggingface_hub import snapshot_download
@@ -36,10 +36,10 @@ def fetch(repository: str, revision: str | None = None) -> Path:
 
 
 def unpack(snapshot: Path, target: Path) -> Path:
-    """``target``, holding the files of ``snapshot`` with archives replaced by what is in them.
+    """Fill ``target`` with the files of ``snapshot`` and the contents of its archives.
 
-    Archives are unpacked where they lie, but into ``target``; a tar in parts (``x.tar.part.aa``)
-    is read as one. An archive counts as done once its marker is written.
+    An archive is unpacked into its own place in ``target``; a tar in parts (``x.tar.part.aa``) is
+    read as one. An archive is complete once its marker file is written.
     """
     target.mkdir(parents=True, exist_ok=True)
     for path in sorted(snapshot.rglob("*")):

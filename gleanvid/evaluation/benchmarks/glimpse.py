@@ -1,4 +1,4 @@
-"""Glimpse: questions about clips of a procedural world whose truth is known.
+"""Glimpse: questions about clips of a procedural world with known ground truth.
 
 Nothing is downloaded: a clip is rendered from (seed, split, number). The right answer is chosen by
 the likelihood of the four option texts, or written freely and compared word by word.
@@ -31,10 +31,10 @@ _PATIENCE = 300  # clips in a row without a question that is wanted
 
 @dataclass(frozen=True)
 class Glimpse(Benchmark):
-    """``families`` are those asked (empty: all), about equally often.
+    """``families`` of questions (empty: all) are asked about equally often.
 
     Clips have ``clip_frames`` frames (None: as many as the longest setup samples); a setup that
-    samples fewer gets evenly spaced ones. ``blind`` makes every frame grey: what is then right is
+    samples fewer gets evenly spaced frames. ``blind`` makes every frame grey, to measure what is
     right by chance.
     """
 

@@ -1,7 +1,7 @@
-"""Glimpse 2: the procedural world whose stories need time, with the families of version 1 beside.
+"""Glimpse 2: a procedural world with questions that need time, and the families of version 1.
 
-Its table says what can be known of each family without the clip, from the best single frame and
-from frames out of order.
+Its table says how many questions of each family can be answered without the clip, from the best
+single frame, and from frames out of order.
 """
 
 from __future__ import annotations

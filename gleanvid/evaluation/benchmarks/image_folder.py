@@ -1,4 +1,4 @@
-"""A clip that is published as a folder of pictures."""
+"""Reads a clip that is published as a folder of images."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The letter in a model's answer, found as the tasks of LMMs-Eval 0.7.3 find it.
+"""Finds the letter in a model's answer by the rules of LMMs-Eval 0.7.3.
 
-Three rules for four benchmarks. Published scores depend on their odd cases, so these are kept.
-``tests/evaluation/benchmarks/test_letters.py`` holds verdicts of LMMs-Eval itself.
+There are three rules for four benchmarks. Published scores depend on their odd cases, so these are
+kept. ``tests/evaluation/benchmarks/test_letters.py`` compares with verdicts of LMMs-Eval itself.
 """
 
 from __future__ import annotations

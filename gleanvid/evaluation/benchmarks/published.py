@@ -1,4 +1,4 @@
-"""What the four published benchmarks share: a folder, its videos, and how they are sampled."""
+"""Base of the four published benchmarks: their folder, its videos, and how they are sampled."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Published(Benchmark):
 
     @property
     def root(self) -> Path:
-        """The local folder. Raises :class:`BenchmarkError` where there is none."""
+        """The local folder. Raises :class:`BenchmarkError` if there is none."""
         if not self.data:
             return _fetched(self.repository, self.revision)
         folder = Path(self.data).expanduser()
@@ -78,7 +78,7 @@ class Published(Benchmark):
 
     @abstractmethod
     def rows(self, root: Path) -> Iterable[Item]:
-        """All items, whether or not their videos are there."""
+        """All items, also those whose videos are missing."""
 
     def items(self, limit: int | None = None, seed: int = 0) -> list[Item]:
         root = self.root
@@ -101,7 +101,7 @@ class Published(Benchmark):
         return read_video(path, num_frames, max_side=MAX_SIDE, part=part, **options)
 
     def settings(self) -> dict[str, Any]:
-        """As the base says; in place of ``data`` stands a digest of its annotations."""
+        """Settings with a digest of the annotations in place of ``data``."""
         digest = hashlib.sha256()
         for path in self.annotations(self.root):
             digest.update(path.read_bytes())
@@ -124,7 +124,7 @@ def split(clip: str) -> tuple[str, tuple[float, float] | None]:
 
 
 def find(root: Path, names: Sequence[str], place: str) -> str:
-    """The first of ``names`` that is there below ``root``, else the first. None may lead out."""
+    """The first of ``names`` that exists in ``root``, else the first. Refuses paths outside it."""
     for name in names:
         if Path(name).is_absolute() or ".." in Path(name).parts:
             raise BenchmarkError(f"{place}: the video {name} must lie inside the folder")
@@ -132,7 +132,7 @@ def find(root: Path, names: Sequence[str], place: str) -> str:
 
 
 def first_file(root: Path, patterns: Sequence[str], name: str) -> Path:
-    """The first file that fits one of ``patterns``. Raises :class:`BenchmarkError` on none."""
+    """The first file that matches one of ``patterns``. Raises :class:`BenchmarkError`."""
     for pattern in patterns:
         if found := sorted(root.glob(pattern)):
             return found[0]
@@ -140,7 +140,7 @@ def first_file(root: Path, patterns: Sequence[str], name: str) -> Path:
 
 
 def lettered(options: Sequence[str], form: str) -> str:
-    """The options one a line; ``form`` such as "({letter}) {text}"."""
+    """The options, one per line in ``form``, for example "({letter}) {text}"."""
     return "\n".join(
         form.format(letter=letter(number), text=text) for number, text in enumerate(options)
     )

@@ -1,4 +1,4 @@
-"""Subtitles as LMMs-Eval puts them into a prompt: those on screen at evenly spaced frames."""
+"""Subtitles for a prompt, chosen as by LMMs-Eval: those on screen at evenly spaced frames."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ _WHITE = re.compile(r'<font color="white" size=".72c">(.*?)</font>')  # as Video
 
 
 def lines_on_screen(path: Path, fps: float, total_frames: int, num_frames: int) -> str:
-    """The texts of an SRT file that show at ``num_frames`` evenly spaced frames, one a line.
+    """The texts of an SRT file on screen at ``num_frames`` evenly spaced frames, one per line.
 
-    A text that stands over several frames comes once. Lines without the mark-up of Video-MME's
-    files are left out, as officially.
+    A text that covers several frames is listed once. Lines without the mark-up of Video-MME's files
+    are left out, as in the official evaluation.
     """
     frames = np.linspace(0, total_frames - 1, num_frames, dtype=int)
     found = []

@@ -1,4 +1,4 @@
-"""Checks a model on the machine at hand: the laws of compression, then time and memory."""
+"""Checks a model on the machine at hand: invariants of compression, then time and memory."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gleanvid.evaluation.provenance import describe_machine
 from gleanvid.models.base import ModelAdapter
 from gleanvid.types import StoppedError, Video
 
-TESTED_FRAMES = 8  # of the clip, for the laws: their reference reads a mask of all columns
+TESTED_FRAMES = 8  # of the clip: the reference needs a mask over all pairs of columns
 
 
 def check(
@@ -28,9 +28,9 @@ def check(
 ) -> Report:
     """Test GleanVID at 25 % on ``model`` and ``video``, and time it unless ``quick``.
 
-    ``on_progress`` hears a few words about each step; what it raises ends the check, and a
-    ``StoppedError`` leaves a report of what was tested until then. A law that does not hold is in
-    ``Report.failed``; ``ModelError`` is raised where the model cannot run.
+    ``on_progress`` is called with a few words about each step. An exception from it ends the check;
+    after a ``StoppedError`` the findings so far are reported. Raises ``ModelError`` if the model
+    cannot run.
     """
     tell = on_progress or (lambda text: None)
     machine = describe_machine(model.device)

@@ -1,9 +1,9 @@
-"""The laws that compression keeps, tested on the model, device and precision at hand.
+"""Invariants of compression, checked on the model, device and precision at hand.
 
-Each is a :class:`Finding` with a figure and its bound. Differences of logits are taken relative to
-the spread of the reference's logits over the vocabulary (root mean squares). What rounding alone
-does on this machine is measured without any compression: decoding step by step beside reading
-everything at once. The bound is four times that, or a floor for the precision where it is less.
+Each check returns a :class:`Finding` with a figure and its bound. Differences of logits are
+relative to the spread of the reference's logits over the vocabulary (root mean squares). The effect
+of rounding on this machine is measured without compression: decoding step by step compared with
+reading everything at once. The bound is four times that, or a floor for the precision if larger.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def positions(case: Case) -> Finding:
 
 
 def _placed(call: Mapping[str, Any], past: int) -> Tensor:
-    """[B, q] or [3, B, q]: where a call of the language model puts its columns."""
+    """[B, q] or [3, B, q]: positions of the columns in a call of the language model."""
     embeds = call["inputs_embeds"]
     if call.get("position_ids") is None:
         return past + torch.arange(embeds.shape[1], device=embeds.device)[None]
@@ -106,7 +106,7 @@ def deepstack(case: Case) -> Finding:
 
 
 def _unequal(ours: Tensor | None, theirs: Tensor) -> int:
-    """Rows [..., C] that differ; all of them where the shapes do."""
+    """Number of rows [..., C] that differ; all of them if the shapes differ."""
     if ours is None or ours.shape != theirs.shape:
         return math.prod(theirs.shape[:-1])
     return int((ours != theirs).any(-1).sum())
@@ -127,7 +127,7 @@ def decode(case: Case) -> Finding:
 
 
 def cache(case: Case) -> Finding:
-    """Every question goes on from the video alone, not from what was asked before."""
+    """Every question continues from the video alone, not from an earlier question."""
     talk, found = case.model.conversation(case.encoded, case.method), []
     for question in (*QUESTIONS, QUESTIONS[0]):
         alone = partial(case.model.generate, case.encoded, question, case.method, Sampling(1))
@@ -181,9 +181,10 @@ def examine(
     method: Compressor,
     on_law: Callable[[str], None] | None = None,
 ) -> tuple[Finding, ...]:
-    """Every law on one clip; ``method`` prunes ahead of the model. One that raises has failed.
+    """Run every check on one clip; ``method`` prunes before the language model.
 
-    Where ``on_law`` raises ``StoppedError``, the laws before.
+    A check that raises has failed. If ``on_law`` raises ``StoppedError``, the findings so far are
+    returned.
     """
     found = []
     with model.lock:

@@ -1,4 +1,4 @@
-"""What compression must equal: the whole prompt, in which attention does not see what was dropped.
+"""The reference for compression: the whole prompt with the dropped tokens masked in attention.
 
 ``inputs`` are the keywords of one call of the model, as its processor or ``ModelAdapter.prompt``
 makes them; letters for shapes are those of :mod:`gleanvid.models.boundary.sequence`, S decoded
@@ -28,13 +28,13 @@ _REPLACED = ("generate", "get_video_features", "get_image_features", "_deepstack
 def token_columns(model: ModelAdapter, inputs: Inputs, row: int, grid: Any) -> list[int]:
     """Columns of the grid's tokens in a row of the prompt with one video."""
     placeholders = torch.nonzero(inputs["input_ids"][row] == model.layout.video_token_id)
-    beside = set(model.layout.sides(grid)[:, 0].tolist())
+    others = set(model.layout.sides(grid)[:, 0].tolist())
     columns = placeholders.squeeze(1).tolist()
-    return [column for place, column in enumerate(columns) if place not in beside]
+    return [column for place, column in enumerate(columns) if place not in others]
 
 
 def kept_columns(model: ModelAdapter, inputs: Inputs, records: Sequence[Compression]) -> Tensor:
-    """bool [B, L] of the prompt: what records of the whole grid leave, one per row."""
+    """bool [B, L]: columns of the prompt that stay under one record per row."""
     kept = inputs["attention_mask"].bool().clone()
     for row, record in enumerate(records):
         mask = record.mask.to(kept.device)
@@ -47,7 +47,7 @@ def kept_columns(model: ModelAdapter, inputs: Inputs, records: Sequence[Compress
 
 
 def original_positions(hf_model: Any, inputs: Inputs) -> Tensor:
-    """Positions of the whole prompt as generate() makes them."""
+    """Positions of the whole prompt as generate() computes them."""
     if not hasattr(hf_model.model, "get_rope_index"):
         return (inputs["attention_mask"].cumsum(1) - 1).clamp(min=0)
     if "mm_token_type_ids" not in inputs:
@@ -61,7 +61,7 @@ def original_positions(hf_model: Any, inputs: Inputs) -> Tensor:
 
 @torch.no_grad()
 def masked_pass(hf_model: Any, inputs: Inputs, kept: Tensor, steps: Tensor) -> Tensor:
-    """Logits of prompt and ``steps`` [B, S], in which only the ``kept`` columns are seen."""
+    """Logits of prompt and ``steps`` [B, S] with attention to the ``kept`` columns only."""
     full = dict(inputs)
     full["input_ids"] = torch.cat([inputs["input_ids"], steps], 1)
     full["attention_mask"] = torch.cat([inputs["attention_mask"], torch.ones_like(steps)], 1)
@@ -78,8 +78,11 @@ def masked_pass(hf_model: Any, inputs: Inputs, kept: Tensor, steps: Tensor) -> T
 def recomputed(
     model: ModelAdapter, inputs: Inputs, kept: Tensor, steps: Tensor, compact: bool = False
 ) -> Tensor:
-    """For layers that know no masks: logits [K+S, vocabulary] of the kept columns and ``steps`` [S]
-    at their original positions (or ``compact`` ones), read without any cache. ``kept`` bool [L]."""
+    """The reference for layers without attention masks: only the kept columns are read.
+
+    Returns logits [K+S, vocabulary] of the kept columns and ``steps`` [S] at their original
+    positions (or ``compact`` ones), computed without a cache. ``kept``: bool [L].
+    """
     seen = called_with(model, inputs)
     whole = seen.get("position_ids")
     if whole is None:
@@ -102,7 +105,7 @@ def recomputed(
 
 
 def called_with(model: ModelAdapter, inputs: Inputs) -> dict[str, Any]:
-    """What the untouched language model gets for ``inputs``, see :func:`language_model_calls`."""
+    """Arguments that the language model receives for ``inputs`` without compression."""
     with language_model_calls(model) as calls:
         model.layout.core(**inputs, use_cache=False)
     return calls[0]
@@ -110,8 +113,10 @@ def called_with(model: ModelAdapter, inputs: Inputs) -> dict[str, Any]:
 
 @contextmanager
 def language_model_calls(model: ModelAdapter) -> Iterator[list[dict[str, Any]]]:
-    """What every call of the language model brings while open, behind hooks from before: rows,
-    positions and deep levels. Caches are not held."""
+    """Collect the arguments of every call of the language model: rows, positions, deep levels.
+
+    Hooks that were registered earlier run first. Caches are not collected.
+    """
     calls: list[dict[str, Any]] = []
 
     def look(module: nn.Module, args: Any, kwargs: dict[str, Any]) -> None:
@@ -126,7 +131,7 @@ def language_model_calls(model: ModelAdapter) -> Iterator[list[dict[str, Any]]]:
 
 @contextmanager
 def compact_positions(model: ModelAdapter) -> Iterator[None]:
-    """The negative control: what was kept stands where a shorter prompt would have it."""
+    """Negative control: kept tokens get the positions of a shorter prompt."""
 
     def compact(module: nn.Module, args: Any, kwargs: dict[str, Any]) -> Any:
         given, length = kwargs["position_ids"], kwargs["inputs_embeds"].shape[1]
@@ -141,7 +146,7 @@ def compact_positions(model: ModelAdapter) -> Iterator[None]:
 
 
 def hook_count(hf_model: nn.Module) -> int:
-    """Hooks on any module, and methods replaced on an instance."""
+    """Number of hooks on all modules and of methods replaced on instances."""
     modules = list(hf_model.modules())
     hooks = sum(len(one._forward_pre_hooks) + len(one._forward_hooks) for one in modules)
     return hooks + sum(name in vars(one) for one in modules for name in (*_REPLACED, "forward"))

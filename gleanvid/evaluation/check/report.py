@@ -1,6 +1,6 @@
-"""What a check of a machine found: plain values, for the command, a page, and a report to share.
+"""The report of a check: plain values for the command, the app and a file to share.
 
-Nothing in here holds a path or a name of the user's: clips are told by their size, a model in a
+It holds no path and no name of the user's: clips are described by their size, a model in a local
 folder by its class.
 """
 
@@ -19,15 +19,15 @@ from gleanvid.evaluation.provenance import in_words
 
 @dataclass(frozen=True)
 class Finding:
-    """One law that was tested: ``figure`` may be ``bound`` at most. NaN is a failure."""
+    """Result of one check: it passes if ``figure`` is at most ``bound``. NaN is a failure."""
 
     name: str
     title: str
     figure: float
     bound: float
     unit: str
-    control: float | None = None  # the same figure where a fault was made on purpose
-    note: str = ""  # why it could not be tested or does not apply
+    control: float | None = None  # the figure with a fault made on purpose
+    note: str = ""  # reason if it could not be tested or does not apply
 
     @property
     def passed(self) -> bool:
@@ -40,28 +40,28 @@ class Finding:
 
 @dataclass(frozen=True)
 class Timing:
-    """One share of the tokens on the whole clip. Medians of the repeats, in seconds."""
+    """Cost at one retention ratio on the whole clip. Medians of the repeats, in seconds."""
 
     retention_ratio: float
     visual_tokens_kept: int
     compress_s: float
     prefill_s: float  # prompt to first token, without ``compress_s``
-    decode_s: float  # of a token behind the first
+    decode_s: float  # per token after the first
     peak_memory_mib: float
-    kernels: int  # from the question to the first token, all that the device is made to do
+    kernels: int  # launched between question and first token
     read_backs: int
 
 
 @dataclass(frozen=True)
 class Report:
-    """All that a check found. ``failed`` names the laws that do not hold on this machine."""
+    """All findings. ``failed`` names the checks that do not pass on this machine."""
 
     facts: Mapping[str, Any]  # machine, model, clip
     findings: tuple[Finding, ...]
     timings: tuple[Timing, ...] = ()  # all tokens first
     encode_s: float | None = None
-    advice: tuple[str, ...] = field(default=())  # what the times say, in sentences
-    not_tested: tuple[str, ...] = ()  # laws, and "times", where the check was stopped before them
+    advice: tuple[str, ...] = field(default=())  # conclusions from the times, in sentences
+    not_tested: tuple[str, ...] = ()  # checks, and "times", that a stop left out
 
     @property
     def failed(self) -> tuple[str, ...]:
@@ -130,7 +130,7 @@ class Report:
         return markdown_table(heads, rows)
 
     def write(self, folder: Path, stem: str = "check") -> None:
-        """``check.md`` and ``check.json``. Raises ``ValueError`` where that cannot be."""
+        """Write ``check.md`` and ``check.json``. Raises ``ValueError`` if it cannot."""
         try:
             folder.mkdir(parents=True, exist_ok=True)
             write_whole(folder / f"{stem}.json", json.dumps(self.as_dict(), indent=1) + "\n")

@@ -1,4 +1,4 @@
-"""What compression costs and saves on this device."""
+"""Measures the time and memory that compression costs and saves on this device."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ from gleanvid.models.encoded import Encoded
 from gleanvid.types import Compression, Video, VideoTokens
 
 QUESTION = "What happens in this video?"
-DECODED = 8  # tokens behind the first
+DECODED = 8  # tokens after the first
 REPEATS = 3
-LONGER = 4  # times the clip's frames: no longer clip is tried for where compression pays
+LONGER = 4  # times the clip's frames: the longest clip tried in :func:`pays_from`
 SHARES = (0.25, 0.15)
 
 
 class Clock:
-    """Marks on the time line of a model's device, by its own events on CUDA.
+    """Reads the time of a model's device, on CUDA by its events.
 
-    Layers on several GPUs have no time line in common: there the clock on the wall is read, when
-    all of them are done.
+    Layers on several GPUs have no common timeline: there all of them are synchronised and the wall
+    clock is read.
     """
 
     def __init__(self, model: ModelAdapter) -> None:
@@ -64,7 +64,7 @@ class Clock:
 
 
 class _Timed(Compressor):
-    """The same choice as ``inner``, with marks ahead of it and behind it."""
+    """Wraps ``inner`` and records the time before and after it."""
 
     name: ClassVar[str] = "timed"
     title: ClassVar[str] = "Timed"
@@ -86,9 +86,9 @@ class _Timed(Compressor):
 def timings(
     model: ModelAdapter, video: Video, on_round: Callable[[str], None]
 ) -> tuple[float, tuple[Timing, ...]]:
-    """Seconds of encoding, and a row for all tokens and for each of :data:`SHARES`.
+    """Seconds of encoding, and a row for all tokens and for each ratio of :data:`SHARES`.
 
-    Medians of :data:`REPEATS` after one to warm up; shares take turns.
+    Medians of :data:`REPEATS` after one warm-up; the ratios take turns.
     """
     clock = Clock(model)
     methods = [FullTokens(), *(GleanVID(share) for share in SHARES)]
@@ -110,7 +110,7 @@ def timings(
 def once(
     model: ModelAdapter, encoded: Encoded, method: Compressor, clock: Clock, decoded: int = DECODED
 ) -> Timing:
-    """One question to the last of its ``decoded`` + 1 tokens; nothing is counted."""
+    """Time one question to the last of its ``decoded`` + 1 tokens; kernels are not counted."""
     gc.collect()
     reset_peak_memory(model.device)
     timed = _Timed(method, clock)
@@ -131,7 +131,7 @@ def once(
 
 
 def answer(model: ModelAdapter, encoded: Encoded, method: Compressor, length: int) -> None:
-    """``length`` tokens by the model's own generate()."""
+    """Generate ``length`` tokens by the model's own generate()."""
     hf_model: Any = model.hf_model
     inputs = model.prompt(encoded, QUESTION, ())
     with (
@@ -145,7 +145,7 @@ def answer(model: ModelAdapter, encoded: Encoded, method: Compressor, length: in
 
 @contextmanager
 def _each_token(model: ModelAdapter, clock: Clock) -> Iterator[list[Any]]:
-    """A mark when the logits of each token are made."""
+    """Collect the time at which the logits of each token are computed."""
     marks: list[Any] = []
 
     def mark(module: nn.Module, args: Any, output: Any) -> None:
@@ -164,15 +164,15 @@ def _median(rows: Sequence[Timing]) -> Timing:
 
 
 def saved_s(full: Timing, short: Timing) -> float:
-    """What compression leaves of the prefill's seconds that it saves."""
+    """Seconds of prefill that compression saves, minus its own."""
     return full.prefill_s - short.prefill_s - short.compress_s
 
 
 @torch.no_grad()
 def pays_from(model: ModelAdapter, video: Video, on_length: Callable[[str], None]) -> int | None:
-    """The least number of frames, doubled from two on, at which a quarter of the tokens is faster.
+    """The smallest number of frames (2, 4, 8, ...) at which a quarter of the tokens is faster.
 
-    Up to :data:`LONGER` times the clip's, which is shown over and over; None where none is.
+    Tries up to :data:`LONGER` times the clip's frames, repeating the clip; None if it never is.
     """
     clock, frames = Clock(model), 2
     while frames <= LONGER * len(video):
@@ -190,14 +190,14 @@ def pays_from(model: ModelAdapter, video: Video, on_length: Callable[[str], None
 
 
 def repeated(video: Video, frames: int) -> Video:
-    """``frames`` frames of the clip, spread over it or, beyond its own, from the start again."""
+    """``frames`` frames spread over the clip; a longer clip repeats it from the start."""
     every = max(1, len(video) // frames)
     rows = [number * every % len(video) for number in range(frames)]
     return Video.from_frames(video.frames[rows], fps=1.0)
 
 
 def caution(machine: Machine) -> tuple[str, ...]:
-    """What stands in the way of believing the times of this machine, if anything does."""
+    """A warning if the machine was too busy for its times to be reliable."""
     load, cores = machine["load_average"], machine["cpu_cores"]
     if load is None or cores is None or load <= cores:
         return ()
@@ -205,7 +205,7 @@ def caution(machine: Machine) -> tuple[str, ...]:
 
 
 def advice(timed: Sequence[Timing], pays: int | None, frames: int) -> tuple[str, ...]:
-    """What the times say, in sentences."""
+    """Conclusions from the times, in sentences."""
     full, *shorter = timed
     said = []
     for short in shorter:

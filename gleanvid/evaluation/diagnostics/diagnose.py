@@ -26,6 +26,7 @@ from gleanvid.evaluation.run.clips import read_clip
 from gleanvid.models.base import ModelAdapter
 from gleanvid.models.encoded import Encoded
 from gleanvid.models.generation.sampling import Sampling
+from gleanvid.ops.records import whole_record
 from gleanvid.types import Compression, ModelError, Video, VideoError
 from gleanvid.video.reader import Backend
 
@@ -118,7 +119,7 @@ def diagnose_clips(
             if refused[name]:
                 continue
             try:
-                record = whole_record(model, encoded, method)
+                record = _record_of(model, encoded, method)
             except (ValueError, ModelError) as error:
                 yield Skipped(path.name, str(error), name, method.retention_ratio)
                 continue
@@ -153,7 +154,7 @@ def _methods(names: Sequence[str], ratios: Sequence[float]) -> list[tuple[str, s
     return methods
 
 
-def whole_record(model: ModelAdapter, encoded: Encoded, method: Compressor) -> Compression:
+def _record_of(model: ModelAdapter, encoded: Encoded, method: Compressor) -> Compression:
     """Record of a clip's tokens after all stages of a method.
 
     Methods with stages inside the language model run in it, on a fixed question.
@@ -163,11 +164,7 @@ def whole_record(model: ModelAdapter, encoded: Encoded, method: Compressor) -> C
     if ahead_alone and "text" not in method.needs:
         return method.compress(encoded.tokens)
     answer = model.generate(encoded, _QUESTION, method, Sampling(max_new_tokens=1))
-    stages = [answer.by_layer[layer] for layer in sorted(answer.by_layer)]
-    whole = stages[0]
-    for stage in stages[1:]:
-        whole = whole.then(stage)
-    return whole.to(encoded.tokens.features.device)
+    return whole_record(answer.by_layer).to(encoded.tokens.features.device)
 
 
 def _measured(

@@ -140,11 +140,11 @@ def text(found: Mapping[str, Any]) -> str:
         "## Effective dimension of what is kept",
         "exp of the entropy of singular values, of their squares (energy), and of the squares "
         "around the mean.",
-        markdown_table(["compressor", "kept", *_RANKS.values()], _beside(kept, ranks)),
+        markdown_table(["compressor", "kept", *_RANKS.values()], _joined(kept, ranks)),
         "## What is new, and what is missed",
         "Shares of energy: of tokens kept after the first unit, outside earlier units; of dropped "
         "tokens, outside all that is kept. The Gini coefficient: how unevenly tokens are spread.",
-        markdown_table(["compressor", "kept", *_MISSED.values()], _beside(kept, missed)),
+        markdown_table(["compressor", "kept", *_MISSED.values()], _joined(kept, missed)),
         f"## Spatial IoU over gaps of 1 to {_widest(found)} units, {POSITION_RATIO:.0%} kept",
         markdown_table(["compressor", "spatial IoU", "random, same budgets"], positions),
         f"## Selections at identical budgets, {SELECTION_RATIO:.0%} kept",
@@ -155,7 +155,7 @@ def text(found: Mapping[str, Any]) -> str:
     return "\n\n".join(part.strip() for part in parts) + "\n"
 
 
-def _beside(left: Sequence[list[str]], right: Sequence[list[str]]) -> list[list[str]]:
+def _joined(left: Sequence[list[str]], right: Sequence[list[str]]) -> list[list[str]]:
     return [[*some, *more] for some, more in zip(left, right, strict=True)]
 
 

@@ -1,10 +1,10 @@
 """Any model of :mod:`gleanvid.models`, compressed, as a chat model of LMMs-Eval 0.7.
 
-One video that cannot be read, or one question that fails, is noted and answered with
-``NO_ANSWER``: LMMs-Eval itself would lose the whole run. That text is wrong for every task here
-(LongVideoBench guesses, as it does for any answer without a letter), and counts: empty answers
-would not, so it also stands for an answer in which the model said nothing. Every answer is kept at
-once in a journal of its own, for LMMs-Eval keeps none before the last.
+A video that cannot be read, or a question that fails, is logged and answered with ``NO_ANSWER``:
+an exception would end LMMs-Eval's run. Every task scores that text as wrong (LongVideoBench
+guesses, as for any answer without a letter). An empty answer is replaced by it, too: tasks skip
+empty answers, which would shrink the denominator. Every answer is written to a journal at once,
+because LMMs-Eval saves answers only at the end.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _PICTURE_FPS = 3.0  # of clips published as folders of pictures (MVBench)
 
 
 class GleanVIDModel(lmms):
-    """Everything is said in ``--model_args``.
+    """The model of ``--model_args``.
 
     ``pretrained``: "builtin", a hub id or a directory. ``compressor``, ``retention_ratio`` and any
     other setting of the compressor by name. ``num_frames``, ``rounding`` and ``backend`` as in
@@ -73,7 +73,7 @@ class GleanVIDModel(lmms):
         system_prompt: str | None = None,
         max_pixels: int | None = None,
         device: str | None = None,
-        batch_size: int | str | None = None,  # LMMs-Eval passes it; clips are read one by one
+        batch_size: int | str | None = None,  # passed by LMMs-Eval; clips are read one by one
         max_batch_size: int | str | None = None,
         **others: Any,
     ) -> None:
@@ -168,7 +168,7 @@ class GleanVIDModel(lmms):
         row["peak_memory_mib"] = round(answer.peak_memory_mib, 1)
 
     def _conversation(self, clip: Clip) -> Conversation:
-        """The clip encoded, compressed and read; questions about one clip come in a row."""
+        """The clip encoded, compressed and read; questions about a clip come in a row."""
         if self._open is None or self._open[0] != clip:
             self._open = None  # its memory is free for the next
             encoded = self.model.encode(self._read(*clip), self.setup.method.needs)
@@ -184,7 +184,7 @@ class GleanVIDModel(lmms):
         return read_video(path, self.setup.num_frames, max_side=MAX_SIDE, part=part, **reading)
 
     def _report(self, rows: Sequence[LmmsRow]) -> None:
-        """What LMMs-Eval shows as throughput: sums, and means of one question in milliseconds."""
+        """Log the throughput for LMMs-Eval: sums, and means per question in milliseconds."""
         good = [row for row in rows if "error" not in row]
         failed = len(rows) - len(good)
         if failed:

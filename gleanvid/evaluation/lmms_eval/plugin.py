@@ -1,4 +1,4 @@
-"""The models that stock LMMs-Eval finds once gleanvid is installed beside it.
+"""The models that LMMs-Eval finds in an environment with gleanvid.
 
 Its entry point ``lmms_eval.models`` calls :func:`manifests` at every start, so this module imports
 nothing heavy. Use: ``gleanvid lmms-eval --model gleanvid_qwen3_vl --model_args

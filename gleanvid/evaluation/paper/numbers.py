@@ -1,10 +1,10 @@
-"""The numbers of the GleanVID paper, as data, and ours beside them.
+"""The tables of the GleanVID paper as data, and measured results compared with them.
 
 ``numbers.json`` holds every table with results: accuracies in percent, seconds summed over the
 benchmark, memory in MB. ``setup`` of a row is the key of a ``gleanvid.evaluation.run.setups.Setup``
-(its ratio, frames and settings), so that results file themselves. Rivals stand there in the form
-their authors use for that model, not in the defaults: FastVID and FlashVID on LLaVA differ. Where
-the paper does not add up is listed in ``tests/evaluation/paper/test_numbers.py``.
+(its ratio, frames and settings), by which results are matched. Other methods have the settings that
+their authors use for that model, not the defaults: FastVID and FlashVID on LLaVA differ. Rows of
+the paper that do not add up are listed in ``tests/evaluation/paper/test_numbers.py``.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ Values = Mapping[str, float | None]  # by column; None: not given
 
 @dataclass(frozen=True)
 class Row:
-    """One line of a table. A value is None where the paper has none (out of memory, no change)."""
+    """One row of a table. A value is None if the paper has none (out of memory, no change)."""
 
     label: str
     setup: str
@@ -50,7 +50,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Table:
-    """One table. ``models`` are names its model goes by; ``label`` is that of the paper's source.
+    """One table. ``models``: names of its model; ``label``: the label in the paper's source.
 
     "percent" is relative to the row of all tokens: the first of the table, or of ``reference``.
     """
@@ -77,7 +77,7 @@ def tables() -> dict[str, Table]:
 
 
 def setups_of(name: str) -> list[Setup]:
-    """The setups of a table's rows, all tokens first: what has to be run to stand beside it."""
+    """The setups to run for a table, all tokens first."""
     return [setup_from(row.setup) for row in tables()[name].rows]
 
 
@@ -105,9 +105,9 @@ class Measured:
 
 
 def read_results(places: Iterable[str | Path]) -> dict[str, Measured]:
-    """What ``gleanvid eval`` and ``gleanvid bench model`` left in folders or files, by model.
+    """Read results of ``gleanvid eval`` and ``gleanvid bench model`` from folders or files.
 
-    Raises ``ValueError`` on a place without results and on a file that is broken.
+    Returns them by model. Raises ``ValueError`` for a place without results or a broken file.
     """
     found: dict[str, Measured] = {}
     for place in map(Path, places):
@@ -139,7 +139,7 @@ _RELATIVE = {  # column -> name in such a report, over full tokens in the same r
 
 
 def _take_costs(found: dict[str, Measured], report: dict[str, Any]) -> None:
-    """Only changes can be compared: the paper's seconds are sums over a benchmark."""
+    """Add relative costs; the paper's seconds are sums over a benchmark and cannot be compared."""
     model = report["model"]["name"]
     before = found.get(model) or Measured(model, {}, {}, 0)
     values = dict(before.values)
@@ -174,7 +174,7 @@ def _percent(share: float | None) -> float | None:
 
 
 def ours(table: Table, measured: Measured) -> list[Values]:
-    """Our values for every row of ``table``: what was measured, and what follows from it."""
+    """Our values for every row of ``table``: measured, or computed from measured values."""
     averages = [_average(table, measured.values.get(row.setup, {})) for row in table.rows]
     full = _average(table, measured.values.get(table.full.setup, {}))
     shares = [None if a is None or not full else 100 * a / full for a in averages]
@@ -195,7 +195,7 @@ def _average(table: Table, values: Values) -> float | None:
 
 
 def choose(table: Table, found: Mapping[str, Measured], model: str = "") -> Measured | None:
-    """The results that belong beside ``table``: those of its model, or of ``model`` if given."""
+    """The results of the table's model, or of ``model`` if given."""
     wanted = [name.lower() for name in ([model] if model else table.models)]
     for name, measured in found.items():
         if name.lower() in wanted or Path(name).name.lower() in wanted:
@@ -204,12 +204,12 @@ def choose(table: Table, found: Mapping[str, Measured], model: str = "") -> Meas
 
 
 def text(table: Table, measured: Measured | None = None) -> str:
-    """The table in Markdown: the paper's numbers, and behind a slash ours with the difference."""
-    beside = ours(table, measured) if measured else [{}] * len(table.rows)
+    """Markdown: the paper's numbers, and after a slash ours with the difference."""
+    values = ours(table, measured) if measured else [{}] * len(table.rows)
     heads = ["method", "kept", "frames", *(_head(column) for column in table.columns)]
     about = f"{table.title} (paper{' / ours' if measured else ''}; {table.label})"
     rows = []
-    for row, own in zip(table.rows, beside, strict=True):
+    for row, own in zip(table.rows, values, strict=True):
         kept, frames = row.setup.partition("retention_ratio=")[2], row.setup.rpartition("@")[2]
         ratio = float(kept.partition(")")[0].partition(",")[0])
         cells = [_cell(column, row.values[column], own.get(column)) for column in table.columns]

@@ -1,7 +1,7 @@
 """The paper's ablations, sensitivity grids and fixed-token-budget table, by name, as data.
 
-Every variant says how it differs from the method's defaults; the table it makes has the paper's
-rows in the paper's order.
+Every variant holds its settings that are not the method's defaults; rows are in the paper's
+order.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from gleanvid.evaluation.run.setups import Setup
 
 @dataclass(frozen=True)
 class Variant:
-    """One row of a table. ``frames`` multiplies the preset's frames; ``ratio`` overrides its."""
+    """One row of a table. ``frames`` multiplies the preset's frames; ``ratio`` replaces its."""
 
     label: str
     method: type[Compressor] = GleanVID
@@ -144,7 +144,7 @@ ABLATIONS: dict[str, Preset] = {
 
 @dataclass(frozen=True)
 class ClipSample:
-    """Videos of a benchmark, drawn by ``seed``, as the paper's diagnosis takes them.
+    """Videos of a benchmark, drawn by ``seed`` as for the paper's diagnosis.
 
     Gaps of 1 to 20 units need 21 units: 42 frames where a unit is two frames (Qwen3-VL).
     """

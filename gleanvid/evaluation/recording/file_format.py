@@ -1,4 +1,4 @@
-"""The file of a recording: what one clip was to one model, in one safetensors file.
+"""The file format of recordings: one clip as one model sees it, in one safetensors file.
 
 Version 1. T frames, U temporal units, N tokens per unit, L = U*N, D features; all tensors:
 
@@ -33,7 +33,7 @@ STORED = ("exact", "bfloat16", "int8")  # how features can be stored; exact: as 
 
 
 def is_recording(path: str | Path) -> bool:
-    """By its name alone."""
+    """Whether the file is named as a recording."""
     return str(path).endswith(SUFFIX)
 
 
@@ -49,7 +49,7 @@ def stored_features(features: Tensor, how: str) -> dict[str, Tensor]:
 
 
 def read_features(tensors: dict[str, Tensor], dtype: torch.dtype) -> Tensor:
-    """[L, D] in the model's precision; as they lie in the file where that is theirs."""
+    """Features [L, D] in the model's precision, without a copy if they are stored in it."""
     features, scale = tensors["features"], tensors.get("features_scale")
     if scale is None:
         return features.to(dtype)

@@ -1,4 +1,4 @@
-"""Writes recordings: a clip through a model once, for anybody without that model to study."""
+"""Writes recordings: the tokens and answers of a clip, to study without the model."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from gleanvid.compressors.base import Compressor
+from gleanvid.evaluation.files import whole_file
 from gleanvid.evaluation.provenance import describe_machine, describe_model
 from gleanvid.evaluation.recording.file_format import (
     KEY,
@@ -38,7 +39,7 @@ _QUALITY = 90  # of the JPEG frames, which are for the eye alone
 
 @dataclass(frozen=True)
 class Wanted:
-    """What a recording holds beside the features. Raises ``ValueError``."""
+    """Contents of a recording in addition to the features. Raises ``ValueError``."""
 
     questions: tuple[str, ...] = ()
     methods: tuple[Compressor, ...] = ()
@@ -56,7 +57,7 @@ class Wanted:
 
     @property
     def all_signals(self) -> frozenset[str]:
-        """Those of the methods too; a question's text is no signal of the clip."""
+        """Signals named and those the methods need, without the text of questions."""
         return self.signals.union(*(method.needs for method in self.methods)) - {"text"}
 
 
@@ -67,11 +68,11 @@ def record(
     path: Path,
     on_size: Callable[[int], None] | None = None,
 ) -> dict[str, float]:
-    """Write the recording of one clip; returns the share of kept tokens that storing changed, by
-    method. ``on_size`` hears the bytes of the tensors before the questions are asked.
+    """Write the recording of one clip.
 
-    Raises ``ModelError``, and ``ValueError`` for a file that is not named ``*SUFFIX`` or cannot be
-    written.
+    Returns the fraction of kept tokens that the stored precision changes, by method. ``on_size`` is
+    called with the bytes of the tensors before the questions are asked. Raises ``ModelError``, and
+    ``ValueError`` if the file is not named ``*SUFFIX`` or cannot be written.
     """
     if not path.name.endswith(SUFFIX):
         raise ValueError(f"a recording's name ends in {SUFFIX}, not {path.name}")
@@ -102,9 +103,9 @@ def record(
 def changed_shares(
     tokens: VideoTokens, tensors: dict[str, Tensor], methods: Sequence[Compressor]
 ) -> dict[str, float]:
-    """Share of the kept tokens that are others with the features as they are stored.
+    """Fraction of the kept tokens that differ if features are read from the file.
 
-    Of methods that choose from the clip alone, by name and share of tokens kept.
+    By name and retention ratio, for methods that choose from the clip alone.
     """
     stored = read_features(tensors, tokens.features.dtype)
     given = {name: getattr(tokens, name) for name in ("saliency", "keys")}
@@ -153,7 +154,7 @@ def _record_tensors(run: Run, number: int) -> dict[str, Tensor]:
 
 
 def _nameless(run: Run) -> dict[str, Any]:
-    """The run's summary; a model in a folder of the user's keeps the last part of its name."""
+    """The run's summary; of a model in a local folder only the folder's own name."""
     return run.summary() | {"model": _last(run.model)}
 
 
@@ -186,14 +187,10 @@ def _facts(model: ModelAdapter, encoded: Encoded, wanted: Wanted) -> dict[str, A
 
 
 def _save(path: Path, tensors: Mapping[str, Tensor], facts: Mapping[str, Any]) -> None:
-    """The file is there as a whole or not at all."""
-    part = path.with_name(path.name + ".part")
     whole = {name: tensor.contiguous().clone() for name, tensor in tensors.items()}
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        save_file(whole, part, metadata={KEY: json.dumps(facts, ensure_ascii=False)})
-        part.chmod(0o644)  # made for its owner alone, but it is to be shared
-        part.replace(path)
+        with whole_file(path) as part:
+            save_file(whole, part, metadata={KEY: json.dumps(facts, ensure_ascii=False)})
+            part.chmod(0o644)  # safetensors makes it readable for its owner only
     except OSError as error:
-        part.unlink(missing_ok=True)
         raise ValueError(f"cannot write {path.name}: {error}") from error

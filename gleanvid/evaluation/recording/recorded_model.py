@@ -23,8 +23,8 @@ NOTHING_NEW = (
 
 
 class RecordedModel:
-    """The part of a :class:`ModelAdapter` that recorded clips have. ``described`` is what
-    ``describe_model`` said when they were recorded."""
+    """The part of a :class:`ModelAdapter` that recordings provide. ``described``: the result of
+    ``describe_model`` at the time of recording."""
 
     def __init__(self, facts: dict[str, Any]) -> None:
         about = facts["model"]
@@ -56,9 +56,9 @@ class RecordedModel:
 
 
 def recorded_model(paths: Iterable[Path]) -> RecordedModel | None:
-    """What stands for the model of these recordings; None where none of ``paths`` is one.
+    """The stand-in for the model of these recordings; None if ``paths`` holds no recording.
 
-    Raises ``ValueError`` where videos or another model's recordings are among them.
+    Raises ``ValueError`` if there are also videos, or recordings of another model.
     """
     places = list(paths)
     recordings = [path for path in places if is_recording(path)]

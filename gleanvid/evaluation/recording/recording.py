@@ -1,4 +1,4 @@
-"""Opens recordings, which may come from anybody: sizes, names, shapes and numbers are checked."""
+"""Opens recordings. A file may come from anybody: sizes, names, shapes and numbers are checked."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ class RecordedVideo(Video):
 
 @dataclass(frozen=True, eq=False)
 class Recording:
-    """What one clip was to one model. ``runs`` are the answers that were recorded and
-    ``log_probability`` each one's mean per token; ``facts``: the JSON of the file."""
+    """One clip as one model sees it. ``runs``: the recorded answers; ``log_probability``: the mean
+    per token of each answer; ``facts``: the JSON of the file."""
 
     facts: Mapping[str, Any]
     video: RecordedVideo
@@ -62,7 +62,7 @@ class Recording:
 
     @property
     def tokens(self) -> VideoTokens:
-        """On the CPU; their features are mapped from the file where it has their precision."""
+        """Tokens on the CPU; features in the model's precision are mapped from the file."""
         assert self.video.tokens is not None
         return self.video.tokens
 
@@ -75,7 +75,7 @@ class Recording:
 
 
 def open_recording(path: str | Path) -> Recording:
-    """Raises ``ValueError`` for anything that is not a whole recording, with the reason."""
+    """Open a recording. Raises ``ValueError`` with the reason if it is not a whole one."""
     place = Path(path)
     try:
         _check_size(place)
@@ -112,9 +112,9 @@ def _check_size(path: Path) -> None:
 def _facts(file: Any) -> dict[str, Any]:
     text = (file.metadata() or {}).get(KEY)
     if text is None:
-        raise ValueError("it has no facts")
+        raise ValueError(f'missing metadata entry "{KEY}"')
     if not fits(text.encode(), MAX_HEADER):
-        raise ValueError("its facts are too large")
+        raise ValueError("its metadata is too large")
     facts = json.loads(text)
     if facts["version"] != VERSION:
         raise ValueError(f"version {facts['version']!r}, this GleanVID reads {VERSION}")
@@ -161,7 +161,7 @@ def _check_tensors(file: Any, facts: Mapping[str, Any]) -> None:
 def _check_room(
     facts: Mapping[str, Any], shapes: Mapping[str, Any], types: Mapping[str, str]
 ) -> None:
-    """How much memory it would take, before any is taken."""
+    """Refuse a recording that would take too much memory, before any is allocated."""
     kept = _NAMED[facts["model"]["dtype"]]
     unpacked = 0 if _FLOATS.get(types["features"]) is kept else kept.itemsize
     if math.prod(shapes["features"]) * unpacked > MAX_FEATURE_BYTES:
@@ -218,7 +218,7 @@ def _video(
 
 
 def _check_finite(name: str, numbers: Tensor) -> None:
-    """Takes no memory, however many there are. Raises ``ValueError``."""
+    """Raise ``ValueError`` unless all numbers are finite; allocates nothing."""
     low, high = torch.aminmax(numbers)
     if not (torch.isfinite(low) and torch.isfinite(high)):
         raise ValueError(f"{name} holds NaN or infinite values")

@@ -1,5 +1,4 @@
-"""Whether a run that came from elsewhere agrees with itself, so that nothing made of it points
-outside."""
+"""Checks that a run read from a file is consistent, so that no index points outside its arrays."""
 
 from __future__ import annotations
 
@@ -13,7 +12,7 @@ from gleanvid.types import Compression
 
 
 def sound(run: Run) -> bool:
-    """May also raise what reading a wrong type raises."""
+    """Whether a run is consistent. A value of a wrong type may raise instead."""
     units, rows, columns = run.compression.grid
     video, numbers = run.video, [*astuple(run.cost)[:-1], *run.cost.visual_tokens_by_layer]
     numbers += [video.fps, video.duration, video.total_frames, *video.source_size]
@@ -33,7 +32,7 @@ def sound(run: Run) -> bool:
 
 
 def _inside(record: Compression) -> bool:
-    """Whether a record names only rows and tokens that there are."""
+    """Whether all indices of a record are in range."""
     by_token = [record.group, record.weight, *record.scores.values()]
     return (
         record.keep.dtype == record.group.dtype == torch.int64

@@ -1,8 +1,8 @@
 """Starts or joins a Ray cluster and hands clips to workers, each of which holds the model.
 
-CPU tasks read clips, actors work on them, and what comes out streams back to this process, which
-alone writes files. A worker that dies is restarted and its clip is tried again. A clip that kills
-its worker ``ATTEMPTS`` times counts as failed; the others go on.
+CPU tasks read clips, actors work on them, and results stream back to this process, the only one
+that writes files. A worker that dies is restarted and its clip is tried again. A clip that kills
+its worker ``ATTEMPTS`` times counts as failed; the others continue.
 """
 
 from __future__ import annotations
@@ -27,12 +27,11 @@ MISSING = "Several workers need the package ray, which the extra ray has: pip in
 
 @contextmanager
 def cluster(num_workers: int, address: str | None = None) -> Iterator[int]:
-    """Ray, joined at ``address`` or started here for ``num_workers`` and left again.
+    """Join Ray at ``address``, or start it here for ``num_workers``; leave it at the end.
 
-    Where this process has joined a cluster already, that one is used and stays.
-
-    Gives the GPUs of a worker: one where the cluster has any. Raises ``ModelError`` where the
-    package is missing, there is no cluster at the address, or none can be started.
+    A cluster that this process has joined already is used and stays. Yields the number of GPUs of a
+    worker: one if the cluster has any. Raises ``ModelError`` if the package is missing, there is no
+    cluster at the address, or none can be started.
     """
     try:
         import ray
@@ -41,8 +40,8 @@ def cluster(num_workers: int, address: str | None = None) -> Iterator[int]:
         raise ModelError(MISSING) from error
     if num_workers < 1:
         raise ValueError(f"num_workers={num_workers} must be at least 1")
-    logging.getLogger("ray.data").setLevel(logging.CRITICAL)  # what is lost is told
-    if ray.is_initialized():  # by whoever called this, who also ends it
+    logging.getLogger("ray.data").setLevel(logging.CRITICAL)  # lost clips are reported below
+    if ray.is_initialized():  # by the caller, who also ends it
         yield int("GPU" in ray.cluster_resources())
         return
     _join(num_workers, address)
@@ -56,9 +55,9 @@ def cluster(num_workers: int, address: str | None = None) -> Iterator[int]:
 def _join(num_workers: int, address: str | None) -> None:
     import ray
 
-    os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")  # what matters is raised, and told
+    os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")  # errors that matter are raised
     local: dict[str, Any] = {}
-    if address is None:  # one more than the workers, or reading would wait for them for ever
+    if address is None:  # one more than the workers: reading needs a core, too
         cpus = max(os.cpu_count() or 1, num_workers + 1)
         local = {"num_cpus": cpus, "include_dashboard": False}
     try:
@@ -72,7 +71,7 @@ def _join(num_workers: int, address: str | None) -> None:
 
 
 def describe(load: Load, num_gpus: float = 0) -> dict[str, Any]:
-    """``describe_model`` of the model, loaded where the workers will load theirs."""
+    """``describe_model`` of the model, loaded on a worker."""
     import ray
 
     def described() -> dict[str, Any]:
@@ -90,18 +89,18 @@ def on_workers(
     read: Callable[[Any], Any],
     work: Callable[[Any, Any, Any], Any],
 ) -> Iterator[Any]:
-    """``work(model, part, read(part))`` of every part, as they are finished, inside `cluster`.
+    """Yield ``work(model, part, read(part))`` of every part as it is finished, inside `cluster`.
 
-    Where ``read`` raises, ``work`` is given the exception; it must not raise one itself. A part
-    whose workers died comes last, with no model and that as the exception. ``num_gpus``: of each
-    worker; with fewer GPUs than workers fewer run. Raises ``ModelError`` where the workers cannot
-    be kept alive.
+    If ``read`` raises, ``work`` gets the exception instead; it must not raise one itself. A part
+    whose workers died comes last, with no model and an exception. ``num_gpus``: of each worker;
+    with fewer GPUs than workers, fewer workers run. Raises ``ModelError`` if the workers cannot be
+    kept alive.
     """
     import ray
 
     if not parts:
         return
-    reader: Any = _read  # Ray's own types know no further arguments
+    reader: Any = _read  # Ray's types allow no further arguments
     # Ray 2.64 no longer takes max_task_retries like this: pyproject.toml stays below it
     warnings.filterwarnings("ignore", "`ray_remote_args` is deprecated")
     size = _fitting(num_workers, num_gpus)
@@ -114,14 +113,14 @@ def on_workers(
             fn_constructor_args=(load, work),
             batch_size=1,
             batch_format="numpy",
-            # one clip at a time: none waits at a worker that another one kills
+            # one clip at a time: none is queued at a worker that another clip kills
             compute=ray.data.ActorPoolStrategy(size=size, max_tasks_in_flight_per_actor=1),
             num_gpus=num_gpus,
             num_cpus=0,
             max_task_retries=ATTEMPTS - 1,
         )
     )
-    done.context.max_errored_blocks = -1  # what is lost with a worker is found missing below
+    done.context.max_errored_blocks = -1  # clips lost with a worker are found missing below
     missing = dict(enumerate(parts))
     try:
         for row in done.iter_rows():
@@ -138,7 +137,7 @@ def on_workers(
 
 
 def _fitting(num_workers: int, num_gpus: float) -> int:
-    """As many of the workers as have a GPU each."""
+    """Number of workers that can have their GPUs."""
     import ray
 
     there = ray.cluster_resources().get("GPU", 0)
@@ -155,7 +154,7 @@ def _reason(error: Exception) -> str:
 
 
 def _read(row: dict[str, Any], read: Callable[[Any], Any]) -> dict[str, Any]:
-    """A clip's frames, or why there are none, beside what is to be done with it."""
+    """Pair each part with its decoded frames, or with the exception that decoding raised."""
     try:
         seen = read(pickle.loads(row["part"]))
     except Exception as error:

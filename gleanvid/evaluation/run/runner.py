@@ -26,13 +26,13 @@ from gleanvid.types import Compression, Video
 if TYPE_CHECKING:
     from torch import Tensor
 
-Work = Sequence[tuple[Setup, Sequence[Item]]]  # unanswered questions about one clip, by setup
-Part = tuple[str, int, Work]  # clip, frames, questions
+Unanswered = Sequence[tuple[Setup, Sequence[Item]]]  # questions about one clip, by setup
+Part = tuple[str, int, Unanswered]  # clip, frames, questions
 
 
 @dataclass(frozen=True)
 class Progress:
-    """How far an evaluation is. ``remaining_s`` is None until something was answered."""
+    """Progress of an evaluation. ``remaining_s`` is None until a question was answered."""
 
     done: int
     total: int
@@ -43,14 +43,14 @@ class Progress:
 
 
 class Count:
-    """Progress over results as they come."""
+    """Counts results as they come."""
 
     def __init__(self, total: int, already: int) -> None:
         self.total, self.already, self.done = total, already, already
         self.failed, self.started = 0, time.perf_counter()
 
     def after(self, row: Mapping[str, Any], clip: str) -> Progress:
-        """How far it is with one more result."""
+        """The progress after one more result."""
         self.done, self.failed = self.done + 1, self.failed + ("error" in row)
         elapsed = time.perf_counter() - self.started
         left = elapsed / (self.done - self.already) * (self.total - self.done)
@@ -67,7 +67,7 @@ def evaluate(
     on_progress: Callable[[Progress], None] | None = None,
     max_pixels: int | None = None,
 ) -> None:
-    """Answer what ``journal`` does not hold yet, clip by clip, each answer appended at once.
+    """Answer the questions missing in ``journal``, clip by clip, each answer appended at once.
 
     ``ways``: ways to get a response (default: the benchmark's own). ``max_pixels`` bounds a clip's
     pixels as in ``ModelAdapter.encode``.
@@ -142,7 +142,7 @@ def answers(
     model: ModelAdapter,
     benchmark: Benchmark,
     read: Callable[[], Video],
-    work: Work,
+    work: Unanswered,
     ways: Sequence[str],
     max_pixels: int | None = None,
 ) -> Iterator[AnswerRow]:
@@ -231,7 +231,7 @@ def _response(conversation: Conversation, benchmark: Benchmark, item: Item, how:
 
 
 def _tokens(conversation: Conversation) -> list[float]:
-    """Visual tokens of the clip, those that enter layer 0, and the mean over all layers."""
+    """Visual tokens of the clip, tokens that enter layer 0, and the mean over all layers."""
     total = len(conversation.encoded.tokens)
     depth = conversation.model.text_config.num_hidden_layers
     layers = visual_tokens_by_layer(conversation.records, total, depth)

@@ -83,7 +83,7 @@ def publish(
 
 
 def _same(setups: Sequence[Setup]) -> str:
-    """What all variants of a preset have in common, where they do."""
+    """Ratio and frames of a preset whose variants agree in them, else ""."""
     shares = {(setup.retention_ratio, setup.num_frames) for setup in setups[1:]}
     if len(shares) > 1:
         return ""
@@ -92,7 +92,7 @@ def _same(setups: Sequence[Setup]) -> str:
 
 
 def draw(folder: Path, found: Sequence[Result], facts: Mapping[str, Any]) -> None:
-    """``accuracy.png`` and, where evidence is known, ``evidence.png``: share against retention."""
+    """Draw ``accuracy.png``, ``groups.png`` and, if evidence is known, ``evidence.png``."""
     full = found[0].accuracy.value
     about = f"{facts['benchmark']['benchmark']}, {facts['model']}, {found[0].count} questions"
     pictures = {
@@ -148,7 +148,7 @@ def _heading(benchmark: Benchmark, items: Sequence[Item], facts: Mapping[str, An
 
 
 def flat(result: Result) -> dict[str, Cell]:
-    """One line of the CSV: plain numbers, a column for every group."""
+    """One line of the CSV: plain numbers, with columns for every group."""
     row: dict[str, Cell] = {
         "label": result.setup.title,
         "compressor": result.setup.method.name,
@@ -166,7 +166,7 @@ def flat(result: Result) -> dict[str, Cell]:
     for name, estimate in result.macro.items():
         row |= _three(name, estimate)
     row |= {"p_full": result.p_full, "p_full_clips": result.p_full_clips}
-    if pair := result.beside:
+    if pair := result.comparison:
         row |= _three("gleanvid_minus", pair.difference)
         row |= {"p_gleanvid": pair.mcnemar, "p_gleanvid_clips": pair.sign_flip}
         for name, estimate in pair.macro.items():
@@ -183,7 +183,7 @@ def flat(result: Result) -> dict[str, Cell]:
 
 
 def write(folder: Path, facts: Mapping[str, Any], results: Sequence[Result], text: str) -> None:
-    """``results.csv``, ``results.json`` (with ``facts`` about the run) and ``table.md``."""
+    """Write ``results.csv``, ``results.json`` (with ``facts`` about the run) and ``table.md``."""
     lines = [flat(result) for result in results]
     names = list(dict.fromkeys(name for line in lines for name in line))
     sheet = io.StringIO()
@@ -201,7 +201,7 @@ def _three(name: str, estimate: Estimate) -> dict[str, float]:
 
 
 def _plain(value: Cell) -> Cell:
-    """Rounded for people; what is not a number has no place in JSON."""
+    """Round numbers; NaN becomes None, which JSON can hold."""
     if not isinstance(value, float):
         return value
     return None if math.isnan(value) else round(value, 6)

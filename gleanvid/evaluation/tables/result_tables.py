@@ -112,7 +112,9 @@ def paired_table(results: Sequence[Result]) -> str:
 
 def with_holm(results: Sequence[Result]) -> list[tuple[Result, Paired, float]]:
     """Every comparison, and its sign-flip p adjusted for all of them."""
-    found = [(one, one.beside) for one in results if one.beside is not None and not one.blank]
+    found = [
+        (one, one.comparison) for one in results if one.comparison is not None and not one.blank
+    ]
     adjusted = holm([pair.sign_flip for _, pair in found])
     return [(one, pair, p) for (one, pair), p in zip(found, adjusted, strict=True)]
 
@@ -168,14 +170,14 @@ def preset_table(preset: Preset, results: Sequence[Result]) -> str:
     """
     groups = inline_groups(results)
     several = len({result.setup.num_frames for result in results}) > 1
-    ours = [result.relative.value for result in results if result.beside is None][1:]
+    ours = [result.relative.value for result in results if result.comparison is None][1:]
     adjusted = {one.setup.key: p for one, _, p in with_holm(results)}
     heads = [preset.heading, *(["frames", "kept"] if several else []), *groups]
     heads += ["overall", "95 %, clips", "rel. perf. (%)", "p", "Holm"]
     heads += ["evidence kept"] if results[0].evidence else []
     rows = []
     for result in results:
-        setup, pair = result.setup, result.beside
+        setup, pair = result.setup, result.comparison
         relative = percent(result.relative)
         if pair is not None and ours and not several:
             relative += f" ({100 * (result.relative.value - ours[0]):+.1f})"

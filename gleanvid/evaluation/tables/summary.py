@@ -37,14 +37,14 @@ Rows = Mapping[tuple[str, str], AnswerRow]  # by item id and setup key
 
 @dataclass(frozen=True)
 class Result:
-    """What one setup reached. Shares are in [0, 1].
+    """The result of one setup. Fractions are in [0, 1].
 
     ``accuracy`` is the benchmark's own average, ``by_clip`` the same with an interval that takes
     clips as the observations. ``macro`` has the mean over groups by name, and that without the
     benchmark's ``macro_without``. ``relative`` is the accuracy over that with all tokens (the first
     setup), ``difference`` it minus that. ``p_full`` (McNemar) and ``p_full_clips`` (sign-flip) are
-    against all tokens, two-sided, not adjusted; ``beside`` is GleanVID at the same ratio and frames
-    against this (None: not run, or itself).
+    against all tokens, two-sided, not adjusted; ``comparison`` is GleanVID at the same ratio and
+    frames minus this (None: not run, or itself).
     """
 
     setup: Setup
@@ -61,7 +61,7 @@ class Result:
     difference: Estimate
     p_full: float | None
     p_full_clips: float | None
-    beside: Paired | None
+    comparison: Paired | None
     evidence: Evidence | None
     tokens: float  # visual tokens of a clip
     tokens_kept: float  # entering layer 0
@@ -76,7 +76,7 @@ class Result:
 
     @property
     def refused(self) -> bool:
-        """Whether the method itself cannot do what this setup asks for, on any clip."""
+        """Whether the method refused this setup on every clip."""
         return self.blank and self.first_error.startswith(REFUSAL)
 
 
@@ -87,7 +87,7 @@ def results(
     rows: Rows,
     ways: Sequence[str] = (),
 ) -> list[Result]:
-    """One result for every way to respond and every setup, the first of which is all tokens.
+    """One result per way to respond and setup; the first setup is all tokens.
 
     Raises ``ValueError`` where a row is missing.
     """
@@ -162,7 +162,7 @@ class _Answers:
             difference=paired_difference(right, full, self.clips, self.weights),
             p_full=None if whole else mcnemar_or_none(right, full),
             p_full_clips=None if whole else sign_flip(differences, self.clips, self.weights),
-            beside=self._beside(setup),
+            comparison=self._comparison(setup),
             evidence=evidence(self.samples(setup)),
             tokens=tokens[0],
             tokens_kept=tokens[1],
@@ -182,7 +182,7 @@ class _Answers:
         ]
 
     def _right(self, setup: Setup) -> list[float]:
-        """For every question the share of the seeds that were right."""
+        """For every question the fraction of the seeds that were right."""
         if setup.key not in self._verdicts:
             keys = [draw.key for draw in setup.draws]
             self._verdicts[setup.key] = [
@@ -194,8 +194,8 @@ class _Answers:
     def _right_in(self, row: AnswerRow) -> float:
         return float("error" not in row and bool(row["right"][self.way]))
 
-    def _beside(self, setup: Setup) -> Paired | None:
-        """GleanVID at its defaults against ``setup``, where it was run and is not that itself."""
+    def _comparison(self, setup: Setup) -> Paired | None:
+        """GleanVID at its defaults minus ``setup``; None if it was not run or is ``setup``."""
         ours = Setup(GleanVID(retention_ratio=setup.retention_ratio), setup.num_frames)
         if setup.key == ours.key or ours.key not in [other.key for other in self.setups]:
             return None
@@ -215,14 +215,14 @@ class _Answers:
 
 
 def share(right: Sequence[float], clips: Sequence[str]) -> Estimate:
-    """Wilson's interval for verdicts of yes and no; for means over seeds a bootstrap over clips."""
+    """Wilson's interval if all verdicts are yes or no; else (means over seeds) a clip bootstrap."""
     if {0.0, 1.0}.issuperset(right):
         return wilson(int(sum(right)), len(right))
     return clip_mean(right, clips)
 
 
 def group_weights(items: Sequence[Item], without: str = "") -> list[float]:
-    """Equal weight for every group (an item's first) but one, and in it for every question."""
+    """Weights that make the mean over groups (an item's first), leaving one out."""
     groups = [item.groups[0] for item in items]
     sizes = {name: groups.count(name) for name in dict.fromkeys(groups) if name != without}
     return [1 / (len(sizes) * sizes[name]) if name in sizes else 0.0 for name in groups]

@@ -73,26 +73,20 @@ def _gather(
 
 def _baseline(family: str, train: Asked, test: Asked, seed: int) -> Baseline:
     kinds: list[str] = []
-    seen = {key: [glances(*one, kinds) for one in part] for key, part in _both(train, test)}
-    right = {
-        key: torch.tensor([q.options.index(q.answer) for _, q in part])
-        for key, part in _both(train, test)
-    }
-    shares = {}
+    parts = (train, test)
+    seen = [[glances(scene, question, kinds) for scene, question in part] for part in parts]
+    right = [torch.tensor([q.options.index(q.answer) for _, q in part]) for part in parts]
+    accuracies = {}
     for view in VIEWS:
-        views = {
-            key: torch.stack(
-                [_view(view, one, scene) for one, (scene, _) in zip(seen[key], part, strict=True)]
-            )
-            for key, part in _both(train, test)
-        }
-        net = _learn(views["train"], right["train"], seed)
-        shares[view] = _asked(net, views["test"], right["test"])
-    return Baseline(family, len(test), **shares)
+        views = [_views(view, own, part) for own, part in zip(seen, parts, strict=True)]
+        net = _learn(views[0], right[0], seed)
+        accuracies[view] = _accuracy(net, views[1], right[1])
+    return Baseline(family, len(test), **accuracies)
 
 
-def _both(train: Asked, test: Asked) -> tuple[tuple[str, Asked], tuple[str, Asked]]:
-    return ("train", train), ("test", test)
+def _views(view: str, seen: list[np.ndarray], part: Asked) -> Tensor:
+    pairs = zip(seen, part, strict=True)
+    return torch.stack([_view(view, one, scene) for one, (scene, _) in pairs])
 
 
 def _view(view: str, seen: np.ndarray, scene: Scene) -> Tensor:
@@ -132,7 +126,7 @@ def _learn(views: Tensor, right: Tensor, seed: int) -> nn.Module:
 
 
 @torch.no_grad()
-def _asked(net: nn.Module, views: Tensor, right: Tensor) -> float:
+def _accuracy(net: nn.Module, views: Tensor, right: Tensor) -> float:
     """Return the accuracy of answers, each from the look of highest confidence."""
     hits = []
     for looks, answer in zip(views, right, strict=True):

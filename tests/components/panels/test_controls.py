@@ -79,7 +79,14 @@ def test_gleanvid_shows_its_weights_and_tau_at_once_and_folds_the_rest(panel):
 
 @pytest.mark.parametrize(
     "absurd",
-    [{"debias_rank": 500}, {"local_neighborhood": 50}, {"tau": 1e6}, {"novelty_history": 0}],
+    [
+        {"debias_rank": 500},
+        {"local_neighborhood": 50},
+        {"tau": 1e6},
+        {"tau": 10**400},  # no float holds it
+        {"tau": float("nan")},
+        {"novelty_history": 0},
+    ],
 )
 def test_absurd_settings_are_refused_by_the_method_itself(absurd):
     with pytest.raises(ValueError, match=next(iter(absurd))):

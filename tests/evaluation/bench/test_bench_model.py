@@ -124,7 +124,7 @@ def test_the_command_writes_both_files(tmp_path, capsys):
 ASKED = "--frames 2,4 --frame-size 64x64 --repeats 1 --warmup 0 --new-tokens 1 --device cpu"
 
 
-def test_what_breaks_is_a_row_and_the_others_are_measured(tmp_path, monkeypatch):
+def test_failed_method_is_a_row_and_others_are_measured(tmp_path, monkeypatch):
     real = bench_model.run_item
 
     def run_item(model, video, method, *rest):
@@ -150,7 +150,7 @@ def test_without_full_tokens_there_is_nothing_to_compare_with(monkeypatch):
     assert main(["bench", "model", *ASKED.split(), "--compressor", "gleanvid"]) == 1
 
 
-def test_what_was_measured_is_written_after_every_video(tmp_path, monkeypatch):
+def test_report_is_written_after_every_video(tmp_path, monkeypatch):
     real = bench_model.run_item
 
     def run_item(model, video, *rest):

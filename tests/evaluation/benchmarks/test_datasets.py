@@ -30,7 +30,7 @@ def test_archives_are_unpacked_where_the_loader_looks(snapshot, tmp_path):
     assert len(open_benchmark("videomme", data=str(root)).items()) == 4
 
 
-def test_what_was_unpacked_is_not_unpacked_again(snapshot, tmp_path):
+def test_archives_are_unpacked_once(snapshot, tmp_path):
     root = unpack(snapshot, tmp_path / "unpacked")
     (root / "data" / "vid0.mp4").unlink()
     unpack(snapshot, root)
@@ -72,7 +72,7 @@ def test_without_a_network_the_message_says_what_to_do(monkeypatch):
     assert "long trace" not in str(caught.value)
 
 
-def test_no_folder_means_the_hub(monkeypatch, snapshot, tmp_path):
+def test_without_a_folder_the_dataset_is_fetched(monkeypatch, snapshot, tmp_path):
     asked = {}
 
     def download(repository, **options):

@@ -122,7 +122,7 @@ def test_a_free_answer_is_compared_word_by_word(items, said, right):
         ({"folder": "x"}, "benchmark glimpse has no setting folder; its settings are split"),
     ],
 )
-def test_settings_that_cannot_be_are_named(settings, named):
+def test_invalid_settings_are_named(settings, named):
     with pytest.raises(BenchmarkError, match=named):
         open_benchmark("glimpse", **settings)
 

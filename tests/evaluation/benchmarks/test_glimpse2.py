@@ -58,6 +58,6 @@ def test_the_table_says_what_every_family_gives_away():
         ({"clip_frames": 130}, "clip_frames=130 must be an even number from 2 to 128"),
     ],
 )
-def test_settings_that_cannot_be_are_named(settings, named):
+def test_invalid_settings_are_named(settings, named):
     with pytest.raises(BenchmarkError, match=named):
         open_benchmark("glimpse2", **settings)

@@ -252,9 +252,7 @@ ROWS = {
 
 
 @pytest.mark.parametrize(("name", "file", "spoiled", "message"), SPOILED)
-def test_what_is_wrong_with_the_annotations_is_said_with_its_place(
-    name, file, spoiled, message, tmp_path
-):
+def test_invalid_annotations_are_reported_with_their_place(name, file, spoiled, message, tmp_path):
     benchmark = opened(name, tmp_path)
     folders.write_rows(tmp_path / file, [row | spoiled for row in ROWS[name]()])
     with pytest.raises(BenchmarkError, match=message) as caught:
@@ -263,7 +261,7 @@ def test_what_is_wrong_with_the_annotations_is_said_with_its_place(
 
 
 @pytest.mark.parametrize("text", ["", "[{]", "[]", '{"a": 1}', "[3]"])
-def test_a_file_that_is_no_table_is_named(text, tmp_path):
+def test_annotation_file_without_rows_is_named(text, tmp_path):
     benchmark = opened("longvideobench", tmp_path)
     (tmp_path / "lvb_val.json").write_text(text, encoding="utf-8")
     with pytest.raises(BenchmarkError, match=r"lvb_val\.json"):

@@ -133,7 +133,7 @@ def test_a_hook_that_stays_is_caught(model, monkeypatch):
     assert failed == ("hooks",)
 
 
-def test_a_compressed_answer_that_is_none_fails_without_a_path(model, monkeypatch):
+def test_failed_compression_is_reported_without_paths(model, monkeypatch):
     def broken(*args):
         raise RuntimeError("cannot read /home/somebody/weights.bin: gone")
 
@@ -161,7 +161,7 @@ def test_the_command_writes_a_report_without_names_of_the_user(folder, tmp_path,
         assert not re.search(r"(?<!\w)/\w+/", written)
 
 
-def test_the_command_fails_where_a_law_does(folder, monkeypatch, capsys):
+def test_command_exits_1_if_a_check_fails(folder, monkeypatch, capsys):
     monkeypatch.setattr(prompt, "shortened", shifted(wrong_position))
     options = ["--model", str(folder), "--device", "cpu", "--frames", "4", "--quick", "--json"]
     assert main(["check", *options]) == 1
@@ -206,7 +206,7 @@ def test_where_it_pays_is_the_first_length_that_saves(model, monkeypatch):
     assert times.pays_from(model, times.repeated(VIDEO, 1), print) is None
 
 
-def test_a_figure_that_is_no_number_has_failed():
+def test_nan_figure_fails():
     assert not Finding("x", "", float("nan"), 1.0, "").passed
 
 

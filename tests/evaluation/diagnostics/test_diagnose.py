@@ -142,7 +142,7 @@ def test_a_signal_that_was_not_recorded_keeps_back_only_its_methods(recordings, 
 
 
 @pytest.mark.usefixtures("unsaved")
-def test_names_may_hold_settings(folder, tmp_path, capsys):
+def test_compressor_names_may_hold_settings(folder, tmp_path, capsys):
     names = "gleanvid,ablation(first_unit=centred)"
     asked = ["--compressor", names, "--retention-ratio", "0.25", "--num-frames", "4"]
     assert main(["diagnose", str(folder / "a.mp4"), *asked, "--out", str(tmp_path)]) == 0
@@ -165,7 +165,7 @@ def test_a_clip_that_failed_shows_in_the_exit_code_and_the_others_are_kept(folde
 
 
 @pytest.mark.usefixtures("unsaved")
-def test_what_was_measured_before_ctrl_c_is_kept(folder, tmp_path, capsys, monkeypatch):
+def test_interrupted_diagnosis_keeps_measured_clips(folder, tmp_path, capsys, monkeypatch):
     real = diagnose.read_clip
 
     def read(path, *given, **more):
@@ -199,7 +199,7 @@ def test_a_folder_that_cannot_be_made_is_said_before_anything_is_measured(folder
     assert "cannot write to" in said and "1/" not in said
 
 
-def test_a_folder_without_videos_is_said(tmp_path, capsys):
+def test_folder_without_videos_is_an_error(tmp_path, capsys):
     assert main(["diagnose", str(tmp_path)]) == 2
     assert "no video in" in capsys.readouterr().err
 

@@ -90,6 +90,6 @@ def test_llava_video_is_pooled_and_asked_as_lmms_eval_s_own(module, loaded):
     assert loaded[-1]["settings"] == {}
 
 
-def test_a_setting_that_no_one_has_is_named(module, loaded):
+def test_unknown_setting_is_named(module, loaded):
     with pytest.raises(ValueError, match="gleanvid has no setting retention"):
         module.GleanVIDQwen3VL(retention=0.5)

@@ -133,7 +133,7 @@ def test_every_preset_has_its_table_row_for_row(name):
 
 
 @pytest.mark.parametrize("name", tables())
-def test_every_row_is_a_setup_that_can_be_run_and_files_itself_beside_it(name):
+def test_every_row_is_a_setup_that_can_be_run(name):
     rows = tables()[name].rows
     assert [setup.key for setup in setups_of(name)] == [row.setup for row in rows]
 
@@ -207,7 +207,7 @@ def test_without_one_benchmark_there_is_no_average(measured):
     assert mine[0]["percent"] is None
 
 
-def test_results_of_another_model_stand_nowhere_unless_asked(measured):
+def test_results_of_another_model_are_used_only_on_request(measured):
     table = tables()["llava-onevision-7b"]
     assert choose(table, found(measured)) is None
     assert choose(table, found(measured), MODEL) is not None
@@ -250,7 +250,7 @@ def test_the_command_prints_every_table(capsys):
     assert capsys.readouterr().out.split()[0] == "qwen3-vl-8b-64"
 
 
-def test_the_command_puts_ours_beside(measured, capsys):
+def test_command_prints_measured_results_with_the_papers(measured, capsys):
     assert main(["tables", "qwen3-vl-8b-32", "--results", str(measured), "--json"]) == 0
     report = json.loads(capsys.readouterr().out)
     assert report[0]["rows"][7]["ours"]["mvbench"] == pytest.approx(40)
@@ -266,7 +266,7 @@ def test_the_command_puts_ours_beside(measured, capsys):
         (["alpha", "--results", "{}/other"], "results are of builtin"),
     ],
 )
-def test_what_cannot_be_compared_is_said(arguments, message, tmp_path, capsys):
+def test_results_that_cannot_be_compared_are_an_error(arguments, message, tmp_path, capsys):
     (tmp_path / "empty").mkdir()
     (tmp_path / "broken").mkdir()
     (tmp_path / "broken" / "results.json").write_text('{"results": 3}')

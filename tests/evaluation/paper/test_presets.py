@@ -82,7 +82,7 @@ def test_a_grid_asks_for_all_tokens_once():
         (["gleanvid"], [0.5], 0, "num_frames=0"),
     ],
 )
-def test_what_cannot_be_is_refused_by_name(names, ratios, frames, named):
+def test_invalid_grid_is_refused_with_the_name_of_the_setting(names, ratios, frames, named):
     with pytest.raises(ValueError, match=named):
         grid(names, ratios, frames)
 

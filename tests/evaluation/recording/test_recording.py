@@ -69,7 +69,7 @@ def test_a_fresh_process_without_the_model_makes_the_same_masks(recorded, model,
         torch.testing.assert_close(torch.tensor(scores[name]), rows.float(), rtol=1e-4, atol=1e-5)
 
 
-def test_all_of_the_clip_is_there(recorded, model, video):
+def test_recording_holds_tokens_signals_frames_and_facts(recorded, model, video):
     found, encoded = open_recording(recorded), model.encode(video, frozenset({"saliency", "keys"}))
     for name in ("features", "saliency", "keys", "seconds", "rectangles"):
         assert torch.equal(getattr(found.tokens, name), getattr(encoded.tokens, name)), name
@@ -81,7 +81,7 @@ def test_all_of_the_clip_is_there(recorded, model, video):
     assert found.facts["model"]["model"] == "builtin" and found.facts["machine"]["versions"]
 
 
-def test_answers_stand_as_they_were_given(recorded, model, video):
+def test_recorded_answers_match_the_model(recorded, model, video):
     found = open_recording(recorded)
     assert [dict(run.compressor) for run in found.runs] == [one.settings() for one in METHODS]
     run = gleanvid.ask(video, QUESTION, model, METHODS[1], 8)
@@ -106,7 +106,7 @@ def test_int8_is_half_of_bfloat16_and_says_what_it_changes(model, video, tmp_pat
     assert error < 0.02 * len(features) ** 0.5
 
 
-def test_the_model_that_is_not_there_refuses_with_the_reason(recorded):
+def test_recorded_model_refuses_to_answer_with_a_reason(recorded):
     stand_in = recorded_model([recorded])
     video = open_recording(recorded).video
     assert stand_in.encode(video, frozenset({"saliency"})).tokens is video.tokens
@@ -198,7 +198,7 @@ FORGED = {
 
 
 @pytest.mark.parametrize("change", FORGED.values(), ids=FORGED)
-def test_what_is_no_whole_recording_is_refused(recorded, tmp_path, change):
+def test_forged_recording_is_refused(recorded, tmp_path, change):
     with pytest.raises(ValueError, match="not a recording"):
         open_recording(edited(recorded, tmp_path, change))
 
@@ -220,7 +220,7 @@ def test_half_a_file_is_refused(recorded, tmp_path):
         open_recording(path)
 
 
-def test_what_takes_too_much_memory_is_refused_before_it_is_taken(
+def test_too_large_recording_is_refused_before_allocation(
     recorded, model, video, tmp_path, monkeypatch
 ):
     path = tmp_path / ("packed" + SUFFIX)
@@ -254,7 +254,7 @@ def test_features_are_unpacked_a_few_rows_at_a_time(monkeypatch):
         assert torch.equal(read_features(stored, dtype), whole.to(dtype))
 
 
-def test_a_pipe_is_no_recording(tmp_path):
+def test_pipe_is_refused(tmp_path):
     path = tmp_path / ("clip" + SUFFIX)
     os.mkfifo(path)
     with pytest.raises(ValueError, match="no file"):

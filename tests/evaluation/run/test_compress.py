@@ -43,7 +43,7 @@ def files(folder):
     }
 
 
-def test_a_file_holds_what_the_record_says(clips, tmp_path):
+def test_npz_holds_the_arrays_of_the_record(clips, tmp_path):
     rows = run(clips, tmp_path)
     row = rows["deep er/a.mp4", JOB.key]
     arrays = np.load(tmp_path / row["file"], allow_pickle=False)
@@ -82,7 +82,7 @@ class Stops(FakeModel):
         return super().encode(video, needs, max_pixels)
 
 
-def test_after_ctrl_c_the_same_files_come_out(clips, tmp_path):
+def test_interrupted_compression_resumes_to_the_same_files(clips, tmp_path):
     with pytest.raises(KeyboardInterrupt):
         run(clips, tmp_path / "stopped", Stops())
     assert set(files(tmp_path / "stopped")) == {"a.mp4.npz"}
@@ -91,7 +91,7 @@ def test_after_ctrl_c_the_same_files_come_out(clips, tmp_path):
     assert files(tmp_path / "stopped") == files(tmp_path / "whole")
 
 
-def test_a_full_disk_leaves_whole_files_and_says_so(clips, tmp_path, monkeypatch):
+def test_full_disk_leaves_whole_files_and_an_error(clips, tmp_path, monkeypatch):
     real = np.savez_compressed
 
     def full(file, **arrays):

@@ -23,7 +23,7 @@ def path(tmp_path):
     return path
 
 
-def test_what_was_appended_is_there_again(path):
+def test_appended_rows_are_read_back(path):
     with Journal(path, SETTINGS) as journal:
         assert journal.rows[("b", "gleanvid")]["answer"] == "größer"
         assert journal.done(("a", "full")) and not journal.done(("a", "gleanvid"))
@@ -60,7 +60,7 @@ def test_a_damaged_line_in_the_middle_is_named_and_nothing_is_changed(path, dama
         ({"frames": 8}, "frames=None"),
     ],
 )
-def test_other_settings_are_refused_by_name(path, change, named):
+def test_other_settings_are_refused_with_the_name_of_the_setting(path, change, named):
     with pytest.raises(JournalError, match=named):
         Journal(path, SETTINGS | change)
 

@@ -67,7 +67,7 @@ def together(path, load, items=None):
         return without_times(journal.rows), steps
 
 
-def test_a_killed_worker_s_clip_is_done_again_and_nothing_twice(ray_workers, tmp_path):
+def test_clip_of_a_killed_worker_is_repeated_once(ray_workers, tmp_path):
     marker, path = tmp_path / "killed", tmp_path / "journal.jsonl"
     rows, steps = together(path, functools.partial(Mortal, str(marker)))
     assert int(marker.read_text()) != os.getpid()
@@ -117,7 +117,7 @@ print(json.dumps([len(done), sorted({ids for ids, _ in done}), len({one for _, o
 """
 
 
-def test_each_worker_has_a_gpu_of_its_own_and_more_workers_than_gpus_are_told():
+def test_each_worker_has_its_own_gpu_and_surplus_workers_are_logged():
     done = subprocess.run(
         [sys.executable, "-c", GPUS], capture_output=True, text=True, timeout=300, check=True
     )
@@ -131,6 +131,6 @@ def test_workers_that_cannot_start_end_the_run_with_a_reason(ray_workers, tmp_pa
         together(tmp_path / "journal.jsonl", fails)
 
 
-def test_no_workers_are_refused():
+def test_zero_workers_are_refused():
     with pytest.raises(ValueError, match="num_workers=0"), cluster(0):
         pass

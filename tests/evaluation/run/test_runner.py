@@ -55,7 +55,7 @@ def test_equal_setups_under_two_labels_are_one(tmp_path):
     assert len(run(tmp_path / "j", setups=twice)) == 20
 
 
-def test_a_larger_limit_goes_on_from_a_smaller_one(tmp_path):
+def test_larger_limit_reuses_answers_of_a_smaller_one(tmp_path):
     first = run(tmp_path / "j", limit=7)
     model = FakeModel()
     rows = run(tmp_path / "j", model, limit=20)
@@ -63,7 +63,7 @@ def test_a_larger_limit_goes_on_from_a_smaller_one(tmp_path):
     assert without_times(rows) == without_times(run(tmp_path / "other"))
 
 
-def test_a_finished_run_asks_nothing(tmp_path):
+def test_finished_run_asks_no_question(tmp_path):
     run(tmp_path / "j")
     model, seen = FakeModel(), []
     run(tmp_path / "j", model, on_progress=seen.append)
@@ -85,7 +85,7 @@ class Stops(FakeModel):
 
 
 @pytest.mark.parametrize("at", [0, 1, 33, 96])
-def test_after_ctrl_c_a_run_goes_on_to_the_same_rows(tmp_path, at):
+def test_interrupted_run_resumes_to_the_same_rows(tmp_path, at):
     with pytest.raises(KeyboardInterrupt):
         run(tmp_path / "j", Stops(at))
     finished = len(lines(tmp_path / "j"))
@@ -105,7 +105,7 @@ run(Path(sys.argv[1]), FakeModel(delay_s=0.005))
 """
 
 
-def test_a_killed_process_loses_nothing_and_repeats_nothing(tmp_path):
+def test_killed_run_resumes_without_loss_or_repetition(tmp_path):
     path = tmp_path / "j"
     process = subprocess.Popen([sys.executable, "-c", PROGRAM, str(path)], cwd=ROOT)
     try:
@@ -143,7 +143,7 @@ def test_a_compressor_that_fails_is_recorded_and_the_others_go_on(tmp_path):
     assert failed == {key for key in rows if key[1].startswith("random")} and len(failed) == 40
 
 
-def test_rows_tell_tokens_and_evidence(tmp_path):
+def test_rows_hold_counts_of_tokens_and_evidence(tmp_path):
     benchmark = FakeBenchmark()
     rows = run(tmp_path / "j", benchmark=benchmark)
     for item in benchmark.items():
@@ -179,7 +179,7 @@ def test_a_random_method_is_asked_once_a_seed_and_others_once():
     assert [len(Setup(Ablation(budgeting=part), 6).draws) for part in ("random", "fixed")] == [5, 1]
 
 
-def test_two_ways_to_respond_are_two_verdicts(tmp_path):
+def test_each_way_to_respond_has_a_verdict(tmp_path):
     benchmark = FakeBenchmark()
     rows = run(tmp_path / "j", benchmark=benchmark, ways=("likelihood", "text"))
     for item in benchmark.items():
@@ -188,7 +188,7 @@ def test_two_ways_to_respond_are_two_verdicts(tmp_path):
         assert row["right"] == [said == item.right_option for said in row["said"].values()]
 
 
-def test_the_time_left_is_told_and_falls_to_nothing(tmp_path):
+def test_remaining_time_falls_to_zero(tmp_path):
     seen = []
     run(tmp_path / "j", FakeModel(delay_s=0.001), on_progress=seen.append)
     assert [step.done for step in seen] == list(range(1, 101))

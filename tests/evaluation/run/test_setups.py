@@ -24,7 +24,7 @@ def test_a_key_gives_its_setup_back(method):
     assert setup_from(Setup(method, 32).key) == Setup(method, 32)
 
 
-def test_settings_stand_in_brackets_behind_a_name():
+def test_settings_in_brackets_are_parsed():
     listed = "gleanvid,flashvid(version=v2, inner=true),holitom(tau=0.65)"
     ours, flash, holitom = names_in(listed)
     assert method_from(ours, 0.5) == GleanVID(0.5)
@@ -40,7 +40,7 @@ def test_settings_stand_in_brackets_behind_a_name():
             method_from(text)
 
 
-def test_a_title_tells_settings_that_are_not_the_defaults():
+def test_title_names_settings_that_are_not_defaults():
     assert Setup(GleanVID(0.1), 32).title == "GleanVID"
     assert Setup(Ablation(0.1, first_unit="centred"), 32).title == "Ablation (first_unit centred)"
     assert Setup(GleanVID(0.1, tau=2.0), 32, "sharper").title == "sharper"

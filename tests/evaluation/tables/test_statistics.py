@@ -77,7 +77,7 @@ def test_relative_accuracy():
     assert math.isnan(relative_accuracy([True], [False], ["a"]).value)
 
 
-def test_verdicts_that_are_no_pairs_are_refused():
+def test_verdicts_of_unequal_length_are_refused():
     for call in (lambda: mcnemar([True], []), lambda: paired_difference([], [], [])):
         with pytest.raises(ValueError, match="equally many"):
             call()
@@ -138,7 +138,7 @@ def test_the_sign_flip_test_keeps_its_level_where_questions_of_a_clip_agree():
     assert rejected / 300 < 0.09
 
 
-def test_methods_that_answer_alike_are_not_told_apart():
+def test_equal_answers_give_a_sign_flip_p_of_one():
     assert sign_flip([0.0] * 8, range(8)) == 1.0
     assert sign_flip([1.0] * 40, range(40)) == pytest.approx(1e-4)
 

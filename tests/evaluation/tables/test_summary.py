@@ -61,7 +61,7 @@ class Macro(FakeBenchmark):
     columns = ("y", "x", "never")
 
 
-def test_shares_are_those_of_the_rows():
+def test_results_match_counts_of_the_rows():
     full, ours, even = results(FakeBenchmark(), ITEMS, SETUPS, rows())
     assert [r.accuracy.value for r in (full, ours, even)] == [7 / 8, 6 / 8, 2 / 8]
     assert ours.accuracy == wilson(6, 8)
@@ -72,7 +72,7 @@ def test_shares_are_those_of_the_rows():
     assert (ours.tokens, ours.tokens_kept, ours.tokens_mean, ours.seconds) == (100, 25, 20, 0.5)
 
 
-def test_saturated_units_have_a_column_where_there_are_any():
+def test_saturated_units_have_a_column_only_if_there_are_any():
     assert "nothing new" not in main_table(results(FakeBenchmark(), ITEMS, SETUPS, rows()))
     known = rows()
     for item, units in zip(ITEMS, (0, 0, 4, 4, 8, 8, 0, 0), strict=True):
@@ -93,20 +93,20 @@ def test_group_rows_add_up_to_the_whole():
 
 def test_pairs_are_tested_against_all_tokens_and_against_gleanvid():
     full, ours, even = results(FakeBenchmark(), ITEMS, SETUPS, rows())
-    assert full.p_full is full.p_full_clips is ours.beside is None
+    assert full.p_full is full.p_full_clips is ours.comparison is None
     assert ours.p_full == pytest.approx(mcnemar(VERDICTS[OURS], VERDICTS[FULL])) == 1.0
     assert even.p_full == pytest.approx(2 / 32)  # five differ, all one way
     assert even.p_full_clips == pytest.approx(2 / 8, abs=0.02)  # in three clips
-    assert even.beside.mcnemar == pytest.approx(2 / 16)  # four differ, all one way
-    assert even.beside.sign_flip == pytest.approx(2 / 8, abs=0.02)
-    assert even.beside.difference.value == pytest.approx(4 / 8)
+    assert even.comparison.mcnemar == pytest.approx(2 / 16)  # four differ, all one way
+    assert even.comparison.sign_flip == pytest.approx(2 / 8, abs=0.02)
+    assert even.comparison.difference.value == pytest.approx(4 / 8)
 
 
-def test_gleanvid_at_another_ratio_is_no_rival():
+def test_gleanvid_at_another_ratio_is_not_compared():
     other = Setup(GleanVID(0.5), 8)
     verdicts = {FULL: VERDICTS[FULL], other: VERDICTS[OURS], EVEN: VERDICTS[EVEN]}
     found = results(FakeBenchmark(), ITEMS, [FULL, other, EVEN], rows(verdicts))
-    assert found[2].beside is None
+    assert found[2].comparison is None
 
 
 def test_a_mean_over_groups_weighs_groups_not_questions():
@@ -177,7 +177,7 @@ def graded(right):
     }
 
 
-def test_where_gleanvid_stands_is_told_with_its_points():
+def test_standing_lists_methods_with_their_points():
     wins, same = Setup(GleanVID(0.25), 8), Setup(Uniform(0.25), 8)
     worse, better = Setup(VCast(0.25), 8), Setup(VidCom2(0.25), 8)
     right = {FULL: 20, wins: 11, same: 12, worse: 1, better: 20}
@@ -194,7 +194,7 @@ def test_holm_counts_every_comparison_of_the_table_not_those_of_a_ratio():
     pairs = [(method(share), count) for share in (0.25, 0.5) for method, count in METHODS.items()]
     right = {Setup(method, 8): count for method, count in pairs}
     found = results(FakeBenchmark(), LARGE, [FULL, *right], graded({FULL: 20} | right))
-    ps = [one.beside.sign_flip for one in found if one.beside]
+    ps = [one.comparison.sign_flip for one in found if one.comparison]
     heads, _, *body = cells(paired_table(found))
     assert len(body) == 4 and heads[-1] == "Holm"
     assert [float(row[-1]) for row in body] == pytest.approx(holm(ps), abs=5e-4)
@@ -212,8 +212,8 @@ def test_a_random_row_is_the_mean_over_its_seeds():
     assert (found.draws, found.count, found.failed) == (5, 8, 0)
     assert found.accuracy.value == pytest.approx(20 / 40)
     assert found.groups["y"][0].value == pytest.approx(4 / 10)
-    assert found.beside.mcnemar is None and found.beside.sign_flip <= 1
-    assert found.beside.difference.value == pytest.approx(6 / 8 - 20 / 40)
+    assert found.comparison.mcnemar is None and found.comparison.sign_flip <= 1
+    assert found.comparison.difference.value == pytest.approx(6 / 8 - 20 / 40)
     lacking = rows(VERDICTS | seeds)
     del lacking["q3", drawn.draws[4].key]
     with pytest.raises(ValueError, match="1 answers are missing, the first for q3"):
@@ -229,7 +229,7 @@ def test_macro_averages_weigh_kinds_and_can_leave_one_out():
     assert {name: mean.value for name, mean in ours.macro.items()} == pytest.approx(
         {"macro": (4 / 6 + 2 / 2) / 2, "macro without x": 2 / 2}
     )
-    assert even.beside.macro["macro without x"].value == pytest.approx(1 - 1 / 2)
+    assert even.comparison.macro["macro without x"].value == pytest.approx(1 - 1 / 2)
     assert ours.accuracy == wilson(6, 8)
     heads = cells(main_table([ours, even]))[0]
     assert "macro without x" in heads and "macro" in heads
@@ -248,7 +248,7 @@ def test_evidence_is_measured_four_ways_question_by_question():
     assert body[-1][0] == "all rows but the first" and body[0][heads.index("r things")] == "+1.00"
 
 
-def test_journals_from_before_things_were_counted_are_read():
+def test_journals_without_counts_of_things_are_read():
     earlier = rows()
     for row in earlier.values():
         del row["things"], row["moments"]
@@ -292,7 +292,7 @@ FACTS = {
 }
 
 
-def test_all_files_are_written_whole(tmp_path):
+def test_publish_writes_all_files(tmp_path):
     publish(tmp_path, FakeBenchmark(), ITEMS, SETUPS, rows(), ("likelihood",), FACTS)
     names = {path.name for path in tmp_path.iterdir()}
     assert names == {
@@ -310,7 +310,7 @@ def test_all_files_are_written_whole(tmp_path):
     assert len((tmp_path / "results.csv").read_text().splitlines()) == 4
 
 
-def test_writing_leaves_the_old_file_where_it_fails(tmp_path, monkeypatch):
+def test_failed_write_keeps_the_old_file(tmp_path, monkeypatch):
     path = tmp_path / "table.md"
     write_whole(path, "old")
     monkeypatch.setattr("pathlib.Path.replace", lambda *_: (_ for _ in ()).throw(OSError("full")))

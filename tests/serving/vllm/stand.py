@@ -1,7 +1,4 @@
-"""A fake vLLM server that speaks its protocol, for tests that need no engine.
-
-It takes one step at a time, as the engine does: while it reads a video, no other answer continues.
-"""
+"""A fake vLLM server that speaks its protocol, for tests that need no engine."""
 
 from __future__ import annotations
 
@@ -19,7 +16,7 @@ from gleanvid.models.loading.load import BUILTIN
 
 
 class Stand(BaseHTTPRequestHandler):
-    """Answers "green cross" about a video, long text otherwise; keeps its requests in ``asked``."""
+    """Answers "green cross" in two pieces; keeps its requests in ``asked``."""
 
     def do_GET(self):
         server = self.server
@@ -42,14 +39,12 @@ class Stand(BaseHTTPRequestHandler):
             return
         self.send_response(200)
         self.end_headers()
-        first = server.asked[-1]["messages"][0]["content"][0]
-        with suppress(OSError):  # who asked has left
-            self._video(first) if "uuid" in first else self._story(server.asked[-1]["max_tokens"])
+        with suppress(OSError):  # the client has disconnected
+            self._answer(server.asked[-1]["messages"][0]["content"][0])
 
-    def _video(self, part):
+    def _answer(self, part):
         server = self.server
-        with server.step:
-            time.sleep(server.takes_s)
+        time.sleep(server.takes_s)
         if server.told is not None:
             server.told["seconds"] = server.told["seconds"] + server.takes_s / 2
         if server.next_record:
@@ -60,13 +55,6 @@ class Stand(BaseHTTPRequestHandler):
         usage = {"prompt_tokens": server.prompt_tokens, "completion_tokens": 2}
         self._event({"choices": [], "usage": usage})
         self.wfile.write(b"data: [DONE]\n\n")
-
-    def _story(self, tokens):
-        for _ in range(tokens):
-            with self.server.step:
-                time.sleep(0.002)
-            self._event({"choices": [{"delta": {"content": "and "}}]})
-            time.sleep(0.001)
 
     def _event(self, event):
         self.wfile.write(b"data: " + json.dumps(event).encode() + b"\n\n")
@@ -86,7 +74,7 @@ def standing() -> Iterator[Any]:
     server = ThreadingHTTPServer(("127.0.0.1", 0), Stand)
     server.asked, server.records, server.next_record, server.refuses = [], [], [], ""
     server.told = {"method": gleanvid.GleanVID().settings(), "pruning_rate": 0.75}
-    server.told["seconds"], server.takes_s, server.step = 0.0, 0.0, threading.Lock()
+    server.told["seconds"], server.takes_s = 0.0, 0.0
     server.prompt_tokens, server.root = 130, str(BUILTIN)
     server.url = f"http://127.0.0.1:{server.server_port}"
     threading.Thread(target=server.serve_forever, daemon=True).start()

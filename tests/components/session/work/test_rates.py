@@ -1,4 +1,4 @@
-"""How much an address may have, and when it is possible again."""
+"""How much an address may have."""
 
 from __future__ import annotations
 
@@ -24,19 +24,8 @@ def test_what_costs_more_takes_more_and_a_refusal_costs_nothing():
     assert rate.allows("a", 20.0) and not rate.allows("a", 1.0)
 
 
-def test_a_bounded_number_of_addresses_is_remembered(monkeypatch):
+def test_only_the_last_addresses_are_remembered(monkeypatch):
     monkeypatch.setattr(rates, "ADDRESSES", 3)
-    rate = RateLimit(1)
-    for number in range(10):
-        rate.allows(str(number))
-    assert len(rate._left) == 3
-
-
-def test_how_long_to_wait_is_known_and_then_over():
-    now = [0.0]
-    rate = RateLimit(2, 100.0, lambda: now[0])
-    assert rate.wait_s("a") == 0.0
-    assert rate.allows("a") and rate.allows("a")
-    assert rate.wait_s("a") == 50.0 and rate.wait_s("b") == 0.0
-    now[0] = 50.0
-    assert rate.wait_s("a") == 0.0 and rate.allows("a")
+    rate = RateLimit(1, clock=lambda: 0.0)
+    assert all(rate.allows(address) for address in "abcd")
+    assert rate.allows("a") and not rate.allows("d")

@@ -1,0 +1,54 @@
+"""The scripts that CONTRIBUTING.md lists for its two journeys do run in them.
+
+It lists those on the way to the server, and the one that gets the answer. Others only listen:
+messages, kept runs, curves.
+"""
+
+from __future__ import annotations
+
+from itertools import accumulate
+
+import pytest
+
+from components.server.serving import ASSETS
+from tests.browser.steps import answered, ask, named, slider
+from tests.components.test_journeys import listed
+
+PAGE = sorted(ASSETS.glob("page/*.js"))  # all of them are one script in the document
+
+
+def ran(session):
+    """Scripts of the app in which a named function has run since this was called last."""
+    found = set()
+    for script in session.send("Profiler.takePreciseCoverage")["result"]:
+        module = script["url"].partition("/modules/")[2].partition("/")[2]
+        is_page = any(part["functionName"].startswith("gleanvid.") for part in script["functions"])
+        for function in script["functions"]:
+            place = function["ranges"][0]
+            if function["functionName"] and place["count"]:
+                found.add(file_at(place["startOffset"]) if is_page else module)
+    return {f"assets/{name}" for name in found}
+
+
+def file_at(offset):
+    """The file of ``assets/page`` that holds this place of the document's script."""
+    ends = accumulate(len(path.read_text("utf-8")) + 1 for path in PAGE)
+    return next(
+        (f"page/{path.name}" for path, end in zip(PAGE, ends, strict=True) if offset < end), ""
+    )
+
+
+@pytest.mark.parametrize("title", ["A question is asked", "Tau is moved"])
+def test_the_listed_scripts_run_in_a_journey(visit, title):
+    session = visit.context.new_cdp_session(visit)
+    session.send("Profiler.enable")
+    session.send("Profiler.startPreciseCoverage", {"callCount": True, "detailed": False})
+    ran(session)
+    if title == "Tau is moved":
+        slider(visit, "tau").fill("12")
+        named(visit, "b", "GleanVID 10 % · tau 12")
+    else:
+        ask(visit, "What else moves?")
+        answered(visit)
+    scripts = {name for name in listed(title) if name.startswith("assets/")}
+    assert scripts and scripts <= ran(session)

@@ -1,0 +1,39 @@
+"""The catalogue: every method has a title, and its settings make it again."""
+
+import pytest
+
+from gleanvid.compressors import COMPRESSORS, from_settings, title_of
+
+
+def test_every_method_has_a_title_of_its_own():
+    titles = {method.title for method in COMPRESSORS.values()}
+    assert all("title" in vars(method) for method in COMPRESSORS.values())
+    assert len(titles) == len(COMPRESSORS)
+
+
+def test_titles_are_as_the_papers_write_them():
+    wanted = {"full": "All tokens", "vcast": "V-CAST", "vidcom2": "VidCom2", "fastv": "FastV"}
+    assert {name: title_of(name) for name in wanted} == wanted
+
+
+def test_a_name_from_elsewhere_stands_for_itself():
+    assert title_of("mine") == "mine"
+
+
+@pytest.mark.parametrize("method", COMPRESSORS.values(), ids=str)
+def test_settings_make_their_compressor_again(method):
+    assert from_settings(method().settings()) == method()
+
+
+@pytest.mark.parametrize(
+    ("settings", "named"),
+    [
+        ({"name": "glean"}, "compressor='glean' must be one of full"),
+        ({}, "compressor=None"),
+        ({"name": "gleanvid", "tua": 2.0}, "gleanvid has no setting tua; it has retention_ratio"),
+        ({"name": "gleanvid", "tau": 0.0}, "tau=0.0 must be in"),
+    ],
+)
+def test_what_describes_no_compressor_is_named(settings, named):
+    with pytest.raises(ValueError, match=named):
+        from_settings(settings)
