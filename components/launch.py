@@ -71,6 +71,9 @@ def check(options: argparse.Namespace) -> None:
         raise ValueError(f"--recordings={options.recordings} is not a folder")
     if options.port is not None and not 0 <= options.port <= 65535:
         raise ValueError(f"--port={options.port} must be 0 to 65535")
+    for name in options.allow_host:
+        if name != "*" and "*" in name.removeprefix("*."):
+            raise ValueError(f"--allow-host={name}: a * stands for all below: *.example.org")
     if options.decoders < 1:
         raise ValueError(f"--decoders={options.decoders} must be at least 1")
     try:

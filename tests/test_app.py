@@ -26,8 +26,8 @@ def test_building_the_page_loads_no_model():
     assert (library.loads, library.reads, library.encodes) == (0, 0, 0)
 
 
-def test_the_line_of_the_engine_alone_decides_who_is_next(page):
-    names = {"on_late", "on_ask", "on_tuned", "on_compare", "on_sweep", "ask", "compress"}
+def test_the_model_queue_alone_decides_who_is_next(page):
+    names = {"on_follow", "on_ask", "on_compare", "on_sweep", "ask", "compress"}
     shared = [fn for fn in page.fns.values() if fn.name in names | {"compare"}]
     assert {fn.name for fn in shared} == names | {"compare"}
     assert {fn.concurrency_limit for fn in shared} == {None}
@@ -43,7 +43,7 @@ def test_the_state_of_a_page_holds_no_run(page):
     states = [block for block in page.blocks.values() if isinstance(block, gr.State)]
     saved = first.load().runs
     values = [state.value for state in states if state.value is not None]
-    assert values == [saved, [], ""]  # ids; nothing is remembered, nothing picked
+    assert sorted(values, key=str) == sorted(["", saved, []], key=str)  # nothing but ids
     assert all(isinstance(run_id, str) for run_id in saved)
 
 
@@ -56,7 +56,7 @@ def test_nobody_is_told_how_far_an_event_is(page):
 
 def test_events_are_few_as_gradio_searches_all_of_them_for_every_widget(page):
     events = page.config["dependencies"]
-    assert len(events) <= 160 and sum(len(event["targets"]) for event in events) <= 170
+    assert len(events) <= 120 and sum(len(event["targets"]) for event in events) <= 140
     assert len(page.config["components"]) <= 190
 
 
@@ -135,11 +135,11 @@ def loads(monkeypatch):
     return seen
 
 
-@pytest.mark.parametrize("port", ["99999", "-1"])
-def test_a_port_that_cannot_be_is_refused_with_a_sentence(port, capsys):
+@pytest.mark.parametrize("option", ["--port=99999", "--port=-1", "--allow-host=a*.example"])
+def test_bad_option_is_named(option, capsys):
     with pytest.raises(SystemExit):
-        launch.parse([f"--port={port}"])
-    assert f"--port={port} must be" in capsys.readouterr().err
+        launch.parse([option])
+    assert option in capsys.readouterr().err
 
 
 def test_a_model_is_loaded_as_the_command_line_says(loads):

@@ -17,8 +17,9 @@ from tools.attack.client import G, Target
 def test_a_clip_is_read_no_longer_than_its_page_is_open(tmp_path):
     write_clip(tmp_path / "clip.mp4")
     engine = Engine(Slow())
-    with running(engine=engine) as url, Target(url) as target:
-        path = target.upload("a.mp4", (tmp_path / "clip.mp4").read_bytes()).json()[0]
+    with running(engine=engine) as url:
+        target = Target(url)
+        path = target.upload("a.mp4", (tmp_path / "clip.mp4").read_bytes())
         file = {"path": path, "meta": {"_type": "gradio.FileData"}}
         with httpx.stream("GET", f"{url}{G}/heartbeat/page1") as heartbeat:
             beats = heartbeat.iter_raw()
