@@ -80,6 +80,11 @@ def _checked(widget: Any, value: Any) -> Any:
     return within(value, widget.minimum, widget.maximum, widget.value)
 
 
+def owner(user: gr.Request) -> str:
+    """Session id of the page that an event comes from."""
+    return str(user.session_hash)
+
+
 @dataclass(frozen=True)
 class Inputs:
     """The widgets that a request is made of."""

@@ -17,8 +17,8 @@ from ..session.actions import ask, preview
 from ..session.display import PageUpdate, caveat, message
 from ..session.request import Request, Sides
 from ..session.work.engine import Engine
-from .events import AT_ONCE, PRIVATE, QUEUED, Changes, Values, or_nothing, owner, script
-from .page_state import Inputs, Outputs
+from .events import AT_ONCE, PRIVATE, QUEUED, Changes, Values, or_nothing, script
+from .page_state import Inputs, Outputs, owner
 
 SLOW = "Answers take a while here: press Ask for one."
 

@@ -11,7 +11,8 @@ import gradio as gr
 from ..session.actions import ask
 from ..session.display import STOPPED
 from ..session.request import LONGEST
-from .events import AT_ONCE, Changes, Values, owner
+from .events import AT_ONCE, Changes, Values
+from .page_state import owner
 from .panel import Page, Panel
 from .working import halted, start
 

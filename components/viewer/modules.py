@@ -7,6 +7,7 @@ as a function, which can import modules but is none.
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from hashlib import sha256
 from typing import Any
 
@@ -31,23 +32,15 @@ def address(name: str) -> str:
     return f"modules/{VERSION}/{name}"
 
 
-def script(name: str) -> str:
-    """JavaScript expression of a module's address, which also holds behind a proxy."""
-    return f'`${{window.gradio_config?.root ?? ""}}/{address(name)}`'
-
-
-def mounting(name: str, **fixed: Any) -> str:
+def mounting(name: str, events: Sequence[str] = (), **fixed: Any) -> str:
     """Script that calls a module's ``mount`` with what Gradio gives the script, and ``fixed``.
 
-    Constants are passed here, not as properties of the component: Gradio forgets properties of a
-    hidden component when an event does not change it.
+    Gradio looks for the names of ``events`` in it. Constants are passed here, not as properties of
+    the component: Gradio forgets properties of a hidden component when an event does not change it.
     """
-    return f"""
-import({script(name)}).then(
-  (module) => module.mount({{ element, props, watch, ...{json.dumps(fixed)} }}),
-  (error) => console.error(error),
-);
-"""
+    scope = "{ element, props, watch, trigger }"
+    call = f"gleanvid.load({json.dumps(address(name))}, {scope}, {json.dumps(fixed)});"
+    return f"const EVENTS = {json.dumps(events)};\n{call}" if events else call
 
 
 def early() -> str:
