@@ -22,7 +22,8 @@ body * { box-sizing: border-box; }
 SCRIPTS = ("files", "parts", "settings")  # of the page: what mounts a viewer, and what it asks
 PAGE = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Viewer</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<style>{style}</style><script>{scripts}</script></head><body class="{mode}"><main><h1 hidden>Viewer</h1>
+<style>{style}</style><script>{scripts}</script></head>
+<body class="{mode}"><main><h1 hidden>Viewer</h1>
 <div id="mount">{template}</div></main><script>
 const element = document.getElementById("mount");
 const watchers = {{}};
