@@ -11,11 +11,10 @@ from gleanvid.video.isolation import sandbox
 from gleanvid.video.isolation.bounds import NO_RUN, TOO_LARGE
 from gleanvid.video.plan import UnreadableVideoError
 
-from ..session.request import LONGEST
-
 OPEN_S = 30.0  # to unpack one
 MAX_FRAMES = 128  # each is drawn, again and again, by what exports it
 MAX_TOKENS = 2**20
+LONGEST = 10_000  # characters of a question, as of one that is typed on the page
 LONGEST_SIDE = 8192  # pixels of a frame
 LONGEST_ANSWER = 20 * LONGEST
 LONGEST_SETTINGS = 10_000  # characters of a compressor's settings or of what repeats the run

@@ -20,6 +20,7 @@ import pytest
 
 from components.files import exports, opening
 from components.server import serving
+from components.session.request import LONGEST
 from gleanvid import Uniform
 from gleanvid.video.isolation import archive, bounds
 from gleanvid.video.plan import UnreadableVideoError
@@ -160,7 +161,7 @@ def test_what_is_no_run_is_called_that(tmp_path, text):
 def test_a_saved_run_passes_with_its_longest_texts(tmp_path):
     video, method = moving_square(), Uniform(0.5)
     record = method.compress(FakeBackend().tokens(video))
-    run = a_run(video, record, method, question='"[{' * 2_000)
+    run = a_run(video, record, method, question='"[{?' * (LONGEST // 4))
     again = opening.opened(str(exports.saved_run([run], tmp_path)))
     assert again.question == run.question
     assert os.path.getsize(tmp_path / "run.zip") < bounds.MAX_RUN_BYTES
