@@ -37,7 +37,9 @@ class RowFilter:
         """Orthonormal directions [k, D] of rows [k, D], zero where rejected; bool [k]: rejected.
 
         Only accepted rows take part: the direction of a rejected row is rounding noise, and no
-        later row may lose what happens to lie along it.
+        later row may lose what happens to lie along it. Which rows are accepted is decided by
+        their distances from all rows before them, also rejected ones, to factor only twice. Where
+        a rejected row hides the last direction that is left, the reference finds one more.
         """
         wide, own = rows.double(), slice(len(rows))
         gram = torch.addmm(self._ridge[own, own], wide, wide.T)
