@@ -62,7 +62,7 @@ def test_what_is_left_is_what_plain_projections_leave(made, width, budgets):
         basis = rows[sizes > 1e-6 * sizes.max()] if len(kept) else rows
         left = (tokens - tokens @ basis.T @ basis).norm(dim=1)
         error = (evidence.complement(unit) - left).abs().max() / debiased.scale
-        assert error < 1e-6, unit
+        assert error < 3e-6, unit
         if budget:
             chosen = torch.arange(budget)
             evidence.absorb(chosen)
