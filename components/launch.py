@@ -71,6 +71,9 @@ def check(options: argparse.Namespace) -> None:
         raise ValueError(f"--recordings={options.recordings} is not a folder")
     if options.port is not None and not 0 <= options.port <= 65535:
         raise ValueError(f"--port={options.port} must be 0 to 65535")
+    for name in options.allow_host:
+        if name != "*" and "*" in name.removeprefix("*."):
+            raise ValueError(f"--allow-host={name}: a * stands for all below: *.example.org")
     if options.decoders < 1:
         raise ValueError(f"--decoders={options.decoders} must be at least 1")
     try:
@@ -174,14 +177,14 @@ def make_engine(options: argparse.Namespace) -> Engine:
     from .session.choice.loader import load_all
     from .session.work.engine import Engine
     from .session.work.queue import Line
-    from .session.work.recorded import WithRecordings
+    from .session.work.recorded import RecordedBackend
 
     limits, shelf = serving.limits(options), find_recordings(options)
     others = {"device": options.device, "device_map": options.device_map}
-    library = zero.on_zero_gpu(loading.Library(how_to_load(options), others))
+    backend = zero.on_zero_gpu(loading.LocalBackend(how_to_load(options), others))
     is_public, offered = serving.is_public(options), available(options)
     engine = Engine(
-        WithRecordings(library, shelf) if shelf else library,
+        RecordedBackend(backend, shelf) if shelf else backend,
         line=Line(limits.deadline_s, limits.places),
         decoders=options.decoders,
         most_models=len(offered) if is_public else 1,

@@ -1,4 +1,4 @@
-"""Errors whose message is written for people. No imports, so any module can use them."""
+"""Errors whose message is written for people. Imports nothing, so any module can use it."""
 
 
 class VideoError(ValueError):
@@ -28,4 +28,4 @@ class UnreachableError(ModelError):
 
 
 class StoppedError(Exception):
-    """Work that was asked to end and had nothing to show yet."""
+    """Work that was stopped before it had a result."""

@@ -1,7 +1,8 @@
-"""Imports slow packages on first use.
+"""Import slow packages on first use.
 
-For the command line and the app, which print something before torch is loaded. Modules still write
-``import torch``, but must not import names from it (``from torch import Tensor``) at module level.
+The command line and the app print something before torch is loaded, for which they need modules
+that say ``import torch`` themselves: options and menus come from the settings of the compressors.
+Such a module must not import names from torch (``from torch import Tensor``) at module level.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ _KNOWN = ("__class__", "__dict__", "__spec__")  # what the import statement itse
 
 
 class _Later(ModuleType):
-    """A module that has not run. The first look at one of its names runs it; others wait."""
+    """A module that has not run. Reading one of its names runs it; other threads wait."""
 
     def __getattribute__(self, name: str) -> Any:
         attribute = super().__getattribute__
@@ -33,7 +34,7 @@ class _Later(ModuleType):
 
 
 def import_later(name: str) -> None:
-    """Have ``import name`` cost nothing until the package is used; nothing where it is there."""
+    """Make ``import name`` cost nothing until the package is used, unless it was imported."""
     spec = find_spec(name) if name not in sys.modules else None
     if spec is not None and spec.loader is not None:
         module = module_from_spec(spec)

@@ -1,4 +1,4 @@
-"""For all tests: options, which process runs them, who has the machine to himself, memory, Ray."""
+"""For all tests: options, distribution over processes, a tiny model, memory, Ray."""
 
 import gc
 import os
@@ -109,3 +109,21 @@ def ray_workers():
 
     with cluster(2, os.environ.get("RAY_ADDRESS")):
         yield
+
+
+@pytest.fixture(scope="session")
+def model_folder(tmp_path_factory):
+    """The folder of a tiny random Qwen3-VL."""
+    from tests.models import tiny_qwen
+
+    folder = tmp_path_factory.mktemp("tiny")
+    tiny_qwen.qwen3_vl(folder)
+    return str(folder)
+
+
+@pytest.fixture(scope="session")
+def model(model_folder):
+    """That model, loaded."""
+    from gleanvid.models import load_model
+
+    return load_model(model_folder, device="cpu")

@@ -12,22 +12,22 @@ from components.session import examples
 from components.session.actions import first
 from components.session.work import local as loading
 from components.session.work.engine import Engine
-from tests.components.fake import Library
+from tests.components.fake import FakeBackend
 
 
 @pytest.fixture(scope="module")
 def page():
-    return build_app(Engine(Library()))
+    return build_app(Engine(FakeBackend()))
 
 
 def test_building_the_page_loads_no_model():
-    library = Library()
+    library = FakeBackend()
     build_app(Engine(library))
     assert (library.loads, library.reads, library.encodes) == (0, 0, 0)
 
 
-def test_the_line_of_the_engine_alone_decides_who_is_next(page):
-    names = {"on_late", "on_ask", "on_tuned", "on_compare", "on_sweep", "ask", "compress"}
+def test_the_model_queue_alone_decides_who_is_next(page):
+    names = {"on_follow", "on_ask", "on_compare", "on_sweep", "ask", "compress"}
     shared = [fn for fn in page.fns.values() if fn.name in names | {"compare"}]
     assert {fn.name for fn in shared} == names | {"compare"}
     assert {fn.concurrency_limit for fn in shared} == {None}
@@ -43,7 +43,7 @@ def test_the_state_of_a_page_holds_no_run(page):
     states = [block for block in page.blocks.values() if isinstance(block, gr.State)]
     saved = first.load().runs
     values = [state.value for state in states if state.value is not None]
-    assert values == [saved, [], ""]  # ids; nothing is remembered, nothing picked
+    assert sorted(values, key=str) == sorted(["", saved, []], key=str)  # nothing but ids
     assert all(isinstance(run_id, str) for run_id in saved)
 
 
@@ -56,7 +56,7 @@ def test_nobody_is_told_how_far_an_event_is(page):
 
 def test_events_are_few_as_gradio_searches_all_of_them_for_every_widget(page):
     events = page.config["dependencies"]
-    assert len(events) <= 160 and sum(len(event["targets"]) for event in events) <= 170
+    assert len(events) <= 120 and sum(len(event["targets"]) for event in events) <= 140
     assert len(page.config["components"]) <= 190
 
 
@@ -90,7 +90,7 @@ def test_no_file_beside_the_assets_and_those_of_visitors_is_served(monkeypatch):
 def test_the_pictures_of_examples_are_no_copies_that_would_be_deleted(tmp_path, monkeypatch):
     monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path))
     shown = examples.examples()
-    build_app(Engine(Library()), examples=shown)
+    build_app(Engine(FakeBackend()), examples=shown)
     assert len(shown) > 1 and not any(path.is_file() for path in tmp_path.rglob("*"))
 
 
@@ -135,17 +135,19 @@ def loads(monkeypatch):
     return seen
 
 
-@pytest.mark.parametrize("port", ["99999", "-1"])
-def test_a_port_that_cannot_be_is_refused_with_a_sentence(port, capsys):
+@pytest.mark.parametrize("option", ["--port=99999", "--port=-1", "--allow-host=a*.example"])
+def test_bad_option_is_named(option, capsys):
     with pytest.raises(SystemExit):
-        launch.parse([f"--port={port}"])
-    assert f"--port={port} must be" in capsys.readouterr().err
+        launch.parse([option])
+    assert option in capsys.readouterr().err
 
 
 def test_a_model_is_loaded_as_the_command_line_says(loads):
     words = "--model a/b --device-map auto --quantization 4bit --dtype bfloat16 --max-pixels 999"
     more = "--attn-implementation sdpa --model-setting spatial_pool_mode=average"
-    engine = Engine(loading.Library(launch.how_to_load(launch.parse(f"{words} {more}".split()))))
+    engine = Engine(
+        loading.LocalBackend(launch.how_to_load(launch.parse(f"{words} {more}".split())))
+    )
     for name in ("a/b", "builtin"):
         engine.model(name)
     assert loads["a/b"] == {
@@ -162,7 +164,7 @@ def test_a_model_is_loaded_as_the_command_line_says(loads):
 
 def test_options_without_a_name_are_of_the_built_in_model(loads):
     options = launch.parse(["--device", "cpu", "--dtype", "bfloat16"])
-    Engine(loading.Library(launch.how_to_load(options))).model("builtin")
+    Engine(loading.LocalBackend(launch.how_to_load(options))).model("builtin")
     assert (loads["builtin"]["device"], loads["builtin"]["dtype"]) == ("cpu", "bfloat16")
 
 
@@ -213,7 +215,7 @@ def test_model_to_download_is_not_in_the_menu_of_a_private_server(tmp_path):
 
 def test_a_name_with_a_precision_is_loaded_with_it_and_on_the_device_given(loads):
     options = launch.parse(["--device", "cpu"])
-    library = loading.Library(launch.how_to_load(options), {"device": "cpu"})
+    library = loading.LocalBackend(launch.how_to_load(options), {"device": "cpu"})
     with pytest.raises(AttributeError):  # the stand-in gives no model that could be named
         library.load_model("a/b@4bit")
     assert loads["a/b"] == {"device": "cpu", "quantization": "4bit"}

@@ -10,7 +10,6 @@ from gleanvid import models
 from gleanvid.cli import main, parse
 from gleanvid.run import Run
 from gleanvid.types import ModelError
-from tests.models import tiny_qwen
 from tests.video.clips import write_clip
 
 
@@ -19,11 +18,9 @@ def clip(tmp_path_factory):
     return str(write_clip(tmp_path_factory.mktemp("clips") / "clip.mp4", num_frames=20))
 
 
-@pytest.fixture(scope="module")
-def model(tmp_path_factory):
-    directory = tmp_path_factory.mktemp("tiny")
-    tiny_qwen.qwen3_vl(directory)
-    return str(directory)
+@pytest.fixture
+def model(model_folder):
+    return model_folder
 
 
 def call(*words):

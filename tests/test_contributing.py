@@ -1,4 +1,4 @@
-"""The examples of CONTRIBUTING.md are complete and do what they say."""
+"""The examples of CONTRIBUTING.md and of docs/ are complete and do what they say."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ from tests.models import tiny_qwen
 from tests.models.oracle import EveryNth
 from tests.models.tiny import noise_video
 
-TEXT = (Path(__file__).parents[1] / "CONTRIBUTING.md").read_text(encoding="utf-8")
+ROOT = Path(__file__).parents[1]
+FILES = (ROOT / "CONTRIBUTING.md", ROOT / "docs" / "model_family.md")
+TEXT = "\n".join(path.read_text(encoding="utf-8") for path in FILES)
 
 
 def example(name):
@@ -52,6 +54,9 @@ def test_the_family_does_as_the_one_that_it_resembles(tmp_path):
         made.encode(video, max_pixels=99)
 
 
-@pytest.mark.parametrize("path", re.findall(r"`((?:gleanvid|tests|components)/[\w/.]+)`", TEXT))
+PLACES = r"`((?:gleanvid|tests|components|docs)/[\w/.]+)`"
+
+
+@pytest.mark.parametrize("path", re.findall(PLACES, TEXT))
 def test_files_that_are_named_exist(path):
-    assert (Path(__file__).parents[1] / path).exists()
+    assert (ROOT / path).exists()

@@ -199,20 +199,18 @@ def private(name):
 def private_names_of_others(path):
     """What a file imports, or reads of a module that it imports, though its name says private."""
     nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
-    ours = ("gleanvid", "components")
-    aliases = [
-        alias
+    from_ours = [
+        node
         for node in nodes
         if isinstance(node, ast.ImportFrom)
-        and (node.level or str(node.module).split(".")[0] in ours)
-        for alias in node.names
+        and (node.level or str(node.module).split(".")[0] in ("gleanvid", "components"))
     ]
+    aliases = [alias for node in from_ours for alias in node.names]
     yield from (alias.name for alias in aliases if private(alias.name))
     names = {alias.asname or alias.name for alias in aliases}
-    for node in nodes:
-        if not isinstance(node, ast.Attribute) or not isinstance(node.value, ast.Name):
-            continue
-        if private(node.attr) and node.value.id in names:
+    attributes = [node for node in nodes if isinstance(node, ast.Attribute) and private(node.attr)]
+    for node in attributes:
+        if isinstance(node.value, ast.Name) and node.value.id in names:
             yield f"{node.value.id}.{node.attr}"
 
 

@@ -13,14 +13,7 @@ from gleanvid.cost import prefill_flops, visual_tokens_by_layer
 from gleanvid.models.encoded import ClipKey
 from gleanvid.pipeline import encode, remembered, score
 from gleanvid.types import Compression, StoppedError
-from tests.models import tiny, tiny_qwen
-
-
-@pytest.fixture(scope="module")
-def model(tmp_path_factory):
-    directory = tmp_path_factory.mktemp("tiny")
-    tiny_qwen.qwen3_vl(directory)
-    return gleanvid.load_model(directory, device="cpu")
+from tests.models import tiny
 
 
 @pytest.fixture(scope="module")
@@ -153,7 +146,6 @@ def test_a_key_serves_what_has_all_its_signals(video, wanted):
     [
         ({"temprature": 1.0}, "temprature"),
         ({"max_new_tokens": 0}, "max_new_tokens=0 must be"),
-        ({"history": ["a"]}, "pairs of text"),
     ],
     ids=str,
 )

@@ -16,13 +16,6 @@ from tests.models.oracle import EveryNth
 QUESTIONS = ["What moves?", "Which colour is it?", "What moves?"]
 
 
-@pytest.fixture(scope="module")
-def model(tmp_path_factory):
-    path = tmp_path_factory.mktemp("model")
-    tiny_qwen.qwen3_vl(path)
-    return gleanvid.load_model(path, device="cpu")
-
-
 @pytest.mark.parametrize(
     "compressor",
     ["gleanvid", "full", COMPRESSORS["sparsevlm"](0.5)],

@@ -8,14 +8,7 @@ import torch
 
 import gleanvid
 from gleanvid.compressors import COMPRESSORS, as_compressor, from_settings, key_of, method_from
-from tests.models import tiny, tiny_qwen
-
-
-@pytest.fixture(scope="module")
-def model(tmp_path_factory):
-    path = tmp_path_factory.mktemp("model")
-    tiny_qwen.qwen3_vl(path)
-    return gleanvid.load_model(path, device="cpu")
+from tests.models import tiny
 
 
 @pytest.mark.parametrize("features", [np.zeros((8, 4), np.float32), [[0.0] * 4] * 8, None])

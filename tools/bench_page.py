@@ -29,7 +29,7 @@ import numpy as np
 from components.session.choice.choosing import Choosing
 from components.session.examples import examples
 from components.session.work.engine import Engine
-from gleanvid import pipeline
+from components.session.work.local import LocalBackend
 from tests.browser.conftest import FLAGS, NAMES, listen, served
 from tests.browser.steps import answered, notice, slider
 
@@ -76,7 +76,7 @@ WATCH = """() => {
 @contextmanager
 def page_served() -> Iterator[tuple[Any, Engine, str]]:
     """A browser, the engine and the address of a page with the built-in model."""
-    engine = Engine(pipeline)
+    engine = Engine(LocalBackend({}))
     with served(engine, examples(), choosing=Choosing(engine)) as url, browsing() as browser:
         yield browser, engine, url
 

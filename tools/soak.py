@@ -17,7 +17,6 @@ from components.session.request import Request, Sides
 from components.session.work import local as loading
 from components.session.work.engine import Engine
 from components.session.work.store import RUNS, RunStore
-from gleanvid.compressors import COMPRESSORS
 from tests.server.running import running
 from tools.attack.client import Target
 
@@ -33,7 +32,7 @@ def resident_mib() -> float:
 
 def ask(engine: Engine, target: Target, path: str) -> None:
     """One question, in both ways."""
-    request = Request(path, 8, "builtin", COMPRESSORS["gleanvid"], 0, {"max_new_tokens": 8})
+    request = Request(path, 8, "builtin", sampling={"max_new_tokens": 8})
     engine.pages.start("page")
     *_, last = asking.ask(engine, "page", request, Sides(question="What moves?"))
     called = target.ask(path, compressor="gleanvid", frames=8, length=8)
@@ -47,7 +46,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--asks", type=int, default=500)
     parser.add_argument("--runs", type=int, default=RUNS, help="that the store holds")
     options = parser.parse_args(arguments)
-    engine = Engine(loading.Library({}), RunStore(most=options.runs))
+    engine = Engine(loading.LocalBackend({}), RunStore(most=options.runs))
     warm = options.runs // 2 + 10  # an ask of the page makes two runs
     start = 0.0
     with tempfile.TemporaryDirectory() as folder:

@@ -83,6 +83,18 @@
     },
   };
 
+  // Mount a module of the app, with what Gradio gives the script and with what never changes.
+  gleanvid.load = async (address, scope, fixed) => {
+    try {
+      const { mount } = await import(gleanvid.fromRoot(address));
+      mount({ ...scope, ...fixed });
+    } catch (error) {
+      console.error(error);
+      const blank = scope.element.querySelector(".gv-blank"); // of the viewer
+      if (blank) blank.textContent = "The viewer did not load. Load the page again.";
+    }
+  };
+
   // `scope`: what Gradio gives the script of a `gr.HTML`.
   gleanvid.mount = (part, scope) => {
     const show = PARTS[part](scope);

@@ -10,7 +10,8 @@ import gradio as gr
 from ..files import exports
 from ..session.actions import check
 from . import notice
-from .events import AT_ONCE, Changes, Values, owner
+from .events import AT_ONCE, Changes, Values
+from .page_state import owner
 from .panel import Page, Tab
 from .working import start
 

@@ -16,10 +16,10 @@ import gradio as gr
 from gleanvid.types import StoppedError
 
 from ..session.actions import uploads
-from ..session.display import message
+from ..session.display import explain, message
 from ..session.examples import Example, ready, thumbnail
-from ..session.updates import explain
-from .events import AT_ONCE, PRIVATE, QUEUED, Changes, Values, owner, part, script
+from .events import AT_ONCE, PRIVATE, QUEUED, Changes, Values, part, script
+from .page_state import owner
 from .panel import Page, Panel
 
 QUESTIONS = """<div class="gv-chips gv-sideways" role="group" aria-label="Ready questions"></div>"""

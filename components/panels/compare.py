@@ -24,8 +24,8 @@ from ..session.request import NONE, RATIO
 from ..viewer import modules
 from . import notice
 from .clip import shortened
-from .events import AT_ONCE, Changes, Values, owner
-from .page_state import Inputs
+from .events import AT_ONCE, Changes, Values
+from .page_state import Inputs, owner
 from .panel import Page, Tab
 from .working import halted, start
 

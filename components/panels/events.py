@@ -53,11 +53,6 @@ def part(name: str, markup: str, value: Any = None, *events: str, **options: Any
     )
 
 
-def owner(user: gr.Request) -> str:
-    """Session id of the page that an event comes from."""
-    return str(user.session_hash)
-
-
 def or_nothing(changes: Iterable[Changes]) -> Iterator[Changes]:
     """Drop empty changes. Gradio empties the outputs of a generator that yields nothing."""
     is_changed = False

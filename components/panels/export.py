@@ -13,12 +13,11 @@ from gleanvid.run import Run
 
 from ..files import exports, opening, snippets
 from ..session.actions.preview import answers
-from ..session.actions.reopen import at_home
+from ..session.actions.restore import at_home
 from ..session.actions.runs import GONE, measured_runs
-from ..session.display import message, short_name, status
+from ..session.display import explain, message, short_name, status
 from ..session.examples import ready
 from ..session.request import Sides
-from ..session.updates import explain
 from ..session.work.engine import Engine
 from ..viewer import modules
 from ..viewer.payload import payload
@@ -179,7 +178,7 @@ def recipe(inputs: Inputs, values: Values) -> snippets.Recipe:
         question=values[inputs.question] or "",
         model=request.model,
         frames=request.frames,
-        compressor=request.compressor(),
+        compressor=request.make_compressor(),
         pixels=request.pixels,
         sampling=request.sampling,
     )

@@ -24,10 +24,9 @@ from .check import CheckTab
 from .clip import ClipPanel, questions
 from .compare import CompareTab
 from .curves import CurvesTab
-from .events import owner
 from .export import ExportTab
 from .link import LinkPanel, copy_button
-from .page_state import Gathered, Inputs, Outputs
+from .page_state import Gathered, Inputs, Outputs, owner
 from .panel import Page, Panel, Tab
 from .previews import Previews
 from .settings import SettingsPanel, model_menu

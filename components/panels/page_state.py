@@ -8,22 +8,20 @@ from typing import Any
 
 import gradio as gr
 
-from gleanvid.compressors import COMPRESSORS
 from gleanvid.compressors.base import Compressor
 
 from ..session.actions.ask import Habits
-from ..session.display import Message
+from ..session.display import Message, PageUpdate
 from ..session.examples import Example
 from ..session.request import (
     RATIO,
     Request,
     Sides,
-    chosen,
+    make_compressor,
     pinned_settings,
     sent_settings,
     within,
 )
-from ..session.updates import PageUpdate
 from ..session.work.recorded import Entry
 from ..viewer.component import MaskViewer
 from .events import PRIVATE, Changes, Values, script
@@ -82,6 +80,11 @@ def _checked(widget: Any, value: Any) -> Any:
     return within(value, widget.minimum, widget.maximum, widget.value)
 
 
+def owner(user: gr.Request) -> str:
+    """Session id of the page that an event comes from."""
+    return str(user.session_hash)
+
+
 @dataclass(frozen=True)
 class Inputs:
     """The widgets that a request is made of."""
@@ -136,13 +139,14 @@ class Inputs:
 
     def request(self, values: Values) -> Request:
         settings = self.by_key(values)
-        make, method, ratio = self.maker(values), settings["compressor"], settings[RATIO]
+        method = settings["compressor"]
         recording = self.recordings.get(settings["model"])
         return Request(
             path=recording.path if recording else settings["clip"],
             frames=int(settings["frames"] or 0),
             model=settings["model"],
-            compressor=lambda: make(method, ratio),
+            compressor=method,
+            settings=_own_settings(method, settings) | {RATIO: settings[RATIO]},
             pixels=int(settings["pixels"] or 0),
             sampling={
                 "seed": settings["seed"],
@@ -171,15 +175,17 @@ class Inputs:
         settings = self.by_key(values)
 
         def make(method: str, ratio: float) -> Compressor:
-            prefix = f"{method}."
-            own = {
-                key.removeprefix(prefix): value
-                for key, value in settings.items()
-                if key.startswith(prefix)
-            }
-            return chosen(COMPRESSORS, method, own | {RATIO: ratio})
+            return make_compressor(method, _own_settings(method, settings) | {RATIO: ratio})
 
         return make
+
+
+def _own_settings(method: str, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a method's own settings out of those of the page by key."""
+    prefix = f"{method}."
+    return {
+        key.removeprefix(prefix): value for key, value in settings.items() if key.startswith(prefix)
+    }
 
 
 @dataclass(frozen=True)

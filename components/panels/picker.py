@@ -13,8 +13,7 @@ from gleanvid.models.loading.precision import AUTO, PRECISIONS, split_precision
 
 from ..session.choice.choosing import LOOKING, Choosing, Progress
 from ..session.choice.offers import Offer
-from ..session.display import message
-from ..session.updates import explain
+from ..session.display import explain, message
 from . import notice
 from .events import AT_ONCE, PRIVATE, QUEUED, Changes, Values, part, script
 from .panel import Page, Panel

@@ -14,12 +14,11 @@ from typing import Any
 import gradio as gr
 
 from ..session.actions import ask, preview
-from ..session.display import caveat, message
+from ..session.display import PageUpdate, caveat, message
 from ..session.request import Request, Sides
-from ..session.updates import PageUpdate
 from ..session.work.engine import Engine
-from .events import AT_ONCE, PRIVATE, QUEUED, Changes, Values, or_nothing, owner, script
-from .page_state import Inputs, Outputs
+from .events import AT_ONCE, PRIVATE, QUEUED, Changes, Values, or_nothing, script
+from .page_state import Inputs, Outputs, owner
 
 SLOW = "Answers take a while here: press Ask for one."
 
@@ -105,7 +104,7 @@ class Previews:
 def refusal(request: Request) -> str:
     """Why the settings cannot be used, and what the frames then show; empty where they can."""
     try:
-        request.compressor()
+        request.make_compressor()
     except ValueError as error:
         return f"{str(error).replace('_', ' ')}. The frames show the settings before."
     return ""

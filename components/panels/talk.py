@@ -9,9 +9,10 @@ from typing import Any
 import gradio as gr
 
 from ..session.actions import ask
+from ..session.display import STOPPED
 from ..session.request import LONGEST
-from ..session.updates import STOPPED
-from .events import AT_ONCE, Changes, Values, owner
+from .events import AT_ONCE, Changes, Values
+from .page_state import owner
 from .panel import Page, Panel
 from .working import halted, start
 

@@ -10,7 +10,8 @@ import gradio as gr
 
 from ..session.display import message
 from ..session.work.engine import Engine
-from .events import AT_ONCE, QUEUED, Changes, owner
+from .events import AT_ONCE, QUEUED, Changes
+from .page_state import owner
 from .panel import Page
 
 GRACE_S = 3.0  # time for stopped work to say how it ended

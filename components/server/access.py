@@ -8,8 +8,8 @@ import gradio as gr
 
 from gleanvid.types import StoppedError, Video
 
+from ..session.display import explain
 from ..session.request import Request
-from ..session.updates import explain
 from ..session.work.engine import Engine
 from ..session.work.queue import Work
 

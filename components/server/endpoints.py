@@ -102,9 +102,8 @@ class Calls:
         if text := request.missing(question):
             raise gr.Error(text, print_exception=False)
         with ModelAccess(self.engine, request) as (clip, work):
-            answers = self.engine.answer(
-                request.clip(clip), question, request.compressor(), request.checked_sampling(), work
-            )
+            method, sampled = request.make_compressor(), request.checked_sampling()
+            answers = self.engine.answer(request.clip(clip), question, method, sampled, work)
             return next(item for item in answers if isinstance(item, Run)).summary()
 
     def compress(
@@ -134,7 +133,7 @@ class Calls:
         """
         request = self._request(video, frames, model, compressor, retention_ratio, settings, {})
         with ModelAccess(self.engine, request) as (clip, work):
-            method = request.compressor()
+            method = request.make_compressor()
             if not decides_early(method):
                 raise ValueError(f"{compressor} decides while the model reads a question: use /ask")
             key = request.clip(clip, method.needs)
@@ -219,7 +218,7 @@ class Calls:
             values = dict(settings or {})
             if method is not COMPRESSORS["full"]:
                 values["retention_ratio"] = ratio
-            request = Request(path, frames, model, _maker(method, values), pixels, sampling)
+            request = Request(path, frames, model, method.name, values, pixels, sampling)
             request.check()
             return request
         except ValueError as error:
@@ -232,13 +231,3 @@ class Calls:
         if name == self.coming:
             raise ValueError(COMING.format(name=name))
         raise ValueError(f"model={name!r} must be one of {', '.join(self.models)}")
-
-
-def _maker(method: type[Compressor], values: dict[str, Any]) -> Callable[[], Compressor]:
-    def make() -> Compressor:
-        try:
-            return method(**values)
-        except TypeError as error:
-            raise ValueError(f"{method.name} has no such setting: {error}") from error
-
-    return make

@@ -21,11 +21,10 @@ from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from ..session.work.rates import RateLimit
 from .allowed import ALLOWED, GRADIO, MAX_JSON, PREDICT, UPLOAD, RefusedError, checked_json, matcher
 from .gradio_patches import quiet, without_mirrored
 from .uploads import Uploads
-from .visitors import Events, Proxies, sender, visitor
+from .visitors import Events, Proxies, RateLimit, sender, visitor
 
 READS = 10  # requests that only read a part, for each that may change something
 MAX_QUERY = 128  # bytes after the "?" of an upload; Gradio keeps the name that stands there

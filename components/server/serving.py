@@ -27,14 +27,13 @@ from starlette.routing import Route
 from gleanvid.video.isolation import rights, sandbox, spare
 
 from ..places import ASSETS, ROOT
-from ..session.work.rates import RateLimit
 from ..viewer import modules
 from . import gradio_patches, theme
 from .allowed import ALLOWED, MCP
 from .connections import limit_connections
 from .guard import Guard, bracketed
 from .uploads import LOCK, MIB, Uploads, delete_broken
-from .visitors import PRIVATE, Proxies, networks
+from .visitors import PRIVATE, Proxies, RateLimit, networks
 
 HOUR_S = 60 * 60
 SWEEP_S = 15.0

@@ -22,8 +22,8 @@ from typing import IO, Any
 from gradio.utils import get_upload_folder
 
 from ..files.folder import bytes_in
-from ..session.work.rates import RateLimit
 from .allowed import RefusedError
+from .visitors import RateLimit
 
 try:
     import fcntl

@@ -7,17 +7,20 @@ from __future__ import annotations
 
 import asyncio
 import math
+import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from ipaddress import IPv4Address, IPv6Network, ip_address, ip_network
 from weakref import WeakValueDictionary
 
+from cachetools import LRUCache
 from starlette.types import Scope
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 PRIVATE = ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "fc00::/7")
 FORWARDED = (b"x-forwarded-", b"forwarded", b"x-gradio-server")  # Gradio believes them of anybody
+VISITORS = 10_000  # whose rates are remembered
 PREVIEWS = 3  # of one visitor at the same time
 PREVIEWS_OF_ALL = 4  # more at once make none faster, and everything else slower
 PREVIEWS_SENT = 60  # of one visitor, those that wait included
@@ -42,6 +45,31 @@ def visitor(address: str) -> str:
 def sender(scope: Scope) -> str:
     """The address that a request comes from; empty where there is none."""
     return str((scope.get("client") or ("",))[0])
+
+
+class RateLimit:
+    """Token bucket for each visitor, of the last ``VISITORS``.
+
+    Args:
+        most: what a full bucket holds, requests or bytes.
+        period_s: seconds in which an empty bucket fills up.
+        clock: returns seconds.
+    """
+
+    def __init__(
+        self, most: int, period_s: float = 60.0, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self.most, self.period_s, self.clock = most, period_s, clock
+        self._held: LRUCache[str, tuple[float, float]] = LRUCache(VISITORS)  # amount, since when
+
+    def allows(self, name: str, cost: float = 1.0) -> bool:
+        """Take ``cost`` from the bucket if it holds so much."""
+        now = self.clock()
+        amount, since = self._held.get(name, (float(self.most), now))
+        amount = min(self.most, amount + (now - since) * self.most / self.period_s)
+        allowed = amount >= cost
+        self._held[name] = (amount - cost * allowed, now)
+        return allowed
 
 
 class Proxies:

@@ -1,114 +1,97 @@
-"""ZeroGPU of Hugging Face Spaces: a GPU for the length of a function, which runs elsewhere.
+"""ZeroGPU of Hugging Face Spaces: a GPU that is allocated while a decorated function runs.
 
 The package ``spaces`` runs such a function in another process. Arguments and results are pickled,
-so models are passed by name, results lie on the CPU, and a stop takes effect between two pieces of
-an answer. Without that package nothing here is used.
+so models are passed by name, results are on the CPU, and a stop takes effect between two pieces of
+an answer.
 """
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import fields, replace
 from importlib import import_module
 from importlib.util import find_spec
+from threading import Event
 from types import SimpleNamespace
 from typing import Any
 
 import torch
 from cachetools import LRUCache
 
-from gleanvid.compressors.base import Compressor
-from gleanvid.models.encoded import ClipKey, History
-from gleanvid.models.generation.sampling import Sampling
+from gleanvid.models.encoded import ClipKey
 from gleanvid.run import Run
-from gleanvid.types import StoppedError, VideoTokens
+from gleanvid.types import StoppedError, Video, VideoTokens
 
-from ..session.work.backend import EncodedClip, Library
+from ..session.work.backend import Backend, EncodedClip, Question
 
 SECONDS = 90
 _KEPT_CLIPS = 4
 _KEPT_MODELS = 8  # those that a Space offers: it loads all of them at its start
 
 
-def on_zero_gpu(library: Library, seconds: int = SECONDS) -> Library:
-    """``library``, its model on ZeroGPU where ``spaces`` is installed."""
+def on_zero_gpu(backend: Backend, seconds: int = SECONDS) -> Backend:
+    """Wrap ``backend`` so that its models run on ZeroGPU, if ``spaces`` is installed."""
     if find_spec("spaces") is None:
-        return library
-    return ZeroGpuLibrary(library, import_module("spaces").GPU(duration=seconds))
+        return backend
+    return ZeroGpuBackend(backend, import_module("spaces").GPU(duration=seconds))
 
 
-class ZeroGpuLibrary:
-    """``gleanvid.pipeline`` as the engine uses it; ``gpu`` decorates what needs the model."""
+class ZeroGpuBackend(Backend):
+    """Runs the methods of ``inner`` that need a model in the process that has the GPU.
 
-    def __init__(self, library: Library, gpu: Callable[[Any], Any]) -> None:
-        self.library, self.MAX_SIDE, self.read_video = library, library.MAX_SIDE, library.read_video
+    ``gpu``: the decorator of ``spaces`` for such functions.
+    """
+
+    def __init__(self, inner: Backend, gpu: Callable[[Any], Any]) -> None:
+        self.inner = inner
         self._models: LRUCache[str, Any] = LRUCache(_KEPT_MODELS)
         self._clips: LRUCache[ClipKey, EncodedClip] = LRUCache(_KEPT_CLIPS)
         self._encode, self._score = gpu(self._remote_encode), gpu(self._remote_score)
         self._stream = gpu(self._remote_stream)
 
     def load_model(self, name: str) -> Any:
-        """The model itself; a process that has none of this name yet loads it."""
-        if name not in self._models:
-            self._models[name] = self.library.load_model(name)
-        model = self._models[name]
+        """Return what this process knows of the model: its name, device and limit of pixels."""
+        model = self._model(name)
         facts = {fact: getattr(model, fact, None) for fact in ("device", "max_pixels")}
         return SimpleNamespace(name=name, **facts)
+
+    def read_video(self, path: str, num_frames: int, timeout_s: float, stop: Event) -> Video:
+        return self.inner.read_video(path, num_frames, timeout_s, stop)
 
     def remembered(self, clip: ClipKey, model: Any) -> EncodedClip | None:
         clip = clip.bounded(model.max_pixels)
         found = (encoded for key, encoded in list(self._clips.items()) if key.serves(clip))
         return next(found, None)
 
-    def encode(
-        self, clip: ClipKey, model: Any, stop: threading.Event | None = None
-    ) -> tuple[EncodedClip, bool]:
+    def encode(self, clip: ClipKey, model: Any, stop: Event) -> EncodedClip:
         if known := self.remembered(clip, model):
-            return known, True
-        if stop is not None and stop.is_set():
+            return known
+        if stop.is_set():
             raise StoppedError
         tokens, encode_s = self._encode(clip)
         encoded = SimpleNamespace(video=clip.video, tokens=tokens, encode_s=encode_s)
         self._clips[clip.bounded(model.max_pixels)] = encoded
-        return encoded, False
+        return encoded
 
-    def score(
-        self,
-        clip: ClipKey,
-        question: str,
-        answers: Sequence[str],
-        model: Any,
-        compressor: Compressor,
-        *,
-        stop: threading.Event | None = None,
-    ) -> list[float]:
-        return self._score(clip, question, list(answers), compressor)
+    def score(self, question: Question, answer: str, model: Any, stop: Event) -> float:
+        return self._score(question, answer)
 
-    def stream_answer(
-        self,
-        clip: ClipKey,
-        question: str,
-        model: Any,
-        compressor: Compressor,
-        sampling: Sampling,
-        *,
-        history: History = (),
-        stop: threading.Event | None = None,
-    ) -> Iterator[str | Run]:
-        with closing(self._stream(clip, question, compressor, sampling, history)) as pieces:
+    def stream_answer(self, question: Question, model: Any, stop: Event) -> Iterator[str | Run]:
+        with closing(self._stream(question)) as pieces:
             for piece in pieces:
-                if stop is not None and stop.is_set():
+                if stop.is_set():
                     raise StoppedError
-                yield replace(piece, video=clip.video) if isinstance(piece, Run) else piece
+                yield replace(piece, video=question.clip.video) if isinstance(piece, Run) else piece
 
     def _model(self, name: str) -> Any:
-        self.load_model(name)
+        """Return the model itself, loaded if this process does not have it."""
+        if name not in self._models:
+            self._models[name] = self.inner.load_model(name)
         return self._models[name]
 
     def _remote_encode(self, clip: ClipKey) -> tuple[VideoTokens, float]:
-        encoded = self.library.encode(clip, self._model(clip.model))[0]
+        encoded = self.inner.encode(clip, self._model(clip.model), Event())
         tokens = encoded.tokens
         parts = {field.name: getattr(tokens, field.name) for field in fields(tokens)}
         on_cpu: dict[str, Any] = {
@@ -116,20 +99,8 @@ class ZeroGpuLibrary:
         }
         return replace(tokens, **on_cpu), encoded.encode_s
 
-    def _remote_score(
-        self, clip: ClipKey, question: str, answers: Sequence[str], compressor: Compressor
-    ) -> list[float]:
-        return self.library.score(clip, question, answers, self._model(clip.model), compressor)
+    def _remote_score(self, question: Question, answer: str) -> float:
+        return self.inner.score(question, answer, self._model(question.clip.model), Event())
 
-    def _remote_stream(
-        self,
-        clip: ClipKey,
-        question: str,
-        compressor: Compressor,
-        sampling: Sampling,
-        history: History,
-    ) -> Iterator[str | Run]:
-        model = self._model(clip.model)
-        yield from self.library.stream_answer(
-            clip, question, model, compressor, sampling, history=history
-        )
+    def _remote_stream(self, question: Question) -> Iterator[str | Run]:
+        yield from self.inner.stream_answer(question, self._model(question.clip.model), Event())

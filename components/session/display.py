@@ -1,9 +1,11 @@
-"""What the page displays, as plain values: messages, answers and the status line."""
+"""What the page displays, as plain values: updates, messages, answers and the status line."""
 
 from __future__ import annotations
 
+import logging
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NotRequired, TypedDict
 
@@ -14,44 +16,52 @@ from gleanvid.cost import Cost
 from gleanvid.metrics import same_answer
 from gleanvid.run import Run
 from gleanvid.serving.vllm import SCHEME
-from gleanvid.types import Video
+from gleanvid.types import ModelError, Video, VideoError
 
+from ..viewer.values import Clip
 from .examples import Example
 from .work.engine import Engine
 from .work.local import BUILT_IN
+from .work.queue import BusyError, Work
+
+log = logging.getLogger(__name__)
 
 STILL_LOADING = "The model is still being loaded."
-EXCHANGES_READ = 6  # earlier exchanges that the model reads again
-TELLING = 8  # tokens of an answer from which on its speed says something
+EXCHANGES_READ = 6  # earlier questions and answers that the model reads again
+MIN_TIMED_TOKENS = 8  # a shorter answer gives no meaningful speed
 MIB = 2**20
-IN_MENU = 33  # characters of a model's name that a phone has room for
+IN_MENU = 33  # characters of a model's name that fit on a phone
 
 KNOWS_GLIMPSE = (
     "The built-in model knows only Glimpse, clips of drawn shapes: "
     "its words about others mean nothing."
 )
+OUT_OF_MEMORY = (
+    "The model ran out of memory. Use fewer frames or a lower retention ratio, then try again."
+)
+UNEXPECTED = "Something went wrong while working on this clip. The server's log has the details."
 
 
 class Message(TypedDict):
     """A line for the person: ``kind`` is quiet (progress) or problem.
 
-    ``turn``: of the settings it is about; one of settings before comes too late to be shown.
+    ``version``: version of the settings that it is about. An outdated message is not shown.
     """
 
     text: str
     kind: str
-    turn: NotRequired[int]
+    version: NotRequired[int]
 
 
 class Exchange(TypedDict):
-    """One question and its answer, as a conversation that the model remembers holds them."""
+    """One question and its answer in a conversation that the model remembers."""
 
     question: str
     answer: str
 
 
 class Answer(TypedDict):
-    """What stands under a side of the viewer; see :func:`answer`."""
+    """An answer under a side of the viewer; see :func:`answer`."""
 
     run: str | None
     side: str | None
@@ -65,20 +75,58 @@ class Answer(TypedDict):
     ttft_s: float | None
     flops_saved: float | None
     tokens_per_s: float | None
-    model: NotRequired[str]  # that gave it, where the page has another
+    model: NotRequired[str]  # that gave it, if the page has another
+
+
+@dataclass(frozen=True)
+class PageUpdate:
+    """Changes of the page. A field that is None changes nothing."""
+
+    notice: Message | None = None
+    viewer: Clip | None = None
+    answers: list[Answer] | None = None
+    runs: list[str] | None = None  # ids, as in `Sides`
+    exchanges: list[Exchange] | None = None
+    status: list[tuple[str, str]] | None = None
+    pending: str | None = None  # what the viewer waits for; a new value of the viewer ends that
+    stoppable: bool = False  # a preview that the person can stop
+    done: bool = False
 
 
 def message(text: str = "", kind: str = "quiet") -> Message:
     return {"text": text, "kind": kind}
 
 
+STOPPED = PageUpdate(message("Stopped."), done=True)
+
+
 def progress(engine: Engine, model: str, text: str) -> Message:
-    """What is under way, and whether it has to wait for the model."""
+    """Message that ``text`` is under way, and that the model is still being loaded if it is."""
     return message(text if engine.holds(model) else f"{text} {STILL_LOADING}")
 
 
+def waiting(engine: Engine, work: Work) -> Iterator[PageUpdate]:
+    """Wait until ``work`` may use the model; yield how many requests come first."""
+    for ahead in engine.line.wait(work):
+        others = "1 request comes" if ahead == 1 else f"{ahead} requests come"
+        text = f"Waiting for the model: {others} before this one."
+        yield PageUpdate(message(text), status=status(engine))
+
+
+def explain(error: Exception) -> str:
+    """Return a sentence for the person. Errors not written for people are logged instead."""
+    if isinstance(error, torch.OutOfMemoryError | MemoryError):
+        if torch.cuda.is_available():
+            torch.cuda.empty_cache()
+        return OUT_OF_MEMORY
+    if isinstance(error, VideoError | ModelError | ValueError | BusyError):
+        return str(error)
+    log.error("unexpected failure", exc_info=error)
+    return UNEXPECTED
+
+
 def history(exchanges: Sequence[Exchange]) -> list[tuple[str, str]]:
-    """(question, answer) of the exchanges that the model reads again, in the model's own words."""
+    """(question, answer) pairs that the model reads again: the last ones, without empty ones."""
     pairs = [(item["question"], item["answer"].strip()) for item in exchanges]
     return [pair for pair in pairs if all(pair)][-EXCHANGES_READ:]
 
@@ -95,65 +143,65 @@ def answer(
     caveat: str = "",
     model: str = "",
 ) -> Answer:
-    """An entry of the prop ``answers`` of a ``MaskViewer``.
+    """An entry of the property ``answers`` of a ``MaskViewer``.
 
     Args:
         text: the model's words so far.
-        run_id: id of the run that gave it, one of the value's ``"runs"``; None while there is none.
-        side: "a" or "b", where it is shown while it streams or once its run is not on show.
-        run: brings the line of cost.
-        expected: the right answer where it is known; without one, B is held against A.
-        running: more words follow; no verdict is given yet.
-        stale: the controls show other settings than those it was given under.
-        caveat: what the words are worth, in place of a verdict; empty where nothing is to be said.
-        model: that gave it, where the page has another; the answer is out of date then.
+        run_id: id of the run that gave it, one of the viewer's ``"runs"``; None before it has one.
+        side: "a" or "b", under which it stands while it streams or if its run is not in the viewer.
+        run: gives the question and the cost.
+        expected: the right answer, if known.
+        running: whether more words follow; no verdict is given yet.
+        stale: whether it was given under other settings than those on the page.
+        caveat: shown in place of a verdict; empty for none.
+        model: name of the model, if the page has another; the answer is stale then.
     """
     cost = run.cost if run is not None else None
-    judged = expected is not None and not running
-    given: Answer = {
+    is_judged = expected is not None and not running
+    entry: Answer = {
         "run": run_id,
         "side": side,
         "text": text,
         "running": running,
-        "right": same_answer(text, expected or "") if judged else None,
+        "right": same_answer(text, expected or "") if is_judged else None,
         "expected": expected,
         "stale": stale or bool(model),
         "caveat": caveat,
         "question": run.question.strip() if run is not None else "",
-        "ttft_s": _figure(cost.ttft_s) if cost else None,
-        "flops_saved": _figure(cost.flops_reduction) if cost else None,
-        "tokens_per_s": _figure(_speed(cost)) if cost else None,
+        "ttft_s": _json_number(cost.ttft_s) if cost else None,
+        "flops_saved": _json_number(cost.flops_reduction) if cost else None,
+        "tokens_per_s": _json_number(_speed(cost)) if cost else None,
     }
     if model:
-        given["model"] = short_name(model)
-    return given
+        entry["model"] = short_name(model)
+    return entry
 
 
 def _speed(cost: Cost) -> float:
     """Tokens a second; NaN for an answer too short to tell."""
-    is_long = cost.new_tokens >= TELLING
+    is_long = cost.new_tokens >= MIN_TIMED_TOKENS
     return cost.tokens_per_s if is_long and cost.tokens_per_s else math.nan
 
 
+def _json_number(value: float) -> float | None:
+    """JSON has no NaN: a figure that was not measured is null."""
+    return round(float(value), 4) if math.isfinite(value) else None
+
+
 def caveat(example: Example | None, model: str) -> str:
-    """What the words of an answer are worth, where that is little."""
+    """Warning that the model knows nothing about clips like this one; empty if it may."""
     known = example is not None and example.questions
     return "" if known or model != BUILT_IN else KNOWS_GLIMPSE
 
 
-def _figure(value: float) -> float | None:
-    """None where it was not measured: JSON knows no NaN."""
-    return round(float(value), 4) if math.isfinite(value) else None
-
-
 def used(video: Video) -> str:
-    """What of the clip was used, with the notes of the video reader."""
+    """Sentence that says how much of the clip was read."""
     frames = f"{len(video)} of {video.total_frames:,} frames from {video.duration:.1f} s"
     return " ".join([f"Used {frames}.", *video.notes])
 
 
 def status(engine: Engine, run: Run | None = None) -> list[tuple[str, str]]:
-    """(name, text) pairs of the status line; what is not known yet is left out."""
+    """(name, text) pairs of the status line, as far as they are known."""
     model = engine.loaded()
     pairs = [("Model", "none loaded yet")]
     if model is not None:
@@ -162,13 +210,13 @@ def status(engine: Engine, run: Run | None = None) -> list[tuple[str, str]]:
         record = run.compression
         pairs.append(("Tokens", f"{record.num_kept:,} of {record.num_tokens:,}"))
     pairs.append(("Memory", f"{memory_mib(model):,.0f} MiB"))
-    waiting = max(0, len(engine.line) - 1)
-    pairs.append(("Queue", f"{waiting} waiting" if waiting else "nobody waits"))
+    others = max(0, len(engine.line) - 1)
+    pairs.append(("Queue", f"{others} waiting" if others else "nobody waits"))
     return pairs
 
 
 def short_name(name: str) -> str:
-    """The last part of a model's name; of servers the first, and how many more there are.
+    """The last part of a model's name; for vLLM servers the first one and how many more.
 
     >>> short_name("vllm:http://127.0.0.1:8000,http://127.0.0.1:8001")
     '127.0.0.1:8000 and 1 more'
@@ -178,7 +226,7 @@ def short_name(name: str) -> str:
 
 
 def menu_name(name: str) -> str:
-    """A model's name as the menu has room for it: of a long one start and end.
+    """A model's name for the menu: of a long one the beginning and the end.
 
     >>> menu_name("vllm:http://127.0.0.1:8000")
     'vLLM at 127.0.0.1:8000'
@@ -198,7 +246,7 @@ def device_name(model: Any) -> str:
 
 
 def memory_mib(model: Any | None) -> float:
-    """Allocated on the GPU once a model may be there, else the resident memory of this process."""
+    """GPU memory allocated by torch once a model is loaded, else memory of this process."""
     if model is not None and torch.cuda.is_available():
         return torch.cuda.memory_allocated() / MIB
     return psutil.Process().memory_info().rss / MIB

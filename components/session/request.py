@@ -1,14 +1,14 @@
-"""What a page asks for, and what stands on it: clip, model, compressor, the two sides."""
+"""What a page asks for: clip, model, compressor and question, and the runs that it shows."""
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
-from gleanvid.compressors import from_settings
+from gleanvid.compressors import COMPRESSORS, from_settings
 from gleanvid.compressors.base import Compressor, declared_settings
 from gleanvid.models.encoded import ClipKey
 from gleanvid.models.generation.sampling import Sampling
@@ -17,74 +17,96 @@ from gleanvid.types import Video
 
 from .examples import Example
 
+
+class Range(NamedTuple):
+    """The values that a setting may have."""
+
+    least: float
+    default: float
+    most: float
+
+
 LONGEST = 10_000  # characters of a question
 PINNED_CHARS = 10_000  # of JSON with settings
 SEEDS = 2**31 - 1
-NEW_TOKENS = (1, 64, 256)  # least, default and greatest length of an answer
-NONE = "none"  # what a link says for None
+NEW_TOKENS = Range(1, 64, 256)
+NONE = "none"  # how a link writes None
 ALL_TOKENS: Mapping[str, Any] = {"name": "full"}
 RATIO = "retention_ratio"  # the setting that all compressors share
 NO_CLIP = "Choose a clip first: upload one, or take an example."
 NO_QUESTION = "Type a question first."
 TOO_LONG = f"A question may have {LONGEST:,} characters; this one has {{count:,}}."
-SAMPLING = {  # least and greatest value
-    "seed": (0, SEEDS),
-    "temperature": (0, 2),
-    "top_p": (0.01, 1),
-    "max_new_tokens": NEW_TOKENS[::2],
+SAMPLING = {
+    "seed": Range(0, 0, SEEDS),
+    "temperature": Range(0, 0, 2),
+    "top_p": Range(0.01, 1, 1),
+    "max_new_tokens": NEW_TOKENS,
 }
 
 
 @dataclass(frozen=True)
 class Request:
-    """What a page asks for. ``compressor`` is made when used, so a bad setting is reported here.
+    """What a page asks for. Bad settings are reported when they are used, not when it is made.
 
-    ``pixels``: most pixels of a frame as the model sees it, 0 for the model's own limit.
+    Attributes:
+        path: file of the clip.
+        frames: number of frames to sample.
+        model: name of the model.
+        compressor: name of the compressor.
+        settings: settings of the compressor; others have their defaults.
+        pixels: most pixels of a frame as the model sees it, 0 for the model's own limit.
+        sampling: fields of :class:`Sampling`; others have their defaults.
+        example: the clip, if it is one of ours.
     """
 
     path: str | None
     frames: int
     model: str
-    compressor: Callable[[], Compressor]
+    compressor: str = "gleanvid"
+    settings: Mapping[str, Any] = field(default_factory=dict)
     pixels: int = 0
     sampling: Mapping[str, Any] = field(default_factory=dict)
-    example: Example | None = None  # the clip, where it is one of ours
+    example: Example | None = None
+
+    def make_compressor(self) -> Compressor:
+        """Return the compressor. Raises ``ValueError`` naming a bad setting."""
+        return make_compressor(self.compressor, self.settings)
 
     def check(self) -> None:
-        """Raises ``ValueError`` for what no widget of the page can send."""
+        """Raises ``ValueError`` for values that no widget of the page can send."""
         clamped("frames", self.frames, 1, 1024)
         clamped("pixels", self.pixels, 0, 2**24)
         self.checked_sampling()
 
     def checked_sampling(self) -> Sampling:
         """How the answer is sampled. Raises ``ValueError`` outside the limits of the page."""
-        for name, (low, high) in SAMPLING.items():
+        for name, limits in SAMPLING.items():
             if name in self.sampling:
-                clamped(name, self.sampling[name], low, high)
+                clamped(name, self.sampling[name], limits.least, limits.most)
         return Sampling(**self.sampling)
 
     def missing(self, question: str) -> str:
-        """What stands in the way of asking, as a sentence; empty where nothing does."""
+        """Sentence that says why nothing can be asked yet; empty if it can."""
         if not self.path or not isinstance(question, str) or not question.strip():
             return NO_QUESTION if self.path else NO_CLIP
         return TOO_LONG.format(count=len(question)) if len(question) > LONGEST else ""
 
     def clip(self, video: Video, signals: frozenset[str] = frozenset()) -> ClipKey:
-        """Which encoded clip is meant; the bound of a frame times its frames."""
+        """Key of the encoded clip; its limit of pixels is that of a frame times the frames."""
         return ClipKey(video, self.model, self.pixels * len(video) or None, signals)
 
 
 @dataclass(frozen=True)
 class Sides:
-    """What stands on a page.
+    """The two sides of the viewer: B, under the settings of the page, and A, its baseline.
 
     Attributes:
-        runs: ids of the runs in the viewer: B first, A second, then what was asked before.
+        runs: ids of the runs in the viewer: B, A, then earlier ones.
         pinned: settings of A's compressor; empty for all tokens.
-        question: as it stands in the box. Answers to another one are out of date.
-        sampling: as it is set. Answers sampled otherwise are out of date, too.
-        version: grows with every change of the page. What comes of an earlier one is not shown.
-        model: the page's, by name; an answer of another is marked with its name. Empty: not known.
+        question: text in the question box. Answers to another question are stale.
+        sampling: sampling settings of the page. Answers sampled otherwise are stale.
+        version: version of the page's settings. Results of an earlier version are not shown.
+        model: name of the page's model, empty if unknown. Answers of another are marked.
     """
 
     runs: Sequence[str] = ()
@@ -101,42 +123,46 @@ class Sides:
 
     def are_answered_by(self, run: Run) -> bool:
         """Whether the run answered this question, sampled as it would be now."""
-        words = self.question.strip()
-        drawn = () if not self.sampling.get("temperature") else ("top_p", "seed")
-        counts = [
-            name for name in ("max_new_tokens", "temperature", *drawn) if name in self.sampling
-        ]
-        same = (run.made_with.get(name) in (None, self.sampling[name]) for name in counts)
-        return bool(words) and run.question.strip() == words and all(same)
+        question = self.question.strip()
+        is_random = bool(self.sampling.get("temperature"))
+        names = ("max_new_tokens", "temperature", *(("top_p", "seed") if is_random else ()))
+        same = (
+            run.made_with.get(name) in (None, self.sampling[name])
+            for name in names
+            if name in self.sampling
+        )
+        return bool(question) and run.question.strip() == question and all(same)
 
 
 def sent_settings(value: Any) -> dict[str, Any]:
-    """By key: settings of methods, as a page sends them; each method checks the values of its own.
+    """Return settings of methods by key, as a page sends them. Methods check the values later.
 
-    Raises ``TypeError`` for what is no mapping of plain values.
+    Raises ``TypeError`` for anything but a dictionary of plain values.
     """
     if not isinstance(value, dict):
-        raise TypeError("settings come by name")
+        raise TypeError("settings must be a dictionary")
     for one in value.values():
         if not isinstance(one, bool | int | float | str | None):
             raise TypeError(f"{type(one).__name__} is no setting")
     return value
 
 
-def chosen(
-    methods: Mapping[str, type[Compressor]], name: str, values: Mapping[str, Any]
-) -> Compressor:
-    """The compressor of these settings. Raises ``ValueError`` naming a bad one."""
-    if name not in methods:
-        raise ValueError(f"compressor={name!r} must be one of {', '.join(methods)}")
-    method, settings = methods[name], {}
-    for setting, (default, kind, _) in declared_settings(method).items():
-        value = values.get(setting, default)
-        whole = kind is int and isinstance(value, float) and value.is_integer()
-        settings[setting] = int(value) if whole else value
+def make_compressor(name: str, settings: Mapping[str, Any]) -> Compressor:
+    """Return a compressor with settings as a page sends them.
+
+    Whole floats become integers where a setting is one, and the retention ratio is ignored if the
+    method has no choice of it. Raises ``ValueError`` naming a bad setting.
+    """
+    if name not in COMPRESSORS:
+        raise ValueError(f"compressor={name!r} must be one of {', '.join(COMPRESSORS)}")
+    method, values = COMPRESSORS[name], dict(settings)
+    for setting, (_, kind, _) in declared_settings(method).items():
+        value = values.get(setting)
+        if kind is int and isinstance(value, float) and value.is_integer():
+            values[setting] = int(value)
     if not has_free_ratio(method):
-        del settings[RATIO]
-    return method(**settings)
+        values.pop(RATIO, None)
+    return from_settings({"name": name} | values)
 
 
 def has_free_ratio(method: type[Compressor]) -> bool:
@@ -146,14 +172,14 @@ def has_free_ratio(method: type[Compressor]) -> bool:
 
 
 def clamped(name: str, value: Any, low: float, high: float) -> float:
-    """A number that came from a page, refused in words where it is none or out of range."""
+    """Return a number that a page sent. Raises ``ValueError`` if it is none or out of range."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
         raise ValueError(f"{name}={value!r} must be in [{low:g}, {high:g}]")
     return value
 
 
 def within(value: float | None, low: float | None, high: float | None, usual: float) -> float:
-    """A number moved into its bounds, where it has any; ``usual`` if there is none."""
+    """Return a number moved into its bounds; ``usual`` for None and NaN."""
     if value is None or value != value:  # NaN
         return usual
     least, most = (-math.inf if low is None else low), (math.inf if high is None else high)
@@ -161,7 +187,7 @@ def within(value: float | None, low: float | None, high: float | None, usual: fl
 
 
 def pinned_settings(text: str | None) -> dict[str, Any] | None:
-    """What a page or a link says of A; None, for all tokens, where that is no compressor."""
+    """Settings of A from the JSON of a page or link; None, for all tokens, if it is invalid."""
     try:
         return from_settings(json.loads((text or "")[:PINNED_CHARS])).settings()
     except (ValueError, TypeError, AttributeError, RecursionError):

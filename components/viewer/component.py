@@ -31,7 +31,6 @@ Alone in its file because Gradio writes a stub beside every file that holds a co
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -50,22 +49,11 @@ EVENTS = (
     "clear",
     "show",
 )  # Gradio looks for them in the script
-SCRIPT = """
-import(MODULE).then(
-  (module) => module.mount({ element, props, watch, trigger }),
-  (error) => {
-    console.error(error);
-    const blank = element.querySelector(".gv-blank");
-    blank.textContent = "The viewer did not load. Load the page again.";
-  },
-);
-"""
 
 
 def script() -> str:
     """What Gradio runs when the component is mounted."""
-    events = f"const EVENTS = {json.dumps(EVENTS)};\n"
-    return events + SCRIPT.replace("MODULE", modules.script("viewer/mount.js"))
+    return modules.mounting("viewer/mount.js", EVENTS)
 
 
 class MaskViewer(gr.HTML):

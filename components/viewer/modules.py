@@ -1,12 +1,13 @@
-"""The page's ES modules: read once, at addresses that change with what any of them says.
+"""The page's ES modules, read once, at addresses that change with the content of any of them.
 
-So a browser keeps them for good, and none is older than those that import it. Gradio runs a
-component's script as a function: it can import modules, but cannot be one.
+So a browser can cache them for ever, and never mixes two versions. Gradio runs a component's script
+as a function, which can import modules but is none.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from hashlib import sha256
 from typing import Any
 
@@ -22,35 +23,28 @@ VERSION = sha256(b"\0".join(TEXTS.values())).hexdigest()[:16]
 
 
 def address(name: str) -> str:
-    """Where the browser gets a module such as ``viewer/mount.js``, below the page's root.
+    """Address of a module such as ``viewer/mount.js`` below the page's root.
 
-    Raises ``KeyError`` where there is none of this name.
+    Raises ``KeyError`` for an unknown module.
     """
-    TEXTS[name]
+    if name not in TEXTS:
+        raise KeyError(name)
     return f"modules/{VERSION}/{name}"
 
 
-def script(name: str) -> str:
-    """JavaScript: the address of a module as the browser sees it, behind a proxy too."""
-    return f'`${{window.gradio_config?.root ?? ""}}/{address(name)}`'
+def mounting(name: str, events: Sequence[str] = (), **fixed: Any) -> str:
+    """Script that calls a module's ``mount`` with what Gradio gives the script, and ``fixed``.
 
-
-def mounting(name: str, **fixed: Any) -> str:
-    """What mounts a module: its ``mount`` gets what Gradio gives the script, and what is ``fixed``.
-
-    What never changes is no property of the component: Gradio forgets those of one that is
-    hidden when an event leaves it as it is.
+    Gradio looks for the names of ``events`` in it. Constants are passed here, not as properties of
+    the component: Gradio forgets properties of a hidden component when an event does not change it.
     """
-    return f"""
-import({script(name)}).then(
-  (module) => module.mount({{ element, props, watch, ...{json.dumps(fixed)} }}),
-  (error) => console.error(error),
-);
-"""
+    scope = "{ element, props, watch, trigger }"
+    call = f"gleanvid.load({json.dumps(address(name))}, {scope}, {json.dumps(fixed)});"
+    return f"const EVENTS = {json.dumps(events)};\n{call}" if events else call
 
 
 def early() -> str:
-    """Markup that has what stands in sight fetched while Gradio still builds the page."""
+    """Markup that lets the browser fetch the modules while Gradio still builds the page."""
     names = (name for name in TEXTS if not name.startswith("results/"))
     link = '<link rel="modulepreload" fetchpriority="low" href={}>'
     return "".join(link.format(json.dumps(address(name))) for name in names)

@@ -1,7 +1,7 @@
-"""The frame viewer: frames, masks and scores go to the browser once, stepping asks nothing more.
+"""What the viewer shows of some runs: a small JSON value and two files.
 
-Results are packed into a small JSON value, one JPEG sheet with all frames and one binary file with
-all masks and scores. ``assets/viewer`` reads them; nothing here knows a model or a method.
+One file is a JPEG sheet of all frames, the other has the arrays of :mod:`.arrays`. The browser
+fetches them once, so stepping through the clip needs no request. ``assets/viewer`` reads them.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import io
 import math
 import secrets
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
@@ -24,23 +25,21 @@ from gleanvid.run import Run
 from gleanvid.types import Video, VideoTokens
 
 from ..files.folder import trim
-from .evidence import Evidence, evidence
-from .packing import Arena, pack_run, rounded, scene_cuts
+from .arrays import Arena, pack_run, rounded
+from .features import ClipFeatures, clip_features
 from .truth import truth
 from .values import Clip, File, Geometry, Method, Sheet, Sketch, Tiles
 
 MAX_METHODS = 12
-SHEET_PIXELS = 8_000_000  # phones refuse images above 16 million pixels
+SHEET_PIXELS = 8_000_000  # phones show no images above 16 million pixels
 TILE_SIDE = 720
-FOLDER_BYTES = 2**30  # of all files written; the oldest go
-
-__all__ = ["MAX_METHODS", "Packed", "address", "pack", "payload", "publish"]
+FOLDER_BYTES = 2**30  # of all files written; the oldest are deleted
 
 _sheets: WeakKeyDictionary[Video, tuple[bytes, Sheet]] = WeakKeyDictionary()
 
 
 class Packed(NamedTuple):
-    """What the browser gets: ``value`` is JSON without addresses, the other two are whole files."""
+    """``value``: JSON without addresses of the files; ``sheet`` and ``data``: their content."""
 
     value: Clip
     sheet: bytes
@@ -63,13 +62,14 @@ def payload(
         runs: of the same frames; their token grids may differ.
         a: place of the run shown as A.
         b: place of the run shown as B; None shows A alone.
-        tokens: the clip's, as the model of ``runs[0]`` encoded them. With them come novelty for
-            every method, ranks and likeness; without, what the runs hold.
+        tokens: the clip's, as the model of ``runs[0]`` encoded them. They give novelty for every
+            method, ranks and similar tokens; without them the viewer has what the runs hold.
         source: the clip's own file, for the video with sound.
-        facts: the file beside an example that says what happens in it.
-        question: as it was asked; the objects that its answer rests on are outlined.
+        facts: the file of an example that says what happens in it.
+        question: the question; the viewer outlines the objects that its answer is about.
 
-    Raises ``ValueError`` where the runs are not of the same frames.
+    Raises:
+        ValueError: the runs are not of the same frames.
     """
     value = publish(pack(runs, a, b, tokens))
     if source is not None:
@@ -83,13 +83,13 @@ def payload(
 def pack(
     runs: Sequence[Run], a: int = 0, b: int | None = None, tokens: VideoTokens | None = None
 ) -> Packed:
-    """Everything the viewer shows of some runs; a pure function of them."""
+    """Return everything that the viewer shows of some runs."""
     first = _checked(runs, a, b)
     sheet, clip = _frame_sheet(first.video)
     arena = Arena()
     left_out: list[str] = []
     geometry = _geometry(first)
-    facts = None if tokens is None else evidence(tokens)
+    facts = None if tokens is None else clip_features(tokens)
     value: Clip = {
         **clip,
         **geometry,
@@ -111,12 +111,12 @@ def pack(
     return Packed(value, sheet, data)
 
 
-def _pack_sketch(facts: Evidence, arena: Arena) -> Sketch:
+def _pack_sketch(facts: ClipFeatures, arena: Arena) -> Sketch:
     return {"width": facts.sketch.shape[1], "place": arena.add(facts.sketch)}
 
 
 def _checked(runs: Sequence[Run], a: int, b: int | None) -> Run:
-    """The first of runs that can be shown together."""
+    """Return the first run. Raises ``ValueError`` if the runs cannot be shown together."""
     if not 1 <= len(runs) <= MAX_METHODS:
         raise ValueError(f"runs={len(runs)} must be in [1, {MAX_METHODS}] to be shown together")
     for name, index in (("a", a), ("b", b)):
@@ -132,7 +132,7 @@ def _checked(runs: Sequence[Run], a: int, b: int | None) -> Run:
 
 
 def publish(packed: Packed, folder: Path | None = None) -> Clip:
-    """Write both files, named by their content, and return the value with their addresses."""
+    """Write both files, named by their content; return the value with their addresses."""
     folder = folder or Path(get_upload_folder()) / "viewer"
     folder.mkdir(parents=True, exist_ok=True)
     trim(folder, FOLDER_BYTES)
@@ -155,7 +155,7 @@ def address(path: Path) -> File:
 
 
 def _frame_sheet(video: Video) -> tuple[bytes, Sheet]:
-    """All frames side by side in one JPEG, and the cuts; kept for as long as the video is."""
+    """All frames in one JPEG, and the scene cuts; cached as long as the video is in memory."""
     if video not in _sheets:
         count, height, width = video.frames.shape[:3]
         scale = min(1.0, TILE_SIDE / max(height, width))
@@ -173,8 +173,21 @@ def _frame_sheet(video: Video) -> tuple[bytes, Sheet]:
     return _sheets[video]
 
 
+def scene_cuts(frames: np.ndarray) -> list[int]:
+    """Indices of frames [T, H, W, 3] at which a new scene begins.
+
+    A cut is where the colour histograms of neighbours, 8 levels a channel, share less than half.
+    """
+    step = max(1, min(frames.shape[1:3]) // 72)
+    small = frames[:, ::step, ::step].astype(np.int32) >> 5
+    codes = (small[..., 0] * 64 + small[..., 1] * 8 + small[..., 2]).reshape(len(frames), -1)
+    histograms = [np.bincount(code, minlength=512) / codes.shape[1] for code in codes]
+    shared = [float(np.minimum(a, b).sum()) for a, b in pairwise(histograms)]
+    return [index + 1 for index, share in enumerate(shared) if share < 0.5]
+
+
 def _geometry(run: Run) -> Geometry:
-    """The token grid [T, H, W], the unit of every frame, and where in the picture tokens lie."""
+    """The token grid [T, H, W], the unit of every frame, and the area that tokens cover."""
     units = run.compression.grid[0]
     per_unit = math.ceil(len(run.video) / units)
     return {
@@ -185,12 +198,12 @@ def _geometry(run: Run) -> Geometry:
 
 
 def _placed(method: Method, geometry: Geometry, first: Geometry) -> Method:
-    """A run with other tokens than the first one says where they lie."""
+    """Add its geometry to a run whose tokens are not those of the first one."""
     return method if geometry == first else {**method, **geometry}
 
 
 def _token_area(run: Run) -> list[float]:
-    """The part of the picture the token grid covers: left, top, right, bottom as shares of it."""
+    """Area of the frame that tokens cover: left, top, right, bottom as fractions of it."""
     height, width = run.video.source_size
     boxes = run.rectangles  # [N, 4] source pixels
     left, top = boxes[:, :2].amin(dim=0).tolist()

@@ -1,7 +1,7 @@
-"""Where the asked-about objects of a Glimpse clip are: outlined by the viewer, counted in tokens.
+"""Where the objects that an answer is about are in a Glimpse clip; the viewer outlines them.
 
-The facts beside a built-in clip name the scene it was made from; the scene is drawn again from its
-seed, which gives every object's place at any time.
+The JSON file of an example clip names the scene that the clip was rendered from. The scene is
+sampled again from its seed, which gives every object's place at any time.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from .values import Truth
 
 
 def truth(facts: Path, question: str, video: Video) -> Truth | None:
-    """The field ``truth`` of the viewer's value; None where clip or question are not known.
+    """The field ``truth`` of the viewer's value; None for an unknown clip or question.
 
     Args:
-        facts: the JSON beside a built-in clip.
-        question: as it was asked.
-        video: the frames on show.
+        facts: the JSON file of an example clip.
+        question: the question.
+        video: the frames in the viewer.
 
     Returns:
         ``label``, the right answer, and ``boxes``: for every frame the boxes [left, top, right,
-        bottom] of the objects that the answer rests on, in shares of the picture.
+        bottom] of the objects that the answer is about, in fractions of the frame.
     """
     seconds = tuple(float(second) for second in video.timestamps)
     return _truth(facts, question.strip(), seconds) if facts.is_file() else None
@@ -61,7 +61,7 @@ def _scene(seed: int, split: str, index: int, settings: ClipSettings) -> Scene:
 def _boxes(
     scene: Scene, second: float, length: float, evidence: Sequence[EvidenceFacts]
 ) -> list[list[float]]:
-    """Boxes in shares of the picture of what the evidence names at this second."""
+    """Boxes, in fractions of the frame, of the objects that the evidence names at this second."""
     places = boxes(scene, min(second / length, 1 - 1e-9))
     wide, tall = scene.settings.width, scene.settings.height
     named = {
@@ -70,12 +70,7 @@ def _boxes(
         if item["start_s"] - 1e-6 <= second < item["end_s"] - 1e-6
     }
     return [
-        [
-            round(left / wide, 4),
-            round(top / tall, 4),
-            round(right / wide, 4),
-            round(bottom / tall, 4),
-        ]
+        [round(part, 4) for part in (left / wide, top / tall, right / wide, bottom / tall)]
         for thing, (left, top, right, bottom) in places.items()
         if thing in named
     ]

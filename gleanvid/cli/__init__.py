@@ -24,7 +24,7 @@ COMMANDS = {  # name -> its line in the help
     "diagnose": "how rich, new and spread the kept tokens are, on a folder of videos",
     "eval": "accuracy of compressors on a benchmark",
     "lmms-eval": "LMMs-Eval on compressed models; fails where one of its questions did",
-    "tables": "the paper's numbers, and yours beside them",
+    "tables": "the paper's numbers, next to yours",
     "check": "whether compression is right and fast on this machine, with a report",
     "bench": "measure",
     "methods": "the compressors side by side: where they act, what they need, what they cost",

@@ -1,17 +1,135 @@
-"""``gleanvid bench WHAT``: measurements. A new one is one file and one line in ``BENCHES``."""
+"""``gleanvid bench WHAT``: measurements of compressors, models, memory and servers."""
 
 from __future__ import annotations
 
 import argparse
+import json
+import sys
 from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
-from gleanvid.cli import bench_compress, bench_memory, bench_model, bench_serve
-
-BENCHES = (bench_compress, bench_model, bench_memory, bench_serve)
+from gleanvid.cli import bench_model
+from gleanvid.cli import options as shared
+from gleanvid.cli.running import writable
 
 
 def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
-    """A command of its own for each thing that can be measured."""
-    kinds = parser.add_subparsers(required=True, metavar="what")
-    for bench in BENCHES:
-        bench.add(kinds, words)
+    """Add a command for each thing that can be measured."""
+    commands = parser.add_subparsers(required=True, metavar="what")
+    _add_compress(commands)
+    bench_model.add(commands, words)
+    _add_memory(commands)
+    _add_serve(commands)
+
+
+def _add_compress(commands: Any) -> None:
+    parser = commands.add_parser("compress", help="time and memory of compress()")
+    parser.add_argument("--grid", default="32x14x14", help="units x rows x columns")
+    parser.add_argument("--recording", help="tokens of a recorded clip in place of made-up ones")
+    parser.add_argument("--width", type=int, default=3584, help="feature width D")
+    parser.add_argument("--retention-ratio", type=float, default=0.25)
+    parser.add_argument("--compressor", default="gleanvid", help="names, comma-separated")
+    parser.add_argument("--all", action="store_true", help="every method that reaches the ratio")
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--device", default=None, help="cpu or cuda (default: what is there)")
+    parser.add_argument(
+        "--count",
+        action="store_true",
+        help="count kernels, device-to-host syncs and bytes moved instead of timing; needs no GPU",
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    parser.set_defaults(run=_bench_compress)
+
+
+def _bench_compress(options: argparse.Namespace) -> int:
+    import torch
+
+    from gleanvid.evaluation.bench import bench_compress, work
+
+    grid = tuple(int(part) for part in options.grid.split("x"))
+    if len(grid) != 3 or min(grid) < 1:
+        raise ValueError(f"grid={options.grid!r} must be units x rows x columns, e.g. 32x14x14")
+    device = options.device or ("cuda" if torch.cuda.is_available() else "cpu")
+    if options.recording:
+        tokens = bench_compress.recorded_tokens(options.recording, device)
+    else:
+        tokens = bench_compress.made_up_tokens(grid, options.width, device)
+    methods = shared.methods("all" if options.all else options.compressor, options.retention_ratio)
+    if options.count:
+        counted = work.count_all(methods, tokens)
+        text = json.dumps(counted, indent=2) if options.json else work.table(counted)
+    else:
+        cost = bench_compress.measure(methods, tokens, options.repeats)
+        text = json.dumps(cost, indent=2) if options.json else bench_compress.table(cost)
+    print(text)
+    return 0
+
+
+def _add_memory(commands: Any) -> None:
+    parser = commands.add_parser("memory", help="peak memory against the number of frames")
+    parser.add_argument("--frames", default="8,16,32,64,128", help="numbers, comma-separated")
+    parser.add_argument("--compressor", default="gleanvid", help="one name")
+    parser.add_argument("--retention-ratio", type=float, default=0.25)
+    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    shared.add_model(parser)
+    parser.set_defaults(run=_bench_memory)
+
+
+def _bench_memory(options: argparse.Namespace) -> int:
+    from gleanvid.evaluation.bench.bench_memory import measure, table
+
+    frames = shared.whole_numbers("frames", options.frames)
+    (method,) = shared.methods(options.compressor.split(",")[0], options.retention_ratio)
+    report = measure(shared.load(options), method, frames)
+    print(json.dumps(report, indent=2) if options.json else table(report))
+    return 0
+
+
+def _add_serve(commands: Any) -> None:
+    parser = commands.add_parser(
+        "serve", help="requests, first tokens and tokens a second of running vLLM servers"
+    )
+    parser.add_argument("clips", nargs="+", help="video files, sent in turn")
+    parser.add_argument(
+        "--url", default="http://127.0.0.1:8000", help="of the servers, comma-separated"
+    )
+    parser.add_argument("--concurrency", default="1,8,32", help="requests at a time")
+    parser.add_argument("--requests", type=int, default=32, help="for each of these, at least")
+    parser.add_argument("--max-new-tokens", type=int, default=16, help="of every answer")
+    parser.add_argument("--out", metavar="DIR", help="folder of the table and the figure")
+    parser.set_defaults(run=_bench_serve)
+
+
+def _bench_serve(options: argparse.Namespace) -> int:
+    from gleanvid.evaluation.bench.bench_serve import Load, measure, table
+    from gleanvid.serving.vllm.client import Server
+
+    levels = shared.whole_numbers("concurrency", options.concurrency)
+    if min(options.requests, options.max_new_tokens) < 1:
+        raise ValueError("requests and max-new-tokens must be at least 1")
+    clips = [Path(clip) for clip in options.clips]
+    if missing := [clip for clip in clips if not clip.is_file()]:
+        raise ValueError(f"no such video file: {missing[0]}")
+    out = writable(options.out) if options.out else None
+    loads: list[Load] = []
+    for url in options.url.split(","):
+        counts = (levels, options.requests, options.max_new_tokens)
+        for load in measure(Server(url), clips, *counts):
+            loads.append(load)
+            print(f"{load.label}, {load.concurrency} at a time: measured", file=sys.stderr)
+    if out:
+        (out / "serve.md").write_text(table(loads), encoding="utf-8")
+        _draw_loads(loads, out / "serve.png")
+    print(table(loads), end="")
+    return 0
+
+
+def _draw_loads(loads: Sequence[Any], path: Path) -> None:
+    from gleanvid.plots.load import load_figure
+
+    by_level: dict[int, list[tuple[float, float, float]]] = {}
+    for load in loads:
+        point = (load.kept, load.requests_per_s, load.first_token_s)
+        by_level.setdefault(load.concurrency, []).append(point)
+    load_figure(by_level).savefig(path, dpi=120)

@@ -46,10 +46,10 @@ def _bench_model(options: argparse.Namespace) -> int:
     from gleanvid.evaluation.bench.bench_model import failed, measure
     from gleanvid.evaluation.bench.bench_model_table import table
 
-    frames = [int(part) for part in options.frames.split(",")]
-    if min(frames) < 1 or options.repeats < 1 or options.warmup < 0:
-        raise ValueError("frames and repeats must be at least 1, warmup at least 0")
-    ratios = [float(part) for part in options.retention_ratio.split(",")]
+    frames = shared.whole_numbers("frames", options.frames)
+    if options.repeats < 1 or options.warmup < 0:
+        raise ValueError("repeats must be at least 1, warmup at least 0")
+    ratios = shared.ratios(options.retention_ratio)
     methods = [one for ratio in ratios for one in shared.methods(options.compressor, ratio)]
     videos = [_video(options, count) for count in frames]
     out = writable(options.out) if options.out else None

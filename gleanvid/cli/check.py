@@ -14,10 +14,7 @@ from gleanvid.cli import options as shared
 def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     """The options of the command."""
     parser.add_argument("video", nargs="?", help="path of a video file (default: made-up frames)")
-    parser.add_argument(
-        "--num-frames", "--frames", type=int, default=32, help="frames sampled from the video"
-    )
-    parser.add_argument("--backend", default="pyav", help="pyav, decord or opencv")
+    shared.add_frames(parser)
     parser.add_argument("--quick", action="store_true", help="the laws alone, no times")
     parser.add_argument("--out", metavar="DIR", help="folder for the report (Markdown and JSON)")
     parser.add_argument("--json", action="store_true", help="print JSON instead of Markdown")

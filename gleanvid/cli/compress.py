@@ -18,10 +18,7 @@ def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     """The options of the command."""
     parser.add_argument("clips", nargs="+", help="videos or recordings, or folders of them")
     shared.add_compressor(parser, words)
-    parser.add_argument(
-        "--num-frames", "--frames", type=int, default=32, help="frames sampled from each video"
-    )
-    parser.add_argument("--backend", default="pyav", help="pyav, decord or opencv")
+    shared.add_frames(parser, "each video")
     parser.add_argument("--out", required=True, metavar="DIR", help="folder of the results")
     shared.add_model(parser)
     add_workers(parser)

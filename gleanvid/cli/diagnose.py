@@ -22,22 +22,10 @@ def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     parser.add_argument("--data", default="", help="folder of its benchmark (default: the hub)")
     parser.add_argument("--compressor", default=_NAMES, help="names, comma-separated, or all")
     parser.add_argument("--retention-ratio", default=_RATIOS, help="comma-separated")
-    parser.add_argument(
-        "--num-frames", "--frames", type=int, help="frames sampled from each video (default: 32)"
-    )
-    parser.add_argument("--backend", default="pyav", help="pyav, decord or opencv")
+    shared.add_frames(parser, "each video", default=None)
     parser.add_argument("--out", default="diagnosis", metavar="DIR", help="folder of the results")
     shared.add_model(parser)
     parser.set_defaults(run=_diagnose, command=shlex.join(["gleanvid", *words]))
-
-
-def ratios(listed: str) -> list[float]:
-    """Comma-separated shares. Raises ``ValueError`` outside (0, 1]."""
-    found = [float(part) for part in listed.split(",")]
-    for ratio in found:
-        if not 0 < ratio <= 1:
-            raise ValueError(f"retention_ratio={ratio!r} must be in (0, 1]")
-    return found
 
 
 def _clips(options: argparse.Namespace) -> tuple[list[Path], int]:
@@ -64,7 +52,7 @@ def _diagnose(options: argparse.Namespace) -> int:
     from gleanvid.evaluation.recording.recorded_model import recorded_model
 
     clips, num_frames = _clips(options)
-    shares = ratios(options.retention_ratio)
+    shares = shared.ratios(options.retention_ratio)
     everything = [name for name in COMPRESSORS if name != "ablation"]
     names = everything if options.compressor == "all" else names_in(options.compressor)
     out = writable(options.out)

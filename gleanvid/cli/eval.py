@@ -168,7 +168,7 @@ def _setups(options: argparse.Namespace, benchmark: Any) -> tuple[list[Any], lis
     ]
     if len(given) > 1:
         raise ValueError(f"--{given[0]} and --{given[1]} do not go together: choose one")
-    ratios = _ratios(options.retention_ratio)
+    ratios = shared.ratios(options.retention_ratio) if options.retention_ratio else []
     if options.ablation is None and options.preset is None:
         frames = benchmark.num_frames if options.num_frames is None else options.num_frames
         return [], grid(_names(options.compressor or "gleanvid"), ratios or [0.25], frames)
@@ -203,10 +203,3 @@ def _names(text: str) -> list[str]:
     from gleanvid.compressors import COMPRESSORS, names_in
 
     return [name for name in COMPRESSORS if name != "ablation"] if text == "all" else names_in(text)
-
-
-def _ratios(text: str | None) -> list[float]:
-    try:
-        return [float(part) for part in text.split(",")] if text else []
-    except ValueError:
-        raise ValueError(f"retention_ratio={text!r} must be numbers in (0, 1]") from None

@@ -28,16 +28,48 @@ def add_question(parser: argparse.ArgumentParser) -> None:
     """The video, the question, and how both are read."""
     parser.add_argument("video", help="path of a video, or of a picture")
     parser.add_argument("question")
-    parser.add_argument(
-        "--num-frames", "--frames", type=int, default=32, help="frames sampled from the video"
-    )
+    add_frames(parser)
     parser.add_argument("--max-new-tokens", type=int, default=64)
-    parser.add_argument("--backend", default="pyav", help="pyav, decord or opencv")
     add = parser.add_argument_group("sampling").add_argument
     add("--sampling-temperature", type=float, default=0.0, help="0 takes the likeliest token")
     add("--sampling-top-p", type=float, default=1.0, help="draw from this share of likelihood")
     add("--sampling-seed", type=int, default=None, help="the same seed gives the same answer")
     add_model(parser)
+
+
+def add_frames(
+    parser: argparse.ArgumentParser, video: str = "the video", default: int | None = 32
+) -> None:
+    """How many frames are sampled, and what decodes them."""
+    note = "" if default else " (default: 32)"
+    parser.add_argument(
+        "--num-frames",
+        "--frames",
+        type=int,
+        default=default,
+        help=f"frames sampled from {video}{note}",
+    )
+    parser.add_argument("--backend", default="pyav", help="pyav, decord or opencv")
+
+
+def whole_numbers(name: str, listed: str) -> list[int]:
+    """Comma-separated numbers of at least 1. Raises ``ValueError`` for anything else."""
+    parts = listed.split(",")
+    if not all(part.isdigit() and int(part) > 0 for part in parts):
+        raise ValueError(f"{name}={listed!r} must be numbers of at least 1, e.g. 8,16,32")
+    return [int(part) for part in parts]
+
+
+def ratios(listed: str) -> list[float]:
+    """Comma-separated retention ratios. Raises ``ValueError`` outside (0, 1]."""
+    try:
+        found = [float(part) for part in listed.split(",")]
+    except ValueError:
+        raise ValueError(f"retention_ratio={listed!r} must be numbers in (0, 1]") from None
+    for ratio in found:
+        if not 0 < ratio <= 1:
+            raise ValueError(f"retention_ratio={ratio!r} must be in (0, 1]")
+    return found
 
 
 def sampling(options: argparse.Namespace) -> Sampling:
@@ -90,7 +122,7 @@ def loader(options: argparse.Namespace) -> Callable[[], Any]:
 
 
 def loading(options: argparse.Namespace) -> dict[str, Any]:
-    """Keywords of ``load_model``, besides the name, that :func:`add_model` asked for."""
+    """Keywords of ``load_model``, other than the name, from :func:`add_model`."""
     given = {name: getattr(options, name) for name in LOADING}
     return given | {"settings": model_settings(options)}
 
@@ -108,7 +140,7 @@ def _setting(text: str) -> tuple[str, str | bool]:
 def add_compressor(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     """``--compressor`` and the options of the method that the command line names.
 
-    Settings in brackets behind the name are their defaults: ``gleanvid(tau=2)``.
+    Settings in brackets after the name are their defaults: ``gleanvid(tau=2)``.
     """
     from gleanvid.compressors import COMPRESSORS, declared_settings, method_from
 

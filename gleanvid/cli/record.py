@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gleanvid.cli import options as shared
-from gleanvid.cli.diagnose import ratios
 from gleanvid.cli.running import report, writable
 
 if TYPE_CHECKING:
@@ -33,10 +32,7 @@ def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     )
     parser.add_argument("--clip-licence", default="", help="kept with the clips, as given")
     parser.add_argument("--weights-licence", default="", help="likewise (default: as registered)")
-    parser.add_argument(
-        "--num-frames", "--frames", type=int, default=32, help="frames sampled from each video"
-    )
-    parser.add_argument("--backend", default="pyav", help="pyav, decord or opencv")
+    shared.add_frames(parser, "each video")
     parser.add_argument("--out", required=True, metavar="DIR", help="folder of the recordings")
     shared.add_model(parser)
     parser.set_defaults(run=_record)
@@ -78,7 +74,7 @@ def _wanted(options: argparse.Namespace) -> Wanted:
     from gleanvid.evaluation.recording.record import Wanted
     from gleanvid.models.loading.registry import CHECKPOINTS
 
-    shares = ratios(options.retention_ratio)
+    shares = shared.ratios(options.retention_ratio)
     every = [one for share in shares for one in shared.methods(options.compressor, share)]
     known = {one.name: one.licence for one in CHECKPOINTS}
     return Wanted(

@@ -1,4 +1,4 @@
-"""``gleanvid tables``: the paper's published numbers, and ours beside them."""
+"""``gleanvid tables``: the paper's published numbers, next to ours."""
 
 from __future__ import annotations
 

@@ -22,8 +22,8 @@ from gleanvid.models.generation.answering import write_answer
 from gleanvid.models.generation.context import Context, check_context, checked_max_pixels
 from gleanvid.models.generation.conversation import Conversation
 from gleanvid.models.generation.many_videos import PER_COLUMN
-from gleanvid.models.generation.prompt import literal, split_after
 from gleanvid.models.generation.sampling import GREEDY, Sampling
+from gleanvid.models.generation.text import literal, split_after
 from gleanvid.models.geometry import cells
 from gleanvid.types import ModelError, Video, VideoTokens
 
@@ -152,7 +152,7 @@ class ModelAdapter(ABC):
 
         ``history``: earlier turns. ``on_text`` gets the answer in pieces as it is written;
         ``stop``, once set, ends it. Raises ``ModelError`` where memory runs out, and
-        ``StoppedError`` where ``stop`` came ahead of the first token.
+        ``StoppedError`` where ``stop`` was set before the first token.
         """
         with (
             self.lock,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from components.places import ASSETS
 from components.server.theme import STYLES
 from components.viewer import modules
 from components.viewer.component import TEMPLATE, script
@@ -18,9 +19,11 @@ body.dark { background: #0d131c; --block-background-fill: #141c27; }
 body * { box-sizing: border-box; }
 """
 # What gr.HTML puts in scope of the script: the element, its props and a way to hear of changes.
+SCRIPTS = ("files", "parts", "settings")  # of the page: what mounts a viewer, and what it asks
 PAGE = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Viewer</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<style>{style}</style></head><body class="{mode}"><main><h1 hidden>Viewer</h1>
+<style>{style}</style><script>{scripts}</script></head>
+<body class="{mode}"><main><h1 hidden>Viewer</h1>
 <div id="mount">{template}</div></main><script>
 const element = document.getElementById("mount");
 const watchers = {{}};
@@ -57,6 +60,7 @@ def open_alone(page: Any, packed: Packed, *others: Packed, dark: bool = False) -
         mode="dark" if dark else "",
         template=TEMPLATE,
         value=json.dumps(value_of(packed)).replace("<", "\\u003c"),
+        scripts="".join((ASSETS / f"page/{name}.js").read_text("utf-8") for name in SCRIPTS),
         script=script(),
     )
 

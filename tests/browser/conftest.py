@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.browser.steps import answered, notice, says, tab
-from tests.components.fake import COLUMNS, ROWS, Library, write_clip
+from tests.components.fake import COLUMNS, ROWS, FakeBackend, write_clip
 
 WINDOW = {"width": 1400, "height": 900}
 PATIENCE_S = float(os.environ.get("PATIENCE_S", "40"))  # a machine may be busy with other things
@@ -68,8 +68,8 @@ def clips(tmp_path_factory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def library() -> Library:
-    return Library(pause_s=0.02, words=8)
+def library() -> FakeBackend:
+    return FakeBackend(pause_s=0.02, words=8)
 
 
 @pytest.fixture(scope="session")

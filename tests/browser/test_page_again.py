@@ -22,7 +22,7 @@ from tests.browser.steps import (
     until,
     upload,
 )
-from tests.components.fake import Library, a_run, moving_square
+from tests.components.fake import FakeBackend, a_run, moving_square
 
 
 def tried(page) -> list[str]:
@@ -208,4 +208,4 @@ def test_a_saved_run_of_another_clip_leaves_no_clip_on_the_page(visit, tmp_path)
 def uniform(video):
     """What a saved run is made of: the record, and its compressor."""
     method = Uniform(0.5)
-    return method.compress(Library().tokens(video)), method
+    return method.compress(FakeBackend().tokens(video)), method

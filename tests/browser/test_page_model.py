@@ -21,9 +21,9 @@ def serving(**how):
     from components.session.choice.choosing import Choosing
     from components.session.examples import examples
     from components.session.work.engine import Engine
-    from components.session.work.local import BUILT_IN, Library
+    from components.session.work.local import BUILT_IN, LocalBackend
 
-    engine = Engine(Library({BUILT_IN: {"device": "cpu"}}, {"device": "cpu"}))
+    engine = Engine(LocalBackend({BUILT_IN: {"device": "cpu"}}, {"device": "cpu"}))
     choosing = Choosing(engine, device="cpu", **how)
     with served(engine, examples(), [BUILT_IN_MODEL], choosing=choosing) as url:
         yield choosing, url

@@ -15,7 +15,7 @@ from starlette.routing import Route
 
 from tests.browser.conftest import listen, served
 from tests.browser.steps import answered, ask, notice, tab
-from tests.components.fake import Library, write_clip
+from tests.components.fake import FakeBackend, write_clip
 
 PREFIX = "/gleanvid"
 
@@ -51,7 +51,7 @@ def address(browser, tmp_path_factory):
     path = tmp_path_factory.mktemp("proxied") / "clip.mp4"
     write_clip(path)
     examples = [Example(path, "Square", "What moves?")]
-    with served(Engine(Library()), examples, root_path=PREFIX) as url:
+    with served(Engine(FakeBackend()), examples, root_path=PREFIX) as url:
         config = uvicorn.Config(proxy(f"{url}/"), port=0, log_level="error")
         server = uvicorn.Server(config)
         threading.Thread(target=server.run, daemon=True).start()

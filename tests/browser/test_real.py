@@ -12,7 +12,8 @@ import pytest
 from components.session.actions.first import RATIO
 from components.session.examples import examples
 from components.session.work.engine import Engine
-from gleanvid import GleanVID, ask, pipeline
+from components.session.work.local import LocalBackend
+from gleanvid import GleanVID, ask
 from tests.browser.conftest import listen, served
 from tests.browser.steps import answered, notice, reply, says, tab, upload
 
@@ -22,7 +23,7 @@ FRAMES = 8
 
 @pytest.fixture(scope="module")
 def page(browser):
-    with served(Engine(pipeline), examples()) as url:
+    with served(Engine(LocalBackend({})), examples()) as url:
         page = listen(browser)
         page.goto(url)
         yield page

@@ -21,7 +21,7 @@ def asked(monkeypatch):
 
     def watched(engine, session, request, *rest):
         yield from original(engine, session, request, *rest)
-        seen.append(request.compressor())
+        seen.append(request.make_compressor())
 
     monkeypatch.setattr(asking, "ask", watched)
     return seen
@@ -154,7 +154,7 @@ def test_settings_that_are_only_shown_stay_as_declared(visit, monkeypatch):
     seen, original = [], sides.preview
 
     def watched(engine, request, *rest):
-        seen.append(request.compressor())
+        seen.append(request.make_compressor())
         return original(engine, request, *rest)
 
     monkeypatch.setattr(sides, "preview", watched)

@@ -7,7 +7,7 @@ import re
 import pytest
 import torch
 
-from components.viewer.evidence import evidence
+from components.viewer.features import clip_features
 from tests.browser.alone import open_alone, settle, value_of
 from tests.browser.viewer_case import (  # noqa: F401  (fixtures)
     CELLS,
@@ -98,7 +98,7 @@ def test_a_pinned_token_names_its_keepers_and_the_kept_tokens_like_it(page, case
         kept, merged = bool(record.mask[token]), record.merges and int(record.group[token]) >= 0
         assert ("Kept" in item) == (kept or run.compressor["name"] == "fastv")
         assert ("Merged" in item) == (merged and not kept)
-    sketch = torch.from_numpy(evidence(case.tokens).sketch).double()
+    sketch = torch.from_numpy(clip_features(case.tokens).sketch).double()
     cosines = torch.nn.functional.cosine_similarity(sketch, sketch[token][None])
     cosines[~case.runs[PRUNED].compression.mask] = -2
     cosines[token] = -2

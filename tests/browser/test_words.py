@@ -6,14 +6,14 @@ import pytest
 
 from tests.browser.conftest import listen, served
 from tests.browser.steps import answered, ask, notice, reply, tab
-from tests.components.fake import Library, write_clip
+from tests.components.fake import FakeBackend, write_clip
 
 MARKUP = "<img src=x onerror=window.caught=1>"
 
 
 @pytest.fixture(scope="module")
 def library():
-    library = Library(words=3)
+    library = FakeBackend(words=3)
     library.word = f"{MARKUP}${{window.caught=1}}"
     return library
 

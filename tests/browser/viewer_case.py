@@ -12,7 +12,7 @@ from gleanvid import COMPRESSORS
 from gleanvid.run import Run
 from gleanvid.types import Compression, VideoTokens
 from tests.browser.alone import open_alone, settle
-from tests.components.fake import COLUMNS, ROWS, Library, moving_square
+from tests.components.fake import COLUMNS, ROWS, FakeBackend, moving_square
 from tests.components.made_up import made_up_run
 
 CELLS = ROWS * COLUMNS
@@ -30,7 +30,7 @@ class Case(NamedTuple):
 @pytest.fixture(name="case", scope="module")
 def made_case() -> Case:
     """GleanVID, a method that merges, one that acts inside the model, and a random one."""
-    video, library = moving_square(8), Library()
+    video, library = moving_square(8), FakeBackend()
     tokens = library.tokens(video)
     records = [COMPRESSORS[name]().compress(tokens) for name in ("gleanvid", "prunevid", "random")]
     inner = Compression.pruned(torch.arange(0, 40, 4), tokens.grid, num_tokens=40)

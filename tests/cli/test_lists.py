@@ -46,9 +46,9 @@ def test_a_pipe_and_those_who_ask_get_markdown(command, terminal, capsys):
     assert capsys.readouterr().out.strip() == TABLES[command]()
 
 
-def test_a_table_that_fits_stays_one(terminal, capsys):
+def test_a_table_that_fits_stays_a_table(terminal, capsys):
     terminal(80)
     table = markdown_table(["a", "b"], [["1", "2|3"]])
-    lists.show(table, as_it_is=False)
+    lists.show(table, unchanged=False)
     assert capsys.readouterr().out.strip() == table.strip()
     assert lists.fitted(table, 80) == "1\n  b: 2|3"

@@ -1,4 +1,4 @@
-"""A small stand-in for ``gleanvid.pipeline``: tokens are pooled pixels, answers fixed words."""
+"""A backend without a model: tokens are pooled pixels, answers fixed words."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from types import SimpleNamespace
 import numpy as np
 import torch
 
+from components.session.work.backend import Backend
 from gleanvid.cost import Cost
 from gleanvid.models.encoded import ClipKey
 from gleanvid.run import Run
 from gleanvid.types import ModelError, StoppedError, Video, VideoError, VideoTokens
 
-MAX_SIDE = 1280
 ROWS, COLUMNS, PAIR = 8, 14, 2  # two frames make one temporal unit
 
 
@@ -42,10 +42,8 @@ def write_clip(path: Path) -> None:
         container.mux(stream.encode())
 
 
-class Library:
+class FakeBackend(Backend):
     """Counts what it is asked to do; ``pause_s`` slows every word of the answer down."""
-
-    MAX_SIDE = MAX_SIDE
 
     def __init__(self, pause_s: float = 0.0, words: int = 6, failure: Exception | None = None):
         self.pause_s, self.words, self.failure = pause_s, words, failure
@@ -53,7 +51,7 @@ class Library:
         self.words_of: dict[str, int] = {}  # by compressor, where not ``words``
         self.reads = self.encodes = self.loads = 0
         self.encode_s = 0.0
-        self.asked: SimpleNamespace | None = None
+        self.asked = None  # the last question
         self.closed = threading.Event()
         self._encoded: dict[tuple, SimpleNamespace] = {}
 
@@ -63,7 +61,7 @@ class Library:
             raise ModelError(f"{name} is not on this computer. Download it first.")
         return SimpleNamespace(name=name)
 
-    def read_video(self, path, num_frames: int = 32, *, max_side=None, **limits) -> Video:
+    def read_video(self, path, num_frames, timeout_s, stop) -> Video:
         self.reads += 1
         if not str(path).endswith(".mp4") or Path(path).read_bytes()[4:8] != b"ftyp":
             raise VideoError(f"{Path(path).name} is not a video that can be read.")
@@ -71,15 +69,15 @@ class Library:
 
     def tokens(self, video: Video) -> VideoTokens:
         """Those of a clip with nothing said about its size."""
-        return self.encode(ClipKey(video, "builtin"), None)[0].tokens
+        return self.encode(ClipKey(video, "builtin"), None, threading.Event()).tokens
 
     def remembered(self, clip, model):
         return self._encoded.get((id(clip.video), clip.max_pixels))
 
-    def encode(self, clip, model, stop=None):
+    def encode(self, clip, model, stop):
         if known := self.remembered(clip, model):
-            return known, True
-        if stop is not None and stop.wait(self.encode_s):
+            return known
+        if stop.wait(self.encode_s):
             raise StoppedError
         video = clip.video
         self.encodes += 1
@@ -102,20 +100,19 @@ class Library:
         )
         encoded = SimpleNamespace(tokens=tokens, video=video, encode_s=0.1)
         self._encoded[id(video), clip.max_pixels] = encoded
-        return encoded, False
+        return encoded
 
-    def score(self, clip, question, answers, model, compressor, *, stop=None):
-        return [-0.5 / compressor.retention_ratio for _ in answers]
+    def score(self, question, answer, model, stop):
+        return -0.5 / question.compressor.retention_ratio
 
-    def stream_answer(self, clip, question, model, compressor, sampling, *, history=(), stop=None):
-        self.asked = SimpleNamespace(clip=clip, sampling=sampling, history=history)
-        stop = stop or threading.Event()
+    def stream_answer(self, question, model, stop):
+        self.asked, clip, compressor = question, question.clip, question.compressor
         try:
-            if not question.strip():
+            if not question.text.strip():
                 raise ValueError("question must not be empty")
             if self.failure:
                 raise self.failure
-            record = compressor.compress(self.encode(clip, model)[0].tokens)
+            record = compressor.compress(self.encode(clip, model, stop).tokens)
             text = ""
             for word in range(self.words_of.get(compressor.name, self.words)):
                 if stop.is_set():
@@ -123,7 +120,7 @@ class Library:
                 time.sleep(self.pause_s)
                 text += f"{self.word}{word} "
                 yield text
-            run = a_run(clip.video, record, compressor, question, text.strip())
+            run = a_run(clip.video, record, compressor, question.text, text.strip())
             yield replace(run, made_with={"max_pixels": clip.max_pixels})
         finally:
             self.closed.set()

@@ -14,12 +14,12 @@ import pytest
 
 from components.panels.page import build_app
 from components.session.work.engine import Engine
-from tests.components.fake import Library, write_clip
+from tests.components.fake import FakeBackend, write_clip
 
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 USER = SimpleNamespace(session_hash="me")
-MOST = {"A question is asked": 22, "Tau is moved": 11}  # files, scripts among them
+MOST = {"A question is asked": 16, "Tau is moved": 12}  # files, scripts among them
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ def page(tmp_path, monkeypatch):
     """Handlers by name, called with the values that the widgets send them."""
     monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path))
     write_clip(tmp_path / "clip.mp4")
-    events = list(build_app(Engine(Library())).fns.values())
+    events = list(build_app(Engine(FakeBackend())).fns.values())
     gather = next(event for event in events if event.js == "gleanvid.gather")
     chosen = {widget: widget.value for widget in gather.inputs}
     words = next(widget for widget in chosen if widget.elem_id == "gv-question")

@@ -9,7 +9,7 @@ import pytest
 from components.server import connections, serving
 from components.session.choice.choosing import Choosing
 from components.session.work.engine import Engine
-from tests.components.fake import Library
+from tests.components.fake import FakeBackend
 from tests.server.running import running
 from tools.attack import __main__ as attack
 
@@ -30,7 +30,7 @@ PUBLIC = replace(serving.PUBLIC, requests_per_minute=6000)
 def test_every_attempt_is_held(strict, capsys, monkeypatch):
     monkeypatch.setattr(connections, "HEAD_S", 3.0)
     monkeypatch.setattr(connections, "CHECK_S", 1.0)
-    engine = Engine(Library())
+    engine = Engine(FakeBackend())
     choosing = None if strict else Choosing(engine, ["builtin", "tiny/model"])
     with running(PUBLIC if strict else serving.LOCAL, engine, choosing=choosing) as url:
         assert attack.main(["--url", url]) == 0, capsys.readouterr().out

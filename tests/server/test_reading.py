@@ -22,32 +22,31 @@ from components.session.work import local as loading
 from components.session.work.engine import Engine
 from components.session.work.queue import BusyError, Line, Work
 from components.session.work.reading import Readers
-from gleanvid.compressors import COMPRESSORS
 from gleanvid.types import StoppedError, VideoError
 from gleanvid.video import plan, read_video
-from tests.components.fake import Library, moving_square, write_clip
+from tests.components.fake import FakeBackend, moving_square, write_clip
 from tests.server.running import alive, running
 from tools.attack.client import Target
 
 
-class Slow(Library):
+class Slow(FakeBackend):
     """Reads until it is stopped, unless the clip is called quick."""
 
     def __init__(self):
         super().__init__()
         self.begun, self.limits = threading.Semaphore(0), {}
 
-    def read_video(self, path, num_frames=32, *, max_side=None, **limits):
-        self.limits = limits
+    def read_video(self, path, num_frames, timeout_s, stop):
+        self.limits = {"timeout_s": timeout_s, "stop": stop}
         self.begun.release()
         if "quick" not in str(path):
-            limits["stop"].wait(20)
+            stop.wait(20)
             raise StoppedError
         return moving_square(num_frames)
 
 
 def request(path):
-    return Request(path, 8, "builtin", COMPRESSORS["uniform"])
+    return Request(path, 8, "builtin", "uniform")
 
 
 def stopped_reading(engine, work):
@@ -59,7 +58,7 @@ def test_a_clip_is_read_before_its_turn_at_the_model(tmp_path):
     engine, work = Engine(Slow()), Work()
     reading = threading.Thread(target=stopped_reading, args=[engine, work])
     reading.start()
-    engine.library.begun.acquire()
+    engine.backend.begun.acquire()
     start = time.monotonic()
     with ModelAccess(engine, request("quick")):
         assert time.monotonic() - start < 1.0
@@ -78,7 +77,7 @@ def test_an_endpoint_waits_for_its_clip_without_a_turn():
 
     thread = threading.Thread(target=call)
     thread.start()
-    engine.library.begun.acquire()
+    engine.backend.begun.acquire()
     assert len(engine.line) == 0
     access.work.end()
     thread.join(2.0)
@@ -88,7 +87,7 @@ def test_an_endpoint_waits_for_its_clip_without_a_turn():
 def test_reading_has_the_deadline_of_the_server_and_hears_of_a_stop():
     engine, work = Engine(Slow(), line=Line(7.0)), Work()
     engine.clip("quick", 8, work)
-    assert engine.library.limits == {"timeout_s": 7.0, "stop": work.stop}
+    assert engine.backend.limits == {"timeout_s": 7.0, "stop": work.stop}
 
 
 def test_a_page_that_is_left_ends_its_reading():
@@ -97,7 +96,7 @@ def test_a_page_that_is_left_ends_its_reading():
     work = engine.pages.work("page")
     reading = threading.Thread(target=stopped_reading, args=[engine, work])
     reading.start()
-    engine.library.begun.acquire()
+    engine.backend.begun.acquire()
     engine.pages.stop("page")
     reading.join(2.0)
     assert not reading.is_alive()
@@ -167,7 +166,7 @@ def seconds(target, path, asks):
 def test_clip_of_huge_frames_keeps_nobody_waiting(tmp_path, monkeypatch):
     """A GIF of 60 frames of 8000 x 4000 pixels takes minutes to decode."""
     monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path))
-    with running(serving.PUBLIC, Engine(loading.Library({}))) as url:
+    with running(serving.PUBLIC, Engine(loading.LocalBackend({}))) as url:
         one, other = Target(url), Target(url)
         short, long = one.clip, other.upload("long.gif", gif(8000, 4000, 60))
         alone = list(seconds(one, short, 5))[2:]

@@ -10,14 +10,14 @@ from components.panels.page import build_app
 from components.server import serving
 from components.server.allowed import ALLOWED, MCP, PREDICT
 from components.session.work.engine import Engine
-from tests.components.fake import Library
+from tests.components.fake import FakeBackend
 from tools.attack.attempts import CLOSED
 
 
 @pytest.fixture(scope="module")
 def routes():
     """(method, path) of all that the server would answer, those of included routers too."""
-    page = build_app(Engine(Library()))
+    page = build_app(Engine(FakeBackend()))
     options = serving.options("127.0.0.1", None, False)["app_kwargs"]
     found = []
 

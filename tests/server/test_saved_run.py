@@ -23,7 +23,7 @@ from components.server import serving
 from gleanvid import Uniform
 from gleanvid.video.isolation import archive, bounds
 from gleanvid.video.plan import UnreadableVideoError
-from tests.components.fake import Library, a_run, moving_square
+from tests.components.fake import FakeBackend, a_run, moving_square
 
 WORKER = r"""
 import os, re, sys
@@ -97,7 +97,7 @@ def many_members(path):
 def largest(folder):
     """A saved run that just fits."""
     small, method = moving_square(), Uniform(0.5)
-    record = method.compress(Library().tokens(small))
+    record = method.compress(FakeBackend().tokens(small))
     side = int((bounds.MAX_RUN_BYTES / len(small) / 3) ** 0.5) - 10
     video = replace(small, frames=np.zeros((len(small), side, side, 3), np.uint8))
     return exports.saved_run([a_run(video, record, method)], folder)
@@ -159,7 +159,7 @@ def test_what_is_no_run_is_called_that(tmp_path, text):
 
 def test_a_saved_run_passes_with_its_longest_texts(tmp_path):
     video, method = moving_square(), Uniform(0.5)
-    record = method.compress(Library().tokens(video))
+    record = method.compress(FakeBackend().tokens(video))
     run = a_run(video, record, method, question='"[{' * 2_000)
     again = opening.opened(str(exports.saved_run([run], tmp_path)))
     assert again.question == run.question
@@ -169,7 +169,7 @@ def test_a_saved_run_passes_with_its_longest_texts(tmp_path):
 
 def changed(folder, name, value):
     """A saved run with one of its arrays, or one of its facts, replaced."""
-    record = Uniform(0.5).compress(Library().tokens(moving_square()))
+    record = Uniform(0.5).compress(FakeBackend().tokens(moving_square()))
     path = exports.saved_run([a_run(moving_square(), record, Uniform(0.5))], folder)
     with zipfile.ZipFile(path) as archive:
         facts = json.loads(archive.read("run.json"))

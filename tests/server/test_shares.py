@@ -11,7 +11,7 @@ import pytest
 from components.server import serving
 from components.server.allowed import GRADIO as G
 from components.session.work.engine import Engine
-from tests.components.fake import Library, write_clip
+from tests.components.fake import FakeBackend, write_clip
 from tests.server.running import running
 
 ARGUMENTS = ["What?", "gleanvid", 0.25, "", 8, None, 0, 0.0, 8, 1.0, 0]  # of /ask, in order
@@ -27,7 +27,7 @@ def clip(tmp_path_factory):
 @pytest.fixture(scope="module")
 def slow():
     """Engine whose answers take a while."""
-    library = Library()
+    library = FakeBackend()
     library.pause_s = 0.5
     return Engine(library)
 

@@ -15,22 +15,17 @@ from collections import Counter
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
-from tools.attack import requests, slow
 from tools.attack.client import Target
+from tools.attack.requests import everything
 
 LIMIT_S = 175.0
-
-
-def everything() -> list[requests.Attempt]:
-    return [*requests.everything(), *slow.everything()]
 
 
 def loopback(url: str) -> str:
     """The address without its last slash. Raises ``ValueError`` for one of another machine."""
     parts = urlsplit(url)
-    host = parts.hostname or ""
     try:
-        here = host == "localhost" or ip_address(host).is_loopback
+        here = parts.hostname == "localhost" or ip_address(parts.hostname or "").is_loopback
     except ValueError:
         here = False
     if parts.scheme != "http" or not here:
@@ -58,10 +53,10 @@ def main(arguments: list[str] | None = None) -> int:
             failed[kind] += 1
             print(f"NOT HELD  {kind}: {name}")
     print(f"{'attempt':<28}{'tried':>6}{'held':>6}{'failed':>7}")
-    for kind, count in [*tried.items(), ("all", tried.total())]:
-        lost = failed.total() if kind == "all" else failed[kind]
-        print(f"{kind:<28}{count:>6}{count - lost:>6}{lost:>7}")
-    return int(bool(failed))
+    tried["all"], failed["all"] = tried.total(), failed.total()
+    for kind, count in tried.items():
+        print(f"{kind:<28}{count:>6}{count - failed[kind]:>6}{failed[kind]:>7}")
+    return int(failed["all"] > 0)
 
 
 if __name__ == "__main__":

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-import math
 from typing import Any
 
 from tools.attack.client import ROOT, G
 
 CLOSED = (  # routes that Gradio 6.31 has and nobody needs
-    "/openapi.json", "/login", "/logout", "/svelte/{path:path}", "/robots.txt", "/manifest.json",
-    "/pwa_icon", "/pwa_icon/{size}", "/monitoring", "/monitoring/summary", "/monitoring/{key}",
+    "/openapi.json", "/docs", "/redoc", "/login", "/logout", "/svelte/{path:path}", "/pwa_icon",
+    "/robots.txt", "/manifest.json", "/pwa_icon/{size}", "/monitoring/{key}",
+    "/monitoring", "/monitoring/summary",
     *(G + path for path in (
         "/deep_link", "/user", "/login_check", "/token", "/dev/reload", "/runs",
         "/run-history/connect", "/run-history/buckets", "/run-history/records",
@@ -24,10 +24,7 @@ CLOSED = (  # routes that Gradio 6.31 has and nobody needs
         "/vibe-edit", "/undo-vibe-edit", "/vibe-code", "/vibe-starter-queries",
     )),
 )  # fmt: skip
-METHODS = (
-    ("OPTIONS", "/"), ("DELETE", "/"), ("TRACE", "/"), ("POST", "/"), ("PUT", f"{G}/upload"),
-    ("GET", "/docs"), ("GET", "/redoc"), ("GET", f"{G}/mcp/"),
-)  # fmt: skip
+METHODS = ("OPTIONS /", "DELETE /", "TRACE /", "POST /", f"PUT {G}/upload", f"GET {G}/mcp/")
 INNER_EVENTS = ("on_open", "on_preview", "on_load", "lambda", "_", "predict", "nothing", "ask/ask")
 LONG_NAMES = tuple(
     path + name
@@ -43,7 +40,7 @@ FILES = (
     "assets/../app.py", "\\\\server\\share", "/root/.cache/huggingface/token", "/tmp", "",
     "C:\\Windows\\win.ini",
 )  # fmt: skip
-EVIL = "evil.example"
+EVIL, _NAN = "evil.example", float("nan")
 NAMES: tuple[dict[str, str], ...] = (  # under which the page of another site might come
     {"host": EVIL, "origin": f"http://{EVIL}"}, {"host": EVIL}, {"host": f"127.0.0.1.{EVIL}"},
     {"host": f"localhost.{EVIL}:7860"}, {"host": EVIL, "x-forwarded-host": "127.0.0.1"},
@@ -61,57 +58,51 @@ ADDRESSES = (
     "http://127.0.0.1:1/x.mp4", "HTTPS://a.example/x", " ftp://a/x", "file:///etc/passwd",
     "http://a.example/gradio_api/file=http://b.example/x", "rtsp://a/x", "concat://a|b",
 )  # fmt: skip
-BODIES = {
-    "deep JSON": b'{"data": ' + b"[" * 100_000 + b"]" * 100_000 + b"}",
-    "three megabytes": b'"' + b"x" * 3_000_000 + b'"',
-    "no JSON": b"\xff\xfe",
-    "a list": b"[]",
-    "nothing": b"",
-}
+BODIES = (
+    b'{"data": ' + b"[" * 100_000 + b"]" * 100_000 + b"}", b'"' + b"x" * 3_000_000 + b'"',
+    b"\xff\xfe", b"[]", b"",
+)  # fmt: skip
 SESSION_NAMES = ("a<gradio-sep>b", "", "x" * 65, "x" * 200_000, "../x", "a\nb", "é", "a b")
 _LISTS = '["\u0122",' + "[]," * 30_000 + "0]"
 _ADDRESS = json.dumps({"data": [{"path": "http://evil.example/x"}], "session_hash": "x"})
-ENCODED = {  # JSON in encodings that hide what it holds
-    f"{name} in {coding}": text.encode(coding)
-    for coding in ("utf-16", "utf-16-be", "utf-32", "utf-8-sig")
-    for name, text in (("brackets", _LISTS), ("an address", _ADDRESS))
-} | {
-    "a surrogate": b'{"data": ["\\ud800"]}',
-    "many digits": b'{"data": [' + b"9" * 5000 + b"]}",
-}
+ENCODED = (  # in encodings that hide what the JSON holds; a surrogate; many digits
+    *(text.encode(c) for text in (_LISTS, _ADDRESS) for c in ("utf-16", "utf-16-be", "utf-32")),
+    _LISTS.encode("utf-8-sig"), _ADDRESS.encode("utf-8-sig"),
+    b'{"data": ["\\ud800"]}', b'{"data": [' + b"9" * 5000 + b"]}",
+)  # fmt: skip
 FORM_CODINGS = ("punycode", "undefined", "unicode_escape", "utf-16", "utf-7", "base64")
 PLAYLIST = b"#EXTM3U\n#EXTINF:1,\nfile:///etc/passwd\n#EXT-X-ENDLIST\n"
 PART = b'--x\r\ncontent-disposition: form-data; name="files"%s\r\n\r\nx\r\n'
-FORMS = {
-    "a field": PART % b"",
-    "a field of a megabyte": PART % b"" + b"y" * 2**20,
-    "a field behind a file": PART % b'; filename="a.mp4"' + PART % b"",
-    "five files": PART % b'; filename="a.mp4"' * 5,
-    "no form": b"{}",
-    "no end of a boundary": b"--" + b"x" * 500,
-}
+FILE = PART % b'; filename="a.mp4"'
+FORM = FILE + b"--x--"
+FORMS = (
+    PART % b"", PART % b"" + b"y" * 2**20, FILE + PART % b"", FILE * 5, b"{}", b"--" + b"x" * 500,
+)  # fmt: skip
 _HOST, _CHUNKED = b"host: localhost\r\n", b"transfer-encoding: chunked\r\n"
 _LONG, _POST = b"content-length: 4\r\n", b"POST /gradio_api/upload HTTP/1.1\r\n" + _HOST
-WIRES = {  # bytes that are no plain request, and must not be understood in two ways
-    "two lengths": _POST + _LONG + _CHUNKED + b"\r\n0\r\n\r\n",
-    "two different lengths": _POST + _LONG + b"content-length: 5\r\n\r\n{}{}",
-    "a folded length": _POST + b"content-length:\r\n 4\r\n" + _CHUNKED + b"\r\n0\r\n\r\n",
-    "an odd coding": _POST + b"transfer-encoding: xchunked\r\n\r\n0\r\n\r\n",
-    "a coding twice": _POST + _CHUNKED + _CHUNKED + b"\r\n0\r\n\r\n",
-    "a space before the colon": _POST + b"content-length : 4\r\n\r\n{}{}",
-    "a negative length": _POST + b"content-length: -4\r\n\r\n{}{}",
-    "two hosts": b"GET /config HTTP/1.1\r\n" + _HOST + b"host: evil.example\r\n\r\n",
-    "no host": b"GET /config HTTP/1.1\r\n\r\n",
-    "an old version": b"GET /config HTTP/1.0\r\nhost: evil.example\r\n\r\n",
-    "a NUL in a header": b"GET / HTTP/1.1\r\n" + _HOST + b"x: a\x00b\r\n\r\n",
-    "no version": b"GET /config\r\n\r\n",
-    "another server's address": b"GET http://evil.example/ HTTP/1.1\r\n" + _HOST + b"\r\n",
-    "a tunnel": b"CONNECT 127.0.0.1:22 HTTP/1.1\r\n" + _HOST + b"\r\n",
-    "no address": b"GET * HTTP/1.1\r\n" + _HOST + b"\r\n",
-    "a length of a chunk with a sign": _POST + _CHUNKED + b"\r\n-1\r\n\r\n",
-    "a hundred terabytes": _POST + b"content-type: multipart/form-data; boundary=x\r\n"
-    b"content-length: 99999999999999\r\n\r\n",
-}
+_FORM = b"content-type: multipart/form-data; boundary=x\r\n"
+WIRES = (  # bytes that are no plain request, and must not be understood in two ways
+    _POST + _LONG + _CHUNKED + b"\r\n0\r\n\r\n",
+    _POST + _LONG + b"content-length: 5\r\n\r\n{}{}",
+    _POST + b"content-length:\r\n 4\r\n" + _CHUNKED + b"\r\n0\r\n\r\n",
+    _POST + b"transfer-encoding: xchunked\r\n\r\n0\r\n\r\n",
+    _POST + _CHUNKED + _CHUNKED + b"\r\n0\r\n\r\n",
+    _POST + b"content-length : 4\r\n\r\n{}{}",
+    _POST + b"content-length: -4\r\n\r\n{}{}",
+    b"GET /config HTTP/1.1\r\n" + _HOST + b"host: evil.example\r\n\r\n",
+    b"GET /config HTTP/1.1\r\n\r\n",
+    b"GET /config HTTP/1.0\r\nhost: evil.example\r\n\r\n",
+    b"GET / HTTP/1.1\r\n" + _HOST + b"x: a\x00b\r\n\r\n",
+    b"GET /config\r\n\r\n",
+    b"GET http://evil.example/ HTTP/1.1\r\n" + _HOST + b"\r\n",
+    b"CONNECT 127.0.0.1:22 HTTP/1.1\r\n" + _HOST + b"\r\n",
+    b"GET * HTTP/1.1\r\n" + _HOST + b"\r\n",
+    _POST + _CHUNKED + b"\r\n-1\r\n\r\n",
+    _POST + _FORM + b"content-length: 99999999999999\r\n\r\n",
+)
+UNFINISHED = (  # requests of clients that send no more
+    b"GET / HTTP/1.1\r\nhost: loc", b"", _POST + _FORM + b"content-length: 9999\r\n\r\n--x",
+)  # fmt: skip
 PATHS = (  # as they are, which a client would tidy
     "/static/../../app.py", "/static/%2e%2e/%2e%2e/%2e%2e/etc/passwd", "/static//etc/passwd",
     "/assets/..%2f..%2f..%2f..%2f..%2fetc/passwd", "/assets/..%5c..%5capp.py",
@@ -127,19 +118,16 @@ ARGUMENTS: tuple[dict[str, Any], ...] = (  # of the endpoint ask, each a mistake
     {"settings": {"path": 1}}, {"settings": {"retention": []}}, {"seed": -1},
     {"temperature": 1e-320}, {"temperature": -1}, {"temperature": "hot"}, {"length": 10**9},
     {"top_p": 0}, {"pixels": -5}, {"settings": [1]}, {"settings": "ab"}, {"model": ["builtin"]},
-    {"ratio": math.nan}, {"frames": True}, {"seed": 1.5}, {"length": 4.5}, {"top_p": math.nan},
+    {"ratio": _NAN}, {"frames": True}, {"seed": 1.5}, {"length": 4.5}, {"top_p": _NAN},
 )  # fmt: skip
+_NOISE = bytes(range(256)) * 20
 CLIPS = {
-    "a playlist.mp4": PLAYLIST,
-    "ffconcat.mkv": b"ffconcat version 1.0\nfile /etc/passwd\n",
-    "text.mp4": b"hello " * 100,
-    "half.mp4": b"\x00\x00\x00\x20moov" + bytes(2000),
-    "noise.mkv": b"\x1a\x45\xdf\xa3" + bytes(range(256)) * 20,
-    "noise.avi": b"RIFF\x00\x00\x00\x00AVI " + bytes(range(256)) * 20,
-    "noise.gif": b"GIF89a" + b"\xff" * 3000,
-    "page.html": b"<script>alert(1)</script>",
+    "a playlist.mp4": PLAYLIST, "ffconcat.mkv": b"ffconcat version 1.0\nfile /etc/passwd\n",
+    "text.mp4": b"hello " * 100, "half.mp4": b"\x00\x00\x00\x20moov" + bytes(2000),
+    "noise.mkv": b"\x1a\x45\xdf\xa3" + _NOISE, "noise.avi": b"RIFF\x00\x00\x00\x00AVI " + _NOISE,
+    "noise.gif": b"GIF89a" + b"\xff" * 3000, "page.html": b"<script>alert(1)</script>",
     "picture.mp4": b"\x89PNG\r\n" + bytes(500),
-}
+}  # fmt: skip
 NOT_UPLOADED = (
     "/etc/passwd", str(ROOT / "app.py"), str(ROOT / "assets" / ".." / "app.py"), "../x.mp4",
     "http://127.0.0.1:1/x.mp4", "",
@@ -148,16 +136,17 @@ UPLOAD_NAMES = ("../../x.mp4", "/etc/cron.d/x", "..\\x.mp4", "a\r\nb.mp4", "x" *
 SCRIPTS = ("a.js", "a.mjs", "a.svg", "a.html", "a.xhtml", "a.xml", "a.css", "a.pdf", "a.wasm")
 RANGES = ("bytes=9-1", "bytes=0-9-8", "bytes=" + "0-1," * 5000, "bytes=99999999-", "bytes=²-³")
 MODELS: tuple[Any, ...] = ("evil/model", "../../etc", "", None, ["builtin"], {"path": "/etc"})
-GATHERED: tuple[Any, ...] = (  # settings that a script of the page never gathers
+GATHERED: tuple[Any, ...] = (  # settings that no script of the page gathers
     None, [], {}, "x", 5, [1], [None] * 500, {"a": [1]}, "[" * 5000, [[[[]]]] * 90,
 )  # fmt: skip
 SESSIONS = ("", "x", "../x", "a" * 50_000, "%00")
 EVENTS = ("x", "x" * 50_000, "%2e%2e", "0", "null", "a/b")
-CANCELS: tuple[Any, ...] = (
-    {"session_hash": "x", "fn_index": 0, "event_id": "y"}, {}, {"event_id": None},
-)  # fmt: skip
-JOINS: tuple[dict[str, Any], ...] = (
-    {"session_hash": None}, {"fn_index": -1}, {"fn_index": 10**30}, {"data": None},
+_JOINED = {"data": [], "fn_index": 0, "session_hash": "x"}
+CANCELS: tuple[tuple[str, Any], ...] = (
+    ("cancel", {"session_hash": "x", "fn_index": 0, "event_id": "y"}), ("cancel", {}),
+    ("cancel", {"event_id": None}), ("queue/join", _JOINED | {"session_hash": None}),
+    ("queue/join", _JOINED | {"fn_index": -1}), ("queue/join", _JOINED | {"fn_index": 10**30}),
+    ("queue/join", _JOINED | {"data": None}),
 )  # fmt: skip
 CHECKPOINTS = (
     "/etc", "/etc/passwd", "../../../etc", "~root", "/proc/self/root", "\0", "file:///etc",

@@ -52,11 +52,10 @@ class Target:
 
     def events(self, path: str, **options: Any) -> str:
         """What a stream of events says until it ends, in order or not."""
-        content = b""
+        parts = []
         with suppress(httpx.RemoteProtocolError), self.client.stream("GET", path, **options) as got:
-            for part in got.iter_bytes():
-                content += part
-        return content.decode()
+            parts.extend(got.iter_bytes())
+        return b"".join(parts).decode()
 
     def upload(self, name: str, content: bytes) -> str:
         """The path that the server gives to an upload."""
@@ -70,17 +69,15 @@ class Target:
         path = self.clip if path is None else path
         data = json.dumps({"data": [file(path), *(ARGUMENTS | changes).values()]})
         sent = self.send("POST", f"{G}/call/ask", content=data, headers=JSON)
-        if sent.status_code != 200:
-            return sent.text
-        return self.events(f"{G}/call/ask/{sent.json()['event_id']}")
+        name = sent.json()["event_id"] if sent.is_success else ""
+        return self.events(f"{G}/call/ask/{name}") if name else sent.text
 
     def page(self, name: str, happens: str, changes: dict[str, Any], session: str = "") -> str:
         """What the page is sent on an event of a widget; see :meth:`event`."""
         body = self.event(name, happens, changes, session)
         sent = self.send("POST", f"{G}/queue/join", json=body)
-        if sent.status_code != 200:
-            return sent.text
-        return self.events(f"{G}/queue/data", params={"session_hash": body["session_hash"]})
+        stream = {"session_hash": body["session_hash"]}
+        return self.events(f"{G}/queue/data", params=stream) if sent.is_success else sent.text
 
     def event(self, name: str, happens: str, changes: dict[str, Any], session: str = "") -> Any:
         """What a page sends on an event of a widget, some values other than at its start.
@@ -119,8 +116,8 @@ class Target:
             event = following(event)
         if happens == "follow":
             event = following(event)
-        session = session or secrets.token_hex(8)
-        return {"data": values(event), "fn_index": event["id"], "session_hash": session}
+        page = session or secrets.token_hex(8)
+        return {"data": values(event), "fn_index": event["id"], "session_hash": page}
 
     def connect(self, begun: bytes) -> socket.socket:
         """A connection that has sent so much."""

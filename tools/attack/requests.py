@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import io
+import socket
+import time
 import zipfile
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from functools import partial
+from itertools import chain, product
 from operator import methodcaller
 from pathlib import Path
 from typing import Any
@@ -15,34 +19,34 @@ from tools.attack.client import CLIP, JSON, G, Target, file, is_quiet
 
 REFUSALS = range(400, 500)
 Attempt = tuple[str, str, Callable[[Target], bool]]  # kind, name, whether a server holds
-FORM = {"content-type": "multipart/form-data; boundary=x"}
+FORM = "multipart/form-data; boundary=x"
 
 
-def refused(kind: str, name: str, method: str, path: str, **options: Any) -> Attempt:
+def refused(kind: str, method: str, path: str, **options: Any) -> Attempt:
     """A request that has to be refused without a word about this machine."""
 
     def is_held(target: Target) -> bool:
-        reply = target.send(method, path, **options)
-        shared = "access-control-allow-origin" in reply.headers
-        return reply.status_code in REFUSALS and is_quiet(reply.content) and not shared
+        got = target.send(method, path, **options)
+        is_shared = "access-control-allow-origin" in got.headers
+        return got.status_code in REFUSALS and is_quiet(got.content) and not is_shared
 
-    return kind, name, is_held
+    return kind, f"{method} {path[:60]} {str(options)[:60]}", is_held
 
 
-def wire(kind: str, name: str, begun: bytes, *starts: bytes) -> Attempt:
+def wire(kind: str, begun: bytes, *starts: bytes) -> Attempt:
     """Bytes that have to be refused, or answered with one of these starts."""
 
     def is_held(target: Target) -> bool:
         try:
             with target.connect(begun) as line:
                 line.settimeout(5)
-                reply = line.recv(2**16)
+                got = line.recv(2**16)
         except ConnectionError:
-            reply = b""
+            got = b""
         expected = (b"HTTP/1.1 4", b"HTTP/1.1 507", *starts)
-        return not reply or (reply.startswith(expected) and is_quiet(reply))
+        return not got or (got.startswith(expected) and is_quiet(got))
 
-    return kind, name, is_held
+    return kind, begun.decode("latin-1")[:120], is_held
 
 
 def reply(
@@ -54,73 +58,60 @@ def reply(
         text = act(target)
         return has in text and is_quiet(text.encode()) and not any(part in text for part in lacks)
 
-    return kind, name, is_held
+    return kind, name[:60], is_held
 
 
 def routes() -> Iterator[Attempt]:
     for template in data.CLOSED:
         path = template.replace("{url_path:path}", "http://127.0.0.1:1/").replace(":path", "")
-        path = path.replace("{", "").replace("}", "")
         for method in ("GET", "POST", "PUT"):
-            yield refused("closed routes", f"{method} {path}", method, path)
-    for method, path in data.METHODS:
-        yield refused("closed routes", f"{method} {path}", method, path)
-    for name in data.INNER_EVENTS:
-        for version in ("call", "call/v2"):
-            path = f"{G}/{version}/{name}"
-            yield refused("events by name", path, "POST", path, json={"data": []})
+            yield refused("closed routes", method, path.replace("{", "").replace("}", ""))
+    for entry in data.METHODS:
+        yield refused("closed routes", *entry.split())
+    for name, version in product(data.INNER_EVENTS, ("call", "call/v2")):
+        yield refused("events by name", "POST", f"{G}/{version}/{name}", json={"data": []})
     for path in data.LONG_NAMES:
-        yield refused("long names", f"{path[:30]} x {len(path)}", "GET", path)
-    for name in data.FILES:
-        for method in ("GET", "HEAD"):
-            yield refused("files", f"{method} {name}", method, f"{G}/file={name}")
+        yield refused("long names", "GET", path)
+    for name, method in product(data.FILES, ("GET", "HEAD")):
+        yield refused("files", method, f"{G}/file={name}")
     for headers in data.NAMES:
-        for method, path in (("GET", "/config"), ("POST", f"{G}/queue/join"), ("OPTIONS", "/")):
-            name = f"{method} {path} {headers}"
-            yield refused("other names", name, method, path, headers=headers, content=b"{}")
+        yield refused("other names", "GET", "/config", headers=headers)
+        yield refused("other names", "OPTIONS", "/", headers=headers)
+        yield refused("other names", "POST", f"{G}/queue/join", headers=headers, content=b"{}")
     for host in data.HOSTS:
-        head = b"GET /config HTTP/1.1\r\nconnection: close\r\nhost: " + host + b"\r\n\r\n"
-        yield wire("odd hosts", host.decode("latin-1"), head)
+        yield wire("odd hosts", b"GET /config HTTP/1.1\r\nhost: " + host + b"\r\n\r\n")
 
 
 def bodies() -> Iterator[Attempt]:
-    join = "POST", f"{G}/queue/join"
+    join = f"{G}/queue/join"
     for address in data.ADDRESSES:
-        yield refused("addresses for files", address, *join, json={"data": [{"path": address}]})
-    for name, content in data.BODIES.items():
-        for path in ("queue/join", "call/ask", "run/predict"):
-            options: Any = {"content": content, "headers": JSON}
-            yield refused("bodies", f"{name} to {path}", "POST", f"{G}/{path}", **options)
-    for name, content in data.ENCODED.items():
-        yield refused("encodings", name, *join, content=content, headers=JSON)
+        yield refused("addresses for files", "POST", join, json={"data": [{"path": address}]})
+    for content, path in product(data.BODIES, ("queue/join", "call/ask", "run/predict")):
+        yield refused("bodies", "POST", f"{G}/{path}", headers=JSON, content=content)
+    for content in data.ENCODED:
+        yield refused("encodings", "POST", join, headers=JSON, content=content)
     body = {"data": [], "fn_index": 0, "session_hash": "x", "event_id": "y"}
-    for session in data.SESSION_NAMES:
-        for field in ("session_hash", "event_id"):
-            for path in ("queue/join", "cancel", "run/predict"):
-                name = f"{path} {field} {session[:20]!r}"
-                yield refused("names", name, "POST", f"{G}/{path}", json=body | {field: session})
-    long = {"upload_id": "x" * 20_000}
+    for session, field in product(data.SESSION_NAMES, ("session_hash", "event_id")):
+        for path in ("queue/join", "cancel", "run/predict"):
+            yield refused("names", "POST", f"{G}/{path}", json=body | {field: session})
     for method, path in (("POST", "upload"), ("GET", "upload_progress")):
-        yield refused("names", f"{path} of a long name", method, f"{G}/{path}", params=long)
+        yield refused("names", method, f"{G}/{path}", params={"upload_id": "x" * 20_000})
 
 
 def uploads() -> Iterator[Attempt]:
-    upload = "POST", f"{G}/upload"
-    for name, content in data.FORMS.items():
-        yield refused("forms", name, *upload, content=content + b"--x--", headers=FORM)
-    content = data.PART % b'; filename="a.mp4"' + b"--x--"
+    for content in data.FORMS:
+        options: Any = {"content": content + b"--x--", "headers": {"content-type": FORM}}
+        yield refused("forms", "POST", f"{G}/upload", **options)
     for coding in data.FORM_CODINGS:
-        headers = {"content-type": f"multipart/form-data; boundary=x; charset={coding}"}
-        yield refused("forms", f"in {coding}", *upload, content=content, headers=headers)
-    for name, begun in data.WIRES.items():
-        yield wire("odd requests", name, begun)
-    for path in data.PATHS:
-        for method in ("GET", "POST", "HEAD"):
-            head = f"{method} {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n"
-            begun = head.encode() + b"content-length: 0\r\n\r\n"
-            yield wire("odd paths", f"{method} {path}", begun, b"HTTP/1.1 2", b"HTTP/1.1 3")
+        options = {"content": data.FORM, "headers": {"content-type": f"{FORM}; charset={coding}"}}
+        yield refused("forms", "POST", f"{G}/upload", **options)
+    for begun in data.WIRES:
+        yield wire("odd requests", begun)
+    for path, method in product(data.PATHS, ("GET", "POST", "HEAD")):
+        begun = f"{method} {path} HTTP/1.1\r\nhost: localhost\r\ncontent-length: 0\r\n\r\n"
+        yield wire("odd paths", begun.encode(), b"HTTP/1.1 2", b"HTTP/1.1 3")
     for name in data.UPLOAD_NAMES:
-        yield "uploads", name[:40], partial(_is_named_safely, name=name)
+        yield "uploads", name[:60], partial(_is_named_safely, name=name)
     for name in data.SCRIPTS:
         yield "uploads", f"shows {name}", partial(_is_download, name=name)
     yield "uploads", "the lock of the server", _is_lock_closed
@@ -176,22 +167,22 @@ def clips() -> Iterator[Attempt]:
         yield reply("the page", f"not uploaded: {path}", look, "Used")
     for change in data.ARGUMENTS:
         act, lacks = methodcaller("ask", **change), ("Traceback", "went wrong", '"error": null')
-        yield reply("arguments", str(change)[:60], act, *lacks, has="event: error")
+        yield reply("arguments", str(change), act, *lacks, has="event: error")
     for name, text in data.BOMBS.items():
 
         def opened(target: Target, text: bytes = text) -> str:
             path = target.upload("run.zip", packed(text))
             return target.page("gv-open", "upload", {"gv-open": file(path)})
 
-        yield reply("saved runs", name, opened, has="saved run")
+        yield reply("saved runs", name, opened, "opened as", has="saved")
 
 
-def packed(text: bytes, arrays: bytes = b"") -> bytes:
+def packed(text: bytes) -> bytes:
     """An archive with the two files of a saved run."""
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("run.json", text)
-        archive.writestr("run.npz", arrays)
+        archive.writestr("run.npz", b"")
     return content.getvalue()
 
 
@@ -202,9 +193,7 @@ def pages() -> Iterator[Attempt]:
         yield reply("the page", f"model: {model}", load, "evil is ready")
     for given in data.GATHERED:
         send = methodcaller("page", "gv-preview", "click", {"gathered": given})
-        yield reply(
-            "the page", f"gathered settings: {str(given)[:20]}", send, has='"success":false'
-        )
+        yield reply("the page", f"gathered settings: {given}", send, has='"success":false')
     for name in data.CHECKPOINTS:
 
         def choose(target: Target, name: str = name) -> str:
@@ -212,25 +201,40 @@ def pages() -> Iterator[Attempt]:
                 return ""  # a server without a choice of models
             return target.page("Load", "click", {"Checkpoint": name})
 
-        yield reply("choosing", f"load {name[:30]!r}", choose, "is ready", "went wrong")
+        yield reply("choosing", f"load {name!r}", choose, "is ready", "went wrong")
 
 
 def sessions() -> Iterator[Attempt]:
     """Attempts on what belongs to other visitors."""
     for session in data.SESSIONS:
         wait = methodcaller("events", f"{G}/queue/data", params={"session_hash": session})
-        yield reply("sessions", f"session {session[:20]}", wait, '"success":true', '"output"')
+        yield reply("sessions", f"session {session}", wait, '"success":true', '"output"')
     for event in data.EVENTS:
         fetch = methodcaller("events", f"{G}/call/ask/{event}")
-        yield reply("sessions", f"event {event[:20]}", fetch, "event: complete")
-    joined = {"data": [], "fn_index": 0, "session_hash": "x"}
-    bodies = [("cancel", body) for body in data.CANCELS]
-    bodies += [("queue/join", joined | change) for change in data.JOINS]
-    for path, body in bodies:
+        yield reply("sessions", f"event {event}", fetch, "event: complete")
+    for path, body in data.CANCELS:
         send = methodcaller("text", f"{G}/{path}", "POST", json=body)
         yield reply("sessions", f"{path} {body}", send)
 
 
-def everything() -> Iterator[Attempt]:
-    for part in (routes, bodies, uploads, headers, clips, pages, sessions):
-        yield from part()
+def _are_slow_clients_ended(target: Target) -> bool:
+    with ExitStack() as stack:
+        opened = [stack.enter_context(target.connect(begun)) for begun in data.UNFINISHED * 20]
+        start = time.monotonic()
+        is_prompt = target.send("GET", "/healthz").is_success and time.monotonic() - start < 1.0
+        return is_prompt and all(_is_ended(line, start + 30) for line in opened)
+
+
+def _is_ended(line: socket.socket, end: float) -> bool:
+    line.settimeout(max(0.01, end - time.monotonic()))
+    try:
+        return line.recv(1) in (b"", b"H")  # the latter of HTTP/1.1 408 or the like
+    except (ConnectionError, TimeoutError) as error:
+        return isinstance(error, ConnectionError)
+
+
+def everything() -> list[Attempt]:
+    """All attempts, the slow ones last."""
+    parts = (routes, bodies, uploads, headers, clips, pages, sessions)
+    slow = "slow clients", "60 that send no more", _are_slow_clients_ended
+    return [*chain.from_iterable(part() for part in parts), slow]

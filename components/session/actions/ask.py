@@ -1,10 +1,10 @@
-"""A question to both sides of the page: B first, as it is the quicker one, then A."""
+"""A question to both sides of the page: to B first, as it is quicker, then to A."""
 
 from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from typing import Any
@@ -13,23 +13,22 @@ from gleanvid.compressors.base import Compressor
 from gleanvid.run import Run
 from gleanvid.types import StoppedError
 
-from ..display import Exchange, answer, caveat, history, message, progress, status, used
+from .. import display
+from ..display import Answer, Exchange, PageUpdate, explain, message, progress, status
 from ..request import Request, Sides
-from ..updates import PageUpdate, explain, waiting
-from ..work.backend import EncodedClip
 from ..work.engine import Engine, decides_early
 from ..work.local import BUILT_IN
 from ..work.queue import Work
-from .preview import answers, stored, update_of, view
+from .preview import answers, find_run, update_of, view_both
 
-PAUSE_S = 0.15  # of a moving slider, before a question is worth asking
-LIVE_S = 2.0  # a model that takes longer for an answer is asked by hand only
+PAUSE_S = 0.15  # a slider rests this long before a question is asked again
+LIVE_S = 2.0  # a model that takes longer for an answer is only asked by hand
 EXCHANGES_HELD = 20
 
 
 @dataclass(frozen=True)
 class Habits:
-    """How a page asks. ``both``: A, too; ``remember``: with the exchanges before."""
+    """How a page asks. ``both``: A as well; ``remember``: with the conversation so far."""
 
     both: bool = True
     remember: bool = False
@@ -45,20 +44,18 @@ def ask(
 ) -> Iterator[PageUpdate]:
     """Answer the question of ``sides``: the tokens first, then the growing answers of B and A.
 
-    Ends what a moved slider asked for, if that is still under way.
+    Ends a preview or live answer of the same ``session``.
     """
     engine.pages.end_preview(session)
     work = engine.pages.work(session)
+    asking = _Asking(engine, request, sides, habits, work, exchanges)
     try:
-        for update in _ask(engine, request, sides, habits, exchanges, work):
-            if update.runs:  # B's answer stays on the page where A's fails
-                sides = replace(sides, runs=update.runs)
-            yield update
+        yield from asking.updates()
     except StoppedError:
-        yield PageUpdate(message(work.why), answers=answers(engine.runs, sides), done=True)
+        yield PageUpdate(message(work.why), answers=asking.answers(), done=True)
     except Exception as error:
         notice = message(explain(error), "problem")
-        yield PageUpdate(notice, answers=answers(engine.runs, sides), done=True)
+        yield PageUpdate(notice, answers=asking.answers(), done=True)
     finally:
         engine.pages.leave(session, work)
 
@@ -66,7 +63,7 @@ def ask(
 def ask_live(
     engine: Engine, session: str, request: Request, sides: Sides, habits: Habits = Habits()
 ) -> Iterator[PageUpdate]:
-    """Ask again under settings that were moved; the next move ends this without a word.
+    """Ask again after settings were moved. The next move ends this without a message.
 
     A conversation is not asked again: every answer would become part of it.
     """
@@ -75,133 +72,146 @@ def ask_live(
     work = engine.pages.begin_preview(session, sides.version, live=True)
     if work is None:
         return
+    asking = _Asking(engine, request, sides, habits, work, is_live=True)
     try:
-        yield from _ask_quietly(engine, request, sides, habits, work)
-        if work.stop.is_set() and work.why:  # stopped by hand or by the deadline: no answer runs
-            yield PageUpdate(answers=answers(engine.runs, sides))
+        yield from _without_progress(asking)
+        if work.stop.is_set() and work.why:  # stopped by hand or by the deadline
+            yield PageUpdate(answers=asking.answers())
     except Exception as error:
-        yield PageUpdate(message(explain(error), "problem"), answers=answers(engine.runs, sides))
+        yield PageUpdate(message(explain(error), "problem"), answers=asking.answers())
     finally:
         engine.pages.leave(session, work)
 
 
-def _ask_quietly(
-    engine: Engine, request: Request, sides: Sides, habits: Habits, work: Work
-) -> Iterator[PageUpdate]:
-    if work.stop.wait(PAUSE_S):
+def _without_progress(asking: _Asking) -> Iterator[PageUpdate]:
+    """Updates of a live answer: without messages on the way, and none once it is stopped."""
+    stop = asking.work.stop
+    if stop.wait(PAUSE_S):
         return
     with suppress(StoppedError):
-        for update in _ask(engine, request, sides, habits, (), work, live=True):
-            if work.stop.is_set():
+        for update in asking.updates():
+            if stop.is_set():
                 return
             yield replace(update, notice=update.notice if update.done else None, done=False)
 
 
 def is_slow(engine: Engine, model: str) -> bool:
-    """Whether asking this model by itself would make a person wait."""
+    """Whether a person would have to wait if this model was asked after every move."""
     unknown = 0.0 if model == BUILT_IN else math.inf
     return engine.answer_s.get(model, unknown) > LIVE_S
 
 
-def _ask(
-    engine: Engine,
-    request: Request,
-    sides: Sides,
-    habits: Habits,
-    exchanges: Sequence[Exchange],
-    work: Work,
-    live: bool = False,
-) -> Iterator[PageUpdate]:
-    """``live``: what these settings answered before is not asked again."""
-    if text := request.missing(sides.question):
-        yield PageUpdate(message(text, "problem"), done=True)
-        return
-    request.check()
-    compressor, reference = request.compressor(), sides.reference
-    yield PageUpdate(progress(engine, request.model, "Reading the clip…"))
-    video = engine.clip(str(request.path), request.frames, work)
-    clip = request.clip(video, compressor.needs | (reference.needs if habits.both else frozenset()))
-
-    def answered(which: Compressor) -> tuple[str, Run] | None:
-        """The run that answered already; on Ask, one that was made here and has its times."""
-        known = stored(engine, clip, which, sides, answered=True)
-        return known if known and (live or math.isfinite(known[1].cost.prefill_s)) else None
-
-    known = answered(compressor) if live else None
-    if known is not None and (not habits.both or answered(reference)):
-        return
-    yield from waiting(engine, work)
-    text = f"Encoding {len(video)} frames…"
-    yield PageUpdate(progress(engine, request.model, text), status=status(engine))
-    encoded = engine.encode(clip, work)
-    earlier = history(exchanges) if habits.remember else []
-    asking = _Asking(engine, request, clip, encoded, earlier, work)
-    if known is None:
-        known, sides = yield from asking.b(compressor, sides)
-    run_id, run = known
-    given: Exchange = {"question": run.question, "answer": run.answer}
-    if habits.remember:
-        yield PageUpdate(exchanges=[*exchanges, given][-EXCHANGES_HELD:])
-    notice = message(work.why or used(video))
-    if habits.both and not work.stop.is_set() and (habits.remember or not answered(reference)):
-        yield from asking.a(reference, run_id, run, sides)
-    engine.line.leave(work)
-    yield PageUpdate(notice, status=status(engine, run), done=True)
-
-
-@dataclass(frozen=True)
 class _Asking:
-    """What the questions to both sides share."""
+    """One question to B and, if the page wants it, to A.
 
-    engine: Engine
-    request: Request
-    clip: Any
-    encoded: EncodedClip
-    earlier: Sequence[tuple[str, str]]
-    work: Work
+    ``sides`` follows the runs in the viewer. ``is_live``: compressors that answered this question
+    already are not asked again.
+    """
 
-    def b(self, compressor: Compressor, sides: Sides) -> Any:
-        """Tokens, growing answer and cost of B; returns the run with its id, and the sides."""
-        on_show = stored(self.engine, self.clip, compressor, sides)
-        if decides_early(compressor) and (on_show is None or on_show[0] != sides.runs[0]):
-            first = self.engine.compress(self.clip, self.encoded, compressor)
-            sides = yield from self._shown(first, sides)
-        if self.work.stop.is_set():  # nothing is begun that would only be ended
+    def __init__(
+        self,
+        engine: Engine,
+        request: Request,
+        sides: Sides,
+        habits: Habits,
+        work: Work,
+        exchanges: Sequence[Exchange] = (),
+        is_live: bool = False,
+    ) -> None:
+        self.engine, self.request, self.sides, self.habits = engine, request, sides, habits
+        self.work, self.exchanges, self.is_live = work, exchanges, is_live
+
+    def answers(self) -> list[Answer]:
+        """The answers of the runs that are in the viewer now."""
+        return answers(self.engine.runs, self.sides)
+
+    def updates(self) -> Iterator[PageUpdate]:
+        """Ask, yielding what changes on the page. Raises ``StoppedError`` and others."""
+        request = self.request
+        if text := request.missing(self.sides.question):
+            yield PageUpdate(message(text, "problem"), done=True)
+            return
+        request.check()
+        candidate = request.make_compressor()
+        baseline = self.sides.reference if self.habits.both else None
+        yield PageUpdate(progress(self.engine, request.model, "Reading the clip…"))
+        video = self.engine.clip(str(request.path), request.frames, self.work)
+        signals = candidate.needs | (baseline.needs if baseline else frozenset())
+        self.clip = request.clip(video, signals)
+        known = self._find_answer(candidate) if self.is_live else None
+        if known and (baseline is None or self._find_answer(baseline)):
+            return
+        yield from display.waiting(self.engine, self.work)
+        notice = progress(self.engine, request.model, f"Encoding {len(video)} frames…")
+        yield PageUpdate(notice, status=status(self.engine))
+        self.encoded = self.engine.encode(self.clip, self.work)
+        run_id, run = known or (yield from self._ask_candidate(candidate))
+        if self.habits.remember:
+            exchange: Exchange = {"question": run.question, "answer": run.answer}
+            yield PageUpdate(exchanges=[*self.exchanges, exchange][-EXCHANGES_HELD:])
+        notice = message(self.work.why or display.used(video))
+        if baseline and not self.work.stop.is_set():
+            yield from self._ask_baseline(baseline, run_id, run)
+        self.engine.line.leave(self.work)
+        yield PageUpdate(notice, status=status(self.engine, run), done=True)
+
+    def _find_answer(self, compressor: Compressor) -> tuple[str, Run] | None:
+        """The run that answered already; when asked by hand, only one with its times."""
+        known = find_run(self.engine, self.clip, compressor, self.sides, answered=True)
+        is_enough = known and (self.is_live or math.isfinite(known[1].cost.prefill_s))
+        return known if is_enough else None
+
+    def _ask_candidate(self, compressor: Compressor) -> Generator[PageUpdate, Any, tuple[str, Run]]:
+        """Show tokens, growing answer and cost of B; return its run with its id."""
+        shown = find_run(self.engine, self.clip, compressor, self.sides)
+        if decides_early(compressor) and (shown is None or shown[0] != self.sides.runs[0]):
+            yield self._show(self.engine.compress(self.clip, self.encoded, compressor))
+        if self.work.stop.is_set():
             raise StoppedError
         yield PageUpdate(message("Answering…"))
         began = time.monotonic()
-        run = yield from self._words("b", compressor, sides)
+        run = yield from self._stream("b", compressor)
         if not self.work.stop.is_set():
             self.engine.answer_s[self.request.model] = time.monotonic() - began
-        sides = yield from self._shown(run, sides)
-        return (sides.runs[0], run), sides
+        yield self._show(run)
+        return self.sides.runs[0], run
 
-    def a(self, reference: Compressor, run_id: str, run: Run, sides: Sides) -> Any:
-        """The growing answer of the side that ``run``, which is B, is held against."""
-        yield PageUpdate(message(f"Answering with {_named(reference)}…"))
-        other = yield from self._words("a", reference, sides)
+    def _ask_baseline(self, compressor: Compressor, run_id: str, run: Run) -> Iterator[PageUpdate]:
+        """Show the growing answer of A next to B, which is ``run``, unless A has answered."""
+        if not self.habits.remember and self._find_answer(compressor):
+            return
+        title = "all tokens" if compressor.name == "full" else compressor.title
+        yield PageUpdate(message(f"Answering with {title}…"))
+        other = yield from self._stream("a", compressor)
         other_id = self.engine.runs.add(other, self.request.path, self.request.example)
-        yield from self._shown(run, replace(sides, runs=[other_id, *sides.runs]), run_id)
+        self.sides = replace(self.sides, runs=[other_id, *self.sides.runs])
+        yield self._show(run, run_id)
 
-    def _shown(self, run: Run, sides: Sides, run_id: str = "") -> Any:
-        """``run`` as B; returns the sides as they are then."""
-        seen = view(self.engine, self.request, run, self.encoded, sides, run_id)
-        yield update_of(self.engine, seen, run)
-        return replace(sides, runs=seen.runs)
+    def _show(self, run: Run, run_id: str = "") -> PageUpdate:
+        """Put ``run`` into the viewer as B."""
+        view = view_both(self.engine, self.request, run, self.encoded, self.sides, run_id)
+        self.sides = replace(self.sides, runs=view.runs)
+        return update_of(self.engine, view, run)
 
-    def _words(self, side: str, compressor: Compressor, sides: Sides) -> Any:
-        """Updates of the page while the words come; returns the run."""
-        sampling = self.request.checked_sampling()
-        settled = [item for item in answers(self.engine.runs, sides) if item["side"] != side]
-        worth = caveat(self.request.example, self.request.model)
+    def _stream(self, side: str, compressor: Compressor) -> Generator[PageUpdate, Any, Run]:
+        """Show the answer of a side as it grows; return its run."""
+        request = self.request
+        sampling, earlier = request.checked_sampling(), display.history(self.exchanges)
+        others = [item for item in self.answers() if item["side"] != side]
+        warning = display.caveat(request.example, request.model)
 
         def growing(text: str) -> PageUpdate:
-            running = answer(text, None, side, running=True, caveat=worth)
-            return PageUpdate(answers=[*settled, running])
+            running = display.answer(text, None, side, running=True, caveat=warning)
+            return PageUpdate(answers=[*others, running])
 
         yield growing("")
         stream = self.engine.answer(
-            self.clip, sides.question, compressor, sampling, self.work, self.earlier
+            self.clip,
+            self.sides.question,
+            compressor,
+            sampling,
+            self.work,
+            earlier if self.habits.remember else (),
         )
         with closing(stream):  # type: ignore[type-var]  # a generator; closing it frees the model
             for item in stream:
@@ -209,7 +219,3 @@ class _Asking:
                     return item
                 yield growing(item)
         raise StoppedError
-
-
-def _named(compressor: Compressor) -> str:
-    return "all tokens" if compressor.name == "full" else compressor.title

@@ -1,4 +1,4 @@
-"""The check of the loaded model on this machine: what it is at, then its report. No widgets."""
+"""Checks the loaded model on this machine: its progress, then its report."""
 
 from __future__ import annotations
 
@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING
 
 from gleanvid.types import StoppedError, Video
 
-from ..display import Message, message, progress
+from ..display import Message, explain, message, progress, waiting
 from ..request import NO_CLIP, Request
-from ..updates import explain, waiting
 from ..work.engine import Engine
 from ..work.queue import POLL_S, Work
 
@@ -32,7 +31,7 @@ FAILS = "Something does not hold on this machine. Attach the report to an issue.
 
 @dataclass(frozen=True)
 class Checked:
-    """What changes in the panel; None leaves a part as it is."""
+    """Changes of the panel. A field that is None changes nothing."""
 
     notice: Message
     report: Report | None = None
@@ -40,7 +39,7 @@ class Checked:
 
 
 def check(engine: Engine, request: Request, session: str, quick: bool) -> Iterator[Checked]:
-    """Test, and time unless ``quick``, the model of ``request`` on its clip, in one turn."""
+    """Test the model of ``request`` on its clip and, unless ``quick``, time it."""
     work = engine.pages.work(session)
     try:
         if not request.path:
@@ -48,9 +47,8 @@ def check(engine: Engine, request: Request, session: str, quick: bool) -> Iterat
             return
         yield Checked(progress(engine, request.model, "Reading the clip…"))
         video = engine.clip(str(request.path), request.frames, work)
-        for ahead in waiting(engine, work):
-            if ahead.notice:
-                yield Checked(ahead.notice)
+        for update in waiting(engine, work):
+            yield Checked(update.notice or message())
         with closing(_steps(engine, request.model, video, quick, work)) as steps:
             for step in steps:
                 yield _checked(step, work)
@@ -76,57 +74,48 @@ def _checked(step: str | Report, work: Work) -> Checked:
 def _steps(
     engine: Engine, name: str, video: Video, quick: bool, work: Work
 ) -> Generator[str | Report]:
-    """What is being checked, in words, then the report.
+    """Yield what is being checked, then the report.
 
-    Once ``work`` is ended the step goes on, and the report has what was tested until then.
+    Once ``work`` is ended its step still finishes, and the report has what was tested until then.
     """
     from gleanvid.evaluation.check.check import check as check_model
     from gleanvid.models.base import ModelAdapter
 
-    heard: SimpleQueue[str | None] = SimpleQueue()
+    steps: SimpleQueue[str] = SimpleQueue()
 
-    def tell(text: str) -> None:
+    def on_progress(text: str) -> None:
         if work.stop.is_set():
             raise StoppedError
-        heard.put(f"Checking: {text}…")
+        steps.put(f"Checking: {text}…")
 
     def run() -> Report:
         model = engine.model(name)
         if not isinstance(model, ModelAdapter):
             raise ValueError(ELSEWHERE)
-        return check_model(model, video, quick=quick, on_progress=tell)
+        return check_model(model, video, quick=quick, on_progress=on_progress)
 
-    with ThreadPoolExecutor(1) as beside:  # it calls back, and a page wants to be told
-        report = beside.submit(run)
-        report.add_done_callback(lambda _: heard.put(None))
+    with ThreadPoolExecutor(1) as pool:
+        report, is_stopping = pool.submit(run), False
         try:
-            yield from _told(heard, work)
+            while not (report.done() and steps.empty()):
+                if work.stop.is_set() and not is_stopping:
+                    is_stopping = True
+                    yield STOPPING
+                with suppress(Empty):
+                    text = steps.get(timeout=POLL_S)
+                    if not is_stopping:
+                        yield text
         finally:
             work.end()
         yield report.result()
 
 
-def _told(heard: SimpleQueue[str | None], work: Work) -> Iterator[str]:
-    """What is heard until None, and at once that ``work`` was ended."""
-    ending = False
-    while True:
-        if work.stop.is_set() and not ending:
-            ending = True
-            yield STOPPING
-        with suppress(Empty):
-            text = heard.get(timeout=POLL_S)
-            if text is None:
-                return
-            if not ending:
-                yield text
-
-
 def as_text(report: Report) -> str:
-    """The report as Markdown whose headings stand below that of a page."""
+    """The report as Markdown, its headings one level lower for the page."""
     return re.sub("^#", "##", report.text(), flags=re.MULTILINE)
 
 
 def files(report: Report, folder: Path) -> list[str]:
-    """The report to take away, as Markdown and as JSON."""
+    """Write the report as Markdown and as JSON; return the paths."""
     report.write(folder, NAME)
     return [str(folder / f"{NAME}{suffix}") for suffix in (".md", ".json")]

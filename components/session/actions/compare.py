@@ -1,34 +1,34 @@
-"""Comparing methods on one clip and question: rows of values as they finish. No widgets."""
+"""Comparing compressors on one clip and question: rows of a table as they finish."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
 from gleanvid.compressors.base import Compressor
+from gleanvid.models.encoded import ClipKey
 from gleanvid.models.generation.sampling import Sampling
 from gleanvid.run import Run
 from gleanvid.serving.vllm import SCHEME
-from gleanvid.types import StoppedError, Video
+from gleanvid.types import StoppedError
 
-from ...viewer.payload import MAX_METHODS, payload
+from ...viewer.payload import MAX_METHODS
 from ...viewer.values import Clip
-from ..display import Answer, Message, message, progress, status, used
+from .. import display
+from ..display import Answer, Message, explain, message, status
 from ..request import Request, Sides
-from ..updates import explain, waiting
 from ..work.engine import Engine
 from ..work.queue import Work
-from . import rows as table
 from .plans import Plan, needs_of
-from .preview import answers, pair, stored, with_earlier
-from .rows import Row
+from .preview import find_run, pair, view_of, with_earlier
+from .rows import Row, finished
 
 
 @dataclass(frozen=True)
 class Compared:
-    """What changes in the comparison; None leaves a part as it is."""
+    """Changes of the comparison. A field that is None changes nothing."""
 
     notice: Message | None = None
     rows: list[Row] | None = None
@@ -48,58 +48,25 @@ def compare(
     tried: Sequence[str] = (),
     pinned: Mapping[str, Any] | None = None,
 ) -> Iterator[Compared]:
-    """One row after another, each in a turn of its own; a failing method is a row with its error.
+    """Run one plan after another; between two of them others may use the model.
 
-    The clip is read and encoded once, with every signal that one of the methods needs. ``tried``:
-    ids of the runs on show, which stay beside the compared ones; ``pinned``: A, as in `Sides`.
+    ``tried``: ids of the runs in the viewer, which stay there. ``pinned``: A, as in `Sides`.
     """
-    done: list[Row] = []
-    work = engine.pages.work(session)
+    sides = Sides(tried, pinned, question)
+    comparison = _Comparison(engine, session, request, sides)
     try:
-        if text := request.missing(question):
-            yield Compared(message(text, "problem"), done=True)
-            return
-        planned = make_plans()
-        done = [Row(plan.label, plan.method) for plan in planned]
-        yield Compared(progress(engine, request.model, "Reading the clip…"), [*done])
-        comparison = Comparison(engine, request, question, needs_of(planned), work)
-        is_stopped = False
-        for index, plan in enumerate(planned):
-            work = engine.pages.renew(session, work)
-            text = f"Answering with {plan.label}…"  # the table counts the rows
-            done[index] = replace(done[index], state="running")
-            yield Compared(message(text), [*done])
-            try:
-                for ahead in waiting(engine, work):
-                    yield Compared(ahead.notice, status=ahead.status)
-                done[index] = comparison.row(done[index], plan.make, work)
-            except Exception as error:  # one method's fault must not end the table
-                late = isinstance(error, StoppedError) and engine.pages.work(session) is work
-                if isinstance(error, StoppedError) and not late:
-                    is_stopped = True
-                    break
-                reason = work.why if late else explain(error)
-                done[index] = replace(done[index], state="failed", error=reason)
-            finally:
-                engine.line.leave(work)
-            yield Compared(rows=[*done], status=status(engine, done[index].run))
-        opening = stopped(over(done), len(done)) if is_stopped else counted(done)
-        sides = Sides(tried, pinned, question)
-        yield finished(engine, comparison, over(done), opening, sides)
+        yield from comparison.updates(make_plans)
     except Exception as error:
-        left = over(done) if done else None
-        yield Compared(message(explain(error), "problem"), left, done=True)
+        rows = finished(comparison.rows) if comparison.rows else None
+        is_stopped = isinstance(error, StoppedError)  # while the clip was read
+        why = message(comparison.work.why) if is_stopped else message(explain(error), "problem")
+        yield Compared(why, rows, done=True)
     finally:
-        engine.pages.leave(session, work)
-
-
-def over(rows: list[Row]) -> list[Row]:
-    """The rows that are done or failed: nothing runs once a comparison has ended."""
-    return [row for row in rows if row.state in table.OVER]
+        engine.pages.leave(session, comparison.work)
 
 
 def counted(rows: Sequence[Row]) -> str:
-    """How many rows have an answer, and how many are refused."""
+    """How many rows have an answer, and how many were refused."""
     failed = sum(row.state == "failed" for row in rows)
     refused = f", {failed} refused" if failed else ""
     return f"{len(rows) - failed} rows answered{refused}."
@@ -109,96 +76,128 @@ def stopped(rows: Sequence[Any], planned: int) -> str:
     return f"Stopped: {len(rows)} of {planned} rows done."
 
 
-class Comparison:
-    """What all rows share: the clip, encoded once, and the full-token answer once it is there."""
+class _Comparison:
+    """The rows of a table, and what all of them share: the clip and the answer of all tokens."""
 
-    def __init__(
-        self, engine: Engine, request: Request, question: str, needs: frozenset[str], work: Work
-    ) -> None:
-        request.check()
-        self.engine, self.request, self.question = engine, request, question
-        self.video: Video = engine.clip(str(request.path), request.frames, work)
-        self.clip, self.sampling = request.clip(self.video, needs), request.checked_sampling()
-        self.reference: str | None = None
-        # A server is warm, and reads nothing twice: what it read of the clip would speed row one.
+    def __init__(self, engine: Engine, session: str, request: Request, sides: Sides) -> None:
+        self.engine, self.session, self.request, self.sides = engine, session, request, sides
+        self.work = engine.pages.work(session)
+        self.rows: list[Row] = []
+        self.reference = ""  # the answer of all tokens
+        # The first pass of a process is slow. A server is warm, and a pass before the first row
+        # would only fill its cache.
         self.is_warm = request.model.startswith(SCHEME)
 
-    def row(self, row: Row, make: Callable[[], Compressor], work: Work) -> Row:
-        """The finished row. Raises what the method raises, ``StoppedError`` where it was ended."""
-        compressor, engine = make(), self.engine
-        engine.encode(self.clip, work)
-        if not self.is_warm:  # what only a first pass costs would be in the first row alone
-            self._answer(compressor, replace(self.sampling, max_new_tokens=1), work)
+    def updates(self, make_plans: Callable[[], list[Plan]]) -> Iterator[Compared]:
+        """Run all plans until the person stops; then show the runs in the viewer."""
+        request = self.request
+        if text := request.missing(self.sides.question):
+            yield Compared(message(text, "problem"), done=True)
+            return
+        plans = make_plans()
+        self.rows = [Row(plan.label, plan.method) for plan in plans]
+        notice = display.progress(self.engine, request.model, "Reading the clip…")
+        yield Compared(notice, [*self.rows])
+        request.check()
+        video = self.engine.clip(str(request.path), request.frames, self.work)
+        clip = request.clip(video, needs_of(plans))
+        is_stopped = False
+        for index, plan in enumerate(plans):
+            outcome = yield from self._run_plan(index, plan, clip)
+            if is_stopped := outcome is None:
+                break
+            self.rows[index] = outcome
+            yield Compared(rows=[*self.rows], status=status(self.engine, outcome.run))
+        rows = finished(self.rows)
+        opening = stopped(rows, len(plans)) if is_stopped else counted(rows)
+        yield self._shown(clip, rows, opening)
+
+    def _run_plan(
+        self, index: int, plan: Plan, clip: ClipKey
+    ) -> Generator[Compared, Any, Row | None]:
+        """Return the row of a plan, done or failed; None if the person stopped it."""
+        self.work = self.engine.pages.renew(self.session, self.work)
+        row = self.rows[index] = replace(self.rows[index], state="running")
+        yield Compared(message(f"Answering with {plan.label}…"), [*self.rows])
+        try:
+            for update in display.waiting(self.engine, self.work):
+                yield Compared(update.notice, status=update.status)
+            return self._answered(row, plan.make(), clip)
+        except StoppedError:
+            if self.work.why == Work.BY_HAND:
+                return None
+            return replace(row, state="failed", error=self.work.why)
+        except Exception as error:  # a compressor that fails must not end the table
+            return replace(row, state="failed", error=explain(error))
+        finally:
+            self.engine.line.leave(self.work)
+
+    def _answered(self, row: Row, compressor: Compressor, clip: ClipKey) -> Row:
+        """Return the finished row. Raises what the compressor raises, and ``StoppedError``."""
+        engine, sampling = self.engine, self.request.checked_sampling()
+        engine.encode(clip, self.work)
+        if not self.is_warm:
+            self._answer(clip, compressor, replace(sampling, max_new_tokens=1))
             self.is_warm = True
-        run = self._answer(compressor, self.sampling, work)
-        if self.reference is None and compressor.name == "full":
-            self.reference = run.answer
-        row = replace(row, state="done", run=run, run_id=self._add(run))
+        run = self._answer(clip, compressor, sampling)
+        if compressor.name == "full":
+            self.reference = self.reference or run.answer
+        run_id = engine.runs.add(run, self.request.path, self.request.example)
+        row = replace(row, state="done", run=run, run_id=run_id)
         if not self.reference:
             return row
-        score = engine.score(self.clip, self.question, self.reference, compressor, work)
+        question = self.sides.question
+        score = engine.score(clip, question, self.reference, compressor, self.work)
         return replace(row, score=score)
 
-    def _answer(self, compressor: Compressor, sampling: Sampling, work: Work) -> Run:
-        answers = self.engine.answer(self.clip, self.question, compressor, sampling, work)
-        with closing(answers):  # type: ignore[type-var]  # a generator; closing frees the model
-            run = next(item for item in answers if isinstance(item, Run))
-        if work.stop.is_set():
+    def _answer(self, clip: ClipKey, compressor: Compressor, sampling: Sampling) -> Run:
+        question = self.sides.question
+        pieces = self.engine.answer(clip, question, compressor, sampling, self.work)
+        with closing(pieces):  # type: ignore[type-var]  # a generator; closing frees the model
+            run = next(item for item in pieces if isinstance(item, Run))
+        if self.work.stop.is_set():
             raise StoppedError
         return run
 
-    def _add(self, run: Run) -> str:
-        return self.engine.runs.add(run, self.request.path, self.request.example)
+    def _shown(self, clip: ClipKey, rows: list[Row], opening: str) -> Compared:
+        """The last update: as many runs in the viewer as it takes; ``run_ids`` has them all."""
+        engine, request, sides = self.engine, self.request, self.sides
+        new = {row.run_id: row.run for row in rows if row.run is not None}
+        if not new:
+            return Compared(message(opening, "problem" if rows else "quiet"), rows, done=True)
+        in_viewer = replace(sides, runs=[*new, *sides.runs])
+        a = find_run(engine, clip, sides.reference, in_viewer)  # A stays, if there is a run of it
+        runs = with_earlier(engine.runs, clip, dict([a] if a else []) | new, sides.runs)
+        runs = self._in_order(runs)
+        first = dict(list(runs.items())[:MAX_METHODS])
+        encoded = engine.encoded(clip)
+        view = view_of(
+            engine,
+            first,
+            Sides(question=sides.question),
+            pair(len(first)),
+            encoded.tokens if encoded else None,
+            request.path,
+            request.example,
+        )
+        notice = message(f"{opening} {display.used(clip.video)}")
+        now = status(engine, next(iter(runs.values())))
+        return Compared(notice, rows, view.value, view.answers, [*runs], now, done=True)
 
-    def tokens(self) -> Any | None:
-        encoded = self.engine.encoded(self.clip)
-        return encoded.tokens if encoded else None
+    def _in_order(self, runs: Mapping[str, Run]) -> dict[str, Run]:
+        """Sort as `Sides` does: B, then A, which is the first, then the others.
 
-
-def finished(
-    engine: Engine, comparison: Comparison, rows: list[Row], opening: str, sides: Sides
-) -> Compared:
-    """The last word: runs in the viewer, as many as it takes; curves and files have them all."""
-    request, example = comparison.request, comparison.request.example
-    compared = {row.run_id: row.run for row in rows if row.run is not None}
-    if not compared:
-        return Compared(message(opening, "problem" if rows else "quiet"), rows, done=True)
-    known = replace(sides, runs=[*compared, *sides.runs])
-    a = stored(engine, comparison.clip, sides.reference, known)
-    first = dict([a] if a else [])  # A stays what it was, where the page has a run of it
-    found = with_earlier(engine.runs, comparison.clip, first | compared, sides.runs)
-    ids, runs = zip(*in_order(found, request, comparison.question), strict=True)
-    in_viewer = runs[:MAX_METHODS]
-    view = payload(
-        in_viewer,
-        *pair(len(in_viewer)),
-        comparison.tokens(),
-        source=request.path,
-        facts=example and example.facts,
-        question=comparison.question,
-    )
-    view["runs"] = [*ids[: len(in_viewer)]]
-    given = answers(engine.runs, Sides(view["runs"], question=comparison.question))
-    text = f"{opening} {used(comparison.video)}"
-    return Compared(message(text), rows, view, given, [*ids], status(engine, runs[0]), done=True)
-
-
-def in_order(runs: Mapping[str, Run], request: Request, question: str) -> list[tuple[str, Run]]:
-    """As `Sides` has them: B, then A, then the others. A is the first one.
-
-    B is what the page is set to, where that has answered the question, else the first method.
-    """
-    a, *others = runs.items()
-    own: Mapping[str, Any] = {}
-    with suppress(ValueError):
-        own = request.compressor().settings()
-    wishes = (
-        [one for one in others if (one[1].compressor, one[1].question) == (own, question)],
-        [one for one in others if one[1].compressor["name"] != "full"],
-        others,
-    )
-    b = next(filter(None, wishes), [])[:1]
-    return [*b, a, *(one for one in others if one not in b)]
-
-
-__all__ = ["Compared", "compare", "table"]
+        B has the settings of the page if that was asked the question, else the first method.
+        """
+        a, *others = runs.items()
+        own: Mapping[str, Any] = {}
+        with suppress(ValueError):
+            own = self.request.make_compressor().settings()
+        wanted = own, self.sides.question
+        choices = (
+            [one for one in others if (one[1].compressor, one[1].question) == wanted],
+            [one for one in others if one[1].compressor["name"] != "full"],
+            others,
+        )
+        b = next(filter(None, choices), [])[:1]
+        return dict([*b, a, *(one for one in others if one not in b)])

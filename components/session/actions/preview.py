@@ -1,6 +1,6 @@
-"""The two sides of the viewer: B has the settings of the page, A is what it is held against.
+"""The two sides of the viewer: B has the settings of the page, A is its baseline.
 
-A is all tokens until a person pins something else. Runs go by their ids.
+A keeps all tokens until the person pins other settings there.
 """
 
 from __future__ import annotations
@@ -12,13 +12,14 @@ from typing import Any
 from gleanvid.compressors.base import Compressor
 from gleanvid.models.encoded import ClipKey
 from gleanvid.run import Run
-from gleanvid.types import StoppedError
+from gleanvid.types import StoppedError, VideoTokens
 
 from ...viewer.payload import MAX_METHODS, payload
 from ...viewer.values import Clip
-from ..display import Answer, answer, caveat, message, progress, status, used
+from .. import display
+from ..display import Answer, PageUpdate, explain, message, progress, status
+from ..examples import Example
 from ..request import NO_CLIP, Request, Sides
-from ..updates import PageUpdate, explain, waiting
 from ..work.backend import EncodedClip
 from ..work.engine import Engine, decides_early
 from ..work.queue import Work
@@ -41,7 +42,7 @@ class View:
 def preview(
     engine: Engine, request: Request, sides: Sides, session: str | None = None
 ) -> Iterator[PageUpdate]:
-    """Show the tokens of the clip and which are kept; nothing is asked.
+    """Show the tokens of the clip and which are kept, without asking anything.
 
     A newer preview of the same ``session`` ends this one.
     """
@@ -50,11 +51,11 @@ def preview(
         return
     try:
         for update in _preview(engine, request, sides, work):
-            if work.stop.is_set():  # what a newer preview has shown stays
+            if work.stop.is_set():  # a newer preview may have shown its tokens already
                 raise StoppedError
             yield update
     except StoppedError:
-        if work.why:  # empty where a newer preview has taken over
+        if work.why:  # empty if a newer preview has taken over
             yield PageUpdate(message(work.why), pending=BEFORE)
     except Exception as error:
         problem = message(explain(error), "problem")
@@ -65,9 +66,9 @@ def preview(
 
 
 def is_at_hand(engine: Engine, request: Request, sides: Sides) -> bool:
-    """Whether a preview is one update: nothing has to be read or encoded first."""
+    """Whether a preview is a single update: nothing has to be read or encoded first."""
     try:
-        compressor = request.compressor()
+        compressor = request.make_compressor()
         request.check()
     except ValueError:
         return True  # the update says why
@@ -81,12 +82,12 @@ def is_at_hand(engine: Engine, request: Request, sides: Sides) -> bool:
 
 
 def _preview(engine: Engine, request: Request, sides: Sides, work: Work) -> Iterator[PageUpdate]:
-    """A clip that is encoded already needs no place in the line: only the choice is made again."""
+    """Compress the clip again. The model is only waited for if the clip is not encoded yet."""
     if not request.path:
         yield PageUpdate(message(NO_CLIP))
         return
     request.check()
-    compressor = request.compressor()
+    compressor = request.make_compressor()
     if not decides_early(compressor):
         yield PageUpdate(message(DECIDES_LATE), pending=BEFORE)
         return
@@ -97,44 +98,50 @@ def _preview(engine: Engine, request: Request, sides: Sides, work: Work) -> Iter
     clip = request.clip(video, compressor.needs | sides.reference.needs)
     encoded = engine.encoded(clip)
     if encoded is None:
-        for update in waiting(engine, work):
+        for update in display.waiting(engine, work):
             yield replace(update, pending=WAITING, stoppable=True)
-        text = f"Encoding {len(video)} frames…"
-        notice = progress(engine, request.model, text)
+        notice = progress(engine, request.model, f"Encoding {len(video)} frames…")
         yield PageUpdate(notice, pending=notice["text"], stoppable=True)
         encoded = engine.encode(clip, work)
         engine.line.leave(work)
-    run_id, run = stored(engine, clip, compressor, sides) or ("", None)
+    run_id, run = find_run(engine, clip, compressor, sides) or ("", None)
     if run is None:
         run = engine.compress(clip, encoded, compressor)
-    seen = view(engine, request, run, encoded, sides, run_id)
-    yield replace(update_of(engine, seen, run), notice=message(used(video)))
+    view = view_both(engine, request, run, encoded, sides, run_id)
+    yield replace(update_of(engine, view, run), notice=message(display.used(video)))
 
 
-def view(
+def view_both(
     engine: Engine, request: Request, run: Run, encoded: EncodedClip, sides: Sides, run_id: str = ""
 ) -> View:
-    """``run`` as B beside A, with what was asked of the same clip before to choose from.
+    """Show ``run`` as B next to A, with earlier runs of the clip to choose from.
 
-    ``run_id``: its id, where it is stored already.
+    ``run_id``: its id, if it is stored already.
     """
     clip = request.clip(run.video)
-    first = run_id or engine.runs.add(run, request.path, request.example)
-    reference = _reference(
-        engine, request, clip, encoded, replace(sides, runs=[first, *sides.runs])
-    )
-    found = {first: run} | ({reference[0]: reference[1]} if reference else {})
-    found = with_earlier(engine.runs, clip, found, sides.runs)
-    ids = list(found)
-    a, b = (ids.index(reference[0]), 0) if reference else (0, None)
+    run_id = run_id or engine.runs.add(run, request.path, request.example)
+    sides = replace(sides, runs=[run_id, *sides.runs])
+    baseline = _baseline(engine, request, clip, encoded, sides)
+    runs = with_earlier(engine.runs, clip, {run_id: run} | dict(baseline), sides.runs)
+    a = list(runs).index(baseline[0][0]) if baseline else 0
+    order = (a, 0 if baseline else None)
+    return view_of(engine, runs, sides, order, encoded.tokens, request.path, request.example)
+
+
+def view_of(
+    engine: Engine,
+    runs: Mapping[str, Run],
+    sides: Sides,
+    order: tuple[int, int | None],
+    tokens: VideoTokens | None,
+    path: str | None,
+    example: Example | None,
+) -> View:
+    """Show ``runs``, by id; ``order``: the places of A and B among them."""
+    ids, facts = list(runs), example and example.facts
+    question = sides.question
     value = payload(
-        list(found.values()),
-        a,
-        b,
-        encoded.tokens,
-        source=request.path,
-        facts=request.example and request.example.facts,
-        question=sides.question,
+        list(runs.values()), *order, tokens, source=path, facts=facts, question=question
     )
     value["runs"] = ids
     return View(ids, value, answers(engine.runs, replace(sides, runs=ids)))
@@ -143,54 +150,52 @@ def view(
 def with_earlier(
     store: RunStore, clip: ClipKey, runs: Mapping[str, Run], earlier: Sequence[str]
 ) -> dict[str, Run]:
-    """``runs``, then what was asked of the clip before, as much as the viewer takes.
+    """Add what was asked about the clip earlier to ``runs``, as much as the viewer takes.
 
-    A run that says the same as one of them (settings, question and answer) is left out, and so is
-    one without a question.
+    Runs without a question are left out, and those with settings, question and answer of another.
     """
     found = dict(runs)
-    said = [_said(run) for run in runs.values()]
+    contents = [_content(run) for run in runs.values()]
     for run_id, run in store.of_clip(clip, earlier).items():
-        if run.question and len(found) < MAX_METHODS and _said(run) not in said:
+        if run.question and len(found) < MAX_METHODS and _content(run) not in contents:
             found[run_id] = run
-            said.append(_said(run))
+            contents.append(_content(run))
     return found
 
 
-def _said(run: Run) -> tuple[Any, ...]:
+def _content(run: Run) -> tuple[Any, ...]:
     return run.compressor, run.question, run.answer
 
 
-def update_of(engine: Engine, seen: View, run: Run) -> PageUpdate:
-    """``run`` is B."""
+def update_of(engine: Engine, view: View, run: Run) -> PageUpdate:
+    """The update that shows ``view``, whose B is ``run``."""
     return PageUpdate(
-        viewer=seen.value, answers=seen.answers, runs=seen.runs, status=status(engine, run)
+        viewer=view.value, answers=view.answers, runs=view.runs, status=status(engine, run)
     )
 
 
-def _reference(
+def _baseline(
     engine: Engine, request: Request, clip: ClipKey, encoded: EncodedClip, sides: Sides
-) -> tuple[str, Run] | None:
-    """The run of A: one that answered the question, else any of its settings, else a new one.
+) -> list[tuple[str, Run]]:
+    """The run of A with its id: one in the viewer, else a new one.
 
-    None for a method that chooses inside the model and has not been asked yet.
+    Empty for a compressor that acts inside the model and has not been asked yet.
     """
     compressor = sides.reference
-    known = stored(engine, clip, compressor, sides)
-    if known is not None:
-        return known
+    if known := find_run(engine, clip, compressor, sides):
+        return [known]
     if not decides_early(compressor):
-        return None
+        return []
     run = engine.compress(clip, encoded, compressor)
-    return engine.runs.add(run, request.path, request.example), run
+    return [(engine.runs.add(run, request.path, request.example), run)]
 
 
-def stored(
+def find_run(
     engine: Engine, clip: ClipKey, compressor: Compressor, sides: Sides, answered: bool = False
 ) -> tuple[str, Run] | None:
-    """A run on show of this clip and compressor, with its id.
+    """Find a run in the viewer of this clip and compressor; return its id and the run.
 
-    One that answered the question of the page is preferred; with ``answered``, no other will do.
+    One that answered the question of the page is preferred, or required if ``answered``.
     """
     settings = compressor.settings()
     same = [
@@ -203,13 +208,13 @@ def stored(
 
 
 def answers(store: RunStore, sides: Sides) -> list[Answer]:
-    """What the runs of the viewer answered.
+    """The answers of the runs in the viewer.
 
-    A side whose run has no answer shows the last one of its method, as out of date.
+    A side whose run has none shows the last answer of its method, as stale.
     """
     runs = {run_id: run for run_id in sides.runs if (run := store.get(run_id))}
     found = [_answer(store, run_id, run, sides, None) for run_id, run in runs.items()]
-    for side, (_run_id, run) in zip("ba", runs.items(), strict=False):
+    for side, run in zip("ba", runs.values(), strict=False):
         if run.question:
             continue
         method = run.compressor.get("name")
@@ -228,18 +233,18 @@ def _answer(
     if not run.question:
         return None
     example = store.example(run_id)
-    return answer(
+    return display.answer(
         run.answer,
         run_id,
         side,
         run=run,
         expected=example.expected(run.question) if example else None,
         stale=not sides.are_answered_by(run),
-        caveat=caveat(example, run.model),
+        caveat=display.caveat(example, run.model),
         model=run.model if sides.model not in ("", run.model) else "",
     )
 
 
 def pair(count: int) -> tuple[int, int | None]:
-    """Places of A and B among so many runs in the order of :class:`Sides`."""
+    """Places of A and B among ``count`` runs in the order of :class:`Sides`."""
     return (1, 0) if count > 1 else (0, None)

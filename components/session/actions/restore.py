@@ -1,21 +1,28 @@
-"""What a tab showed before it was loaded again, from the ids of runs that its browser kept.
+"""Results from before: those of a tab that is loaded again, and a run saved to a file.
 
-An id is 128 random bits, so whoever knows one has had its run on a page of his own.
+A browser keeps the ids of its runs. An id is 128 random bits, so whoever knows one has had its run
+on a page.
 """
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
 
 from gleanvid.models.encoded import ClipKey
 from gleanvid.run import Run
-from gleanvid.types import VideoTokens
+from gleanvid.types import VideoError, VideoTokens
 
-from ...viewer.payload import MAX_METHODS, payload
+from ...viewer.payload import MAX_METHODS
 from ..request import Sides
 from ..work.engine import Engine
-from .preview import View, answers, pair
+from ..work.queue import BusyError
+from .preview import View, pair, view_of
 
 KEPT_CHARS = 10_000
 BACK = "Your results, as they were before the page was loaded again."
@@ -27,7 +34,7 @@ ALL_GONE = "What was on this page before is no longer on the server. Choose a cl
 
 @dataclass(frozen=True)
 class Restored:
-    """``view`` and ``path``, the file of the clip, are None where nothing is left of them."""
+    """``view``, and ``path``, the file of the clip, are None if nothing is left of them."""
 
     text: str
     view: View | None = None
@@ -35,47 +42,45 @@ class Restored:
 
 
 def restored(engine: Engine, text: str | None, model: str = "") -> Restored | None:
-    """``text``: what ``assets/page/kept.js`` kept; ``model``: as in `Sides`. None: nothing kept."""
+    """Return the results that ``text`` names, None if it names none.
+
+    ``text``: what ``assets/page/kept.js`` wrote; ``model``: as in `Sides`.
+    """
     ids, was_compared = kept(text)
     runs = {run_id: run for run_id in ids if (run := engine.runs.get(run_id))}
     if not runs:
         return Restored(ALL_GONE) if ids else None
     fit = together(runs)
     first_id, first = next(iter(fit.items()))
-    path = engine.runs.path(first_id)
-    asked = next((run.question for run in fit.values() if run.question), "")
-    example = engine.runs.example(first_id)
-    value = payload(
-        list(fit.values()),
-        *pair(len(fit)),
-        tokens_of(engine, first),
-        source=path,
-        facts=example and example.facts,
-        question=asked,
-    )
-    value["runs"] = list(fit)
-    sides = Sides(list(fit), question=asked, model=model)
-    sentences = [BACK, SOME_GONE * (len(runs) < len(ids)), NO_CLIP * (path is None)]
-    sentences.append(NO_TABLE * was_compared)
-    view = View([*fit], value, answers(engine.runs, sides))
-    return Restored(" ".join(filter(None, sentences)), view, path)
+    path, example = engine.runs.path(first_id), engine.runs.example(first_id)
+    question = next((run.question for run in fit.values() if run.question), "")
+    sides = Sides(question=question, model=model)
+    view = view_of(engine, fit, sides, pair(len(fit)), tokens_of(engine, first), path, example)
+    sentences = [BACK]
+    if len(runs) < len(ids):
+        sentences.append(SOME_GONE)
+    if path is None:
+        sentences.append(NO_CLIP)
+    if was_compared:
+        sentences.append(NO_TABLE)
+    return Restored(" ".join(sentences), view, path)
 
 
 def kept(text: str | None) -> tuple[list[str], bool]:
-    """Ids of the runs in the viewer, and whether a comparison stood on the page.
+    """Ids of the runs in the viewer, and whether the page had a comparison.
 
-    Whatever else a browser sends is nothing.
+    Anything else that a browser sends is read as no ids.
     """
     try:
-        told = json.loads((text or "")[:KEPT_CHARS])
-        ids, was_compared = map(str, told["shown"]), told.get("compared") is True
+        content = json.loads((text or "")[:KEPT_CHARS])
+        ids, was_compared = map(str, content["shown"]), content.get("compared") is True
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return [], False
     return list(dict.fromkeys(ids))[:MAX_METHODS], was_compared
 
 
 def together(runs: dict[str, Run]) -> dict[str, Run]:
-    """The first run, and those of its clip and grid that one viewer can show beside it."""
+    """The first run, and those of its clip and grid, which one viewer can show."""
     first = next(iter(runs.values()))
     return {
         run_id: run
@@ -85,6 +90,22 @@ def together(runs: dict[str, Run]) -> dict[str, Run]:
 
 
 def tokens_of(engine: Engine, run: Run) -> VideoTokens | None:
-    """The tokens of the run's clip, where the model still holds them."""
+    """The tokens of the run's clip, if the model still has them."""
     clip = engine.encoded(ClipKey(run.video, run.model, run.made_with.get("max_pixels")))
     return clip.tokens if clip and clip.tokens.grid == run.compression.grid else None
+
+
+def at_home(engine: Engine, run: Run, paths: Iterable[str]) -> tuple[Run, str | None]:
+    """Find the clip of a saved run among ``paths``, by name and frames.
+
+    Returns the run with the frames of that file and its path; the run itself and None if there is
+    no such file.
+    """
+    for path in paths:
+        if Path(path).name != run.video.name:
+            continue
+        with suppress(VideoError, BusyError):  # the file may be gone
+            video = engine.clip(path, len(run.video))
+            if np.array_equal(video.frames, run.video.frames):
+                return replace(run, video=video), path
+    return run, None

@@ -1,4 +1,4 @@
-"""The rows of a comparison: what a line of the table says. No widgets."""
+"""The rows of a comparison, and the table of them on the page, in files and in the API."""
 
 from __future__ import annotations
 
@@ -37,16 +37,21 @@ class Row:
     score: float = math.nan  # mean log-probability of the full-token answer
 
 
+def finished(rows: Sequence[Row]) -> list[Row]:
+    """The rows that are done or failed."""
+    return [row for row in rows if row.state in OVER]
+
+
 @dataclass(frozen=True)
 class Asked:
-    """What a comparison was made with.
+    """The question and settings of a comparison.
 
     Attributes:
-        question: as it was asked.
-        clip: name of its file.
-        expected: the right answer, where it is known.
-        settings: by their names in a link; the table is of other ones once one of them changes.
-        caveat: what the answers are worth, where that is little.
+        question: the question.
+        clip: name of the file of the clip.
+        expected: the right answer, if known.
+        settings: settings by their names in a link; the table is stale once one of them changes.
+        caveat: warning about the answers, empty for none.
     """
 
     question: str = ""
@@ -57,11 +62,11 @@ class Asked:
 
 
 def table_view(rows: Sequence[Row], asked: Asked, done: bool = False) -> dict[str, Any]:
-    """The value of the comparison on the page. The first row is the full-token one.
+    """The value of the table on the page. The first row is that of all tokens.
 
-    ``done``: nothing runs any more; rows that are not over are left out.
+    ``done``: the comparison has ended; rows that did not finish are left out.
     """
-    kept = [row for row in rows if not done or row.state in OVER]
+    kept = finished(rows) if done else rows
     looks = styles([row.method for row in kept])
     return {
         "asked": {
@@ -96,19 +101,19 @@ def _line(row: Row, asked: Asked, look: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def settled(value: dict[str, Any] | None) -> dict[str, Any] | None:
-    """What :func:`table_view` gave, without the rows that will not finish any more."""
+    """The value of :func:`table_view` after a stop: without rows that did not finish."""
     if not value:
         return value
     return value | {"rows": [row for row in value["rows"] if row["state"] in OVER], "done": True}
 
 
 def earlier(value: dict[str, Any] | None) -> dict[str, Any] | None:
-    """What :func:`table_view` gave, marked: a later comparison has ended without a row."""
+    """The value of :func:`table_view`, marked as older than a comparison without a row."""
     return value and value | {"earlier": True}
 
 
 def figures(row: Row) -> list[float | int]:
-    """The numbers of a row, in the order of ``COLUMNS``; NaN where there is none."""
+    """The numbers of a row in the order of ``COLUMNS``, NaN for those it has not."""
     run = row.run
     if run is None:
         return [math.nan] * len(COLUMNS)
@@ -124,7 +129,7 @@ def figures(row: Row) -> list[float | int]:
 
 
 def figure_text(value: float | int) -> str:
-    """A figure with three digits that count; a whole number in full."""
+    """A number with three significant digits, or an integer in full."""
     if isinstance(value, int):
         return f"{value:,}"
     if not math.isfinite(value):
@@ -135,7 +140,7 @@ def figure_text(value: float | int) -> str:
 
 
 def _finite(value: float | int) -> float | int | None:
-    """JSON knows no NaN: what was not measured is null."""
+    """JSON has no NaN: a figure that was not measured is null."""
     return value if math.isfinite(value) else None
 
 

@@ -18,8 +18,7 @@ from gleanvid.models.loading.precision import (
 from gleanvid.models.loading.registry import CHECKPOINTS
 from gleanvid.types import StoppedError
 
-from ..display import menu_name
-from ..updates import explain
+from ..display import explain, menu_name
 from ..work.engine import Engine
 from ..work.local import BUILT_IN
 from ..work.queue import BusyError, Work

@@ -13,6 +13,7 @@ from gleanvid.models.generation.sampling import Sampling
 from gleanvid.models.loading.precision import split_precision
 from gleanvid.types import ModelError, StoppedError, Video
 
+from ..work.backend import Question
 from ..work.engine import Engine
 from ..work.local import BUILT_IN, is_here
 from ..work.queue import Work
@@ -85,14 +86,14 @@ class ModelLoader:
 
         report(0.0)
         with weight_progress(report, self.work.stop):
-            model = self.engine.library.load_model(key)
+            model = self.engine.backend.load_model(key)
         self._check_stop()
         self.report("warming", f"Trying {key} on four frames …")
         frames = np.zeros((4, 64, 64, 3), np.uint8)
         clip = ClipKey(Video.from_frames(frames, fps=1.0, name="nothing"), key)
         method, short = COMPRESSORS["gleanvid"](), Sampling(max_new_tokens=1)
-        stream = self.engine.library.stream_answer
-        for _ in stream(clip, "What?", model, method, short, stop=self.work.stop):
+        question = Question(clip, "What?", method, short)
+        for _ in self.engine.backend.stream_answer(question, model, self.work.stop):
             continue
         self._check_stop()
         return model

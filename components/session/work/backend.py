@@ -1,16 +1,20 @@
-"""The functions of ``gleanvid.pipeline`` that the engine calls, as a Protocol."""
+"""What the engine calls to read clips and to ask models."""
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Iterator, Sequence
-from typing import Any, Protocol
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from threading import Event
+from typing import TYPE_CHECKING, Any, Protocol
 
-from gleanvid.compressors.base import Compressor
-from gleanvid.models.encoded import ClipKey, History
-from gleanvid.models.generation.sampling import Sampling
-from gleanvid.run import Run
-from gleanvid.types import Video, VideoTokens
+if TYPE_CHECKING:  # all of them import torch, which a server does after its first line
+    from collections.abc import Iterator
+
+    from gleanvid.compressors.base import Compressor
+    from gleanvid.models.encoded import ClipKey, History
+    from gleanvid.models.generation.sampling import Sampling
+    from gleanvid.run import Run
+    from gleanvid.types import Video, VideoTokens
 
 
 class EncodedClip(Protocol):
@@ -26,49 +30,44 @@ class EncodedClip(Protocol):
     def encode_s(self) -> float: ...
 
 
-class Library(Protocol):
-    """``model`` is what ``load_model`` gave; functions are those of ``gleanvid.pipeline``."""
+@dataclass(frozen=True)
+class Question:
+    """A question about a clip, whose tokens a compressor chooses."""
 
-    @property
-    def MAX_SIDE(self) -> int: ...  # noqa: N802
+    clip: ClipKey
+    text: str
+    compressor: Compressor
+    sampling: Sampling
+    history: History = ()
 
-    def load_model(self, name: str) -> Any: ...
 
-    def read_video(
-        self,
-        path: str,
-        num_frames: int,
-        *,
-        max_side: int | None,
-        timeout_s: float,
-        stop: threading.Event | None,
-    ) -> Video: ...
+class Backend(ABC):
+    """Reads clips, loads models and answers questions.
 
-    def remembered(self, clip: ClipKey, model: Any) -> EncodedClip | None: ...
+    ``model`` is always what :meth:`load_model` returned. Every method raises ``StoppedError`` once
+    its ``stop`` is set.
+    """
 
-    def encode(
-        self, clip: ClipKey, model: Any, stop: threading.Event | None = None
-    ) -> tuple[EncodedClip, bool]: ...
+    @abstractmethod
+    def load_model(self, name: str) -> Any:
+        """Return the named model. Raises ``ModelError``."""
 
-    def score(
-        self,
-        clip: ClipKey,
-        question: str,
-        answers: Sequence[str],
-        model: Any,
-        compressor: Compressor,
-        *,
-        stop: threading.Event | None = None,
-    ) -> list[float]: ...
+    @abstractmethod
+    def read_video(self, path: str, num_frames: int, timeout_s: float, stop: Event) -> Video:
+        """Return ``num_frames`` frames of a file, evenly spaced. Raises ``VideoError``."""
 
-    def stream_answer(
-        self,
-        clip: ClipKey,
-        question: str,
-        model: Any,
-        compressor: Compressor,
-        sampling: Sampling,
-        *,
-        history: History = (),
-        stop: threading.Event | None = None,
-    ) -> Iterator[str | Run]: ...
+    @abstractmethod
+    def remembered(self, clip: ClipKey, model: Any) -> EncodedClip | None:
+        """Return the encoded clip if it is in memory. Does not wait for the model."""
+
+    @abstractmethod
+    def encode(self, clip: ClipKey, model: Any, stop: Event) -> EncodedClip:
+        """Return the clip encoded by the model's vision side, from memory if it is there."""
+
+    @abstractmethod
+    def score(self, question: Question, answer: str, model: Any, stop: Event) -> float:
+        """Return the mean log-probability per token of ``answer``."""
+
+    @abstractmethod
+    def stream_answer(self, question: Question, model: Any, stop: Event) -> Iterator[str | Run]:
+        """Yield the answer as it grows, then its run. Closing the iterator frees the model."""

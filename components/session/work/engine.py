@@ -18,11 +18,11 @@ from cachetools import LRUCache
 from gleanvid.compressors.base import Compressor
 from gleanvid.cost import Cost
 from gleanvid.models.encoded import ClipKey, History
-from gleanvid.models.generation.sampling import Sampling
+from gleanvid.models.generation.sampling import GREEDY, Sampling
 from gleanvid.run import Run, versions
 from gleanvid.types import ModelError, Video
 
-from .backend import EncodedClip, Library
+from .backend import Backend, EncodedClip, Question
 from .models import Models
 from .queue import Line, Pages, Work
 from .reading import DECODERS, Readers
@@ -39,14 +39,14 @@ class Engine:
 
     def __init__(
         self,
-        library: Library,
+        backend: Backend,
         runs: RunStore | None = None,
         line: Line | None = None,
         decoders: int = DECODERS,
         most_models: int = 1,
     ) -> None:
-        self.library = library
-        self.models = Models(lambda name: self.library.load_model(name), most_models)
+        self.backend = backend
+        self.models = Models(lambda name: self.backend.load_model(name), most_models)
         self.readers = Readers(decoders)
         self.runs = RunStore() if runs is None else runs
         self.line = Line() if line is None else line
@@ -114,13 +114,8 @@ class Engine:
             if key in self._clips:
                 return self._clips[key]
         with self.readers.place(work):
-            video = self.library.read_video(
-                path,
-                num_frames,
-                max_side=self.library.MAX_SIDE,
-                timeout_s=self.line.deadline_s,
-                stop=work.stop,
-            )
+            limit_s = self.line.deadline_s
+            video = self.backend.read_video(path, num_frames, limit_s, work.stop)
         with self._lock:
             self._clips[key] = video
         return video
@@ -132,11 +127,11 @@ class Engine:
     def encoded(self, clip: ClipKey) -> EncodedClip | None:
         """The encoded clip where the loaded model holds it; no turn in the line is needed."""
         adapter = self.models.held.get(clip.model)
-        return None if adapter is None else self.library.remembered(clip, adapter)
+        return None if adapter is None else self.backend.remembered(clip, adapter)
 
     def encode(self, clip: ClipKey, work: Work) -> EncodedClip:
         """The clip through the model's vision side, once. Raises ``StoppedError``."""
-        return self.library.encode(clip, self.model(clip.model), work.stop)[0]
+        return self.backend.encode(clip, self.model(clip.model), work.stop)
 
     def compress(self, clip: ClipKey, encoded: EncodedClip, compressor: Compressor) -> Run:
         """The tokens of a clip and which of them stay: a run in which nothing was asked."""
@@ -165,17 +160,15 @@ class Engine:
         history: History = (),
     ) -> Iterator[str | Run]:
         """The growing text of an answer, then its run; ends early once ``work`` is ended."""
-        adapter = self.model(clip.model)
-        return self.library.stream_answer(
-            clip, question, adapter, compressor, sampling, history=history, stop=work.stop
-        )
+        asked = Question(clip, question, compressor, sampling, history)
+        return self.backend.stream_answer(asked, self.model(clip.model), work.stop)
 
     def score(
         self, clip: ClipKey, question: str, answer: str, compressor: Compressor, work: Work
     ) -> float:
         """Mean log-probability per token of a given answer. Raises ``StoppedError``."""
-        adapter = self.model(clip.model)
-        return self.library.score(clip, question, [answer], adapter, compressor, stop=work.stop)[0]
+        asked = Question(clip, question, compressor, GREEDY)
+        return self.backend.score(asked, answer, self.model(clip.model), work.stop)
 
 
 def decides_early(compressor: Compressor) -> bool:

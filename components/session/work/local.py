@@ -1,20 +1,30 @@
-"""How the models that one server offers are loaded."""
+"""Models on this machine: where their files are, whether they fit, and asking them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from threading import Event
+from typing import TYPE_CHECKING, Any
 
 from gleanvid.errors import ModelError
 from gleanvid.models.loading.precision import PRECISIONS, split_precision
 from gleanvid.serving.vllm import SCHEME
 
+from .backend import Backend, EncodedClip, Question
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from gleanvid.models.encoded import ClipKey
+    from gleanvid.run import Run
+    from gleanvid.types import Video
+
 BUILT_IN = "builtin"  # name of the model that comes with the library
 
 
 def is_here(name: str) -> bool:
-    """Whether the files of a model are on this machine: nothing has to be downloaded."""
+    """Whether all files of a model are on this machine, so that nothing is downloaded."""
     from gleanvid.models.loading.hub import cached
 
     plain, _ = split_precision(name)
@@ -24,7 +34,7 @@ def is_here(name: str) -> bool:
 
 
 def served(name: str) -> dict[str, Any] | None:
-    """Method and ratio that the server of a model has for every request; None: it has none."""
+    """Settings of the compressor that a vLLM server runs, None if it runs none."""
     if not name.startswith(SCHEME):
         return None
     from gleanvid.serving.vllm.remote import settings_served
@@ -35,11 +45,15 @@ def served(name: str) -> dict[str, Any] | None:
         return None
 
 
-class Library:
-    """``gleanvid.pipeline`` whose ``load_model`` takes a name alone; imported on first use.
+class LocalBackend(Backend):
+    """Runs models on this machine, and asks those that a vLLM server runs.
 
-    ``models``: its other keywords, by name; ``others``: those of names that are not there. A name
-    may say a precision (``OWNER/NAME@4bit``).
+    ``gleanvid.pipeline`` is imported on first use: transformers takes seconds.
+
+    Args:
+        models: options of ``load_model`` by the name of the model.
+        others: options for models that ``models`` does not name. Their names may include a
+            precision (``OWNER/NAME@4bit``).
     """
 
     def __init__(
@@ -48,9 +62,9 @@ class Library:
         self._models, self._others = models, others or {}
 
     def load_model(self, name: str) -> Any:
-        """The named model, from this machine alone once it is all there. Raises ``ModelError``.
+        """Return the named model, without asking a hub if all its files are here.
 
-        ``vllm:http://...`` is the model of a server.
+        ``vllm:http://...`` names the model of a server. Raises ``ModelError``.
         """
         from gleanvid import pipeline
         from gleanvid.models.loading.hub import cached
@@ -60,15 +74,38 @@ class Library:
 
             return load_served(name, **self._models.get(name, {}))
         plain, precision = split_precision(name)
-        how = dict(self._models.get(name, {**self._others, **PRECISIONS[precision]}))
+        options = dict(self._models.get(name, {**self._others, **PRECISIONS[precision]}))
         if cached(plain) is not None:
-            how["local_files_only"] = True
-        model = pipeline.load_model(plain, **how)
+            options["local_files_only"] = True
+        model = pipeline.load_model(plain, **options)
         if name != plain:
             model.name = name
         return model
 
-    def __getattr__(self, name: str) -> Any:
-        from gleanvid import pipeline  # transformers with it, which takes seconds
+    def read_video(self, path: str, num_frames: int, timeout_s: float, stop: Event) -> Video:
+        from gleanvid.pipeline import MAX_SIDE, read_video
 
-        return getattr(pipeline, name)
+        return read_video(path, num_frames, max_side=MAX_SIDE, timeout_s=timeout_s, stop=stop)
+
+    def remembered(self, clip: ClipKey, model: Any) -> EncodedClip | None:
+        from gleanvid.pipeline import remembered
+
+        return remembered(clip, model)
+
+    def encode(self, clip: ClipKey, model: Any, stop: Event) -> EncodedClip:
+        from gleanvid.pipeline import encode
+
+        return encode(clip, model, stop)[0]
+
+    def score(self, question: Question, answer: str, model: Any, stop: Event) -> float:
+        from gleanvid.pipeline import score
+
+        clip, text, compressor = question.clip, question.text, question.compressor
+        return score(clip, text, [answer], model, compressor, stop=stop)[0]
+
+    def stream_answer(self, question: Question, model: Any, stop: Event) -> Iterator[str | Run]:
+        from gleanvid.pipeline import stream_answer
+
+        clip, text, compressor = question.clip, question.text, question.compressor
+        options: Any = {"history": question.history, "stop": stop}
+        return stream_answer(clip, text, model, compressor, question.sampling, **options)

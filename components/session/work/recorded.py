@@ -1,24 +1,18 @@
-"""Recordings on the page: clips whose model ran elsewhere. The engine takes them as they are.
+"""Recordings as models: clips that were encoded and asked about on another machine.
 
-The operator names one folder of recordings; nobody else adds to it, and nothing outside it is
-opened. Wrap the engine's library::
-
-    shelf = Shelf(folder)
-    engine = Engine(WithRecordings(library, shelf))
-
-and offer ``shelf.entries()``: the ``path`` of an entry is the clip of a request and its ``model``
-the model. Masks, strips and curves of methods that choose from the clip alone are then computed on
-the recorded tokens, ``Engine.compress`` and all; an answer is there where it was recorded
-(:attr:`Entry.questions`, under the recorded settings), and elsewhere ``ModelError`` says that it is
-not. :meth:`Shelf.runs` gives the recorded runs for ``RunStore.add``.
+The operator names one folder of recordings; no other file is opened. The ``path`` of an
+:class:`Entry` is the clip of a request and its ``model`` the model. Compressors that choose from
+the clip alone run on the recorded tokens. Answers are those that were recorded; for any other
+question or setting, ``ModelError`` says that the model is not here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 from gleanvid.errors import ModelError
@@ -26,22 +20,22 @@ from gleanvid.models.encoded import ClipKey
 from gleanvid.run import Run
 from gleanvid.types import Video
 
-from .backend import Library
+from .backend import Backend, EncodedClip, Question
 
-PREFIX = "recording:"  # of the names that recordings go by as models
+PREFIX = "recording:"  # begins the name of every recording as a model
 OPENED = 2  # recordings kept open
 
 
 @dataclass(frozen=True)
 class Entry:
-    """What a menu says of a recording, read from its header alone."""
+    """A recording in the menu of models, read from the header of its file."""
 
     path: str
-    model: str  # its name as a model of the engine
+    model: str  # name under which the engine loads it
     title: str
     recorded_with: str  # the model's own name
     questions: tuple[str, ...]
-    licence: str  # of clip and weights, as given
+    licence: str  # of clip and weights
 
     @property
     def label(self) -> str:
@@ -57,7 +51,7 @@ class Shelf:
         self.open = lru_cache(OPENED)(self._open)
 
     def entries(self) -> list[Entry]:
-        """Those that are whole, by name; a damaged one is left out."""
+        """List the recordings by name, without damaged ones."""
         from gleanvid.evaluation.recording.file_format import is_recording
         from gleanvid.evaluation.recording.recording import read_facts
 
@@ -69,19 +63,19 @@ class Shelf:
                 if self.holds(path) and path.is_file():
                     found.append(_entry(path, read_facts(path)))
             except (ValueError, KeyError, TypeError, AttributeError, RuntimeError):
-                continue  # the last: links in a circle
+                continue  # RuntimeError: symbolic links in a circle
         return found
 
     def holds(self, path: str | Path) -> bool:
-        """Whether a file lies in the folder itself, links followed."""
+        """Whether a file lies in the folder itself, symbolic links followed."""
         return Path(path).resolve().parent == self.folder
 
     def runs(self, path: str) -> tuple[Run, ...]:
-        """The answers that were recorded."""
+        """Return the recorded answers."""
         return self.open(path).runs
 
     def model(self, name: str) -> Any:
-        """What stands for the model of the recording that is called ``name``."""
+        """Return the stand-in for the model of the recording called ``name``."""
         from gleanvid.evaluation.recording.recorded_model import RecordedModel
 
         model = RecordedModel(dict(self.open(str(self.folder / name)).facts))
@@ -89,7 +83,7 @@ class Shelf:
         return model
 
     def _open(self, path: str) -> Any:
-        """Raises ``ModelError``: for a file outside the folder, and one that is no recording."""
+        """Raises ``ModelError`` for a file outside the folder or that is no recording."""
         from gleanvid.evaluation.recording.recording import open_recording
 
         if not self.holds(path):
@@ -100,73 +94,60 @@ class Shelf:
             raise ModelError(str(error)) from error
 
 
-class WithRecordings:
-    """A library that also knows the recordings of a :class:`Shelf`."""
+class RecordedBackend(Backend):
+    """Answers about recordings from their files, and about anything else by ``inner``."""
 
-    def __init__(self, library: Library, shelf: Shelf) -> None:
-        self._library, self._shelf = library, shelf
+    def __init__(self, inner: Backend, shelf: Shelf) -> None:
+        self.inner, self.shelf = inner, shelf
 
     def load_model(self, name: str) -> Any:
-        """The named model, or what stands for a recording's. Raises ``ModelError``."""
         if name.startswith(PREFIX):
-            return self._shelf.model(name.removeprefix(PREFIX))
-        return self._library.load_model(name)
+            return self.shelf.model(name.removeprefix(PREFIX))
+        return self.inner.load_model(name)
 
-    def read_video(self, path: str, num_frames: int, **options: Any) -> Video:
-        """A recording has its frames, however many are asked for."""
-        if self._is_recording(path):
-            return self._shelf.open(path).video
-        return self._library.read_video(path, num_frames, **options)
+    def read_video(self, path: str, num_frames: int, timeout_s: float, stop: Event) -> Video:
+        """A recording has its frames, whatever ``num_frames`` is."""
+        from gleanvid.evaluation.recording.file_format import is_recording
 
-    def stream_answer(
-        self, clip: ClipKey, question: str, model: Any, compressor: Any, *rest: Any, **options: Any
-    ) -> Iterator[str | Run]:
-        """The recorded answer, or ``ModelError``."""
-        if not clip.model.startswith(PREFIX):
-            yield from self._library.stream_answer(
-                clip, question, model, compressor, *rest, **options
-            )
+        if is_recording(path):
+            return self.shelf.open(path).video
+        return self.inner.read_video(path, num_frames, timeout_s, stop)
+
+    def remembered(self, clip: ClipKey, model: Any) -> EncodedClip | None:
+        return self.inner.remembered(clip, model)
+
+    def encode(self, clip: ClipKey, model: Any, stop: Event) -> EncodedClip:
+        return self.inner.encode(clip, model, stop)
+
+    def score(self, question: Question, answer: str, model: Any, stop: Event) -> float:
+        """Raises ``ModelError`` for an answer that was not recorded."""
+        if not question.clip.model.startswith(PREFIX):
+            return self.inner.score(question, answer, model, stop)
+        run, recording = self._answered(question), self._recording(question.clip)
+        if answer != run.answer:
+            raise ModelError("This answer was not scored when the clip was recorded.")
+        return recording.log_probability[recording.runs.index(run)]
+
+    def stream_answer(self, question: Question, model: Any, stop: Event) -> Iterator[str | Run]:
+        """Raises ``ModelError`` for what was not asked when the clip was recorded."""
+        if not question.clip.model.startswith(PREFIX):
+            yield from self.inner.stream_answer(question, model, stop)
             return
-        run = self._answered(clip, question, compressor)
+        run = self._answered(question)
         yield run.answer
         yield run
 
-    def score(
-        self,
-        clip: ClipKey,
-        question: str,
-        answers: Sequence[str],
-        model: Any,
-        compressor: Any,
-        **options: Any,
-    ) -> list[float]:
-        """Of answers that were recorded under ``compressor``, or ``ModelError``."""
-        if not clip.model.startswith(PREFIX):
-            return self._library.score(clip, question, answers, model, compressor, **options)
-        run, recording = self._answered(clip, question, compressor), self._recording(clip)
-        if list(answers) != [run.answer]:
-            raise ModelError("This answer was not scored when the clip was recorded.")
-        return [recording.log_probability[recording.runs.index(run)]]
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._library, name)
-
-    def _answered(self, clip: ClipKey, question: str, compressor: Any) -> Run:
+    def _answered(self, question: Question) -> Run:
         from gleanvid.evaluation.recording.recorded_model import NOTHING_NEW
 
-        run = self._recording(clip).answered(question, compressor.settings())
+        settings = question.compressor.settings()
+        run = self._recording(question.clip).answered(question.text, settings)
         if run is None:
             raise ModelError(NOTHING_NEW)
         return run
 
     def _recording(self, clip: ClipKey) -> Any:
-        return self._shelf.open(str(self._shelf.folder / clip.model.removeprefix(PREFIX)))
-
-    @staticmethod
-    def _is_recording(path: str) -> bool:
-        from gleanvid.evaluation.recording.file_format import is_recording
-
-        return is_recording(path)
+        return self.shelf.open(str(self.shelf.folder / clip.model.removeprefix(PREFIX)))
 
 
 def _entry(path: Path, facts: dict[str, Any]) -> Entry:

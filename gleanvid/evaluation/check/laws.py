@@ -24,7 +24,7 @@ from gleanvid.evaluation.check.case import QUESTIONS, STEPS, Case, Generated, ap
 from gleanvid.evaluation.check.reference import hook_count
 from gleanvid.evaluation.check.report import Finding
 from gleanvid.models.base import ModelAdapter
-from gleanvid.models.boundary.prompt import original_positions
+from gleanvid.models.boundary.shortening import expand_positions
 from gleanvid.models.encoded import Encoded
 from gleanvid.models.generation.sampling import Sampling
 from gleanvid.types import Compression, StoppedError, VideoTokens
@@ -78,7 +78,7 @@ def _placed(call: Mapping[str, Any], past: int) -> Tensor:
     if call.get("position_ids") is None:
         return past + torch.arange(embeds.shape[1], device=embeds.device)[None]
     rows, length = embeds.shape[:2]
-    return original_positions(call["position_ids"], rows, length, embeds.device)
+    return expand_positions(call["position_ids"], rows, length, embeds.device)
 
 
 def rows_of_tokens(case: Case) -> Finding:

@@ -1,4 +1,4 @@
-"""What decoding has to know of a compressed prompt: positions and masks of later columns."""
+"""Positions and masks of the columns that follow a compressed prompt."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from torch import Tensor
 
 @dataclass(frozen=True, eq=False)
 class Prefilled:
-    """What decoding has to know of the latest prefill.
+    """What decoding needs of the latest prefill.
 
-    Where the prompt ended in its video, ``lead`` columns of its text are still to come, from
-    ``lead_position`` on; some models let the two overlap.
+    If the prompt ended in its video, ``lead`` columns of its text are still to come, from
+    ``lead_position`` on. In some models the two overlap.
     """
 
     mask: Tensor  # bool [B, P]
@@ -30,7 +30,7 @@ class Prefilled:
         return self.mask.shape[1]
 
     def positions_from(self, past: int, new: int, device: torch.device) -> Tensor:
-        """[B, new]: of columns that follow ``past`` ones, prompt and decoded."""
+        """[B, new]: positions of the columns after ``past`` ones, prompt and decoded."""
         steps = torch.arange(past - self.length, past - self.length + new, device=device)
         later = self.next_position.to(device)[:, None] + steps - self.lead
         return torch.where(steps < self.lead, self.lead_position + steps, later)
@@ -45,9 +45,9 @@ def cached_length(cache: Any) -> int:
 
 
 def window_masks(state: Prefilled, positions: Tensor, cache: Any, window: int) -> dict[str, Tensor]:
-    """The mask of each kind of layer for new columns at ``positions`` [B, q] behind the prompt.
+    """Masks by kind of layer for new columns at ``positions`` [B, q] after the prompt.
 
-    A window is counted in positions of the whole prompt, not in the columns that are left.
+    A window is counted in positions of the whole prompt, not in the remaining columns.
     """
     assert state.positions is not None
     device, new = positions.device, positions.shape[1]

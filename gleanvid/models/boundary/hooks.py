@@ -1,4 +1,4 @@
-"""Installs the hooks, and removes every one of them whatever happens in between."""
+"""Install the hooks, and remove every one of them whatever happens in between."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from gleanvid.compressors.base import Compressor
 from gleanvid.models.boundary.layers import LayerHooks
 from gleanvid.models.boundary.layout import Layout
 from gleanvid.models.boundary.prefill import Prefill
-from gleanvid.models.boundary.prompt import PromptHook
+from gleanvid.models.boundary.shortening import PromptHook
 from gleanvid.types import ModelError
 
 _COMPRESSED: WeakSet[Any] = WeakSet()  # models inside a ``compressing``
-REFUSED = {  # generate() options that split or extend the prompt behind the hook's back
+REFUSED = {  # generate() options that split or extend the prompt without the hook noticing
     "prefill_chunk_size": "chunked prefill",
     "prompt_lookup_num_tokens": "prompt-lookup decoding",
     "assistant_model": "assisted decoding",
@@ -78,7 +78,7 @@ def prompt_hook(
 
 @contextmanager
 def installed(hf_model: Any, hook: PromptHook) -> Iterator[None]:
-    """The hook at work; it remembers its latest prefill from one installation to the next."""
+    """Install ``hook``, which keeps its latest prefill from one installation to the next."""
     layout = hook.layout
     with ExitStack() as stack:
         stack.enter_context(_watched_generate(hf_model, hook))
@@ -115,7 +115,7 @@ def last_logits_only(hf_model: Any) -> Iterator[None]:
 
 @contextmanager
 def _watched_generate(hf_model: Any, hook: PromptHook) -> Iterator[None]:
-    """Let generate() refuse what cannot work, and note the grids it was given.
+    """Let generate() refuse what cannot work, and note the grids of its arguments.
 
     transformers 5.23 encodes the video before the model's forward and drops the grids on the way.
     """
@@ -159,7 +159,7 @@ def _frames_would_mix(hf_model: Any, inputs: Mapping[str, Any]) -> bool:
     """Whether repeated prompts would get each other's frames.
 
     Where the frames of a prompt are images [F, C, H, W], transformers 5.17 repeats them one by one
-    for beams and several sequences, also without compression; later ones encode ahead of that.
+    for beams and several sequences, also without compression; later ones encode before that.
     """
     pixels, ids = inputs.get("pixel_values"), inputs.get("input_ids")
     if pixels is None or ids is None or pixels.ndim != 4 or len(pixels) == len(ids):

@@ -1,4 +1,4 @@
-"""Attention masks for layers behind a stage, cut from the mask made for the prompt at layer 0."""
+"""Attention masks for layers after a stage, cut from the mask of the prompt at layer 0."""
 
 from __future__ import annotations
 
@@ -45,8 +45,10 @@ def narrowed_mask(mask: Any, plan: Plan, entered: int, prefilling: bool, static:
 
 
 def cut_masks(masks: Any, plan: Plan, entered: int, static: bool) -> Any:
-    """Masks made for the whole prompt of ``entered`` columns, one or one by kind of layer, cut to
-    the plan's. One that is None is causal and is made where rows need padding.
+    """Cut masks of the whole prompt of ``entered`` columns to those of the plan.
+
+    ``masks`` is one mask, or one by kind of layer. None is causal and is made where rows need
+    padding.
     """
     if isinstance(masks, Mapping):
         return {kind: cut_masks(mask, plan, entered, static) for kind, mask in masks.items()}

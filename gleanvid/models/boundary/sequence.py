@@ -84,8 +84,8 @@ def find_videos(
     """
     counts = visual.sum(1).tolist()
     tokens = [units * rows * columns for units, rows, columns in grids]
-    beside = [sides(grid).to(visual.device) for grid in grids]
-    sizes = [count + len(rows) for count, rows in zip(tokens, beside, strict=True)]
+    side_tokens = [sides(grid).to(visual.device) for grid in grids]
+    sizes = [count + len(rows) for count, rows in zip(tokens, side_tokens, strict=True)]
     repeats = sum(counts) // sum(sizes) if sum(sizes) else 0
     if not repeats or sum(counts) != repeats * sum(sizes):
         raise ValueError(
@@ -104,19 +104,19 @@ def find_videos(
         parts = columns.split(sizes[start:stop])
         spans.append(
             [
-                _span(part, grids[number], sum(tokens[:number]), beside[number])
+                _span(part, grids[number], sum(tokens[:number]), side_tokens[number])
                 for number, part in enumerate(parts, start)
             ]
         )
     return spans
 
 
-def _span(columns: Tensor, grid: Grid, offset: int, beside: Tensor) -> Span:
-    if not len(beside):
-        return Span(columns, grid, offset=offset, sides=beside)
+def _span(columns: Tensor, grid: Grid, offset: int, side_tokens: Tensor) -> Span:
+    if not len(side_tokens):
+        return Span(columns, grid, offset=offset, sides=side_tokens)
     in_grid = torch.ones_like(columns, dtype=torch.bool)
-    in_grid[beside[:, 0]] = False
-    sides = torch.cat([columns[beside[:, :1]], beside[:, 1:]], 1)
+    in_grid[side_tokens[:, 0]] = False
+    sides = torch.cat([columns[side_tokens[:, :1]], side_tokens[:, 1:]], 1)
     return Span(columns[in_grid], grid, offset=offset, sides=sides)
 
 
@@ -133,7 +133,7 @@ def present_columns(attention_mask: Any, rows: int, length: int, device: torch.d
 
 
 def text_columns(present: Tensor, videos: list[Span], span: Span) -> Tensor:
-    """int64 [Q]: columns of one row behind ``span`` that are neither padding nor of a video."""
+    """int64 [Q]: columns of one row after ``span`` that are neither padding nor of a video."""
     text = present.clone()
     text[: span.columns[-1] + 1] = False
     for video in videos:
@@ -142,8 +142,10 @@ def text_columns(present: Tensor, videos: list[Span], span: Span) -> Tensor:
 
 
 def plan_prompt(present: Tensor, spans: list[list[Span]], records: list[list[Compression]]) -> Plan:
-    """All text stays, a video keeps the columns its record names and the side tokens that belong
-    to them; padding moves to the left."""
+    """Plan the shorter prompt: all text stays, and of a video the columns of its record.
+
+    Side tokens stay with the tokens they belong to; padding moves to the left.
+    """
     orders, owners = [], []
     for row, (videos, by_video) in enumerate(zip(spans, records, strict=True)):
         text = present[row].clone()
@@ -198,7 +200,7 @@ def reduce_packed(
     """The same for rows stored only at visual columns (DeepStack levels).
 
     Each of ``levels`` [n, C] is row-major over ``visual`` bool [B, L]; returns the shorter ones
-    and their shorter ``visual``. One read-back, however many levels there are.
+    and their shorter ``visual``. One device-to-host sync, however many levels there are.
     """
     rank = (visual.flatten().cumsum(0) - 1).view_as(visual)
     shorter = plan.gather(visual) & plan.mask

@@ -2,8 +2,8 @@
 
 For every visual token: ``saliency``, the attention its patches receive in the last vision block
 (mean over heads, queries and the patches of the token, within one temporal unit), and ``keys``,
-that block's keys after rotation (the same mean). Most of these towers have no [CLS] token to ask
-instead; where there is one, it is one query among the others.
+that block's keys after rotation (the same mean). Most of these towers have no [CLS] token whose
+attention could be used instead; if there is one, it is one query among the others.
 """
 
 from __future__ import annotations
@@ -59,12 +59,12 @@ class VisionSignals:
             real = present_columns(mask[:, :, :1], len(query), mask.shape[-1], mask.device)
             queries = tuple(rows[:, own] for rows, own in zip(queries, real, strict=True))
             keys = tuple(rows[:, own] for rows, own in zip(keys, real, strict=True))
-        for asking, asked in zip(queries, keys, strict=True):
+        for query_rows, key_rows in zip(queries, keys, strict=True):
             if "saliency" in self.needs:
-                received = attention_received(asking, asked, kwargs.get("scaling"), _CHUNK)
+                received = attention_received(query_rows, key_rows, kwargs.get("scaling"), _CHUNK)
                 self._patches["saliency"].append(received[:, None])
             if "keys" in self.needs:
-                self._patches["keys"].append(asked.float().mean(0))
+                self._patches["keys"].append(key_rows.float().mean(0))
 
     def take(self, grids: list[Grid]) -> dict[str, Tensor]:
         """Name -> rows of all videos' tokens, in order; empty where the tower has not run since."""

@@ -1,4 +1,4 @@
-"""Runs the vision side once per video and returns the stored output for further questions."""
+"""Run the vision side once per video and return the stored output for further questions."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import torch
 from torch import Tensor, nn
 
 from gleanvid.models.boundary.layout import Layout
-from gleanvid.models.boundary.prompt import original_positions
 from gleanvid.models.boundary.sequence import find_videos
+from gleanvid.models.boundary.shortening import expand_positions
 from gleanvid.models.boundary.signals import VisionSignals
 
 
@@ -23,7 +23,7 @@ class _ReachedError(Exception):
 def capture_vision(
     layout: Layout, inputs: dict[str, Any], needs: frozenset[str] = frozenset()
 ) -> tuple[Tensor, Any, dict[str, Tensor]]:
-    """Run everything ahead of the language model.
+    """Run everything before the language model.
 
     Returns the rows [V, D] of the grid's tokens exactly as the language model would receive them,
     the output of the vision side for :func:`remembered_vision`, and the signals named in ``needs``.
@@ -60,7 +60,7 @@ def _stored_once(rows: Tensor, output: Any) -> Tensor:
 
 
 def _lighter(output: Any) -> Any:
-    """The output of the vision side without what nobody reads again."""
+    """The output of the vision side without the parts that are never read again."""
     pooled = getattr(output, "pooler_output", None)
     if pooled is None:
         return output
@@ -76,7 +76,7 @@ def prompt_positions(layout: Layout, inputs: dict[str, Any]) -> Tensor:
     reached = _reach(layout, inputs)
     rows, length = reached["inputs_embeds"].shape[:2]
     device = reached["inputs_embeds"].device
-    positions = original_positions(reached.get("position_ids"), rows, length, device)
+    positions = expand_positions(reached.get("position_ids"), rows, length, device)
     return positions[:, 0] if positions.ndim == 3 else positions
 
 
@@ -100,14 +100,14 @@ def _reach(layout: Layout, inputs: dict[str, Any]) -> dict[str, Any]:
 
 @contextmanager
 def remembered_vision(layout: Layout, output: Any) -> Iterator[None]:
-    """While open, the vision side answers with ``output`` and looks at no pixels."""
+    """While open, the vision side returns ``output`` without reading any pixels."""
     with _answered(layout, [output]):
         yield
 
 
 @contextmanager
 def _answered(layout: Layout, outputs: list[Any]) -> Iterator[None]:
-    """Answer the vision method from ``outputs``; compute and fill it where empty."""
+    """Have the vision method return ``outputs[0]``; if there is none, compute and store it."""
     core, name = layout.core, layout.vision_method
     original: Any = getattr(core, name)
 

@@ -1,7 +1,7 @@
 """Qwen3.5, 3.6 and 3.8: Qwen3-VL's way of seeing on a language model of mostly recurrent layers.
 
 Qwen team, "Qwen3.5", 2026; its successors have the same classes. Most layers are gated delta nets,
-which keep one state of everything read so far and no keys and values. A token taken out ahead of
+which keep one state of everything read so far and no keys and values. A token removed before
 layer 0 was never read; inside the model it has already gone into the states of the layers before,
 and there is no attention row to choose by. So only compressors that act before the language model
 work; others are refused.

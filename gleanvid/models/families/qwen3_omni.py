@@ -2,7 +2,7 @@
 
 Xu et al., "Qwen3-Omni Technical Report", 2025, arXiv:2509.17765. Of a whole checkpoint the talker
 is not loaded. Positions follow the seconds, 13 a second in the published models; the prompt says
-nothing of time. Sound is refused: its tokens stand between those of the video and have positions
+nothing about time. Sound is refused: its tokens stand between those of the video and have positions
 that depend on them.
 """
 
@@ -24,7 +24,7 @@ _SOUND = ("input_features", "feature_attention_mask", "use_audio_in_video")
 
 
 class ThinkerAlone:
-    """What transformers is told to load for the configuration of a whole Qwen3-Omni."""
+    """The class that transformers loads for the configuration of a whole Qwen3-Omni."""
 
     config_class = Qwen3OmniMoeConfig
 
@@ -61,7 +61,7 @@ class Qwen3Omni(QwenVL):
 
     @property
     def video_token(self) -> str:
-        """With the end mark behind it, which the positions of a prompt cannot do without."""
+        """With the end mark after it, which the positions of a prompt need."""
         return self.processor.video_token + self.anchor
 
     @property

@@ -18,7 +18,7 @@ from gleanvid.models.generation.sampling import Sampling
 
 
 class Adapted(Protocol):
-    """A loaded model behind its family's adapter; :class:`ModelAdapter` says what each does."""
+    """A loaded model; :class:`ModelAdapter` documents the members."""
 
     hf_model: Any
     processor: Any

@@ -19,9 +19,9 @@ from gleanvid.types import StoppedError
 
 
 def generation_config(sampling: Sampling, longest: int | None = None) -> GenerationConfig:
-    """Every sampling setting stated, so that the checkpoint's own do not come back in.
+    """State every sampling setting, so that defaults of the checkpoint do not apply.
 
-    ``longest``: tokens of an answer by the checkpoint's own statement, where it makes one.
+    ``longest``: limit on the tokens of an answer in the checkpoint, if it has one.
     """
     length = min(sampling.max_new_tokens, longest or sampling.max_new_tokens)
     if sampling.greedy:
@@ -47,11 +47,11 @@ def write_answer(
     on_text: Callable[[str], None] | None = None,
     stop: threading.Event | None = None,
 ) -> Answer:
-    """Let the adapter ``model`` answer the prompt ``inputs`` while its hooks fill ``prefill``.
+    """Answer the prompt ``inputs`` with ``model`` while its hooks fill ``prefill``.
 
     ``prompt_tokens``: length of the whole prompt before compression, read now or earlier.
     ``on_text`` gets the answer in pieces as it is written; ``stop``, once set, ends it within a
-    layer: with what is written, or with ``StoppedError`` ahead of the first token. The answer is
+    layer: with what is written, or with ``StoppedError`` before the first token. The answer is
     never longer than the checkpoint states, if it does.
     """
     tokenizer, device = model.processor.tokenizer, model.device

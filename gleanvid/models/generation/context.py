@@ -32,7 +32,9 @@ def check_context(
         return
     read, advice = tokens, "use fewer frames or a lower max_pixels"
     if context.counts_kept:
-        read = tokens - visual + math.ceil(share_ahead(compressor, context.num_layers) * visual)
+        read = (
+            tokens - visual + math.ceil(entering_fraction(compressor, context.num_layers) * visual)
+        )
         advice += ", or a lower retention_ratio"
     if read > context.limit:
         raise ModelError(
@@ -41,8 +43,8 @@ def check_context(
         )
 
 
-def share_ahead(compressor: Compressor | None, num_layers: int) -> float:
-    """Share of the visual tokens that enters layer 0."""
+def entering_fraction(compressor: Compressor | None, num_layers: int) -> float:
+    """Fraction of the visual tokens that enters layer 0."""
     if compressor is None:
         return 1.0
     stages = dict(compressor.at_depth(num_layers).stages)

@@ -32,7 +32,7 @@ _TAKES_ANY_MASK = ("sdpa", "eager")  # FlashAttention knows causal masks alone
 
 
 def reads_the_question(compressor: Compressor | None, num_layers: int) -> bool:
-    """Whether the choice depends on the question: by its text, or by attention inside the model."""
+    """Whether the choice of tokens depends on the question, by its text or by attention."""
     if compressor is None:
         return False
     stages = compressor.at_depth(num_layers).stages
@@ -112,9 +112,7 @@ class Conversation:
         model = self.model
         with model.lock, explaining_out_of_memory(ADVICE):
             inputs = self._prompt(question, history)
-            given = [
-                model.answer_ids(self.encoded, question, answer, history) for answer in answers
-            ]
+            ids = [model.answer_ids(self.encoded, question, answer, history) for answer in answers]
             if self._prefix is None:
                 prefix, lead = self._read(inputs), inputs["input_ids"][0, :0]
             else:
@@ -122,7 +120,7 @@ class Conversation:
                 lead = inputs["input_ids"][0, self.encoded.inputs["input_ids"].shape[1] :]
             together = model.text_config._attn_implementation in _TAKES_ANY_MASK
             together = together and not (model.layout.recurrent or model.layout.windows)
-            parts = [given] if together else [[ids] for ids in given]
+            parts = [ids] if together else [[one] for one in ids]
             with prefix.going_on(model.hf_model, len(lead)):
                 return [score for part in parts for score in self._scores(prefix, lead, part)]
 
@@ -135,8 +133,7 @@ class Conversation:
 
     @torch.no_grad()
     def _text_position(self) -> float:
-        """Where the model places the text behind the video: not always behind all of it, and
-        not always at a whole number."""
+        """Position of the text after the video: not always after all of it, nor always whole."""
         inputs = self._prompt("?", ())
         with boundary.remembered_vision(self.model.layout, self.encoded.vision):
             positions = boundary.prompt_positions(self.model.layout, inputs)
@@ -159,12 +156,12 @@ class Conversation:
         return Prefix(hook, cache, output.last_hidden_state[:, -1].clone(), text_position)
 
     def _scores(self, prefix: Prefix, lead: Tensor, answers: list[Tensor]) -> list[float]:
-        """Scores behind ``lead`` int64 [Q], the part of the prompt that ``prefix`` lacks."""
+        """Scores after ``lead`` int64 [Q], the part of the prompt that ``prefix`` lacks."""
         ids = torch.cat([lead, *answers])
         sizes = [len(answer) for answer in answers]
         hidden = self._hidden(prefix, ids, len(lead), sizes)
         starts = [len(lead) + sum(sizes[:number]) for number in range(len(sizes))]
-        before = torch.cat([prefix.hidden, hidden])  # row i: what was read ahead of column i
+        before = torch.cat([prefix.hidden, hidden])  # row i: the state before column i
         rows = [
             row
             for start, size in zip(starts, sizes, strict=True)

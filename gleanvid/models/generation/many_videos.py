@@ -17,8 +17,8 @@ from gleanvid.models import boundary
 from gleanvid.models.cost.measure import ADVICE, explaining_out_of_memory
 from gleanvid.models.generation.answering import write_answer
 from gleanvid.models.generation.context import check_context
-from gleanvid.models.generation.prompt import split_after
 from gleanvid.models.generation.sampling import GREEDY, Sampling
+from gleanvid.models.generation.text import split_after
 from gleanvid.types import Compression, ModelError, Video
 
 PER_COLUMN = frozenset({"input_ids", "attention_mask", "mm_token_type_ids"})
@@ -81,7 +81,7 @@ def _prompt(
 ) -> tuple[dict[str, Any], list[Any]]:
     """The inputs of the whole prompt, and what ``place_tokens`` says of each video.
 
-    Every video goes through the processor with the text ahead of it, up to its placeholder.
+    Every video goes through the processor with the text before it, up to its placeholder.
     """
     limit = model.max_pixels if max_pixels is None else max_pixels
     rest = model.chat_text(videos, question, ())
@@ -111,7 +111,7 @@ def _prompt(
 
 
 def _without_start(model: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
-    """Without the token that begins a text, which the processor puts ahead of every one."""
+    """Inputs without the token that begins a text, which the processor adds to every text."""
     begins = model.processor.tokenizer.bos_token_id
     first = int(inputs["input_ids"][0, 0])
     cut = int(begins is not None and first == begins)
@@ -119,7 +119,7 @@ def _without_start(model: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _joined(model: Any, parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Columns one behind the other, and so the videos."""
+    """Concatenate the columns of all parts, and their videos."""
     joined: dict[str, Any] = {}
     for name, first in parts[0].items():
         values = [part[name] for part in parts]

@@ -22,18 +22,19 @@ class Prefix:
     hook: Any  # the compressor's hook, which knows positions and masks of this prompt
     cache: DynamicCache
     hidden: Tensor  # [1, D]: what the output head reads of the last column
-    text_position: float = 0  # of the first column behind it, where that is text of the prompt
+    text_position: float = 0  # of the first column after it, if that is text of the prompt
 
     @contextmanager
     def going_on(self, hf_model: Any, lead: int) -> Iterator[None]:
-        """The hook at work on a prompt of which ``lead`` columns are still to be read."""
+        """Install the hook for a prompt of which ``lead`` columns are still to be read."""
         state = self.hook.prefilled
-        behind = state.next_position.clamp(min=self.text_position + lead) if lead else None
+        first = self.text_position + lead
+        next_position = state.next_position.clamp(min=first) if lead else state.next_position
         self.hook.prefilled = replace(
             state,
             lead=lead,
             lead_position=self.text_position,
-            next_position=state.next_position if behind is None else behind,
+            next_position=next_position,
         )
         try:
             with boundary.installed(hf_model, self.hook):

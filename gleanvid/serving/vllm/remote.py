@@ -21,8 +21,8 @@ from gleanvid.cost import Answer
 from gleanvid.models import load_model
 from gleanvid.models.base import ModelAdapter
 from gleanvid.models.encoded import Encoded, History
-from gleanvid.models.generation.prompt import literal
 from gleanvid.models.generation.sampling import GREEDY, Sampling
+from gleanvid.models.generation.text import literal
 from gleanvid.serving.vllm import SCHEME
 from gleanvid.serving.vllm.client import Reply, Server, frames_part
 from gleanvid.types import Compression, ModelError, StoppedError

@@ -20,22 +20,23 @@ from components.session.actions import first
 from components.session.actions.figures import measured
 from components.session.examples import examples
 from components.session.work.engine import Engine
-from gleanvid import GleanVID, Uniform, pipeline
+from components.session.work.local import LocalBackend
+from gleanvid import GleanVID, Uniform
 from gleanvid.plots import overlay
-from tests.components.fake import Library, a_run, moving_square
+from tests.components.fake import FakeBackend, a_run, moving_square
 
 
 @pytest.fixture(scope="module")
 def first_screen():
     """An engine as the page begins with it, and the ids of its runs."""
-    engine, ids = Engine(pipeline), first.load().runs
+    engine, ids = Engine(LocalBackend({})), first.load().runs
     first.offer(engine, examples()[0], ids)
     return engine, ids
 
 
 @pytest.fixture(scope="module")
 def runs():
-    video, library = moving_square(), Library()
+    video, library = moving_square(), FakeBackend()
     tokens = library.tokens(video)
     methods = [GleanVID(0.25), Uniform(0.5)]
     made = [a_run(video, method.compress(tokens), method) for method in methods]
@@ -53,7 +54,7 @@ def test_units_add_up_to_the_tokens_kept(runs, tmp_path):
 
 @pytest.mark.parametrize(("ids", "sentence"), [([], NOTHING), (["gone", "too"], GONE)])
 def test_export_without_runs_is_refused_with_a_sentence(ids, sentence):
-    (begun, _), (said, file) = writing(Engine(Library()), "csv")(ids, "builtin", 0)
+    (begun, _), (said, file) = writing(Engine(FakeBackend()), "csv")(ids, "builtin", 0)
     assert begun == {"text": "Writing Every unit (CSV)…", "kind": "quiet"}
     assert said == {"text": sentence, "kind": "problem"} and file == gr.skip()
 
@@ -96,7 +97,7 @@ def test_clip_shows_both_sides_at_every_frame(runs, tmp_path):
 @pytest.mark.parametrize("encoder", [True, False])
 def test_clip_is_drawn_frame_by_frame_also_without_an_encoder(tmp_path, monkeypatch, encoder):
     video, method = moving_square(80), Uniform(0.5)
-    record = method.compress(Library().tokens(video))
+    record = method.compress(FakeBackend().tokens(video))
     run = a_run(video, record, method)
     drawn = []
 

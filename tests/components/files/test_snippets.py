@@ -6,13 +6,13 @@ import ast
 import inspect
 import json
 import shlex
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import pytest
 
 from components.files import snippets
 from components.server.endpoints import Calls
-from gleanvid import COMPRESSORS, GleanVID
+from gleanvid import COMPRESSORS, GleanVID, Sampling
 from gleanvid.cli import ask, main
 from gleanvid.cli.options import sampling
 
@@ -47,9 +47,8 @@ def test_greedy_decoding_leaves_sampling_out():
 def test_command_line_parses_its_command_to_the_same_values(name, question, monkeypatch):
     read = []
     monkeypatch.setattr(ask, "_ask", lambda options: read.append(options) or 0)
-    drawn = {"temperature": 0.5, "top_p": 0.9, "seed": 7}
-    sampled, method = drawn | {"max_new_tokens": 9}, COMPRESSORS[name]()
-    recipe = snippets.Recipe("-x.mp4", question, "a/b", 16, method, 100, sampled)
+    expected, method = Sampling(9, temperature=0.5, top_p=0.9, seed=7), COMPRESSORS[name]()
+    recipe = snippets.Recipe("-x.mp4", question, "a/b", 16, method, 100, asdict(expected))
     words = shlex.split(snippets.command(recipe))
     assert words[0] == "gleanvid" and main(words[1:]) == 0
     (options,) = read
@@ -57,7 +56,7 @@ def test_command_line_parses_its_command_to_the_same_values(name, question, monk
     assert options.method(**own) == method
     assert (options.video, options.question, options.model) == ("-x.mp4", question, "a/b")
     assert (options.num_frames, options.max_new_tokens) == (16, 9)
-    assert options.max_pixels == 100 * 16 and sampling(options) == drawn
+    assert options.max_pixels == 100 * 16 and sampling(options) == expected
 
 
 def test_command_holds_the_changed_settings():

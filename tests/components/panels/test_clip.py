@@ -10,14 +10,14 @@ import pytest
 from components.panels.page import build_app
 from components.session.actions import uploads
 from components.session.work.engine import Engine
-from tests.components.fake import Library, write_clip
+from tests.components.fake import FakeBackend, write_clip
 
 USER = SimpleNamespace(session_hash="me")
 
 
 @pytest.fixture(scope="module")
 def page():
-    return build_app(Engine(Library()))
+    return build_app(Engine(FakeBackend()))
 
 
 def uploaded(page, path):

@@ -14,7 +14,7 @@ from components.session.actions.rows import Asked, Row, table_view
 from components.session.display import KNOWS_GLIMPSE, message
 from components.session.examples import Example
 from components.session.work.engine import Engine
-from tests.components.fake import Library
+from tests.components.fake import FakeBackend
 
 BEFORE = {"rows": [{"label": "All tokens"}]}
 
@@ -22,7 +22,7 @@ BEFORE = {"rows": [{"label": "All tokens"}]}
 @pytest.fixture(scope="module")
 def tab():
     """The tab of a whole page, connected."""
-    blocks = build_app(Engine(Library()))
+    blocks = build_app(Engine(FakeBackend()))
     return next(fn.fn.__self__ for fn in blocks.fns.values() if fn.name == "on_compare")
 
 

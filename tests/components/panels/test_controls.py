@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from components.panels import controls
-from components.session.request import RATIO, chosen, sent_settings
+from components.session.request import RATIO, make_compressor, sent_settings
 from gleanvid import COMPRESSORS
 from gleanvid.compressors.base import declared_settings
 from gleanvid.types import Compression
@@ -30,7 +30,7 @@ def made(panel, name, **changed):
         for key, value in panel.defaults.items()
         if key.startswith(f"{name}.")
     }
-    return chosen(COMPRESSORS, name, own | changed)
+    return make_compressor(name, own | changed)
 
 
 def fields(panel, name):

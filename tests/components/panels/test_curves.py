@@ -8,11 +8,11 @@ from components.session.actions.runs import GONE
 from components.session.work.engine import Engine
 from gleanvid import GleanVID, Uniform
 from gleanvid.plots import FIGURES
-from tests.components.fake import Library, a_run, moving_square
+from tests.components.fake import FakeBackend, a_run, moving_square
 
 
 def test_runs_that_are_gone_are_said():
-    video, library = moving_square(), Library()
+    video, library = moving_square(), FakeBackend()
     record = GleanVID(0.25).compress(library.tokens(video))
     engine = Engine(library)
     page = build_app(engine)
@@ -36,7 +36,7 @@ def test_runs_that_are_gone_are_said():
 
 
 def test_compared_rows_without_a_curve_are_named():
-    video, library = moving_square(), Library()
+    video, library = moving_square(), FakeBackend()
     engine, tokens = Engine(library), library.tokens(video)
 
     def made(method, clip=video):

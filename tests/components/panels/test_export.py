@@ -11,11 +11,11 @@ import pytest
 from components.files import exports, opening
 from components.panels.export import ELSEWHERE, OPENED
 from components.panels.page import build_app
-from components.session.actions.reopen import at_home
+from components.session.actions.restore import at_home
 from components.session.examples import Example, ready
 from components.session.work.engine import Engine
 from gleanvid import Uniform
-from tests.components.fake import Library, a_run, write_clip
+from tests.components.fake import FakeBackend, a_run, write_clip
 
 QUESTION = "What moves?"
 
@@ -28,12 +28,12 @@ def page(tmp_path, monkeypatch):
     for name in ("first.mp4", "second.mp4"):
         write_clip(tmp_path / name)
         shown.append(Example(tmp_path / name, name, QUESTION, ((QUESTION, "a square"),)))
-    engine = Engine(Library())
+    engine = Engine(FakeBackend())
     return engine, build_app(engine, examples=shown), shown
 
 
 def run_of(engine, clip, **changes):
-    library, video = engine.library, engine.clip(str(clip), 8)
+    library, video = engine.backend, engine.clip(str(clip), 8)
     record = Uniform(0.5).compress(library.tokens(video))
     return replace(a_run(replace(video, **changes), record, Uniform(0.5)), question=QUESTION)
 
@@ -91,9 +91,9 @@ def test_a_clip_is_known_by_its_frames_and_not_by_its_name_alone(page, tmp_path)
     assert at_home(engine, changed, paths) == (changed, None)
     first.path.write_bytes(b"no clip any more")
     assert (
-        at_home(Engine(Library()), replace(run, video=replace(run.video, name="first.mp4")), paths)[
-            1
-        ]
+        at_home(
+            Engine(FakeBackend()), replace(run, video=replace(run.video, name="first.mp4")), paths
+        )[1]
         is None
     )
 

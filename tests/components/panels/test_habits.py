@@ -9,7 +9,7 @@ from components.panels.page import BUILT_IN_MODEL, build_app
 from components.session.examples import examples
 from components.session.work.engine import Engine
 from components.session.work.local import BUILT_IN
-from tests.components.fake import Library
+from tests.components.fake import FakeBackend
 
 GLIMPSE, FILM = (str(examples()[place].path) for place in (0, -1))
 OTHER = "other/model"
@@ -18,7 +18,7 @@ OTHER = "other/model"
 @pytest.fixture(scope="module")
 def page():
     models = [BUILT_IN_MODEL, ("Other", OTHER)]
-    return build_app(Engine(Library()), models, examples())
+    return build_app(Engine(FakeBackend()), models, examples())
 
 
 def switch(page, name, clip, model):

@@ -16,7 +16,7 @@ from components.server.serving import LOCAL
 from components.session.examples import Example
 from components.session.work.engine import Engine
 from gleanvid import COMPRESSORS
-from tests.components.fake import Library
+from tests.components.fake import FakeBackend
 
 TABS = ("Tokens", "Curves")
 EXAMPLES = [Example(Path("/clips/square.mp4"), "Square", "What?")]
@@ -120,7 +120,7 @@ def test_folded_settings_are_counted_and_open_ones_are_not(panel):
 
 def test_the_page_gets_keys_and_defaults_of_all_gathered_settings():
     """As JSON: they may hold any text."""
-    page = build_app(Engine(Library()))
+    page = build_app(Engine(FakeBackend()))
     script = next(
         fn.js for fn in page.fns.values() if str(fn.js).startswith("gleanvid.openSettings(")
     )

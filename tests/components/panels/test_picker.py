@@ -12,7 +12,7 @@ from components.panels.picker import ModelPicker
 from components.session.choice.choosing import Choosing
 from components.session.work.engine import Engine
 from gleanvid.errors import ModelError, UnreachableError
-from tests.components.fake import Library
+from tests.components.fake import FakeBackend
 
 
 def panel_of(choosing):
@@ -26,7 +26,7 @@ def panel_of(choosing):
 
 @pytest.fixture
 def panel():
-    return panel_of(Choosing(Engine(Library()), device="cpu"))
+    return panel_of(Choosing(Engine(FakeBackend()), device="cpu"))
 
 
 def looked(panel, name):

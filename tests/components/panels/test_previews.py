@@ -12,8 +12,8 @@ from components.panels.events import or_nothing
 from components.panels.page import build_app
 from components.panels.previews import Previews
 from components.session.actions import preview
+from components.session.display import PageUpdate
 from components.session.request import Sides
-from components.session.updates import PageUpdate
 from components.session.work.engine import Engine
 
 SKIP = gr.skip()
@@ -22,7 +22,7 @@ ON, OFF = ({"interactive": on, "__type__": "update"} for on in (True, False))
 
 @pytest.fixture(scope="module")
 def events():
-    return list(build_app(Engine(fake.Library())).fns.values())
+    return list(build_app(Engine(fake.FakeBackend())).fns.values())
 
 
 def test_one_event_previews_and_it_is_not_queued(events):
@@ -60,6 +60,6 @@ def test_a_preview_during_other_work_enables_no_second_stop(busy, monkeypatch):
         problem="problem",
         changes=lambda *given: Previews.changes(page, *given),
     )
-    request = SimpleNamespace(compressor=lambda: None)
+    request = SimpleNamespace(make_compressor=lambda: None)
     changed = [change.get("stop") for change in Previews.updates(page, "me", request, Sides())]
     assert changed == ([None, None] if busy else [ON, OFF])

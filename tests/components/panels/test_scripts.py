@@ -16,7 +16,7 @@ from components.session import examples
 from components.session.work.engine import Engine
 from components.viewer.modules import TEXTS
 from components.viewer.payload import MAX_METHODS
-from tests.components.fake import Library
+from tests.components.fake import FakeBackend
 
 FILES = sorted((ROOT / "assets").rglob("*.js"))
 TO_HTML = re.compile(  # ways in which a string becomes markup or code
@@ -27,7 +27,7 @@ TO_HTML = re.compile(  # ways in which a string becomes markup or code
 
 @pytest.fixture(scope="module")
 def page():
-    return build_app(Engine(Library()), examples=examples.examples())
+    return build_app(Engine(FakeBackend()), examples=examples.examples())
 
 
 @pytest.fixture(scope="module")
@@ -103,6 +103,6 @@ def test_the_list_of_runs_says_how_many_stay():
 
 @pytest.mark.parametrize(("limits", "there"), [(LOCAL, True), (PUBLIC, False)])
 def test_a_model_is_checked_on_a_page_of_ones_own_alone(limits, there):
-    page = build_app(Engine(Library()), limits=limits)
+    page = build_app(Engine(FakeBackend()), limits=limits)
     found = [block for block in page.blocks.values() if block.elem_id == "gv-check"]
     assert bool(found) is there

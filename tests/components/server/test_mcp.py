@@ -12,14 +12,14 @@ import pytest
 from components.panels.page import build_app
 from components.server import serving
 from components.session.work.engine import Engine
-from tests.components.fake import Library, write_clip
+from tests.components.fake import FakeBackend, write_clip
 
 mcp = pytest.importorskip("mcp", reason="needs the mcp extra, which is part of the dev extra")
 
 
 @pytest.fixture(scope="module")
 def address():
-    page = build_app(Engine(Library()))
+    page = build_app(Engine(FakeBackend()))
     options = serving.options("127.0.0.1", None, False, mcp=True)
     _, url, _ = page.queue().launch(**options, prevent_thread_lock=True, quiet=True)
     yield url.rstrip("/")

@@ -20,6 +20,7 @@ from starlette.testclient import TestClient
 from components.server import replicas
 from components.server.endpoints import Calls
 from components.session.work.engine import Engine
+from components.session.work.local import LocalBackend
 from components.session.work.queue import Line
 from gleanvid import pipeline
 from tests.components.fake import write_clip
@@ -65,14 +66,14 @@ def post(server, route, clip, key="", **arguments):
 def calls(monkeypatch, clip):
     """The app's endpoints in this process, and the clip as they take it."""
     monkeypatch.setattr("components.server.uploads.get_upload_folder", lambda: str(clip.parent))
-    return Calls(Engine(pipeline), ["builtin"], 16), {"path": str(clip)}
+    return Calls(Engine(LocalBackend({})), ["builtin"], 16), {"path": str(clip)}
 
 
 def test_an_answer_is_that_of_the_app_s_endpoint(alone, clip, monkeypatch):
     asked = {"question": "What moves?", "frames": 4, "max_new_tokens": 8}
     there = post(alone, "ask", clip, **asked).json()
     monkeypatch.setattr("components.server.uploads.get_upload_folder", lambda: str(clip.parent))
-    expected = Calls(Engine(pipeline), ["builtin"], 16).ask({"path": str(clip)}, **asked)
+    expected = Calls(Engine(LocalBackend({})), ["builtin"], 16).ask({"path": str(clip)}, **asked)
     assert (there["answer"], there["budgets"]) == (expected["answer"], expected["budgets"])
 
 

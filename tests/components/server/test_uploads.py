@@ -12,7 +12,7 @@ from components.files.folder import bytes_in, trim
 from components.server import serving, uploads
 from components.server.allowed import RefusedError
 from components.server.uploads import FORM_BYTES, MIB, Uploads
-from components.session.work.rates import RateLimit
+from components.server.visitors import RateLimit
 from components.viewer import payload as viewer
 
 pytestmark = pytest.mark.usefixtures("folder")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import sys
 from inspect import isgeneratorfunction
+from threading import Event
 from types import SimpleNamespace
 
 import pytest
@@ -13,10 +14,12 @@ from components.server import zero
 from components.session.actions.ask import Habits, ask
 from components.session.actions.preview import preview
 from components.session.request import Request, Sides
+from components.session.work.backend import Question
 from components.session.work.engine import Engine
 from gleanvid import GleanVID
 from gleanvid.models.encoded import ClipKey
-from tests.components.fake import Library, write_clip
+from gleanvid.models.generation.sampling import GREEDY
+from tests.components.fake import FakeBackend, moving_square, write_clip
 
 
 def copied(value):
@@ -58,17 +61,17 @@ def spaces(monkeypatch, tmp_path):
 @pytest.fixture
 def request_(tmp_path):
     write_clip(tmp_path / "clip.mp4")
-    return Request(str(tmp_path / "clip.mp4"), 8, "builtin", GleanVID)
+    return Request(str(tmp_path / "clip.mp4"), 8, "builtin")
 
 
 def test_without_the_package_the_library_is_used_as_it_is(monkeypatch):
     monkeypatch.setattr(zero, "find_spec", lambda name: None)
-    library = Library()
+    library = FakeBackend()
     assert zero.on_zero_gpu(library) is library
 
 
 def test_previews_and_answers_cross_over_by_value_and_the_clip_is_encoded_once(spaces, request_):
-    library = Library(words=3)
+    library = FakeBackend(words=3)
     engine = Engine(zero.on_zero_gpu(library, 30))
     assert spaces.durations == [30]
     assert list(preview(engine, request_, Sides()))[-1].viewer
@@ -83,7 +86,7 @@ def test_previews_and_answers_cross_over_by_value_and_the_clip_is_encoded_once(s
 
 
 def test_stop_is_noticed_between_two_words_and_the_worker_let_go(spaces, request_):
-    library = Library(words=1000)
+    library = FakeBackend(words=1000)
     engine = Engine(zero.on_zero_gpu(library))
     engine.pages.start("me")
     for part in ask(engine, "me", request_, Sides(question="What moves?")):
@@ -93,9 +96,9 @@ def test_stop_is_noticed_between_two_words_and_the_worker_let_go(spaces, request
     assert library.closed.is_set() and len(engine.line) == 0
 
 
-def test_scores_of_an_answer_come_from_there_too(spaces, request_):
-    library = zero.on_zero_gpu(Library())
-    video, model = library.read_video(request_.path, 8), library.load_model("builtin")
-    clip = ClipKey(video, model.name)
-    assert library.score(clip, "Q?", ["a"], model, GleanVID(0.5)) == [-1.0]
+def test_scores_of_an_answer_come_from_there_too(spaces):
+    backend = zero.on_zero_gpu(FakeBackend())
+    model = backend.load_model("builtin")
+    question = Question(ClipKey(moving_square(), model.name), "Q?", GleanVID(0.5), GREEDY)
+    assert backend.score(question, "a", model, Event()) == -1.0
     assert spaces.calls == ["_remote_score"]

@@ -1,4 +1,4 @@
-"""What stands beside an answer."""
+"""Messages, answers and the status line."""
 
 from __future__ import annotations
 
@@ -6,25 +6,47 @@ from dataclasses import replace
 
 import torch
 
-from components.session.display import answer, history
+from components.session.display import STILL_LOADING, answer, history, progress, status
+from components.session.work.engine import Engine
+from components.session.work.queue import Work
 from gleanvid import Compression, Uniform
-from tests.components.fake import a_run, moving_square
+from tests.components.fake import FakeBackend, a_run, moving_square
 
 
-def test_an_answer_brings_verdict_and_cost():
+def run_of():
     record = Compression.pruned(torch.arange(28), (1, 8, 14))
-    run = a_run(moving_square(2), record, Uniform(0.25), "What moves?", "A square.")
-    given = answer("a square", "id", "b", run=run, expected="A square.")
-    assert (given["right"], given["stale"], given["question"]) == (True, False, "What moves?")
-    assert (given["ttft_s"], given["flops_saved"], given["tokens_per_s"]) == (0.304, 0.75, 20.0)
-    assert (
-        answer("a", run=replace(run, cost=replace(run.cost, new_tokens=2)))["tokens_per_s"] is None
-    )
+    return a_run(moving_square(2), record, Uniform(0.25), "What moves?", "A square.")
+
+
+def test_answer_has_a_verdict_and_its_cost():
+    run = run_of()
+    entry = answer("a square", "id", "b", run=run, expected="A square.")
+    assert (entry["right"], entry["stale"], entry["question"]) == (True, False, "What moves?")
+    assert (entry["ttft_s"], entry["flops_saved"], entry["tokens_per_s"]) == (0.304, 0.75, 20.0)
+    short = replace(run, cost=replace(run.cost, new_tokens=2))
+    assert answer("a", run=short)["tokens_per_s"] is None
     assert answer("a circle", expected="A square.")["right"] is False
     assert answer("a", expected="A square.", running=True)["right"] is None
 
 
-def test_exchanges_without_words_are_not_read_again():
+def test_empty_exchanges_are_not_read_again():
     pairs = [("First?", " Red. "), ("Second?", "  "), ("", "Blue.")]
-    given = [{"question": question, "answer": text} for question, text in pairs]
-    assert history(given) == [("First?", "Red.")]
+    exchanges = [{"question": question, "answer": text} for question, text in pairs]
+    assert history(exchanges) == [("First?", "Red.")]
+
+
+def test_status_loads_nothing_and_says_what_is_known():
+    engine = Engine(FakeBackend())
+    before = dict(status(engine))
+    assert set(before) == {"Model", "Memory", "Queue"} and before["Queue"] == "nobody waits"
+    assert before["Model"] == "none loaded yet" and engine.backend.loads == 0
+    assert float(before["Memory"].split()[0].replace(",", "")) > 10
+    assert progress(engine, "builtin", "Encoding…")["text"] == f"Encoding… {STILL_LOADING}"
+    engine.model("builtin")
+    assert progress(engine, "builtin", "Encoding…")["text"] == "Encoding…"
+    list(engine.line.wait(Work()))
+    after = dict(status(engine, run_of()))
+    assert (after["Model"], after["Queue"]) == ("builtin", "nobody waits")
+    assert after["Tokens"] == "28 of 112"
+    next(engine.line.wait(Work()))
+    assert dict(status(engine))["Queue"] == "1 waiting"

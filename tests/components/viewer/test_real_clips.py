@@ -11,7 +11,8 @@ from components.session.actions.plans import plans
 from components.session.actions.preview import preview
 from components.session.request import Request, Sides
 from components.session.work.engine import Engine
-from gleanvid import COMPRESSORS, GleanVID, pipeline
+from components.session.work.local import LocalBackend
+from gleanvid import COMPRESSORS
 from gleanvid.models.loading.load import BUILTIN
 
 av = pytest.importorskip("av")
@@ -22,7 +23,7 @@ pytestmark = pytest.mark.skipif(
 
 @pytest.fixture(scope="module")
 def engine():
-    return Engine(pipeline)
+    return Engine(LocalBackend({}))
 
 
 @pytest.fixture(autouse=True)
@@ -57,7 +58,7 @@ def test_clips_that_browsers_may_not_play_are_shown(engine, tmp_path, name, code
     if codec not in av.codecs_available:
         pytest.skip(f"this PyAV has no {codec}")
     path = write(tmp_path / name, codec, frames, *size)
-    last = list(preview(engine, Request(path, 8, "builtin", GleanVID), Sides()))[-1]
+    last = list(preview(engine, Request(path, 8, "builtin"), Sides()))[-1]
     assert last.notice["kind"] == "quiet", last.notice
     assert f"Used {frames} of {frames} frames" in last.notice["text"]
     tiles = last.viewer["tiles"]
@@ -76,16 +77,16 @@ def test_ten_hours_are_refused_with_the_limit_and_the_next_clip_works(engine, tm
             frame.pts = second
             container.mux(stream.encode(frame))
         container.mux(stream.encode())
-    last = list(preview(engine, Request(str(path), 8, "builtin", GleanVID), Sides()))[-1]
+    last = list(preview(engine, Request(str(path), 8, "builtin"), Sides()))[-1]
     assert last.notice["kind"] == "problem" and last.viewer is None
     assert "hours; the limit is 6 hours" in last.notice["text"]
     short = write(tmp_path / "short.mp4", "libx264", 8, 160, 96)
-    assert list(preview(engine, Request(short, 8, "builtin", GleanVID), Sides()))[-1].viewer
+    assert list(preview(engine, Request(short, 8, "builtin"), Sides()))[-1].viewer
 
 
 def test_a_question_of_ten_thousand_characters_is_answered_and_so_is_the_next(engine, tmp_path):
     path = write(tmp_path / "clip.mp4", "libx264", 8, 160, 96)
-    request = Request(path, 8, "builtin", GleanVID, sampling={"max_new_tokens": 4})
+    request = Request(path, 8, "builtin", sampling={"max_new_tokens": 4})
     for question in (("where is it? " * 770)[:10_000], "What moves?"):
         engine.pages.start("me")
         shown = list(ask(engine, "me", request, Sides(question=question)))
@@ -101,9 +102,8 @@ def test_a_share_that_a_method_cannot_reach_is_said_and_the_next_question_works(
 
     def asked(share):
         engine.pages.start("me")
-        request = Request(
-            path, 8, "builtin", lambda: COMPRESSORS["fastv"](share), sampling={"max_new_tokens": 4}
-        )
+        settings, sampling = {"retention_ratio": share}, {"max_new_tokens": 4}
+        request = Request(path, 8, "builtin", "fastv", settings, sampling=sampling)
         return list(ask(engine, "me", request, Sides(question="What moves?")))
 
     refused = asked(0.15)[-1]
@@ -111,7 +111,7 @@ def test_a_share_that_a_method_cannot_reach_is_said_and_the_next_question_works(
     assert "retention_ratio=0.15 is out of reach for FastV" in refused.notice["text"]
     assert any(part.runs for part in asked(0.5)) and not engine.pages.busy("me")
     engine.pages.start("me")
-    request = Request(path, 8, "builtin", GleanVID, sampling={"max_new_tokens": 4})
+    request = Request(path, 8, "builtin", sampling={"max_new_tokens": 4})
     planned = plans(["fastv", "uniform"], [0.15], lambda name, share: COMPRESSORS[name](share))
     rows = list(compare(engine, "me", request, "What moves?", lambda: planned))[-1].rows
     assert [row.state for row in rows] == ["done", "failed", "done"]
@@ -122,6 +122,6 @@ def test_a_share_that_a_method_cannot_reach_is_said_and_the_next_question_works(
 def test_what_is_no_clip_is_refused_in_words(engine, tmp_path, content):
     path = tmp_path / "film.mp4"
     path.write_bytes(content)
-    last = list(preview(engine, Request(str(path), 8, "builtin", GleanVID), Sides()))[-1]
+    last = list(preview(engine, Request(str(path), 8, "builtin"), Sides()))[-1]
     assert last.notice["kind"] == "problem" and "film.mp4" in last.notice["text"]
     assert last.viewer is None

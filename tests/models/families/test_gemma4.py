@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from gleanvid.models import compressing, load_model
-from gleanvid.models.boundary import prompt
+from gleanvid.models.boundary import shortening
 from gleanvid.models.generation.sampling import Sampling
 from gleanvid.types import ModelError
 from tests.models.oracle import QUESTIONS, EveryNth, generate, model_inputs
@@ -31,10 +31,10 @@ def test_windows_of_the_shorter_prompt_would_be_found(model, monkeypatch):
     with compressing(model.hf_model, QUARTER) as record:
         right = generate(model, inputs, 3)
         assert record.prompt_tokens_kept[0] > model.text_config.sliding_window
-        monkeypatch.setattr(prompt, "cut_masks", lambda masks, plan, *_: plan.mask.long())
+        monkeypatch.setattr(shortening, "cut_masks", lambda masks, plan, *_: plan.mask.long())
         prefill = generate(model, inputs, 3)
         monkeypatch.undo()
-        monkeypatch.setattr(prompt, "window_masks", lambda *_: None)
+        monkeypatch.setattr(shortening, "window_masks", lambda *_: None)
         steps = generate(model, inputs, 3)
     assert (right.logits[0] - prefill.logits[0]).abs().max() > 0.01
     assert torch.equal(right.logits[0], steps.logits[0])

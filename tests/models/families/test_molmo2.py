@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from gleanvid.models import compressing
-from gleanvid.models.boundary import prompt
+from gleanvid.models.boundary import shortening
 from gleanvid.types import ModelError
 from tests.models.oracle import QUESTIONS, EveryNth, model_inputs
 from tests.models.tiny import noise_video
@@ -47,7 +47,7 @@ def test_a_causal_mask_would_be_found(model, monkeypatch):
     inputs = model_inputs(model, QUESTIONS[:1])
     with torch.no_grad(), compressing(model.hf_model, QUARTER):
         right = model.hf_model(**inputs).logits
-        monkeypatch.setattr(prompt, "cut_masks", lambda *_: None)
+        monkeypatch.setattr(shortening, "cut_masks", lambda *_: None)
         wrong = model.hf_model(**inputs).logits
     assert (right - wrong).abs().max() > 0.01
 

@@ -10,7 +10,7 @@ from components.session.actions.ask import Habits, ask
 from components.session.actions.preview import preview
 from components.session.request import Request, Sides
 from components.session.work.engine import Engine
-from components.session.work.local import Library, served
+from components.session.work.local import LocalBackend, served
 from gleanvid.models import load_model
 from gleanvid.serving.vllm.remote import load_served
 from gleanvid.types import ModelError
@@ -112,17 +112,17 @@ def test_no_masks_are_shown_for_a_server_with_another_ratio(every, video, whole)
 
 def of_page(name, **more):
     """An engine with the servers' model, and a page that asks the question."""
-    engine = Engine(Library({name: {"device": "cpu"}}))
+    engine = Engine(LocalBackend({name: {"device": "cpu"}}))
     engine.pages.start("page")
-    request = Request(CLIP, 8, name, gleanvid.GleanVID)
+    request = Request(CLIP, 8, name)
     return engine, list(ask(engine, "page", request, Sides(question=QUESTION), Habits(**more)))
 
 
 def test_the_app_shows_tokens_at_any_ratio_by_any_method_without_the_server(quarter):
     name = f"vllm:{quarter.url}"
-    engine = Engine(Library({name: {"device": "cpu"}}))
+    engine = Engine(LocalBackend({name: {"device": "cpu"}}))
     for compressor in (gleanvid.GleanVID(0.5), gleanvid.Uniform(0.1)):
-        request = Request(CLIP, 8, name, lambda chosen=compressor: chosen)
+        request = Request(CLIP, 8, name, compressor.name, compressor.settings())
         *_, last = preview(engine, request, Sides())
         run = engine.runs.get(last.runs[0])
         assert run.compressor == compressor.settings()

@@ -11,7 +11,7 @@ from transformers import AutoConfig, LlavaOnevisionConfig, Qwen2Config
 
 CHOICES: dict[str, tuple[Any, ...]] = {
     "spatial_pool_mode": ("average", "bilinear"),
-    "newline_position": ("grid", "frame", "one_token", "no_token"),  # behind what a newline stands
+    "newline_position": ("grid", "frame", "one_token", "no_token"),  # what a newline follows
     "newline_policy": ("line", "all", "none"),
     "time_instruction": (True, False),
 }

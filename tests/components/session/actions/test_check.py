@@ -13,7 +13,7 @@ import torch
 from components.session.actions import check as checking
 from components.session.request import NO_CLIP, Request
 from components.session.work.engine import Engine
-from components.session.work.local import BUILT_IN, Library
+from components.session.work.local import BUILT_IN, LocalBackend
 from gleanvid import GleanVID
 from gleanvid.evaluation.check import check
 from gleanvid.evaluation.check.report import Finding, Report
@@ -37,7 +37,7 @@ FACTS = {
 
 @pytest.fixture(scope="module")
 def engine():
-    engine = Engine(Library({BUILT_IN: {"device": "cpu"}}, {"device": "cpu"}))
+    engine = Engine(LocalBackend({BUILT_IN: {"device": "cpu"}}, {"device": "cpu"}))
     engine.model(BUILT_IN)
     return engine
 
@@ -112,5 +112,5 @@ def test_a_check_that_a_page_gives_up_frees_the_model(engine, clip, monkeypatch)
 
 def test_what_cannot_be_checked_is_said(engine, clip):
     assert checked(engine, None)[-1].notice == {"text": NO_CLIP, "kind": "problem"}
-    elsewhere = checked(Engine(fake.Library()), clip, model="builtin")
+    elsewhere = checked(Engine(fake.FakeBackend()), clip, model="builtin")
     assert elsewhere[-1].notice == {"text": checking.ELSEWHERE, "kind": "problem"}

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import threading
+from functools import partial
+from types import SimpleNamespace
 
 import pytest
 
-from components.session.actions import compare as comparing
 from components.session.actions import rows
 from components.session.actions.compare import compare
 from components.session.actions.plans import plans
@@ -15,9 +16,9 @@ from components.session.request import NO_QUESTION, Request
 from components.session.work.engine import Engine
 from components.session.work.queue import Line
 from components.viewer.payload import MAX_METHODS
-from gleanvid import COMPRESSORS, GleanVID
+from gleanvid import COMPRESSORS
 from gleanvid.plots.palette import styles
-from tests.components.fake import Library
+from tests.components.fake import FakeBackend
 
 pytestmark = pytest.mark.usefixtures("cache")
 
@@ -27,15 +28,19 @@ def make(name, ratio):
 
 
 def compared(
-    engine, clip, names, ratios=(0.25,), making=make, question="What moves?", tried=(), pinned=None
+    engine,
+    clip,
+    names,
+    ratios=(0.25,),
+    making=make,
+    question="What moves?",
+    model="builtin",
+    **more,
 ):
     engine.pages.start("me")
-    request = Request(clip, 8, "builtin", GleanVID)
-
-    def planned():
-        return plans(names, ratios, making)
-
-    return list(compare(engine, "me", request, question, planned, tried, pinned))
+    request = Request(clip, 8, model, sampling={"max_new_tokens": 64})
+    planned = partial(plans, names, ratios, making)
+    return list(compare(engine, "me", request, question, planned, **more))
 
 
 def test_full_tokens_come_first_then_every_method_at_every_ratio():
@@ -47,32 +52,35 @@ def test_full_tokens_come_first_then_every_method_at_every_ratio():
     assert found[2].make().retention_ratio == 0.5
 
 
-def test_a_row_has_the_name_that_its_run_has_in_the_viewer(clip):
+def test_row_has_the_name_of_its_run_in_the_viewer(clip):
     """Also with settings of its own, and where the method refuses them."""
 
     def tuned(name, ratio):
         return COMPRESSORS[name](ratio, tau=6.0)
 
-    last = compared(Engine(Library()), clip, ["gleanvid"], making=tuned)[-1]
+    last = compared(Engine(FakeBackend()), clip, ["gleanvid"], making=tuned)[-1]
     names = [row.label for row in last.rows]
     assert names == ["All tokens", "GleanVID 25 % · tau 6.0"]
     assert {method["label"] for method in last.viewer["methods"]} == set(names)
     assert plans(["vcast"], [7.0], make)[1].label == "V-CAST"
 
 
-@pytest.mark.parametrize(("names", "ratios"), [([], [0.1]), (["uniform"], []), (["full"], [0.1])])
-def test_nothing_to_compare_is_said(names, ratios):
-    with pytest.raises(ValueError, match="Choose at least one"):
+@pytest.mark.parametrize(
+    ("names", "ratios", "sentence"),
+    [
+        ([], [0.1], "Choose at least one"),
+        (["uniform"], [], "Choose at least one"),
+        (["full"], [0.1], "Choose at least one"),
+        (["uniform", "random"], [n / 100 for n in range(1, 30)], "the limit is"),
+    ],
+)
+def test_no_rows_and_too_many_are_refused(names, ratios, sentence):
+    with pytest.raises(ValueError, match=sentence):
         plans(names, ratios, make)
 
 
-def test_too_many_rows_are_refused():
-    with pytest.raises(ValueError, match="the limit is"):
-        plans(["uniform", "random"], [n / 100 for n in range(1, 30)], make)
-
-
 def test_rows_finish_one_by_one_on_one_encoding(clip):
-    library = Library()
+    library = FakeBackend()
     engine = Engine(library)
     shown = compared(engine, clip, ["gleanvid", "uniform"])
     counts = [sum(row.state == "done" for row in part.rows) for part in shown if part.rows]
@@ -86,13 +94,13 @@ def test_rows_finish_one_by_one_on_one_encoding(clip):
     assert len(engine.line) == 0 and not engine.pages.busy("me")
 
 
-def test_a_failing_method_is_a_row_with_its_error(clip):
+def test_failing_compressor_is_a_row_with_its_error(clip):
     def broken(name, ratio):
         if name == "random":
             raise ValueError("random cannot do that here")
         return make(name, ratio)
 
-    last = compared(Engine(Library()), clip, ["random", "uniform"], making=broken)[-1]
+    last = compared(Engine(FakeBackend()), clip, ["random", "uniform"], making=broken)[-1]
     assert last.notice["text"].startswith("2 rows answered, 1 refused. Used 8 of")
     rows = last.rows
     assert [row.state for row in rows] == ["done", "failed", "done"]
@@ -100,17 +108,17 @@ def test_a_failing_method_is_a_row_with_its_error(clip):
 
 
 def test_a_row_past_its_deadline_fails_and_the_next_is_tried(clip):
-    engine = Engine(Library(words=1000, pause_s=0.02), line=Line(deadline_s=0.1))
+    engine = Engine(FakeBackend(words=1000, pause_s=0.02), line=Line(deadline_s=0.1))
     rows = compared(engine, clip, ["uniform"])[-1].rows
     assert [row.state for row in rows] == ["failed", "failed"]
     assert all("longer than 0.1 seconds" in row.error for row in rows)
 
 
-def test_stop_ends_it_all_and_keeps_the_rows_that_are_done(clip):
-    library = Library(pause_s=0.01)
+def test_stopped_comparison_keeps_its_finished_rows(clip):
+    library = FakeBackend(pause_s=0.01)
     engine = Engine(library)
     engine.pages.start("me")
-    request = Request(clip, 8, "builtin", GleanVID)
+    request = Request(clip, 8, "builtin")
     names = ["gleanvid", "uniform", "random"]
     running = compare(engine, "me", request, "What?", lambda: plans(names, [0.2], make))
     for part in running:
@@ -126,10 +134,10 @@ def test_stop_ends_it_all_and_keeps_the_rows_that_are_done(clip):
     assert len(engine.line) == 0 and engine.pages.start("me")
 
 
-def test_b_is_what_the_page_is_set_to_where_that_was_compared(clip):
+def test_b_has_the_settings_of_the_page_if_they_were_compared(clip):
     """A picture of another method beside the controls would contradict them."""
     for names, b in ((["uniform", "gleanvid"], "gleanvid"), (["uniform", "random"], "uniform")):
-        engine = Engine(Library())
+        engine = Engine(FakeBackend())
         last = compared(engine, clip, names)[-1]
         methods = [engine.runs.get(run_id).compressor["name"] for run_id in last.run_ids]
         assert methods[:2] == [b, "full"]
@@ -137,8 +145,8 @@ def test_b_is_what_the_page_is_set_to_where_that_was_compared(clip):
 
 
 @pytest.mark.parametrize("again", [["uniform"], ["uniform", "random"]], ids=["before", "again"])
-def test_a_stays_what_it_was_where_a_run_of_it_is_on_show(clip, again):
-    engine, pinned = Engine(Library()), make("random", 0.25).settings()
+def test_a_stays_if_the_viewer_has_a_run_of_it(clip, again):
+    engine, pinned = Engine(FakeBackend()), make("random", 0.25).settings()
     before = compared(engine, clip, ["random"])[-1]
     last = compared(engine, clip, again, tried=before.run_ids, pinned=pinned)[-1]
     methods = [engine.runs.get(run_id).compressor["name"] for run_id in last.run_ids]
@@ -150,8 +158,8 @@ def test_a_stays_what_it_was_where_a_run_of_it_is_on_show(clip, again):
     assert engine.runs.get(gone.run_ids[1]).compressor["name"] == "full"
 
 
-def test_what_was_tried_before_stays_behind_what_was_compared(clip):
-    engine = Engine(Library())
+def test_earlier_runs_stay_behind_compared_ones(clip):
+    engine = Engine(FakeBackend())
     before = compared(engine, clip, ["uniform", "random"], question="What rests?")[-1]
     again = compared(engine, clip, ["gleanvid"], tried=before.run_ids)[-1]
     names = ["GleanVID 25 %", "All tokens", "Uniform 25 %", "All tokens (2)", "Random 25 %"]
@@ -162,17 +170,8 @@ def test_what_was_tried_before_stays_behind_what_was_compared(clip):
     assert [method["label"] for method in last.viewer["methods"]] == names
 
 
-def test_b_stays_what_it_was_where_that_has_answered_the_question(clip):
-    engine = Engine(Library())
-    before = compared(engine, clip, ["gleanvid"])[-1]
-    same = compared(engine, clip, ["uniform"], tried=before.run_ids)[-1]
-    assert same.viewer["methods"][same.viewer["b"]]["name"] == "gleanvid"
-    other = compared(engine, clip, ["uniform"], question="Why?", tried=before.run_ids)[-1]
-    assert other.viewer["methods"][other.viewer["b"]]["name"] == "uniform"
-
-
-def test_every_row_has_the_id_of_its_run_also_beyond_those_that_the_viewer_takes(clip):
-    engine = Engine(Library())
+def test_rows_beyond_the_viewer_have_ids_too(clip):
+    engine = Engine(FakeBackend())
     wide = compared(engine, clip, ["uniform"], [n / 100 for n in range(5, 20)])[-1]
     assert wide.notice["text"].startswith("16 rows answered. Used 8 of ")
     assert len(wide.viewer["methods"]) == len(wide.viewer["runs"]) == MAX_METHODS
@@ -181,11 +180,11 @@ def test_every_row_has_the_id_of_its_run_also_beyond_those_that_the_viewer_takes
     assert len(lines) == 16 and all(engine.runs.get(line["id"]) for line in lines)
 
 
-def test_no_row_is_left_running_where_a_comparison_ends_early(clip):
-    engine = Engine(Library())
+def test_no_row_is_left_running_after_a_stop(clip):
+    engine = Engine(FakeBackend())
     stopped = []
     engine.pages.start("me")
-    request = Request(clip, 8, "builtin", GleanVID)
+    request = Request(clip, 8, "builtin")
     for part in compare(engine, "me", request, "What?", lambda: plans(["uniform"], [0.2], make)):
         stopped.append(part)
         if part.rows and part.rows[0].state == "running":
@@ -206,14 +205,14 @@ def test_no_row_is_left_running_where_a_comparison_ends_early(clip):
     ],
     ids=["empty", "blank", "long"],
 )
-def test_no_comparison_without_a_question_or_with_an_endless_one(clip, question, sentence):
-    library = Library()
+def test_empty_and_endless_questions_are_refused(clip, question, sentence):
+    library = FakeBackend()
     last = compared(Engine(library), clip, ["uniform"], question=question)[-1]
     assert last.done and sentence in last.notice["text"] and not library.reads
 
 
-def test_the_table_names_what_it_was_made_with_and_judges_where_the_truth_is_known(clip):
-    made = compared(Engine(Library()), clip, ["uniform"])[-1].rows
+def test_table_has_its_question_settings_and_verdicts(clip):
+    made = compared(Engine(FakeBackend()), clip, ["uniform"])[-1].rows
     said = made[0].run.answer
     for expected, right in ((said.upper() + ".", True), ("something else", False), (None, None)):
         asked = rows.Asked("What moves?", "square.mp4", expected, {"frames": 8})
@@ -224,8 +223,8 @@ def test_the_table_names_what_it_was_made_with_and_judges_where_the_truth_is_kno
         assert [line["answer"] for line in value["rows"]] == [said, made[1].run.answer]
 
 
-def test_a_line_has_the_look_of_its_method_and_numbers_to_sort_by(clip):
-    made = compared(Engine(Library()), clip, ["uniform", "gleanvid"])[-1].rows
+def test_table_row_has_the_style_of_its_method_and_numbers_to_sort_by(clip):
+    made = compared(Engine(FakeBackend()), clip, ["uniform", "gleanvid"])[-1].rows
     value = rows.table_view([*made, rows.Row("Late", "random")], rows.Asked())
     (_, uniform, ours, late) = value["rows"]
     (look,) = styles(["uniform"])
@@ -243,12 +242,12 @@ def test_a_line_has_the_look_of_its_method_and_numbers_to_sort_by(clip):
     ("value", "text"),
     [(1600, "1,600"), (1234.5, "1,234"), (12.34, "12.3"), (0.5, "0.50"), (-0.0123, "−0.012")],
 )
-def test_figures_have_the_digits_that_count(value, text):
+def test_figures_have_three_significant_digits(value, text):
     assert rows.figure_text(value) == text
 
 
-def test_a_table_for_machines_has_numbers_and_no_nan(clip):
-    made = compared(Engine(Library()), clip, ["uniform"])[-1].rows
+def test_api_table_has_numbers_and_no_nan(clip):
+    made = compared(Engine(FakeBackend()), clip, ["uniform"])[-1].rows
     table = rows.table([*made, rows.Row("late")])
     kept = [row.run.compression.num_kept for row in made]
     assert [line["tokens"] for line in table] == [*kept, None] and kept[0] == 4 * kept[1]
@@ -258,20 +257,18 @@ def test_a_table_for_machines_has_numbers_and_no_nan(clip):
     assert table[2]["ttft_s"] is None and table[2]["answer"] is None
 
 
-@pytest.mark.parametrize(("scheme", "passes"), [("vllm:", [1, 64, 64]), ("builtin", [64, 64])])
-def test_what_only_a_first_pass_costs_is_in_no_row(clip, monkeypatch, scheme, passes):
+@pytest.mark.parametrize(("model", "passes"), [("vllm:x", [64, 64]), ("builtin", [1, 64, 64])])
+def test_first_row_is_not_slower_for_being_the_first_pass(clip, model, passes):
     """A server is warm, and would have read the prompt of the first row already."""
-    lengths, answer = [], Engine.answer
 
-    def counted(engine, clip, question, compressor, sampling, *more):
-        lengths.append(sampling.max_new_tokens)
-        return answer(engine, clip, question, compressor, sampling, *more)
+    class Counting(FakeBackend):
+        def load_model(self, name):
+            return SimpleNamespace(name=name)
 
-    monkeypatch.setattr(Engine, "answer", counted)
-    monkeypatch.setattr(comparing, "SCHEME", scheme)  # of the models that are served elsewhere
-    engine = Engine(Library())
-    engine.pages.start("me")
-    request = Request(clip, 8, "builtin", GleanVID, sampling={"max_new_tokens": 64})
-    planned = plans(["uniform"], [0.25], make)
-    last = list(compare(engine, "me", request, "What?", lambda: planned))[-1]
+        def stream_answer(self, question, model, stop):
+            lengths.append(question.sampling.max_new_tokens)
+            return super().stream_answer(question, model, stop)
+
+    lengths = []
+    last = compared(Engine(Counting(words=1)), clip, ["uniform"], model=model)[-1]
     assert [row.state for row in last.rows] == ["done", "done"] and lengths == passes

@@ -12,14 +12,14 @@ from gleanvid.compressors import COMPRESSORS
 from gleanvid.metrics import diagnostics_of
 from gleanvid.plots import FIGURES
 from gleanvid.plots.labels import title_of
-from tests.components.fake import Library, a_run, moving_square
+from tests.components.fake import FakeBackend, a_run, moving_square
 
 OVER_UNITS = [name for name, figure in FIGURES.items() if figure.x == "units"]
 
 
 @pytest.fixture(scope="module")
 def clip():
-    video, library = moving_square(), Library()
+    video, library = moving_square(), FakeBackend()
     tokens = library.tokens(video)
     methods = [GleanVID(0.25), Uniform(0.25)]
     return [a_run(video, method.compress(tokens), method) for method in methods], tokens
@@ -54,7 +54,7 @@ def test_random_keeping_is_measured_once_for_every_budget(clip, monkeypatch):
 
 def test_runs_of_another_clip_are_left_as_they_are(clip):
     runs, _ = clip
-    other = Library().tokens(moving_square(4))
+    other = FakeBackend().tokens(moving_square(4))
     assert diagnostics_of(figures.measured(runs, other)[0]) is None
 
 

@@ -13,7 +13,7 @@ import gleanvid
 from components.session.actions import first
 from components.session.examples import FOLDER, Example, examples
 from components.session.work.engine import Engine
-from components.session.work.local import Library
+from components.session.work.local import LocalBackend
 from components.viewer.payload import pack
 from gleanvid import api
 from gleanvid.compressors import from_settings
@@ -56,14 +56,14 @@ def test_the_one_in_the_repository_is_whole_and_fits_its_clip():
 @pytest.mark.parametrize("threads", [1, 2])
 def test_a_live_run_shows_the_same_tokens_and_words(threads):
     """``python -m components.session.actions.first`` makes the saved one again where this fails."""
-    saved, example, engine = first.load(), examples()[0], Engine(Library({}))
+    saved, example, engine = first.load(), examples()[0], Engine(LocalBackend({}))
     first.offer(engine, example, saved.runs)
     stored = engine.runs.get(saved.runs[0])
     before = torch.get_num_threads()
     try:
         torch.set_num_threads(threads)
         compressor = from_settings(stored.compressor)
-        model = api.load_model("builtin")
+        model = gleanvid.load_model("builtin")
         run = api.ask(example.path, example.question, model, compressor)
     finally:
         torch.set_num_threads(before)
@@ -92,7 +92,7 @@ def test_what_is_offered_as_a_failure_is_one_and_the_rest_is_answered_rightly():
         asked = (example.question, *example.offered, example.fails)
         questions = [question for question in asked if question]
         methods = ("full", gleanvid.GleanVID(first.RATIO))
-        runs = [gleanvid.ask(video, questions, model, method) for method in methods]
+        runs = [gleanvid.ask_many(video, questions, model, method) for method in methods]
         for question, *pair in zip(questions, *runs, strict=True):
             truth = example.expected(question)
             right = [same_answer(run.answer, truth) for run in pair]

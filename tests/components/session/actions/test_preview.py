@@ -1,36 +1,46 @@
-"""Which runs stand side by side, and which answers belong to them."""
+"""Previews: which runs are in the viewer, which answers belong to them, and how previews end."""
 
 from __future__ import annotations
 
+import threading
+import time
 from dataclasses import replace
 
 import pytest
 
+from components.session.actions import uploads
+from components.session.actions.ask import Habits, ask, ask_live
 from components.session.actions.preview import BEFORE, answers, preview
 from components.session.actions.runs import distinct
-from components.session.request import Request, Sides
+from components.session.request import NO_CLIP, Request, Sides
 from components.session.work.engine import Engine
 from gleanvid import GleanVID, Uniform
-from tests.components.fake import Library, a_run
+from gleanvid.types import StoppedError, VideoError
+from tests.components.fake import FakeBackend, a_run
 
 pytestmark = pytest.mark.usefixtures("cache")
+MOVES = Sides(question="What moves?")
 
 
 @pytest.fixture
 def engine():
-    return Engine(Library())
+    return Engine(FakeBackend())
 
 
-def shown(engine, clip, sides, compressor=GleanVID, **more):
+def request_of(clip, **settings):
+    return Request(clip, 8, "builtin", settings=settings)
+
+
+def shown(engine, clip, sides, compressor="gleanvid", frames=8, **settings):
     """The last update of a preview under these settings."""
-    request = Request(clip, more.get("frames", 8), "builtin", compressor)
+    request = Request(clip, frames, "builtin", compressor, settings)
     return list(preview(engine, request, sides))[-1]
 
 
 def answered(engine, clip, compressor, question="What moves?"):
     """The id of a run that gave an answer."""
     video = engine.clip(clip, 8)
-    record = compressor.compress(engine.library.tokens(video))
+    record = compressor.compress(engine.backend.tokens(video))
     return engine.runs.add(a_run(video, record, compressor, question), clip)
 
 
@@ -42,11 +52,16 @@ def test_b_has_the_settings_and_a_all_tokens(engine, clip):
     update = shown(engine, clip, Sides())
     assert names(engine, update.runs) == ["gleanvid", "full"]
     assert (update.viewer["a"], update.viewer["b"]) == (1, 0)
-    again = shown(engine, clip, Sides(update.runs), lambda: GleanVID(tau=2.0))
+    assert update.notice["text"] == "Used 8 of 8 frames from 2.0 s."
+    assert ("Queue", "nobody waits") in update.status
+    again = shown(engine, clip, Sides(update.runs), tau=2.0)
     assert again.runs[1] == update.runs[1] and again.runs[0] != update.runs[0]
+    assert again.viewer["data"] != update.viewer["data"]
+    backend = engine.backend
+    assert (backend.reads, backend.encodes, backend.loads) == (1, 1, 1)
 
 
-def test_a_keeps_what_is_pinned_also_on_another_clip(engine, clip):
+def test_a_keeps_pinned_settings_on_another_clip(engine, clip):
     sides = Sides(pinned=Uniform(0.5).settings())
     for frames in (8, 4):
         update = shown(engine, clip, sides, frames=frames)
@@ -55,66 +70,146 @@ def test_a_keeps_what_is_pinned_also_on_another_clip(engine, clip):
 
 
 def test_settings_that_were_asked_before_bring_their_answer_back(engine, clip):
-    sides = Sides([answered(engine, clip, GleanVID())], question="What moves?")
+    sides = replace(MOVES, runs=[answered(engine, clip, GleanVID())])
     update = shown(engine, clip, sides)
     assert update.runs[0] == sides.runs[0]
     assert [item["stale"] for item in update.answers] == [False]
 
 
-def test_a_side_without_an_answer_shows_the_last_one_of_its_method(engine, clip):
+def test_side_without_an_answer_shows_the_last_one_of_its_method(engine, clip):
     first = answered(engine, clip, GleanVID())
-    update = shown(engine, clip, Sides([first], question="What moves?"), lambda: GleanVID(tau=2.0))
+    sides = replace(MOVES, runs=[first])
+    update = shown(engine, clip, sides, tau=2.0)
     assert update.runs[0] != first and update.runs[2] == first
     assert {(item["run"], item["side"]) for item in update.answers} == {(first, None), (first, "b")}
-    other = shown(engine, clip, Sides([first], question="What moves?"), lambda: Uniform(0.25))
+    other = shown(engine, clip, sides, "uniform")
     assert [item["side"] for item in other.answers] == [None]
 
 
-def test_an_answer_to_another_question_is_out_of_date(engine, clip):
+def test_answer_to_another_question_is_stale(engine, clip):
     run_id = answered(engine, clip, GleanVID())
-    known = answers(engine.runs, Sides([run_id], question=" What moves? "))
-    assert [item["stale"] for item in known] == [False]
-    assert answers(engine.runs, Sides([run_id], question="Why?"))[0]["stale"]
+    for question, stale in ((" What moves? ", False), ("Why?", True)):
+        (known,) = answers(engine.runs, Sides([run_id], question=question))
+        assert known["stale"] is stale
 
 
-def test_the_same_settings_asked_two_questions_are_two_runs_tried(engine, clip):
+def test_same_settings_asked_two_questions_are_two_runs(engine, clip):
     ids = [answered(engine, clip, GleanVID(), text) for text in ("What moves?", "Why?", "Why?")]
     update = shown(engine, clip, Sides(ids, question="Why?"))
-    assert [engine.runs.get(run_id).question for run_id in update.runs] == [
-        "Why?", "", "What moves?",
-    ]  # fmt: skip
-
-
-def test_curves_are_of_runs_that_differ_in_what_they_keep(engine, clip):
-    ids = [
-        answered(engine, clip, compressor, text)
-        for compressor in (GleanVID(), Uniform(0.25))
-        for text in ("What moves?", "Why?")
-    ]
-    kept = distinct([engine.runs.get(run_id) for run_id in ids])
-    assert [run.compressor["name"] for run in kept] == ["gleanvid", "uniform"]
+    questions = [engine.runs.get(run_id).question for run_id in update.runs]
+    assert questions == ["Why?", "", "What moves?"]
+    runs = [engine.runs.get(run_id) for run_id in [*ids, answered(engine, clip, Uniform(0.25))]]
+    assert [run.compressor["name"] for run in distinct(runs)] == ["gleanvid", "uniform"]
 
 
 def test_runs_of_another_clip_or_size_are_left_out(engine, clip):
     update = shown(engine, clip, Sides([answered(engine, clip, Uniform(0.5))]))
     assert names(engine, update.runs) == ["gleanvid", "full", "uniform"]
     assert len(shown(engine, clip, Sides(update.runs), frames=4).runs) == 2
-    smaller = Request(clip, 8, "builtin", GleanVID, pixels=100)
+    smaller = Request(clip, 8, "builtin", pixels=100)
     assert len(list(preview(engine, smaller, Sides(update.runs)))[-1].runs) == 2
 
 
 def test_previews_without_an_answer_do_not_pile_up(engine, clip):
     sides = Sides()
     for tau in (1.0, 2.0, 3.0):
-        update = shown(engine, clip, sides, lambda tau=tau: GleanVID(tau=tau))
+        update = shown(engine, clip, sides, tau=tau)
         sides = Sides(update.runs)
         assert names(engine, update.runs) == ["gleanvid", "full"]
 
 
-def test_the_viewer_hears_what_it_waits_for_and_what_it_still_shows(engine, clip):
-    parts = list(preview(engine, Request(clip, 8, "builtin", GleanVID), Sides()))
-    waits = [part.pending for part in parts if part.pending]
-    assert waits and all("…" in text for text in waits) and parts[-1].viewer
-    refused = Request(clip, 8, "builtin", lambda: GleanVID(alpha_min=0.9))
-    assert list(preview(engine, refused, Sides(parts[-1].runs)))[-1].pending == BEFORE
-    assert list(preview(engine, refused, Sides()))[-1].pending == ""  # there is no picture
+def test_viewer_says_what_it_waits_for_and_what_it_still_shows(engine, clip):
+    updates = list(preview(engine, request_of(clip), Sides()))
+    waits = [update.pending for update in updates if update.pending]
+    assert waits and all("…" in text for text in waits) and updates[-1].viewer
+    refused = request_of(clip, alpha_min=0.9)
+    assert list(preview(engine, refused, Sides(updates[-1].runs)))[-1].pending == BEFORE
+    assert list(preview(engine, refused, Sides()))[-1].pending == ""  # the viewer is empty
+
+
+def encoding(engine, clip):
+    """A preview that has begun to encode."""
+    running = preview(engine, request_of(clip), Sides(), "me")
+    assert next(running).pending == "Reading the clip… The model is still being loaded."
+    update = next(running)
+    assert update.notice["text"].startswith("Encoding") and update.stoppable
+    return running
+
+
+def test_stop_ends_a_preview_while_the_clip_is_encoded_and_frees_the_model(engine, clip):
+    engine.backend.encode_s = 60
+    running = encoding(engine, clip)
+    threading.Timer(0.05, engine.pages.stop, ["me"]).start()
+    started = time.perf_counter()
+    assert [update.notice["text"] for update in running] == ["Stopped."]
+    assert time.perf_counter() - started < 0.5
+    assert len(engine.line) == 0 and engine.backend.encodes == 0 and engine.pages.start("me")
+
+
+def test_newer_preview_of_a_page_ends_the_one_before_without_a_message(engine, clip):
+    engine.backend.encode_s = 60
+    old, others = encoding(engine, clip), engine.pages.begin_preview("you")
+    updates = []
+    newer = threading.Thread(
+        target=lambda: updates.extend(preview(engine, request_of(clip), Sides(), "me"))
+    )
+    threading.Timer(0.05, setattr, [engine.backend, "encode_s", 0]).start()
+    threading.Timer(0.1, newer.start).start()
+    assert list(old) == [] and not others.stop.is_set()
+    newer.join(5)
+    assert updates[-1].viewer and len(engine.line) == 0
+
+
+def test_new_settings_do_not_wait_for_a_long_answer_of_another_page(engine, clip):
+    engine.backend.words = 1000
+    engine.pages.start("you")
+    theirs = ask(engine, "you", request_of(clip), MOVES, Habits(both=False))
+    while not any(item["text"] for item in next(theirs).answers or ()):
+        pass
+    (update,) = preview(engine, request_of(clip, retention_ratio=0.5), Sides())
+    assert update.viewer
+    theirs.close()
+
+
+def test_outdated_previews_and_live_answers_show_nothing(engine, clip):
+    request = request_of(clip)
+    late, now, newer = (replace(MOVES, version=version) for version in (4, 5, 6))
+    assert list(preview(engine, request, now, "me"))[-1].viewer
+    assert list(ask_live(engine, "me", request, late)) == []
+    assert any(update.answers for update in ask_live(engine, "me", request, now))
+    for again in (late, now):
+        assert list(preview(engine, request, again, "me")) == []
+        assert list(ask_live(engine, "me", request, again)) == []
+    assert any(update.answers for update in ask_live(engine, "me", request, newer))
+    assert list(preview(engine, request, late, "you"))[-1].viewer  # another page
+
+
+def test_live_answer_does_not_end_a_running_preview(engine, clip):
+    running = encoding(engine, clip)
+    assert list(ask_live(engine, "me", request_of(clip), replace(MOVES, version=9))) == []
+    assert [update.viewer for update in running if update.viewer]
+
+
+def test_upload_is_read_once_and_refused_if_it_is_no_clip(engine, clip, tmp_path):
+    uploads.read(engine, clip, 8, "me")
+    assert engine.has_clip(clip, 8)
+    (tmp_path / "notes.txt").write_text("no clip")
+    with pytest.raises(VideoError, match="notes"):
+        uploads.read(engine, str(tmp_path / "notes.txt"), 8, "me")
+    with pytest.raises(ValueError, match=NO_CLIP):
+        uploads.read(engine, None, 8, "me")
+
+
+@pytest.mark.parametrize("then", ["begin_upload", "end_upload", "stop"])
+def test_another_clip_or_a_closed_page_ends_the_reading(then):
+    class Slow(FakeBackend):
+        def read_video(self, path, num_frames, timeout_s, stop):
+            engine.pages.begin_preview("me")  # a slider is moved: the clip is still wanted
+            assert not stop.is_set()
+            getattr(engine.pages, then)("me")
+            assert stop.wait(20)
+            raise StoppedError
+
+    engine = Engine(Slow())
+    with pytest.raises(StoppedError):
+        uploads.read(engine, "a.mp4", 8, "me")

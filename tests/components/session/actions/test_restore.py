@@ -12,8 +12,7 @@ from components.session.actions.preview import preview
 from components.session.examples import Example
 from components.session.request import Request, Sides
 from components.session.work.engine import Engine
-from gleanvid import GleanVID
-from tests.components.fake import Library, write_clip
+from tests.components.fake import FakeBackend, write_clip
 
 
 @pytest.fixture
@@ -27,18 +26,18 @@ def clip(tmp_path, monkeypatch):
 @pytest.fixture
 def page(clip):
     """An engine, and what the page showed last: a preview after two questions."""
-    engine, runs = Engine(Library()), ()
+    engine, runs = Engine(FakeBackend()), ()
     example = Example(clip, "Clip", "", (("Second?", "Red."),))
     for question in ("First?", "Second?"):
         runs = shown(engine, clip, question, runs, example=example)
-    request = Request(str(clip), 8, "builtin", lambda: GleanVID(0.5), example=example)
+    request = Request(str(clip), 8, "builtin", settings={"retention_ratio": 0.5}, example=example)
     return engine, list(preview(engine, request, Sides(runs, question="Second?")))[-1]
 
 
 def shown(engine, clip, question, runs=(), **more):
     """The runs on show once a question is answered."""
     engine.pages.start("me")
-    request = Request(str(clip), 8, "builtin", GleanVID, **more)
+    request = Request(str(clip), 8, "builtin", **more)
     parts = list(ask(engine, "me", request, Sides(runs, question=question)))
     return next(part.runs for part in reversed(parts) if part.runs)
 
@@ -66,7 +65,7 @@ def test_viewer_answers_and_clip_come_back(page, clip):
 
 
 def test_a_clip_read_under_a_pixel_limit_keeps_its_novelty(clip):
-    engine = Engine(Library())
+    engine = Engine(FakeBackend())
     back = restore.restored(engine, kept(shown(engine, clip, "First?", pixels=100)))
     assert back.view.value["novelty"] is not None
 
@@ -77,7 +76,7 @@ def test_what_is_gone_is_said(page, clip):
     back = restore.restored(engine, kept([*last.runs, "gone"]))
     assert restore.NO_CLIP in back.text and restore.SOME_GONE in back.text
     assert back.path is None and back.view.runs == last.runs
-    lost = restore.restored(Engine(Library()), kept(last.runs))
+    lost = restore.restored(Engine(FakeBackend()), kept(last.runs))
     assert lost == restore.Restored(restore.ALL_GONE)
 
 

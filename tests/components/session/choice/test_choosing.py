@@ -10,7 +10,7 @@ import torch
 from components.session.choice.choosing import Choosing
 from components.session.choice.offers import HERE
 from components.session.work.engine import Engine
-from components.session.work.local import BUILT_IN, Library
+from components.session.work.local import BUILT_IN, LocalBackend
 from components.session.work.queue import BusyError, Line, Work
 from gleanvid.compressors import COMPRESSORS
 from gleanvid.models.encoded import ClipKey
@@ -28,7 +28,7 @@ GB = 10**9
 
 @pytest.fixture(scope="module")
 def engine():
-    engine = Engine(Library({BUILT_IN: {"device": "cpu"}}, {"device": "cpu"}), line=Line())
+    engine = Engine(LocalBackend({BUILT_IN: {"device": "cpu"}}, {"device": "cpu"}), line=Line())
     engine.model(BUILT_IN)
     return engine
 
@@ -151,7 +151,7 @@ def test_model_that_cannot_answer_does_not_replace_the_one_in_use(choice, engine
         raise ModelError("It cannot answer.")
         yield
 
-    monkeypatch.setattr(engine.library, "stream_answer", broken, raising=False)
+    monkeypatch.setattr(engine.backend, "stream_answer", broken, raising=False)
     steps = followed(choice, NAME)
     assert (steps[-1].stage, steps[-1].text) == ("failed", "It cannot answer.")
     assert engine.name == BUILT_IN
@@ -189,7 +189,7 @@ def test_without_room_for_both_loading_waits_for_the_queue(choice, engine, monke
 def test_failure_without_room_for_both_reloads_the_previous_model(choice, engine, monkeypatch):
     scarce(monkeypatch, 0.001)
     monkeypatch.setattr(Engine, "weights_gb", lambda _: 8.0)
-    load, back = engine.library.load_model, threading.Event()
+    load, back = engine.backend.load_model, threading.Event()
 
     def failing(name):
         if name == NAME:
@@ -198,7 +198,7 @@ def test_failure_without_room_for_both_reloads_the_previous_model(choice, engine
         back.set()
         return model
 
-    monkeypatch.setattr(engine.library, "load_model", failing, raising=False)
+    monkeypatch.setattr(engine.backend, "load_model", failing, raising=False)
     steps = followed(choice, NAME)
     assert steps[-1].stage == "failed" and "ran out of memory" in steps[-1].text
     assert engine.name == BUILT_IN and back.is_set() and asked(engine, BUILT_IN).answer
@@ -238,11 +238,11 @@ def test_pages_opened_later_follow_the_choice_to_its_end(choice, hub):
 
 
 def test_cancelling_while_it_is_tried_keeps_the_model_in_use(choice, engine, monkeypatch):
-    def until_stopped(*_, stop, **__):
+    def until_stopped(question, model, stop):
         yield "wo"
         stop.wait(10)  # an answer that is ended in the middle just ends
 
-    monkeypatch.setattr(engine.library, "stream_answer", until_stopped, raising=False)
+    monkeypatch.setattr(engine.backend, "stream_answer", until_stopped, raising=False)
     choice.begin(NAME)
     steps = []
     for step in choice.progress():
@@ -253,7 +253,7 @@ def test_cancelling_while_it_is_tried_keeps_the_model_in_use(choice, engine, mon
 
 
 def test_loading_may_take_longer_than_the_deadline_of_the_queue(hub, monkeypatch):
-    slow = Library({BUILT_IN: {"device": "cpu"}}, {"device": "cpu"})
+    slow = LocalBackend({BUILT_IN: {"device": "cpu"}}, {"device": "cpu"})
     engine = Engine(slow, line=Line(deadline_s=0.2))
     engine.model(BUILT_IN)
     scarce(monkeypatch, 0.001)

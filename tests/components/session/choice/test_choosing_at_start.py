@@ -10,7 +10,7 @@ from components.server.endpoints import Calls
 from components.session.choice.choosing import Choosing
 from components.session.choice.loader import load_all
 from components.session.work.engine import Engine
-from components.session.work.local import BUILT_IN, Library
+from components.session.work.local import BUILT_IN, LocalBackend
 from components.session.work.queue import BusyError, Line
 from gleanvid.types import ModelError
 from tests.components.panels.test_picker import panel_of
@@ -21,7 +21,7 @@ from tests.local_hub import Repository
 def started_with(*words):
     """What a private server holds before its page is served, as ``components.launch`` makes it."""
     options = launch.parse([*words, "--device", "cpu"])
-    engine = Engine(Library(launch.how_to_load(options), {"device": "cpu"}), line=Line())
+    engine = Engine(LocalBackend(launch.how_to_load(options), {"device": "cpu"}), line=Line())
     engine.model(BUILT_IN)
     return Choosing(engine, launch.names(options), device="cpu", first=options.model)
 
@@ -117,7 +117,7 @@ def public_engine(*words):
     """The models and the engine of a public server, as ``components.launch`` makes them."""
     options = launch.parse([*words, "--device", "cpu"])
     names = launch.names(options)
-    library = Library(launch.how_to_load(options), {"device": "cpu"})
+    library = LocalBackend(launch.how_to_load(options), {"device": "cpu"})
     return names, Engine(library, line=Line(), most_models=len(names))
 
 

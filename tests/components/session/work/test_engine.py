@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import os
 
-import pytest
-
 from components.session.work.engine import CLIPS_REMEMBERED, Engine
-from tests.components.fake import Library, write_clip
+from tests.components.fake import FakeBackend, write_clip
 
 
 def test_a_clip_is_read_once_until_it_changes(tmp_path):
-    library = Library()
+    library = FakeBackend()
     engine, path = Engine(library), tmp_path / "a.mp4"
     write_clip(path)
     assert engine.clip(str(path), 8) is engine.clip(str(path), 8)
@@ -22,7 +20,7 @@ def test_a_clip_is_read_once_until_it_changes(tmp_path):
 
 
 def test_few_clips_are_remembered(tmp_path):
-    library = Library()
+    library = FakeBackend()
     engine, path = Engine(library), tmp_path / "a.mp4"
     write_clip(path)
     for frames in range(2, 4 + CLIPS_REMEMBERED):
@@ -30,13 +28,3 @@ def test_few_clips_are_remembered(tmp_path):
     reads = library.reads
     engine.clip(str(path), 2)
     assert library.reads == reads + 1
-
-
-def test_a_second_model_takes_the_place_of_the_first():
-    library = Library()
-    engine = Engine(library)
-    first = engine.model("builtin")
-    assert engine.model("builtin") is first and library.loads == 1
-    with pytest.raises(RuntimeError):
-        engine.model("other")
-    assert engine.model("builtin") is not first

@@ -15,7 +15,7 @@ from components.session.examples import Example
 from components.session.request import Request, Sides
 from components.session.work.engine import Engine
 from gleanvid import GleanVID
-from tests.components.fake import Library, write_clip
+from tests.components.fake import FakeBackend, write_clip
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +27,7 @@ def site(tmp_path_factory):
         write_clip(folder / name)
         known = ((f"What is in {name}?", "A square."),)
         examples.append(Example(folder / name, name, "What?", known))
-    engine = Engine(Library())
+    engine = Engine(FakeBackend())
     return engine, build_app(engine, examples=examples), examples
 
 
@@ -88,7 +88,7 @@ def test_results_come_back_over_what_the_link_says(site, tmp_path, monkeypatch):
     monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path))
     engine, _, examples = site
     engine.pages.start("me")
-    request = Request(str(examples[1].path), 8, "builtin", GleanVID)
+    request = Request(str(examples[1].path), 8, "builtin")
     parts = list(ask(engine, "me", request, Sides(question="What is in second.mp4?")))
     last = [part for part in parts if part.runs][-1]
     kept = json.dumps({"shown": last.runs})

@@ -12,9 +12,9 @@ from safetensors.torch import save_file
 
 import gleanvid
 from components.session.work.engine import Engine
-from components.session.work.local import Library
+from components.session.work.local import LocalBackend
 from components.session.work.queue import Work
-from components.session.work.recorded import Shelf, WithRecordings
+from components.session.work.recorded import RecordedBackend, Shelf
 from gleanvid.evaluation.recording.file_format import KEY, SUFFIX
 from gleanvid.evaluation.recording.record import Wanted, record
 from gleanvid.evaluation.recording.recording import read_facts
@@ -43,7 +43,7 @@ def shelf(model, tmp_path_factory):
 
 @pytest.fixture
 def engine(shelf):
-    return Engine(WithRecordings(Library({}), shelf))
+    return Engine(RecordedBackend(LocalBackend({}), shelf))
 
 
 @pytest.fixture

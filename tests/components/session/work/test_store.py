@@ -6,11 +6,11 @@ from components.session.examples import Example
 from components.session.work.queue import BusyError
 from components.session.work.store import RunStore
 from gleanvid import GleanVID
-from tests.components.fake import Library, a_run, moving_square
+from tests.components.fake import FakeBackend, a_run, moving_square
 
 
 def make_run(frames: int = 32):
-    video, library = moving_square(frames), Library()
+    video, library = moving_square(frames), FakeBackend()
     method = GleanVID()
     tokens = library.tokens(video)
     return a_run(video, method.compress(tokens), method)

@@ -1,12 +1,12 @@
-"""How much an address may have."""
+"""How much a visitor may have, and when it is there again."""
 
 from __future__ import annotations
 
-from components.session.work import rates
-from components.session.work.rates import RateLimit
+from components.server import visitors
+from components.server.visitors import RateLimit
 
 
-def test_an_address_gets_its_share_and_no_more():
+def test_visitor_gets_a_share_that_fills_up_again():
     now = [0.0]
     rate = RateLimit(60, clock=lambda: now[0])
     assert [rate.allows("a") for _ in range(61)] == [True] * 60 + [False]
@@ -15,7 +15,7 @@ def test_an_address_gets_its_share_and_no_more():
     assert [rate.allows("a") for _ in range(2)] == [True, False]
 
 
-def test_what_costs_more_takes_more_and_a_refusal_costs_nothing():
+def test_higher_cost_takes_more_and_a_refusal_takes_nothing():
     now = [0.0]
     rate = RateLimit(100, 50.0, lambda: now[0])
     assert [rate.allows("a", 60.0) for _ in range(2)] == [True, False]
@@ -24,8 +24,8 @@ def test_what_costs_more_takes_more_and_a_refusal_costs_nothing():
     assert rate.allows("a", 20.0) and not rate.allows("a", 1.0)
 
 
-def test_only_the_last_addresses_are_remembered(monkeypatch):
-    monkeypatch.setattr(rates, "ADDRESSES", 3)
-    rate = RateLimit(1, clock=lambda: 0.0)
-    assert all(rate.allows(address) for address in "abcd")
+def test_least_recent_visitors_are_forgotten(monkeypatch):
+    monkeypatch.setattr(visitors, "VISITORS", 3)
+    rate = RateLimit(1)
+    assert all(rate.allows(name) for name in "abcd")
     assert rate.allows("a") and not rate.allows("d")

@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 import torch
 
-from components.viewer import packing
-from components.viewer.packing import Arena, pack_run, scene_cuts, stages
+from components.viewer import arrays
+from components.viewer.arrays import Arena, pack_run, stages
+from components.viewer.payload import scene_cuts
 from gleanvid import COMPRESSORS, Video
 from gleanvid.plots.labels import labels
 from gleanvid.types import Compression
-from tests.components.fake import Library, moving_square
+from tests.components.fake import FakeBackend, moving_square
 from tests.components.made_up import made_up_run
 
 GRID = (3, 2, 4)
@@ -64,7 +65,7 @@ def test_a_stage_that_changes_nothing_is_not_told():
 
 
 def test_every_merged_token_names_the_token_its_row_stands_at():
-    video, library = moving_square(8), Library()
+    video, library = moving_square(8), FakeBackend()
     tokens = library.tokens(video)
     tokens = type(tokens)(tokens.features, tokens.grid, saliency=torch.rand(len(tokens)))
     record = COMPRESSORS["holitom"](retention_ratio=0.3).compress(tokens)
@@ -102,7 +103,7 @@ def test_a_constant_score_and_one_without_values_are_told_as_such():
 
 
 def test_the_size_is_bounded_and_what_stays_behind_is_named(monkeypatch):
-    monkeypatch.setattr(packing, "DATA_BYTES", 60)
+    monkeypatch.setattr(arrays, "DATA_BYTES", 60)
     scores = {name: torch.rand(TOTAL) for name in ("other", "joint", "lrs")}
     method, data, left_out = read(run_of(random_record(TOTAL, 6, **scores)), "Mine")
     assert [entry["name"] for entry in method["stages"][0]["scores"]] == ["joint"]

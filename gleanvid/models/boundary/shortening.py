@@ -83,7 +83,7 @@ class PromptHook:
         return None if self.prefilled is None else (args, self._continue(kwargs, past))
 
     def _release(self, encoded: Any, kwargs: Kwargs) -> None:
-        """Let go of the vision outputs that generate() made and would hold until its last token."""
+        """Free the vision outputs that generate() made and would hold until its last token."""
         own = self.generate_inputs and "mm_encoder_outputs" not in self.generate_inputs
         if encoded and own and kwargs.get("past_key_values") is not None:
             encoded.clear()
@@ -92,8 +92,8 @@ class PromptHook:
         return self.layout.visual_columns(inputs.get("input_ids"), inputs.get("inputs_embeds"))
 
     def _prefill(self, kwargs: Kwargs, visual: Tensor, inputs: Kwargs) -> Kwargs:
-        given = {name: value for name, value in inputs.items() if value is not None}
-        grids = self.layout.grids(given) or self.layout.grids(self.generate_inputs)
+        present_inputs = {name: value for name, value in inputs.items() if value is not None}
+        grids = self.layout.grids(present_inputs) or self.layout.grids(self.generate_inputs)
         if not grids:
             raise ValueError(
                 "the grids of the videos are unknown: pass the processor's output to the model"
@@ -103,7 +103,7 @@ class PromptHook:
         spans = find_videos(visual, grids, self.layout.sides)
         self.signals |= self.collector.take(grids)
         present = present_columns(kwargs.get("attention_mask"), count, length, embeds.device)
-        positions = original_positions(kwargs.get("position_ids"), count, length, embeds.device)
+        positions = expand_positions(kwargs.get("position_ids"), count, length, embeds.device)
         records = self._compress(embeds, present, spans)
         plan = plan_prompt(present, spans, records)
         self.prefill.prompt_tokens = present.sum(1).tolist()
@@ -192,15 +192,15 @@ class PromptHook:
         return kwargs | {"position_ids": positions, "attention_mask": mask}
 
 
-def original_positions(
-    given: Tensor | None, rows: int, length: int, device: torch.device
+def expand_positions(
+    positions: Tensor | None, rows: int, length: int, device: torch.device
 ) -> Tensor:
     """[B, L], or [3, B, L] for multimodal ones (a fourth row, the text's, only serves packing)."""
-    if given is None:
+    if positions is None:
         return torch.arange(length, device=device).expand(rows, length)
-    if given.ndim == 3:
-        return given[-3:].expand(3, rows, length)
-    return given.expand(rows, length)
+    if positions.ndim == 3:
+        return positions[-3:].expand(3, rows, length)
+    return positions.expand(rows, length)
 
 
 def shortened(

@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch.nn.functional import normalize
 
-from components.viewer.evidence import effective_ranks, evidence, ranks_so_far, sketch
+from components.viewer.features import clip_features, effective_ranks, ranks_so_far, sketch
 from gleanvid import COMPRESSORS, metrics
 from gleanvid.types import Compression, VideoTokens
 
@@ -24,7 +24,7 @@ def tokens_of(units: int = 6, side: int = 6, width: int = 48, rank: int = 16) ->
 def test_cosines_of_the_sketch_are_those_of_the_debiased_features():
     tokens = tokens_of()
     true = normalize(metrics.debiased(tokens.features), dim=1)
-    small = normalize(torch.from_numpy(evidence(tokens).sketch).float(), dim=1)
+    small = normalize(torch.from_numpy(clip_features(tokens).sketch).float(), dim=1)
     error = (small @ small.T - true @ true.T).abs()
     assert error.max() < 0.06 and error.mean() < 0.015
 
@@ -60,12 +60,12 @@ def test_a_unit_without_tokens_has_rank_zero():
 def test_novelty_is_what_gleanvid_measures():
     tokens = tokens_of()
     trace = COMPRESSORS["gleanvid"]().compress(tokens).trace
-    assert np.allclose(evidence(tokens).novelty, trace["novelty"], rtol=1e-4)
+    assert np.allclose(clip_features(tokens).novelty, trace["novelty"], rtol=1e-4)
 
 
 def test_a_clip_is_measured_once():
     tokens = tokens_of()
-    assert evidence(tokens) is evidence(tokens)
+    assert clip_features(tokens) is clip_features(tokens)
 
 
 @pytest.mark.parametrize("name", ["gleanvid", "prunevid", "full"])

@@ -1,7 +1,7 @@
-"""What the features of a clip add to the viewer: novelty, likeness of tokens, effective rank.
+"""What the viewer shows of a clip's features: novelty, similar tokens, effective rank.
 
-Features stay on the server. The browser gets a sketch of each, 24 small integers whose cosines come
-close to the true ones, so that "which kept tokens are most like this one" needs no call.
+Features stay on the server. The browser gets a sketch of each, 24 small integers whose cosines are
+close to the true ones, and finds the kept tokens most similar to another without a request.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _BLOCK = 4096  # rows scaled at a time: no further copy of all features is made
 
 
 @dataclass(frozen=True, eq=False)
-class Evidence:
+class ClipFeatures:
     """``novelty`` float64 [T] as GleanVID measures it by default; ``sketch`` int8 [L, 24]."""
 
     novelty: Tensor
@@ -38,19 +38,19 @@ class Evidence:
     places: Tensor  # float64 [L, up to 96]: the debiased features in random directions
 
 
-_known: WeakKeyDictionary[VideoTokens, Evidence] = WeakKeyDictionary()
+_known: WeakKeyDictionary[VideoTokens, ClipFeatures] = WeakKeyDictionary()
 _ranks: WeakKeyDictionary[Compression | VideoTokens, list[float]] = WeakKeyDictionary()
 _spans: WeakKeyDictionary[Compression, list[float]] = WeakKeyDictionary()
 
 
-def evidence(tokens: VideoTokens) -> Evidence:
-    """Computed once for every encoded clip. ``tokens`` are those ahead of the language model."""
+def clip_features(tokens: VideoTokens) -> ClipFeatures:
+    """Return what is computed once of a clip; ``tokens`` are those before the language model."""
     if tokens not in _known:
         features = tokens.features.detach().float()
         mean = features.mean(0)
         shared = top_directions(features, mean, 1)
         debiased = remove_directions(features, mean, shared)
-        _known[tokens] = Evidence(
+        _known[tokens] = ClipFeatures(
             novelty(debiased, tokens.grid),
             sketch(debiased).cpu().numpy(),
             mean,
@@ -61,7 +61,7 @@ def evidence(tokens: VideoTokens) -> Evidence:
 
 
 def _projected(rows: Tensor) -> Tensor:
-    """Rows [L, D] along orthonormal directions drawn at random: float64 [L, min(D, 96)], CPU."""
+    """Project rows [L, D] on random orthonormal directions: float64 [L, min(D, 96)] on the CPU."""
     width = rows.shape[1]
     if width <= SPAN_WIDTH:
         return rows.double().cpu()
@@ -70,7 +70,7 @@ def _projected(rows: Tensor) -> Tensor:
 
 
 def sketch(rows: Tensor) -> Tensor:
-    """Rows [L, D] scaled to length one, in their top directions: int8 [L, 24], largest at 127."""
+    """Sketch of rows [L, D]: normalised, in their top directions, int8 [L, 24] up to 127."""
     count = min(len(rows), _SAMPLE)
     chosen = torch.linspace(0, len(rows) - 1, count, device=rows.device).long()
     sample = torch.nn.functional.normalize(rows[chosen], dim=1)
@@ -83,13 +83,13 @@ def sketch(rows: Tensor) -> Tensor:
 
 
 def effective_ranks(tokens: VideoTokens, record: Compression) -> list[float]:
-    """Effective rank of the rows that ``record``, over all of ``tokens``, keeps in every unit."""
+    """Effective rank of the rows that ``record`` keeps in every unit."""
     whole = record.num_kept == len(tokens) and not record.merges
     key = tokens if whole else record
     if key not in _ranks:
-        facts = evidence(tokens)
+        clip = clip_features(tokens)
         kept = record.apply(tokens.features.detach()).float()
-        debiased = remove_directions(kept, facts.mean, facts.shared)  # rows' weights sum to one
+        debiased = remove_directions(kept, clip.mean, clip.shared)  # rows' weights sum to one
         budgets = record.budgets.tolist()
         with one_thread_if_small(2.0 * debiased.numel() * max(budgets), debiased.device):
             _ranks[key] = [round(effective_rank(rows), 3) for rows in debiased.split(budgets)]
@@ -99,8 +99,8 @@ def effective_ranks(tokens: VideoTokens, record: Compression) -> list[float]:
 def ranks_so_far(tokens: VideoTokens, record: Compression) -> list[float]:
     """Effective rank of all rows that ``record`` keeps up to the end of every unit.
 
-    Measured in 96 random directions (all of them where features have no more), so that a slider
-    can ask for it: one small eigenvalue problem a unit. A record is always asked with its tokens.
+    Measured in at most 96 random directions, which is fast enough for a slider: one small
+    eigenvalue problem a unit.
     """
     if record not in _spans:
         _spans[record] = _ranks_so_far(tokens, record)
@@ -108,7 +108,7 @@ def ranks_so_far(tokens: VideoTokens, record: Compression) -> list[float]:
 
 
 def _ranks_so_far(tokens: VideoTokens, record: Compression) -> list[float]:
-    rows = record.apply(evidence(tokens).places)  # [K, 96]
+    rows = record.apply(clip_features(tokens).places)  # [K, 96]
     budgets, width = record.budgets.tolist(), rows.shape[1]
     with one_thread_if_small(
         2.0 * len(rows) * width**2 + 9.0 * len(budgets) * width**3, rows.device

@@ -1,4 +1,4 @@
-"""Prompt text: splitting it behind the video, and escaping special tokens in a person's words."""
+"""Text of prompts: split it after the video, and escape special tokens in a person's words."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from gleanvid.types import ModelError
 
 
 def split_after(text: str, token: str) -> tuple[str, str]:
-    """Cut ``text`` behind the first ``token``. Raises ``ModelError`` where it does not occur."""
+    """Cut ``text`` after the first ``token``. Raises ``ModelError`` if it does not occur."""
     head, found, tail = text.partition(token)
     if not found:
         raise ModelError(f"the model's chat template has no place for a video ({token})")

@@ -1,14 +1,13 @@
-"""Runs as bytes for the viewer: masks as bits, scores and groups as small integers.
+"""Masks, scores and groups of runs as arrays in one binary file for the viewer.
 
-Every array starts at a multiple of four bytes, little-endian; its place is named in the JSON beside
-it. L tokens of the whole grid, T units, K kept rows.
+Masks are bits, the others small integers, little-endian. Every array starts at a multiple of four
+bytes, which the JSON of the viewer names. L tokens of the whole grid, T units, K kept rows.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,30 +17,31 @@ from gleanvid.metrics import diagnostics_of
 from gleanvid.run import Run
 from gleanvid.types import Compression, VideoTokens
 
-from .evidence import effective_ranks, ranks_so_far
+from .features import effective_ranks, ranks_so_far
 from .values import Method, Record, Score, Stage
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-SCORE_LABELS = {  # in the order shown; other scores follow under their own names
+SCORE_LABELS = {  # in this order; other scores follow under their own names
     "joint": "joint score",
     "lrs": "LRS",
     "scs": "SCS",
 }
-DATA_BYTES = 12 * 2**20  # beyond it scores after a method's first stay on the server
-_STEPS = 65534  # levels of a score; 65535 says that the token has none
-_ABSENT = 65535
+DATA_BYTES = 12 * 2**20  # of the file; beyond it only the first score of a run is sent
+_STEPS = 65534  # levels of a score
+_ABSENT = 65535  # level of a token without a score
 
 
 class Arena:
-    """One growing file; what is added comes back as the place where it starts."""
+    """A growing binary file."""
 
     def __init__(self) -> None:
         self._parts: list[bytes] = []
         self.size = 0
 
     def add(self, array: np.ndarray) -> int:
+        """Append an array; return the byte at which it starts."""
         content = array.tobytes()
         start = self.size
         self._parts += [content, bytes(-len(content) % 4)]
@@ -53,10 +53,10 @@ class Arena:
 
 
 def stages(run: Run) -> Iterator[tuple[int, Compression, Mapping[str, Tensor]]]:
-    """(layer, what is left of the whole grid before it, scores [L]) wherever something changes.
+    """Yield (layer, record over the whole grid, scores [L]) for every stage that changes something.
 
     A method that first acts inside the language model begins with all tokens at layer 0. A stage
-    that keeps every row it was given is no change. Scores of tokens gone earlier are NaN.
+    that keeps all its rows changes nothing. Tokens dropped earlier have the score NaN.
     """
     units, rows, columns = run.compression.grid
     everything = torch.arange(units * rows * columns)
@@ -76,7 +76,7 @@ def stages(run: Run) -> Iterator[tuple[int, Compression, Mapping[str, Tensor]]]:
 
 
 def _own(record: Compression) -> Iterator[tuple[str, Tensor]]:
-    """Scores that say something of every row, the well-known ones first."""
+    """Yield the scores that have a value for every row, those of ``SCORE_LABELS`` first."""
     known = [key for key in SCORE_LABELS if key in record.scores]
     for key in dict.fromkeys([*known, *record.scores]):
         if record.scores[key].shape == (record.num_tokens,):
@@ -92,7 +92,10 @@ def _placed(score: Tensor, places: Tensor, total: int) -> Tensor:
 def pack_run(
     run: Run, label: str, arena: Arena, left_out: list[str], tokens: VideoTokens | None = None
 ) -> Method:
-    """One run: its stages, the effective rank of what they keep, the novelty it measured itself."""
+    """Return one run: its stages, their effective ranks, and the novelty it measured itself.
+
+    ``left_out`` gets the names of scores that are not sent.
+    """
     novelty = run.compression.trace.get("novelty")
     packed: list[Stage] = []
     for layer, record, scores in stages(run):
@@ -116,7 +119,7 @@ def pack_run(
 
 
 def _ranks(run: Run, record: Compression, tokens: VideoTokens | None) -> list[float] | None:
-    """Effective rank of every unit: as kept with the run, else from the features at hand."""
+    """Effective rank of every unit: as saved with the run, else from the features."""
     diagnostics = diagnostics_of(run) if record is run.compression else None
     if diagnostics is not None:
         return rounded(diagnostics.effective_rank_by_unit)
@@ -124,7 +127,7 @@ def _ranks(run: Run, record: Compression, tokens: VideoTokens | None) -> list[fl
 
 
 def _pack_record(record: Compression, arena: Arena) -> Record:
-    """The mask, and for a record that merges the token at which each token's row stands."""
+    """The mask; for a record that merges also the token at which each token's row is."""
     entry: Record = {
         "kept": record.num_kept,
         "tokens": record.num_tokens,
@@ -166,16 +169,3 @@ def _pack_scores(
 
 def rounded(values: Tensor) -> list[float]:
     return [float(f"{float(value):.6g}") for value in values]
-
-
-def scene_cuts(frames: np.ndarray) -> list[int]:
-    """Frames [T, H, W, 3] at which the colours of the picture change at once.
-
-    A cut lies where the colour histograms of neighbours, 8 levels a channel, share less than half.
-    """
-    step = max(1, min(frames.shape[1:3]) // 72)
-    small = frames[:, ::step, ::step].astype(np.int32) >> 5
-    codes = (small[..., 0] * 64 + small[..., 1] * 8 + small[..., 2]).reshape(len(frames), -1)
-    histograms = [np.bincount(code, minlength=512) / codes.shape[1] for code in codes]
-    shared = [float(np.minimum(a, b).sum()) for a, b in pairwise(histograms)]
-    return [index + 1 for index, share in enumerate(shared) if share < 0.5]
