@@ -1,8 +1,7 @@
 """GleanVID's equations in float64, step by step, at its default settings: slow, and easy to read.
 
-Line numbers are those of the paper's Algorithm 1 (budgets) and Algorithm 2 (selection). Numerical
-guards of the implementation are marked "guard"; they decide only where rounding errors otherwise
-would. Nothing of the library is used here; the tests compare :class:`GleanVID` with it.
+Line numbers are those of the paper's Algorithm 1 (budgets) and Algorithm 2 (selection). Nothing of
+the library is used here; the tests compare :class:`GleanVID` with it.
 
 ===========================================  ====================================================
 step                                         in the implementation
@@ -15,6 +14,27 @@ step                                         in the implementation
 :func:`select` (Alg. 2, lines 9-15, 19-25)   ``ops.residuals.SubspaceEvidence``, ``ops.scoring``
 :func:`new_directions` (Alg. 2, 16-17)       ``ops.basis.RowFilter``
 ===========================================  ====================================================
+
+Five numerical guards are ours, not the paper's, and marked "guard" below. They change the selection
+only where rounding errors would decide it. Sizes are relative to the largest norm of a debiased
+token, except that of ties.
+
+==================  ================================================================================
+guard               reason
+==================  ================================================================================
+floor, 1e-5         A new direction must be longer than this. Where a still scene is explained, all
+                    residuals are rounding errors, and Eq. qr_filter, which is relative to them,
+                    would admit them: in the end more directions than the width has.
+saturation, 1e-3    The complements of a unit count only if one is larger than this. Min-max would
+                    otherwise scale what little is left to [0, 1], as heavy as the local score.
+accepted rows only  A rejected row has no part in the orthogonalization of later rows. Its unit
+                    vector is rounding noise, and later rows would lose what lies along it.
+tie band, 1e-4      Joint scores this close to the last one kept are equal to it, and the lower
+                    index wins. Tokens that repeat each other differ by rounding errors alone.
+constant band,      Scores that spread over no more than this are constant: all zeros after min-max,
+1e-6                which would otherwise scale rounding errors to [0, 1]. For the local score,
+                    which has no unit, the spread itself.
+==================  ================================================================================
 """
 
 from __future__ import annotations

@@ -37,7 +37,9 @@ class RowFilter:
         """Orthonormal directions [k, D] of rows [k, D], zero where rejected; bool [k]: rejected.
 
         Only accepted rows take part: the direction of a rejected row is rounding noise, and no
-        later row may lose what happens to lie along it.
+        later row may lose what happens to lie along it. Which rows are accepted is decided by
+        their distances from all rows before them, also rejected ones, to factor only twice. Where
+        a rejected row hides the last direction that is left, the reference finds one more.
         """
         wide, own = rows.double(), slice(len(rows))
         gram = torch.addmm(self._ridge[own, own], wide, wide.T)
@@ -53,29 +55,22 @@ class GrowingBasis:
     """An orthonormal basis that grows block by block; a rejected row takes a place, as zeros.
 
     At most ``capacity`` rows are taken in, ``most`` at once; ``relative`` and ``floor`` are those
-    of :class:`RowFilter`. Once rows outnumber the width D, zero rows are dropped. ``used`` counts
-    the rows in place, ``first`` those of the first block; ``version`` changes whenever rows that
-    were in place before :meth:`extend` may have moved, and when ``first`` becomes known.
+    of :class:`RowFilter`. Once rows outnumber the width D, zero rows are dropped.
     """
 
     def __init__(
         self, like: Tensor, capacity: int, most: int, relative: float, floor: float
     ) -> None:
         self._width = like.shape[-1]
-        self.capacity = min(capacity, self._width + most)
-        self.used = self.first = self.version = 0
+        self._used = 0  # rows in place
         self._filter = RowFilter(relative, floor, most, like.device)
         self._rejected: list[Tensor] = []  # bool [k] of every block
-        self._rows = like.new_empty(self.capacity, self._width)
+        self._rows = like.new_empty(min(capacity, self._width + most), self._width)
 
-    def rows(self, start: int = 0, stop: int | None = None) -> Tensor:
-        """The rows in place from ``start`` on, or up to ``stop``."""
-        return self._rows[: self.used][start:stop]
-
-    def remove_from(self, points: Tensor, stop: int | None = None) -> Tensor:
-        """Remove the projection on the first ``stop`` rows from points [n, D], in place."""
-        rows = self.rows(stop=stop)
-        return points.addmm_((rows @ points.T).T, rows, alpha=-1.0) if len(rows) else points
+    def remove_from(self, points: Tensor) -> Tensor:
+        """Remove the projection on all rows from points [n, D], in place."""
+        rows = self._rows[: self._used]
+        return points.addmm_(points @ rows.T, rows, alpha=-1.0) if len(rows) else points
 
     def directions(self, residuals: Tensor) -> Tensor:
         """Directions [k, D] that residuals [k, D] of the basis add, to give to :meth:`extend`."""
@@ -88,14 +83,12 @@ class GrowingBasis:
 
         They are projected once more: directions of small residuals magnify rounding errors.
         """
-        after = self.used + len(block)
-        rows, place = self.rows(), self._rows[self.used : after]
+        after = self._used + len(block)
+        rows, place = self._rows[: self._used], self._rows[self._used : after]
         torch.addmm(block, block @ rows.T, rows, alpha=-1.0, out=place)
-        self.used = after
+        self._used = after
         if after > self._width:
             self._drop_zero_rows()
-        if not self.first:
-            self.first, self.version = self.used, self.version + 1
 
     def ranks(self, budgets: Sequence[int]) -> Tensor:
         """int64 [T]: accepted directions after every unit, with ``budgets`` rows from each."""
@@ -106,7 +99,7 @@ class GrowingBasis:
 
     def _drop_zero_rows(self) -> None:
         """Move the rows that hold a direction to the front and keep as many as the width."""
-        is_direction = torch.linalg.vector_norm(self.rows(), dim=1) > 0.5
+        is_direction = torch.linalg.vector_norm(self._rows[: self._used], dim=1) > 0.5
         front = is_direction.sort(descending=True, stable=True).indices[: self._width]
         self._rows[: self._width] = self._rows[front]
-        self.used, self.version = self._width, self.version + 1
+        self._used = self._width

@@ -137,12 +137,6 @@ class DebiasedClip:
         """The debiased tokens [N, D] of one unit, a tensor of its own."""
         return torch.addmm(self.features[unit], self.coordinates[unit], self.directions, alpha=-1.0)
 
-    def write(self, units: range, out: Tensor) -> None:
-        """The debiased tokens of neighbouring units into ``out`` [units * N, D]."""
-        own = slice(units.start, units.stop)
-        rows, along = self.features[own].flatten(0, 1), self.coordinates[own].flatten(0, 1)
-        torch.addmm(rows, along, self.directions, alpha=-1.0, out=out)
-
 
 def outside(rows: Tensor, basis: Tensor) -> Tensor:
     """Rows [k, D] less their projection on an orthonormal ``basis`` [q, D] (zero rows allowed)."""

@@ -25,8 +25,9 @@ def history_residuals(prototypes: Tensor, history: int | None, epsilon: float) -
     solved at once.
     """
     units, cells, width = prototypes.shape
-    by_cell = prototypes.transpose(0, 1)
-    gram = torch.bmm(by_cell, by_cell.transpose(1, 2)).double()  # [C, T, T]
+    by_cell = prototypes.transpose(0, 1).double()  # little is left of cells that hardly change
+    gram = torch.bmm(by_cell, by_cell.transpose(1, 2))  # [C, T, T]
+    del by_cell  # as large as all the systems below
     squares = gram.diagonal(dim1=1, dim2=2)  # [C, T]
     left = squares.clone()
     batch = max(_SYSTEMS, cells * units * width // 3)  # in all at most as large as the prototypes

@@ -27,10 +27,12 @@ def local_scores(
     ``norms`` [T, N] are those of the features; ``references`` [T, C + 1, D] the means of the cells,
     then of the unit; ``cell`` int64 [N] says which cell holds a position.
     """
-    sizes = norms[..., None] * torch.linalg.vector_norm(references, dim=-1)[:, None]
-    cosines = torch.bmm(features, references.mT) / sizes.clamp(min=_TINY)  # [T, N, C + 1]
-    near = cosines.gather(2, cell.expand(len(norms), -1)[..., None])[..., 0]
-    return torch.nn.functional.softplus((near - cosines[..., -1]).double(), beta=tau)
+    wide = references.double()
+    wide /= torch.linalg.vector_norm(wide, dim=-1, keepdim=True).clamp(min=_TINY)
+    # subtracted before the product: the cosines are near 1, and their difference loses digits
+    away = wide[:, :-1].sub_(wide[:, -1:]).to(features.dtype)
+    inner = torch.bmm(features, away.mT).gather(2, cell.expand(len(norms), -1)[..., None])[..., 0]
+    return torch.nn.functional.softplus((inner / norms.clamp(min=_TINY)).double(), beta=tau)
 
 
 def min_max(score: Tensor) -> Tensor:

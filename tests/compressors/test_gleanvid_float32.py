@@ -1,0 +1,131 @@
+"""GleanVID in float32 keeps the tokens of the float64 reference, however little is new."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from gleanvid.compressors.gleanvid import GleanVID
+from gleanvid.compressors.gleanvid_reference import kept_tokens
+from gleanvid.ops import threads
+from gleanvid.types import VideoTokens
+
+Grid = tuple[int, int, int]
+
+SATURATIONS = [0.2, 0.6, 1.0, 1.5]  # B / D
+RANKS = [0.25, 0.6, 1.0]  # of the clip, over its width
+SCENE = 3  # units
+
+
+def scenes(grid: Grid, width: int, rank: int, grain: float, new: float, sensor: float, seed: int):
+    """Scenes of a few units: three strong directions each, and details of size ``grain`` in all.
+
+    Within a scene the tokens repeat exactly, moved by one position; the details of a fraction
+    ``new`` of them are replaced in every unit. All tokens share a large mean. ``sensor`` is the
+    size of the noise that is added to everything.
+    """
+    generator = torch.Generator().manual_seed(seed)
+
+    def drawn(*shape: int) -> torch.Tensor:
+        return torch.randn(*shape, generator=generator)
+
+    mixing, mean = drawn(rank, width) / rank**0.5, 3 * drawn(width)
+    per_unit, units = grid[1] * grid[2], list[torch.Tensor]()
+    for unit in range(grid[0]):
+        if unit % SCENE:
+            tokens = units[-1].roll(1, 0)
+            changed = torch.randperm(per_unit, generator=generator)[: round(new * per_unit + 0.49)]
+            tokens[changed] += grain * drawn(len(changed), rank) @ mixing
+        else:
+            strong = drawn(per_unit, 3) @ drawn(3, rank) / 3**0.5
+            tokens = (strong + grain * drawn(per_unit, rank)) @ mixing + mean
+        units.append(tokens)
+    clip = torch.cat(units)
+    return clip + sensor * drawn(*clip.shape)
+
+
+def kept(features: torch.Tensor, grid: Grid, ratio: float) -> set[int]:
+    return set(GleanVID(ratio).compress(VideoTokens(features, grid)).keep.tolist())
+
+
+def agreement(one: set[int], other: set[int]) -> float:
+    return len(one & other) / len(one)
+
+
+def assert_keeps_what_float64_keeps(features: torch.Tensor, grid: Grid, ratio: float) -> None:
+    expected = kept_tokens(features, grid, ratio)
+    found = agreement(kept(features, grid, ratio), expected)
+    assert found >= 0.99 or not is_stable(features, grid, ratio, expected), found
+
+
+def is_stable(features: torch.Tensor, grid: Grid, ratio: float, expected: set[int]) -> bool:
+    """Whether relative noise of 1e-6 leaves the selection in float64 as it is."""
+    generator = torch.Generator().manual_seed(9)
+    noise = 1e-6 * torch.randn(features.shape, generator=generator, dtype=torch.float64)
+    return kept_tokens(features * (1 + noise), grid, ratio) == expected
+
+
+SMALL = [
+    ((24, 4, 4), 96, 0.03, 0.03, 0.0),
+    ((24, 4, 4), 96, 0.1, 0.0, 0.002),
+    ((16, 4, 4), 128, 0.01, 0.03, 0.002),
+    ((16, 4, 4), 128, 0.03, 0.0, 0.0),
+    ((12, 6, 6), 128, 0.1, 0.03, 0.02),
+]
+LARGE = [
+    ((64, 4, 4), 384, 0.03, 0.03, 0.0),
+    ((24, 8, 8), 320, 0.03, 0.03, 0.002),
+    ((12, 14, 14), 320, 0.03, 0.0, 0.0),
+    ((6, 27, 27), 256, 0.1, 0.03, 0.002),
+]
+sizes = pytest.mark.parametrize(
+    ("grid", "width", "grain", "new", "sensor"),
+    [*SMALL, *(pytest.param(*case, marks=pytest.mark.slow) for case in LARGE)],
+    ids=lambda value: "x".join(map(str, value)) if isinstance(value, tuple) else None,
+)
+
+
+@pytest.mark.parametrize("rank", RANKS)
+@pytest.mark.parametrize("saturation", SATURATIONS)
+@sizes
+def test_float32_keeps_what_float64_keeps(grid, width, grain, new, sensor, saturation, rank):
+    features = scenes(grid, width, int(rank * width), grain, new, sensor, seed=0)
+    assert_keeps_what_float64_keeps(features, grid, saturation * width / len(features))
+
+
+@pytest.mark.parametrize("saturation", SATURATIONS)
+@sizes
+def test_bfloat16_features_keep_what_float64_keeps_of_them(
+    grid, width, grain, new, sensor, saturation
+):
+    features = scenes(grid, width, width // 2, grain, new, sensor, seed=1).bfloat16()
+    assert_keeps_what_float64_keeps(features, grid, saturation * width / len(features))
+
+
+@pytest.mark.parametrize("saturation", SATURATIONS)
+@sizes
+def test_one_thread_keeps_what_two_keep(grid, width, grain, new, sensor, saturation, monkeypatch):
+    features = scenes(grid, width, width // 2, grain, new, sensor, seed=2)
+    monkeypatch.setattr(threads, "_SMALL", 0)  # else clips as small as these have one anyway
+    before, found = torch.get_num_threads(), []
+    try:
+        for count in (1, 2):
+            torch.set_num_threads(count)
+            found.append(kept(features, grid, saturation * width / len(features)))
+    finally:
+        torch.set_num_threads(before)
+    assert agreement(*found) >= 0.99
+
+
+@pytest.mark.parametrize("mean", [3, 30])
+def test_local_scores_keep_their_digits_next_to_a_large_mean(mean):
+    """All cosines are near 1 there, and their differences are what counts."""
+    generator = torch.Generator().manual_seed(4)
+    features = torch.randn(96, 256, generator=generator)
+    features += mean * torch.randn(256, generator=generator)
+    single, double = (
+        GleanVID().compress(VideoTokens(clip, (6, 4, 4))).scores["lrs"].view(6, 16)
+        for clip in (features, features.double())
+    )
+    spread = double.amax(1) - double.amin(1)
+    assert ((single - double).abs().amax(1) < 1e-5 * spread).all()
