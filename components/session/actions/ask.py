@@ -47,7 +47,7 @@ def ask(
 
     Ends what a moved slider asked for, if that is still under way.
     """
-    engine.pages.end_preview(session)
+    engine.pages.end_preview(session, version=sides.version)
     work = engine.pages.work(session)
     try:
         for update in _ask(engine, request, sides, habits, exchanges, work):
