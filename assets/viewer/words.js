@@ -17,8 +17,8 @@ const WHAT = {
   ab: ({ sides: [a, b] }) =>
     `Where A, ${a.method.label}, and B, ${b.method.label}, keep the same tokens and where they differ.`,
   groups: ({ main: { method } }) =>
-    `Where the tokens go under ${method.label}: one colour is one row that the model receives, its dot `
-    + "the token it stands at. Point at a group to see all of it.",
+    `Where the tokens go under ${method.label}: one colour is one token that the model receives, its dot `
+    + "the place it stands at. Point at a group to see all of it.",
   original: () => "The frame as it was sampled, without any marks.",
 };
 
@@ -33,10 +33,10 @@ const LEGENDS = {
       [name, `${short(score.low)} – ${short(score.high)}`, named ? "" : score.label].filter(Boolean).join(" ");
     return [["ramp", scored.map(range).join(" · ")], ...(gone ? [["dark", "gone before this layer"]] : [])];
   },
-  ab: () => [["bright", "both keep it"], ["a", "only A"], ["b", "only B"], ["dark", "not kept here"]],
+  ab: () => [["bright", "both"], ["a", "only A"], ["b", "only B"], ["dark", "neither"]],
   groups: ({ main: { stage } }) => [
-    ["groups", "one colour and border: one row"], ["dot", "the token it stands at"],
-    ...(stage.merges ? [["dots", "its row stands in another unit"]] : []), ["dark", "dropped"],
+    ["groups", "one colour and border: one merged token"], ["dot", "the place it stands at"],
+    ...(stage.merges ? [["dots", "merged into another unit"]] : []), ["dark", "dropped"],
   ],
   original: () => [],
 };

@@ -24,6 +24,7 @@ STILL_LOADING = "The model is still being loaded."
 EXCHANGES_READ = 6  # earlier exchanges that the model reads again
 TELLING = 8  # tokens of an answer from which on its speed says something
 MIB = 2**20
+MINUTE_S = 60
 IN_MENU = 33  # characters of a model's name that a phone has room for
 
 KNOWS_GLIMPSE = (
@@ -148,8 +149,22 @@ def _figure(value: float) -> float | None:
 
 def used(video: Video) -> str:
     """What of the clip was used, with the notes of the video reader."""
-    frames = f"{len(video)} of {video.total_frames:,} frames from {video.duration:.1f} s"
-    return " ".join([f"Used {frames}.", *video.notes])
+    frames = f"{len(video)} of {count_of(video.total_frames, 'frame')}"
+    return " ".join([f"Used {frames} from {duration_text(video.duration)}.", *video.notes])
+
+
+def count_of(count: int, noun: str) -> str:
+    """``1 frame``, ``1,200 frames``."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def duration_text(seconds: float) -> str:
+    """``4.0 s``, from one minute on ``1:30`` or ``1:00:00``."""
+    if seconds < MINUTE_S:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), MINUTE_S)
+    hours, minutes = divmod(minutes, MINUTE_S)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 
 def status(engine: Engine, run: Run | None = None) -> list[tuple[str, str]]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 import torch
 
@@ -100,3 +102,26 @@ def test_the_sentence_under_the_strips_names_units_that_keep_nothing(fresh, budg
     run = made_up_run(video, record, "gleanvid")
     open_alone(fresh, pack([run], 0, None, tokens))
     assert fresh.locator(".gv-moment").inner_text() == BUDGETS[budgets]
+
+
+def test_a_bar_of_a_strip_tells_its_value_under_the_pointer(visit):
+    strip = visit.locator("[data-strip=budget] canvas")
+    box = strip.bounding_box()
+    strip.hover(position={"x": box["width"] * 1.5 / 16, "y": 20})
+    assert re.fullmatch(r"Unit 2: \d+, A 112", strip.get_attribute("title"))
+
+
+@pytest.mark.parametrize("width", [1400, 390])
+def test_the_legend_of_both_sides_can_be_read_to_its_end(window, address, width):
+    page = opened_at(window, address)
+    page.set_viewport_size({"width": width, "height": 844})
+    page.check("input[value=ab]", force=True)
+    last = page.locator(".gv-legend li").last
+    assert last.inner_text() == "neither"
+    row = page.locator(".gv-looks")
+    assert row.evaluate("row => row.scrollWidth <= row.clientWidth")
+    page.close()
+
+
+def test_no_footer_of_gradio_stands_below(visit):
+    assert visit.locator("footer :is(button, a):visible").count() == 0

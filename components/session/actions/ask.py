@@ -13,7 +13,17 @@ from gleanvid.compressors.base import Compressor
 from gleanvid.run import Run
 from gleanvid.types import StoppedError
 
-from ..display import Exchange, answer, caveat, history, message, progress, status, used
+from ..display import (
+    Exchange,
+    answer,
+    caveat,
+    count_of,
+    history,
+    message,
+    progress,
+    status,
+    used,
+)
 from ..request import Request, Sides
 from ..updates import PageUpdate, explain, waiting
 from ..work.backend import EncodedClip
@@ -131,7 +141,7 @@ def _ask(
     if known is not None and (not habits.both or answered(reference)):
         return
     yield from waiting(engine, work)
-    text = f"Encoding {len(video)} frames…"
+    text = f"Encoding {count_of(len(video), 'frame')}…"
     yield PageUpdate(progress(engine, request.model, text), status=status(engine))
     encoded = engine.encode(clip, work)
     earlier = history(exchanges) if habits.remember else []

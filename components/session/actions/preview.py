@@ -16,7 +16,7 @@ from gleanvid.types import StoppedError
 
 from ...viewer.payload import MAX_METHODS, payload
 from ...viewer.values import Clip
-from ..display import Answer, answer, caveat, message, progress, status, used
+from ..display import Answer, answer, caveat, count_of, message, progress, status, used
 from ..request import NO_CLIP, Request, Sides
 from ..updates import PageUpdate, explain, waiting
 from ..work.backend import EncodedClip
@@ -99,7 +99,7 @@ def _preview(engine: Engine, request: Request, sides: Sides, work: Work) -> Iter
     if encoded is None:
         for update in waiting(engine, work):
             yield replace(update, pending=WAITING, stoppable=True)
-        text = f"Encoding {len(video)} frames…"
+        text = f"Encoding {count_of(len(video), 'frame')}…"
         notice = progress(engine, request.model, text)
         yield PageUpdate(notice, pending=notice["text"], stoppable=True)
         encoded = engine.encode(clip, work)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
 import torch
 
-from components.session.display import answer, history
+from components.session.display import answer, count_of, duration_text, history
 from gleanvid import Compression, Uniform
 from tests.components.fake import a_run, moving_square
 
@@ -28,3 +29,18 @@ def test_exchanges_without_words_are_not_read_again():
     pairs = [("First?", " Red. "), ("Second?", "  "), ("", "Blue.")]
     given = [{"question": question, "answer": text} for question, text in pairs]
     assert history(given) == [("First?", "Red.")]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(0.04, "0.0 s"), (59.9, "59.9 s"), (90, "1:30"), (3600.2, "1:00:00")]
+)
+def test_durations_from_a_minute_on_are_written_as_a_clock_does(seconds, text):
+    assert duration_text(seconds) == text
+
+
+def test_one_frame_is_no_plural():
+    assert [count_of(count, "frame") for count in (1, 2, 18_000)] == [
+        "1 frame",
+        "2 frames",
+        "18,000 frames",
+    ]

@@ -79,6 +79,17 @@ def test_a_question_ends_a_preview_of_its_page_and_leaves_a_later_one_alone(clip
     assert engine.pages.stop("me") == [later] and later.stop.is_set()
 
 
+def test_preview_older_than_a_question_does_not_begin_after_it(clip):
+    """It would replace the answers by tokens of before the question."""
+    engine = Engine(Library())
+    engine.pages.start("me")
+    running = ask(engine, "me", asked(clip), Sides(question="What moves?", version=3))
+    next(running)
+    assert list(preview(engine, asked(clip), Sides(version=2), "me")) == []
+    assert any(part.runs for part in running)
+    assert list(preview(engine, asked(clip), Sides(version=4), "me"))
+
+
 @pytest.mark.parametrize("trouble", ["stop", "error", "full"])
 def test_an_answer_that_cannot_be_made_again_stays(clip, trouble):
     library = Library()
