@@ -20,13 +20,16 @@ def page():
     return build_app(Engine(Library()))
 
 
-def uploaded(page, path):
+def uploaded(page, path, question=""):
     """What an upload changes, by id or kind of the widget, one change after the other."""
     events = list(page.fns.values())
     gather = next(event for event in events if event.js == "gleanvid.gather")
     event = next(event for event in events if event.name == "on_upload")
     values = {widget: widget.value for widget in event.inputs}
-    values |= {gather.outputs[0]: [*(widget.value for widget in gather.inputs), 0, False]}
+    sent = {widget: widget.value for widget in gather.inputs}
+    (box,) = (widget for widget in sent if widget.elem_id == "gv-question")
+    sent[box] = question or box.value
+    values |= {gather.outputs[0]: [*sent.values(), 0, False]}
     (button,) = (widget for widget in values if widget.elem_id == "gv-upload")
     heard = {source for other in events for source, kind in other.targets if kind == "change"}
 
@@ -54,6 +57,13 @@ def test_a_clip_that_can_be_read_takes_the_place_of_the_one_before(page, tmp_pat
     write_clip(tmp_path / "clip.mp4")
     _, taken = uploaded(page, str(tmp_path / "clip.mp4"))
     assert taken["gv-clip"] == str(tmp_path / "clip.mp4") and "gv-tokens" in taken
+
+
+@pytest.mark.parametrize("own", ["", "What do I see?"])
+def test_question_of_an_example_goes_with_its_clip_and_one_s_own_stays(page, tmp_path, own):
+    write_clip(tmp_path / "clip.mp4")
+    _, taken = uploaded(page, str(tmp_path / "clip.mp4"), own)
+    assert taken.get("gv-question") == (None if own else "")
 
 
 def test_a_clip_that_comes_again_is_shown_again(page, tmp_path):
