@@ -108,7 +108,8 @@ class ClipPanel(Panel):
     def asked(self, values: Values) -> Changes:
         """Empty the question where it is one of an example: it asks about what is shown there."""
         question = self.page.inputs.question
-        ready = {text for example in self.examples for text, _ in example.questions}
+        ready = {example.question for example in self.examples}
+        ready |= {text for example in self.examples for text, _ in example.questions}
         return {question: ""} if values[question] in ready else {}
 
     def on_example(self, example: Example) -> Callable[[gr.Request], Changes]:

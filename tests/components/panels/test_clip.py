@@ -9,6 +9,7 @@ import pytest
 
 from components.panels.page import build_app
 from components.session.actions import uploads
+from components.session.examples import examples
 from components.session.work.engine import Engine
 from tests.components.fake import Library, write_clip
 
@@ -59,11 +60,12 @@ def test_a_clip_that_can_be_read_takes_the_place_of_the_one_before(page, tmp_pat
     assert taken["gv-clip"] == str(tmp_path / "clip.mp4") and "gv-tokens" in taken
 
 
-@pytest.mark.parametrize("own", ["", "What do I see?"])
-def test_question_of_an_example_goes_with_its_clip_and_one_s_own_stays(page, tmp_path, own):
+def test_question_of_an_example_goes_with_its_clip_and_one_s_own_stays(tmp_path):
     write_clip(tmp_path / "clip.mp4")
-    _, taken = uploaded(page, str(tmp_path / "clip.mp4"), own)
-    assert taken.get("gv-question") == (None if own else "")
+    page = build_app(Engine(Library()), examples=examples())
+    for question, left in ((examples()[0].question, ""), ("What do I see?", None)):
+        _, taken = uploaded(page, str(tmp_path / "clip.mp4"), question)
+        assert taken.get("gv-question") == left
 
 
 def test_a_clip_that_comes_again_is_shown_again(page, tmp_path):
