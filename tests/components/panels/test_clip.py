@@ -26,7 +26,8 @@ def uploaded(page, path, question=""):
     events = list(page.fns.values())
     gather = next(event for event in events if event.js == "gleanvid.gather")
     event = next(event for event in events if event.name == "on_upload")
-    values = {widget: widget.value for widget in event.inputs}
+    values = {widget: widget.value for widget in event.inputs if widget.elem_id != "gv-clip"}
+    values |= {widget: None for widget in event.inputs if widget.elem_id == "gv-clip"}
     sent = {widget: widget.value for widget in gather.inputs}
     (box,) = (widget for widget in sent if widget.elem_id == "gv-question")
     sent[box] = question or box.value
