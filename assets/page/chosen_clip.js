@@ -30,6 +30,7 @@
   function mark(name) {
     const example = own === "" ? document.getElementById(`gv-example-${name}`) : null;
     const upload = document.getElementById("gv-upload");
+    if (!upload) return; // a viewer on another page
     const chosen = example ?? (own === null ? null : upload);
     const before = document.querySelector(".gv-examples [aria-current]");
     upload.title = chosen === upload ? own || name : "";

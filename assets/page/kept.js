@@ -1,14 +1,22 @@
-// What a tab shows comes back when it is loaded again: the ids of its runs stay in this browser, and
-// nobody else knows them. Nothing is kept before what was kept has been read.
+// What a tab shows comes back when it is loaded again, or by Back: the ids of its runs stay in this
+// browser, and nobody else knows them. Nothing is kept before what was kept has been read.
 ((gleanvid) => {
-  const KEY = "gleanvid";
   let [read, newest, compared] = [false, [], false];
+
+  // Each step of the browser's history has its own: Back from another link must not show its runs.
+  const entry = () => {
+    const known = history.state?.gleanvid;
+    if (known) return known;
+    const made = `gleanvid:${Date.now()}.${Math.random()}`;
+    history.replaceState({ ...history.state, gleanvid: made }, "");
+    return made;
+  };
 
   gleanvid.keepRuns = (shown) => {
     if (!read) return;
     newest = shown;
     const text = JSON.stringify({ shown, compared });
-    try { sessionStorage.setItem(KEY, text); } catch { /* a browser without storage */ }
+    try { sessionStorage.setItem(entry(), text); } catch { /* a browser without storage */ }
   };
 
   // A table of a comparison stands on the page, which is not kept: it is to be said.
@@ -19,9 +27,10 @@
 
   gleanvid.readKept = () => {
     read = true;
+    const own = entry();
     const type = performance.getEntriesByType("navigation")[0]?.type;
     try {
-      return ["reload", "back_forward"].includes(type) ? sessionStorage.getItem(KEY) ?? "" : "";
+      return ["reload", "back_forward"].includes(type) ? sessionStorage.getItem(own) ?? "" : "";
     } catch {
       return "";
     }

@@ -137,6 +137,13 @@
     if (target.matches?.("input[name=gv-view]")) gleanvid.writeSetting("view", "kept")(target.value);
   });
 
+  // Gradio's number box of a slider reports its value when it loses the focus, not on Enter.
+  document.addEventListener("keydown", ({ key, target }) => {
+    if (key !== "Enter" || !target.matches?.("[id^=gv-of-] input[type=number]")) return;
+    target.blur();
+    target.focus();
+  });
+
   // Gradio's arrow goes back to what stood there when the slider was last drawn. Ours: the default.
   document.addEventListener("click", (event) => {
     const slider = event.target.closest?.(".reset-button")?.closest("[id^=gv-of-]");

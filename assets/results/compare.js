@@ -59,7 +59,7 @@ class Compare {
     this.#caption();
     const named = !this.blind || !this.vote.pair; // without a pair there is nothing to hide
     const parts = [...(this.blind ? [this.vote.place] : []), ...(named ? [this.table.place] : [])];
-    this.place.replaceChildren(this.head, this.stale, this.tools, ...parts, this.rest, this.where);
+    this.place.replaceChildren(this.head, this.stale, this.tools, ...parts, this.where, this.rest);
     this.#showRest();
     this.#showWhere();
     this.#showStale();

@@ -15,10 +15,11 @@ export function saveJson(value, votes) {
 export const saveCsv = (value, votes) => save(new Blob([csv(value, votes)], { type: CSV }), "comparison.csv");
 
 export function csv(value, votes) {
+  const { question, clip, settings } = value.asked;
   const tally = votes.tally(value.asked);
   const rows = plain(value).map((row) => {
     const { won = 0, even = 0, lost = 0 } = tally.get(row.method) ?? {};
-    return { ...row, votes_won: won, votes_even: even, votes_lost: lost };
+    return { ...row, question, clip, ...settings, votes_won: won, votes_even: even, votes_lost: lost };
   });
   const lines = [Object.keys(rows[0]), ...rows.map((row) => Object.values(row))];
   return lines.map((line) => `${line.map(cell).join(",")}\r\n`).join("");

@@ -54,7 +54,7 @@ function verdictOf({ right, expected, caveat }, found) {
   if (right === false)
     return [make("span", "gv-verdict gv-wrong", verdict(false) + (expected ? `, expected: ${expected}` : ""))];
   if (!found) return [];
-  const text = found.agreement === 1 ? "same as A" : `${Math.round(100 * found.agreement)} % of words as A`;
+  const text = found.agreement === 1 ? "same as A" : `${Math.round(100 * found.agreement)} % words shared with A`;
   return [make("span", "gv-verdict gv-agrees", text)];
 }
 

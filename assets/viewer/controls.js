@@ -86,7 +86,7 @@ export class Controls {
     const { viewer } = this;
     const { sides, comparable } = viewer.shown();
     if (kind === "heat" && !sides.some(({ score }) => score)) return "This compressor gives its tokens no score.";
-    if (kind === "ab" && viewer.clip.methods.length < 2) return "A/B needs a second compressor: run Compare.";
+    if (kind === "ab" && viewer.clip.methods.length < 2) return "A/B needs a second compressor: choose one for B.";
     if (kind === "ab" && sides.length > 1 && !comparable) return "A and B have different token grids.";
     if (kind === "groups" && !sides.some(({ stage }) => stage.merges))
       return "This compressor merges nothing: it keeps tokens or drops them.";

@@ -50,7 +50,7 @@ function onKey(viewer, keys, event) {
   const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
   if (hasOwnUse(target, key)) return;
   if (shiftKey && key.startsWith("Arrow")) walk(viewer, key);
-  else if (/^[1-5]$/.test(key)) view(viewer, KINDS[Number(key) - 1]);
+  else if (/^[1-5]$/.test(key)) view(viewer, offeredViews(viewer)[Number(key) - 1]);
   else if (keys[key]) keys[key](shiftKey ? -1 : 1);
   else return;
   event.preventDefault();
@@ -64,7 +64,12 @@ function hasOwnUse(target, key) {
   return native && /^(Arrow|Page|Home|End| $|Enter)/.test(key);
 }
 
+// The views on the page, from left to right: the keys count these.
+const offeredViews = (viewer) =>
+  KINDS.filter((kind) => !viewer.part(`input[value=${kind}]`).parentElement.hidden);
+
 function view(viewer, kind) {
+  if (!kind) return;
   viewer.chooseView(kind);
   if (viewer.kind === kind) viewer.telling.say(viewer.root.querySelector(".gv-what").textContent);
 }

@@ -3,7 +3,7 @@
 
 import { showAnswer } from "./answers.js";
 import { placeOf, sameGrid } from "./data.js";
-import { make, short } from "./dom.js";
+import { make, plural, short } from "./dom.js";
 import { LOOKS, paintGroup } from "./looks.js";
 import { fitCanvas, paintDisc, paintFrame, paintRing } from "./paint.js";
 import { evidenceKept, paintTruth } from "./truth.js";
@@ -61,7 +61,7 @@ export class Side {
     const count = this.#part(".gv-count");
     const share = stage.total === grid.total ? "" : ` (${short(100 * stage.total / grid.total)} %)`;
     const from = stage.layer ? ` from layer ${stage.layer} on` : "";
-    count.textContent = `${stage.total.toLocaleString("en")} tokens${share}${from}`;
+    count.textContent = `${plural(stage.total, "token")}${share}${from}`;
     this.pane.setAttribute("aria-label", `${this.key.toUpperCase()}: ${method.label}`);
     showAnswer(this.answer, found, reference, again);
     this.#part(".gv-evidence").textContent = evidence ? evidenceWords(evidenceKept(evidence, stage)) : "";

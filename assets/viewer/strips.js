@@ -126,6 +126,15 @@ function cutsOf(clip, grid) {
 const sameCurve = (one, other) =>
   one.length === other.length && one.every((x, n) => Math.abs(x - other[n]) <= 1e-3 * Math.abs(x));
 
+// The bar at this fraction of a strip's width, with the value of A where there is one.
+function barWords({ drawn }, fraction) {
+  if (!drawn) return "";
+  const { own, other, words } = drawn;
+  const unit = Math.min(own.length - 1, Math.max(0, Math.floor(fraction * own.length)));
+  const compared = other?.length === own.length ? `, A ${words(other[unit])}` : "";
+  return `Unit ${unit + 1}: ${words(own[unit])}${compared}`;
+}
+
 // The strips of one viewer: where they stand, how large they are, and what they show.
 export class Strips {
   /** @param {HTMLElement} root */
@@ -133,7 +142,9 @@ export class Strips {
     this.items = Object.entries(STRIPS).map(([name, kind]) => {
       const row = /** @type {HTMLElement} */ (root.querySelector(`.gv-strip[data-strip=${name}]`));
       const [canvas, note] = [row.querySelector("canvas"), /** @type {HTMLElement} */ (row.querySelector(".gv-note"))];
-      return { name, kind, row, canvas, note, output: row.querySelector("output"), size: [0, 0], drawn: null };
+      const strip = { name, kind, row, canvas, note, output: row.querySelector("output"), size: [0, 0], drawn: null };
+      canvas.addEventListener("pointermove", ({ offsetX }) => { canvas.title = barWords(strip, offsetX / canvas.clientWidth); });
+      return strip;
     });
   }
 

@@ -41,10 +41,10 @@ export function tokenLines({ clip, sides, own, frame }, token) {
 function groupLines(grid, stage, token, fate) {
   const members = membersOf(stage, stage.home[token]);
   const units = new Set(members.map((member) => placeOf(grid, member).unit)).size;
-  const size = `its row holds ${plural(members.length, "token")} of ${plural(units, "unit")}`;
-  const share = `weight in it ${short(stage.weight[token] / 65535)}`;
-  const home = fate === "merged" ? [[`row at ${placeWords(grid, stage.home[token])}`, ""]] : [];
-  const mixed = stage.mixed ? [["the row it weighs most in", "gv-faint"]] : [];
+  const size = `merged from ${plural(members.length, "token")} of ${plural(units, "unit")}`;
+  const share = `weight in the merged token ${short(stage.weight[token] / 65535)}`;
+  const home = fate === "merged" ? [[`into the token at ${placeWords(grid, stage.home[token])}`, ""]] : [];
+  const mixed = stage.mixed ? [["the merged token it weighs most in", "gv-faint"]] : [];
   return [...home, [size, ""], [share, ""], ...mixed];
 }
 
@@ -56,7 +56,7 @@ function describePin(panel, shown, token, alike, visit, unpin) {
   const pinnedFrame = { ...shown, frame: firstFrame(grid, placeOf(grid, token).unit) };
   const facts = tokenLines(pinnedFrame, token).map(([text, kind]) => make("li", kind, text));
   const home = homeOf(stage, token);
-  if (home >= 0 && home !== token) facts.push(make("li", "", "", wayTo(home, "Go to its row", visit)));
+  if (home >= 0 && home !== token) facts.push(make("li", "", "", wayTo(home, "Go to the token it was merged into", visit)));
   panel.replaceChildren(head, make("div", "gv-pin-parts", "",
     part("This token", ...facts),
     part(...keepersPart(shown, token)),

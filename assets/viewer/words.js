@@ -17,8 +17,8 @@ const WHAT = {
   ab: ({ sides: [a, b] }) =>
     `Where A, ${a.method.label}, and B, ${b.method.label}, keep the same tokens and where they differ.`,
   groups: ({ main: { method } }) =>
-    `Where the tokens go under ${method.label}: one colour is one row that the model receives, its dot `
-    + "the token it stands at. Point at a group to see all of it.",
+    `Where the tokens go under ${method.label}: one colour is one token that the model receives, its dot `
+    + "the place it stands at. Point at a group to see all of it.",
   original: () => "The frame as it was sampled, without any marks.",
 };
 
@@ -33,10 +33,10 @@ const LEGENDS = {
       [name, `${short(score.low)} – ${short(score.high)}`, named ? "" : score.label].filter(Boolean).join(" ");
     return [["ramp", scored.map(range).join(" · ")], ...(gone ? [["dark", "gone before this layer"]] : [])];
   },
-  ab: () => [["bright", "both keep it"], ["a", "only A"], ["b", "only B"], ["dark", "not kept here"]],
+  ab: () => [["bright", "both"], ["a", "only A"], ["b", "only B"], ["dark", "neither"]],
   groups: ({ main: { stage } }) => [
-    ["groups", "one colour and border: one row"], ["dot", "the token it stands at"],
-    ...(stage.merges ? [["dots", "its row stands in another unit"]] : []), ["dark", "dropped"],
+    ["groups", "one colour and border: one merged token"], ["dot", "the place it stands at"],
+    ...(stage.merges ? [["dots", "merged into another unit"]] : []), ["dark", "dropped"],
   ],
   original: () => [],
 };
@@ -97,22 +97,43 @@ export function moment({ main, beside, comparable }) {
 const sameTokens = ({ main, beside, comparable }) => comparable && apartByUnit(main, beside).every((count) => !count);
 
 export function momentWords(shown) {
-  const { main: { stage, grid, place, method }, beside } = shown;
+  const { main, beside } = shown;
+  const { stage, grid, place, method } = main;
   if (beside?.place === place) return `A and B are both ${method.label}: change a setting, or choose another compressor for one side.`;
   if (sameTokens(shown)) return "A and B keep the same tokens.";
   if (stage.total === grid.total) return "";
-  const even = short(stage.total / grid.units);
   const found = moment(shown);
-  const [first, next = first] = stage.budgets;
-  if (found?.apart)
-    return `Unit ${found.unit + 1}: here A and B keep other tokens most, ${found.apart} that the other one drops.`;
-  if (found) {
-    const kept = stage.budgets[found.unit];
-    const most = kept > first ? "most of all units" : kept === first ? "as many as of the first"
-      : `most after the first unit with its ${first}`;
-    return `Unit ${found.unit + 1}: ${kept} of its ${grid.perUnit} tokens are kept, ${most}; an even share would be ${even}.`;
+  const sentence = found?.apart
+    ? `A and B differ most in unit ${found.unit + 1}: ${plural(found.apart, "token")} that only one of them keeps.`
+    : budgetWords(main, found);
+  return [sentence, ...shown.sides.map(emptyWords)].filter(Boolean).join(" ");
+}
+
+function budgetWords({ stage, grid }, found) {
+  const [first, ...later] = stage.budgets;
+  const even = `an even share would be ${short(stage.total / grid.units)}`;
+  const tokens = plural(grid.perUnit, "token");
+  if (!found) {
+    const all = rangeWords(stage.budgets);
+    if (Math.max(...stage.budgets) - Math.min(...stage.budgets) <= 1) return `Every unit keeps ${all} of its ${tokens}.`;
+    return `The first unit keeps ${first} of its ${tokens}, each later one ${rangeWords(later)}; ${even}.`;
   }
-  if (Math.abs(first - next) <= 1) return `Every unit keeps about the same: ${even} of its ${grid.perUnit} tokens.`;
-  return `The first unit keeps ${first} of its ${grid.perUnit} tokens, every later one about ${next}; `
-    + `an even share would be ${even}.`;
+  const kept = stage.budgets[found.unit];
+  const most = kept > first ? "more than any other unit" : kept === first ? "as many as the first unit"
+    : `the most after the first unit, which keeps ${first}`;
+  return `Unit ${found.unit + 1} keeps ${kept} of its ${tokens}, ${most}; ${even}.`;
+}
+
+function rangeWords(counts) {
+  const [least, most] = [Math.min(...counts), Math.max(...counts)];
+  return least === most ? `${most}` : `${least} or ${most}`;
+}
+
+// Units of which the model sees nothing: no token is kept, and none is merged into a kept one.
+function emptyWords({ name, stage, grid }) {
+  const isEmpty = (kept, unit) => !kept && !(stage.merges && fatesIn(grid, stage, unit).merged);
+  const empty = stage.budgets.filter(isEmpty).length;
+  if (!empty) return "";
+  const where = `${empty} of ${plural(grid.units, "unit")}`;
+  return name ? `${name} keeps nothing of ${where}.` : `Nothing is kept of ${where}.`;
 }

@@ -66,7 +66,7 @@ class ClipPanel(Panel):
         over = page.inputs.when(
             self.upload.upload,
             self.on_upload,
-            [self.file, self.arrived, *changed],
+            [self.file, self.arrived, page.inputs.question, *changed],
             [self.upload],
             **how,
         )
@@ -91,7 +91,8 @@ class ClipPanel(Panel):
     def on_upload(self, user: gr.Request, values: Values) -> Iterator[Changes]:
         """The clip before, its tokens and answers stay where the new one cannot be read."""
         inputs, notice = self.page.inputs, self.page.outputs.notice
-        path, frames = values[self.upload], inputs.request(inputs.read(values)).frames
+        values = inputs.read(values)
+        path, frames = values[self.upload], inputs.request(values).frames
         yield {notice: message(uploads.READING)}
         try:
             uploads.read(self.page.engine, path, frames, owner(user))
@@ -100,7 +101,16 @@ class ClipPanel(Panel):
         except Exception as error:
             yield {notice: message(explain(error), "problem")}
             return
-        yield {self.file: path, self.arrived: time.monotonic()} | self.cleared()
+        yield (
+            {self.file: path, self.arrived: time.monotonic()} | self.cleared() | self.asked(values)
+        )
+
+    def asked(self, values: Values) -> Changes:
+        """Empty the question where it is one of an example: it asks about what is shown there."""
+        question = self.page.inputs.question
+        ready = {example.question for example in self.examples}
+        ready |= {text for example in self.examples for text, _ in example.questions}
+        return {question: ""} if values[question] in ready else {}
 
     def on_example(self, example: Example) -> Callable[[gr.Request], Changes]:
         """Return the handler of this example's button."""

@@ -25,7 +25,7 @@ from . import notice
 from .events import AT_ONCE, PRIVATE, Changes, Values, script
 from .page_state import Inputs
 from .panel import Page, Tab
-from .sides import as_pinned
+from .sides import TokensTab, as_pinned
 
 GROUPS = {"Pictures": ("sheet", "clip", "pdf"), "Numbers": ("csv", "json", "npz"), "Run": ("run",)}
 CODE = "The run of B, made again elsewhere."
@@ -38,8 +38,8 @@ CODE_HTML = """<div class="gv-code"></div>"""
 EXPORTS = 8  # of a kind at the same time: more than the events that one address may have
 NOTHING = "There is nothing to save yet: choose a clip first."
 WRITING = "Writing {title}…"
-OPENED = "A saved run, opened as A with the settings in its name."
-OF_ANOTHER = "It is of {model}: tuning or asking makes A anew, with the model chosen above."
+OPENED = "The saved run is open as A."
+OF_ANOTHER = "{model} made it: tuning or asking runs A again, with the model chosen above."
 ELSEWHERE = f"{OPENED} Its clip is not here: choose one to tune or ask."
 
 
@@ -84,7 +84,7 @@ class ExportTab(Tab):
             write = writing(page.engine, kind)
             made = button.click(write, shown, written, concurrency_limit=EXPORTS, **PRIVATE)
             made.success(None, None, None, js=script("fetchFile"))
-        lines = [self.notice, outputs.notice, outputs.ready, outputs.status]
+        lines = [self.notice, outputs.notice, outputs.ready, outputs.status, outputs.tabs]
         settings = [self.clip, self.count, inputs.question, inputs.pinned]
         taken = self.opened.upload(
             self.on_open,
@@ -118,6 +118,7 @@ class ExportTab(Tab):
             outputs.notice: opened,
             self.clip: path,
             self.count: len(run.video) if path and self.takes(len(run.video)) else gr.skip(),
+            outputs.tabs: gr.update(selected=TokensTab.title),
             outputs.status: status(engine, run),
             outputs.ready: ready(example),
             outputs.exchanges: [],

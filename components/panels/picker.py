@@ -26,6 +26,7 @@ PRECISION_LABELS = {
     "8bit": "8-bit",
     "4bit": "4-bit",
 }
+HUB_ADDRESS = "https://huggingface.co/"
 OWN = "Or type the id of a model on the hub, or a local folder."
 BAR = """<div class="gv-loading" hidden>
 <progress max="1" aria-label="Loading a model"></progress><p role="status"></p></div>"""
@@ -160,7 +161,9 @@ class ModelPicker(Panel):
         self.choosing.cancel()
 
     def _named(self, values: Values) -> str:
-        return str(values[self.name] or "").strip()
+        """The chosen id or folder; the address of a model on the hub stands for its id."""
+        name = str(values[self.name] or "").strip()
+        return name.removeprefix(HUB_ADDRESS).rstrip("/") if name.startswith(HUB_ADDRESS) else name
 
     def _options(self, values: Values) -> tuple[str, int]:
         return values[self.precision], int(values[self.frames])

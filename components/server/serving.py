@@ -196,7 +196,7 @@ def options(
         "enable_monitoring": False,
         "ssr_mode": False,
         "show_error": False,
-        "footer_links": ["api", "settings"],
+        "footer_links": [],
         "app_kwargs": {
             "docs_url": None,
             "redoc_url": None,

@@ -30,6 +30,7 @@ STILL_LOADING = "The model is still being loaded."
 EXCHANGES_READ = 6  # earlier questions and answers that the model reads again
 MIN_TIMED_TOKENS = 8  # a shorter answer gives no meaningful speed
 MIB = 2**20
+MINUTE_S = 60
 IN_MENU = 33  # characters of a model's name that fit on a phone
 
 KNOWS_GLIMPSE = (
@@ -195,9 +196,23 @@ def caveat(example: Example | None, model: str) -> str:
 
 
 def used(video: Video) -> str:
-    """Sentence that says how much of the clip was read."""
-    frames = f"{len(video)} of {video.total_frames:,} frames from {video.duration:.1f} s"
-    return " ".join([f"Used {frames}.", *video.notes])
+    """Sentence that says how much of the clip was read, with the notes of the video reader."""
+    frames = f"{len(video)} of {count_of(video.total_frames, 'frame')}"
+    return " ".join([f"Used {frames} from {duration_text(video.duration)}.", *video.notes])
+
+
+def count_of(count: int, noun: str) -> str:
+    """``1 frame``, ``1,200 frames``."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def duration_text(seconds: float) -> str:
+    """``4.0 s``, from one minute on ``1:30`` or ``1:00:00``."""
+    if seconds < MINUTE_S:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), MINUTE_S)
+    hours, minutes = divmod(minutes, MINUTE_S)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 
 def status(engine: Engine, run: Run | None = None) -> list[tuple[str, str]]:

@@ -72,7 +72,7 @@ FIGURES = {
         Figure(
             "mask_overlap",
             "Same tokens in two methods",
-            "IoU in hundredths; columns as the rows",
+            "IoU in hundredths; columns in the order of the rows",
             needs=_several_runs,
         ),
         Figure("effective_dimension", "Spread by share kept", DIMENSION, needs=_several_ratios),

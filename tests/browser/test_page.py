@@ -93,8 +93,7 @@ def test_a_saved_run_opens_again(visit, tmp_path):
     with visit.expect_file_chooser() as choosing:
         visit.get_by_role("button", name="Open a saved run (ZIP)").click()
     choosing.value.set_files(str(tmp_path / "run.zip"))
-    visit.locator(".gv-notice", has_text="A saved run, opened").first.wait_for()
-    tab(visit, "Tokens")
+    visit.locator(".gv-notice", has_text="The saved run is open").first.wait_for()
     visit.wait_for_selector(".gv-viewer[data-shown=one]")
     assert name(visit, "a") == "GleanVID 10 %"
     assert reply(visit, "a").inner_text() == words

@@ -172,6 +172,7 @@ def test_leaving_in_the_middle_frees_the_model(visit, library):
 
 
 def test_results_that_the_server_has_no_more_are_said_to_be_gone(visit):
-    visit.evaluate("sessionStorage.setItem('gleanvid', JSON.stringify({ shown: ['gone'] }))")
+    gone = "JSON.stringify({ shown: ['gone'] })"
+    visit.evaluate(f"sessionStorage.setItem(history.state.gleanvid, {gone})")
     visit.reload()
     notice(visit, "no longer on the server")

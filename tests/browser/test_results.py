@@ -26,14 +26,18 @@ CSV = """async (module) => {
   const { csv } = await import(module);
   const answers = ["=1+1", "+cmd", "-2", "@x", 'a "b", c', "two\\nlines", "plain"];
   const rows = answers.map((answer) => ({ label: "x", answer, right: null, error: "", cells: [] }));
-  return [answers, csv({ columns: [], rows, asked: {} }, { tally: () => new Map() })];
+  const asked = { question: "=Q", clip: "c.mp4", settings: { frames: 32 } };
+  return [answers, csv({ columns: [], rows, asked }, { tally: () => new Map() })];
 }"""
 
 
 def test_no_answer_becomes_a_formula_or_breaks_a_line_of_the_csv(bare):
     answers, text = bare.evaluate(CSV, f"/{modules.address('results/saving.js')}")
-    read = [row["answer"] for row in csv.DictReader(io.StringIO(text, newline=""))]
+    rows = list(csv.DictReader(io.StringIO(text, newline="")))
+    read = [row["answer"] for row in rows]
     assert read == [f"'{answer}" if answer[0] in "=+-@" else answer for answer in answers]
+    asked = {name: rows[0][name] for name in ("question", "clip", "frames")}
+    assert asked == {"question": "'=Q", "clip": "c.mp4", "frames": "32"}
 
 
 NAMES_APART = """async ([module, count, width]) => {

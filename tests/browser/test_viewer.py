@@ -111,7 +111,7 @@ def test_a_pinned_token_names_its_keepers_and_the_kept_tokens_like_it(page, case
     assert panel.is_hidden()
 
 
-def test_a_group_tells_its_members_and_where_its_row_stands(page, case):
+def test_a_group_tells_its_members_and_where_its_merged_token_stands(page, case):
     record = case.runs[MERGED].compression
     token = int(((record.group >= 0) & ~record.mask).nonzero()[0])
     choose(page, a=MERGED)
@@ -121,9 +121,9 @@ def test_a_group_tells_its_members_and_where_its_row_stands(page, case):
     card = page.locator(".gv-card:not([hidden])").inner_text()
     members = int((record.group == record.group[token]).sum())
     home = int(record.keep[record.group[token]])
-    assert "Merged" in card and f"its row holds {members} token" in card
+    assert "Merged" in card and f"merged from {members} token" in card
     row, column = divmod(home % CELLS, COLUMNS)
-    assert f"row at unit {home // CELLS + 1}, row {row + 1}, column {column + 1}" in card
+    assert f"into the token at unit {home // CELLS + 1}, row {row + 1}, column {column + 1}" in card
 
 
 def test_a_and_b_are_counted_as_their_masks_say(page, case):

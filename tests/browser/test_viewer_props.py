@@ -76,7 +76,7 @@ def test_answers_stream_into_their_side_and_no_mask_is_sent_again(page):
     page.wait_for_function(SHOWN, arg="a red circle and a star")
     page.wait_for_selector("[data-side=b] .gv-agrees")
     assert page.locator("[data-side=b] mark").all_inner_texts() == ["and", "a", "star"]
-    assert page.locator("[data-side=b] .gv-agrees").inner_text() == "67 % of words as A"
+    assert page.locator("[data-side=b] .gv-agrees").inner_text() == "67 % words shared with A"
     fetched = [url for url in page.requested[before:] if url.endswith((".jpg", ".bin"))]
     assert fetched == [] and page.errors == []
     page.get_by_role("button", name="Masks").click()

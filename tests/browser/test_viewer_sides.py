@@ -56,7 +56,7 @@ def test_without_a_truth_words_that_differ_from_a_and_missing_ones_are_marked(pa
     answered(page, answer("A red square moves right.", "0"), answer("a blue square moves", "3"))
     assert side(page, "b").locator("mark").all_inner_texts() == ["blue"]
     assert side(page, "b").locator("del").all_inner_texts() == ["red", "right"]
-    assert "67 % of words as A" in side(page, "b").inner_text()
+    assert "67 % words shared with A" in side(page, "b").inner_text()
     assert side(page, "a").locator("mark, del, .gv-verdict").count() == 0
     answered(page, answer("red", "0"), answer("Red!", "3"))
     assert "same as A" in side(page, "b").inner_text()
@@ -241,7 +241,7 @@ def test_one_sentence_names_the_unit_that_gets_most_and_leads_there(shared, case
     shared.unroute_all()
     page = open_alone(shared, pack([run]))
     sentence = page.locator(".gv-moment").inner_text()
-    assert sentence.startswith("Unit 3: 9 of its 112 tokens are kept")
+    assert sentence.startswith("Unit 3 keeps 9 of its 112 tokens, ")
     assert sentence.endswith("an even share would be 8.75.")
     assert "unit 3 of 4" in caption(page)  # the viewer opens there
     look_at(page, 0)

@@ -46,7 +46,7 @@ def ask(
 
     Ends a preview or live answer of the same ``session``.
     """
-    engine.pages.end_preview(session)
+    engine.pages.end_preview(session, version=sides.version)
     work = engine.pages.work(session)
     asking = _Asking(engine, request, sides, habits, work, exchanges)
     try:
@@ -142,7 +142,9 @@ class _Asking:
         if known and (baseline is None or self._find_answer(baseline)):
             return
         yield from display.waiting(self.engine, self.work)
-        notice = progress(self.engine, request.model, f"Encoding {len(video)} frames…")
+        notice = progress(
+            self.engine, request.model, f"Encoding {display.count_of(len(video), 'frame')}…"
+        )
         yield PageUpdate(notice, status=status(self.engine))
         self.encoded = self.engine.encode(self.clip, self.work)
         run_id, run = known or (yield from self._ask_candidate(candidate))

@@ -44,8 +44,8 @@ COLUMNS = (  # of the legend: title, unit of measure, what it is
     (
         "Missed",
         "× random",
-        "Energy of dropped tokens that kept ones do not explain: below 1 less, "
-        "– where random keeping misses none",
+        "Energy of dropped tokens that kept ones do not explain, as a multiple of random "
+        "keeping's: lower is better; – where random keeping explains everything",
     ),
 )
 NONE = "–"

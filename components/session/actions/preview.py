@@ -100,7 +100,9 @@ def _preview(engine: Engine, request: Request, sides: Sides, work: Work) -> Iter
     if encoded is None:
         for update in display.waiting(engine, work):
             yield replace(update, pending=WAITING, stoppable=True)
-        notice = progress(engine, request.model, f"Encoding {len(video)} frames…")
+        notice = progress(
+            engine, request.model, f"Encoding {display.count_of(len(video), 'frame')}…"
+        )
         yield PageUpdate(notice, pending=notice["text"], stoppable=True)
         encoded = engine.encode(clip, work)
         engine.line.leave(work)

@@ -156,9 +156,14 @@ class Pages:
         self.end_preview(session, work)
         return work
 
-    def end_preview(self, session: str, after: Work | None = None) -> None:
-        """End the preview that this session has under way, in silence; ``after`` takes over."""
+    def end_preview(self, session: str, after: Work | None = None, version: int = 0) -> None:
+        """End the preview that this session has under way, in silence; ``after`` takes over.
+
+        Previews of ``version`` and of older ones cannot begin any more.
+        """
         with self._lock:
+            newest = self._newest.get(session, (0, False))
+            self._newest[session] = max(newest, (version, False))
             before = self._previews.pop(session, None)
             if after is not None:
                 self._previews[session] = after

@@ -9,6 +9,7 @@ import pytest
 
 from components.panels.page import build_app
 from components.session.actions import uploads
+from components.session.examples import examples
 from components.session.work.engine import Engine
 from tests.components.fake import FakeBackend, write_clip
 
@@ -20,13 +21,17 @@ def page():
     return build_app(Engine(FakeBackend()))
 
 
-def uploaded(page, path):
+def uploaded(page, path, question=""):
     """What an upload changes, by id or kind of the widget, one change after the other."""
     events = list(page.fns.values())
     gather = next(event for event in events if event.js == "gleanvid.gather")
     event = next(event for event in events if event.name == "on_upload")
-    values = {widget: widget.value for widget in event.inputs}
-    values |= {gather.outputs[0]: [*(widget.value for widget in gather.inputs), 0, False]}
+    values = {widget: widget.value for widget in event.inputs if widget.elem_id != "gv-clip"}
+    values |= {widget: None for widget in event.inputs if widget.elem_id == "gv-clip"}
+    sent = {widget: widget.value for widget in gather.inputs}
+    (box,) = (widget for widget in sent if widget.elem_id == "gv-question")
+    sent[box] = question or box.value
+    values |= {gather.outputs[0]: [*sent.values(), 0, False]}
     (button,) = (widget for widget in values if widget.elem_id == "gv-upload")
     heard = {source for other in events for source, kind in other.targets if kind == "change"}
 
@@ -54,6 +59,14 @@ def test_a_clip_that_can_be_read_takes_the_place_of_the_one_before(page, tmp_pat
     write_clip(tmp_path / "clip.mp4")
     _, taken = uploaded(page, str(tmp_path / "clip.mp4"))
     assert taken["gv-clip"] == str(tmp_path / "clip.mp4") and "gv-tokens" in taken
+
+
+def test_question_of_an_example_goes_with_its_clip_and_one_s_own_stays(tmp_path):
+    write_clip(tmp_path / "clip.mp4")
+    page = build_app(Engine(FakeBackend()), examples=examples())
+    for question, left in ((examples()[0].question, ""), ("What do I see?", None)):
+        _, taken = uploaded(page, str(tmp_path / "clip.mp4"), question)
+        assert taken.get("gv-question") == left
 
 
 def test_a_clip_that_comes_again_is_shown_again(page, tmp_path):

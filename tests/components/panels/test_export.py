@@ -104,7 +104,9 @@ def test_a_run_of_another_model_says_so_and_that_asking_makes_it_anew(page, tmp_
     run = replace(run_of(engine, second.path), model="someone/Other-2B")
     changed = opened(page, run, tmp_path)
     said = changed["HTML"][0]["text"]
-    assert said.startswith(OPENED) and "It is of Other-2B: tuning or asking makes A anew" in said
+    (shown,) = changed["gv-tabs"]
+    assert shown == gr.update(selected="Tokens")  # the tab that shows the run
+    assert said.startswith(OPENED) and "Other-2B made it: tuning or asking runs A again" in said
     (answer,) = changed["gv-tokens"][0]["answers"]
     assert answer["stale"] is True and answer["model"] == "Other-2B"
     (own,) = opened(page, run_of(engine, second.path), tmp_path)["gv-tokens"][0]["answers"]

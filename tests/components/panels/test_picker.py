@@ -54,6 +54,12 @@ def test_button_is_enabled_once_the_model_was_looked_at(panel, monkeypatch):
     assert looked(panel, " ") == [("", False)]
 
 
+@pytest.mark.parametrize("address", ["https://huggingface.co/a/b", " https://huggingface.co/a/b/ "])
+def test_address_of_a_model_on_the_hub_stands_for_its_id(panel, monkeypatch, address):
+    monkeypatch.setattr(panel.choosing, "look", lambda name, *_: SimpleNamespace(text=name))
+    assert looked(panel, address) == [("Looking at a/b …", False), ("a/b", True)]
+
+
 def test_model_that_was_loaded_can_be_chosen_on_every_page(panel, monkeypatch):
     monkeypatch.setattr(Engine, "holds", lambda *_: True)
     monkeypatch.setattr(Engine, "model", lambda *_: None)

@@ -4,9 +4,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
 import torch
 
-from components.session.display import STILL_LOADING, answer, history, progress, status
+from components.session.display import (
+    STILL_LOADING,
+    answer,
+    count_of,
+    duration_text,
+    history,
+    progress,
+    status,
+)
 from components.session.work.engine import Engine
 from components.session.work.queue import Work
 from gleanvid import Compression, Uniform
@@ -50,3 +59,15 @@ def test_status_loads_nothing_and_says_what_is_known():
     assert after["Tokens"] == "28 of 112"
     next(engine.line.wait(Work()))
     assert dict(status(engine))["Queue"] == "1 waiting"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(0.04, "0.0 s"), (59.9, "59.9 s"), (90, "1:30"), (3600.2, "1:00:00")]
+)
+def test_durations_of_a_minute_and_more_are_written_as_a_clock_does(seconds, text):
+    assert duration_text(seconds) == text
+
+
+def test_one_frame_is_no_plural():
+    counts = [count_of(count, "frame") for count in (1, 2, 18_000)]
+    assert counts == ["1 frame", "2 frames", "18,000 frames"]

@@ -15,7 +15,7 @@ from gleanvid.evaluation.check.check import check
 from gleanvid.evaluation.check.report import Finding, Timing
 from gleanvid.evaluation.provenance import describe_machine, in_words
 from gleanvid.models import load_model
-from gleanvid.models.boundary import hooks, prompt
+from gleanvid.models.boundary import hooks, shortening
 from gleanvid.models.boundary.decoding import Prefilled
 from gleanvid.models.generation.prefix import Prefix
 from gleanvid.types import StoppedError
@@ -67,7 +67,7 @@ def test_a_check_that_is_stopped_keeps_what_was_tested(model):
 
 def shifted(change):
     """The shortened prompt with a fault in it."""
-    whole = prompt.shortened
+    whole = shortening.shortened
 
     def faulty(*args):
         made = whole(*args)
@@ -101,7 +101,7 @@ def other_levels(made):
     ids=["position", "rows", "no deep levels", "other deep levels"],
 )
 def test_a_broken_prompt_is_caught_by_name(model, monkeypatch, change, name):
-    monkeypatch.setattr(prompt, "shortened", shifted(change))
+    monkeypatch.setattr(shortening, "shortened", shifted(change))
     failed = check(model, VIDEO, quick=True).failed
     named = {"positions", "rows", "deepstack"} & set(failed)
     assert named == {name} and "prefill" in failed
@@ -137,7 +137,7 @@ def test_failed_compression_is_reported_without_paths(model, monkeypatch):
     def broken(*args):
         raise RuntimeError("cannot read /home/somebody/weights.bin: gone")
 
-    monkeypatch.setattr(prompt, "shortened", broken)
+    monkeypatch.setattr(shortening, "shortened", broken)
     report = check(model, VIDEO, quick=True)
     assert {"positions", "prefill", "decode", "cache"} <= set(report.failed)
     assert "somebody" not in report.text() + json.dumps(report.as_dict())
@@ -162,7 +162,7 @@ def test_the_command_writes_a_report_without_names_of_the_user(folder, tmp_path,
 
 
 def test_command_exits_1_if_a_check_fails(folder, monkeypatch, capsys):
-    monkeypatch.setattr(prompt, "shortened", shifted(wrong_position))
+    monkeypatch.setattr(shortening, "shortened", shifted(wrong_position))
     options = ["--model", str(folder), "--device", "cpu", "--frames", "4", "--quick", "--json"]
     assert main(["check", *options]) == 1
     assert not json.loads(capsys.readouterr().out)["passed"]

@@ -245,6 +245,16 @@ def test_question_ends_a_preview_of_its_page_but_no_later_one(clip):
     assert engine.pages.stop("me") == [later] and later.stop.is_set()
 
 
+def test_preview_older_than_a_question_does_not_begin_after_it(clip):
+    """It would replace the answers by tokens without any."""
+    engine = Engine(FakeBackend())
+    running = begin(engine, request_of(clip), replace(MOVES, version=3))
+    next(running)
+    assert list(preview(engine, request_of(clip), Sides(version=2), "me")) == []
+    assert any(update.runs for update in running)
+    assert list(preview(engine, request_of(clip), Sides(version=4), "me"))
+
+
 def test_earlier_answers_reach_the_model_only_if_the_page_remembers(clip):
     backend = FakeBackend(words=1)
     engine, sides = Engine(backend), Sides(question="And?")

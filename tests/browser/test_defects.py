@@ -1,0 +1,127 @@
+"""Faults that people met on the page, each with the steps that showed it."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+import torch
+
+from components.viewer.payload import pack
+from gleanvid.types import Compression
+from tests.browser.alone import open_alone
+from tests.browser.conftest import opened_at
+from tests.browser.steps import answered, ask, more, named, notice, quiet, reply, says
+from tests.components.fake import COLUMNS, ROWS, Library, moving_square
+from tests.components.made_up import made_up_run
+
+LINK = "?clip=glimpse_2.mp4&question=What+does+the+star+do%3F&gleanvid.tau=9&retention_ratio=0.2"
+
+
+@pytest.mark.parametrize("size", [(1400, 900), (390, 844)])
+def test_a_wrong_answer_can_be_read_beside_what_was_expected(window, address, size):
+    page = opened_at(window, address)
+    page.set_viewport_size(dict(zip(("width", "height"), size, strict=True)))
+    page.get_by_role("button", name="What is there?").click()
+    page.wait_for_selector(".gv-pane[data-side=b] .gv-wrong:has-text('green cross')")
+    answered(page)
+    pane = page.locator(".gv-pane[data-side=b]").bounding_box()
+    words, verdict = reply(page, "b"), page.locator(".gv-pane[data-side=b] .gv-verdict")
+    assert words.bounding_box()["width"] > 120
+    for part in (words, verdict):
+        box = part.bounding_box()
+        assert box["x"] + box["width"] <= pane["x"] + pane["width"] + 1
+    assert verdict.evaluate("found => found.scrollWidth <= found.clientWidth")
+    page.close()
+
+
+def test_answers_stay_where_ask_is_pressed_right_after_a_number_was_typed(visit, library):
+    """Leaving the number box asks for a preview, which may reach the server after the question."""
+    more(visit)
+    held = []
+    visit.route("**/queue/join*", lambda route: route.continue_() if held else held.append(route))
+    library.encode_s = 1.0
+    try:
+        visit.get_by_label("number input for Frames").fill("20")
+        ask(visit, "What is this?")
+        notice(visit, "Encoding 20")
+        held[0].continue_()
+        says(visit, "of 10 ·")
+        answered(visit)
+        quiet(visit)
+    finally:
+        library.encode_s = 0.0
+    answered(visit, 5)
+
+
+def test_enter_in_a_number_box_of_a_slider_applies_the_number(visit):
+    more(visit)
+    box = visit.get_by_label("number input for Frames")
+    box.fill("12")
+    box.press("Enter")
+    says(visit, "of 6 ·")
+    assert box.evaluate("box => box === document.activeElement")
+
+
+def test_back_shows_what_stood_on_that_page(window, address):
+    page = opened_at(window, address)
+    answered(page)
+    question = page.get_by_label("Question", exact=True)
+    before = question.input_value(), reply(page, "b").inner_text()
+    page.goto(f"{address}/{LINK}")
+    named(page, "b", "GleanVID 20 % · tau 9")
+    answered(page)
+    page.go_back()
+    page.wait_for_selector(".gv-viewer[data-state=ready]")
+    named(page, "b", "GleanVID 10 %")
+    answered(page)
+    assert (question.input_value(), reply(page, "b").inner_text()) == before
+    page.go_forward()
+    named(page, "b", "GleanVID 20 % · tau 9")
+    answered(page)
+    assert question.input_value() == "What does the star do?"
+    page.close()
+
+
+BUDGETS = {  # kept tokens of four units, and the sentence about them
+    (9, 1, 0, 0): "The first unit keeps 9 of its 112 tokens, each later one 0 or 1; "
+    "an even share would be 2.5. Nothing is kept of 2 of 4 units.",
+    (1, 0, 0, 0): "Every unit keeps 0 or 1 of its 112 tokens. Nothing is kept of 3 of 4 units.",
+    (3, 3, 3, 3): "Every unit keeps 3 of its 112 tokens.",
+    (9, 5, 0, 1): "Unit 2 keeps 5 of its 112 tokens, the most after the first unit, "
+    "which keeps 9; an even share would be 3.75. Nothing is kept of 1 of 4 units.",
+}
+
+
+@pytest.mark.parametrize("budgets", BUDGETS)
+def test_the_sentence_under_the_strips_names_units_that_keep_nothing(fresh, budgets):
+    video = moving_square(8)
+    tokens = Library().tokens(video)
+    kept = [unit * ROWS * COLUMNS + n for unit, most in enumerate(budgets) for n in range(most)]
+    record = Compression.pruned(torch.tensor(kept), tokens.grid, num_tokens=len(tokens))
+    run = made_up_run(video, record, "gleanvid")
+    open_alone(fresh, pack([run], 0, None, tokens))
+    assert fresh.locator(".gv-moment").inner_text() == BUDGETS[budgets]
+
+
+def test_a_bar_of_a_strip_tells_its_value_under_the_pointer(visit):
+    strip = visit.locator("[data-strip=budget] canvas")
+    box = strip.bounding_box()
+    strip.hover(position={"x": box["width"] * 1.5 / 16, "y": 20})
+    assert re.fullmatch(r"Unit 2: \d+, A 112", strip.get_attribute("title"))
+
+
+@pytest.mark.parametrize("width", [1400, 390])
+def test_the_legend_of_both_sides_can_be_read_to_its_end(window, address, width):
+    page = opened_at(window, address)
+    page.set_viewport_size({"width": width, "height": 844})
+    page.check("input[value=ab]", force=True)
+    last = page.locator(".gv-legend li").last
+    assert last.inner_text() == "neither"
+    row = page.locator(".gv-looks")
+    assert row.evaluate("row => row.scrollWidth <= row.clientWidth")
+    page.close()
+
+
+def test_no_footer_of_gradio_stands_below(visit):
+    assert visit.locator("footer :is(button, a):visible").count() == 0
