@@ -12,7 +12,7 @@ from gleanvid.types import Compression
 from tests.browser.alone import open_alone
 from tests.browser.conftest import opened_at
 from tests.browser.steps import answered, ask, more, named, notice, quiet, reply, says
-from tests.components.fake import COLUMNS, ROWS, Library, moving_square
+from tests.components.fake import COLUMNS, ROWS, FakeBackend, moving_square
 from tests.components.made_up import made_up_run
 
 LINK = "?clip=glimpse_2.mp4&question=What+does+the+star+do%3F&gleanvid.tau=9&retention_ratio=0.2"
@@ -96,7 +96,7 @@ BUDGETS = {  # kept tokens of four units, and the sentence about them
 @pytest.mark.parametrize("budgets", BUDGETS)
 def test_the_sentence_under_the_strips_names_units_that_keep_nothing(fresh, budgets):
     video = moving_square(8)
-    tokens = Library().tokens(video)
+    tokens = FakeBackend().tokens(video)
     kept = [unit * ROWS * COLUMNS + n for unit, most in enumerate(budgets) for n in range(most)]
     record = Compression.pruned(torch.tensor(kept), tokens.grid, num_tokens=len(tokens))
     run = made_up_run(video, record, "gleanvid")
