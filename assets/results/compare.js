@@ -52,7 +52,7 @@ class Compare {
   load(value) {
     this.value = value?.rows?.length ? value : null;
     if (!this.value) return this.place.replaceChildren();
-    window["gleanvid"]?.keepCompared();
+    window["gleanvid"]?.keepCompared?.();
     this.#showTools();
     this.table.load(this.value);
     this.vote.load(this.value);

@@ -28,7 +28,7 @@ export function mount({ element, props, watch, fields, shown, method }) {
   document.addEventListener("gleanvid:setting", (/** @type {CustomEvent} */ { detail }) => {
     if (detail.name === "compressor") own.draw(detail.value);
   });
-  own.draw(window["gleanvid"]?.setting("compressor") ?? method);
+  own.draw(window["gleanvid"]?.setting?.("compressor") ?? method);
 }
 
 class Settings {

@@ -91,7 +91,7 @@ export class Viewer {
   }
 
   #sayRuns(runs) {
-    window["gleanvid"]?.keepRuns(runs);
+    window["gleanvid"]?.keepRuns?.(runs);
     const before = this.#runs;
     this.#runs = runs.join(" ");
     if (this.#loads > 1 && this.#runs !== before) this.tellServer("show", {});
