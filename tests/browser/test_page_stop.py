@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import time
 
-from gleanvid.video import read_video
+from components.session.work.local import LocalBackend
 from gleanvid.video.isolation import spare
 from tests.browser.conftest import opened
 from tests.browser.steps import answered, ask, more, name, notice, tab
@@ -76,7 +76,7 @@ def test_a_page_that_is_closed_ends_its_decoder(
     page = opened(window, address)
     monkeypatch.setattr(spare, "KEPT", spare.Spare())
     monkeypatch.setattr(spare, "START", HANGING)
-    monkeypatch.setattr(library, "read_video", read_video)
+    monkeypatch.setattr(library, "read_video", LocalBackend({}).read_video)
     page.locator(".gv-examples input[type=file]").set_input_files(clip)
     within(20, lambda: alive(HANGING.encode()))
     page.close()

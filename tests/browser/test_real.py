@@ -50,7 +50,7 @@ def test_the_page_answers_as_the_library_does_and_shows_the_same_tokens(page):
 
 def test_the_check_proves_the_model_on_the_clip_at_hand(page):
     tab(page, "Check")
-    page.get_by_role("checkbox", name="Laws alone, no times").check()
+    page.get_by_role("checkbox", name="Skip timing").check()
     page.get_by_role("button", name="Check this model").click()
     page.locator(".gv-notice", has_text="Everything holds.").wait_for(timeout=60_000)
     assert page.locator("#gv-report tbody tr").count() == 8

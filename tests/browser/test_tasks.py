@@ -99,7 +99,7 @@ def where_they_differ(hands, page, clips):
     hands.choose("a", "Run V-CAST")
     named(page, "a", "V-CAST 10 %")
     hands.press(page.locator(".gv-moment button"))
-    assert "keep other tokens" in page.locator(".gv-moment button").inner_text()
+    assert "differ most" in page.locator(".gv-moment button").inner_text()
     unit = page.locator(".gv-moment button").inner_text().split()[1].rstrip(":")
     page.wait_for_function(
         "unit => document.querySelector('.gv-clock small').textContent.startsWith(`unit ${unit} `)",

@@ -60,7 +60,7 @@ def test_clips_that_browsers_may_not_play_are_shown(engine, tmp_path, name, code
     path = write(tmp_path / name, codec, frames, *size)
     last = list(preview(engine, Request(path, 8, "builtin"), Sides()))[-1]
     assert last.notice["kind"] == "quiet", last.notice
-    assert f"Used {frames} of {frames} frames" in last.notice["text"]
+    assert f"Used {frames} of {frames} frame" in last.notice["text"]
     tiles = last.viewer["tiles"]
     assert tiles["count"] == frames
     assert abs(tiles["width"] / tiles["height"] - size[0] / size[1]) < 0.05
