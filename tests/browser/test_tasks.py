@@ -100,7 +100,7 @@ def where_they_differ(hands, page, clips):
     named(page, "a", "V-CAST 10 %")
     hands.press(page.locator(".gv-moment button"))
     assert "differ most" in page.locator(".gv-moment button").inner_text()
-    unit = page.locator(".gv-moment button").inner_text().split()[1].rstrip(":")
+    unit = page.locator(".gv-moment button").inner_text().partition("unit ")[2].split(":")[0]
     page.wait_for_function(
         "unit => document.querySelector('.gv-clock small').textContent.startsWith(`unit ${unit} `)",
         arg=unit,
