@@ -86,8 +86,8 @@ class CurvesTab(Tab):
             for name, figure in figures.draw(runs).items()
         }
         missing = message(left_out(engine, values[self.page.outputs.compared], runs))
-        told = message(SOME_GONE, "problem") if lost else missing
-        yield {self.notice: told, self.legend: figures.legend(runs)} | drawn
+        summary = message(SOME_GONE, "problem") if lost else missing
+        yield {self.notice: summary, self.legend: figures.legend(runs)} | drawn
 
 
 def _plot(name: str, figure: Any | None) -> gr.Plot:

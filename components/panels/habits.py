@@ -12,7 +12,7 @@ from ..session.work.local import BUILT_IN
 from .events import AT_ONCE, Changes, Values, part
 from .panel import Page, Panel
 
-UNKNOWN_CLIP = "Rests here: the built-in model knows only Glimpse clips. Press Ask."
+UNKNOWN_CLIP = "Disabled here: the built-in model knows only Glimpse clips. Press Ask."
 LOG = """<div class="gv-log" role="log" aria-label="Conversation" tabindex="0"></div>"""
 
 

@@ -100,19 +100,9 @@ class Inputs:
     recordings: Mapping[str, Entry]  # by the name of their model: it comes with its clip
     gathered: Gathered  # values of all settings, of the question and of A
 
-    def when(
-        self,
-        event: Callable[..., Any],
-        handler: Callable[..., Any],
-        outputs: Sequence[Any],
-        also: Sequence[Any] = (),
-        **how: Any,
-    ) -> Any:
-        """Call ``handler`` on ``event``, with all that makes a request; see :meth:`read`.
-
-        ``also``: further inputs.
-        """
-        return self.after(self.gathered.on(event).then, handler, outputs, also, **how)
+    def when(self, event: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
+        """Gather the settings on ``event``, then go on as :meth:`after` does."""
+        return self.after(self.gathered.on(event).then, *arguments, **options)
 
     def after(
         self,
@@ -122,7 +112,11 @@ class Inputs:
         also: Sequence[Any] = (),
         **how: Any,
     ) -> Any:
-        """As :meth:`when`, with the values that were gathered last."""
+        """Call ``handler`` on ``event`` with the settings that were gathered last.
+
+        The handler passes its inputs to :meth:`read`. ``also``: further inputs; ``how``: options
+        of the event.
+        """
         inputs = {self.gathered.box, self.settings["clip"], self.runs, *also}
         return event(handler, inputs, list(outputs), **how)
 
