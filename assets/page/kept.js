@@ -19,9 +19,9 @@
     try { sessionStorage.setItem(entry(), text); } catch { /* a browser without storage */ }
   };
 
-  // A table of a comparison stands on the page, which is not kept: it is to be said.
-  gleanvid.keepCompared = () => {
-    compared = true;
+  // Remember that the page had a comparison table: it cannot be restored, and the page says so.
+  gleanvid.keepCompared = (hasTable) => {
+    compared = hasTable;
     gleanvid.keepRuns(newest);
   };
 

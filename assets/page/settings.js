@@ -42,42 +42,43 @@
 
   // --- previews: one at a time, and the newest settings next -------------------------------------
 
-  let [wanted, started, isShown, isDown, isLive] = [0, 0, true, false, true];
+  let [wanted, started, inFlight, isDown, nextIsLive] = [0, 0, 0, false, true];
   let release = () => {};
   addEventListener("pointerdown", () => { isDown = true; }, true);
   for (const end of ["pointerup", "pointercancel"])
     addEventListener(end, () => { isDown = false; release(); }, true);
 
-  const isBehind = () => !isShown || started < wanted;
+  const isBehind = () => inFlight > 0 || started < wanted;
   const tell = () => document.dispatchEvent(
     new CustomEvent("gleanvid:behind", { detail: { isBehind: isBehind() } }));
 
   function begin() {
-    [started, isShown] = [wanted, false];
+    started = wanted;
+    inFlight += 1;
     document.getElementById("gv-preview").click();
   }
 
   // Preview now. `live`: the question may be asked again, too.
   gleanvid.preview = (live) => () => {
     wanted += 1;
-    isLive = live;
+    nextIsLive = live;
     begin();
   };
 
   // Preview what moves in quick succession: the newest state, once the preview before is shown.
   gleanvid.previewMoves = async () => {
     const mine = ++wanted;
-    isLive = true;
+    nextIsLive = true;
     setTimeout(() => { if (isBehind()) tell(); }, MOMENT_MS);
-    const wait = !isShown ? PATIENCE_MS : isDown ? PRESSED_MS : 0;
+    const wait = inFlight > 0 ? PATIENCE_MS : isDown ? PRESSED_MS : 0;
     if (wait > 0) await new Promise((done) => { release = done; setTimeout(done, wait); });
     if (mine === wanted) begin();
   };
 
-  gleanvid.gatherPreview = (...values) => gather(values, isLive);
+  gleanvid.gatherPreview = (...values) => gather(values, nextIsLive);
 
   gleanvid.previewShown = () => {
-    isShown = true;
+    inFlight = Math.max(0, inFlight - 1);
     if (!isBehind()) tell();
     release();
   };
@@ -153,5 +154,6 @@
     const range = slider.querySelector("input[type=range]");
     range.value = String(value);
     range.dispatchEvent(new Event("input", { bubbles: true }));
+    range.dispatchEvent(new PointerEvent("pointerup", { bubbles: true })); // Gradio's "release"
   }, true);
 })(window.gleanvid ??= {});

@@ -51,8 +51,8 @@ class Compare {
 
   load(value) {
     this.value = value?.rows?.length ? value : null;
+    window["gleanvid"]?.keepCompared?.(Boolean(this.value));
     if (!this.value) return this.place.replaceChildren();
-    window["gleanvid"]?.keepCompared?.();
     this.#showTools();
     this.table.load(this.value);
     this.vote.load(this.value);

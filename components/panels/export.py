@@ -23,7 +23,7 @@ from ..viewer import modules
 from ..viewer.payload import payload
 from . import notice
 from .events import AT_ONCE, PRIVATE, Changes, Values, script
-from .page_state import Inputs
+from .page_state import Inputs, owner
 from .panel import Page, Tab
 from .sides import TokensTab, as_pinned
 
@@ -95,7 +95,7 @@ class ExportTab(Tab):
         taken.success(None, self.clip, None, js=script("holdClip"), **PRIVATE)
         inputs.when(self.write.click, self.on_code, [self.notice, self.code], **AT_ONCE)
 
-    def on_open(self, values: Values) -> Changes:
+    def on_open(self, user: gr.Request, values: Values) -> Changes:
         """The page keeps no clip but the run's, so nothing is asked about another one."""
         engine, inputs, outputs = self.page.engine, self.page.inputs, self.page.outputs
         try:
@@ -107,6 +107,8 @@ class ExportTab(Tab):
             view = payload([run], source=path, facts=facts, question=run.question)
         except Exception as error:
             return {self.notice: message(explain(error), "problem")}
+        engine.pages.end_preview(owner(user))  # its tokens would replace the opened run
+        engine.pages.end_upload(owner(user))
         run_id = engine.runs.add(run, path, example)
         sides = Sides([run_id], question=run.question, model=values[self.model])
         opened = message(self.words(run, path, values[self.model]))

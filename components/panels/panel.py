@@ -1,6 +1,6 @@
 """A panel: its widgets, and what happens on their events.
 
-A new tab is one file with a :class:`Tab`, and its line in ``TABS`` of ``page.py``.
+A new tab is one file with a :class:`Tab`, and its line in ``tabs_of()`` of ``page.py``.
 """
 
 from __future__ import annotations

@@ -59,7 +59,7 @@ class Previews:
         values = self.inputs.read(values)
         request, sides = self.inputs.request(values), self.inputs.sides(values)
         if not preview.is_at_hand(self.engine, request, sides):
-            self.engine.pages.end_preview(owner(user))
+            self.engine.pages.end_older_preview(owner(user), sides.version)
             return gr.skip()
         changes: Changes = {}
         for update in self.updates(owner(user), request, sides):
@@ -68,9 +68,9 @@ class Previews:
 
     def on_follow(self, user: gr.Request, values: Values) -> Iterator[Changes]:
         """What takes longer: tokens that were not at hand, then answers."""
-        live = self.inputs.gathered.is_live(values[self.inputs.gathered.box])
-        values = self.inputs.read(values)
-        yield from or_nothing(self.follow(owner(user), values, live and bool(values[self.live])))
+        sent, values = values[self.inputs.gathered.box], self.inputs.read(values)
+        live = self.inputs.gathered.is_live(sent) and bool(values[self.live])
+        yield from or_nothing(self.follow(owner(user), values, live))
 
     def follow(self, session: str, values: Values, live: bool) -> Iterator[Changes]:
         inputs, engine = self.inputs, self.engine
@@ -106,5 +106,5 @@ def refusal(request: Request) -> str:
     try:
         request.make_compressor()
     except ValueError as error:
-        return f"{str(error).replace('_', ' ')}. The frames show the settings before."
+        return f"{str(error).replace('_', ' ')}. The frames still show the previous settings."
     return ""

@@ -64,7 +64,7 @@ def test_bad_input_gets_a_message_and_the_session_goes_on(visit, clips):
     visit.get_by_role("combobox", name="Model").click()
     visit.get_by_role("option", name="Missing").click()
     notice(visit, "Download it first")
-    assert "settings before" in visit.locator(".gv-pending").inner_text()
+    assert "previous settings" in visit.locator(".gv-pending").inner_text()
     visit.get_by_role("combobox", name="Model").click()
     visit.get_by_role("option", name="Built-in").click()
     notice(visit, "Used 32")

@@ -25,7 +25,7 @@ from ..work.engine import Engine, decides_early
 from ..work.queue import Work
 from ..work.store import RunStore
 
-BEFORE = "These are the tokens of the settings before."
+BEFORE = "These tokens belong to the previous settings."
 WAITING = "Waiting for the model…"
 DECIDES_LATE = "This compressor chooses while the model answers: ask, and its tokens appear."
 
@@ -56,7 +56,7 @@ def preview(
             yield update
     except StoppedError:
         if work.why:  # empty if a newer preview has taken over
-            yield PageUpdate(message(work.why), pending=BEFORE)
+            yield PageUpdate(message(work.why), pending=BEFORE if sides.runs else "")
     except Exception as error:
         problem = message(explain(error), "problem")
         pending = BEFORE if sides.runs else ""
@@ -89,7 +89,7 @@ def _preview(engine: Engine, request: Request, sides: Sides, work: Work) -> Iter
     request.check()
     compressor = request.make_compressor()
     if not decides_early(compressor):
-        yield PageUpdate(message(DECIDES_LATE), pending=BEFORE)
+        yield PageUpdate(message(DECIDES_LATE), pending=BEFORE if sides.runs else "")
         return
     if not engine.has_clip(request.path, request.frames):
         notice = progress(engine, request.model, "Reading the clip…")

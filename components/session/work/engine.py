@@ -1,6 +1,6 @@
-"""What the pages of one server share: the loaded model, clips read, runs made, the line.
+"""State shared by all pages of a server: models, clips, runs and the model queue.
 
-No widget and no screen here. ``library`` is ``gleanvid.pipeline``, or a stand-in for it.
+Contains no Gradio code. ``backend`` runs the models; see `Backend`.
 """
 
 from __future__ import annotations
@@ -60,14 +60,14 @@ class Engine:
         return self.models.get(name)
 
     def put(self, name: str, model: Any) -> None:
-        """Have a model that was loaded beside those in memory as the one asked last.
+        """Add a model that was loaded elsewhere and make it the current one.
 
         An answer that is under way ends on the model it began with.
         """
         self.models.put(name, model)
 
     def empty(self) -> None:
-        """Let the models go, for another that has no room beside them; in a turn at the line."""
+        """Unload all models to make room for another. The caller holds the model queue."""
         self.models.empty()
         gc.collect()
         if torch.cuda.is_available():
@@ -96,7 +96,7 @@ class Engine:
         return next(reversed(self.models.held.values()), None)
 
     def warm_up(self, name: str) -> None:
-        """Load a model beside the start of the server; a failure waits for the first who asks."""
+        """Load a model in the background; a failure is reported to the first request."""
 
         def load() -> None:
             with suppress(ModelError):
@@ -125,7 +125,7 @@ class Engine:
         return _clip_key(path, num_frames) in self._clips
 
     def encoded(self, clip: ClipKey) -> EncodedClip | None:
-        """The encoded clip where the loaded model holds it; no turn in the line is needed."""
+        """Return the encoded clip if the model has it in memory; does not use the model queue."""
         adapter = self.models.held.get(clip.model)
         return None if adapter is None else self.backend.remembered(clip, adapter)
 

@@ -146,18 +146,20 @@ class Pages:
         if session is None:
             return work
         with self._lock:
-            before = self._previews.get(session)
-            order = (version, live)
-            if version and order <= self._newest.get(session, (0, False)):
+            before, order = self._previews.get(session), (version, live)
+            newest = self._newest.get(session, (0, False))
+            if version and order <= newest:
                 return None
             if live and before is not None and not before.live:
                 return None
-            self._newest[session] = order
-        self.end_preview(session, work)
+            self._newest[session] = max(newest, order)
+            self._previews[session] = work
+        if before is not None:
+            before.end("")
         return work
 
-    def end_preview(self, session: str, after: Work | None = None, version: int = 0) -> None:
-        """End the preview that this session has under way, in silence; ``after`` takes over.
+    def end_preview(self, session: str, version: int = 0) -> None:
+        """End the preview that this session has under way, in silence.
 
         Previews of ``version`` and of older ones cannot begin any more.
         """
@@ -165,8 +167,15 @@ class Pages:
             newest = self._newest.get(session, (0, False))
             self._newest[session] = max(newest, (version, False))
             before = self._previews.pop(session, None)
-            if after is not None:
-                self._previews[session] = after
+        if before is not None:
+            before.end("")
+
+    def end_older_preview(self, session: str, version: int) -> None:
+        """End the preview of this session, in silence, if it is older than ``version``."""
+        with self._lock:
+            if version and self._newest.get(session, (0, False)) >= (version, False):
+                return
+            before = self._previews.pop(session, None)
         if before is not None:
             before.end("")
 

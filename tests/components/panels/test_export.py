@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from types import SimpleNamespace
 
 import gradio as gr
 import pytest
@@ -48,7 +49,7 @@ def opened(page, run, tmp_path):
     (clip,) = (widget for widget in values if widget.elem_id == "gv-clip")
     values[clip] = str(first.path)
     values[button] = str(exports.saved_run([run], tmp_path))
-    changes = event.fn(values)
+    changes = event.fn(SimpleNamespace(session_hash="me"), values)
     names = {}
     for widget, value in changes.items():
         name = widget.elem_id or getattr(widget, "label", None) or type(widget).__name__
@@ -117,3 +118,10 @@ def test_one_address_cannot_close_an_export_to_others(page):
     _, blocks, _ = page
     limits = [event.concurrency_limit for event in blocks.fns.values() if event.name == "write"]
     assert len(limits) == len(exports.KINDS) and min(limits) > serving.PUBLIC.events
+
+
+def test_opened_run_is_not_replaced_by_what_was_under_way(page, tmp_path):
+    engine, _, (_, second) = page
+    preview, upload = engine.pages.begin_preview("me"), engine.pages.begin_upload("me")
+    opened(page, run_of(engine, second.path), tmp_path)
+    assert preview.stop.is_set() and upload.stop.is_set()

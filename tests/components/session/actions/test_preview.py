@@ -125,6 +125,8 @@ def test_viewer_says_what_it_waits_for_and_what_it_still_shows(engine, clip):
     refused = request_of(clip, alpha_min=0.9)
     assert list(preview(engine, refused, Sides(updates[-1].runs)))[-1].pending == BEFORE
     assert list(preview(engine, refused, Sides()))[-1].pending == ""  # the viewer is empty
+    late = Request(clip, 8, "builtin", "sparsevlm")
+    assert list(preview(engine, late, Sides()))[-1].pending == ""
 
 
 def encoding(engine, clip):

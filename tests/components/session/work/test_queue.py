@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from components.session.work.queue import BusyError, Line, Work
+from components.session.work.queue import BusyError, Line, Pages, Work
 from gleanvid.types import StoppedError
 
 
@@ -74,3 +74,20 @@ def test_the_first_reason_counts():
     work.end("too late")
     work.end()
     assert work.why == "too late"
+
+
+def test_late_preview_does_not_end_a_newer_one():
+    sessions = Pages(Line())
+    newer = sessions.begin_preview("me", 6)
+    sessions.end_older_preview("me", 5)
+    assert not newer.stop.is_set() and sessions.begin_preview("me", 5) is None
+    sessions.end_older_preview("me", 7)
+    assert newer.stop.is_set()
+    assert sessions.begin_preview("me", 7) is not None  # it was not begun by ending another
+
+
+def test_version_of_a_page_never_falls_back():
+    sessions = Pages(Line())
+    sessions.begin_preview("me", 6)
+    sessions.begin_preview("me")  # of an unknown version
+    assert sessions.begin_preview("me", 6) is None
