@@ -7,11 +7,8 @@ import pytest
 
 from components import launch
 from components.server.endpoints import Calls
-from components.session.choice.choosing import Choosing
-from components.session.choice.loader import load_all
-from components.session.work.engine import Engine
-from components.session.work.local import BUILT_IN, LocalBackend
-from components.session.work.queue import BusyError, Line
+from components.session.work.local import BUILT_IN
+from components.session.work.queue import BusyError
 from gleanvid.types import ModelError
 from tests.components.panels.test_picker import panel_of
 from tests.components.session.choice.test_choosing import NAME, gated, scarce, stages
@@ -21,9 +18,9 @@ from tests.local_hub import Repository
 def started_with(*words):
     """What a private server holds before its page is served, as ``components.launch`` makes it."""
     options = launch.parse([*words, "--device", "cpu"])
-    engine = Engine(LocalBackend(launch.how_to_load(options), {"device": "cpu"}), line=Line())
+    engine = launch.make_engine(options)
     engine.model(BUILT_IN)
-    return Choosing(engine, launch.names(options), device="cpu", first=options.model)
+    return launch.make_choosing(engine, options)
 
 
 def finished(choice):
@@ -114,17 +111,14 @@ def test_endpoints_refuse_until_the_first_model_is_loaded(hub, monkeypatch):
 
 
 def public_engine(*words):
-    """The models and the engine of a public server, as ``components.launch`` makes them."""
-    options = launch.parse([*words, "--device", "cpu"])
-    names = launch.names(options)
-    library = LocalBackend(launch.how_to_load(options), {"device": "cpu"})
-    return names, Engine(library, line=Line(), most_models=len(names))
+    """The models and the engine of a public server, loaded as ``components.launch`` does."""
+    options = launch.parse(["--public", *words, "--device", "cpu"])
+    return launch.names(options), launch.make_engine(options)
 
 
 def test_public_server_loads_every_model_before_its_page_is_served(hub, published, capsys):
     hub.repositories["other/model"] = Repository(published)
     names, engine = public_engine("--model", NAME, "--offer", "other/model")
-    load_all(engine, names, "cpu", launch.stage_printer())
     before = len(hub.requests)
     assert engine.name == NAME and engine.model(BUILT_IN)
     assert all(engine.holds(name) for name in names) and len(hub.requests) == before
@@ -135,6 +129,5 @@ def test_public_server_loads_every_model_before_its_page_is_served(hub, publishe
 
 def test_public_server_does_not_start_without_one_of_its_models(hub):
     gated(hub.repositories[NAME])
-    names, engine = public_engine("--offer", NAME)
     with pytest.raises(ModelError, match="accept its terms"):
-        load_all(engine, names, "cpu", launch.stage_printer())
+        public_engine("--offer", NAME)
