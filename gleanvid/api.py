@@ -67,7 +67,7 @@ def ask(
         The answer with its cost and the record of the compression.
 
     Raises:
-        TypeError: an argument of the wrong type.
+        TypeError: an argument of the wrong type; lists go to :func:`ask_many`.
         ValueError: an empty question, or a setting out of its range.
         VideoError: a file that cannot be used.
         ModelError: a model that cannot be loaded or run.
@@ -79,6 +79,8 @@ def ask(
     """
     sampling = override(sampling, max_new_tokens=max_new_tokens)
     frames = override(frames, num_frames=num_frames)
+    if isinstance(video, list | tuple) or isinstance(question, list | tuple):
+        raise TypeError("ask takes one video and one question; for lists use ask_many")
     check_questions([question])
     history = check_history(history)
     method = as_compressor(compressor) or GleanVID()
@@ -196,6 +198,9 @@ def stream(
         history: (question, answer) pairs of earlier turns about the video.
         stop: once set, ends the answer within one layer of the model.
 
+    Returns:
+        An iterator over the whole answer so far (not its new piece alone), then the run.
+
     Raises:
         ValueError: a setting out of its range; the iterator raises what else :func:`ask` raises.
 
@@ -293,6 +298,7 @@ def compare(
     names = [compressors] if isinstance(compressors, str) else compressors
     methods = [as_compressor(name) or GleanVID() for name in names]
     signals = frozenset[str]().union(*(method.needs for method in methods))
+    check_questions([question])
     history = check_history(history)
     adapter = as_model(model)
     key = ClipKey(as_clip(video, frames), adapter.name, frames.max_pixels, signals)

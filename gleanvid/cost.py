@@ -87,7 +87,7 @@ class Cost:
 
     @classmethod
     def tokens_only(cls, record: Compression) -> Cost:
-        """Counts of a compressed clip about which nothing was asked; all other figures are NaN."""
+        """Token counts of a clip compressed without a question; times, memory and FLOPs are NaN."""
         seconds = (math.nan,) * 5
         return cls(record.num_tokens, record.num_kept, 0, 0, *seconds, 0, *(math.nan,) * 3)
 
@@ -109,7 +109,9 @@ class Cost:
 
     @property
     def tokens_per_s(self) -> float:
-        return (self.new_tokens - 1) / self.generate_s if self.generate_s > 0 else 0.0
+        """Decoded tokens per second, the first one left out; 0 if there is no second one."""
+        is_timed = self.new_tokens > 1 and self.generate_s > 0
+        return (self.new_tokens - 1) / self.generate_s if is_timed else 0.0
 
 
 def visual_tokens_by_layer(

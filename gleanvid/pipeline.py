@@ -43,6 +43,8 @@ def encode(
         return known, True
     clip = clip.bounded(model.max_pixels)
     with model.lock:
+        if known := remembered(clip, model):  # another thread encoded it meanwhile
+            return known, True
         encoded = model.encode(clip.video, clip.signals, max_pixels=clip.max_pixels, stop=stop)
         model.clips[clip] = encoded
         while len(model.clips) > _CACHED_CLIPS:

@@ -55,14 +55,15 @@ def agreement(one: set[int], other: set[int]) -> float:
 def assert_keeps_what_float64_keeps(features: torch.Tensor, grid: Grid, ratio: float) -> None:
     expected = kept_tokens(features, grid, ratio)
     found = agreement(kept(features, grid, ratio), expected)
-    assert found >= 0.99 or not is_stable(features, grid, ratio, expected), found
+    if found < 0.99:  # no more than noise changes the selection of float64 itself
+        assert found >= noise_agreement(features, grid, ratio, expected) - 0.01, found
 
 
-def is_stable(features: torch.Tensor, grid: Grid, ratio: float, expected: set[int]) -> bool:
-    """Whether relative noise of 1e-6 leaves the selection in float64 as it is."""
+def noise_agreement(features: torch.Tensor, grid: Grid, ratio: float, expected: set[int]) -> float:
+    """Agreement of the float64 selection with itself under relative noise of 1e-6."""
     generator = torch.Generator().manual_seed(9)
     noise = 1e-6 * torch.randn(features.shape, generator=generator, dtype=torch.float64)
-    return kept_tokens(features * (1 + noise), grid, ratio) == expected
+    return agreement(kept_tokens(features * (1 + noise), grid, ratio), expected)
 
 
 SMALL = [

@@ -20,10 +20,12 @@ from tests.video.clips import write_clip
 INSIDE = """
 import ctypes, fcntl, json, os, resource, signal, socket, subprocess, sys, threading
 from gleanvid.video.isolation import rights
-path, port = sys.argv[1], int(sys.argv[2])
+path, port, newest_landlock = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
 parent = os.getppid()
 libc = ctypes.CDLL(None, use_errno=True)
 FCNTL, CLOCK_SETTIME, INIT_MODULE = {"x86_64": (72, 227, 175)}.get(os.uname()[4], (25, 112, 105))
+SHMAT, MQ_UNLINK, TRUNCATE = {"x86_64": (30, 241, 76)}.get(os.uname()[4], (196, 181, 45))
+rights.FILE_RIGHTS = {n: held for n, held in rights.FILE_RIGHTS.items() if n <= newest_landlock}
 pipe, _ = os.pipe()
 status = open("/proc/self/status")  # while files can still be opened
 held = rights.give_up(path)
@@ -64,6 +66,9 @@ results = {
     "name its owner": tried(lambda: fcntl.ioctl(pipe, 0x8901, bytes(4))),
     "set the clock": tried(lambda: call(CLOCK_SETTIME, 99, None)),
     "load a module": tried(lambda: call(INIT_MODULE, None, 0, None)),
+    "attach shared memory": tried(lambda: call(SHMAT, 0, None, 0)),
+    "remove a queue": tried(lambda: call(MQ_UNLINK, b"x")),
+    "empty a file": tried(lambda: call(TRUNCATE, os.fsencode(path), 0)),
     "fork": tried(os.fork),
     "run a program": tried(lambda: os.execv("/bin/true", ["true"])),
 }
@@ -74,7 +79,8 @@ print(json.dumps([held, results, newest, rights_of_root]))
 """
 
 
-def test_only_the_clip_and_threads_are_left(tmp_path):
+@pytest.mark.parametrize("landlock", [99, 2])  # of this kernel, and of kernels before 6.2
+def test_only_the_clip_and_threads_are_left(tmp_path, landlock):
     clip = write_clip(tmp_path / "clip.mp4", 4)
     if os.getuid() == 0:  # root reads the clips of others
         os.chown(clip, 1234, 1234)
@@ -84,6 +90,7 @@ def test_only_the_clip_and_threads_are_left(tmp_path):
         pytest.skip(f"this system has only {layers}")
     with socket.create_server(("127.0.0.1", 0)) as server:
         words = [sys.executable, "-c", INSIDE, str(clip), str(server.getsockname()[1])]
+        words.append(str(landlock))
         done = subprocess.run(words, capture_output=True, text=True, timeout=60)
     held, results, newest, rights_of_root = json.loads(done.stdout)
     assert held == list(layers) and newest == [-1, errno.ENOSYS]

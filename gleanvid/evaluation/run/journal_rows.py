@@ -11,11 +11,14 @@ LARGEST = 1e18
 def is_clip_row(row: Mapping[str, Any]) -> bool:
     """Whether a row has what reports of ``ClipRow`` read."""
     numbers: list[Any] = [row.get("tokens"), row.get("kept")]
+    saturated = row.get("saturated", [0, 1])
     return (
         isinstance(row.get("file"), str)
         and _numbers(numbers)
+        and 0 <= numbers[1] <= numbers[0]
         and numbers[0] >= 1
-        and _numbers(row.get("saturated", [0, 1]), 2)
+        and _numbers(saturated, 2)
+        and saturated[1] > 0
     )
 
 
@@ -38,6 +41,7 @@ def is_answer_row(row: Mapping[str, Any], ways: int) -> bool:
     return (
         _numbers(row.get("right"), ways)
         and _numbers(row.get("tokens"), 3)
+        and row["tokens"][0] > 0
         and _numbers([row.get("seconds")])
         and _numbers(saturated, 2)
         and saturated[1] > 0

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 ORACLE = "class, against the masked oracle"
 RECURRENT = "class, against the recomputed prompt"
-AHEAD = "compressors ahead of the language model only: most layers keep a recurrent state"
+AHEAD = "compressors before the language model only: most layers keep a recurrent state"
 LATE = "needs transformers 5.23"
-WINDOWS = "compressors ahead of the language model only; sdpa alone; needs transformers 5.23"
+WINDOWS = "compressors before the language model only; sdpa alone; needs transformers 5.23"
 WHOLE = "weights, accuracy and app"
 
 

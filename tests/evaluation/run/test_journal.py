@@ -131,9 +131,10 @@ def test_pipe_or_folder_in_place_of_a_journal_is_refused(tmp_path):
             Journal(tmp_path / name, SETTINGS)
 
 
+is_one_answer = partial(is_answer_row, ways=1)
 WHOLE = {
     is_clip_row: {"file": "a.npz", "tokens": 8, "kept": 2, "saturated": [1, 2]},
-    partial(is_answer_row, ways=1): {
+    is_one_answer: {
         "right": [1.0], "tokens": [8, 2, 2.0], "seconds": 0.5, "saturated": [1, 2],
         "evidence": [4, 1, 1, 2], "things": [1, 1], "moments": [2, 1],
     },
@@ -142,6 +143,20 @@ WHOLE = {
         "generate_s": 0.1, "peak_memory_mib": 0.0,
     },
 }  # fmt: skip
+ZERO = {
+    is_clip_row: [{"tokens": 0}, {"kept": -5}, {"kept": 9}, {"saturated": [1, 0]}],
+    is_one_answer: [
+        {"tokens": [0, 0, 0]}, {"tokens": [8, 2]}, {"saturated": [1, 0]}, {"things": [0, 0]},
+        {"moments": [0, 0]}, {"evidence": [0, 0, 0]}, {"evidence": [1, 1, 1, 0]},
+        {"evidence": [1, 1]},
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("is_row", ZERO)
+def test_row_by_which_tables_would_divide_by_zero_is_refused(is_row):
+    whole = WHOLE[is_row]
+    assert is_row(whole) and not any(is_row(whole | odd) for odd in ZERO[is_row])
 
 
 @pytest.mark.parametrize("is_row", WHOLE)
