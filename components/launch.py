@@ -176,7 +176,7 @@ def make_engine(options: argparse.Namespace) -> Engine:
     from .server import serving, zero
     from .session.choice.loader import load_all
     from .session.work.engine import Engine
-    from .session.work.queue import Line
+    from .session.work.queue import ModelQueue
     from .session.work.recorded import RecordedBackend
 
     limits, shelf = serving.limits(options), find_recordings(options)
@@ -185,7 +185,7 @@ def make_engine(options: argparse.Namespace) -> Engine:
     is_public, offered = serving.is_public(options), available(options)
     engine = Engine(
         RecordedBackend(backend, shelf) if shelf else backend,
-        line=Line(limits.deadline_s, limits.places),
+        queue=ModelQueue(limits.deadline_s, limits.places),
         decoders=options.decoders,
         most_models=len(offered) if is_public else 1,
     )

@@ -130,14 +130,14 @@ def stop(page: Any, engine: Engine, start: str, button: str, after_s: float) -> 
     """Milliseconds from the press of a stop button to a free model, and to the page saying so."""
     page.wait_for_selector(f"{start}:not([disabled])")
     page.click(start)
-    while not len(engine.line):
+    while not len(engine.queue):
         page.wait_for_timeout(5)
     page.wait_for_timeout(1000 * after_s)
     if page.is_disabled(button):
         return float("nan"), float("nan")
     begun = time.perf_counter()
     page.evaluate("(button) => document.querySelector(button).click()", button)
-    while len(engine.line):
+    while len(engine.queue):
         time.sleep(0.001)
     free = time.perf_counter() - begun
     page.wait_for_selector(f"{button}[disabled]", state="attached")

@@ -24,14 +24,14 @@ from tests.models.work import COUNTED, by_stage
 TEXT = """# What the hooks make a device do
 
 Written by `python -m tools.hooks_work --out results/hooks_work`, on tiny models of the real
-classes: kernels / read-backs / copies from the host, between the question and the first token.
-`model`: the untouched model's own, question and generate() included; `hooks ahead`: beyond it, to
-compress ahead of the language model, without the choice of tokens itself; `GleanVID`: that choice;
-`hooks inside`: beyond the model's own, for a stage at layer 2. The hooks are counted with a choice
-of every fourth token, whose own work is left out. The recurrent layers of Qwen3.5 and MiniCPM-V
-have less to do behind a shorter prompt, which shows as less work of the hooks.
+classes: kernels / device-to-host syncs / host-to-device copies, between the question and the first
+token. `model`: the untouched model's own, question and generate() included; `hooks before`: beyond
+it, to compress before the language model, without the choice of tokens itself; `GleanVID`: that
+choice; `hooks inside`: beyond the model's own, for a stage at layer 2. The hooks are counted with a
+choice of every fourth token, whose own work is left out. The recurrent layers of Qwen3.5 and
+MiniCPM-V have less to do behind a shorter prompt, which shows as less work of the hooks.
 """
-STAGES = ("model", "hooks ahead", "GleanVID", "hooks inside")
+STAGES = ("model", "hooks before", "GleanVID", "hooks inside")
 
 
 def main() -> None:

@@ -53,7 +53,7 @@ class CompareTab(Tab):
             self.ratios = gr.CheckboxGroup(
                 [(f"{ratio:.0%}", ratio) for ratio in RATIOS],
                 value=[FIRST_RATIO],
-                label="Share kept",
+                label="Retention ratio",
                 interactive=True,
                 elem_classes="gv-choices",
             )
@@ -61,7 +61,7 @@ class CompareTab(Tab):
                 "Compare", variant="primary", scale=0, elem_id="gv-compare-start"
             )
             self.sweep = gr.Button(
-                "Sweep B over all shares", scale=0, min_width=160, elem_id="gv-sweep"
+                "Sweep B over all ratios", scale=0, min_width=160, elem_id="gv-sweep"
             )
             self.stop = gr.Button("Stop", interactive=False, scale=0, elem_id="gv-compare-stop")
         self.starters, self.stoppers = (self.start, self.sweep), (self.stop,)

@@ -23,15 +23,15 @@ class ModelAccess:
     def __enter__(self) -> tuple[Video, Work]:
         try:
             clip = self.engine.clip(str(self.request.path), self.request.frames, self.work)
-            for _ in self.engine.line.wait(self.work):
+            for _ in self.engine.queue.wait(self.work):
                 continue
         except Exception as error:
-            self.engine.line.leave(self.work)
+            self.engine.queue.leave(self.work)
             raise gr.Error(explain(error), print_exception=False) from error
         return clip, self.work
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
-        self.engine.line.leave(self.work)
+        self.engine.queue.leave(self.work)
         if isinstance(error, StoppedError):
             raise gr.Error(self.work.why, print_exception=False) from error
         if isinstance(error, Exception):

@@ -36,7 +36,7 @@ from gleanvid.cli.options import LOADING
 from ..session.display import UNEXPECTED
 from ..session.work.engine import CLIPS_REMEMBERED, Engine
 from ..session.work.local import LocalBackend
-from ..session.work.queue import BusyError, Line
+from ..session.work.queue import BusyError, ModelQueue
 from .endpoints import Calls
 from .serving import LOCAL
 
@@ -90,7 +90,7 @@ class Replica:
         deadline: float = LOCAL.deadline_s,
         **loading: Any,
     ) -> None:
-        self.engine = Engine(LocalBackend({model: loading}), line=Line(deadline, AT_ONCE))
+        self.engine = Engine(LocalBackend({model: loading}), queue=ModelQueue(deadline, AT_ONCE))
         self.calls = Calls(self.engine, [model], max_frames)
         self.upload_bytes = int(upload_mb * 2**20)
         self.files: OrderedDict[Path, None] = OrderedDict()

@@ -108,7 +108,7 @@ def progress(engine: Engine, model: str, text: str) -> Message:
 
 def waiting(engine: Engine, work: Work) -> Iterator[PageUpdate]:
     """Wait until ``work`` may use the model; yield how many requests come first."""
-    for ahead in engine.line.wait(work):
+    for ahead in engine.queue.wait(work):
         others = "1 request comes" if ahead == 1 else f"{ahead} requests come"
         text = f"Waiting for the model: {others} before this one."
         yield PageUpdate(message(text), status=status(engine))
@@ -225,8 +225,8 @@ def status(engine: Engine, run: Run | None = None) -> list[tuple[str, str]]:
         record = run.compression
         pairs.append(("Tokens", f"{record.num_kept:,} of {record.num_tokens:,}"))
     pairs.append(("Memory", f"{memory_mib(model):,.0f} MiB"))
-    others = max(0, len(engine.line) - 1)
-    pairs.append(("Queue", f"{others} waiting" if others else "nobody waits"))
+    others = max(0, len(engine.queue) - 1)
+    pairs.append(("Queue", f"{others} waiting" if others else "idle"))
     return pairs
 
 

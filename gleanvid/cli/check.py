@@ -15,7 +15,7 @@ def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     """The options of the command."""
     parser.add_argument("video", nargs="?", help="path of a video file (default: made-up frames)")
     shared.add_frames(parser)
-    parser.add_argument("--quick", action="store_true", help="the laws alone, no times")
+    parser.add_argument("--quick", action="store_true", help="skip timing")
     parser.add_argument("--out", metavar="DIR", help="folder for the report (Markdown and JSON)")
     parser.add_argument("--json", action="store_true", help="print JSON instead of Markdown")
     shared.add_model(parser)
@@ -23,7 +23,7 @@ def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
 
 
 def _check(options: argparse.Namespace) -> int:
-    """1 where a law does not hold."""
+    """Exit code: 1 if a check fails."""
     from pathlib import Path
 
     from gleanvid.evaluation.check.check import check

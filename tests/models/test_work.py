@@ -6,7 +6,7 @@ import pytest
 
 from tests.models.work import AHEAD, COUNTED, INSIDE, by_stage, fewer_layers, work
 
-HOOKS = ("hooks ahead", "hooks inside")
+HOOKS = ("hooks before", "hooks inside")
 
 
 @pytest.fixture(params=["qwen3_vl", "qwen2_5_vl", "llava_onevision", "smolvlm"])
@@ -18,7 +18,7 @@ def test_no_hook_s_work_grows_with_the_tokens(model):
     few, many = by_stage(model, 8, True), by_stage(model, 16, True)
     for hooks in HOOKS:
         assert few[hooks] == many[hooks]
-    assert few["hooks ahead"][1] <= 16  # read-backs
+    assert few["hooks before"][1] <= 16  # device-to-host syncs
     assert few["hooks inside"][1] <= 24
 
 

@@ -47,7 +47,7 @@ def by_stage(model, frames, inside):
     own = count(lambda: GleanVID(0.25).compress(encoded.tokens))
     found = {"model": plain, "GleanVID": [getattr(own, name) for name in COUNTED]}
     ahead = work(model, encoded, AHEAD)
-    found["hooks ahead"] = [a - b - c for a, b, c in zip(ahead, plain, choice, strict=True)]
+    found["hooks before"] = [a - b - c for a, b, c in zip(ahead, plain, choice, strict=True)]
     if inside:
         stage = work(model, encoded, INSIDE)
         found["hooks inside"] = [a - b - c for a, b, c in zip(stage, plain, choice, strict=True)]

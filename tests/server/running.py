@@ -12,7 +12,7 @@ from components.panels.page import build_app
 from components.server import serving
 from components.session.choice.choosing import Choosing
 from components.session.work.engine import Engine
-from components.session.work.queue import Line
+from components.session.work.queue import ModelQueue
 from tests.components.fake import FakeBackend
 
 
@@ -25,7 +25,7 @@ def running(
     **options: Any,
 ) -> Iterator[str]:
     """The address of the app while it runs; ``choosing`` is of this engine."""
-    engine = engine or Engine(FakeBackend(), line=Line(limits.deadline_s, limits.places))
+    engine = engine or Engine(FakeBackend(), queue=ModelQueue(limits.deadline_s, limits.places))
     page = build_app(engine, limits=limits, choosing=choosing)
     launch = serving.options(host, None, False, limits, **options)
     serving.start(page, launch | {"quiet": True}, limits)

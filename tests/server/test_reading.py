@@ -20,7 +20,7 @@ from components.server.access import ModelAccess
 from components.session.request import Request
 from components.session.work import local as loading
 from components.session.work.engine import Engine
-from components.session.work.queue import BusyError, Line, Work
+from components.session.work.queue import BusyError, ModelQueue, Work
 from components.session.work.reading import Readers
 from gleanvid.types import StoppedError, VideoError
 from gleanvid.video import plan, read_video
@@ -78,14 +78,14 @@ def test_an_endpoint_waits_for_its_clip_without_a_turn():
     thread = threading.Thread(target=call)
     thread.start()
     engine.backend.begun.acquire()
-    assert len(engine.line) == 0
+    assert len(engine.queue) == 0
     access.work.end()
     thread.join(2.0)
     assert not thread.is_alive()
 
 
 def test_reading_has_the_deadline_of_the_server_and_hears_of_a_stop():
-    engine, work = Engine(Slow(), line=Line(7.0)), Work()
+    engine, work = Engine(Slow(), queue=ModelQueue(7.0)), Work()
     engine.clip("quick", 8, work)
     assert engine.backend.limits == {"timeout_s": 7.0, "stop": work.stop}
 

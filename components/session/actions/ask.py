@@ -154,7 +154,7 @@ class _Asking:
         notice = message(self.work.why or display.used(video))
         if baseline and not self.work.stop.is_set():
             yield from self._ask_baseline(baseline, run_id, run)
-        self.engine.line.leave(self.work)
+        self.engine.queue.leave(self.work)
         yield PageUpdate(notice, status=status(self.engine, run), done=True)
 
     def _find_answer(self, compressor: Compressor) -> tuple[str, Run] | None:

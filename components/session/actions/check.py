@@ -25,7 +25,7 @@ NAME = "gleanvid-check"
 ELSEWHERE = "This model runs elsewhere. Check it there: gleanvid check --model ID."
 HOLDS = "Everything holds. Attach the report where you ask for help: it has no names or paths."
 STOPPING = "Stopping after this step…"
-TESTED = " The report has the laws that were tested until then."
+TESTED = " The report has the checks that were finished by then."
 FAILS = "Something does not hold on this machine. Attach the report to an issue."
 
 

@@ -130,7 +130,7 @@ class _Comparison:
         except Exception as error:  # a compressor that fails must not end the table
             return replace(row, state="failed", error=explain(error))
         finally:
-            self.engine.line.leave(self.work)
+            self.engine.queue.leave(self.work)
 
     def _answered(self, row: Row, compressor: Compressor, clip: ClipKey) -> Row:
         """Return the finished row. Raises what the compressor raises, and ``StoppedError``."""

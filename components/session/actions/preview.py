@@ -105,7 +105,7 @@ def _preview(engine: Engine, request: Request, sides: Sides, work: Work) -> Iter
         )
         yield PageUpdate(notice, pending=notice["text"], stoppable=True)
         encoded = engine.encode(clip, work)
-        engine.line.leave(work)
+        engine.queue.leave(work)
     run_id, run = find_run(engine, clip, compressor, sides) or ("", None)
     if run is None:
         run = engine.compress(clip, encoded, compressor)

@@ -171,7 +171,7 @@ class Choosing:
         if before and not self.engine.name:  # the memory of what failed is free by now
             with suppress(Exception):  # the next request shows the error
                 self.engine.model(before)
-        self.engine.line.leave(work)
+        self.engine.queue.leave(work)
         self._report(*end)
 
     def _add_choice(self, name: str) -> None:

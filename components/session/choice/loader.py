@@ -71,9 +71,9 @@ class ModelLoader:
     def _replace(self, key: str) -> None:
         """Unload the model in use, then load this one; waits for the model queue."""
         self.report("waiting", "There is no room beside the model in use: waiting for its turn.")
-        for ahead in self.engine.line.wait(self.work):
+        for ahead in self.engine.queue.wait(self.work):
             self.report("waiting", f"Waiting for the model: {ahead} before this.")
-        self.engine.line.take_time(self.work)
+        self.engine.queue.take_time(self.work)
         self.engine.empty()
         self.engine.put(key, self._load(key))
 

@@ -24,7 +24,7 @@ from gleanvid.types import ModelError, Video
 
 from .backend import Backend, EncodedClip, Question
 from .models import Models
-from .queue import Line, Pages, Work
+from .queue import ModelQueue, Pages, Work
 from .reading import DECODERS, Readers
 from .store import RunStore
 
@@ -41,7 +41,7 @@ class Engine:
         self,
         backend: Backend,
         runs: RunStore | None = None,
-        line: Line | None = None,
+        queue: ModelQueue | None = None,
         decoders: int = DECODERS,
         most_models: int = 1,
     ) -> None:
@@ -49,10 +49,10 @@ class Engine:
         self.models = Models(lambda name: self.backend.load_model(name), most_models)
         self.readers = Readers(decoders)
         self.runs = RunStore() if runs is None else runs
-        self.line = Line() if line is None else line
+        self.queue = ModelQueue() if queue is None else queue
         self._lock = threading.Lock()
         self._clips: LRUCache[tuple[str, int, int], Video] = LRUCache(CLIPS_REMEMBERED)
-        self.pages = Pages(self.line)
+        self.pages = Pages(self.queue)
         self.answer_s: dict[str, float] = {}  # by model: what its last answer took
 
     def model(self, name: str) -> Any:
@@ -114,7 +114,7 @@ class Engine:
             if key in self._clips:
                 return self._clips[key]
         with self.readers.place(work):
-            limit_s = self.line.deadline_s
+            limit_s = self.queue.deadline_s
             video = self.backend.read_video(path, num_frames, limit_s, work.stop)
         with self._lock:
             self._clips[key] = video

@@ -45,7 +45,7 @@ class Work:
             self.stop.set()
 
 
-class Line:
+class ModelQueue:
     """One job at a time uses the model; one that takes longer than ``deadline_s`` is ended."""
 
     def __init__(self, deadline_s: float = DEADLINE_S, places: int = PLACES) -> None:
@@ -110,8 +110,8 @@ class Line:
 class Pages:
     """What every page has under way: its work, its last preview, its last upload. By session."""
 
-    def __init__(self, line: Line) -> None:
-        self._line = line
+    def __init__(self, queue: ModelQueue) -> None:
+        self._queue = queue
         self._lock = threading.Lock()
         self._working: dict[str, Work] = {}
         self._previews: dict[str, Work] = {}
@@ -216,7 +216,7 @@ class Pages:
     def leave(self, session: str | None, work: Work) -> None:
         """This piece of work is over; what else the session has under way goes on."""
         work.end()
-        self._line.leave(work)
+        self._queue.leave(work)
         with self._lock:
             for held in (self._working, self._previews, self._uploads):
                 if session is not None and held.get(session) is work:

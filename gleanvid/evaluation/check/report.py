@@ -91,10 +91,10 @@ class Report:
             f"{model['name']} ({model['class']}), {model['dtype']}, {model['attention']}; "
             f"{in_words(self.facts['machine'])}",
             f"{clip['frames']} frames of {size} pixels, decoder {clip['decoder']}, processor "
-            f"{model['processor']}; laws tested on {clip['frames_tested']} of them, "
+            f"{model['processor']}; checked on {clip['frames_tested']} of them, "
             f"{clip['tokens_tested']:,} visual tokens",
             markdown_table(
-                ["law", "", "found", "allowed", "with a fault", ""],
+                ["check", "", "found", "allowed", "with a fault", ""],
                 [_cells(one) for one in self.findings],
                 numbers=False,
             ),
@@ -113,7 +113,7 @@ class Report:
 
     def _times(self) -> str:
         heads = ["kept", "tokens", "compress ms", "prefill ms", "ms a token", "peak MiB"]
-        heads += ["kernels", "read-backs"]
+        heads += ["kernels", "device-to-host syncs"]
         rows = [
             [
                 f"{one.retention_ratio:.0%}",

@@ -30,10 +30,10 @@ from gleanvid.serving.vllm.answers import (
 )
 from gleanvid.types import ModelError, Video
 
-TOLD_S, MOST_TOLD = 30.0, 32 * 2**20  # seconds and bytes of its models and records
+METADATA_S, MOST_METADATA = 30.0, 32 * 2**20  # seconds and bytes of its models and records
 ANSWER_S, MOST_ANSWER = 600.0, 16 * 2**20  # of the events of an answer
 
-WRONG = (ValueError, TypeError, KeyError, AttributeError, RecursionError)  # of values of any kind
+MALFORMED = (ValueError, TypeError, KeyError, AttributeError, RecursionError)
 
 
 @dataclass(frozen=True)
@@ -129,7 +129,7 @@ class Server:
                 if usage := event.get("usage"):
                     names = ("prompt_tokens", "completion_tokens")
                     tokens = [token_count(usage, name) for name in names]
-            except WRONG as error:
+            except MALFORMED as error:
                 raise self._odd() from error
             if not text:
                 continue
@@ -146,7 +146,7 @@ class Server:
                 try:
                     event = json.loads(line.removeprefix(b"data: "))
                     refusal = message(event) if "error" in event else ""
-                except WRONG as error:
+                except MALFORMED as error:
                     raise self._odd() from error
                 if refusal:
                     raise ModelError(f"{self.url}: {refusal}")
@@ -157,7 +157,7 @@ class Server:
 
     def _json(self, path: str) -> Any:
         try:
-            return json.loads(b"".join(self._pieces(path, TOLD_S, MOST_TOLD)))
+            return json.loads(b"".join(self._pieces(path, METADATA_S, MOST_METADATA)))
         except (ValueError, RecursionError) as error:
             raise ModelError(f"{self.url} is no server of vLLM: it answers no JSON") from error
 

@@ -21,7 +21,7 @@ from components.server import replicas
 from components.server.endpoints import Calls
 from components.session.work.engine import Engine
 from components.session.work.local import LocalBackend
-from components.session.work.queue import Line
+from components.session.work.queue import ModelQueue
 from gleanvid import pipeline
 from tests.components.fake import write_clip
 
@@ -138,7 +138,7 @@ def test_what_a_request_brings_counts_and_not_what_its_header_says(alone):
 
 
 def test_a_full_line_is_a_503_that_says_when_to_come_again(alone, clip, replica, monkeypatch):
-    monkeypatch.setattr(replica.engine, "line", Line(60.0, -1))
+    monkeypatch.setattr(replica.engine, "queue", ModelQueue(60.0, -1))
     reply = post(alone, "compress", clip, frames=4)
     assert reply.status_code == 503 and int(reply.headers["retry-after"]) > 0
 

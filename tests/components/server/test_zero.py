@@ -93,7 +93,7 @@ def test_stop_is_noticed_between_two_words_and_the_worker_let_go(spaces, request
         if "word3" in str(part.answers):
             engine.pages.stop("me")
     assert part.notice["text"] == "Stopped." and part.done
-    assert library.closed.is_set() and len(engine.line) == 0
+    assert library.closed.is_set() and len(engine.queue) == 0
 
 
 def test_scores_of_an_answer_come_from_there_too(spaces):

@@ -47,17 +47,17 @@ def test_empty_exchanges_are_not_read_again():
 def test_status_loads_nothing_and_says_what_is_known():
     engine = Engine(FakeBackend())
     before = dict(status(engine))
-    assert set(before) == {"Model", "Memory", "Queue"} and before["Queue"] == "nobody waits"
+    assert set(before) == {"Model", "Memory", "Queue"} and before["Queue"] == "idle"
     assert before["Model"] == "none loaded yet" and engine.backend.loads == 0
     assert float(before["Memory"].split()[0].replace(",", "")) > 10
     assert progress(engine, "builtin", "Encoding…")["text"] == f"Encoding… {STILL_LOADING}"
     engine.model("builtin")
     assert progress(engine, "builtin", "Encoding…")["text"] == "Encoding…"
-    list(engine.line.wait(Work()))
+    list(engine.queue.wait(Work()))
     after = dict(status(engine, run_of()))
-    assert (after["Model"], after["Queue"]) == ("builtin", "nobody waits")
+    assert (after["Model"], after["Queue"]) == ("builtin", "idle")
     assert after["Tokens"] == "28 of 112"
-    next(engine.line.wait(Work()))
+    next(engine.queue.wait(Work()))
     assert dict(status(engine))["Queue"] == "1 waiting"
 
 

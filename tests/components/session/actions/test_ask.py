@@ -13,7 +13,7 @@ from components.session.actions.preview import DECIDES_LATE, preview
 from components.session.examples import Example
 from components.session.request import NO_CLIP, NO_QUESTION, Request, Sides
 from components.session.work.engine import Engine
-from components.session.work.queue import Line, Work
+from components.session.work.queue import ModelQueue, Work
 from gleanvid import COMPRESSORS, GleanVID, ModelError
 from gleanvid.models.generation.sampling import Sampling
 from tests.components.fake import FakeBackend
@@ -125,7 +125,7 @@ def test_live_answer_has_no_messages_and_ends_with_the_next_move(clip):
     while not text_of(update := next(running)):
         assert update.notice is None and not update.done
     list(preview(engine, request_of(clip, tau=2.0), MOVES, "me"))
-    assert list(running) == [] and backend.closed.is_set() and len(engine.line) == 0
+    assert list(running) == [] and backend.closed.is_set() and len(engine.queue) == 0
     engine.pages.start("me")
     assert list(ask_live(engine, "me", request_of(clip), MOVES)) == []  # a question is running
     engine.pages.stop("me")
@@ -207,18 +207,18 @@ def test_stop_ends_the_answer_at_the_next_word_and_keeps_what_there_is(clip):
 @pytest.mark.parametrize("trouble", ["stop", "error", "full"])
 def test_old_answer_stays_if_a_new_one_cannot_be_made(clip, trouble):
     backend = FakeBackend()
-    engine = Engine(backend, line=Line(places=0))
+    engine = Engine(backend, queue=ModelQueue(places=0))
     first, other = last_of(updates_of(engine, request_of(clip))), Work()
     sides = replace(MOVES, runs=first.runs)
     if trouble == "full":
-        list(engine.line.wait(other))
+        list(engine.queue.wait(other))
     if trouble == "error":
         backend.failure = ModelError("The model is gone.")
     for update in begin(engine, request_of(clip), sides):
         if trouble == "stop" and update.notice and "Encoding" in update.notice["text"]:
             engine.pages.stop("me")
     assert update.done and update.answers == first.answers
-    engine.line.leave(other)
+    engine.queue.leave(other)
     backend.failure = None
     assert last_of(updates_of(engine, request_of(clip), sides)).runs[0] != first.runs[0]
 
@@ -279,11 +279,11 @@ def test_sampling_and_pixels_reach_the_model(clip):
 
 
 def test_answer_past_its_deadline_ends_with_a_message_and_its_words(clip):
-    engine = Engine(FakeBackend(words=1000, pause_s=0.02), line=Line(deadline_s=2.0))
+    engine = Engine(FakeBackend(words=1000, pause_s=0.02), queue=ModelQueue(deadline_s=2.0))
     list(preview(engine, request_of(clip), Sides()))  # slow the first time
     updates = updates_of(engine, Request(clip, 8, "builtin", "uniform"))
     assert "longer than 2" in updates[-1].notice["text"]
-    assert last_of(updates).answers[0]["text"].startswith("word0") and len(engine.line) == 0
+    assert last_of(updates).answers[0]["text"].startswith("word0") and len(engine.queue) == 0
 
 
 class Late(GleanVID):

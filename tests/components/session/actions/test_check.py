@@ -48,7 +48,7 @@ def checked(engine, clip, quick=True, heard=lambda update: None, model=BUILT_IN)
     for update in checking.check(engine, Request(clip, 8, model, GleanVID), "me", quick):
         heard(update)
         updates.append(update)
-    assert len(engine.line) == 0 and not engine.pages.busy("me")
+    assert len(engine.queue) == 0 and not engine.pages.busy("me")
     return updates
 
 
@@ -107,7 +107,7 @@ def test_a_check_that_a_page_gives_up_frees_the_model(engine, clip, monkeypatch)
     updates = checking.check(engine, Request(clip, 8, BUILT_IN, GleanVID), "me", True)
     next(text for text in (update.notice["text"] for update in updates) if "Checking" in text)
     updates.close()
-    assert len(engine.line) == 0 and not engine.pages.busy("me")
+    assert len(engine.queue) == 0 and not engine.pages.busy("me")
 
 
 def test_what_cannot_be_checked_is_said(engine, clip):

@@ -14,7 +14,7 @@ from components.session.actions.compare import compare
 from components.session.actions.plans import plans
 from components.session.request import NO_QUESTION, Request
 from components.session.work.engine import Engine
-from components.session.work.queue import Line
+from components.session.work.queue import ModelQueue
 from components.viewer.payload import MAX_METHODS
 from gleanvid import COMPRESSORS
 from gleanvid.plots.palette import styles
@@ -91,7 +91,7 @@ def test_rows_finish_one_by_one_on_one_encoding(clip):
     assert (last.viewer["a"], last.viewer["b"]) == (1, 0)
     assert engine.runs.get(last.run_ids[0]).compressor["name"] == "gleanvid"
     assert [row.score for row in last.rows] == [-0.5, -2.0, -2.0]
-    assert len(engine.line) == 0 and not engine.pages.busy("me")
+    assert len(engine.queue) == 0 and not engine.pages.busy("me")
 
 
 def test_failing_compressor_is_a_row_with_its_error(clip):
@@ -108,7 +108,7 @@ def test_failing_compressor_is_a_row_with_its_error(clip):
 
 
 def test_a_row_past_its_deadline_fails_and_the_next_is_tried(clip):
-    engine = Engine(FakeBackend(words=1000, pause_s=0.02), line=Line(deadline_s=0.1))
+    engine = Engine(FakeBackend(words=1000, pause_s=0.02), queue=ModelQueue(deadline_s=0.1))
     rows = compared(engine, clip, ["uniform"])[-1].rows
     assert [row.state for row in rows] == ["failed", "failed"]
     assert all("longer than 0.1 seconds" in row.error for row in rows)
@@ -131,7 +131,7 @@ def test_stopped_comparison_keeps_its_finished_rows(clip):
     assert [row.state for row in last.rows] == ["done"]
     assert len(last.viewer["methods"]) == 1 and last.run_ids == [last.rows[0].run_id]
     assert engine.runs.get(last.run_ids[0]) is last.rows[0].run
-    assert len(engine.line) == 0 and engine.pages.start("me")
+    assert len(engine.queue) == 0 and engine.pages.start("me")
 
 
 def test_b_has_the_settings_of_the_page_if_they_were_compared(clip):

@@ -53,7 +53,7 @@ def test_b_has_the_settings_and_a_all_tokens(engine, clip):
     assert names(engine, update.runs) == ["gleanvid", "full"]
     assert (update.viewer["a"], update.viewer["b"]) == (1, 0)
     assert update.notice["text"] == "Used 8 of 8 frames from 2.0 s."
-    assert ("Queue", "nobody waits") in update.status
+    assert ("Queue", "idle") in update.status
     again = shown(engine, clip, Sides(update.runs), tau=2.0)
     assert again.runs[1] == update.runs[1] and again.runs[0] != update.runs[0]
     assert again.viewer["data"] != update.viewer["data"]
@@ -145,7 +145,7 @@ def test_stop_ends_a_preview_while_the_clip_is_encoded_and_frees_the_model(engin
     started = time.perf_counter()
     assert [update.notice["text"] for update in running] == ["Stopped."]
     assert time.perf_counter() - started < 0.5
-    assert len(engine.line) == 0 and engine.backend.encodes == 0 and engine.pages.start("me")
+    assert len(engine.queue) == 0 and engine.backend.encodes == 0 and engine.pages.start("me")
 
 
 def test_newer_preview_of_a_page_ends_the_one_before_without_a_message(engine, clip):
@@ -159,7 +159,7 @@ def test_newer_preview_of_a_page_ends_the_one_before_without_a_message(engine, c
     threading.Timer(0.1, newer.start).start()
     assert list(old) == [] and not others.stop.is_set()
     newer.join(5)
-    assert updates[-1].viewer and len(engine.line) == 0
+    assert updates[-1].viewer and len(engine.queue) == 0
 
 
 def test_new_settings_do_not_wait_for_a_long_answer_of_another_page(engine, clip):

@@ -11,7 +11,7 @@ from components.session.choice.choosing import Choosing
 from components.session.choice.offers import HERE
 from components.session.work.engine import Engine
 from components.session.work.local import BUILT_IN, LocalBackend
-from components.session.work.queue import BusyError, Line, Work
+from components.session.work.queue import BusyError, ModelQueue, Work
 from gleanvid.compressors import COMPRESSORS
 from gleanvid.models.encoded import ClipKey
 from gleanvid.models.generation.sampling import Sampling
@@ -28,7 +28,9 @@ GB = 10**9
 
 @pytest.fixture(scope="module")
 def engine():
-    engine = Engine(LocalBackend({BUILT_IN: {"device": "cpu"}}, {"device": "cpu"}), line=Line())
+    engine = Engine(
+        LocalBackend({BUILT_IN: {"device": "cpu"}}, {"device": "cpu"}), queue=ModelQueue()
+    )
     engine.model(BUILT_IN)
     return engine
 
@@ -173,17 +175,17 @@ def test_without_room_for_both_loading_waits_for_the_queue(choice, engine, monke
     scarce(monkeypatch, 0.001)
     monkeypatch.setattr(Engine, "weights_gb", lambda _: 8.0)
     visitor, others = Work(), []
-    assert list(engine.line.wait(visitor)) == []
+    assert list(engine.queue.wait(visitor)) == []
     choice.begin(NAME)
     for step in choice.progress():
         others.append(step)
         if step.text.startswith("Waiting for the model: 1"):
             assert engine.name == BUILT_IN  # the visitor is still at work with it
-            engine.line.leave(visitor)
+            engine.queue.leave(visitor)
         if step.stage == "loading":
             assert engine.name is None
     assert stages(others)[-4:] == ["waiting", "loading", "warming", "ready"]
-    assert engine.name == NAME and len(engine.line) == 0
+    assert engine.name == NAME and len(engine.queue) == 0
 
 
 def test_failure_without_room_for_both_reloads_the_previous_model(choice, engine, monkeypatch):
@@ -254,7 +256,7 @@ def test_cancelling_while_it_is_tried_keeps_the_model_in_use(choice, engine, mon
 
 def test_loading_may_take_longer_than_the_deadline_of_the_queue(hub, monkeypatch):
     slow = LocalBackend({BUILT_IN: {"device": "cpu"}}, {"device": "cpu"})
-    engine = Engine(slow, line=Line(deadline_s=0.2))
+    engine = Engine(slow, queue=ModelQueue(deadline_s=0.2))
     engine.model(BUILT_IN)
     scarce(monkeypatch, 0.001)
     monkeypatch.setattr(Engine, "weights_gb", lambda _: 8.0)

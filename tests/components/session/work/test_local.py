@@ -51,7 +51,7 @@ def test_a_page_opens_with_what_its_server_runs(site):
     served = engine, build_app(engine, examples=examples, served=told), examples
     changed = loaded(served)
     assert changed["gv-open"] == {"retention_ratio": 0.25, "gleanvid.tau": 3.0}
-    assert changed["Share kept"] == [0.25]
+    assert changed["Retention ratio"] == [0.25]
     assert changed["gv-tokens"]["value"] is None and not changed["gv-budget"]["visible"]
     linked = loaded(served, retention_ratio="0.5")["gv-open"]
     assert linked == {"retention_ratio": 0.5, "gleanvid.tau": 3.0}
@@ -79,7 +79,7 @@ def test_a_link_to_another_clip_shows_nothing_of_the_opening_one(site):
 
 def test_the_comparison_and_the_tab_come_with_the_link(site):
     changed = loaded(site, methods="uniform", ratios="0.5", tab="Compare", seed="4")
-    assert changed["gv-methods"] == ["uniform"] and changed["Share kept"] == [0.5]
+    assert changed["gv-methods"] == ["uniform"] and changed["Retention ratio"] == [0.5]
     assert changed["Seed"] == 4 and changed["tabs"]["selected"] == "Compare"
     assert "tabs" not in loaded(site, tab="Evil")
 
