@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from gleanvid.evaluation.catalogue import compressor_table, model_table
+from gleanvid.compressors import COMPRESSORS
+from gleanvid.evaluation.catalogue import Facts, compressor_table, model_table
+from gleanvid.evaluation.catalogue import methods as facts_of_methods
 from gleanvid.evaluation.markdown import markdown_table
 from gleanvid.models.loading.load import BUILTIN
 
@@ -21,7 +24,7 @@ RESULTS = ROOT / "results"
 _PLACE = re.compile(r"(<!-- table: ([\w-]+) -->\n).*?(<!-- end of table -->)", re.DOTALL)
 _RATIOS = (0.5, 0.25, 0.15, 0.1, 0.05)
 _METHODS = {"gleanvid": "GleanVID", "vidcom2": "VidCom2", "random": "Random", "uniform": "Uniform"}
-_MEASURES = {  # column of results.json -> name in the README
+_MEASURES = {  # column of results.json -> name in the table
     "accuracy": "accuracy",
     "macro without count": "macro, without `count`",
     "evidence_moments": "evidence kept",
@@ -31,7 +34,8 @@ _MEASURES = {  # column of results.json -> name in the README
 def texts() -> list[Path]:
     """The files that may hold tables."""
     documents = [ROOT / "README.md", BUILTIN / "MODEL_CARD.md", RESULTS / "README.md"]
-    return [*documents, *sorted((ROOT / "docs").glob("*.md"))]
+    pages = sorted((ROOT / "docs").rglob("*.md"))
+    return [*documents, *(page for page in pages if not {"_build", "generated"} & {*page.parts})]
 
 
 def written(text: str) -> str:
@@ -192,7 +196,30 @@ def ablations() -> str:
     return markdown_table(heads, rows)
 
 
+def methods() -> str:
+    """One row per method: its name with a link to the paper, its idea, and where it acts."""
+    heads = ["method", "idea", "acts ... the language model"]
+    rows = [
+        (_linked(facts), _idea(facts.name), facts.acts.removesuffix(" the language model"))
+        for facts in facts_of_methods()
+    ]
+    return markdown_table(heads, rows, numbers=False)
+
+
+def _linked(facts: Facts) -> str:
+    link = re.search(r"https://\S+", facts.paper)
+    return f"[{facts.title}]({link[0]})" if link else facts.title
+
+
+def _idea(name: str) -> str:
+    """The first line of the method's module, without its name."""
+    summary = (sys.modules[COMPRESSORS[name].__module__].__doc__ or "").partition("\n\n")[0]
+    idea = " ".join((summary.partition(": ")[2] or summary).split())
+    return idea[0].upper() + idea[1:].rstrip(".")
+
+
 TABLES = {
+    "methods": methods,
     "compressors": compressor_table,
     "models": model_table,
     "compress-time": compress_time,
