@@ -21,7 +21,9 @@ from gleanvid import cli
 ROOT = Path(__file__).parents[1]
 SCRATCH = Path(tempfile.mkdtemp(prefix="gleanvid-docs-"))  # commands of all pages run here
 (SCRATCH / "assets").symlink_to(ROOT / "assets")
-OUTSIDE = re.compile(r"<(?:script|img|iframe)[^>]+src=\"(?:https?:)?//|<link[^>]+href=\"(?:https?:)?//")
+OUTSIDE = re.compile(
+    r"<(?:script|img|iframe)[^>]+src=\"(?:https?:)?//|<link[^>]+href=\"(?:https?:)?//"
+)
 
 
 class Command(SphinxDirective):
@@ -42,7 +44,9 @@ class Command(SphinxDirective):
 def output_of(line: str) -> str:
     """What a command prints; ``gleanvid`` runs in this process, which has torch in memory."""
     if not line.startswith("gleanvid "):
-        return subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=True).stdout
+        return subprocess.run(
+            ["bash", "-c", line], capture_output=True, text=True, check=True
+        ).stdout
     with redirect_stdout(io.StringIO()) as text:
         if code := cli.main(shlex.split(line)[1:]):
             raise ExtensionError(f"exit code {code}: {line}")

@@ -109,7 +109,7 @@ def numbered(page: Any, path: Path) -> None:
     pen, radius = ImageDraw.Draw(picture), 14
     for number, selector in enumerate(NUMBERED, 1):
         box = page.locator(selector).first.bounding_box()
-        x, y = max(radius, box["x"] - 4), max(radius, box["y"])
+        x, y = max(radius, box["x"] - 10), max(radius, box["y"])
         disc = (x - radius, y - radius, x + radius, y + radius)
         pen.ellipse(disc, fill="#d55e00", outline="white", width=2)
         pen.text((x, y), str(number), "white", ImageFont.load_default(16), anchor="mm")
@@ -130,7 +130,9 @@ def animation(size: tuple[int, int] = (1400, 800), width: int = 900) -> None:
             settle(page)
             with Image.open(io.BytesIO(page.screenshot())) as taken:
                 height = taken.height * width // taken.width
-                frames.append(taken.convert("RGB").resize((width, height), Image.Resampling.LANCZOS))
+                frames.append(
+                    taken.convert("RGB").resize((width, height), Image.Resampling.LANCZOS)
+                )
     first, *others = [*frames, *frames[-2:0:-1]]
     first.save(
         ASSETS / "slider.webp",
@@ -146,7 +148,9 @@ def animation(size: tuple[int, int] = (1400, 800), width: int = 900) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description="Pictures of every tab of the app.")
     parser.add_argument("--out", type=Path, help="folder for the pictures of every tab")
-    parser.add_argument("--readme", action="store_true", help="make those of the README and of docs/")
+    parser.add_argument(
+        "--readme", action="store_true", help="make those of the README and of docs/"
+    )
     options = parser.parse_args()
     if options.out:
         every_tab(options.out)
