@@ -21,6 +21,9 @@ from gleanvid import cli
 ROOT = Path(__file__).parents[1]
 SCRATCH = Path(tempfile.mkdtemp(prefix="gleanvid-docs-"))  # commands of all pages run here
 (SCRATCH / "assets").symlink_to(ROOT / "assets")
+ACCENTED = re.compile(
+    r"<munderover>\s*(<mi>\w</mi>)(.*?)(<mo[^>]*>[ˆˉ]</mo>)\s*</munderover>", re.DOTALL
+)
 OUTSIDE = re.compile(
     r"<(?:script|img|iframe)[^>]+src=\"(?:https?:)?//|<link[^>]+href=\"(?:https?:)?//"
 )
@@ -53,14 +56,19 @@ def output_of(line: str) -> str:
     return text.getvalue()
 
 
+def mathml(formula: str, as_block: bool = False) -> str:
+    """MathML of a formula; docutils sets the index of an accented letter below it, not after."""
+    text = tex2mathml(formula, as_block=as_block)
+    return ACCENTED.sub(r"<msub><mover>\1\3</mover>\2</msub>", text)
+
+
 def inline_formula(translator: nodes.NodeVisitor, node: nodes.math) -> None:
-    translator.body.append(tex2mathml(node.astext()))
+    translator.body.append(mathml(node.astext()))
     raise nodes.SkipNode
 
 
 def formula(translator: nodes.NodeVisitor, node: nodes.math_block) -> None:
-    mathml = tex2mathml(node.astext(), as_block=True)
-    translator.body.append(f'<div class="formula">{mathml}</div>')
+    translator.body.append(f'<div class="formula">{mathml(node.astext(), as_block=True)}</div>')
     raise nodes.SkipNode
 
 
