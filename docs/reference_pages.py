@@ -18,14 +18,14 @@ from PIL import Image
 
 import gleanvid
 from gleanvid import cli
-from gleanvid.compressors import COMPRESSORS, Compressor, declared_settings
+from gleanvid.compressors import COMPRESSORS, Compressor, declared_settings, method_from
 from gleanvid.evaluation.catalogue import Facts, methods
 from gleanvid.evaluation.markdown import markdown_table
 from gleanvid.ops.records import whole_record
 from gleanvid.plots import overlay_frame
 
 ROOT = Path(__file__).parents[1]
-CLIP, QUESTION, RATIO = ROOT / "assets/clips/glimpse_1.mp4", "What moves?", 0.25
+CLIP, QUESTION, RATIOS = ROOT / "assets/clips/glimpse_1.mp4", "What moves?", (0.25, 0.5)
 FRAMES, UNITS, WIDTH = 16, (0, 2, 4, 6), 208  # of the pictures of a compressor
 ENDPOINTS = ROOT / "components" / "server" / "endpoints.py"
 
@@ -35,9 +35,10 @@ def write_reference(docs: Path) -> None:
     folder = docs / "reference" / "generated"
     (folder / "compressors").mkdir(parents=True, exist_ok=True)
     pages = {"command_line": command_line(), "endpoints": endpoints()}
-    if not (folder / "compressors" / "gleanvid.webp").exists():
-        draw_masks(folder / "compressors")
-    pages |= {f"compressors/{facts.name}": compressor_page(facts, folder) for facts in methods()}
+    masks = folder / "compressors"
+    if not any(masks.glob("*.webp")):
+        draw_masks(masks)
+    pages |= {f"compressors/{facts.name}": compressor_page(facts, masks) for facts in methods()}
     for name, text in pages.items():
         path = folder / f"{name}.md"
         if not path.exists() or path.read_text(encoding="utf-8") != text:
@@ -45,9 +46,10 @@ def write_reference(docs: Path) -> None:
 
 
 def compressor_page(facts: Facts, folder: Path) -> str:
-    """One method: idea, facts, settings and its masks on an example clip."""
+    """One method: idea, facts, settings and its mask on an example clip."""
     method = COMPRESSORS[facts.name]
     idea, _, source = inspect.getdoc(inspect.getmodule(method)).partition("\n\n")
+    idea = idea.partition(": ")[2] or idea
     behaviour = inspect.getdoc(method).partition("\n\n>>>")[0]
     rows = [
         ("Acts", facts.acts),
@@ -55,25 +57,34 @@ def compressor_page(facts: Facts, folder: Path) -> str:
         ("Does", facts.deed),
         ("Meets its budget", facts.budget),
         ("Works with vLLM", facts.vllm),
-        ("Kernels of one `compress`", "not counted" if facts.kernels is None else f"{facts.kernels:,}"),
+        ("Kernels of one `compress`", f"{facts.kernels:,}" if facts.kernels else "not counted"),
         ("Licence of the original", facts.licence),
         ("Source", facts.paper),
         ("Reported by its authors, not measured here", facts.reported or "nothing"),
         ("Not ported", facts.not_ported or "nothing is missing"),
     ]
-    parts = [f"# {facts.title}", f"`{facts.name}`: {idea.partition(': ')[2] or idea}"]
-    parts += [source, behaviour]
+    parts = [f"# {facts.title}", f"`{facts.name}`: {idea}", source, behaviour]
     parts = [rst_to_markdown(part) for part in parts if part]
-    if (folder / "compressors" / f"{facts.name}.webp").exists():
-        parts += [
-            f"![Frames with the tokens that {facts.title} keeps]({facts.name}.webp)",
-            f"The clip `assets/clips/glimpse_1.mp4` with 25 % of its tokens kept, in four of its 8 "
-            f"temporal units; dark tokens are dropped or merged into others.",
-        ]
-    else:
-        parts.append("No mask is shown: the method cannot keep 25 % on the built-in model.")
-    parts += [markdown_table(["", ""], rows, numbers=False), "## Settings", settings_table(method)]
-    return "\n\n".join(parts) + "\n"
+    parts += [mask(facts, folder), markdown_table(["", ""], rows, numbers=False)]
+    return "\n\n".join([*parts, "## Settings", settings_table(method)]) + "\n"
+
+
+def mask(facts: Facts, folder: Path) -> str:
+    """The picture that :func:`draw_masks` made of a method, with a caption."""
+    for ratio in (1.0, *RATIOS):
+        file = masks_file(facts.name, ratio)
+        if (folder / file).exists():
+            return (
+                f"![Frames with the tokens that {facts.title} keeps]({file})\n\n"
+                f"The clip `glimpse_1.mp4` with {ratio:.0%} of its tokens kept on average, in four "
+                f"of its {FRAMES // 2} temporal units, as the last layers see it. Dark tokens are "
+                "dropped, or merged into others."
+            )
+    return "There is no mask: the method does not reach 50 % on the built-in model."
+
+
+def masks_file(name: str, ratio: float) -> str:
+    return f"{name}_{100 * ratio:.0f}.webp"
 
 
 def settings_table(method: type[Compressor]) -> str:
@@ -91,23 +102,30 @@ def rst_to_markdown(text: str) -> str:
 
 
 def draw_masks(folder: Path) -> None:
-    """A strip of frames for every method that can keep ``RATIO`` on the built-in model."""
-    makers = [method(retention_ratio=RATIO) for name, method in COMPRESSORS.items() if name != "full"]
-    makers.insert(0, gleanvid.FullTokens())
-    for run in gleanvid.compare(CLIP, QUESTION, "builtin", makers, 1, num_frames=FRAMES):
-        if isinstance(run, gleanvid.Run):  # masks of the last stage: what deep layers see
-            run = replace(run, by_layer={0: whole_record(run.by_layer)})
-            frames = [Image.fromarray(overlay_frame(run, unit)) for unit in UNITS]
-            strip = np.hstack([np.asarray(frame.resize((WIDTH, WIDTH))) for frame in frames])
-            Image.fromarray(strip).save(folder / f"{run.compressor['name']}.webp", quality=80)
+    """A strip of frames for every method, at the lowest of ``RATIOS`` that it can keep."""
+    left = dict(COMPRESSORS)
+    for ratio in RATIOS:
+        methods = [method_from(name, ratio) for name in left]
+        for run in gleanvid.compare(CLIP, QUESTION, "builtin", methods, 1, num_frames=FRAMES):
+            if isinstance(run, gleanvid.Run):
+                name, kept = run.compressor["name"], run.compressor["retention_ratio"]
+                draw_mask(run).save(folder / masks_file(name, kept), quality=80)
+                del left[name]
+
+
+def draw_mask(run: gleanvid.Run) -> Image.Image:
+    whole = replace(run, by_layer={0: whole_record(run.by_layer)})
+    frames = [Image.fromarray(overlay_frame(whole, unit)) for unit in UNITS]
+    return Image.fromarray(
+        np.hstack([np.asarray(frame.resize((WIDTH, WIDTH))) for frame in frames])
+    )
 
 
 def command_line() -> str:
     """The help of every command, by the parsers themselves."""
     parts = [
         "# Command line",
-        "Every command with its options, as `gleanvid COMMAND --help` prints them. A new command is "
-        "one file in `gleanvid/cli/`.",
+        "Every command with its options, as `gleanvid COMMAND --help` prints them.",
     ]
     for words in commands():
         parts += [f"## gleanvid {' '.join(words)}", f"```text\n{help_of(words)}\n```"]
@@ -118,9 +136,8 @@ def commands() -> Iterator[list[str]]:
     """Words of every command; one with commands of its own is followed by these."""
     for name in cli.COMMANDS:
         yield [name]
-        if usage_ends_with_commands := re.search(r"\n  (?:what|command)\n(.*?)\n\n", help_of([name]), re.S):
-            inner = re.findall(r"^    (\w+)", usage_ends_with_commands[1], re.M)
-            yield from ([name, word] for word in inner)
+        for inner in re.findall(r"\n  (?:what|command)\n(.*?)\n\n", help_of([name]), re.DOTALL):
+            yield from ([name, word] for word in re.findall(r"^    (\w+)", inner, re.MULTILINE))
 
 
 def help_of(words: list[str]) -> str:

@@ -21,7 +21,12 @@ from gleanvid import cli
 ROOT = Path(__file__).parents[1]
 SCRATCH = Path(tempfile.mkdtemp(prefix="gleanvid-docs-"))  # commands of all pages run here
 (SCRATCH / "assets").symlink_to(ROOT / "assets")
-OUTSIDE = re.compile(r"<(?:script|img|iframe)[^>]+src=\"(?:https?:)?//|<link[^>]+href=\"(?:https?:)?//")
+ACCENTED = re.compile(
+    r"<munderover>\s*(<mi>\w</mi>)(.*?)(<mo[^>]*>[ˆˉ]</mo>)\s*</munderover>", re.DOTALL
+)
+OUTSIDE = re.compile(
+    r"<(?:script|img|iframe)[^>]+src=\"(?:https?:)?//|<link[^>]+href=\"(?:https?:)?//"
+)
 
 
 class Command(SphinxDirective):
@@ -42,21 +47,28 @@ class Command(SphinxDirective):
 def output_of(line: str) -> str:
     """What a command prints; ``gleanvid`` runs in this process, which has torch in memory."""
     if not line.startswith("gleanvid "):
-        return subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=True).stdout
+        return subprocess.run(
+            ["bash", "-c", line], capture_output=True, text=True, check=True
+        ).stdout
     with redirect_stdout(io.StringIO()) as text:
         if code := cli.main(shlex.split(line)[1:]):
             raise ExtensionError(f"exit code {code}: {line}")
     return text.getvalue()
 
 
+def mathml(formula: str, as_block: bool = False) -> str:
+    """MathML of a formula; docutils sets the index of an accented letter below it, not after."""
+    text = tex2mathml(formula, as_block=as_block)
+    return ACCENTED.sub(r"<msub><mover>\1\3</mover>\2</msub>", text)
+
+
 def inline_formula(translator: nodes.NodeVisitor, node: nodes.math) -> None:
-    translator.body.append(tex2mathml(node.astext()))
+    translator.body.append(mathml(node.astext()))
     raise nodes.SkipNode
 
 
 def formula(translator: nodes.NodeVisitor, node: nodes.math_block) -> None:
-    mathml = tex2mathml(node.astext(), as_block=True)
-    translator.body.append(f'<div class="formula">{mathml}</div>')
+    translator.body.append(f'<div class="formula">{mathml(node.astext(), as_block=True)}</div>')
     raise nodes.SkipNode
 
 

@@ -26,7 +26,9 @@ SHELL = "PATH=; command_not_found_handle() { :; }; gleanvid() { printf '%s\\037'
 def commands(page):
     """Words of every command, as bash takes the blocks of a page apart; nothing is run."""
     bash = shutil.which("bash") or pytest.skip("bash is not installed")
-    blocks = re.findall(r"```(?:bash|\{command\})\n(.*?)```", (ROOT / page).read_text("utf-8"), re.DOTALL)
+    blocks = re.findall(
+        r"```(?:bash|\{command\})\n(.*?)```", (ROOT / page).read_text("utf-8"), re.DOTALL
+    )
     done = subprocess.run(
         [bash, "-c", SHELL + "\n".join(blocks)], capture_output=True, text=True, check=False
     )

@@ -11,7 +11,9 @@ ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 MADE = ("_build", "generated")  # folders of pages that `make docs` writes
 PAGES = [page for page in sorted(DOCS.rglob("*.md")) if not {*MADE} & {*page.parts}]
-TEXTS = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md", "results/README.md")]
+TEXTS = [
+    ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md", "results/README.md")
+]
 README = TEXTS[0].read_text(encoding="utf-8")
 LINK = re.compile(r"\[[^]]*\]\(([^)\s]+)\)")
 FENCE = re.compile(r"^( *)```.*?^\1```$", re.MULTILINE | re.DOTALL)

@@ -38,6 +38,14 @@ NUMBERED = (  # parts of the page, in the order of docs/read_the_page.md
     "[data-strip=novelty] canvas",
     "[data-strip=rank] canvas",
 )
+SETTLED = """() => {  // the title and the answer of B belong to the ratio of the slider
+  const slider = document.querySelector("input[aria-label^='range slider for Retention']");
+  const title = document.querySelector("[data-pick=b] select").selectedOptions[0]?.textContent;
+  const answer = document.querySelector("[data-side=b] .gv-answered");
+  return title === `GleanVID ${Number((100 * slider.value).toPrecision(3))} %`
+    && !["hidden", "data-stale", "data-running"].some((name) => answer.hasAttribute(name));
+}"""
+# Roughly: the slider is dragged there.
 RATIOS = (0.5, 0.42, 0.35, 0.3, 0.25, 0.21, 0.18, 0.15, 0.12, 0.1, 0.08, 0.06, 0.05)
 TABS = (*README, "Export and API", "Check", "About")
 
@@ -109,7 +117,7 @@ def numbered(page: Any, path: Path) -> None:
     pen, radius = ImageDraw.Draw(picture), 14
     for number, selector in enumerate(NUMBERED, 1):
         box = page.locator(selector).first.bounding_box()
-        x, y = max(radius, box["x"] - 4), max(radius, box["y"])
+        x, y = max(radius, box["x"] - 10), max(radius, box["y"])
         disc = (x - radius, y - radius, x + radius, y + radius)
         pen.ellipse(disc, fill="#d55e00", outline="white", width=2)
         pen.text((x, y), str(number), "white", ImageFont.load_default(16), anchor="mm")
@@ -117,20 +125,24 @@ def numbered(page: Any, path: Path) -> None:
 
 
 def animation(size: tuple[int, int] = (1400, 800), width: int = 900) -> None:
-    """The tokens kept while the retention ratio falls from 50 % to 5 % and rises again."""
-    with page_served() as (browser, _, url), visiting(browser, url, size, "light") as page:
+    """The tokens kept while the retention slider goes down and up again."""
+    with page_served() as (browser, engine, url), visiting(browser, url, size, "light") as page:
+        engine.warm_up("builtin")
         page.locator(".gv-examples button").first.click()
         notice(page, "Used")
         answered(page)
         frames = []
         for ratio in RATIOS:
             release(page, ratio)
+            page.wait_for_function(SETTLED)
             page.evaluate("document.activeElement.blur()")
             page.mouse.move(0, 0)
             settle(page)
             with Image.open(io.BytesIO(page.screenshot())) as taken:
                 height = taken.height * width // taken.width
-                frames.append(taken.convert("RGB").resize((width, height), Image.Resampling.LANCZOS))
+                frames.append(
+                    taken.convert("RGB").resize((width, height), Image.Resampling.LANCZOS)
+                )
     first, *others = [*frames, *frames[-2:0:-1]]
     first.save(
         ASSETS / "slider.webp",
@@ -146,7 +158,9 @@ def animation(size: tuple[int, int] = (1400, 800), width: int = 900) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description="Pictures of every tab of the app.")
     parser.add_argument("--out", type=Path, help="folder for the pictures of every tab")
-    parser.add_argument("--readme", action="store_true", help="make those of the README and of docs/")
+    parser.add_argument(
+        "--readme", action="store_true", help="make those of the README and of docs/"
+    )
     options = parser.parse_args()
     if options.out:
         every_tab(options.out)

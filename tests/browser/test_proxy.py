@@ -1,4 +1,4 @@
-"""The page behind a reverse proxy that shows it under a path, set up as docs/guides/share.md says."""
+"""The page behind a reverse proxy under a path, set up as docs/guides/share.md says."""
 
 from __future__ import annotations
 
