@@ -25,7 +25,7 @@ def history_residuals(prototypes: Tensor, history: int | None, epsilon: float) -
 
     Unit t is projected on the span of the same cell in the ``history`` preceding units (None: all).
     """
-    units, cells, width = prototypes.shape
+    units, _, width = prototypes.shape
     if history is not None and history < units - 1:
         return _window_residuals(prototypes, history, epsilon)
     values = max(_SYSTEMS, prototypes.numel())  # held at once
