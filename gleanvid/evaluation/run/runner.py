@@ -21,6 +21,7 @@ from gleanvid.models.base import ModelAdapter
 from gleanvid.models.generation.conversation import Conversation
 from gleanvid.models.generation.sampling import Sampling
 from gleanvid.ops.records import whole_record
+from gleanvid.ops.threads import one_thread_if_small
 from gleanvid.types import Compression, Video
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 Unanswered = Sequence[tuple[Setup, Sequence[Item]]]  # questions about one clip, by setup
 Part = tuple[str, int, Unanswered]  # clip, frames, questions
+_QUESTION_TOKENS = 50  # what the model reads of each question, once the clip is read
 
 
 @dataclass(frozen=True)
@@ -84,7 +86,9 @@ def evaluate(
             model, benchmark, partial(benchmark.video, clip, num_frames), work, ways, max_pixels
         )
     )
-    keep(rows, total(items, setups), left, journal, on_progress)
+    weights = sum(weight.numel() for weight in model.hf_model.parameters())
+    with one_thread_if_small(2.0 * weights * _QUESTION_TOKENS, model.device):
+        keep(rows, total(items, setups), left, journal, on_progress)
 
 
 def total(items: Sequence[Item], setups: Sequence[Setup]) -> int:
