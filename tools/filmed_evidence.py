@@ -40,7 +40,7 @@ from gleanvid.video import read_video
 ENCODER = "mobilenet_v2"
 RATIOS = (0.25, 0.15, 0.10, 0.05)
 STABILITY_RATIO = 0.10  # the two copies of a clip are compressed at this ratio alone
-FRAMES, PIXELS = 32, 320 * 320  # of a clip; of a frame, about 10 x 10 tokens
+FRAMES, PIXELS = 32, 256 * 256  # of a clip; of a frame, about 8 x 8 tokens
 SIDE = 480  # longest side that frames are decoded at, in pixels
 CRF = 28  # of the H.264 copy: visibly coarser than a camera's
 PRIMARY = {"labels": 1, "frame top 5": 1, "clip KL": -1}  # compared; -1: less is better
@@ -244,7 +244,7 @@ def main() -> None:
         writer.writeheader()
         writer.writerows(rows)
     count = len({row["clip"] for row in rows})
-    text = TEXT.format(clips=count, frames=FRAMES, tokens="about 10 x 10 a frame", crf=CRF)
+    text = TEXT.format(clips=count, frames=FRAMES, tokens="about 8 x 8 a frame", crf=CRF)
     write_whole(options.out / "table.md", text + table(rows))
 
 
