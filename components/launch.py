@@ -33,22 +33,33 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """The options of the app, those of the model among them."""
     add = parser.add_argument
     add("--host", default="127.0.0.1", help="address to listen on; 0.0.0.0 for the local network")
-    add("--port", type=int, help="default: the first free one from 7860")
-    add("--public", action="store_true", help="tighter limits, for a host that strangers reach")
-    add("--max-frames", type=int, help="upper end of the frames slider")
-    add("--deadline", type=float, help="seconds after which a run is ended")
-    add("--decoders", type=int, default=DECODERS, help="clips that are read at the same time")
-    add("--allow-host", action="append", default=[], metavar="NAME", help="a name it is reached by")
+    add("--port", type=int, help="port (default: the first free one from 7860)")
+    add("--public", action="store_true", help="stricter limits, for a server on the internet")
+    add("--max-frames", type=int, help="maximum number of frames per clip")
+    add("--deadline", type=float, help="time limit of a run in seconds")
+    add(
+        "--decoders",
+        type=int,
+        default=DECODERS,
+        help="number of clips that are decoded at the same time",
+    )
+    add(
+        "--allow-host",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="host name under which visitors reach the server; can be repeated",
+    )
     add(
         "--trusted-proxy",
         action="append",
         default=[],
         metavar="ADDRESS",
-        help="a proxy, or a network of them, whose X-Forwarded headers are believed",
+        help="address or network of a proxy whose X-Forwarded headers are trusted",
     )
-    add("--root-path", help="path under which a reverse proxy shows the app, e.g. /gleanvid")
-    add("--share", action="store_true", help="a public address through Gradio")
-    add("--mcp", action="store_true", help="serve the endpoints as MCP tools: gleanvid[mcp]")
+    add("--root-path", help="path of the app behind a reverse proxy, e.g. /gleanvid")
+    add("--share", action="store_true", help="create a public link through Gradio")
+    add("--mcp", action="store_true", help="serve the endpoints as MCP tools (needs gleanvid[mcp])")
     add(
         "--offer",
         nargs="+",
@@ -57,9 +68,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         metavar="ID",
         help="further models to choose from; a public server loads them all at its start",
     )
-    add(
-        "--recordings", type=Path, metavar="FOLDER", help="what `gleanvid record` wrote, to look at"
-    )
+    add("--recordings", type=Path, metavar="FOLDER", help="folder written by `gleanvid record`")
     shared.add_model(parser)  # offered beside the built-in one
 
 

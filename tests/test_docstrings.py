@@ -1,6 +1,7 @@
 """Public docstrings: every example runs, every argument of a function is explained."""
 
 import doctest
+import importlib
 import inspect
 import re
 from functools import cache
@@ -38,3 +39,9 @@ def test_every_argument_is_explained(name):
     function = getattr(gleanvid, name)
     section = inspect.getdoc(function).split("Args:\n")[1].split("\n\n")[0]
     assert re.findall(r"^    (\w+):", section, re.M) == list(inspect.signature(function).parameters)
+
+
+@pytest.mark.parametrize("name", ["agreement", "allocation", "saturation"])
+def test_the_examples_of_metrics_run(name):
+    result = doctest.testmod(importlib.import_module(f"gleanvid.metrics.{name}"))
+    assert result.attempted and not result.failed

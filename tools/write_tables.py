@@ -21,6 +21,14 @@ RESULTS = ROOT / "results"
 _PLACE = re.compile(r"(<!-- table: ([\w-]+) -->\n).*?(<!-- end of table -->)", re.DOTALL)
 _RATIOS = (0.5, 0.25, 0.15, 0.1, 0.05)
 _METHODS = {"gleanvid": "GleanVID", "vidcom2": "VidCom2", "random": "Random", "uniform": "Uniform"}
+_PLAIN = {
+    "gleanvid": "GleanVID",
+    "cdpruner": "CDPruner (reads the question)",
+    "uniform": "uniform",
+    "frames": "fewer frames",
+    "resize": "lower resolution",
+    "pool": "average pooling",
+}
 _MEASURES = {  # column of results.json -> name in the README
     "accuracy": "accuracy",
     "macro without count": "macro, without `count`",
@@ -133,6 +141,20 @@ def _standing(folder: str) -> str:
     return text.partition("GleanVID by ratio")[2].split("\n\n")[1]
 
 
+def downsampling() -> str:
+    """One line: how far plain downsampling and CDPruner are from GleanVID at equal tokens."""
+    rows = {name: _kept("glimpse-downsampling", name, 0.1) for name in _PLAIN}
+    told = ", ".join(
+        f"{title} {_percent(rows[name]['accuracy'])}" for name, title in _PLAIN.items()
+    )
+    count = rows["gleanvid"]["questions"]
+    return (
+        f"Plain downsampling at the same number of tokens, {count} other questions, % right at "
+        f"10 %: {told}\n([all ratios and tests](results/glimpse-downsampling/table.md)). The "
+        "model was never trained on averages of tokens, which the last two give it."
+    )
+
+
 def card_accuracy() -> str:
     """Accuracy of the built-in model on all tokens, by family of questions."""
     options, words = (_full("glimpse-full", how) for how in ("likelihood", "text"))
@@ -198,6 +220,7 @@ TABLES = {
     "compress-time": compress_time,
     "glimpse": glimpse,
     "glimpse-standing": glimpse_standing,
+    "glimpse-downsampling": downsampling,
     "card-accuracy": card_accuracy,
     "question-sets": question_sets,
     "ablations": ablations,

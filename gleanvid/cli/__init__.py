@@ -16,27 +16,27 @@ from gleanvid.errors import ModelError, VideoError, printable
 from gleanvid.later import import_later
 
 COMMANDS = {  # name -> its line in the help
-    "app": "the page in the browser",
+    "app": "start the web app",
     "ask": "answer a question about a video with fewer tokens",
-    "compare": "the same question under several compressors",
-    "compress": "kept tokens, masks and budgets of every video of a folder, as NPZ",
-    "record": "what clips are to a model, as files that need no model to study",
-    "diagnose": "how rich, new and spread the kept tokens are, on a folder of videos",
+    "compare": "answer one question with several compressors",
+    "compress": "write kept tokens, masks and budgets of videos as NPZ",
+    "record": "store the tokens of clips, to study them without the model",
+    "diagnose": "diversity, novelty and spread of the kept tokens of videos",
     "eval": "accuracy of compressors on a benchmark",
-    "lmms-eval": "LMMs-Eval on compressed models; fails where one of its questions did",
-    "tables": "the paper's numbers, next to yours",
-    "check": "whether compression is right and fast on this machine, with a report",
-    "bench": "measure",
-    "methods": "the compressors side by side: where they act, what they need, what they cost",
-    "models": "known checkpoints: size, memory, licence, tests",
-    "glimpse": "the procedural video world",
-    "space": "a folder that is a Hugging Face Space of the app",
+    "lmms-eval": "run LMMs-Eval on a compressed model",
+    "tables": "the paper's numbers next to yours",
+    "check": "check that compression is exact on this machine, and time it",
+    "bench": "time and memory of compressors, models and servers",
+    "methods": "list the compressors",
+    "models": "list known checkpoints: size, memory, licence, tests",
+    "glimpse": "write clips of the Glimpse benchmark",
+    "space": "write a Hugging Face Space of the app",
 }
 MODULES = {"methods": "lists", "models": "lists"}  # others are named as their command
 
 
 def parse(words: Sequence[str]) -> argparse.Namespace:
-    """The options of a command line; ``run`` among them does the work."""
+    """Parse a command line; ``run`` of the result is the function that does the work."""
     parser = argparse.ArgumentParser(prog="gleanvid", description="Ask videos with fewer tokens.")
     commands = parser.add_subparsers(required=True, metavar="command")
     for name, help_text in COMMANDS.items():
@@ -48,7 +48,7 @@ def parse(words: Sequence[str]) -> argparse.Namespace:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; returns the exit code (2: bad input, with one sentence on stderr)."""
+    """Run one command and return its exit code: 2 for bad input, with one sentence on stderr."""
     import_later("torch")  # which options and tables are made without
     try:
         options = parse(list(sys.argv[1:] if arguments is None else arguments))

@@ -1,4 +1,4 @@
-"""``gleanvid app``: the page in the browser, with the options of ``app.py``."""
+"""``gleanvid app``: start the web app, with the options of ``app.py``."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ MISSING = "the app is not installed: pip install 'gleanvid[app]', or 'make app' 
 
 
 def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
-    """The options of the command."""
+    """Add the options of the command."""
     launch = _launch()
     launch.add_options(parser)
     parser.set_defaults(run=_app)
@@ -26,7 +26,7 @@ def _app(options: argparse.Namespace) -> int:
 
 
 def _launch() -> Any:
-    """The app's own module: above the library, so it is not imported by name."""
+    """Import the app's launcher by name at run time: the library must not import the app."""
     if find_spec("gradio") is None or find_spec("gleanvid_app") is None:
         raise ValueError(MISSING)
     return import_module("gleanvid_app.launch")

@@ -1,4 +1,4 @@
-"""``gleanvid ask VIDEO QUESTION``: one answer with compressed tokens, and what it cost."""
+"""``gleanvid ask VIDEO QUESTION``: answer a question with compressed tokens and print the cost."""
 
 from __future__ import annotations
 
@@ -15,10 +15,12 @@ from gleanvid.errors import printable
 
 
 def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
-    """The options of the command."""
+    """Add the options of the command."""
     shared.add_question(parser)
     shared.add_compressor(parser, words)
-    parser.add_argument("--save", metavar="DIR", help="write overlays (PNG), the run (JSON + NPZ)")
+    parser.add_argument(
+        "--save", metavar="DIR", help="folder to write overlays (PNG) and the run (JSON, NPZ) to"
+    )
     parser.add_argument("--json", action="store_true", help="print the run as JSON, not as text")
     parser.set_defaults(run=_ask)
 
@@ -54,7 +56,7 @@ def _save(run: Any, folder: Path) -> None:
 
 
 def cost_table(run: Any) -> str:
-    """The cost of a run as aligned lines of text."""
+    """Format the cost of a run as aligned lines of text."""
     from gleanvid.metrics import saturation
 
     cost = run.cost

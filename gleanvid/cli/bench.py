@@ -26,13 +26,17 @@ def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
 def _add_compress(commands: Any) -> None:
     parser = commands.add_parser("compress", help="time and memory of compress()")
     parser.add_argument("--grid", default="32x14x14", help="units x rows x columns")
-    parser.add_argument("--recording", help="tokens of a recorded clip in place of made-up ones")
+    parser.add_argument(
+        "--recording", help="use the tokens of a recorded clip instead of random ones"
+    )
     parser.add_argument("--width", type=int, default=3584, help="feature width D")
     parser.add_argument("--retention-ratio", type=float, default=0.25)
     parser.add_argument("--compressor", default="gleanvid", help="names, comma-separated")
-    parser.add_argument("--all", action="store_true", help="every method that reaches the ratio")
+    parser.add_argument(
+        "--all", action="store_true", help="measure every method that can reach the ratio"
+    )
     parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument("--device", default=None, help="cpu or cuda (default: what is there)")
+    parser.add_argument("--device", default=None, help="cpu or cuda (default: cuda if available)")
     parser.add_argument(
         "--count",
         action="store_true",
@@ -68,8 +72,8 @@ def _bench_compress(options: argparse.Namespace) -> int:
 
 def _add_memory(commands: Any) -> None:
     parser = commands.add_parser("memory", help="peak memory against the number of frames")
-    parser.add_argument("--frames", default="8,16,32,64,128", help="numbers, comma-separated")
-    parser.add_argument("--compressor", default="gleanvid", help="one name")
+    parser.add_argument("--frames", default="8,16,32,64,128", help="comma-separated numbers")
+    parser.add_argument("--compressor", default="gleanvid", help="compressor name")
     parser.add_argument("--retention-ratio", type=float, default=0.25)
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     shared.add_model(parser)
@@ -87,17 +91,21 @@ def _bench_memory(options: argparse.Namespace) -> int:
 
 
 def _add_serve(commands: Any) -> None:
-    parser = commands.add_parser(
-        "serve", help="requests, first tokens and tokens a second of running vLLM servers"
-    )
-    parser.add_argument("clips", nargs="+", help="video files, sent in turn")
+    parser = commands.add_parser("serve", help="throughput and latency of running vLLM servers")
+    parser.add_argument("clips", nargs="+", help="video files, sent in rotation")
     parser.add_argument(
-        "--url", default="http://127.0.0.1:8000", help="of the servers, comma-separated"
+        "--url", default="http://127.0.0.1:8000", help="addresses of the servers, comma-separated"
     )
-    parser.add_argument("--concurrency", default="1,8,32", help="requests at a time")
-    parser.add_argument("--requests", type=int, default=32, help="for each of these, at least")
-    parser.add_argument("--max-new-tokens", type=int, default=16, help="of every answer")
-    parser.add_argument("--out", metavar="DIR", help="folder of the table and the figure")
+    parser.add_argument(
+        "--concurrency", default="1,8,32", help="numbers of concurrent requests, comma-separated"
+    )
+    parser.add_argument(
+        "--requests", type=int, default=32, help="minimum number of requests per concurrency"
+    )
+    parser.add_argument(
+        "--max-new-tokens", type=int, default=16, help="number of new tokens per answer"
+    )
+    parser.add_argument("--out", metavar="DIR", help="folder for the table and the figure")
     parser.set_defaults(run=_bench_serve)
 
 

@@ -20,19 +20,24 @@ def add(commands: Any, words: Sequence[str]) -> None:
     """Add the parser of ``bench model``."""
     parser = commands.add_parser("model", help="latency, memory and throughput of a whole model")
     parser.add_argument(
-        "--config", help="qwen3-vl-8b, llava-onevision-7b or llava-video-7b, in place of --model"
+        "--config",
+        help="model shape: qwen3-vl-8b, llava-onevision-7b or llava-video-7b; replaces --model",
     )
     parser.add_argument(
-        "--random-weights", action="store_true", help="what --config needs: nothing is downloaded"
+        "--random-weights",
+        action="store_true",
+        help="random weights, required by --config; downloads nothing",
     )
-    parser.add_argument("--frames", default="32", help="comma-separated")
-    parser.add_argument("--retention-ratio", default="0.25", help="comma-separated")
+    parser.add_argument("--frames", default="32", help="comma-separated numbers")
+    parser.add_argument("--retention-ratio", default="0.25", help="comma-separated numbers")
     parser.add_argument("--compressor", default=_NAMES, help="names, comma-separated, or all")
-    parser.add_argument("--video", help="a video file (default: made-up frames)")
+    parser.add_argument("--video", help="a video file (default: synthetic frames)")
     parser.add_argument(
-        "--frame-size", default="720x1280", help="height x width, of made-up frames"
+        "--frame-size", default="720x1280", help="height x width of the synthetic frames"
     )
-    parser.add_argument("--new-tokens", type=int, default=16, help="tokens of an answer at most")
+    parser.add_argument(
+        "--new-tokens", type=int, default=16, help="number of new tokens per answer"
+    )
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--warmup", type=int, default=2)
     parser.add_argument("--out", metavar="DIR", help="folder for the report (JSON and Markdown)")
@@ -42,7 +47,7 @@ def add(commands: Any, words: Sequence[str]) -> None:
 
 
 def _bench_model(options: argparse.Namespace) -> int:
-    """1 where full tokens failed, or a method otherwise than by a ratio out of its reach."""
+    """Return 1 if all tokens failed, or if a method failed for another reason than its ratio."""
     from gleanvid.evaluation.bench.bench_model import failed, measure
     from gleanvid.evaluation.bench.bench_model_table import table
 

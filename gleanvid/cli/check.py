@@ -1,4 +1,4 @@
-"""``gleanvid check``: proves on this machine, with this model, that compression is right."""
+"""``gleanvid check``: check on this machine, with this model, that compression is exact."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from gleanvid.cli import options as shared
 
 
 def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
-    """The options of the command."""
-    parser.add_argument("video", nargs="?", help="path of a video file (default: made-up frames)")
+    """Add the options of the command."""
+    parser.add_argument("video", nargs="?", help="path of a video file (default: synthetic frames)")
     shared.add_frames(parser)
     parser.add_argument("--quick", action="store_true", help="skip timing")
     parser.add_argument("--out", metavar="DIR", help="folder for the report (Markdown and JSON)")
@@ -23,7 +23,7 @@ def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
 
 
 def _check(options: argparse.Namespace) -> int:
-    """Exit code: 1 if a check fails."""
+    """Return the exit code: 1 if a check fails."""
     from pathlib import Path
 
     from gleanvid.evaluation.check.check import check

@@ -1,4 +1,4 @@
-"""``gleanvid compare VIDEO QUESTION``: the same question under several compressors."""
+"""``gleanvid compare VIDEO QUESTION``: answer one question with several compressors."""
 
 from __future__ import annotations
 
@@ -17,11 +17,13 @@ if TYPE_CHECKING:
 
 
 def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
-    """The options of the command."""
+    """Add the options of the command."""
     shared.add_question(parser)
     parser.add_argument("--compressor", default="all", help="names, comma-separated, or all")
     parser.add_argument("--retention-ratio", type=float, default=0.25)
-    parser.add_argument("--figures", metavar="DIR", help="write the paper's figures of these runs")
+    parser.add_argument(
+        "--figures", metavar="DIR", help="folder to write figures of these runs to (PDF, PNG)"
+    )
     parser.add_argument("--json", action="store_true", help="print JSON lines")
     parser.set_defaults(run=_compare)
 
@@ -61,7 +63,7 @@ def _compare(options: argparse.Namespace) -> int:
 
 
 def _draw(runs: list[Run], folder: Path) -> None:
-    """Budgets over time, and the kept tokens on the frames: PDF for print and PNG to look at."""
+    """Write the budgets over time and the kept tokens on the frames, each as PDF and PNG."""
     from gleanvid.plots import paper
 
     for name, figure in (("budgets", paper.budgets(runs)), ("overlays", paper.overlays(runs))):

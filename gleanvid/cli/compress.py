@@ -1,4 +1,4 @@
-"""``gleanvid compress CLIPS``: what a compressor keeps of every video, as files, resumable."""
+"""``gleanvid compress CLIPS``: write the kept tokens of every video to files; resumable."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 
 def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
-    """The options of the command."""
+    """Add the options of the command."""
     parser.add_argument("clips", nargs="+", help="videos or recordings, or folders of them")
     shared.add_compressor(parser, words)
     shared.add_frames(parser, "each video")
-    parser.add_argument("--out", required=True, metavar="DIR", help="folder of the results")
+    parser.add_argument("--out", required=True, metavar="DIR", help="output folder")
     shared.add_model(parser)
     add_workers(parser)
     parser.set_defaults(run=_compress)
@@ -48,7 +48,7 @@ def _compress(options: argparse.Namespace) -> int:
 
 
 def _report(rows: Sequence[ClipRow], place: str) -> int:
-    """Print what came out; 1 where a clip failed."""
+    """Print the results and return the exit code: 1 if a clip failed."""
     from gleanvid.metrics import Saturation
 
     failed = [row for row in rows if "error" in row]

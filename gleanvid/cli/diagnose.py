@@ -16,20 +16,26 @@ _RATIOS = "0.4,0.3,0.25,0.2,0.15,0.1,0.05"
 
 
 def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
-    """The options of the command."""
+    """Add the options of the command."""
     parser.add_argument("clips", nargs="*", help="videos or recordings, or folders of them")
-    parser.add_argument("--preset", help="clips as the paper's, not your own: longvideobench-100")
-    parser.add_argument("--data", default="", help="folder of its benchmark (default: the hub)")
+    parser.add_argument(
+        "--preset", help="use the clips of the paper instead of your own: longvideobench-100"
+    )
+    parser.add_argument(
+        "--data",
+        default="",
+        help="folder of the preset's benchmark (default: download from the hub)",
+    )
     parser.add_argument("--compressor", default=_NAMES, help="names, comma-separated, or all")
-    parser.add_argument("--retention-ratio", default=_RATIOS, help="comma-separated")
+    parser.add_argument("--retention-ratio", default=_RATIOS, help="comma-separated numbers")
     shared.add_frames(parser, "each video", default=None)
-    parser.add_argument("--out", default="diagnosis", metavar="DIR", help="folder of the results")
+    parser.add_argument("--out", default="diagnosis", metavar="DIR", help="output folder")
     shared.add_model(parser)
     parser.set_defaults(run=_diagnose, command=shlex.join(["gleanvid", *words]))
 
 
 def _clips(options: argparse.Namespace) -> tuple[list[Path], int]:
-    """Paths, and the frames sampled of each."""
+    """Return the paths of the clips, and how to sample their frames."""
     from gleanvid.evaluation.diagnostics.diagnose import sampled_clips
     from gleanvid.evaluation.paper.presets import DIAGNOSES
     from gleanvid.evaluation.run.clips import find_clips
@@ -46,7 +52,7 @@ def _clips(options: argparse.Namespace) -> tuple[list[Path], int]:
 
 
 def _diagnose(options: argparse.Namespace) -> int:
-    """1 where a clip failed; a ratio that a compressor cannot reach is no failure."""
+    """Return 1 if a clip failed; a ratio that a compressor cannot reach is not a failure."""
     from gleanvid.compressors import COMPRESSORS, names_in
     from gleanvid.evaluation.diagnostics import diagnose, diagnosis
     from gleanvid.evaluation.recording.recorded_model import recorded_model
@@ -83,7 +89,7 @@ def _diagnose(options: argparse.Namespace) -> int:
 
 
 def _collect(found: Iterable[Any], rows: list[Any], skipped: list[Any]) -> bool:
-    """Sort what was measured from what was not; True where the person stopped it in between."""
+    """Separate measured clips from failed ones; True if the user stopped the run in between."""
     refused: set[tuple[str, str]] = set()  # told of one clip, and not of each
     try:
         for item in found:

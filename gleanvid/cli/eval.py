@@ -1,4 +1,4 @@
-"""``gleanvid eval``: accuracy on a benchmark, resumable, with tables and pictures."""
+"""``gleanvid eval``: accuracy on a benchmark, resumable, with tables and figures."""
 
 from __future__ import annotations
 
@@ -17,16 +17,22 @@ if TYPE_CHECKING:
 
 
 def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
-    """The options of the command."""
+    """Add the options of the command."""
     _add_benchmark(parser, words)
     parser.add_argument(
         "--compressor",
         help="names, comma-separated, or all; settings in brackets: 'holitom(tau=0.65)' "
         "(default: gleanvid)",
     )
-    parser.add_argument("--retention-ratio", help="shares kept, comma-separated (default: 0.25)")
-    parser.add_argument("--ablation", help="tables of the paper by name, comma-separated, or all")
-    parser.add_argument("--preset", help="another table of the paper by name (gleanvid tables)")
+    parser.add_argument(
+        "--retention-ratio", help="retention ratios, comma-separated (default: 0.25)"
+    )
+    parser.add_argument(
+        "--ablation", help="ablation tables of the paper, comma-separated names, or all"
+    )
+    parser.add_argument(
+        "--preset", help="another table of the paper; names: gleanvid tables --list"
+    )
     parser.add_argument("--num-frames", "--frames", type=int, help="frames sampled from a clip")
     parser.add_argument("--limit", type=int, help="number of questions (default: all)")
     parser.add_argument(
@@ -34,9 +40,12 @@ def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
         "--seeds",
         type=_seeds,
         default=(0,),
-        help="which questions are asked; several, comma-separated, have equal parts of --limit",
+        help="seed of the question sample; several, comma-separated, share --limit equally",
     )
-    parser.add_argument("--how", help="likelihood, letter or text; comma-separated for several")
+    parser.add_argument(
+        "--how",
+        help="how options are scored: likelihood, letter or text; comma-separated for several",
+    )
     parser.add_argument("--out", required=True, help="folder for the journal and the results")
     shared.add_model(parser)
     add_workers(parser)
@@ -91,7 +100,7 @@ def _eval(options: argparse.Namespace) -> int:
 
 
 def _machine(device: str | None) -> dict[str, Machine]:
-    """What seconds are measured on, where the model is in this process."""
+    """Return the hardware that times are measured on, if the model runs in this process."""
     import torch
 
     from gleanvid.evaluation.provenance import describe_machine
@@ -101,7 +110,7 @@ def _machine(device: str | None) -> dict[str, Machine]:
 
 
 def _exit_code(found: Sequence[Any], folder: Path) -> int:
-    """1 with a sentence a setup where questions failed; what a method refuses is no failure."""
+    """Return 1 and name the setups in which questions failed; unreachable ratios do not count."""
     failed = {result.setup.key: result for result in found if result.failed and not result.refused}
     for key, result in failed.items():
         report(
@@ -115,7 +124,7 @@ def _exit_code(found: Sequence[Any], folder: Path) -> int:
 
 
 def _add_benchmark(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
-    """``--benchmark`` and an option for every setting of the benchmark that is named."""
+    """Add ``--benchmark``, and an option for every setting of the benchmark it names."""
     parser.add_argument("--benchmark", default="glimpse", help="glimpse, videomme, mlvu ...")
     from dataclasses import fields
 
@@ -136,12 +145,12 @@ def _add_benchmark(parser: argparse.ArgumentParser, words: Sequence[str]) -> Non
 
 
 def _seeds(text: str) -> tuple[int, ...]:
-    """Numbers, comma-separated, each once, as argparse reads them."""
+    """Parse comma-separated seeds for argparse, without repeats."""
     return tuple(dict.fromkeys(int(part) for part in text.split(",")))
 
 
 def true_or_false(text: str) -> bool:
-    """A switch as argparse reads it."""
+    """Parse a boolean for argparse."""
     if text.lower() not in ("true", "false"):
         raise ValueError(text)
     return text.lower() == "true"
@@ -164,7 +173,7 @@ def _benchmark(options: argparse.Namespace) -> Any:
 
 
 def _setups(options: argparse.Namespace, benchmark: Any) -> tuple[list[Any], list[Any]]:
-    """The presets with their setups, and all setups."""
+    """Return the presets with their setups, and all setups."""
     from gleanvid.evaluation.paper.numbers import GRIDS, setups_of
     from gleanvid.evaluation.paper.presets import ABLATIONS, PRESETS
     from gleanvid.evaluation.run.setups import grid
@@ -205,7 +214,7 @@ def _named(option: str, names: str, known: dict[str, Any], others: Sequence[str]
 
 
 def _names(text: str) -> list[str]:
-    """``all`` leaves out "ablation", which is GleanVID unless a part is replaced."""
+    """Expand ``all`` to every method but "ablation", which equals GleanVID by default."""
     from gleanvid.compressors import COMPRESSORS, names_in
 
     return [name for name in COMPRESSORS if name != "ablation"] if text == "all" else names_in(text)

@@ -1,4 +1,4 @@
-"""``gleanvid glimpse make``: clips of the procedural world as files, with questions and truth."""
+"""``gleanvid glimpse make``: write clips of the Glimpse world with questions and ground truth."""
 
 from __future__ import annotations
 
@@ -9,12 +9,16 @@ from pathlib import Path
 
 
 def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
-    """The options of the command."""
+    """Add the options of the command."""
     kinds = parser.add_subparsers(required=True, metavar="what")
-    make = kinds.add_parser("make", help="write clips (MP4), questions and truth (JSON Lines)")
+    make = kinds.add_parser(
+        "make", help="write clips (MP4) with questions and ground truth (JSON Lines)"
+    )
     make.add_argument("--split", default="test", help="train, validation or test")
     make.add_argument("--n", type=int, default=100, help="number of clips")
-    make.add_argument("--out", type=Path, required=True, metavar="DIR", help="an empty folder")
+    make.add_argument(
+        "--out", type=Path, required=True, metavar="DIR", help="output folder, empty or new"
+    )
     make.add_argument("--seed", type=int, default=0)
     make.add_argument("--num-frames", type=int, default=32)
     make.add_argument("--height", type=int, default=160, help="px, a multiple of 16")

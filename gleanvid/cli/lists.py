@@ -1,4 +1,4 @@
-"""``gleanvid methods`` and ``gleanvid models``: tables that become lists on a narrow terminal."""
+"""``gleanvid methods`` and ``gleanvid models``: tables, printed as lists on a narrow terminal."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _INDENT = "  "
 
 
 def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
-    """The options of both commands."""
+    """Add the options of both commands."""
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     help_text = "print a Markdown table on a terminal too, however wide"
     parser.add_argument("--markdown", action="store_true", help=help_text)
@@ -45,14 +45,14 @@ def _models(options: argparse.Namespace) -> int:
 
 
 def show(markdown: str, unchanged: bool) -> None:
-    """Print Markdown: unchanged into files and pipes, else so that it fits the terminal."""
+    """Print Markdown as it is to files and pipes, and fitted to the width of a terminal."""
     width = shutil.get_terminal_size().columns
     fits = max(map(len, markdown.splitlines())) <= width
     print(markdown if unchanged or fits or not sys.stdout.isatty() else fitted(markdown, width))
 
 
 def fitted(markdown: str, width: int) -> str:
-    """Turn every row of a table into its first cell and, below it, "head: cell" of the others."""
+    """Turn every table row into its first cell and a line "head: cell" for each other cell."""
     return "\n".join(_lines(markdown, width))
 
 

@@ -1,6 +1,6 @@
-"""``gleanvid lmms-eval ARGUMENTS``: stock LMMs-Eval with a journal of answers and a true exit code.
+"""``gleanvid lmms-eval ARGUMENTS``: run LMMs-Eval with a journal of answers and a true exit code.
 
-LMMs-Eval itself ends with 0 where questions failed, and even where it wrote no results.
+LMMs-Eval itself exits with 0 even if questions failed or no results were written.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ MISSING = "LMMs-Eval is not installed; the extra eval has it: pip install '.[eva
 
 
 def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
-    """The options of the command, which takes whatever LMMs-Eval takes."""
+    """Add the options of the command, which passes its arguments on to LMMs-Eval."""
     parser.prefix_chars = "\0"  # every word is an argument, those with dashes too
     parser.add_argument("arguments", nargs="*")
     parser.set_defaults(run=_lmms_eval)
@@ -41,9 +41,9 @@ def _lmms_eval(options: argparse.Namespace) -> int:
 
 
 def with_journal(arguments: Sequence[str]) -> tuple[list[str], Path]:
-    """The arguments, with answers kept in ``--output_path`` unless they say where; that folder.
+    """Return the arguments, with a journal in the output folder unless named, and that folder.
 
-    Raises ``ValueError`` where ``--output_path`` or ``--model_args`` is missing.
+    Raises ``ValueError`` if ``--output_path`` or ``--model_args`` is missing.
     """
     parser = argparse.ArgumentParser(allow_abbrev=False, add_help=False)
     parser.add_argument("--output_path")
@@ -63,6 +63,6 @@ def _results(folder: Path) -> set[Path]:
 
 
 def _failed(path: Path) -> bool:
-    """Whether questions failed, as ``GleanVIDModel`` reports it among the throughput."""
+    """Return whether questions failed, as ``GleanVIDModel`` reports with its throughput."""
     report = json.loads(path.read_text(encoding="utf-8"))
     return report.get("throughput", {}).get("avg_failed", 0) > 0

@@ -1,6 +1,6 @@
-"""Options that several commands share, and the values they are turned into.
+"""Options that several commands share, and their conversion to values.
 
-Those of a compressor are read from its declared settings, so a new method needs no line here.
+The options of a compressor are read from its declared settings, so a new method needs none here.
 """
 
 from __future__ import annotations
@@ -27,22 +27,27 @@ LOADING = {  # keyword of load_model -> its type
 
 
 def add_question(parser: argparse.ArgumentParser) -> None:
-    """The video, the question, and how both are read."""
-    parser.add_argument("video", help="path of a video, or of a picture")
+    """Add the video, the question, and the options for reading and answering."""
+    parser.add_argument("video", help="path of a video or an image")
     parser.add_argument("question")
     add_frames(parser)
     parser.add_argument("--max-new-tokens", type=int, default=64)
     add = parser.add_argument_group("sampling").add_argument
-    add("--sampling-temperature", type=float, default=0.0, help="0 takes the likeliest token")
-    add("--sampling-top-p", type=float, default=1.0, help="draw from this share of likelihood")
-    add("--sampling-seed", type=int, default=None, help="the same seed gives the same answer")
+    add("--sampling-temperature", type=float, default=0.0, help="0: greedy decoding")
+    add(
+        "--sampling-top-p",
+        type=float,
+        default=1.0,
+        help="nucleus sampling: cumulative probability to sample from",
+    )
+    add("--sampling-seed", type=int, default=None, help="random seed of sampling")
     add_model(parser)
 
 
 def add_frames(
     parser: argparse.ArgumentParser, video: str = "the video", default: int | None = 32
 ) -> None:
-    """How many frames are sampled, and what decodes them."""
+    """Add the number of sampled frames and the decoder."""
     note = "" if default else " (default: 32)"
     parser.add_argument(
         "--num-frames",
@@ -51,11 +56,11 @@ def add_frames(
         default=default,
         help=f"frames sampled from {video}{note}",
     )
-    parser.add_argument("--backend", default="pyav", help="pyav, decord or opencv")
+    parser.add_argument("--backend", default="pyav", help="video decoder: pyav, decord or opencv")
 
 
 def whole_numbers(name: str, listed: str) -> list[int]:
-    """Comma-separated numbers of at least 1. Raises ``ValueError`` for anything else."""
+    """Parse comma-separated integers of at least 1. Raises ``ValueError`` for anything else."""
     parts = listed.split(",")
     if not all(part.isdigit() and int(part) > 0 for part in parts):
         raise ValueError(f"{name}={listed!r} must be numbers of at least 1, e.g. 8,16,32")
@@ -63,7 +68,7 @@ def whole_numbers(name: str, listed: str) -> list[int]:
 
 
 def ratios(listed: str) -> list[float]:
-    """Comma-separated retention ratios. Raises ``ValueError`` outside (0, 1]."""
+    """Parse comma-separated retention ratios. Raises ``ValueError`` outside (0, 1]."""
     try:
         found = [float(part) for part in listed.split(",")]
     except ValueError:
@@ -75,7 +80,7 @@ def ratios(listed: str) -> list[float]:
 
 
 def sampling(options: argparse.Namespace) -> Sampling:
-    """The settings of :func:`add_question` for drawing tokens."""
+    """Return the sampling settings from the options of :func:`add_question`."""
     from gleanvid.models.generation.sampling import Sampling
 
     names = ("temperature", "top_p", "seed")  # compressors have settings of these names, too
@@ -84,35 +89,44 @@ def sampling(options: argparse.Namespace) -> Sampling:
 
 
 def add_model(parser: argparse.ArgumentParser) -> None:
-    """The model and how it is loaded; ``load`` and ``loading`` make use of it."""
+    """Add the options that choose a model and how it is loaded."""
     add = parser.add_argument_group("model").add_argument
     add(
         "--model",
         default="builtin",
         help="builtin, a hub id, a local directory, or vllm:http://host:port[,http:...]",
     )
-    add("--device", default=None, help="cpu, cuda, cuda:1 ... (default: best there)")
+    add("--device", default=None, help="cpu, cuda, cuda:1 ... (default: cuda if available)")
     add("--dtype", default=None, help="float32, bfloat16 or float16")
     add("--attn-implementation", default=None, help="sdpa, eager or flash_attention_2")
-    add("--device-map", default=None, help="auto: over all devices, in place of --device")
-    add("--quantization", default=None, help="8bit or 4bit, needs bitsandbytes")
-    add("--max-pixels", type=int, default=None, help="of all frames of a clip together")
+    add(
+        "--device-map",
+        default=None,
+        help="auto: spread the model over all devices; replaces --device",
+    )
+    add("--quantization", default=None, help="8bit or 4bit (needs bitsandbytes)")
+    add(
+        "--max-pixels",
+        type=int,
+        default=None,
+        help="limit on the pixels of all frames of a clip together",
+    )
     add(
         "--model-setting",
         metavar="NAME=VALUE",
         action="append",
         default=[],
-        help="of the family alone, e.g. spatial_pool_mode=average for LLaVA-Video",
+        help="setting of one model family, e.g. spatial_pool_mode=average for LLaVA-Video",
     )
 
 
 def load(options: argparse.Namespace) -> Any:
-    """The model that :func:`add_model` asked for."""
+    """Load the model chosen by the options of :func:`add_model`."""
     return loader(options)()
 
 
 def loader(options: argparse.Namespace) -> Callable[[], Any]:
-    """What loads it, for this process or another."""
+    """Return a function that loads the model, which can be sent to another process."""
     from gleanvid.models import load_model
     from gleanvid.serving.vllm import SCHEME
 
@@ -124,13 +138,13 @@ def loader(options: argparse.Namespace) -> Callable[[], Any]:
 
 
 def loading(options: argparse.Namespace) -> dict[str, Any]:
-    """Keywords of ``load_model``, other than the name, from :func:`add_model`."""
+    """Return the keyword arguments of ``load_model``, except the name, from :func:`add_model`."""
     given = {name: getattr(options, name) for name in LOADING}
     return given | {"settings": model_settings(options)}
 
 
 def model_settings(options: argparse.Namespace) -> dict[str, str | bool]:
-    """What ``--model-setting`` said, by name."""
+    """Return the values of ``--model-setting`` by name."""
     return dict(_setting(text) for text in options.model_setting)
 
 
@@ -140,9 +154,9 @@ def _setting(text: str) -> tuple[str, str | bool]:
 
 
 def add_compressor(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
-    """``--compressor`` and the options of the method that the command line names.
+    """Add ``--compressor`` and the options of the method that the command line names.
 
-    Settings in brackets after the name are their defaults: ``gleanvid(tau=2)``.
+    Settings in brackets after the name become the defaults: ``gleanvid(tau=2)``.
     """
     from gleanvid.compressors import COMPRESSORS, declared_settings, method_from
 
@@ -178,7 +192,7 @@ def _reader(kind: type) -> Any:
 
 
 def read_and_load(options: argparse.Namespace) -> tuple[Any, Any, float]:
-    """The video, the model, and the seconds that reading the file took."""
+    """Return the video, the model, and the seconds that reading the file took."""
     from gleanvid.arguments import Frames, timed_clip
 
     frames = Frames(options.num_frames, backend=options.backend)
@@ -189,9 +203,9 @@ def read_and_load(options: argparse.Namespace) -> tuple[Any, Any, float]:
 
 
 def methods(names: str, retention_ratio: float) -> list[Any]:
-    """Compressors by name, comma-separated, or ``all``; settings may follow in brackets.
+    """Parse comma-separated compressor names, or ``all``; settings may follow in brackets.
 
-    Raises ``ValueError`` on an unknown name or setting.
+    Raises ``ValueError`` for an unknown name or setting.
     """
     from gleanvid.compressors import COMPRESSORS, method_from, names_in
 

@@ -1,4 +1,4 @@
-"""``gleanvid record CLIPS``: what clips are to a model, as files that need no model to study."""
+"""``gleanvid record CLIPS``: store the tokens of clips, to study them without the model."""
 
 from __future__ import annotations
 
@@ -16,30 +16,41 @@ if TYPE_CHECKING:
 
 
 def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
-    """The options of the command."""
+    """Add the options of the command."""
     parser.add_argument("clips", nargs="+", help="folders of videos, or video files")
-    parser.add_argument("--question", action="append", default=[], help="asked; more than one goes")
+    parser.add_argument(
+        "--question",
+        action="append",
+        default=[],
+        help="question to ask about every clip; can be repeated",
+    )
     parser.add_argument("--compressor", default="full,gleanvid", help="names, comma-separated")
-    parser.add_argument("--retention-ratio", default="0.25", help="comma-separated")
+    parser.add_argument("--retention-ratio", default="0.25", help="comma-separated numbers")
     parser.add_argument("--max-new-tokens", type=int, default=64)
     parser.add_argument(
         "--features",
         default="exact",
-        help="exact (as the model has them), bfloat16 or int8 (half as large as bfloat16)",
+        help="storage of features: exact (the model's dtype), bfloat16, or int8 (half of bfloat16)",
     )
     parser.add_argument(
-        "--signals", default="", help="recorded for methods not named: saliency, keys or both"
+        "--signals",
+        default="",
+        help="signals to record for methods not named: saliency, keys or both",
     )
-    parser.add_argument("--clip-licence", default="", help="kept with the clips, as given")
-    parser.add_argument("--weights-licence", default="", help="likewise (default: as registered)")
+    parser.add_argument("--clip-licence", default="", help="licence text to store with the clips")
+    parser.add_argument(
+        "--weights-licence",
+        default="",
+        help="licence text of the weights (default: that of the known checkpoint)",
+    )
     shared.add_frames(parser, "each video")
-    parser.add_argument("--out", required=True, metavar="DIR", help="folder of the recordings")
+    parser.add_argument("--out", required=True, metavar="DIR", help="output folder")
     shared.add_model(parser)
     parser.set_defaults(run=_record)
 
 
 def _record(options: argparse.Namespace) -> int:
-    """1 where a clip failed."""
+    """Return the exit code: 1 if a clip failed."""
     from gleanvid.evaluation.recording.file_format import SUFFIX
     from gleanvid.evaluation.recording.record import record
     from gleanvid.evaluation.run.clips import named_clips

@@ -1,4 +1,4 @@
-"""What long commands share: folders, the progress line, and workers of a Ray cluster."""
+"""Shared parts of long commands: output folders, the progress line, and Ray workers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Act = Callable[..., None]
 
 
 def writable(place: str) -> Path:
-    """Make the folder if it is missing. Raises ``ValueError`` where that cannot be."""
+    """Create the folder if it is missing. Raises ``ValueError`` if that is not possible."""
     try:
         Path(place).mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -31,7 +31,7 @@ def report(text: str) -> None:
 
 
 def drawer() -> Callable[[Any], None]:
-    """What draws progress on stderr: in place on a terminal, else a line every ten seconds."""
+    """Return a function that draws progress on stderr; without a terminal, every 10 seconds."""
     live = sys.stderr.isatty()
     last = [float("-inf")]
 
@@ -55,7 +55,7 @@ def drawer() -> Callable[[Any], None]:
 
 @contextmanager
 def resumable(folder: Path) -> Iterator[None]:
-    """On Ctrl-C, say that nothing finished is lost; then re-raise."""
+    """On Ctrl-C, print that finished work is kept, then raise again."""
     try:
         yield
     except KeyboardInterrupt:
@@ -65,28 +65,32 @@ def resumable(folder: Path) -> Iterator[None]:
 
 
 def clock(seconds: float) -> str:
-    """1:02:03, or 2:03."""
+    """Format seconds as 1:02:03, or 2:03 below an hour."""
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"
 
 
 def add_workers(parser: argparse.ArgumentParser) -> None:
-    """``--num-workers`` and ``--address``."""
+    """Add ``--num-workers`` and ``--address``."""
     add = parser.add_argument_group("several workers (Ray)").add_argument
-    add("--num-workers", type=int, help="processes that each hold the model (default: this one)")
-    add("--address", help="of a running Ray cluster, or auto (default: one is started here)")
+    add(
+        "--num-workers",
+        type=int,
+        help="number of worker processes, each with the model (default: this process only)",
+    )
+    add("--address", help="address of a running Ray cluster, or auto (default: start one here)")
 
 
 @contextmanager
 def workers(
     options: argparse.Namespace, alone: Act, together: Act, recorded: Any = None
 ) -> Iterator[tuple[dict[str, Any], Act]]:
-    """Name and fingerprint of the model with its processor, and the function that does the work.
+    """Return the model's name and fingerprint with its processor, and the function to run.
 
-    ``alone`` takes the model first; ``together`` what loads it, the number of workers and the GPUs
-    of each: one where the cluster has any. ``recorded`` stands for the model of recorded clips,
-    for which this process is enough.
+    ``alone`` gets the loaded model as its first argument. ``together`` gets a function that loads
+    it, the number of workers, and the GPUs per worker: one if the cluster has any. ``recorded``
+    replaces the model for recorded clips, which are always studied in this process.
     """
     load = loader(options)
     if recorded is not None or (options.num_workers is None and options.address is None):

@@ -1,4 +1,4 @@
-"""``gleanvid space``: writes a Hugging Face Space, a folder to be pushed as it is."""
+"""``gleanvid space``: write the folder of a Hugging Face Space, ready to be pushed."""
 
 from __future__ import annotations
 
@@ -49,9 +49,9 @@ Written by `gleanvid space`, version {version}.
 
 
 def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
-    """The options of the command."""
-    parser.add_argument("--out", type=Path, required=True, help="a folder that is not there yet")
-    parser.add_argument("--title", default="GleanVID", help="what the Space is called")
+    """Add the options of the command."""
+    parser.add_argument("--out", type=Path, required=True, help="output folder; must not exist yet")
+    parser.add_argument("--title", default="GleanVID", help="title of the Space")
     parser.set_defaults(run=_space)
 
 
@@ -84,7 +84,7 @@ def _space(options: argparse.Namespace) -> int:
 
 
 def _app(library: Path) -> Path:
-    """The app's package: gleanvid_app once installed, components in a checkout."""
+    """Return the folder of the app: ``components`` in a checkout, else ``gleanvid_app``."""
     found = find_spec("gleanvid_app")
     installed = (found and found.submodule_search_locations) or []
     for place in (library.parent / "components", *(Path(name) for name in installed)):
@@ -94,7 +94,7 @@ def _app(library: Path) -> Path:
 
 
 def _requirements() -> Iterator[str]:
-    """What the package needs of others on a Space, with the extras of the app."""
+    """Return the package's requirements that a Space must install, with the app's extras."""
     for text in requires("gleanvid") or []:
         need = Requirement(text)
         there = [{"extra": extra, "platform_machine": "x86_64"} for extra in ("", *EXTRAS)]

@@ -1,4 +1,4 @@
-"""``gleanvid tables``: the paper's published numbers, next to ours."""
+"""``gleanvid tables``: print the paper's published numbers next to our results."""
 
 from __future__ import annotations
 
@@ -8,18 +8,20 @@ from collections.abc import Sequence
 
 
 def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
-    """The options of the command."""
-    parser.add_argument("names", nargs="*", metavar="table", help="by name (default: all)")
+    """Add the options of the command."""
+    parser.add_argument("names", nargs="*", metavar="table", help="name of a table (default: all)")
     parser.add_argument("--list", action="store_true", help="print the names of the tables")
     parser.add_argument(
         "--results",
         nargs="+",
         default=[],
         metavar="PATH",
-        help="folders of gleanvid eval, files of gleanvid bench model",
+        help="output folders of gleanvid eval, reports of gleanvid bench model",
     )
     parser.add_argument(
-        "--model", default="", help="put results of this model there (default: the paper's own)"
+        "--model",
+        default="",
+        help="model whose results are shown next to the paper's (default: the paper's model)",
     )
     parser.add_argument("--json", action="store_true", help="print JSON instead of Markdown")
     parser.set_defaults(run=_tables)

@@ -42,7 +42,7 @@ class Ablation(GleanVID):
 
     budgeting: str = setting(
         "adaptive",
-        "How the budget is spread over the units",
+        "How the budget is distributed over the units",
         choices=("adaptive", "fixed", "uniform", "random", "vcast"),
     )
     selection: str = setting(

@@ -61,17 +61,21 @@ class AOT(Compressor):
     merges: ClassVar[bool] = True
     needs: ClassVar[frozenset[str]] = frozenset({"saliency"})
 
-    clips: int = setting(8, "Clips of equal length", low=1, high=64, step=1)
+    clips: int = setting(8, "Number of equal parts of the clip", low=1, high=64, step=1)
     residual: float = setting(
-        0.3, "Share of a later unit's anchors that stays", low=0.0, high=1.0, step=0.05
+        0.3, "Fraction of the anchors of later units to keep", low=0.0, high=1.0, step=0.05
     )
     local: float = setting(
-        0.5, "Share of anchors chosen window by window", low=0.0, high=1.0, step=0.05
+        0.5, "Fraction of the anchors chosen per spatial window", low=0.0, high=1.0, step=0.05
     )
     anchors: float = setting(
-        0.17, "Share of a unit that is anchors, authors' mode only", low=0.01, high=1.0, step=0.01
+        0.17,
+        "Fraction of a unit used as anchors (authors' mode only)",
+        low=0.01,
+        high=1.0,
+        step=0.01,
     )
-    exact: bool = setting(True, "Meet the budget to the token")
+    exact: bool = setting(True, "Keep exactly the budget (off: the authors' own count)")
 
     def _compress(self, tokens: VideoTokens) -> Compression:
         """Raises ``ValueError`` without saliency."""

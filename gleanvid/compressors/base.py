@@ -95,7 +95,7 @@ class Compressor(ABC):
 
     retention_ratio: float = setting(
         0.25,
-        "Share of the visual tokens kept",
+        "Fraction of the visual tokens to keep",
         low=0.0,
         high=1.0,
         step=0.01,

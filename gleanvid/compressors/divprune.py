@@ -41,7 +41,7 @@ class DivPrune(Compressor):
     licence: ClassVar[str] = "CC BY-NC 4.0"
     reported: ClassVar[str] = "ahead of others over 16 image and video datasets (abstract)"
 
-    exact: bool = setting(True, "Meet the budget to the token")
+    exact: bool = setting(True, "Keep exactly the budget (off: the authors' own count)")
 
     def _compress(self, tokens: VideoTokens) -> Compression:
         count = self.budget(tokens)

@@ -46,7 +46,7 @@ class DyCoke(Compressor):
 
     drop_share: float | None = setting(
         None,
-        "k: share dropped from a pruned frame, authors' mode only",
+        "k: fraction dropped from a pruned frame (authors' mode only)",
         kind=float,
         low=0.0,
         high=1.0,
@@ -54,7 +54,7 @@ class DyCoke(Compressor):
         optional="1 - retention_ratio",
         start=0.75,
     )
-    exact: bool = setting(True, "Meet the budget to the token")
+    exact: bool = setting(True, "Keep exactly the budget (off: the authors' own count)")
 
     def _compress(self, tokens: VideoTokens) -> Compression:
         """Raises ``ValueError`` in exact mode where the ratio is below the floor."""
@@ -123,7 +123,7 @@ class DyCokeDecoding(Compressor):
     similarity: float = setting(
         0.9, "Cosine to the last step's row above which nothing is pruned", low=-1.0, high=1.0
     )
-    exact: bool = setting(True, "Meet the budget to the token (the authors truncate)")
+    exact: bool = setting(True, "Keep exactly the budget (off: the authors' truncated count)")
 
     def _compress(self, tokens: VideoTokens) -> Compression:
         row = required(tokens, "attention", "DyCoke")[:, -1].float().mean(dim=0)  # [L]

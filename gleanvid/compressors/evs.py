@@ -44,7 +44,7 @@ class EVS(Compressor):
     reported: ClassVar[str] = "time to first token up to 4 times shorter (abstract)"
     not_ported: ClassVar[str] = "new positions for kept tokens"
 
-    exact: bool = setting(True, "Meet the budget to the token")
+    exact: bool = setting(True, "Keep exactly the budget (off: the authors' own count)")
 
     def _compress(self, tokens: VideoTokens) -> Compression:
         """Raises ``ValueError`` in exact mode where the ratio is below one unit."""

@@ -34,10 +34,10 @@ class FastV(Compressor):
     queries: ClassVar[str] = "last"
 
     layer: int = setting(
-        2, "K: the language-model layer that the cut is made before", low=1, high=127, step=1
+        2, "K: language-model layer before which tokens are dropped", low=1, high=127, step=1
     )
     num_layers: int = setting(28, "Layers of the language model", low=2, high=128, step=1)
-    exact: bool = setting(True, "Ratio is the average over layers, met to the token")
+    exact: bool = setting(True, "Meet the ratio exactly, on average over the layers")
 
     def at_depth(self, num_layers: int) -> FastV:
         """The same method for a model of another depth."""

@@ -56,11 +56,11 @@ class FastVID(Compressor):
     merges: ClassVar[bool] = True
     needs: ClassVar[frozenset[str]] = frozenset({"saliency"})  # the port "qwen3_vl" needs none
 
-    variant: str = setting("qwen3_vl", "Which published form", choices=tuple(_PUBLISHED))
-    min_segments: int = setting(8, "Segments there are at least", low=1, high=64, step=1)
+    variant: str = setting("qwen3_vl", "Published variant", choices=tuple(_PUBLISHED))
+    min_segments: int = setting(8, "Minimum number of segments", low=1, high=64, step=1)
     tau: float | None = setting(
         None,
-        "Frame cosine that ends a segment",
+        "Cosine of neighbouring frames below which a segment ends",
         kind=float,
         low=-1.0,
         high=1.0,
@@ -69,27 +69,35 @@ class FastVID(Compressor):
     )
     context_share: float | None = setting(
         None,
-        "Share of rows that are merged",
+        "Fraction of the kept rows that are merged ones",
         kind=float,
         low=0.0,
         high=1.0,
         optional=_OWN,
         start=0.5,
     )
-    anchor_step: int = setting(4, "Every such frame or group has centres", low=1, high=64, step=1)
+    anchor_step: int = setting(
+        4, "Step between the frames (or groups) that hold cluster centres", low=1, high=64, step=1
+    )
     beta: float | None = setting(
-        None, "Least weight of a centre", kind=float, low=0.0, high=1.0, optional=_OWN, start=0.5
+        None,
+        "Minimum weight of a cluster centre",
+        kind=float,
+        low=0.0,
+        high=1.0,
+        optional=_OWN,
+        start=0.5,
     )
     ignore: float | None = setting(
         None,
-        "Cosine above which neighbours share one budget, Qwen forms only",
+        "Cosine above which neighbouring frames share a budget (Qwen variants only)",
         kind=float,
         low=-1.0,
         high=1.0,
         optional=_OWN,
         start=0.99,
     )
-    exact: bool = setting(True, "Meet the budget to the token")
+    exact: bool = setting(True, "Keep exactly the budget (off: the authors' own count)")
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -55,34 +55,36 @@ class FlashVID(TwoStage):
     needs: ClassVar[frozenset[str]] = frozenset({"saliency"})
 
     version: str = setting(
-        "v1", "Weight of a token: saliency, or that times its event's", choices=("v1", "v2")
+        "v1",
+        "Token weight: saliency (v1), or saliency times event weight (v2)",
+        choices=("v1", "v2"),
     )
-    min_segments: int = setting(4, "Segments there are at least", low=1, high=64, step=1)
+    min_segments: int = setting(4, "Minimum number of segments", low=1, high=64, step=1)
     segment_threshold: float = setting(
         0.9, "Frame cosine below which a segment ends", low=-1.0, high=1.0
     )
-    alpha: float = setting(0.7, "Share of a frame's rows picked unmerged", low=0.0, high=1.0)
+    alpha: float = setting(0.7, "Fraction of a frame's rows kept unmerged", low=0.0, high=1.0)
     temporal_threshold: float = setting(
-        0.8, "Cosine above which a token joins the frame before", low=-1.0, high=1.0
+        0.8, "Cosine above which a token merges into the previous frame", low=-1.0, high=1.0
     )
     expansion: float = setting(
         1.25,
-        "Rows before the model per retained one, authors' mode only",
+        "Rows before the language model per finally kept row (authors' mode only)",
         low=1.0,
         high=4.0,
         step=0.05,
     )
-    true_mean: bool = setting(False, "Divide a merged tree by the number of its tokens")
-    repeat_positions: bool = setting(
-        True, "Let picked tokens be clustered too in one-frame segments"
+    true_mean: bool = setting(False, "Average a merged tree instead of summing it")
+    repeat_positions: bool = setting(True, "Cluster kept tokens too in one-frame segments")
+    inner: bool = setting(False, "Prune again inside the language model")
+    layer: int = setting(
+        20, "K: layer before which the inner pruning acts", low=1, high=127, step=1
     )
-    inner: bool = setting(False, "Prune once more inside the language model")
-    layer: int = setting(20, "K: the layer the inner pruning acts before", low=1, high=127, step=1)
     inner_retention: float = setting(
-        0.3, "Share of the rows kept inside", low=0.0, high=1.0, above_low=True
+        0.3, "Fraction of the rows that the inner pruning keeps", low=0.0, high=1.0, above_low=True
     )
     num_layers: int = setting(28, "Layers of the language model", low=2, high=128, step=1)
-    exact: bool = setting(True, "Meet the budget to the token")
+    exact: bool = setting(True, "Keep exactly the budget (off: the authors' own count)")
 
     def inner_stage(self) -> Compressor:
         return FlashVIDPrune(
@@ -231,10 +233,10 @@ class FlashVIDPrune(Compressor):
     paper: ClassVar[str] = FlashVID.paper
     queries: ClassVar[str] = "last"
 
-    layer: int = setting(20, "Layer the pruning acts before", low=1, high=127, step=1)
+    layer: int = setting(20, "Layer before which pruning acts", low=1, high=127, step=1)
     num_layers: int = setting(28, "Layers of the language model", low=2, high=128, step=1)
-    share: float = setting(0.3, "Share kept", low=0.0, high=1.0, above_low=True)
-    exact: bool = setting(True, "Ratio is the average over layers, met to the token")
+    share: float = setting(0.3, "Fraction to keep", low=0.0, high=1.0, above_low=True)
+    exact: bool = setting(True, "Meet the ratio exactly, on average over the layers")
 
     def _compress(self, tokens: VideoTokens) -> Compression:
         """Raises ``ValueError`` without attention or where the ratio is out of reach."""

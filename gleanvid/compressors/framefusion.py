@@ -49,16 +49,16 @@ class FrameFusion(Compressor):
     queries: ClassVar[str] = "last"
 
     similarity_bound: float = setting(
-        0.6, "Cosine to the token before from which a token is merged", low=-1.0, high=1.0
+        0.6, "Cosine to the previous token above which a token is merged", low=-1.0, high=1.0
     )
     ratio_bound: float = setting(
-        0.1, "Merged share below which merging ends", low=0.0, high=1.0, step=0.05
+        0.1, "Merged fraction below which merging stops", low=0.0, high=1.0, step=0.05
     )
     query_rows: int = setting(
-        1, "Last prompt tokens whose attention is averaged", low=1, high=64, step=1
+        1, "Number of last prompt tokens whose attention is averaged", low=1, high=64, step=1
     )
     num_layers: int = setting(28, "Layers of the language model", low=2, high=128, step=1)
-    exact: bool = setting(True, "Never average more than the ratio")
+    exact: bool = setting(True, "Never exceed the ratio on average over the layers")
 
     def at_depth(self, num_layers: int) -> FrameFusion:
         """The same method for a model of another depth."""

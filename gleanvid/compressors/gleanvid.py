@@ -52,7 +52,7 @@ class GleanVID(Compressor):
 
     alpha_min: float = setting(
         0.2,
-        "Least share spread evenly over time",
+        "Smallest fraction of the budget spread evenly over time",
         low=0.0,
         high=1.0,
         step=0.05,
@@ -62,7 +62,7 @@ class GleanVID(Compressor):
     )
     alpha_max: float = setting(
         0.6,
-        "Greatest share spread evenly over time",
+        "Largest fraction of the budget spread evenly over time",
         low=0.0,
         high=1.0,
         step=0.05,
@@ -72,7 +72,7 @@ class GleanVID(Compressor):
     )
     tau: float = setting(
         4.0,
-        "Higher: fewer tokens stand out",
+        "Sharpness of the local score; higher favours fewer, more distinctive tokens",
         low=0.0,
         high=20.0,
         above_low=True,
@@ -80,10 +80,12 @@ class GleanVID(Compressor):
         label="tau",
         open=True,
     )
-    debias_rank: int = setting(1, "Shared context directions removed first", low=0, high=16, step=1)
+    debias_rank: int = setting(
+        1, "Number of shared context directions to remove first", low=0, high=16, step=1
+    )
     novelty_history: int | None = setting(
         None,
-        "Preceding units that novelty is measured against",
+        "Number of preceding units that novelty is measured against",
         kind=int,
         low=1,
         high=64,
@@ -99,7 +101,7 @@ class GleanVID(Compressor):
     )
     orth_tolerance: float = setting(
         1e-4,
-        "Relative size below which a direction counts as explained",
+        "Relative size below which a direction counts as explained by kept tokens",
         low=0.0,
         high=0.01,
         above_low=True,

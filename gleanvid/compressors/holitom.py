@@ -47,17 +47,21 @@ class HoliTom(TwoStage):
     needs: ClassVar[frozenset[str]] = frozenset({"saliency"})
 
     tau: float = setting(
-        0.8, "Cosine to the next frame above which a token stands still", low=-1.0, high=1.0
+        0.8, "Cosine to the next frame above which a token counts as static", low=-1.0, high=1.0
     )
     beta: float = setting(
-        0.6, "Weight of a cluster centre against its members' mean", low=0.0, high=1.0
+        0.6, "Weight of a cluster centre; the mean of its members has the rest", low=0.0, high=1.0
     )
-    max_window: int = setting(1024, "Most frames that are averaged", low=2, high=1024, step=1)
-    inner: bool = setting(False, "Merge once more inside the language model")
-    layer: int = setting(18, "Layer the inner merge acts before", low=1, high=127, step=1)
-    inner_drop: float = setting(0.5, "Share merged away inside", low=0.0, high=0.95, step=0.05)
+    max_window: int = setting(
+        1024, "Maximum number of frames that are averaged", low=2, high=1024, step=1
+    )
+    inner: bool = setting(False, "Merge again inside the language model")
+    layer: int = setting(18, "Layer before which the inner merging acts", low=1, high=127, step=1)
+    inner_drop: float = setting(
+        0.5, "Fraction that the inner merging removes", low=0.0, high=0.95, step=0.05
+    )
     num_layers: int = setting(28, "Layers of the language model", low=2, high=128, step=1)
-    exact: bool = setting(True, "Meet the budget to the token")
+    exact: bool = setting(True, "Keep exactly the budget (off: the authors' own count)")
 
     def inner_stage(self) -> Compressor:
         return HoliTomMerge(
@@ -179,10 +183,10 @@ class HoliTomMerge(Compressor):
     paper: ClassVar[str] = HoliTom.paper
     queries: ClassVar[str] = "last"
 
-    layer: int = setting(18, "Layer the merge acts before", low=1, high=127, step=1)
+    layer: int = setting(18, "Layer before which merging acts", low=1, high=127, step=1)
     num_layers: int = setting(28, "Layers of the language model", low=2, high=128, step=1)
-    drop: float = setting(0.5, "Share merged away", low=0.0, high=0.95, step=0.05)
-    exact: bool = setting(True, "Ratio is the average over layers, met to the token")
+    drop: float = setting(0.5, "Fraction removed by merging", low=0.0, high=0.95, step=0.05)
+    exact: bool = setting(True, "Meet the ratio exactly, on average over the layers")
 
     def _compress(self, tokens: VideoTokens) -> Compression:
         score = required(tokens, "attention", "HoliTom")[:, -1].float().mean(dim=0)  # [L]

@@ -36,7 +36,7 @@ class PairwiseGain(Compressor):
     paper: ClassVar[str] = "baseline: pairwise marginal gain (ours)"
 
     beta: float = setting(
-        1.0, "Weight of redundancy against information", low=0.0, high=10.0, step=0.1
+        1.0, "Weight of redundancy relative to information", low=0.0, high=10.0, step=0.1
     )
     tau: float = setting(
         0.9, "Cosine of neighbouring units below which a segment ends", low=-1.0, high=1.0

@@ -53,18 +53,25 @@ class PruneVid(TwoStage):
         0.8, "Mean cosine in a window above which a position is static", low=-1.0, high=1.0
     )
     segment_ratio: float = setting(
-        0.25, "Temporal clusters per unit", low=0.0, high=1.0, step=0.05, above_low=True
+        0.25, "Number of temporal clusters per unit", low=0.0, high=1.0, step=0.05, above_low=True
     )
     cluster_ratio: float = setting(
-        0.5, "Share of each set left by spatial merging, authors' mode only", low=0.0, high=1.0
+        0.5,
+        "Fraction of each set left after spatial merging (authors' mode only)",
+        low=0.0,
+        high=1.0,
     )
-    inner: bool = setting(False, "Prune once more inside the language model, by the question")
+    inner: bool = setting(
+        False, "Prune again inside the language model, by attention to the question"
+    )
     layer: int = setting(
-        10, "K: the question decides after this many layers", low=1, high=127, step=1
+        10, "K: number of layers before the question selects tokens", low=1, high=127, step=1
     )
-    alpha: float = setting(0.4, "Share kept by the question", low=0.0, high=1.0, above_low=True)
+    alpha: float = setting(
+        0.4, "Fraction kept by attention to the question", low=0.0, high=1.0, above_low=True
+    )
     num_layers: int = setting(28, "Layers of the language model", low=2, high=128, step=1)
-    exact: bool = setting(True, "Meet the budget to the token")
+    exact: bool = setting(True, "Keep exactly the budget (off: the authors' own count)")
 
     def inner_stage(self) -> Compressor:
         return PruneVidSelection(
@@ -167,12 +174,10 @@ class PruneVidSelection(Compressor):
     paper: ClassVar[str] = PruneVid.paper
     queries: ClassVar[str] = "text"
 
-    layer: int = setting(10, "Layer the selection acts before", low=1, high=127, step=1)
+    layer: int = setting(10, "Layer before which the selection acts", low=1, high=127, step=1)
     num_layers: int = setting(28, "Layers of the language model", low=2, high=128, step=1)
-    alpha: float = setting(
-        0.4, "Share of every set that is kept", low=0.0, high=1.0, above_low=True
-    )
-    exact: bool = setting(True, "Ratio is the average over layers, met to the token")
+    alpha: float = setting(0.4, "Fraction of every set to keep", low=0.0, high=1.0, above_low=True)
+    exact: bool = setting(True, "Meet the ratio exactly, on average over the layers")
 
     def _compress(self, tokens: VideoTokens) -> Compression:
         """Raises ``ValueError`` without attention or after another method's stage 1."""

@@ -27,7 +27,7 @@ class Random(Compressor):
     title: ClassVar[str] = "Random"
     paper: ClassVar[str] = "baseline: seeded random choice"
 
-    seed: int = setting(0, "Seed of the draw", low=0, high=2**31 - 1, step=1)
+    seed: int = setting(0, "Random seed", low=0, high=2**31 - 1, step=1)
 
     @property
     def is_random(self) -> bool:

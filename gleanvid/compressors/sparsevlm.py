@@ -49,7 +49,7 @@ class SparseVLM(Compressor):
     needs: ClassVar[frozenset[str]] = frozenset({"text"})
 
     num_layers: int = setting(28, "Layers of the language model", low=2, high=128, step=1)
-    exact: bool = setting(True, "Average over layers with the recycled tokens counted")
+    exact: bool = setting(True, "Count recycled tokens in the average over layers")
 
     def at_depth(self, num_layers: int) -> SparseVLM:
         """The same method for a model of another depth."""
@@ -88,9 +88,9 @@ class SparseVLMStage(Compressor):
     paper: ClassVar[str] = SparseVLM.paper
     queries: ClassVar[str] = "text"
 
-    layer: int = setting(3, "Layer the stage acts before", low=1, high=127, step=1)
+    layer: int = setting(3, "Layer before which the stage acts", low=1, high=127, step=1)
     num_layers: int = setting(28, "Layers of the language model", low=2, high=128, step=1)
-    exact: bool = setting(True, "Average over layers with the recycled tokens counted")
+    exact: bool = setting(True, "Count recycled tokens in the average over layers")
 
     def _compress(self, tokens: VideoTokens) -> Compression:
         """Raises ``ValueError`` without attention, raters, or where the ratio is out of reach."""

@@ -50,19 +50,31 @@ class STTM(Compressor):
     merges: ClassVar[bool] = True
 
     spatial_threshold: float = setting(
-        0.85, "Cosine to all its children from which a cell stands", low=-1.0, high=0.99, step=0.01
+        0.85,
+        "Cosine to all its children above which a cell is kept whole",
+        low=-1.0,
+        high=0.99,
+        step=0.01,
     )
     temporal_threshold: float = setting(
-        0.55, "Cosine from which cells of neighbouring units join", low=-1.0, high=0.99, step=0.01
+        0.55,
+        "Cosine above which cells of neighbouring units are merged",
+        low=-1.0,
+        high=0.99,
+        step=0.01,
     )
     root_level: int = setting(
-        1, "Levels below the coarsest at which trees begin", low=0, high=4, step=1
+        1, "Number of levels below the coarsest at which trees begin", low=0, high=4, step=1
     )
     layer: int = setting(
-        0, "Layer it acts before (authors: 2 for 7B models, 0 for 72B)", low=0, high=127, step=1
+        0,
+        "Layer before which it acts (authors: 2 for 7B models, 0 for 72B)",
+        low=0,
+        high=127,
+        step=1,
     )
     num_layers: int = setting(28, "Layers of the language model", low=2, high=128, step=1)
-    exact: bool = setting(True, "Meet the budget to the token")
+    exact: bool = setting(True, "Keep exactly the budget (off: the authors' own count)")
 
     def at_depth(self, num_layers: int) -> STTM:
         """The same method for a model of another depth."""

@@ -44,8 +44,10 @@ class VCast(Compressor):
     temperature: float = setting(
         0.7, "Softmax temperature of the curvature", low=0.0, high=10.0, above_low=True, step=0.05
     )
-    skip_single_frame: bool = setting(True, "Keep a single unit whole, authors' mode only")
-    exact: bool = setting(True, "Meet the budget to the token")
+    skip_single_frame: bool = setting(
+        True, "Keep all tokens of a one-unit clip (authors' mode only)"
+    )
+    exact: bool = setting(True, "Keep exactly the budget (off: the authors' own count)")
 
     def _compress(self, tokens: VideoTokens) -> Compression:
         features = tokens.features.float().view(tokens.num_units, tokens.tokens_per_unit, -1)

@@ -43,7 +43,11 @@ class VidCom2(Compressor):
     )
 
     channel_ratio: float = setting(
-        0.5, "Share of channels compared, lowest variance first", low=0.0, high=1.0, above_low=True
+        0.5,
+        "Fraction of the channels compared, lowest variance first",
+        low=0.0,
+        high=1.0,
+        above_low=True,
     )
     temperature: float = setting(
         0.01,
@@ -53,7 +57,7 @@ class VidCom2(Compressor):
         above_low=True,
         step=0.01,
     )
-    exact: bool = setting(True, "Meet the budget to the token")
+    exact: bool = setting(True, "Keep exactly the budget (off: the authors' own count)")
 
     def _compress(self, tokens: VideoTokens) -> Compression:
         units = _steady_units(tokens, self.channel_ratio)  # [T, N, C]

@@ -46,10 +46,10 @@ class VisionZip(Compressor):
     needs: ClassVar[frozenset[str]] = frozenset({"saliency", "keys"})
 
     variant: str = setting(
-        "frame", "Which published form", choices=("frame", "cls", "qwen3_port"), kind=str
+        "frame", "Published variant", choices=("frame", "cls", "qwen3_port"), kind=str
     )
-    true_mean: bool = setting(False, "Average the anchor with its members instead of adding them")
-    exact: bool = setting(True, "Meet the budget to the token")
+    true_mean: bool = setting(False, "Average an anchor and its members instead of adding them")
+    exact: bool = setting(True, "Keep exactly the budget (off: the authors' own count)")
 
     def _compress(self, tokens: VideoTokens) -> Compression:
         """Raises ``ValueError`` without saliency or (except for the port) keys."""

@@ -1,7 +1,7 @@
-"""Numbers of a record or a run, one family a file.
+"""Metrics of a compression record or a run, one group per file.
 
-Subspace metrics take ``debiased`` tokens [L, D] first (:func:`debiased`, once per clip) and a
-record second; overlap and budgets need the record alone; agreement needs two answers.
+Subspace metrics take the debiased tokens [L, D] (:func:`debiased`, computed once per clip) and a
+record. Overlap and budget metrics take a record alone; agreement takes two answers.
 """
 
 from gleanvid.metrics.agreement import agreement, same_answer

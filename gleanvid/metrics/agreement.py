@@ -1,4 +1,4 @@
-"""Agreement of an answer with a reference, usually the answer under full tokens."""
+"""Agreement of an answer with a reference, usually the answer with all tokens."""
 
 from __future__ import annotations
 
@@ -8,14 +8,23 @@ _WORD = re.compile(r"\w+(?:[.,]\d+)*", re.UNICODE)
 
 
 def words(text: str) -> list[str]:
-    """Lower-case words and numbers, without punctuation."""
+    """Split a text into words and numbers in lower case, without punctuation."""
     return _WORD.findall(text.casefold())
 
 
 def agreement(answer: str, reference: str) -> float:
-    """Fraction of words in common, in order (ROUGE-L F1), in [0, 1]; symmetric.
+    """Return the ROUGE-L F1 score of two answers (Lin, "ROUGE", 2004).
 
-    Lin, "ROUGE", 2004. Case and punctuation do not count; two empty answers agree.
+    Args:
+        answer: the answer to judge.
+        reference: the answer to compare with; swapping the two does not change the score.
+
+    Returns:
+        The F1 score of the longest common subsequence of words, in [0, 1]. Case and punctuation
+        are ignored; two empty answers score 1.
+
+    >>> agreement("a red circle", "a blue circle")
+    0.6666666666666666
     """
     ours, theirs = words(answer), words(reference)
     if not ours or not theirs:
@@ -24,12 +33,12 @@ def agreement(answer: str, reference: str) -> float:
 
 
 def same_answer(answer: str, reference: str) -> bool:
-    """Whether the words are the same, in the same order."""
+    """Return whether two answers have the same words in the same order."""
     return words(answer) == words(reference)
 
 
 def _common_length(ours: list[str], theirs: list[str]) -> int:
-    """Length of the longest common subsequence of two lists of words."""
+    """Return the length of the longest common subsequence of two lists of words."""
     lengths = [0] * (len(theirs) + 1)  # with the words of ours so far
     for word in ours:
         before = lengths.copy()

@@ -1,4 +1,4 @@
-"""Allocation over time: how unevenly tokens and novelty are spread over the units."""
+"""Allocation over time: how unevenly tokens and novelty are distributed over the units."""
 
 from __future__ import annotations
 
@@ -15,9 +15,19 @@ if TYPE_CHECKING:
 
 
 def gini(values: Tensor) -> float:
-    """Gini coefficient (Eq. gini) of [T] values >= 0: 0 all equal, 1 - 1/T all in one; 0 of zeros.
+    """Return the Gini coefficient of non-negative values (Eq. gini).
 
-    Raises ``ValueError`` for negative values.
+    Args:
+        values: [T].
+
+    Returns:
+        0 if all values are equal (or all zero), up to 1 - 1/T if a single one is not zero.
+
+    Raises:
+        ValueError: a value is negative.
+
+    >>> round(gini(torch.tensor([1.0, 1.0, 2.0])), 3)
+    0.167
     """
     ordered = values.double().sort().values
     if len(ordered) and ordered[0] < 0:
@@ -30,7 +40,7 @@ def gini(values: Tensor) -> float:
 
 
 def budget_gini(record: Compression) -> float:
-    """Gini coefficient of the tokens kept per unit."""
+    """Return the Gini coefficient of the numbers of tokens kept per unit."""
     return gini(record.budgets)
 
 
@@ -41,9 +51,19 @@ def novelty(
     neighborhood: int = 2,
     epsilon: float = 1e-4,
 ) -> Tensor:
-    """Temporal novelty R_t (Eq. novelty) of the clip: [L, D] -> float64 [T], for any method.
+    """Return the temporal novelty R_t of each unit of a clip (Eq. novelty).
 
-    ``history``: preceding units looked at (None: all); ``neighborhood``: side of the pooling cell.
+    It is a property of the clip, so it can be shown for any method.
+
+    Args:
+        debiased: tokens [L, D], see :func:`gleanvid.metrics.debiased`.
+        grid: (T, rows, columns) with T * rows * columns = L.
+        history: number of preceding units to compare with; None: all of them.
+        neighborhood: side of the cells over which tokens are averaged.
+        epsilon: ridge of the linear systems.
+
+    Returns:
+        float64 [T] on the CPU; the first unit is all new.
     """
     units, rows, columns = grid
     cells = Cells(rows, columns, neighborhood, debiased.device)

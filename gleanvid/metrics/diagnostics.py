@@ -1,8 +1,8 @@
-"""The diagnostics of a record that need the clip's features, computed once and stored with it.
+"""Diagnostics that need the clip's features, computed once and stored with the run.
 
-A :class:`~gleanvid.run.Run` holds no features: they are large, and a saved run would be hundreds
-of megabytes. So the numbers are taken while the encoded clip is at hand and stored in the
-record's ``trace``, from where plots read them and with which they are saved and loaded.
+A :class:`~gleanvid.run.Run` does not hold features, which can take hundreds of megabytes. So the
+diagnostics are computed while the encoded clip is in memory, and stored in the record's ``trace``:
+they are saved and loaded with it, and plots read them there.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 _PREFIX = "diagnostics/"
-ROUNDING = 1e-6  # share of energy: where the kept rows span every direction, float32 leaves 2e-7
+ROUNDING = 1e-6  # energy fraction; rounding of float32 leaves 2e-7 where the true value is 0
 DRAWS = 3
 
 
 @dataclass(frozen=True)
 class RandomKeeping:
-    """Numbers of tokens kept at random, as means over a few draws: a yardstick for a method.
+    """Mean metrics of random token sets of one size: the baseline of a method's metrics.
 
-    A rank or an error depends first of all on how many tokens are kept; as a multiple of random
-    keeping's at the same budget it tells the choice alone.
+    Effective rank and coverage error depend mostly on the number of kept tokens. Divided by those
+    of a random choice of the same size, they measure the choice alone.
     """
 
     effective_rank: float
@@ -47,35 +47,35 @@ class RandomKeeping:
 
 @dataclass(frozen=True, eq=False)
 class Diagnostics:
-    """Numbers of one record; definitions at the functions of the same names."""
+    """Metrics of one record; the functions of the same names define them."""
 
     effective_rank: float
-    residual_energy: float  # share of energy, cross-frame
+    residual_energy: float  # energy fraction, cross-frame
     later_residual_energy: float  # the same without the first unit
-    coverage_error: float  # share of energy
-    energy_outside_span: float  # share of energy
+    coverage_error: float  # energy fraction
+    energy_outside_span: float  # energy fraction
     effective_rank_by_unit: Tensor  # float64 [T]
     residual_energy_by_unit: Tensor  # float64 [T]
     basis_rank: Tensor  # int64 [T]
-    random_effective_rank: float  # of as many tokens kept at random
+    random_effective_rank: float  # mean of random choices of the same size
     random_coverage_error: float
 
     @property
     def rank_vs_random(self) -> float:
-        """Effective rank as a multiple of random keeping's: above 1 it is wider."""
+        """Effective rank divided by that of a random choice; above 1: more diverse."""
         return self.effective_rank / self.random_effective_rank
 
     @property
     def coverage_vs_random(self) -> float:
-        """Coverage error as a multiple of random keeping's: below 1 less is missed.
+        """Coverage error divided by that of a random choice; below 1: less is lost.
 
-        NaN where random keeping misses nothing either, as it does once it spans every direction.
+        NaN if a random choice loses nothing, which happens once it spans every direction.
         """
         missed = self.random_coverage_error
         return self.coverage_error / missed if missed > ROUNDING else float("nan")
 
     def summary(self) -> dict[str, Any]:
-        """Plain numbers and lists, ready for JSON."""
+        """Return the metrics as numbers and lists, ready for JSON."""
         return {
             name: value.tolist() if isinstance(value, torch.Tensor) else value
             for name, value in asdict(self).items()
@@ -85,9 +85,12 @@ class Diagnostics:
 def diagnose(
     debiased: Tensor, record: Compression, random: RandomKeeping | None = None
 ) -> Diagnostics:
-    """Measure a record against the clip's debiased tokens [L, D] (:func:`debiased`).
+    """Compute the diagnostics of a record.
 
-    ``random``: that of as many tokens, where it is known already.
+    Args:
+        debiased: tokens [L, D] of the clip, see :func:`gleanvid.metrics.debiased`.
+        record: which of them were kept or merged.
+        random: result of :func:`random_keeping` for as many tokens, if already computed.
     """
     span = kept_span(debiased, record)
     random = random or random_keeping(debiased, record.grid, record.num_kept)
@@ -108,7 +111,14 @@ def diagnose(
 def random_keeping(
     debiased: Tensor, grid: tuple[int, int, int], kept: int, draws: int = DRAWS
 ) -> RandomKeeping:
-    """``kept`` of the debiased tokens [L, D], every set of them as likely as any other."""
+    """Compute the metrics of ``kept`` tokens chosen uniformly at random from the clip's L tokens.
+
+    Args:
+        debiased: tokens [L, D].
+        grid: (T, rows, columns).
+        kept: number of tokens to choose.
+        draws: number of random choices to average over.
+    """
     records = [_drawn(len(debiased), grid, kept, seed) for seed in range(draws)]
     records = [record.to(debiased.device) for record in records]
     return RandomKeeping(
@@ -123,7 +133,7 @@ def _drawn(total: int, grid: tuple[int, int, int], kept: int, seed: int) -> Comp
 
 
 def with_diagnostics(run: Run, found: Diagnostics) -> Run:
-    """The same run with the numbers in the trace of its first record, saved along with it."""
+    """Return a copy of a run that stores the diagnostics in the trace of its first record."""
     layer = min(run.by_layer)
     record = run.by_layer[layer]
     values = {field.name: getattr(found, field.name) for field in fields(found)}
@@ -137,7 +147,7 @@ def _as_tensor(value: float | Tensor) -> Tensor:
 
 
 def diagnostics_of(run: Run) -> Diagnostics | None:
-    """The numbers kept with a run, or None where none were taken."""
+    """Return the diagnostics stored with a run, or None."""
     trace: Mapping[str, Tensor] = run.compression.trace
     names = [field.name for field in fields(Diagnostics)]
     if any(_PREFIX + name not in trace for name in names):

@@ -1,4 +1,4 @@
-"""Spectral diversity: how many directions a set of rows effectively uses."""
+"""Spectral diversity: how many directions a set of token features effectively spans."""
 
 from __future__ import annotations
 
@@ -14,32 +14,45 @@ if TYPE_CHECKING:
 
 
 def effective_rank(rows: Tensor) -> float:
-    """exp of the entropy of the normalised singular values of [K, D]; not centred.
+    """Return the effective rank of a matrix (Roy and Vetterli, EUSIPCO 2007).
 
-    Roy and Vetterli, "The effective rank", EUSIPCO 2007. Between 1 and the rank; 0 without energy.
-    Unchanged by rotation and by scale.
+    The exponential of the entropy of the singular values, normalised to sum 1.
+
+    Args:
+        rows: [K, D]; not centred.
+
+    Returns:
+        A number between 1 and the rank, 0 if all values are 0. Invariant to rotation and scale.
     """
     return _dimension(singular_values(rows))
 
 
 def energy_rank(rows: Tensor) -> float:
-    """The same of squared singular values: a few strong directions count for nearly all."""
+    """Return the effective rank computed from squared singular values.
+
+    Args:
+        rows: [K, D].
+
+    Returns:
+        A number between 1 and the rank; lower than :func:`effective_rank`, because a few strong
+        directions hold most of the energy.
+    """
     return _dimension(singular_values(rows).square())
 
 
 def centred_energy_rank(rows: Tensor) -> float:
-    """:func:`energy_rank` of the rows less their mean, which else is the strongest direction."""
+    """Return :func:`energy_rank` of rows [K, D] minus their mean, often the strongest direction."""
     return energy_rank(rows.double() - rows.double().mean(0)) if len(rows) else 0.0
 
 
 def _dimension(weights: Tensor) -> float:
-    """exp of the entropy of weights >= 0 as shares; 0 where all are zero."""
+    """Return the exponential of the entropy of weights >= 0, normalised; 0 if all are zero."""
     share = weights / weights.sum() if bool((weights > 0).any()) else weights[:0]
     return float(torch.special.entr(share).sum().exp()) if len(share) else 0.0
 
 
 def singular_values(rows: Tensor) -> Tensor:
-    """float64 [min(K, D)], descending, by the Gram matrix of the smaller side."""
+    """Return the singular values, float64 [min(K, D)], descending, from the smaller Gram matrix."""
     rows = rows.double()
     gram = rows @ rows.T if rows.shape[0] <= rows.shape[1] else rows.T @ rows
     energies = torch.linalg.eigvalsh(gram).flip(0).clamp(min=0)
@@ -48,21 +61,30 @@ def singular_values(rows: Tensor) -> Tensor:
 
 
 def effective_dimension(debiased: Tensor, record: Compression) -> float:
-    """Effective rank of what a record keeps of the debiased tokens [L, D] (Fig. 1(c))."""
+    """Return the effective rank of the kept tokens (Fig. 1(c)).
+
+    Args:
+        debiased: tokens [L, D], see :func:`gleanvid.metrics.debiased`.
+        record: which of them were kept or merged.
+    """
     return effective_rank(kept_rows(debiased, record))
 
 
 def effective_dimensions(debiased: Tensor, record: Compression) -> tuple[float, float, float]:
-    """Effective dimension in three readings, for the paper states no formula.
+    """Return three definitions of effective dimension; the paper does not state its formula.
 
-    By singular values (:func:`effective_rank`), by energy (:func:`energy_rank`), and by energy
-    around the mean (:func:`centred_energy_rank`).
+    Args:
+        debiased: tokens [L, D].
+        record: which of them were kept or merged.
+
+    Returns:
+        :func:`effective_rank`, :func:`energy_rank`, :func:`centred_energy_rank` of the kept rows.
     """
     rows = kept_rows(debiased, record)
     return effective_rank(rows), energy_rank(rows), centred_energy_rank(rows)
 
 
 def effective_rank_by_unit(debiased: Tensor, record: Compression) -> Tensor:
-    """float64 [T]: effective rank of the rows kept in each unit; 0 where none is."""
+    """Return the effective rank of the rows kept in each unit, float64 [T]; 0 for an empty unit."""
     rows = kept_rows(debiased, record).split(record.budgets.tolist())
     return torch.tensor([effective_rank(block) for block in rows], dtype=torch.float64)

@@ -1,4 +1,4 @@
-"""Overlap of kept positions: between frames of one record, and between records of one clip."""
+"""Overlap of kept positions, between units of one record or between records of one clip."""
 
 from __future__ import annotations
 
@@ -16,9 +16,17 @@ GAPS = range(1, 21)  # frame gaps of the paper's diagnosis
 
 
 def spatial_iou(record: Compression, gap: int) -> float:
-    """Mean IoU of the positions kept in units t and t + ``gap`` over all t; NaN beyond the clip.
+    """Return the mean IoU of the positions kept in units t and t + ``gap``.
 
-    Pairs of units that both keep nothing are left out. Raises ``ValueError`` for a gap below 1.
+    Args:
+        record: the compression of a clip.
+        gap: distance in units, at least 1.
+
+    Returns:
+        The mean over all t; pairs that both keep nothing are left out. NaN if no pair is left.
+
+    Raises:
+        ValueError: ``gap`` is below 1.
     """
     if gap < 1:
         raise ValueError(f"gap={gap!r} must be at least 1")
@@ -29,14 +37,14 @@ def spatial_iou(record: Compression, gap: int) -> float:
 
 
 def spatial_iou_curve(record: Compression, gaps: Iterable[int] = GAPS) -> Tensor:
-    """float64 [gaps]: :func:`spatial_iou` at every gap."""
+    """Return :func:`spatial_iou` at every gap, float64 [gaps]."""
     return torch.tensor([spatial_iou(record, gap) for gap in gaps], dtype=torch.float64)
 
 
 def random_iou(record: Compression, gap: int) -> float:
-    """What :func:`spatial_iou` would be on average if each unit drew its budget at random.
+    """Return the expected :func:`spatial_iou` of random positions with the budgets of a record.
 
-    Exact (the overlap of two random sets is hypergeometric), with the record's own budgets.
+    Exact: the overlap of two random sets has a hypergeometric distribution.
     """
     size, budgets = record.grid[1] * record.grid[2], record.budgets.tolist()
     pairs = [pair for pair in zip(budgets, budgets[gap:], strict=False) if any(pair)]
@@ -45,12 +53,12 @@ def random_iou(record: Compression, gap: int) -> float:
 
 
 def random_iou_curve(record: Compression, gaps: Iterable[int] = GAPS) -> Tensor:
-    """float64 [gaps]: :func:`random_iou` at every gap."""
+    """Return :func:`random_iou` at every gap, float64 [gaps]."""
     return torch.tensor([random_iou(record, gap) for gap in gaps], dtype=torch.float64)
 
 
 def expected_iou(first: int, second: int, size: int) -> float:
-    """Expected IoU of random subsets of ``first`` and ``second`` out of ``size`` positions."""
+    """Return the expected IoU of random subsets, ``first`` and ``second`` of ``size`` positions."""
     common = torch.arange(max(0, first + second - size), min(first, second) + 1).double()
     ways = _log_choose(first, common) + _log_choose(size - first, second - common)
     chance = (ways - _log_choose(size, torch.tensor(float(second)).double())).exp()
@@ -66,7 +74,11 @@ def _log_choose(total: int, some: Tensor) -> Tensor:
 
 
 def mask_overlap(a: Compression, b: Compression) -> float:
-    """IoU of the tokens that two records of the same clip keep. ``ValueError`` on other grids."""
+    """Return the IoU of the kept positions of two records of one clip.
+
+    Raises:
+        ValueError: the records have different grids.
+    """
     if a.grid != b.grid or a.num_tokens != b.num_tokens:
         raise ValueError(f"records of different clips: grids {a.grid} and {b.grid}")
     first, second = a.mask.cpu(), b.mask.cpu()
@@ -74,6 +86,6 @@ def mask_overlap(a: Compression, b: Compression) -> float:
 
 
 def mask_overlaps(records: Sequence[Compression]) -> Tensor:
-    """float64 [M, M]: :func:`mask_overlap` of every pair."""
+    """Return the :func:`mask_overlap` of every pair of records, float64 [M, M]."""
     values = [[mask_overlap(a, b) for b in records] for a in records]
     return torch.tensor(values, dtype=torch.float64)

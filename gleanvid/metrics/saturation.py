@@ -1,4 +1,4 @@
-"""How many units of a clip had nothing to add to what was kept before them."""
+"""Saturation: the number of units whose tokens all lie in the span of earlier kept tokens."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from gleanvid.types import Compression
 
 
 class Saturation(NamedTuple):
-    """Saturated units of one clip or of several.
+    """Number of saturated units, and of all units, of one clip or several.
 
     >>> str(Saturation(4, 16))
     '4 of 16 units had nothing new to add: chosen by local score alone'
@@ -27,6 +27,6 @@ class Saturation(NamedTuple):
 
 
 def saturation(record: Compression) -> Saturation | None:
-    """The saturated units of a record; None where its method does not tell."""
+    """Return the saturated units of a record, or None if its method does not report them."""
     flags = record.trace.get("saturated")
     return None if flags is None else Saturation(int(flags.sum()), len(flags))

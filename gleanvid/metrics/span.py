@@ -1,7 +1,7 @@
-"""The span of the kept tokens: its growth over the units, the energy each adds, what it misses.
+"""The linear span of the kept tokens: how it grows, the energy each adds, what it misses.
 
-All is measured on debiased tokens (Eq. debias); for methods that merge, on the merged rows that the
-language model receives. Energies are fractions in [0, 1].
+All metrics use debiased tokens (Eq. debias). For methods that merge, the kept rows are the merged
+ones that the language model receives. Energies are fractions of a row's own energy, in [0, 1].
 """
 
 from __future__ import annotations
@@ -17,16 +17,21 @@ from gleanvid.types import Compression
 if TYPE_CHECKING:
     from torch import Tensor
 
-_TOLERANCE = 1e-4  # a direction this much smaller than its unit's largest is explained already
+_TOLERANCE = 1e-4  # relative to the largest in its unit; smaller counts as explained
 _FLOOR = 1e-5  # of the largest norm: below this a direction is rounding noise
 _RIDGE = (0.1 * _FLOOR) ** 2  # keeps the Cholesky factor of repeated rows finite
 _CHUNK = 2048  # rows projected at a time
 
 
 def debiased(features: Tensor, rank: int = 1) -> Tensor:
-    """Tokens without their ``rank`` shared context directions: [L, D] -> float32 [L, D].
+    """Remove the ``rank`` shared context directions from the tokens of a clip (Eq. debias).
 
-    Depends on the clip alone: compute it once and measure every record of the clip with it.
+    Args:
+        features: tokens [L, D].
+        rank: number of directions to remove.
+
+    Returns:
+        float32 [L, D]. Depends on the clip alone: compute it once for all records of the clip.
     """
     rows = features.detach().float()
     mean = rows.mean(0)
@@ -35,12 +40,15 @@ def debiased(features: Tensor, rank: int = 1) -> Tensor:
 
 @dataclass(frozen=True, eq=False)
 class Span:
-    """The span of the K kept rows of a record, in order of time and of index within a unit.
+    """The span of the K kept rows of a record, ordered by unit and by index within a unit.
 
-    ``across`` float64 [K]: share of a row's energy outside the span of the rows of *earlier
-    units*; ``fresh`` float64 [K]: outside the span of *all rows before it*; zero rows have share
-    0. ``units`` int64 [K]; ``rank`` int64 [T] after each unit; ``directions`` float32 [q, D],
-    orthonormal, q <= min(K, D), on the features' device; all others on the CPU.
+    Attributes:
+        across: float64 [K], fraction of a row's energy outside the span of all *earlier units*.
+        fresh: float64 [K], fraction outside the span of *all rows before it*. 0 for a zero row.
+        units: int64 [K], unit of each row.
+        rank: int64 [T], dimension of the span after each unit.
+        directions: float32 [q, D], orthonormal basis, q <= min(K, D), on the features' device; the
+            other tensors are on the CPU.
     """
 
     across: Tensor
@@ -51,15 +59,19 @@ class Span:
 
 
 def kept_rows(debiased: Tensor, record: Compression) -> Tensor:
-    """float32 [K, D]: what the language model receives of the debiased tokens [L, D]."""
+    """Return what the language model receives of the debiased tokens [L, D]: float32 [K, D]."""
     return record.apply(debiased.float())
 
 
 def kept_span(debiased: Tensor, record: Compression) -> Span:
-    """Grow the span of the kept rows over the units; memory stays within that of the features.
+    """Compute the span of the kept rows, unit by unit.
 
-    ``debiased`` [L, D]. A row's direction joins the basis where it passes the tolerances of
-    GleanVID's own selection (Eq. qr_filter and the floor of the numerical guards).
+    A row's direction joins the basis if it passes the tolerances of GleanVID's own selection
+    (Eq. qr_filter and the floor of the numerical guards). Memory: at most that of the features.
+
+    Args:
+        debiased: tokens [L, D], see :func:`debiased`.
+        record: which of them were kept or merged.
     """
     rows = kept_rows(debiased, record)
     scale = float(torch.linalg.vector_norm(debiased, dim=1).max())
@@ -89,18 +101,23 @@ def kept_span(debiased: Tensor, record: Compression) -> Span:
 
 
 def residual_energy(debiased: Tensor, record: Compression, span: Span | None = None) -> float:
-    """Cross-frame residual energy: mean over kept rows of the share outside all *earlier units*.
+    """Return the cross-frame residual energy of the kept rows.
 
-    ``debiased`` [L, D]; ``span`` saves the work where :func:`kept_span` was taken already.
+    Args:
+        debiased: tokens [L, D].
+        record: which of them were kept or merged.
+        span: result of :func:`kept_span`, if already computed.
+
+    Returns:
+        The mean over kept rows of the energy fraction outside the span of all earlier units.
     """
     return float((span or kept_span(debiased, record)).across.mean())
 
 
 def later_residual_energy(debiased: Tensor, record: Compression, span: Span | None = None) -> float:
-    """The same mean without the first unit that keeps anything, to which all is new.
+    """Return :func:`residual_energy` without the first non-empty unit; 0 if there is no other.
 
-    With it, the mean says how large that unit's budget is before it says anything else. 0 where
-    only one unit keeps anything.
+    Everything in the first unit is new, so including it mostly measures that unit's budget.
     """
     span = span or kept_span(debiased, record)
     later = span.across[span.units > span.units[0]]
@@ -110,7 +127,7 @@ def later_residual_energy(debiased: Tensor, record: Compression, span: Span | No
 def residual_energy_by_unit(
     debiased: Tensor, record: Compression, span: Span | None = None
 ) -> Tensor:
-    """float64 [T]: the same mean within each unit; NaN where a unit keeps nothing."""
+    """Return :func:`residual_energy` within each unit, float64 [T]; NaN for an empty unit."""
     span = span or kept_span(debiased, record)
     total = torch.zeros(record.grid[0], dtype=torch.float64)
     total.index_add_(0, span.units, span.across)
@@ -118,24 +135,32 @@ def residual_energy_by_unit(
 
 
 def energy_outside_span(debiased: Tensor, record: Compression, span: Span | None = None) -> float:
-    """Mean over kept rows of the share of energy outside the span of *all earlier picks*.
+    """Return the mean energy fraction of kept rows outside the span of *all rows before them*.
 
-    Earlier means an earlier unit, or a lower index in the same unit: a record does not hold the
-    order in which a method picked within a unit.
+    "Before" means in an earlier unit, or at a lower index of the same unit: a record does not
+    hold the order in which a method chose tokens within a unit. Arguments as in
+    :func:`residual_energy`.
     """
     return float((span or kept_span(debiased, record)).fresh.mean())
 
 
 def basis_rank(debiased: Tensor, record: Compression, span: Span | None = None) -> Tensor:
-    """int64 [T]: dimension of the span of what was kept up to and including each unit."""
+    """Return the dimension of the span of all rows kept up to each unit, int64 [T]."""
     return (span or kept_span(debiased, record)).rank
 
 
 def coverage_error(debiased: Tensor, record: Compression, span: Span | None = None) -> float:
-    """Mean over dropped tokens of the share of their energy outside the span of all kept rows.
+    """Return how much of the dropped tokens the kept rows cannot explain.
 
-    ``debiased`` [L, D]. Dropped is every token at whose place no kept row stands, also one that
-    was merged into another. 0 where nothing is dropped; tokens without energy are left out.
+    Args:
+        debiased: tokens [L, D].
+        record: which of them were kept or merged.
+        span: result of :func:`kept_span`, if already computed.
+
+    Returns:
+        The mean over dropped tokens of the energy fraction outside the span of all kept rows; 0 if
+        nothing is dropped. A token counts as dropped if no kept row has its position, so a token
+        merged into another one counts. Tokens without energy are left out.
     """
     errors = coverage_errors(debiased, record, span)
     counted = errors[~torch.isnan(errors)]
@@ -143,9 +168,10 @@ def coverage_error(debiased: Tensor, record: Compression, span: Span | None = No
 
 
 def coverage_errors(debiased: Tensor, record: Compression, span: Span | None = None) -> Tensor:
-    """float64 [L]: the unexplained share of every dropped token; NaN where kept or without energy.
+    """Return the unexplained energy fraction of every dropped token, for heat maps of what is lost.
 
-    For heat maps of what a method lost.
+    Returns:
+        float64 [L], NaN for kept tokens and tokens without energy.
     """
     basis = (span or kept_span(debiased, record)).directions
     errors = torch.full((len(debiased),), float("nan"), dtype=torch.float64)
@@ -158,14 +184,14 @@ def coverage_errors(debiased: Tensor, record: Compression, span: Span | None = N
 
 
 def _outside(rows: Tensor, basis: Tensor) -> Tensor:
-    """Residual of rows [k, D] against an orthonormal basis [q, D]; twice is enough."""
+    """Return rows [k, D] minus their projection on an orthonormal basis [q, D], projected twice."""
     for _ in range(2 if len(basis) else 0):
         rows = torch.addmm(rows, rows @ basis.T, basis, alpha=-1.0)
     return rows
 
 
 def _pivots(residual: Tensor, scale: float) -> Tensor:
-    """Norm of what each row float64 [k, D] adds to the rows before it, noise as zero: [k]."""
+    """Return the norm [k] that each row, float64 [k, D], adds to the rows before it; noise is 0."""
     ridge = _RIDGE * scale**2 or 1.0
     gram = residual @ residual.T
     gram.diagonal().add_(ridge)

@@ -36,7 +36,7 @@ def __getattr__(name: str) -> Any:
 
 
 def compressing(hf_model: Any, compressor: Compressor | None) -> AbstractContextManager[Prefill]:
-    """``gleanvid.compressing`` for a compressor that was made already."""
+    """Compress the prompts of ``hf_model`` with an existing compressor object."""
     from gleanvid.models import boundary
     from gleanvid.models.families import family_of
 

@@ -29,7 +29,7 @@ from gleanvid.types import ModelError, Video, VideoTokens
 
 
 class ModelAdapter(TokenModel):
-    """A loaded model with its processor; ``lock`` serialises it, for hooks are per module."""
+    """A loaded model and its processor. Hold ``lock`` in use: hooks are per module."""
 
     model_types: ClassVar[tuple[str, ...]]  # config.model_type values
     pixel_input: ClassVar[str] = "pixel_values_videos"
@@ -40,29 +40,29 @@ class ModelAdapter(TokenModel):
     ) -> None:
         super().__init__(name, checked_max_pixels(max_pixels))
         self.hf_model, self.processor = hf_model, processor
-        self.system_message = ""  # before the first turn; set it before a clip is encoded
+        self.system_message = ""  # before the first turn; set before a clip is encoded
         self.layout = self.layout_of(hf_model)
 
     @classmethod
     @abstractmethod
     def layout_of(cls, hf_model: Any) -> boundary.Layout:
-        """Where the parts of ``hf_model`` are."""
+        """Return where the parts of ``hf_model`` are."""
 
     @abstractmethod
     def build_inputs(self, video: Video, text: str, max_pixels: int | None) -> Mapping[str, Any]:
-        """The processor's tensors for ``text``, which has one video placeholder."""
+        """Return the processor's tensors for ``text``, which has one video placeholder."""
 
     def process(
         self, text: str, frames: Any, unread: Sequence[str] = (), **options: Any
     ) -> dict[str, Any]:
-        """The processor's tensors for all ``frames``, without the ``unread`` ones."""
+        """Return the processor's tensors for all ``frames``, except those named in ``unread``."""
         tensors = self.processor(
             text=[text], videos=[frames], do_sample_frames=False, return_tensors="pt", **options
         )
         return {name: tensors[name] for name in tensors if name not in ("video_metadata", *unread)}
 
     def place_tokens(self, video: Video, inputs: Mapping[str, Any]) -> tuple[Grid, Tensor, Tensor]:
-        """Grid (T, rows, columns), seconds [T, 2] and rectangles [N, 4] of the tokens.
+        """Return the grid (T, rows, columns), seconds [T, 2] and rectangles [N, 4] of the tokens.
 
         Unless a family overrides this, each frame is a unit and its tokens tile the whole frame.
         """
@@ -99,7 +99,7 @@ class ModelAdapter(TokenModel):
         max_pixels: int | None = None,
         stop: threading.Event | None = None,
     ) -> Encoded:
-        """Run the vision side once.
+        """Run the vision side once and return its output for any number of questions.
 
         Args:
             video: the frames.
@@ -242,11 +242,11 @@ class ModelAdapter(TokenModel):
         )
 
     def _words(self, text: str) -> dict[str, str]:
-        """Words of a person or of the model as a part of a message."""
+        """Wrap text of the user or the model as one part of a chat message."""
         return {"type": "text", "text": literal(text, self.processor.tokenizer)}
 
     def prompt(self, encoded: Encoded, question: str, history: History) -> dict[str, Any]:
-        """The inputs of the encoded prefix, then the rest of the prompt.
+        """Append the rest of the prompt to the inputs of the encoded prefix.
 
         The prefix ends in a special token, so the rest can be tokenised after that token alone.
         """

@@ -1,4 +1,4 @@
-"""The values between pipeline and models: which clip, the encoded clip, and history."""
+"""Values passed between pipeline and models: clip key, encoded clip, history."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ class ClipKey:
     signals: frozenset[str] = frozenset()
 
     def bounded(self, limit: int | None) -> ClipKey:
-        """The same key, with the model's own ``limit`` of pixels if it had none."""
+        """Return the same key, with the model's ``limit`` of pixels if it had none."""
         return replace(self, max_pixels=limit) if self.max_pixels is None else self
 
     def serves(self, wanted: ClipKey) -> bool:
-        """Whether a clip encoded for this key has what ``wanted`` asks for, signals included."""
+        """Return whether a clip encoded for this key serves ``wanted`` too, signals included."""
         bare = replace(wanted, signals=self.signals)
         return self == bare and wanted.signals <= self.signals
 

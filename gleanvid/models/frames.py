@@ -1,4 +1,4 @@
-"""Frames and their metadata in the form that processors of transformers take."""
+"""Convert frames and their metadata to what processors of transformers take."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gleanvid.types import Video
 
 
 def frame_metadata(video: Video) -> VideoMetadata:
-    """The times of the frames, for processors that put them into the prompt.
+    """Return the frame times as metadata, for processors that put them into the prompt.
 
     The indices are fractional where the frame rate varies, so that index / fps is the true time.
     """
@@ -27,7 +27,7 @@ def frame_metadata(video: Video) -> VideoMetadata:
 
 
 def paired(video: Video) -> Video:
-    """The video with an even number of frames, the last repeated where one is missing."""
+    """Return the video with an even number of frames, repeating the last one if needed."""
     if len(video) % 2 == 0:
         return video
     rows = [*range(len(video)), len(video) - 1]

@@ -1,4 +1,4 @@
-"""Rectangles of tokens in the source, patches pooled to tokens, and bounds on pixels."""
+"""Token rectangles in the source frame, patch pooling, and bounds on pixels."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def block_mean(factor: int, rows: Tensor) -> Tensor:
 
 
 def blocks_to_tokens(block: int, patches: Tensor, grids: list[tuple[int, int, int]]) -> Tensor:
-    """Means of blocks of patches, which stand row by row; those of still images come first."""
+    """Average blocks of patches, stored row by row, images before videos."""
     sizes = [units * rows * columns * block**2 for units, rows, columns in grids]
     parts = patches[-sum(sizes) :].split(sizes)
     return torch.cat(
@@ -39,7 +39,7 @@ def blocks_to_tokens(block: int, patches: Tensor, grids: list[tuple[int, int, in
 
 
 def check_frame_pixels(name: str, side: int, video: Video, max_pixels: int | None) -> None:
-    """Raises ``ModelError`` where frames resized to a fixed square exceed ``max_pixels``."""
+    """Raise ``ModelError`` if frames resized to a fixed square exceed ``max_pixels``."""
     if max_pixels is not None and max_pixels < len(video) * side * side:
         raise ModelError(
             f"{name} sees every frame at {side}x{side} pixels: {len(video)} frames do "
@@ -48,7 +48,7 @@ def check_frame_pixels(name: str, side: int, video: Video, max_pixels: int | Non
 
 
 def check_pixels(inputs: Mapping[str, Any], video_processor: Any, max_pixels: int | None) -> None:
-    """Raises ``ModelError`` where the resized frames exceed ``max_pixels``."""
+    """Raise ``ModelError`` if the resized frames exceed ``max_pixels``."""
     (units, height, width), patch = inputs["video_grid_thw"][0].tolist(), video_processor.patch_size
     pixels = units * video_processor.temporal_patch_size * height * width * patch**2
     if max_pixels is not None and pixels > max_pixels:

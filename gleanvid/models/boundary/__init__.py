@@ -1,4 +1,4 @@
-"""Every hook into a language model, and nowhere else."""
+"""All hooks into language models; no other package installs one."""
 
 from gleanvid.models.boundary.hooks import compressing, installed, last_logits_only, prompt_hook
 from gleanvid.models.boundary.layout import Layout

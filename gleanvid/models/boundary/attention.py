@@ -1,4 +1,4 @@
-"""Reads the queries and keys of chosen attention modules; results stay bitwise the same.
+"""Read the queries and keys of chosen attention modules without changing their results.
 
 transformers looks up its attention function by name at every call. While a watcher is installed,
 that name leads to a wrapper that passes queries and keys to the watcher and then calls the
@@ -29,7 +29,7 @@ _lock = threading.Lock()
 
 @contextmanager
 def watching(module: nn.Module, watcher: Watcher) -> Iterator[None]:
-    """Show every query and key of the attention ``module`` to ``watcher`` while open."""
+    """Pass the queries and keys of an attention module to ``watcher`` while the block runs."""
     if not hasattr(module, "config"):
         with _watching_torch(module, watcher):
             yield
@@ -101,7 +101,7 @@ def _watched(name: str) -> Callable[..., Any]:
 def attention_rows(
     query: Tensor, key: Tensor, scaling: float | None, asking: Tensor, present: Tensor
 ) -> Tensor:
-    """Softmax rows [H, R, P] float32 of the prompt columns ``asking`` [R], causal, in one sequence.
+    """Causal attention rows, float32 [H, R, P], of the prompt columns ``asking`` [R] of a sequence.
 
     ``query`` [H, P, d], ``key`` [G, S, d] with S >= P (later rows are an empty cache), ``present``
     bool [P]. Costs H * R * P numbers, never P * P.

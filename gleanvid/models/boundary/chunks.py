@@ -22,7 +22,7 @@ Split = Callable[[Mapping[str, Any], int], list[dict[str, Any]]]
 
 
 def by_frame(inputs: Mapping[str, Any], limit: int) -> list[dict[str, Any]]:
-    """Parts of a tower that takes a batch of frames; the pixels [F, ...] are its first input."""
+    """Split the inputs of a tower that takes a batch of frames, pixels [F, ...] first."""
     pixels = next(iter(inputs.values()))
     frames = len(pixels)
     count = max(1, limit * frames // max(1, pixels.numel()))
@@ -36,7 +36,7 @@ def by_frame(inputs: Mapping[str, Any], limit: int) -> list[dict[str, Any]]:
 
 
 def by_unit(inputs: Mapping[str, Any], limit: int) -> list[dict[str, Any]]:
-    """Parts of a tower that takes all patches [P, C] in one row and ``grid_thw`` [V, 3]."""
+    """Split the inputs of a tower that takes all patches [P, C] and ``grid_thw`` [V, 3]."""
     (name, patches), *_ = inputs.items()
     grids = inputs["grid_thw"]
     parts, start = [], 0
@@ -52,7 +52,7 @@ def by_unit(inputs: Mapping[str, Any], limit: int) -> list[dict[str, Any]]:
 
 
 def _shares(grids: list[list[int]], limit: int) -> list[list[tuple[int, int]]]:
-    """Pairs (video, number of its units) of every part: ``limit`` patches or a single unit."""
+    """Return pairs (video, number of its units) per part: up to ``limit`` patches, or one unit."""
     parts: list[list[tuple[int, int]]] = [[]]
     room = limit
     for video, (units, rows, columns) in enumerate(grids):
@@ -76,9 +76,9 @@ def _has_rows(value: Any, count: int) -> bool:
 def in_chunks(
     tower: nn.Module | None, split: Split, along: int = 0, limit: int = NUMBERS_AT_ONCE
 ) -> Iterator[None]:
-    """While open, ``tower`` works on ``limit`` numbers of its pixel input at a time.
+    """Run ``tower`` on up to ``limit`` elements of its pixel input at a time while the block runs.
 
-    Its outputs for the parts follow each other in the dimension ``along``.
+    The outputs of the parts are concatenated in the dimension ``along``.
     """
     if tower is None:
         yield
@@ -102,7 +102,7 @@ def in_chunks(
 
 
 def _joined(outputs: list[Any], along: int) -> Any:
-    """Outputs of the parts concatenated, inside the same wrappers."""
+    """Concatenate the outputs of the parts inside the same output class."""
     first = outputs[0]
     if isinstance(first, Tensor):
         return torch.cat(outputs, along)

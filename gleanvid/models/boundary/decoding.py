@@ -1,4 +1,4 @@
-"""Positions and masks of the columns that follow a compressed prompt."""
+"""Positions and masks of the columns decoded after a compressed prompt."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from torch import Tensor
 
 @dataclass(frozen=True, eq=False)
 class Prefilled:
-    """What decoding needs of the latest prefill.
+    """What decoding needs to know about the latest prefill.
 
     If the prompt ended in its video, ``lead`` columns of its text are still to come, from
     ``lead_position`` on. In some models the two overlap.
@@ -45,7 +45,7 @@ def cached_length(cache: Any) -> int:
 
 
 def window_masks(state: Prefilled, positions: Tensor, cache: Any, window: int) -> dict[str, Tensor]:
-    """Masks by kind of layer for new columns at ``positions`` [B, q] after the prompt.
+    """Return the masks, by layer type, for new columns at ``positions`` [B, q].
 
     A window is counted in positions of the whole prompt, not in the remaining columns.
     """

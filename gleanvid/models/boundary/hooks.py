@@ -1,4 +1,4 @@
-"""Install the hooks, and remove every one of them whatever happens in between."""
+"""Install the hooks, and remove all of them even after an exception."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def compressing(
     compressor: Compressor | None,
     signals: Mapping[str, Tensor] | None = None,
 ) -> Iterator[Prefill]:
-    """While open, every prompt with a video that ``hf_model`` reads is compressed.
+    """Compress every video prompt that ``hf_model`` reads while the block runs.
 
     ``signals`` are vision signals computed earlier ("saliency", "keys"). ``None`` as compressor
     leaves the model untouched. Raises ``ValueError`` for chunked prefill, assisted decoding and
@@ -59,7 +59,7 @@ def compressing(
 def prompt_hook(
     layout: Layout, compressor: Compressor | None, signals: Mapping[str, Tensor] | None
 ) -> PromptHook:
-    """The hook of one compressor, not yet installed; ``None`` keeps every token."""
+    """Return the hook of one compressor, not yet installed; ``None`` keeps every token."""
     depth = len(layout.language_model.layers)  # type: ignore[arg-type]
     stages = {} if compressor is None else dict(compressor.at_depth(depth).stages)
     if max(stages, default=0) >= depth:
@@ -97,7 +97,7 @@ def installed(hf_model: Any, hook: PromptHook) -> Iterator[None]:
 
 @contextmanager
 def last_logits_only(hf_model: Any) -> Iterator[None]:
-    """While open, the output head reads one column at a time, also where a class asks for all.
+    """Compute the logits of the last column only, even if the class asks for all of them.
 
     Most classes have ``logits_to_keep``; those of VideoLLaMA3, Qwen3-Omni and MiniCPM-V make
     logits of the whole prompt.
@@ -115,7 +115,7 @@ def last_logits_only(hf_model: Any) -> Iterator[None]:
 
 @contextmanager
 def _watched_generate(hf_model: Any, hook: PromptHook) -> Iterator[None]:
-    """Let generate() refuse what cannot work, and note the grids of its arguments.
+    """Make generate() refuse unsupported options, and store the grids of its arguments.
 
     transformers 5.23 encodes the video before the model's forward and drops the grids on the way.
     """
@@ -156,7 +156,7 @@ def _refuse(*settings: Any) -> None:
 
 
 def _frames_would_mix(hf_model: Any, inputs: Mapping[str, Any]) -> bool:
-    """Whether repeated prompts would get each other's frames.
+    """Return whether repeated prompts would get each other's frames.
 
     Where the frames of a prompt are images [F, C, H, W], transformers 5.17 repeats them one by one
     for beams and several sequences, also without compression; later ones encode before that.
@@ -168,7 +168,7 @@ def _frames_would_mix(hf_model: Any, inputs: Mapping[str, Any]) -> bool:
 
 
 def _frames_would_be_lost(hf_model: Any, inputs: Mapping[str, Any]) -> bool:
-    """Whether repeated prompts would find no video to repeat, also without compression.
+    """Return whether the video of repeated prompts would be lost, even without compression.
 
     transformers 5.23 looks for the placeholder of videos where GLM-4V has that of images.
     """

@@ -14,7 +14,7 @@ from gleanvid.types import StoppedError
 
 @contextmanager
 def interruptible(hf_model: nn.Module, stop: threading.Event | None) -> Iterator[None]:
-    """While open, a pass through ``hf_model`` ends before its next block once ``stop`` is set.
+    """End a pass through ``hf_model`` before its next block once ``stop`` is set.
 
     Blocks are the members of every module list: vision blocks and decoder layers alike. Raises
     :class:`StoppedError`. Enter it under the adapter's lock: hooks are per module. ``None`` does

@@ -1,4 +1,4 @@
-"""Stages inside the language model: fewer rows from a chosen layer on, in prefill and decoding.
+"""Compress inside the language model: fewer rows from a chosen layer on.
 
 The layers share one mask and one rotary table, made for the prompt that entered layer 0. After a
 stage the hidden states are shorter, so every later layer gets rows of both cut to its length. The
@@ -43,13 +43,15 @@ class LayerHooks:
         self.reset()
 
     def reset(self) -> None:
-        """No prompt with a video is in work."""
+        """Forget the current prompt."""
         self.prefilling = False
         self._plans, self._steps, self._attention = {}, [], {}
-        self._cut: tuple[Any, ...] = ()  # what the layer before got, and what it was cut from
+        self._cut: tuple[
+            Any, ...
+        ] = ()  # inputs of the previous layer, and the tensors they were cut from
 
     def begin(self, spans: list[list[Span]], present: Tensor, previous: Rows | None) -> None:
-        """A prompt enters layer 0; ``present`` bool [B, P] is False on padding."""
+        """Start a prompt that enters layer 0; ``present`` [B, P] is False on padding."""
         self.reset()
         self.prefilling = True
         self._spans, self._present, self._previous = spans, present, previous
@@ -58,7 +60,7 @@ class LayerHooks:
 
     @contextmanager
     def installed(self, language_model: Any) -> Iterator[None]:
-        """All hooks on ``language_model``, taken off again in any case."""
+        """Install all hooks on ``language_model``; they are removed even after an exception."""
         with ExitStack() as stack:
             for index in range(min(self.stages, default=0), len(language_model.layers)):
                 hook = partial(self._before_layer, index)
@@ -90,7 +92,7 @@ class LayerHooks:
         return (hidden, *args[1:]), changed
 
     def _shorter(self, plan: Plan, kwargs: dict[str, Any]) -> dict[str, Any]:
-        """Mask and rotary tables of the plan's columns, cut once for all layers that share them."""
+        """Cut mask and rotary tables to the plan's columns, once for all layers that share them."""
         mask, tables = kwargs.get("attention_mask"), kwargs.get("position_embeddings")
         if self._cut:
             made_for, made = self._cut[:-1], self._cut[-1]
@@ -142,7 +144,7 @@ class LayerHooks:
         return stage.compress(tokens)
 
     def _watch(self, queries: str, query: Tensor, key: Tensor, kwargs: dict[str, Any]) -> None:
-        """Keep the rows of attention that the stage after this layer reads."""
+        """Store the attention rows that the stage after this layer reads."""
         if not self.prefilling:
             return
         for row, videos in enumerate(self._spans):
@@ -156,7 +158,7 @@ class LayerHooks:
     def _deepstack(
         self, original: Callable[..., Tensor], hidden: Tensor, visual: Tensor, level: Tensor
     ) -> Tensor:
-        """A deep visual level, added to rows that a stage may have taken out or merged."""
+        """Add a DeepStack level to the rows that the stages so far have left."""
         for plan, spans, records in self._steps:
             visual = visual.to(plan.index.device)
             (level,), visual = reduce_packed([level], visual, plan, spans, records)
@@ -164,7 +166,7 @@ class LayerHooks:
 
 
 def _cut_table(table: Tensor, plan: Plan) -> Tensor:
-    """Rotary cosines or sines [..., B, P, d] at the plan's columns."""
+    """Return rotary cosines or sines [..., B, P, d] at the plan's columns."""
     count, device = len(plan.index), table.device
     table = table.expand(*table.shape[:-3], count, *table.shape[-2:])
     rows = torch.arange(count, device=device)[:, None]

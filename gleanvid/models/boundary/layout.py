@@ -1,4 +1,4 @@
-"""What the hooks know about a model: its parts and the shape of its videos."""
+"""Layout of a model, as the hooks need it: its parts and the shape of its videos."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class Layout:
     ahead_only: str = ""
 
     def in_chunks(self) -> AbstractContextManager[None]:
-        """While open, the tower works on ``numbers_at_once`` numbers at a time."""
+        """Run the tower on ``numbers_at_once`` elements at a time while the block runs."""
         return in_chunks(self.tower, self.split, self.joined, self.numbers_at_once)
 
     def visual_columns(self, input_ids: Tensor | None, inputs_embeds: Tensor | None) -> Tensor:

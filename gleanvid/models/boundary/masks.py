@@ -13,7 +13,7 @@ from gleanvid.models.boundary.sequence import Plan
 
 
 def narrowed_mask(mask: Any, plan: Plan, entered: int, prefilling: bool, static: bool) -> Any:
-    """The mask of a layer whose cache holds ``plan`` instead of the ``entered`` prompt columns.
+    """Return the mask of a layer whose cache holds ``plan`` instead of ``entered`` columns.
 
     ``mask`` is None, 2-D [B, columns] (FlashAttention) or 4-D [B or 1, 1, rows, columns], boolean
     or additive; a ``static`` cache has more columns than there are tokens and keeps that width.
@@ -45,7 +45,7 @@ def narrowed_mask(mask: Any, plan: Plan, entered: int, prefilling: bool, static:
 
 
 def cut_masks(masks: Any, plan: Plan, entered: int, static: bool) -> Any:
-    """Cut masks of the whole prompt of ``entered`` columns to those of the plan.
+    """Cut masks of the whole prompt of ``entered`` columns to the columns of the plan.
 
     ``masks`` is one mask, or one by kind of layer. None is causal and is made where rows need
     padding.

@@ -1,4 +1,4 @@
-"""What ``compressing()`` gives back: the records of the latest prefill and their cost."""
+"""Records and cost of the latest prefill, as returned by ``compressing()``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pure functions on the prompt: where its videos are, and the shorter prompt after compression.
+"""Find the videos of a prompt and plan the shorter prompt; pure functions.
 
 Letters: B rows of the batch, L prompt columns, P columns after compression, C channels, V visual
 tokens of one video, K kept rows. Kept tokens keep their ORIGINAL positions; ragged rows are padded
@@ -77,7 +77,7 @@ class Plan:
 def find_videos(
     visual: Tensor, grids: list[Grid], sides: Callable[[Grid], Tensor] = no_sides
 ) -> list[list[Span]]:
-    """The videos of every row from the placeholder mask bool [B, L] and the grids in prompt order.
+    """Find the videos of every row from the placeholder mask bool [B, L] and their grids.
 
     Rows repeated for beams or several answers repeat their grids. Raises ``ValueError`` where grids
     and placeholders do not agree, e.g. because the prompt arrives in chunks.

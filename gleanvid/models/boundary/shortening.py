@@ -1,4 +1,4 @@
-"""The hook in front of the language model: it shortens every prompt that holds a video.
+"""The hook before the language model, which shortens every prompt with a video.
 
 Every vision-language model of transformers 5 ends its multimodal forward with one call
 ``language_model(inputs_embeds=..., position_ids=..., attention_mask=..., ...)``, always by keyword.
@@ -36,7 +36,7 @@ Kwargs = dict[str, Any]
 
 
 class PromptHook:
-    """Compresses at prefill, and owns positions and mask while decoding."""
+    """Compress the prompt at prefill; set positions and mask while decoding."""
 
     def __init__(
         self, layout: Layout, compressor: Compressor | None, layers: LayerHooks, prefill: Prefill
@@ -48,11 +48,13 @@ class PromptHook:
         needs = frozenset() if compressor is None else compressor.needs
         self.collector = VisionSignals(layout, needs)
         self.prefilled: Prefilled | None = None
-        self.goes_on = False  # decoding is ours even where every token stays (a later session's)
+        self.goes_on = (
+            False  # set decoding positions even if every token stays: the prefix is continued later
+        )
         self._core_inputs: Kwargs = {}
 
     def before_core(self, module: nn.Module, args: tuple[Any, ...], kwargs: Kwargs) -> None:
-        """Remember the placeholders and grids that this forward pass is about."""
+        """Store the placeholders and grids of this forward pass."""
         self._core_inputs = dict(kwargs)
         if args:
             self._core_inputs["input_ids"] = args[0]
@@ -83,7 +85,7 @@ class PromptHook:
         return None if self.prefilled is None else (args, self._continue(kwargs, past))
 
     def _release(self, encoded: Any, kwargs: Kwargs) -> None:
-        """Free the vision outputs that generate() made and would hold until its last token."""
+        """Free the vision outputs that generate() would hold until its last token."""
         own = self.generate_inputs and "mm_encoder_outputs" not in self.generate_inputs
         if encoded and own and kwargs.get("past_key_values") is not None:
             encoded.clear()
@@ -134,7 +136,7 @@ class PromptHook:
     def _compress(
         self, embeds: Tensor, present: Tensor, spans: list[list[Span]]
     ) -> list[list[Compression]]:
-        """The record of every video, each compressed by itself."""
+        """Compress every video separately and return the records."""
         start = now(embeds.device)
         self.prefill.clear()
         records = [
@@ -167,7 +169,7 @@ class PromptHook:
         return self.compressor.compress(tokens)
 
     def _signal(self, name: str, span: Span) -> Tensor:
-        """The rows of a vision signal that belong to this video."""
+        """Return the rows of a vision signal that belong to this video."""
         if name not in self.signals:
             raise ValueError(
                 f"{name} is needed and was not computed: encode(video, needs={{{name!r}}})"
@@ -175,7 +177,7 @@ class PromptHook:
         return self.signals[name][span.offset : span.offset + len(span.columns)]
 
     def _continue(self, kwargs: Kwargs, past: int) -> Kwargs:
-        """Decode positions and mask; generate() keeps them for the uncompressed prompt."""
+        """Replace the decoding positions and mask, which generate() makes for the whole prompt."""
         state, embeds = self.prefilled, kwargs["inputs_embeds"]
         assert state is not None
         count, new = embeds.shape[:2]
@@ -210,7 +212,7 @@ def shortened(
     spans: list[list[Span]],
     records: list[list[Compression]],
 ) -> Kwargs:
-    """The language model's keywords for the shorter prompt, positions being the original ones.
+    """Return the language model's arguments for the shorter prompt, at original positions.
 
     The mask is two-dimensional even where it is all ones: without one, gaps in the positions are
     taken for the borders of packed sequences.

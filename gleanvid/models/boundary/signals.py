@@ -1,4 +1,4 @@
-"""Signals of the vision tower, computed only if the compressor needs them.
+"""Signals of the vision tower (saliency, keys), computed only if the compressor needs them.
 
 For every visual token: ``saliency``, the attention its patches receive in the last vision block
 (mean over heads, queries and the patches of the token, within one temporal unit), and ``keys``,
@@ -45,7 +45,7 @@ class VisionSignals:
             yield
 
     def _watch(self, query: Tensor, key: Tensor, kwargs: dict[str, Any]) -> None:
-        """One unit in each row of the batch, or all in one with their borders (FlashAttention).
+        """Store signals of an attention call: a unit per row, or all packed (FlashAttention).
 
         A mask tells which patches are padding: columns that the first patch does not see.
         """

@@ -23,7 +23,7 @@ class _ReachedError(Exception):
 def capture_vision(
     layout: Layout, inputs: dict[str, Any], needs: frozenset[str] = frozenset()
 ) -> tuple[Tensor, Any, dict[str, Tensor]]:
-    """Run everything before the language model.
+    """Run the model up to the language model and return what it would receive.
 
     Returns the rows [V, D] of the grid's tokens exactly as the language model would receive them,
     the output of the vision side for :func:`remembered_vision`, and the signals named in ``needs``.
@@ -41,9 +41,9 @@ def capture_vision(
 
 
 def _stored_once(rows: Tensor, output: Any) -> Tensor:
-    """``rows`` [V, D] themselves, or where ``output`` holds them in one piece a view of that.
+    """Return ``rows`` [V, D], as a view of ``output`` if that holds them in one tensor.
 
-    Where it holds them in many pieces, these become views of ``rows``.
+    If ``output`` holds them as several tensors, these become views of ``rows``.
     """
     pooled = getattr(output, "pooler_output", None)
     if isinstance(pooled, (list, tuple)) and len(pooled) > 1:
@@ -60,7 +60,7 @@ def _stored_once(rows: Tensor, output: Any) -> Tensor:
 
 
 def _lighter(output: Any) -> Any:
-    """The output of the vision side without the parts that are never read again."""
+    """Return the output of the vision side without the parts that are never read again."""
     pooled = getattr(output, "pooler_output", None)
     if pooled is None:
         return output
@@ -72,7 +72,7 @@ def _lighter(output: Any) -> Any:
 
 
 def prompt_positions(layout: Layout, inputs: dict[str, Any]) -> Tensor:
-    """int64 [S, L]: the positions of one prompt in every section, e.g. time, height and width."""
+    """Return int64 [S, L], the positions of one prompt by section, e.g. time, height and width."""
     reached = _reach(layout, inputs)
     rows, length = reached["inputs_embeds"].shape[:2]
     device = reached["inputs_embeds"].device
@@ -81,7 +81,7 @@ def prompt_positions(layout: Layout, inputs: dict[str, Any]) -> Tensor:
 
 
 def _reach(layout: Layout, inputs: dict[str, Any]) -> dict[str, Any]:
-    """What the language model would be called with."""
+    """Return the arguments with which the language model would be called."""
     reached: dict[str, Any] = {}
 
     def stop(module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
@@ -100,14 +100,14 @@ def _reach(layout: Layout, inputs: dict[str, Any]) -> dict[str, Any]:
 
 @contextmanager
 def remembered_vision(layout: Layout, output: Any) -> Iterator[None]:
-    """While open, the vision side returns ``output`` without reading any pixels."""
+    """Make the vision side return ``output`` without reading pixels while the block runs."""
     with _answered(layout, [output]):
         yield
 
 
 @contextmanager
 def _answered(layout: Layout, outputs: list[Any]) -> Iterator[None]:
-    """Have the vision method return ``outputs[0]``; if there is none, compute and store it."""
+    """Make the vision method return ``outputs[0]``, computed at its first call if missing."""
     core, name = layout.core, layout.vision_method
     original: Any = getattr(core, name)
 

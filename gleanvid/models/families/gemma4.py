@@ -24,7 +24,7 @@ from gleanvid.models.frames import frame_metadata
 from gleanvid.models.geometry import blocks_to_tokens
 from gleanvid.types import ModelError, Video
 
-_TOKENS = (1120, 560, 280, 140, 70)  # of a frame at most: what the processor allows
+_TOKENS = (1120, 560, 280, 140, 70)  # largest number of tokens per frame that the processor allows
 
 
 class Gemma4(ModelAdapter):
@@ -66,7 +66,7 @@ class Gemma4(ModelAdapter):
         )
 
     def _most_tokens(self, num_frames: int, max_pixels: int | None) -> int:
-        """Tokens of a frame. Raises ``ModelError`` where the fewest exceed ``max_pixels``."""
+        """Return the tokens per frame; ``ModelError`` if the fewest exceed ``max_pixels``."""
         processor = self.processor.video_processor
         if max_pixels is None:
             return processor.max_soft_tokens
@@ -81,7 +81,7 @@ class Gemma4(ModelAdapter):
 
 
 def _grids(block: int, inputs: Mapping[str, Any]) -> list[Grid]:
-    """From the positions (x, y) of the patches of every frame, -1 for padding."""
+    """Return the grids from the patch positions (x, y) of every frame, -1 for padding."""
     if inputs.get("input_features") is not None:
         raise ModelError("input_features: a video with sound cannot be compressed, only silent.")
     places, counts = inputs.get("video_position_ids"), inputs.get("num_frames_per_video")

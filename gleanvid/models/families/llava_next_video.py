@@ -22,7 +22,7 @@ class LlavaNextVideo(SquareFrames):
         return llava_tower(hf_model, hf_model.model.vision_resampler, stride)
 
     def view(self, video: Video) -> tuple[float, float, float, float]:
-        """The shorter edge is resized to that of the frame, the longer one cropped evenly."""
+        """Return the visible rectangle: the longer edge is cropped evenly to a square."""
         processor = self.processor.video_processor
         if not processor.do_center_crop:
             return super().view(video)

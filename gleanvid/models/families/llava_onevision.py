@@ -24,6 +24,6 @@ class LlavaOnevision(SquareFrames):
 
     @classmethod
     def sides(cls, config: Any, grid: Grid) -> Tensor:
-        """The newline after the last frame belongs to all of the video."""
+        """Return the side token of the whole video: the newline after the last frame."""
         total = grid[0] * grid[1] * grid[2]
         return torch.tensor([[total, 0, total]])

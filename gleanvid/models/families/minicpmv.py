@@ -57,7 +57,7 @@ class MiniCPMV(ModelAdapter):
         )
 
     def _side(self, video: Video, max_pixels: int | None) -> int:
-        """Side in pixels of a square about as large as a resized frame.
+        """Return the side in pixels of a square with about the area of a resized frame.
 
         Raises ``ModelError`` where the smallest frames exceed ``max_pixels``.
         """
@@ -79,7 +79,7 @@ class MiniCPMV(ModelAdapter):
 
 
 def _grids(token: int, side: int, inputs: Mapping[str, Any]) -> list[Grid]:
-    """One video per row of the prompt, with as many frames as it has placeholders for."""
+    """Return one video per prompt row, with as many frames as it has placeholders for."""
     sizes, ids = inputs.get("target_sizes_videos"), inputs.get("input_ids")
     if sizes is None or ids is None:
         return []
@@ -94,7 +94,7 @@ def _grids(token: int, side: int, inputs: Mapping[str, Any]) -> list[Grid]:
 
 
 def _by_frame(inputs: Mapping[str, Any], limit: int) -> list[dict[str, Any]]:
-    """Parts of the tower's pixels [1, C, p, N], in which frames follow each other in N."""
+    """Split the tower's pixels [1, C, p, N] into frames, which follow each other in N."""
     (name, pixels), *_ = inputs.items()
     sizes = inputs["target_sizes"]
     widths = (sizes.prod(1) * pixels.shape[2]).tolist()

@@ -25,7 +25,7 @@ class Qwen25VL(QwenVL):
 
     @classmethod
     def _token_order(cls, vision_config: Any, grids: list[Grid]) -> Tensor:
-        """The tower has its tokens window by window."""
+        """Return the tower's token order, which goes window by window."""
         merge = vision_config.spatial_merge_size
         sizes = [(units, rows * merge, columns * merge) for units, rows, columns in grids]
         index, _ = get_vision_window_index(

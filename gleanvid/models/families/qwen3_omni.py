@@ -61,7 +61,7 @@ class Qwen3Omni(QwenVL):
 
     @property
     def video_token(self) -> str:
-        """With the end mark after it, which the positions of a prompt need."""
+        """Return the placeholder and the end mark after it, which prompt positions need."""
         return self.processor.video_token + self.anchor
 
     @property
@@ -69,7 +69,7 @@ class Qwen3Omni(QwenVL):
         return self.processor.vision_eos_token
 
     def _times(self, video: Video) -> dict[str, Any]:
-        """Two frames of one time are a second apart: there has to be some rate."""
+        """Return the frame times; equal times become one second apart, because a rate is needed."""
         span = float(video.timestamps[-1] - video.timestamps[0])
         rate = (len(video) - 1) / span if span > 0 else 1.0
         return super()._times(video) | {"fps": rate}

@@ -1,4 +1,4 @@
-"""What the families with Qwen's way of seeing share: pairs of frames, and 2x2 patches per token.
+"""Base class of Qwen's vision-language models: pairs of frames, 2x2 patches per token.
 
 The processor squashes each frame onto the whole grid.
 """
@@ -23,7 +23,7 @@ from gleanvid.types import Video
 
 
 class QwenVL(ModelAdapter):
-    """Base of these families; ``bounds_frames``: the processor bounds the pixels of one frame."""
+    """Base class; ``bounds_frames``: the processor bounds the pixels of one frame."""
 
     placeholder: ClassVar[str] = "video_token_id"  # its name in the configuration
     bounds_frames: ClassVar[bool] = False
@@ -44,19 +44,19 @@ class QwenVL(ModelAdapter):
 
     @classmethod
     def _vision_block(cls, tower: Any) -> Any:
-        """The last block in which all patches of a pair of frames see each other."""
+        """Return the last vision block in which all patches of a frame pair see each other."""
         return tower.blocks[-1]
 
     @classmethod
     def _patches_to_tokens(cls, vision_config: Any, patches: Tensor, grids: list[Grid]) -> Tensor:
-        """A token is the mean of its patches, which follow each other."""
+        """Average the patches of each token, which are stored consecutively."""
         order = cls._token_order(vision_config, grids)
         rows = patches.unflatten(0, (-1, vision_config.spatial_merge_size**2)).mean(1)
         return rows[-len(order) :][order.to(rows.device)]
 
     @classmethod
     def _token_order(cls, vision_config: Any, grids: list[Grid]) -> Tensor:
-        """Where the tower has each token: in the order of the grid."""
+        """Return the tower's index of each grid token: here the grid's own order."""
         return torch.arange(sum(units * rows * columns for units, rows, columns in grids))
 
     def build_inputs(self, video: Video, text: str, max_pixels: int | None) -> Mapping[str, Any]:
@@ -74,11 +74,11 @@ class QwenVL(ModelAdapter):
         return grid, torch.as_tensor(seconds), cells(grid[1], grid[2], video.source_size)
 
     def _times(self, video: Video) -> dict[str, Any]:
-        """Options of the processor that say when the frames are."""
+        """Return the processor options that carry the frame times."""
         return {"video_metadata": [frame_metadata(video)]}
 
     def _size(self, num_frames: int, max_pixels: int | None) -> dict[str, int]:
-        """Bounds of the processor, of all frames together or of one frame.
+        """Return the pixel bounds for the processor, of all frames together or of one frame.
 
         Its cap per frame never goes below 1.05 times the lower bound, and what is under the lower
         bound of a frame is rounded up, so the lower bound has to stay away from the upper one.

@@ -1,4 +1,4 @@
-"""What the families share that see each frame as one square picture, pooled to fewer tokens."""
+"""Base classes of families that resize each frame to a square and pool its patches."""
 
 from __future__ import annotations
 
@@ -54,19 +54,19 @@ class Tower:
         return block_mean(self.stride, rows) if self.pooling is None else self.pooling(rows)
 
     def patches_to_tokens(self, patches: Tensor, grids: list[Grid]) -> Tensor:
-        """Rows [n, C] of the tower pooled as the features are, one per token."""
+        """Pool rows [n, C] of the tower to one per token, the same way as the features."""
         frames, real = sum(grid[0] for grid in grids), self.patches**2
         rows = patches.unflatten(0, (-1, self.prefix_rows + real))[-frames:, -real:]
         return self.pool(rows).flatten(0, 1)
 
 
 def layer_in_use(layers: Any, hidden_state: int) -> Any:
-    """The layer that leaves ``hidden_states[hidden_state]``."""
+    """Return the layer whose output is ``hidden_states[hidden_state]``."""
     return layers[hidden_state if hidden_state < 0 else hidden_state - 1]
 
 
 def llava_tower(hf_model: Any, pooling: Callable[[Tensor], Tensor], stride: int) -> Tower:
-    """The tower of the LLaVA models, CLIP or SigLIP."""
+    """Return the tower of a LLaVA model, CLIP or SigLIP."""
     config, module = hf_model.config, hf_model.model.vision_tower
     used = config.vision_feature_layer
     layers = getattr(module, "vision_model", module).encoder.layers
@@ -82,7 +82,7 @@ def llava_tower(hf_model: Any, pooling: Callable[[Tensor], Tensor], stride: int)
 
 
 class SquareFrames(ModelAdapter):
-    """Base of these families, whose frames go in as a video."""
+    """Base class of families whose processor takes frames as a video."""
 
     placeholder: ClassVar[str] = "video_token_id"  # its name in the configuration
     vision_method: ClassVar[str] = "get_video_features"
@@ -91,7 +91,7 @@ class SquareFrames(ModelAdapter):
     @classmethod
     @abstractmethod
     def tower_of(cls, hf_model: Any) -> Tower:
-        """The vision tower of ``hf_model``."""
+        """Return the vision tower of ``hf_model``."""
 
     @classmethod
     def layout_of(cls, hf_model: Any) -> Layout:
@@ -111,7 +111,7 @@ class SquareFrames(ModelAdapter):
 
     @classmethod
     def grids_of(cls, token: int, side: int) -> Callable[[Mapping[str, Any]], list[Grid]]:
-        """``Layout.grids`` for frames of ``side`` x ``side`` tokens."""
+        """Return ``Layout.grids`` for frames of ``side`` x ``side`` tokens."""
 
         def grids(inputs: Mapping[str, Any]) -> list[Grid]:
             pixels = inputs.get("pixel_values_videos")
@@ -121,11 +121,11 @@ class SquareFrames(ModelAdapter):
 
     @classmethod
     def sides(cls, config: Any, grid: Grid) -> Tensor:
-        """``Layout.sides``: none, unless a family overrides this."""
+        """Return ``Layout.sides``: none, unless a family overrides this."""
         return no_sides(grid)
 
     def check_pixels(self, video: Video, max_pixels: int | None) -> None:
-        """Raises ``ModelError`` where the frames, all of one size, are more than is allowed."""
+        """Raise ``ModelError`` if the frames, all of one size, exceed ``max_pixels``."""
         check_frame_pixels(self.name, self.tower_of(self.hf_model).image, video, max_pixels)
 
     def build_inputs(self, video: Video, text: str, max_pixels: int | None) -> Mapping[str, Any]:
@@ -148,7 +148,7 @@ class SquareFrames(ModelAdapter):
 
 
 class FramesAsImages(SquareFrames):
-    """Base of those whose frames go in as images; several videos of one prompt count as one."""
+    """Base class of families that take frames as images; all videos of a prompt are one."""
 
     pixel_input: ClassVar[str] = "pixel_values"
     placeholder: ClassVar[str] = "image_token_id"
@@ -160,7 +160,7 @@ class FramesAsImages(SquareFrames):
 
 
 def _frames_in_prompt(token: int, side: int, inputs: Mapping[str, Any]) -> list[Grid]:
-    """One video per row of the prompt, with as many frames as it has placeholders for."""
+    """Return one video per prompt row, with as many frames as it has placeholders for."""
     pixels, ids = inputs.get("pixel_values"), inputs.get("input_ids")
     if pixels is None:
         return []

@@ -1,4 +1,4 @@
-"""Writing an answer: one call of generate(), followed token by token and timed."""
+"""Generate one answer with generate(), streamed and timed token by token."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from gleanvid.types import StoppedError
 
 
 def generation_config(sampling: Sampling, longest: int | None = None) -> GenerationConfig:
-    """State every sampling setting, so that defaults of the checkpoint do not apply.
+    """Return a configuration with every sampling setting, so that checkpoint defaults do not apply.
 
     ``longest``: limit on the tokens of an answer in the checkpoint, if it has one.
     """

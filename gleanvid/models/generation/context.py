@@ -11,7 +11,7 @@ from gleanvid.types import ModelError
 
 @dataclass(frozen=True)
 class Context:
-    """How long a prompt a model reads.
+    """The context length of a model, and how its positions count.
 
     Kept tokens keep their positions. Where those count every token (1-D), compression does not
     bring a prompt back into the context; multimodal positions grow with rows, columns and seconds
@@ -27,7 +27,7 @@ class Context:
 def check_context(
     context: Context, tokens: int, visual: int, compressor: Compressor | None
 ) -> None:
-    """Raises ``ModelError`` where ``tokens``, of them ``visual`` ones, are too many."""
+    """Raise ``ModelError`` if ``tokens``, ``visual`` of them visual, exceed the context."""
     if context.limit is None:
         return
     read, advice = tokens, "use fewer frames or a lower max_pixels"
@@ -44,7 +44,7 @@ def check_context(
 
 
 def entering_fraction(compressor: Compressor | None, num_layers: int) -> float:
-    """Fraction of the visual tokens that enters layer 0."""
+    """Return the fraction of the visual tokens that enters layer 0."""
     if compressor is None:
         return 1.0
     stages = dict(compressor.at_depth(num_layers).stages)
@@ -52,7 +52,7 @@ def entering_fraction(compressor: Compressor | None, num_layers: int) -> float:
 
 
 def checked_max_pixels(value: int | None) -> int | None:
-    """The value itself. Raises ``ValueError`` where it is no positive whole number."""
+    """Return the value; raise ``ValueError`` if it is not a positive integer."""
     if value is None or (isinstance(value, int) and not isinstance(value, bool) and value > 0):
         return value
     raise ValueError(f"max_pixels={value!r} must be a whole number of at least 1, or None")

@@ -1,4 +1,4 @@
-"""Many questions about one video, which is compressed and prefilled once.
+"""Ask many questions about one video that is compressed and prefilled once.
 
 The key/value cache of the compressed prompt up to the end of the video is kept. Every question
 continues from a fork of that cache, at the positions it would have in the whole prompt, so answers
@@ -32,7 +32,7 @@ _TAKES_ANY_MASK = ("sdpa", "eager")  # FlashAttention knows causal masks alone
 
 
 def reads_the_question(compressor: Compressor | None, num_layers: int) -> bool:
-    """Whether the choice of tokens depends on the question, by its text or by attention."""
+    """Return whether a compressor reads the question, as text or by attention."""
     if compressor is None:
         return False
     stages = compressor.at_depth(num_layers).stages
@@ -125,7 +125,7 @@ class Conversation:
                 return [score for part in parts for score in self._scores(prefix, lead, part)]
 
     def _prompt(self, question: str, history: History) -> dict[str, Any]:
-        """The whole prompt. Raises ``ModelError`` where the model cannot read that much."""
+        """Return the whole prompt; ``ModelError`` if it exceeds the context of the model."""
         inputs = self.model.prompt(self.encoded, question, history)
         visual = len(self.encoded.tokens)
         check_context(self.model.context, inputs["input_ids"].shape[1], visual, self.compressor)
@@ -133,14 +133,14 @@ class Conversation:
 
     @torch.no_grad()
     def _text_position(self) -> float:
-        """Position of the text after the video: not always after all of it, nor always whole."""
+        """Return where the text after the video begins; may overlap the video or be fractional."""
         inputs = self._prompt("?", ())
         with boundary.remembered_vision(self.model.layout, self.encoded.vision):
             positions = boundary.prompt_positions(self.model.layout, inputs)
         return positions[-1, self.encoded.inputs["input_ids"].shape[1]].item()
 
     def _read(self, inputs: Mapping[str, Any], text_position: float = 0) -> Prefix:
-        """Compress and read a prompt; its logits are never computed."""
+        """Compress a prompt and prefill it without computing logits."""
         model, layout = self.model, self.model.layout
         hook = boundary.prompt_hook(layout, self.compressor, self.encoded.signals)
         hook.goes_on = True
@@ -156,7 +156,7 @@ class Conversation:
         return Prefix(hook, cache, output.last_hidden_state[:, -1].clone(), text_position)
 
     def _scores(self, prefix: Prefix, lead: Tensor, answers: list[Tensor]) -> list[float]:
-        """Scores after ``lead`` int64 [Q], the part of the prompt that ``prefix`` lacks."""
+        """Score the answers after ``lead`` int64 [Q], the prompt columns missing in ``prefix``."""
         ids = torch.cat([lead, *answers])
         sizes = [len(answer) for answer in answers]
         hidden = self._hidden(prefix, ids, len(lead), sizes)
@@ -174,7 +174,7 @@ class Conversation:
         return [part.mean().item() for part in each.split(sizes)]
 
     def _hidden(self, prefix: Prefix, ids: Tensor, lead: int, sizes: list[int]) -> Tensor:
-        """[S, D] of ``ids`` [S]: a lead that all see, then answers of these sizes side by side."""
+        """Return states [S, D] of ``ids`` [S]: a shared lead, then mutually hidden answers."""
         language_model: Any = self.model.layout.language_model
         if self.model.layout.windows:  # whose masks and inputs by layer are not known here
             core = self.model.layout.core

@@ -49,7 +49,7 @@ def answer_about(
     on_text: Callable[[str], None] | None = None,
     stop: threading.Event | None = None,
 ) -> tuple[Answer, list[Part]]:
-    """The answer of the :class:`ModelAdapter` ``model``, and a part for every video.
+    """Answer a question about several videos; return the answer and a part for every video.
 
     Nothing is kept for another question; ``prefill_s`` includes the vision tower. ``max_pixels``
     bounds each video. Raises ``ModelError``, also for families that read several videos as one.
@@ -79,7 +79,7 @@ def answer_about(
 def _prompt(
     model: Any, videos: Sequence[Video], question: str, max_pixels: int | None
 ) -> tuple[dict[str, Any], list[Any]]:
-    """The inputs of the whole prompt, and what ``place_tokens`` says of each video.
+    """Return the inputs of the whole prompt, and the result of ``place_tokens`` for each video.
 
     Every video goes through the processor with the text before it, up to its placeholder.
     """
@@ -111,7 +111,7 @@ def _prompt(
 
 
 def _without_start(model: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
-    """Inputs without the token that begins a text, which the processor adds to every text."""
+    """Remove the begin-of-text token, which the processor adds to every piece of text."""
     begins = model.processor.tokenizer.bos_token_id
     first = int(inputs["input_ids"][0, 0])
     cut = int(begins is not None and first == begins)

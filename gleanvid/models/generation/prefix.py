@@ -1,4 +1,4 @@
-"""The part of a prompt up to the end of its video: compressed, read once, continued many times."""
+"""A compressed prompt up to the end of its video, prefilled once and continued many times."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from gleanvid.models import boundary
 
 @dataclass(frozen=True, eq=False)
 class Prefix:
-    """A compressed prompt that the language model has read, never changed afterwards."""
+    """A prefilled compressed prompt; never changed afterwards."""
 
     hook: Any  # the compressor's hook, which knows positions and masks of this prompt
     cache: DynamicCache
@@ -26,7 +26,7 @@ class Prefix:
 
     @contextmanager
     def going_on(self, hf_model: Any, lead: int) -> Iterator[None]:
-        """Install the hook for a prompt of which ``lead`` columns are still to be read."""
+        """Install the hook for a prompt that continues with ``lead`` more columns."""
         state = self.hook.prefilled
         first = self.text_position + lead
         next_position = state.next_position.clamp(min=first) if lead else state.next_position
@@ -43,9 +43,9 @@ class Prefix:
             self.hook.prefilled = state
 
     def fork(self) -> DynamicCache:
-        """A cache that can grow by itself; growing layers replace their tensors, so none is copied.
+        """Return an independent cache; growing layers replace their tensors, so none is copied.
 
-        Recurrent layers change theirs in place and are copied.
+        Recurrent layers change their state in place, so it is copied.
         """
         fork = copy.copy(self.cache)
         fork.layers = [

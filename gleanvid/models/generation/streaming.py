@@ -1,4 +1,4 @@
-"""Follows generate() token by token: the text, the time of the first and last token, stopping."""
+"""Stream generate() token by token: text, times of the first and last token, stopping."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class TimedStreamer(TextStreamer):
 
 
 class StopOnEvent(StoppingCriteria):
-    """Ends generation after the token in work once the event is set."""
+    """End generation after the current token once the event is set."""
 
     def __init__(self, event: threading.Event) -> None:
         self.event = event

@@ -1,4 +1,4 @@
-"""Text of prompts: split it after the video, and escape special tokens in a person's words."""
+"""Split prompt text after the video, and escape special tokens in user text."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ SILENCE_S = 15.0  # after which a connection counts as broken
 
 
 def is_reachable() -> bool:
-    """Whether the hub answers in time; False if ``HF_HUB_OFFLINE=1`` forbids to ask.
+    """Return whether the hub answers in time; False if ``HF_HUB_OFFLINE=1`` is set.
 
     Proxies and ``HF_ENDPOINT`` are those of huggingface_hub. Name resolution knows no time limit,
     so the request runs in a thread.
@@ -68,7 +68,7 @@ def _is_whole(folder: Path) -> bool:
 
 @contextmanager
 def explaining(name: str) -> Iterator[None]:
-    """Turn what can go wrong at the hub, on the way or on the disk into a ``ModelError``."""
+    """Turn failures of the hub, the connection or the disk into a ``ModelError``."""
     try:
         yield
     except GatedRepoError as error:

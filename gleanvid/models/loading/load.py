@@ -128,7 +128,7 @@ def _configured(model: ModelAdapter, settings: Mapping[str, Any]) -> ModelAdapte
 
 
 def _weights(source: str, name: str, target: torch.device, options: dict[str, Any]) -> Any:
-    """The model on its devices. Raises ``ModelError`` where weights are missing or too large."""
+    """Load the weights onto their devices; ``ModelError`` if some are missing or too large."""
     advice = (
         f"{name} does not fit on {target}: load a smaller model, or pass quantization='4bit' or "
         "device_map='auto'."
@@ -151,13 +151,13 @@ def _weights(source: str, name: str, target: torch.device, options: dict[str, An
 
 
 def _check_tokenizer(tokenizer: Any, name: str) -> None:
-    """Raises ``ModelError`` where transformers made an empty one up for lack of its files."""
+    """Raise ``ModelError`` if transformers made an empty tokenizer because files are missing."""
     if tokenizer is None or set(tokenizer.get_vocab()) <= set(tokenizer.all_special_tokens):
         raise ModelError(f"{name} is incomplete: its tokenizer is missing. Download it again.")
 
 
 def _check_numbers(hf_model: Any, name: str) -> None:
-    """Raises ``ModelError`` where a weight is NaN or infinite: every answer would be nonsense."""
+    """Raise ``ModelError`` if a weight is NaN or infinite."""
     for place, weight in hf_model.named_parameters():
         if weight.is_floating_point() and not weight.is_meta and weight.numel():
             low, high = torch.aminmax(weight.detach().float())
@@ -166,7 +166,7 @@ def _check_numbers(hf_model: Any, name: str) -> None:
 
 
 def source_of(name: str) -> str:
-    """What to hand to transformers; ``ModelError`` for a directory that is no model."""
+    """Return the name or path for transformers; ``ModelError`` if a directory is no model."""
     path = BUILTIN if name == "builtin" else Path(name).expanduser()
     try:
         is_folder = path.is_dir()

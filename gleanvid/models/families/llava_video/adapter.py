@@ -77,7 +77,7 @@ class LlavaVideo(SquareFrames):
         return torch.stack([place, *belongs[config.newline_policy]], 1)
 
     def introduction(self, video: Video) -> str:
-        """The times of the frames, in the words the model was trained with."""
+        """Return the sentence with the frame times that the model was trained with."""
         if not self.hf_model.config.time_instruction:
             return ""
         times = ",".join(f"{second:.2f}s" for second in video.timestamps)

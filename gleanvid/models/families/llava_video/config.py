@@ -38,13 +38,13 @@ _TEXT = (
 
 
 def lines_of(newline_position: str, grid: tuple[int, int, int]) -> int:
-    """How many lines, each closed by a newline, the tokens of a video stand in; 0 for none."""
+    """Return the number of token lines of a video, each closed by a newline; 0 for none."""
     lines = {"grid": grid[0] * grid[1], "frame": grid[0], "one_token": 1, "no_token": 0}
     return lines[newline_position]
 
 
 class LlavaVideoConfig(LlavaOnevisionConfig):
-    """With the layout of a video's tokens and, for compression, what becomes of its newlines."""
+    """Configuration with the token layout of a video and the newline policy under compression."""
 
     model_type = "llava_video"
 
@@ -87,7 +87,7 @@ class LlavaQwenConfig(LlavaVideoConfig):
 
 
 def checked_choice(name: str, value: Any) -> Any:
-    """The value itself. Raises ``ValueError`` where it, or the setting, is not in ``CHOICES``."""
+    """Return ``value``; raise ``ValueError`` if it, or the setting, is not in ``CHOICES``."""
     if name not in CHOICES:
         raise ValueError(f"{name} is no setting of this model, which has {', '.join(CHOICES)}")
     if value not in CHOICES[name]:

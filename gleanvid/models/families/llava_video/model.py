@@ -60,7 +60,7 @@ class LlavaVideoModel(LlavaOnevisionModel):
         mm_encoder_outputs: dict[str, Any] | None = None,
         **kwargs: Any,
     ) -> Any:
-        """Puts the video in place itself, for the parent of transformers 5.17 adds a newline."""
+        """Insert the video features here: the parent class of transformers 5.17 adds a newline."""
         encoded = dict(mm_encoder_outputs or {})
         video = encoded.pop("video", None)
         if video is None and pixel_values_videos is not None:

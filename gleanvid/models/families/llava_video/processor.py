@@ -25,7 +25,7 @@ _CHAT = (
 
 
 class LlavaVideoProcessor(LlavaOnevisionProcessor):
-    """Writes as many placeholders as the model has rows: ``video_side`` tokens a side, newlines."""
+    """Write a placeholder per model row: ``video_side`` x ``video_side`` tokens, and newlines."""
 
     def __init__(  # transformers reads the parts from this signature
         self,
@@ -61,7 +61,7 @@ class LlavaVideoProcessor(LlavaOnevisionProcessor):
     def from_pretrained(  # type: ignore[override]
         cls, pretrained_model_name_or_path: Any, **kwargs: Any
     ) -> Any:
-        """Original checkpoints hold a tokenizer alone."""
+        """Load the processor; original checkpoints hold only a tokenizer."""
         path, name = pretrained_model_name_or_path, "processor_config.json"
         there: Any = {key: kwargs[key] for key in ("local_files_only", "revision") if key in kwargs}
         if cached_file(path, name, _raise_exceptions_for_missing_entries=False, **there):
