@@ -11,9 +11,12 @@ import csv
 import math
 import os
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
+from functools import cache, partial
 from itertools import pairwise
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +43,7 @@ from gleanvid.video import read_video
 ENCODER = "mobilenet_v2"
 RATIOS = (0.25, 0.15, 0.10, 0.05)
 STABILITY_RATIO = 0.10  # the two copies of a clip are compressed at this ratio alone
-FRAMES, PIXELS = 32, 256 * 256  # of a clip; of a frame, about 8 x 8 tokens
+FRAMES, PIXELS = 16, 256 * 256  # of a clip; of a frame, about 8 x 8 tokens
 SIDE = 480  # longest side that frames are decoded at, in pixels
 CRF = 28  # of the H.264 copy: visibly coarser than a camera's
 PRIMARY = {"labels": 1, "frame top 5": 1, "clip KL": -1}  # compared; -1: less is better
@@ -73,9 +76,9 @@ against the mean of all tokens, classes in common among the five likeliest; a fr
 row counts 0. clip KL: the same, in nats. ridge R2: dropped tokens of odd frames guessed from the
 two nearest kept rows, fitted on even frames. coverage error, residual energy (after the first
 unit) and effective rank are those of `gleanvid diagnose`; raw: without debiasing. IoU over time:
-kept positions, gaps 1 to 20. r with change: rank correlation of a frame's tokens with the change of
-its pixels; "-" where all frames have as many. same: kept positions in common (IoU) with those of an
-H.264 copy (CRF {crf}) and of a copy one pixel to the right, at 10 %.
+kept positions, gaps of 1 to 15 frames. r with change: rank correlation of a frame's tokens with the
+change of its pixels; "-" where all frames have as many. same: kept positions in common (IoU) with
+those of an H.264 copy (CRF {crf}) and of a copy one pixel to the right, at 10 %.
 
 Means over clips; in brackets 95 % by bootstrap over clips. Clips of one package are not fully
 independent, so intervals are narrower than they should be. Resize and Pool keep averages, which is
@@ -92,8 +95,16 @@ def names() -> list[str]:
     return [*found, "ablation(selection=lrs)", "ablation(selection=scs)"]
 
 
-def measure(path: Path, model: Any, asked: Sequence[str]) -> Iterator[dict[str, Any]]:
-    """Yield a row for each method and ratio on one clip; none where a ratio is refused."""
+@cache
+def _encoder() -> Any:
+    """The encoder, once in each process."""
+    torch.set_grad_enabled(False)
+    return load_model(ENCODER, device="cpu")
+
+
+def measure(asked: Sequence[str], path: Path) -> list[dict[str, Any]]:
+    """Return a row for each method and ratio on one clip; none where a ratio is refused."""
+    model, rows = _encoder(), []
     video = read_video(path, num_frames=FRAMES, max_side=SIDE)
     copies = {"re-encoded": _recoded(video), "shifted": _shifted(video)}
     tokens = model.encode(video, max_pixels=len(video) * PIXELS).tokens
@@ -133,7 +144,9 @@ def measure(path: Path, model: Any, asked: Sequence[str]) -> Iterator[dict[str, 
             if ratio == STABILITY_RATIO:
                 for copy, its in tokens_of.items():
                     row[f"same, {copy}"] = metrics.mask_overlap(record, method.compress(its))
-            yield row
+            rows.append(row)
+    print(f"{path.name}: load {os.getloadavg()[0]:.1f}", flush=True)
+    return rows
 
 
 def _recoded(video: Video) -> Video:
@@ -230,14 +243,12 @@ def main() -> None:
     parser.add_argument("clips", type=Path, help="folder that tools.filmed_clips wrote")
     parser.add_argument("--out", required=True, type=Path)
     parser.add_argument("--compressor", help="names, comma-separated (default: all that can)")
+    parser.add_argument("--workers", type=int, default=1, help="processes, a clip at a time each")
     options = parser.parse_args()
-    torch.set_grad_enabled(False)
-    model = load_model(ENCODER, device="cpu")
     asked = options.compressor.split(",") if options.compressor else names()
-    rows = []
-    for path in find_clips([options.clips]):
-        rows += measure(path, model, asked)
-        print(f"{path.name}: load {os.getloadavg()[0]:.1f}", flush=True)
+    with ProcessPoolExecutor(options.workers, get_context("spawn")) as pool:
+        found = pool.map(partial(measure, asked), find_clips([options.clips]))
+        rows = [row for clip in found for row in clip]
     options.out.mkdir(parents=True, exist_ok=True)
     with (options.out / "rows.csv").open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, [*KEYS, *COLUMNS])

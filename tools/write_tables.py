@@ -29,6 +29,10 @@ _PLAIN = {
     "resize": "lower resolution",
     "pool": "average pooling",
 }
+_LIMITS = (  # 16 units in these clips
+    f"At 10 % the first unit, which EVS keeps whole, is {1 / 16 / 0.1:.0%} of its tokens, and STTM "
+    "is far below the 30 to 50 % of\nits paper: being ahead of either there says little about them."
+)
 _MEASURES = {  # column of results.json -> name in the README
     "accuracy": "accuracy",
     "macro without count": "macro, without `count`",
@@ -129,6 +133,7 @@ def glimpse_standing() -> str:
     first, second = (" against ".join(map(_percent, pair)) for pair in pairs)
     return (
         f"{_standing('glimpse')}\n\nNewer methods:\n\n{_standing('glimpse-rivals')}\n\n"
+        f"{_LIMITS}\n\n"
         f"By the macro-average without `count`, VidCom2 is {behind} points ahead of GleanVID at "
         f"15 % (95 % by clip: {low} to {high}),\nand `pairwise_gain` has {first} at 15 % and "
         f"{second} at 10 %; neither is adjusted for looking at many."

@@ -46,9 +46,10 @@ def reconstruction(components: Tensor, record: Compression) -> float:
 def _nearest(record: Compression, dropped: Tensor) -> Tensor:
     """int64 [n, ``NEAREST``]: rows closest to each dropped token, by steps in time and space."""
     _, rows, columns = record.grid
-    places = [
-        torch.stack([at // (rows * columns), at // columns % rows, at % columns], dim=1).double()
-        for at in (dropped, record.keep)
-    ]
-    count = min(NEAREST, record.num_kept)
-    return torch.cdist(*places).topk(count, dim=1, largest=False).indices
+
+    def places(at: Tensor) -> Tensor:
+        unit, row, column = at // (rows * columns), at // columns % rows, at % columns
+        return torch.stack([unit, row, column], dim=1).double()
+
+    distance = torch.cdist(places(dropped), places(record.keep))
+    return distance.topk(min(NEAREST, record.num_kept), dim=1, largest=False).indices
