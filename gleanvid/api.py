@@ -301,6 +301,7 @@ def compare(
     check_questions([question])
     history = check_history(history)
     adapter = as_model(model)
+    adapter.check_can_answer()
     key = ClipKey(as_clip(video, frames), adapter.name, frames.max_pixels, signals)
 
     def runs() -> Iterator[Run | Failure]:

@@ -24,6 +24,7 @@ from gleanvid.models.boundary.interrupt import interruptible
 from gleanvid.models.encoded import ClipKey, Encoded, History
 from gleanvid.models.generation.many_videos import answer_about
 from gleanvid.models.generation.sampling import GREEDY, Sampling
+from gleanvid.models.token_model import TokenModel
 from gleanvid.run import Run, made_with
 from gleanvid.types import Video
 from gleanvid.video import read_video as read_video
@@ -33,7 +34,7 @@ _CACHED_CLIPS = 2  # encoded clips remembered per model
 
 
 def encode(
-    clip: ClipKey, model: ModelAdapter, stop: threading.Event | None = None
+    clip: ClipKey, model: TokenModel, stop: threading.Event | None = None
 ) -> tuple[Encoded, bool]:
     """The clip through the model's vision side, and whether it came from the cache.
 
@@ -52,7 +53,7 @@ def encode(
         return encoded, False
 
 
-def remembered(clip: ClipKey, model: ModelAdapter) -> Encoded | None:
+def remembered(clip: ClipKey, model: TokenModel) -> Encoded | None:
     """The encoded clip if the model still has it. Does not wait for the model."""
     clip = clip.bounded(model.max_pixels)
     for key, encoded in list(model.clips.items()):
@@ -75,6 +76,7 @@ def answer(
     stop: threading.Event | None = None,
 ) -> Run:
     """The run of one question about a clip whose frames are in memory."""
+    model.check_can_answer()
     clip = _with_signals(clip, model, compressor)
     encoded, cached = encode(clip, model, stop)
     reply = model.generate(
@@ -101,6 +103,7 @@ def answer_questions(
     The clip is encoded once, and prefilled once where the compressor does not read the question.
     The first run has the cost of both.
     """
+    model.check_can_answer()
     clip = _with_signals(clip, model, compressor)
     encoded, cached = encode(clip, model, stop)
     with model.lock, interruptible(model.hf_model, stop):
@@ -135,6 +138,7 @@ def answer_videos(
     Times, prompt tokens and FLOPs are those of the whole prompt; ``prefill_s`` includes the vision
     tower. Raises what ``answer_about`` raises.
     """
+    model.check_can_answer()
     reply, parts = answer_about(
         model, videos, question, compressor, sampling, max_pixels, on_text=on_text, stop=stop
     )
@@ -178,6 +182,7 @@ def score(
 
     Raises ``ModelError``, and ``StoppedError`` once ``stop`` is set.
     """
+    model.check_can_answer()
     needs = frozenset() if compressor is None else compressor.needs
     encoded, _ = encode(replace(clip, signals=clip.signals | needs), model, stop)
     with model.lock, interruptible(model.hf_model, stop):

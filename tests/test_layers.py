@@ -39,6 +39,7 @@ ROOMS = {  # of a package, from the top down: a room imports from itself and fro
         ("generation",),
         ("boundary",),
         ("cost",),
+        ("token_model",),
         ("encoded", "frames", "geometry"),
     ),
     "evaluation": (

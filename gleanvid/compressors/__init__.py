@@ -6,6 +6,7 @@ from typing import Any
 from gleanvid.compressors.ablation import Ablation
 from gleanvid.compressors.aot import AOT
 from gleanvid.compressors.base import Compressor, Setting, declared_settings, setting
+from gleanvid.compressors.cdpruner import CDPruner
 from gleanvid.compressors.divprune import DivPrune
 from gleanvid.compressors.dycoke import DyCoke
 from gleanvid.compressors.evs import EVS
@@ -14,12 +15,15 @@ from gleanvid.compressors.fastvid import FastVID
 from gleanvid.compressors.flashvid import FlashVID
 from gleanvid.compressors.floc import FLoC
 from gleanvid.compressors.framefusion import FrameFusion
+from gleanvid.compressors.frames import FewerFrames
 from gleanvid.compressors.full_tokens import FullTokens
 from gleanvid.compressors.gleanvid import GleanVID
 from gleanvid.compressors.holitom import HoliTom
 from gleanvid.compressors.pairwise_gain import PairwiseGain
+from gleanvid.compressors.pool import Pool
 from gleanvid.compressors.prunevid import PruneVid
 from gleanvid.compressors.random import Random
+from gleanvid.compressors.resize import Resize
 from gleanvid.compressors.sparsevlm import SparseVLM
 from gleanvid.compressors.specs import key_in, names_in, settings_in
 from gleanvid.compressors.sttm import STTM
@@ -54,11 +58,15 @@ COMPRESSORS = Catalogue(
         STTM,
         FLoC,
         AOT,
+        CDPruner,
         FastV,
         SparseVLM,
         FrameFusion,
         PairwiseGain,
         Ablation,
+        FewerFrames,
+        Resize,
+        Pool,
         Uniform,
         Random,
     )

@@ -54,7 +54,7 @@ class FastVID(Compressor):
     reported: ClassVar[str] = "98.0 % of full at 10 %: LLaVA-OneVision (abstract)"
     not_ported: ClassVar[str] = "SigLIP's pooled descriptor of a frame"
     merges: ClassVar[bool] = True
-    needs: ClassVar[frozenset[str]] = frozenset({"saliency"})
+    needs: ClassVar[frozenset[str]] = frozenset({"saliency"})  # the port "qwen3_vl" needs none
 
     variant: str = setting("qwen3_vl", "Published variant", choices=tuple(_PUBLISHED))
     min_segments: int = setting(8, "Minimum number of segments", low=1, high=64, step=1)
@@ -98,6 +98,11 @@ class FastVID(Compressor):
         start=0.99,
     )
     exact: bool = setting(True, "Keep exactly the budget (off: the authors' own count)")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.variant == "qwen3_vl":
+            object.__setattr__(self, "needs", frozenset())
 
     def _compress(self, tokens: VideoTokens) -> Compression:
         """Raises ``ValueError`` without saliency, unless the variant is "qwen3_vl"."""

@@ -106,7 +106,7 @@ def describe_model(model: Any) -> dict[str, Any]:
     return {
         "model": model.name,
         "model_weights": fingerprint(model.hf_model),
-        "processor": {"class": type(videos).__name__, "size": bounds},
+        "processor": {"class": type(videos).__name__ if videos else "", "size": bounds},
     }
 
 

@@ -23,6 +23,7 @@ from gleanvid.metrics.diversity import (
     effective_rank_by_unit,
     energy_rank,
 )
+from gleanvid.metrics.head import clip_agreement, frame_agreement, label_recall
 from gleanvid.metrics.overlap import (
     mask_overlap,
     mask_overlaps,
@@ -31,6 +32,7 @@ from gleanvid.metrics.overlap import (
     spatial_iou,
     spatial_iou_curve,
 )
+from gleanvid.metrics.reconstruction import principal_components, reconstruction
 from gleanvid.metrics.saturation import Saturation, saturation
 from gleanvid.metrics.span import (
     Span,
@@ -55,6 +57,7 @@ __all__ = [
     "basis_rank",
     "budget_gini",
     "centred_energy_rank",
+    "clip_agreement",
     "coverage_error",
     "coverage_errors",
     "debiased",
@@ -66,15 +69,19 @@ __all__ = [
     "effective_rank_by_unit",
     "energy_outside_span",
     "energy_rank",
+    "frame_agreement",
     "gini",
     "kept_span",
+    "label_recall",
     "later_residual_energy",
     "mask_overlap",
     "mask_overlaps",
     "novelty",
+    "principal_components",
     "random_iou",
     "random_iou_curve",
     "random_keeping",
+    "reconstruction",
     "residual_energy",
     "residual_energy_by_unit",
     "same_answer",

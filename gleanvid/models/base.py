@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import threading
-from abc import ABC, abstractmethod
-from collections import OrderedDict
+from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
@@ -25,10 +24,11 @@ from gleanvid.models.generation.many_videos import PER_COLUMN
 from gleanvid.models.generation.sampling import GREEDY, Sampling
 from gleanvid.models.generation.text import literal, split_after
 from gleanvid.models.geometry import cells
+from gleanvid.models.token_model import TokenModel
 from gleanvid.types import ModelError, Video, VideoTokens
 
 
-class ModelAdapter(ABC):
+class ModelAdapter(TokenModel):
     """A loaded model and its processor. Hold ``lock`` in use: hooks are per module."""
 
     model_types: ClassVar[tuple[str, ...]]  # config.model_type values
@@ -38,11 +38,9 @@ class ModelAdapter(ABC):
     def __init__(
         self, name: str, hf_model: Any, processor: Any, max_pixels: int | None = None
     ) -> None:
-        self.name, self.hf_model, self.processor = name, hf_model, processor
-        self.max_pixels = checked_max_pixels(max_pixels)  # of a clip; encode() may override it
+        super().__init__(name, checked_max_pixels(max_pixels))
+        self.hf_model, self.processor = hf_model, processor
         self.system_message = ""  # before the first turn; set before a clip is encoded
-        self.lock = threading.RLock()
-        self.clips: OrderedDict[Any, Encoded] = OrderedDict()  # recent ones, by pipeline.encode
         self.layout = self.layout_of(hf_model)
 
     @classmethod
@@ -75,6 +73,10 @@ class ModelAdapter(ABC):
     @property
     def device(self) -> torch.device:
         return self.hf_model.device
+
+    @property
+    def num_layers(self) -> int:
+        return self.text_config.num_hidden_layers
 
     @property
     def text_config(self) -> Any:

@@ -17,6 +17,7 @@ import torch
 from gleanvid.compressors.ablation import Ablation
 from gleanvid.compressors.aot import AOT
 from gleanvid.compressors.base import Compressor
+from gleanvid.compressors.cdpruner import CDPruner
 from gleanvid.compressors.divprune import DivPrune
 from gleanvid.compressors.dycoke import DyCoke
 from gleanvid.compressors.evs import EVS
@@ -25,11 +26,14 @@ from gleanvid.compressors.fastvid import FastVID
 from gleanvid.compressors.flashvid import FlashVID
 from gleanvid.compressors.floc import FLoC
 from gleanvid.compressors.framefusion import FrameFusion
+from gleanvid.compressors.frames import FewerFrames
 from gleanvid.compressors.gleanvid import GleanVID
 from gleanvid.compressors.holitom import HoliTom
 from gleanvid.compressors.pairwise_gain import PairwiseGain
+from gleanvid.compressors.pool import Pool
 from gleanvid.compressors.prunevid import PruneVid
 from gleanvid.compressors.random import Random
+from gleanvid.compressors.resize import Resize
 from gleanvid.compressors.sparsevlm import SparseVLM
 from gleanvid.compressors.sttm import STTM
 from gleanvid.compressors.uniform import Uniform
@@ -88,6 +92,12 @@ AHEAD = {
     "aot": Form(AOT, **_MEANS),
     "aot, one clip": Form(AOT, {"clips": 1, "residual": 1.0}, **_MEANS),
     "pairwise_gain": Form(PairwiseGain, prunes=True),
+    "cdpruner": Form(CDPruner, prunes=True),
+    "cdpruner, theta": Form(CDPruner, {"theta": 0.5}, prunes=True),
+    "frames": Form(FewerFrames, prunes=True),
+    "resize": Form(Resize),
+    "pool": Form(Pool),
+    "pool, three units": Form(Pool, {"units": 3}),
 }
 INSIDE = {
     "fastv": Form(FastV, prunes=True),
@@ -126,7 +136,8 @@ def noise(grid, width=24, seed=0):
     features = torch.randn(count, width, generator=generator)
     saliency = torch.rand(count, generator=generator)
     keys = torch.randn(count, 8, generator=generator)
-    return VideoTokens(features, grid, saliency=saliency, keys=keys)
+    text = torch.randn(5, width, generator=generator)
+    return VideoTokens(features, grid, saliency=saliency, keys=keys, text=text)
 
 
 def video(grid, dtype=torch.float32, still=False, seed=3):

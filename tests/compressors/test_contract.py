@@ -9,6 +9,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from gleanvid.compressors import COMPRESSORS
+from gleanvid.compressors.cdpruner import CDPruner
 from gleanvid.compressors.dycoke import DyCoke
 from gleanvid.compressors.evs import EVS
 from gleanvid.compressors.fastv import FastV
@@ -108,7 +109,7 @@ def test_half_precision_selects_as_its_float32_copy_does(label, dtype):
 
 @every_form
 def test_blank_video_meets_its_budget(label):
-    signals = {"saliency": torch.zeros(60), "keys": torch.zeros(60, 8)}
+    signals = {"saliency": torch.zeros(60), "keys": torch.zeros(60, 8), "text": torch.zeros(4, 8)}
     tokens = VideoTokens(torch.zeros(60, 8), (5, 3, 4), **signals)
     record = AHEAD[label](0.7).compress(tokens)
     assert record.num_kept == 42
@@ -118,7 +119,7 @@ def test_blank_video_meets_its_budget(label):
 @pytest.mark.parametrize("label", [label for label, form in AHEAD.items() if form.weights == "one"])
 def test_merging_equal_tokens_gives_that_token(label):
     tokens = video((8, 4, 5))
-    signals = {"saliency": tokens.saliency, "keys": tokens.keys}
+    signals = {"saliency": tokens.saliency, "keys": tokens.keys, "text": tokens.text}
     same = VideoTokens(torch.full((160, 24), 0.7), tokens.grid, **signals)
     out = AHEAD[label](0.6).compress(same).apply(same.features)
     torch.testing.assert_close(out, torch.full_like(out, 0.7))
@@ -169,6 +170,7 @@ def test_full_tokens_keeps_all_and_accepts_no_other_ratio():
         (VisionZip(), "saliency"),
         (VisionZip(variant="qwen3_port"), "saliency"),
         (HoliTom(), "saliency"),
+        (CDPruner(), "text"),
         (SparseVLM(), "text"),
         (FastV(), "attention"),
     ],

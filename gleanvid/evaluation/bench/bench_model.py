@@ -97,8 +97,9 @@ def measure(
     """Yield the report so far after every video; the last one is complete.
 
     It has a row per video and method, full tokens first. A method that fails is a row with its
-    ``error``.
+    ``error``. Raises ``ModelError`` for a model that cannot answer.
     """
+    model.check_can_answer()
     rows: list[dict[str, Any]] = []
     report: Report = {
         "machine": describe_machine(model.device),

@@ -31,6 +31,7 @@ def check(
     after a ``StoppedError`` the findings so far are reported. Raises ``ModelError`` if the model
     cannot run.
     """
+    model.check_can_answer()
     tell = on_progress or (lambda text: None)
     machine = describe_machine(model.device)
     tell("encoding")

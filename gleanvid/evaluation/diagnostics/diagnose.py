@@ -23,9 +23,9 @@ from gleanvid.evaluation.benchmarks.published import split
 from gleanvid.evaluation.paper.presets import ClipSample
 from gleanvid.evaluation.provenance import describe_model
 from gleanvid.evaluation.run.clips import read_clip
-from gleanvid.models.base import ModelAdapter
 from gleanvid.models.encoded import Encoded
 from gleanvid.models.generation.sampling import Sampling
+from gleanvid.models.token_model import TokenModel
 from gleanvid.ops.records import whole_record
 from gleanvid.types import Compression, ModelError, Video, VideoError
 from gleanvid.video.reader import Backend
@@ -85,7 +85,7 @@ def sampled_clips(sample: ClipSample, data: str = "") -> list[Path]:
 
 def diagnose_clips(
     clips: Sequence[Path],
-    model: ModelAdapter,
+    model: TokenModel,
     names: Sequence[str],
     ratios: Sequence[float],
     num_frames: int = 32,
@@ -127,7 +127,7 @@ def diagnose_clips(
 
 
 def _encoded(
-    model: ModelAdapter, video: Video, needs: frozenset[str]
+    model: TokenModel, video: Video, needs: frozenset[str]
 ) -> tuple[Encoded, dict[str, str]]:
     """Encode the clip with the available signals; also the reason for each missing signal."""
     missing: dict[str, str] = {}
@@ -154,13 +154,13 @@ def _methods(names: Sequence[str], ratios: Sequence[float]) -> list[tuple[str, s
     return methods
 
 
-def _record_of(model: ModelAdapter, encoded: Encoded, method: Compressor) -> Compression:
+def _record_of(model: TokenModel, encoded: Encoded, method: Compressor) -> Compression:
     """Record of a clip's tokens after all stages of a method.
 
     Methods with stages inside the language model run in it, on a fixed question.
     """
-    depth = model.text_config.num_hidden_layers
-    ahead_alone = [layer for layer, _ in method.at_depth(depth).stages] == [0]
+    fitted = method.at_depth(model.num_layers) if model.num_layers else method
+    ahead_alone = [layer for layer, _ in fitted.stages] == [0]
     if ahead_alone and "text" not in method.needs:
         return method.compress(encoded.tokens)
     answer = model.generate(encoded, _QUESTION, method, Sampling(max_new_tokens=1))
@@ -191,7 +191,7 @@ def _measured(
     )
 
 
-def facts(model: ModelAdapter, clips: Sequence[Path], num_frames: int) -> dict[str, Any]:
+def facts(model: TokenModel, clips: Sequence[Path], num_frames: int) -> dict[str, Any]:
     """Model, frames and clips, for the result file."""
     return describe_model(model) | {
         "num_frames": num_frames,

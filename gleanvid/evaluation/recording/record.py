@@ -170,7 +170,7 @@ def _facts(model: ModelAdapter, encoded: Encoded, wanted: Wanted) -> dict[str, A
         "family": config.model_type,
         "class": type(model.hf_model).__name__,
         "dtype": str(encoded.tokens.features.dtype).removeprefix("torch."),
-        "layers": model.text_config.num_hidden_layers,
+        "layers": model.num_layers,
         "max_pixels": model.max_pixels,
     }
     names = ("fps", "duration", "total_frames", "source_size", "name", "backend", "notes")

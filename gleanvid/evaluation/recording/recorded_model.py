@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
 from collections.abc import Iterable
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any, NoReturn
+from typing import Any
 
 import torch
 
 from gleanvid.evaluation.recording.file_format import is_recording
 from gleanvid.evaluation.recording.recording import RecordedVideo, read_facts
 from gleanvid.models.encoded import Encoded
+from gleanvid.models.token_model import TokenModel
 from gleanvid.types import ModelError, Video
 
 NOTHING_NEW = (
@@ -22,19 +20,25 @@ NOTHING_NEW = (
 )
 
 
-class RecordedModel:
-    """The part of a :class:`ModelAdapter` that recordings provide. ``described``: the result of
-    ``describe_model`` at the time of recording."""
+class RecordedModel(TokenModel):
+    """The model of recorded clips. ``described``: the result of ``describe_model`` at the time of
+    recording."""
+
+    cannot_answer = NOTHING_NEW
 
     def __init__(self, facts: dict[str, Any]) -> None:
         about = facts["model"]
-        self.name = str(about["model"])
+        super().__init__(str(about["model"]), about["max_pixels"])
         self.described = {name: about[name] for name in ("model", "model_weights", "processor")}
-        self.device = torch.device("cpu")
-        self.max_pixels = about["max_pixels"]
-        self.text_config = SimpleNamespace(num_hidden_layers=about["layers"])
-        self.lock = threading.RLock()
-        self.clips: OrderedDict[Any, Encoded] = OrderedDict()
+        self._layers: int = about["layers"]
+
+    @property
+    def device(self) -> torch.device:
+        return torch.device("cpu")
+
+    @property
+    def num_layers(self) -> int:
+        return self._layers
 
     def encode(self, video: Video, needs: frozenset[str] = frozenset(), **_: Any) -> Encoded:
         """The tokens as they were recorded. Raises ``ModelError`` for signals that were not."""
@@ -47,12 +51,6 @@ class RecordedModel:
                 "with a compressor that needs it, or choose another compressor."
             )
         return encoded
-
-    def generate(self, *_: Any, **__: Any) -> NoReturn:
-        """Raises ``ModelError``."""
-        raise ModelError(NOTHING_NEW)
-
-    conversation = generate
 
 
 def recorded_model(paths: Iterable[Path]) -> RecordedModel | None:

@@ -32,7 +32,8 @@ def main_table(results: Sequence[Result]) -> str:
     rows = []
     for result in results:
         if result.blank:
-            rows.append([*who(result), *[""] * (len(heads) - 5), str(result.failed), ""])
+            failed = "refused" if result.refused else str(result.failed)
+            rows.append([*who(result), *[""] * (len(heads) - 5), failed, ""])
             continue
         row = [*who(result), f"{result.tokens_mean:.0f}"]
         row += [group_share(result, name) for name in inline]

@@ -80,6 +80,19 @@ def correlation(first: Sequence[float], second: Sequence[float]) -> float:
     return float(x @ y) / spread if spread > 0 else math.nan
 
 
+def rank_correlation(first: Sequence[float], second: Sequence[float]) -> float:
+    """Spearman's rank correlation, equal values sharing their mean rank; NaN as above."""
+    _check_equally_many(first, second)
+    return correlation(*(_ranks(np.asarray(part, dtype=float)) for part in (first, second)))
+
+
+def _ranks(values: np.ndarray) -> Sequence[float]:
+    """Mean rank of every value among all."""
+    ordered = np.sort(values)
+    first, after = (np.searchsorted(ordered, values, side=side) for side in ("left", "right"))
+    return ((first + after - 1) / 2).tolist()
+
+
 def holm(ps: Sequence[float]) -> list[float]:
     """p values adjusted for how many there are (Holm 1979), in the order given."""
     adjusted, largest = [0.0] * len(ps), 0.0

@@ -9,11 +9,17 @@ from typing import Any
 import torch
 from huggingface_hub.errors import HTTPError, StrictDataclassError
 from safetensors import SafetensorError
-from transformers import AutoConfig, AutoModelForImageTextToText, AutoProcessor
+from transformers import (
+    AutoConfig,
+    AutoModelForImageTextToText,
+    AutoProcessor,
+    MobileNetV2ForImageClassification,
+)
 
 from gleanvid.models.base import ModelAdapter
 from gleanvid.models.cost.measure import explaining_out_of_memory
 from gleanvid.models.families import family_of
+from gleanvid.models.families.mobilenet_v2 import MobileNetV2
 from gleanvid.models.generation.context import checked_max_pixels
 from gleanvid.models.loading.hub import is_reachable
 from gleanvid.models.loading.options import (
@@ -25,6 +31,7 @@ from gleanvid.models.loading.options import (
 from gleanvid.types import ModelError
 
 BUILTIN = Path(__file__).parents[1] / "builtin"
+PHOTOS = "mobilenet_v2"  # name of the encoder for filmed clips that ships with the package
 # What transformers raises for sizes, names and settings in a folder that make no model.
 UNLOADABLE = (
     *(ValueError, KeyError, RuntimeError, TypeError, AttributeError, IndexError),
@@ -50,7 +57,8 @@ def load_model(
     is searched.
 
     Args:
-        name_or_path: "builtin", a hub id, or a local directory.
+        name_or_path: "builtin", a hub id, or a local directory; or "mobilenet_v2", an encoder of
+            filmed clips that ships with the package and answers no questions.
         device: CUDA where there is one if None, else the CPU.
         dtype: bfloat16 on CUDA if None, else float32.
         attn_implementation: if None, FlashAttention-2 on CUDA where its package is installed, else
@@ -77,8 +85,12 @@ def load_model(
         raise ModelError("device and device_map cannot both be given: device_map says it all.")
     checked_max_pixels(max_pixels)
     name = str(name_or_path)
-    source = source_of(name)
     target = device_of(device)
+    if name == PHOTOS:
+        if device_map is not None or quantization is not None or settings:
+            raise ModelError(f"{name} is small: it takes device, dtype and max_pixels only.")
+        return _photo_encoder(target, dtype or torch.float32, max_pixels)
+    source = source_of(name)
     kind = dtype_of(dtype, target)
     options: dict[str, Any] = {
         "dtype": kind,
@@ -95,6 +107,15 @@ def load_model(
     processor = _from_pretrained(AutoProcessor, source, name, **cache)
     _check_tokenizer(getattr(processor, "tokenizer", None), name)
     return _configured(family(name, hf_model.eval(), processor, max_pixels), settings or {})
+
+
+def _photo_encoder(target: torch.device, dtype: str | torch.dtype, max_pixels: int | None) -> Any:
+    """The encoder for filmed clips, a ``TokenModel``."""
+    folder, kind = BUILTIN.with_name(PHOTOS), dtype_of(dtype, target)
+    hf_model = _from_pretrained(
+        MobileNetV2ForImageClassification, str(folder), PHOTOS, dtype=kind, use_safetensors=True
+    )
+    return MobileNetV2(PHOTOS, hf_model.eval().to(target), max_pixels)
 
 
 def _configured(model: ModelAdapter, settings: Mapping[str, Any]) -> ModelAdapter:

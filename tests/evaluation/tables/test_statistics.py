@@ -12,6 +12,7 @@ from gleanvid.evaluation.tables.statistics import (
     holm,
     mcnemar,
     paired_difference,
+    rank_correlation,
     relative_accuracy,
     sign_flip,
     wilson,
@@ -161,3 +162,12 @@ def test_the_clip_bootstrap_is_near_that_of_scipy():
     theirs = stats.bootstrap((values,), np.mean, method="percentile", rng=rng).confidence_interval
     ours = clip_mean(values.tolist(), range(600))
     assert (ours.low, ours.high) == pytest.approx((theirs.low, theirs.high), abs=0.003)
+
+
+def test_rank_correlation_is_scipys_with_ties():
+    generator = np.random.default_rng(0)
+    for _ in range(5):
+        first, second = generator.integers(0, 6, (2, 30))
+        expected = stats.spearmanr(first, second).statistic
+        assert rank_correlation(first.tolist(), second.tolist()) == pytest.approx(expected)
+    assert math.isnan(rank_correlation([1.0, 1.0], [1.0, 2.0]))

@@ -147,7 +147,7 @@ def test_a_setup_that_a_method_refuses_is_blank_with_its_reason():
     found = results(FakeBenchmark(), ITEMS, SETUPS, refused)
     assert found[2].refused
     text = main_table(found)
-    assert "| Uniform | 25% | 8 |  |" in text
+    assert "| Uniform | 25% | 8 |  |" in text and " | refused |" in text
     assert f"{EVEN.key}: retention_ratio is out of reach" in text
 
 

@@ -1,0 +1,42 @@
+"""Frames: fewer frames, each whole: evenly spaced units stay and the others go."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
+
+from gleanvid.compressors.base import Compressor
+from gleanvid.compressors.uniform import scattered_positions
+from gleanvid.types import Compression, VideoTokens
+
+
+@dataclass(frozen=True)
+class FewerFrames(Compressor):
+    """Whole units, evenly spaced in time.
+
+    The budget is met to the token: what is left of it after the whole units goes to one more unit,
+    the last of them, as an even lattice of its positions.
+
+    >>> FewerFrames(0.5).compress(VideoTokens(torch.rand(24, 8), (4, 2, 3))).budgets.tolist()
+    [0, 6, 0, 6]
+    """
+
+    name: ClassVar[str] = "frames"
+    title: ClassVar[str] = "Fewer frames"
+    paper: ClassVar[str] = "baseline: fewer frames"
+
+    def _compress(self, tokens: VideoTokens) -> Compression:
+        units, rows, columns = tokens.grid
+        per_unit, budget = rows * columns, self.budget(tokens)
+        whole, rest = divmod(budget, per_unit)
+        count = whole + (rest > 0)
+        kept = (2 * torch.arange(count) + 1) * units // (2 * count)  # the middle of each part
+        chosen = torch.zeros(units, per_unit, dtype=torch.bool)
+        chosen[kept] = True
+        if rest:
+            chosen[kept[-1]] = False
+            chosen[kept[-1], scattered_positions(rows, columns)[:rest]] = True
+        keep = torch.nonzero(chosen.flatten()).squeeze(1)
+        return Compression.pruned(keep.to(tokens.features.device), tokens.grid)

@@ -1,0 +1,36 @@
+"""Pool: averages over neighbouring units and over blocks of their token grid."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from gleanvid.compressors.base import Compressor, setting
+from gleanvid.ops.blocks import averaged_blocks
+from gleanvid.types import Compression, VideoTokens
+
+
+@dataclass(frozen=True)
+class Pool(Compressor):
+    """Average pooling over time and space; at 12.5 % of even sides blocks of 2 x 2 x 2 tokens.
+
+    Windows of ``units`` units, shorter where a high ratio asks for more rows than their positions,
+    longer where there are fewer rows than windows; each is cut as ``Resize`` cuts a unit, so the
+    budget is met to the token.
+
+    >>> Pool(0.125).compress(VideoTokens(torch.rand(32, 8), (2, 4, 4))).budgets.tolist()
+    [4, 0]
+    """
+
+    name: ClassVar[str] = "pool"
+    title: ClassVar[str] = "Pool"
+    paper: ClassVar[str] = "baseline: average pooling over time and space"
+    merges: ClassVar[bool] = True
+
+    units: int = setting(2, "Neighbouring units averaged together", low=1, high=16, step=1)
+
+    def _compress(self, tokens: VideoTokens) -> Compression:
+        budget, total = self.budget(tokens), tokens.num_units
+        fewest = -(-budget // tokens.tokens_per_unit)
+        windows = max(-(-total // self.units), fewest)
+        return averaged_blocks(tokens, min(windows, budget), budget)

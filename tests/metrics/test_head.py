@@ -1,0 +1,62 @@
+"""What a classifier says of kept rows, on tokens whose classes are known."""
+
+import math
+
+import pytest
+import torch
+
+from gleanvid.compressors import method_from
+from gleanvid.metrics import clip_agreement, frame_agreement, label_recall
+from gleanvid.types import Compression, VideoTokens
+
+GRID = (3, 2, 2)
+CLASSES = torch.eye(12)
+
+
+def head(rows):
+    return 40 * rows
+
+
+def kept(*places):
+    return Compression.pruned(torch.tensor(places), GRID)
+
+
+def test_recall_counts_the_labels_that_still_have_a_row():
+    assert label_recall(CLASSES, kept(0, 4, 5), head) == 3 / 12
+    assert label_recall(CLASSES, kept(*range(12)), head) == 1
+    assert math.isnan(label_recall(torch.zeros(12, 12), kept(0), head))
+
+
+def test_merging_unlike_tokens_loses_both_labels():
+    features = torch.eye(12)
+    record = method_from("resize(0.25)").compress(VideoTokens(features, GRID))
+    assert label_recall(features, record, head) == 0
+
+
+def test_all_tokens_agree_with_themselves_and_a_few_less():
+    features = torch.randn(12, 12, generator=torch.Generator().manual_seed(0))
+    assert clip_agreement(features, kept(*range(12)), head) == pytest.approx((1.0, 0.0), abs=1e-6)
+    assert frame_agreement(features, kept(*range(12)), head) == pytest.approx(1.0)
+    overlap, kl = clip_agreement(features, kept(3), head)
+    assert overlap < 1 and kl > 0.1
+
+
+def test_the_divergence_is_that_of_the_definition():
+    features = torch.randn(12, 12, generator=torch.Generator().manual_seed(1))
+    p, q = (torch.softmax(rows.mean(0), 0) for rows in (features, features[[1, 7]]))
+    expected = float((p * (p / q).log()).sum())
+    assert clip_agreement(features, kept(1, 7), lambda rows: rows)[1] == pytest.approx(
+        expected, 1e-4
+    )
+
+
+def test_a_unit_without_a_row_agrees_on_nothing():
+    features = torch.randn(12, 12, generator=torch.Generator().manual_seed(2))
+    assert frame_agreement(features, kept(*range(8)), head) == pytest.approx(2 / 3)
+
+
+def test_a_row_of_two_units_speaks_for_both():
+    features = torch.randn(1, 4, 12).repeat(3, 1, 1).flatten(0, 1)
+    found = method_from("pool(0.34, units=3)").compress(VideoTokens(features, GRID))
+    assert found.budgets.tolist() == [4, 0, 0]
+    assert frame_agreement(features, found, head) == pytest.approx(1.0)

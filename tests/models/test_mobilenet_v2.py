@@ -1,0 +1,93 @@
+"""The encoder for filmed clips: torchvision's numbers, tokens in place, no answers."""
+
+import threading
+
+import numpy as np
+import pytest
+import torch
+from torchvision.models import mobilenet_v2
+
+import gleanvid
+from gleanvid.evaluation.recording.record import Wanted, record
+from gleanvid.evaluation.recording.recorded_model import RecordedModel
+from gleanvid.evaluation.recording.recording import open_recording
+from gleanvid.types import ModelError, StoppedError, Video
+
+
+@pytest.fixture(scope="module")
+def model():
+    return gleanvid.load_model("mobilenet_v2", device="cpu")
+
+
+def clip(height=90, width=160, count=3):
+    frames = np.random.default_rng(0).integers(0, 256, (count, height, width, 3), np.uint8)
+    return Video.from_frames(frames, fps=2.0)
+
+
+def test_forward_equals_torchvision(model):
+    theirs = mobilenet_v2().eval()
+    ours = model.hf_model.state_dict().values()
+    theirs.load_state_dict(dict(zip(theirs.state_dict(), ours, strict=True)))
+    pixels = torch.randn(2, 3, 96, 160, generator=torch.Generator().manual_seed(0))
+    with torch.no_grad():
+        features = model.hf_model.mobilenet_v2(pixels).last_hidden_state
+        assert (features - theirs.features(pixels)).abs().max() < 1e-5
+        assert (model.hf_model(pixels).logits - theirs(pixels)).abs().max() < 1e-4
+
+
+@pytest.mark.parametrize(
+    ("size", "grid"),
+    [((90, 160), (10, 18)), ((160, 90), (19, 10)), ((64, 64), (14, 14)), ((1, 900), (1, 196))],
+)
+def test_tokens_keep_the_shape_of_frames(model, size, grid):
+    assert model._grid(clip(*size), None) == grid
+
+
+def test_tokens_cover_the_source(model):
+    encoded = model.encode(clip(), max_pixels=3 * 64 * 128)
+    assert encoded.tokens.grid == (3, 2, 4)
+    assert encoded.tokens.features.shape == (24, 1280)
+    assert encoded.tokens.rectangles[-1].tolist() == [120.0, 45.0, 160.0, 90.0]
+    assert encoded.tokens.seconds[:, 0].tolist() == [0.0, 0.5, 1.0]
+
+
+def test_max_pixels_is_not_exceeded(model):
+    for pixels in range(3 * 32 * 32, 3 * 450 * 450, 4567):
+        rows, columns = model._grid(clip(70, 110), pixels)
+        assert 3 * rows * columns * 32 * 32 <= pixels
+    with pytest.raises(ModelError, match="too little for 3 frames"):
+        model.encode(clip(), max_pixels=3 * 32 * 32 - 1)
+
+
+def test_question_is_refused_before_encoding(model, monkeypatch):
+    monkeypatch.setattr(type(model), "encode", None)
+    with pytest.raises(ModelError, match="Load a Video LLM to ask"):
+        gleanvid.ask(clip(), "What moves?", model)
+    with pytest.raises(ModelError, match="Load a Video LLM to ask"):
+        gleanvid.ask_many(clip(), ["What moves?"], model)
+    with pytest.raises(ModelError, match="Load a Video LLM to ask"):
+        next(gleanvid.compare(clip(), "What moves?", model, ["full"]))
+
+
+def test_signals_are_refused_and_stop_ends_the_work(model):
+    with pytest.raises(ModelError, match="no saliency"):
+        model.encode(clip(), frozenset({"saliency"}))
+    stop = threading.Event()
+    stop.set()
+    with pytest.raises(StoppedError):
+        model.encode(clip(), stop=stop)
+
+
+def test_recording_holds_the_tokens(model, tmp_path):
+    path = tmp_path / "clip.recording.safetensors"
+    record(model, clip(), Wanted(), path)
+    recording = open_recording(path)
+    again = RecordedModel(dict(recording.facts))
+    tokens = again.encode(recording.video).tokens
+    assert tokens.features.equal(model.encode(clip()).tokens.features)
+    assert again.num_layers == 0
+
+
+def test_only_its_own_options_are_taken():
+    with pytest.raises(ModelError, match="device, dtype and max_pixels"):
+        gleanvid.load_model("mobilenet_v2", quantization="8bit")

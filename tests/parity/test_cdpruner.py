@@ -1,0 +1,72 @@
+"""CDPruner against determinants taken anew for every choice, in float64."""
+
+import itertools
+
+import pytest
+import torch
+
+from gleanvid.compressors.cdpruner import CDPruner, _greedy_map
+from gleanvid.types import VideoTokens
+from tests.parity.checksums import clip
+
+
+def kernel_of(features, text, theta):
+    """The conditional kernel, entry by entry as the paper writes it."""
+    features, text = features.double(), text.double()
+    cosine = torch.nn.functional.cosine_similarity(features[:, None], features[None], dim=-1)
+    mean = torch.nn.functional.cosine_similarity(features[:, None], text[None], dim=-1).mean(dim=1)
+    relevance = (mean - mean.min()) / (mean.max() - mean.min())
+    if theta < 1:
+        relevance = torch.exp(theta / (2 * (1 - theta)) * relevance)
+    return relevance[:, None] * cosine * relevance
+
+
+def greedy(kernel, count):
+    """The indices that raise the determinant of the kept part most, one after another."""
+    chosen = []
+    for _ in range(count):
+        volumes = [
+            -1.0 if i in chosen else float(torch.det(kernel[[*chosen, i]][:, [*chosen, i]]))
+            for i in range(len(kernel))
+        ]
+        chosen.append(max(range(len(kernel)), key=volumes.__getitem__))
+    return chosen
+
+
+@pytest.mark.parametrize("theta", [1.0, 0.5, 0.0])
+@pytest.mark.parametrize(("seed", "grid", "count"), [(0, (3, 3, 4), 9), (1, (2, 2, 5), 5)])
+def test_every_choice_raises_the_determinant_most(seed, grid, count, theta):
+    features = clip(seed, grid)
+    text = torch.randn(6, features.shape[1], generator=torch.Generator().manual_seed(seed))
+    tokens = VideoTokens(features, grid, text=text)
+    expected = sorted(greedy(kernel_of(features, text, theta), count))
+    assert CDPruner(count / len(tokens), theta=theta).compress(tokens).keep.tolist() == expected
+
+
+def test_greedy_volume_is_within_its_bound_of_the_best_subset():
+    rows = torch.randn(9, 6, dtype=torch.float64, generator=torch.Generator().manual_seed(2))
+    chosen, added = _greedy_map(rows, 3)
+    volume = float(torch.det(rows[chosen] @ rows[chosen].T))
+    best = max(
+        float(torch.det(rows[list(part)] @ rows[list(part)].T))
+        for part in itertools.combinations(range(9), 3)
+    )
+    assert volume == pytest.approx(float(added[chosen].prod()))
+    assert best / 36 <= volume <= best * (1 + 1e-9)  # (3!)^2, Civril and Magdon-Ismail, 2009
+
+
+def test_a_budget_beyond_the_rank_is_filled_with_the_most_relevant():
+    features = torch.eye(3).repeat(4, 1)
+    text = torch.tensor([[3.0, 2.0, 1.0]])
+    keep = CDPruner(5 / 12).compress(VideoTokens(features, (4, 1, 3), text=text)).keep
+    assert keep.tolist() == [0, 1, 3, 6, 9]  # the third kind has no relevance: rank 2, then 3 more
+
+
+def test_another_question_keeps_other_tokens():
+    features = clip(3, (4, 4, 4))
+    kept = [
+        CDPruner(0.1).compress(VideoTokens(features, (4, 4, 4), text=features[at : at + 1])).keep
+        for at in (5, 40)
+    ]
+    assert 5 in kept[0].tolist() and 40 in kept[1].tolist()
+    assert not torch.equal(*kept)
