@@ -20,6 +20,7 @@ COMMANDS = {  # name -> its line in the help
     "ask": "answer a question about a video with fewer tokens",
     "compare": "the same question under several compressors",
     "compress": "kept tokens, masks and budgets of every video of a folder, as NPZ",
+    "relevance": "which tokens an answer rests on, and how much of that a compressor keeps",
     "record": "what clips are to a model, as files that need no model to study",
     "diagnose": "how rich, new and spread the kept tokens are, on a folder of videos",
     "eval": "accuracy of compressors on a benchmark",
