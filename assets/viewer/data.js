@@ -123,18 +123,6 @@ export function scoreAt(score, token) {
   return level === ABSENT ? null : score.low + (level / (ABSENT - 1)) * (score.high - score.low);
 }
 
-// Place of a token among those of its unit that have this score, the highest first.
-export function rankInUnit(grid, score, token) {
-  const first = token - (token % grid.perUnit);
-  let [place, of] = [1, 0];
-  for (let n = first; n < first + grid.perUnit; n++) {
-    if (score.levels[n] === ABSENT) continue;
-    of += 1;
-    if (score.levels[n] > score.levels[token]) place += 1;
-  }
-  return { place, of };
-}
-
 // "kept": a row stands at the token; "merged": another row took it in; "dropped".
 export function fateOf(stage, token) {
   if (stage.kept[token]) return "kept";

@@ -5,6 +5,7 @@ const COLOURS = ["a", "accent", "bar", "track", "axis", "even", "ground", "ink"]
 const NARROW = 640; // pixels of width below which the timeline's labels shrink
 const LOWEST = 240; // pixels that a frame is tall, however little room there is
 const HIGHEST = 640;
+const SENTENCE = 32; // pixels of one under the timeline
 
 export class Drawing {
   #queued = false;
@@ -46,8 +47,9 @@ export class Drawing {
     const { root, panes } = this.viewer;
     if (root.dataset.width === "narrow") return Infinity;
     const stage = panes.a.stage.getBoundingClientRect();
-    const last = root.querySelector(".gv-moment:not([hidden])") ?? root.querySelector(".gv-time");
-    const below = last.getBoundingClientRect().bottom - stage.bottom;
+    const moment = root.querySelector(".gv-moment").getBoundingClientRect();
+    const time = root.querySelector(".gv-time").getBoundingClientRect();
+    const below = Math.max(moment.bottom, time.bottom + SENTENCE) - stage.bottom;
     const free = window.innerHeight - (stage.top + window.scrollY) - below - 20;
     return Math.max(LOWEST, Math.min(free, HIGHEST));
   }

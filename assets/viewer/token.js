@@ -2,10 +2,12 @@
 // What the viewer says of one token: the card at the pointer and the panel of a pinned one.
 
 import {
-  fateOf, firstFrame, homeOf, membersOf, mostAlike, placeOf, rankInUnit, sameGrid, scoreAt, stageAt,
+  fateOf, firstFrame, homeOf, membersOf, mostAlike, placeOf, sameGrid, scoreAt, stageAt,
 } from "./data.js";
 import { button, make, plural, short } from "./dom.js";
+import { whyWords } from "./why.js";
 
+const SIGNS = { kept: "●", merged: "◐", dropped: "○" };
 const FATES = { kept: "● Kept", merged: "◐ Merged", dropped: "○ Dropped" };
 
 function placeWords(grid, token) {
@@ -13,39 +15,31 @@ function placeWords(grid, token) {
   return `unit ${unit + 1}, row ${row + 1}, column ${column + 1}`;
 }
 
-// [text, class] of every line about one token of the side that was pointed at. The other side says
-// what became of it there, where both have the same tokens.
+// [text, class] of every line about one token: why each side with the same tokens kept or dropped
+// it, and the scores of the side that was pointed at.
 export function tokenLines({ clip, sides, own, frame }, token) {
   const { grid, stage } = own;
   const { row, column } = placeOf(grid, token);
   const lines = sides
     .filter((side) => side === own || sameGrid(side.grid, grid))
-    .map((side) => [fateOf(side.stage, token), side.name])
-    .map(([fate, name]) => [`${name ? `${name} ` : ""}${FATES[fate]}`, `gv-${fate}`]);
+    .map((side) => [fateOf(side.stage, token), side.name, whyWords(side, token)])
+    .map(([fate, name, why]) => [`${name ? `${name} ` : ""}${SIGNS[fate]} ${why}`, `gv-${fate}`]);
   lines.push([`row ${row + 1}, column ${column + 1} · ${clip.value.seconds[frame].toFixed(2)} s`, "gv-faint"]);
   for (const score of stage.scores) {
     const value = scoreAt(score, token);
     if (value !== null) lines.push([`${score.label} ${short(value)}`, ""]);
   }
-  const ranked = own.score;
-  if (ranked && scoreAt(ranked, token) !== null) {
-    const { place, of } = rankInUnit(grid, ranked, token);
-    const by = stage.scores.length > 1 ? ` by ${ranked.label}` : "";
-    lines.push([`rank ${place} of ${of} in this unit${by}`, ""]);
-  }
-  const fate = fateOf(stage, token);
-  if (stage.merges && fate !== "dropped") lines.push(...groupLines(grid, stage, token, fate));
+  if (stage.merges && fateOf(stage, token) !== "dropped") lines.push(...groupLines(grid, stage, token));
   return lines;
 }
 
-function groupLines(grid, stage, token, fate) {
+function groupLines(grid, stage, token) {
   const members = membersOf(stage, stage.home[token]);
   const units = new Set(members.map((member) => placeOf(grid, member).unit)).size;
   const size = `merged from ${plural(members.length, "token")} of ${plural(units, "unit")}`;
   const share = `weight in the merged token ${short(stage.weight[token] / 65535)}`;
-  const home = fate === "merged" ? [[`into the token at ${placeWords(grid, stage.home[token])}`, ""]] : [];
   const mixed = stage.mixed ? [["the merged token it weighs most in", "gv-faint"]] : [];
-  return [...home, [size, ""], [share, ""], ...mixed];
+  return [[size, ""], [share, ""], ...mixed];
 }
 
 // The panel of a pinned token: its facts, who keeps it, and which kept tokens stand for it.
@@ -113,7 +107,9 @@ export class Pin {
     const known = token >= 0 && clip.sketch && own.shared;
     this.alike = known ? mostAlike(clip, own.stage, token) : [];
     panel.hidden = token < 0;
-    if (token < 0) return;
+    if (token < 0) return viewer.note.pinned("", "");
+    const { name, grid } = own;
+    viewer.note.pinned(`${name ? `${name}, ` : ""}${placeWords(grid, token)}.`, whyWords(own, token));
     const unpin = () => { this.toggle(token); viewer.panes[own.key].canvas.focus(); };
     describePin(panel, shown, token, this.alike, (other) => viewer.visit(other), unpin);
   }

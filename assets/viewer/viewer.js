@@ -6,6 +6,7 @@ import { answerOf } from "./answers.js";
 import { Controls } from "./controls.js";
 import { fetchClip, firstFrame, nameRuns, nearestFrame, placeOf, sameFrames, sameGrid } from "./data.js";
 import { Drawing } from "./drawing.js";
+import { Note } from "./note.js";
 import { shownOf } from "./shown.js";
 import { Side } from "./side.js";
 import { Strips } from "./strips.js";
@@ -59,6 +60,7 @@ export class Viewer {
     this.strips = new Strips(this.root);
     this.controls = new Controls(this);
     this.tried = new Tried(this);
+    this.note = new Note(this);
     this.pin = new Pin(this);
     this.telling = new Telling(this);
   }
