@@ -20,7 +20,7 @@
  *
  * One run: what a compressor did to the clip, stage by stage. `id` is its run's.
  * @typedef {{ id: string, name: string, label: string, first: number, novelty: number[] | null,
- *   grid: Grid, stages: Stage[] }} Method
+ *   split?: { alpha: number, gini: number } | null, grid: Grid, stages: Stage[] }} Method
  *
  * A clip with all its runs. `value` is the JSON it came from; `sketch` and the clip's novelty are of
  * the first run's grid.

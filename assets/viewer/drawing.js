@@ -28,7 +28,7 @@ export class Drawing {
 
   // Sizes and colours are read when they change, not while drawing.
   measure() {
-    const { root, clip, panes, controls, strips } = this.viewer;
+    const { root, clip, panes, controls, strips, film } = this.viewer;
     const style = getComputedStyle(root);
     for (const name of COLOURS) this.#colours[name] = style.getPropertyValue(`--gv-${name}`).trim();
     root.dataset.width = root.clientWidth < NARROW ? "narrow" : "wide";
@@ -39,6 +39,7 @@ export class Drawing {
     panes.b.fit(tiles, tallest);
     controls.measure(tiles.count);
     strips.measure();
+    film.measure(this.viewer.shown());
     this.redraw();
   }
 
@@ -61,6 +62,7 @@ export class Drawing {
     viewer.panes.a.draw(a, b, shown);
     if (b) viewer.panes.b.draw(b, a, shown);
     viewer.strips.draw(shown, this.#colours);
+    viewer.film.draw(shown, this.#colours);
     viewer.controls.showPlace(shown);
     viewer.drawn(shown);
   }

@@ -31,6 +31,7 @@ function sideOf({ clip, frame, layer, score }, place, key, named) {
   return {
     key, place, method, stage, grid, unit,
     name: named ? key.toUpperCase() : "",
+    split: (stage === method.stages[0] && method.split) || null, // of its budget
     first: unit * grid.perUnit,
     shared: sameGrid(grid, clip.methods[0].grid),
     score: stage.scores.find(({ name }) => name === score) ?? stage.scores[0] ?? null,

@@ -6,6 +6,7 @@ import { answerOf } from "./answers.js";
 import { Controls } from "./controls.js";
 import { fetchClip, firstFrame, nameRuns, nearestFrame, placeOf, sameFrames, sameGrid } from "./data.js";
 import { Drawing } from "./drawing.js";
+import { Film } from "./film.js";
 import { Note } from "./note.js";
 import { shownOf } from "./shown.js";
 import { Side } from "./side.js";
@@ -58,6 +59,7 @@ export class Viewer {
     this.strength = /** @type {HTMLInputElement} */ (this.part(".gv-strength input"));
     this.panes = { a: new Side(this.root, "a"), b: new Side(this.root, "b") };
     this.strips = new Strips(this.root);
+    this.film = new Film(this);
     this.controls = new Controls(this);
     this.tried = new Tried(this);
     this.note = new Note(this);
@@ -210,6 +212,7 @@ export class Viewer {
     controls.describe(shown);
     this.#describeSides(shown);
     this.strips.describe(shown);
+    this.film.describe(shown);
     this.pin.show(shown);
     this.measure();
     const [a, b = null] = shown.sides.map(({ method }) => method.label);

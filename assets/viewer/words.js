@@ -130,10 +130,25 @@ function rangeWords(counts) {
 }
 
 // Units of which the model sees nothing: no token is kept, and none is merged into a kept one.
-function emptyWords({ name, stage, grid }) {
-  const isEmpty = (kept, unit) => !kept && !(stage.merges && fatesIn(grid, stage, unit).merged);
-  const empty = stage.budgets.filter(isEmpty).length;
+export const emptyUnits = ({ stage, grid }) =>
+  stage.budgets.map((kept, unit) => !kept && !(stage.merges && fatesIn(grid, stage, unit).merged));
+
+function emptyWords(side) {
+  const { name, grid } = side;
+  const empty = emptyUnits(side).filter(Boolean).length;
   if (!empty) return "";
   const where = `${empty} of ${plural(grid.units, "unit")}`;
   return name ? `${name} keeps nothing of ${where}.` : `Nothing is kept of ${where}.`;
+}
+
+const UNEVEN = 0.5; // Gini coefficient from which on novelty is called uneven
+
+// The two parts of the budget of the unit on show, and why alpha is what it is; else nothing.
+export function splitWords({ split, stage, grid, unit }) {
+  if (!split) return "";
+  const kept = stage.budgets[unit];
+  const even = Math.min(kept, split.alpha * stage.total / grid.units);
+  const spread = split.gini >= UNEVEN ? "uneven" : "fairly even";
+  return `${plural(kept, "token")} = ${even.toFixed(1)} (even share × alpha) + ${(kept - even).toFixed(1)} by novelty. `
+    + `Alpha ${split.alpha.toFixed(2)}, because novelty is ${spread} (Gini ${split.gini.toFixed(2)}).`;
 }

@@ -1,4 +1,4 @@
-"""Why: each token's place among those kept, the parts of a budget, all units, what a move changed."""
+"""Why: places of tokens, parts of a budget, all units at a glance, what a move changed."""
 
 from __future__ import annotations
 
