@@ -182,6 +182,20 @@ export function mostAlike(clip, stage, token, count = 3) {
   return best.map(({ token: other, likeness }) => ({ token: other, cosine: likeness / length }));
 }
 
+// How alike every token is to this one, by the same cosine: 0 for 0 or less, 255 for 1.
+export function likenessOf({ sketch: { width, levels } }, token) {
+  const own = levels.subarray(token * width, (token + 1) * width);
+  const length = Math.hypot(...own);
+  return Uint8Array.from({ length: levels.length / width }, (_, other) => {
+    let [dot, size] = [0, 0];
+    for (let d = 0, at = other * width; d < width; d++, at++) {
+      dot += own[d] * levels[at];
+      size += levels[at] * levels[at];
+    }
+    return dot > 0 ? Math.round(255 * dot / (length * Math.sqrt(size))) : 0;
+  });
+}
+
 // --- the two files of a result: one picture with all frames, one file with all masks and scores ----
 
 async function fetched(file) {

@@ -19,6 +19,7 @@ const COLOURS = {
   ab: ({ key, stage }, other) => (token) =>
     (!stage.kept[token] ? DARK : other.stage.kept[token] ? null : key === "a" ? A_COLOUR : B_COLOUR),
   original: () => () => null,
+  alike: ({ shared }, other, levels) => shared && levels && ((token) => MAGMA[levels[token]]),
 };
 
 export class Film {
@@ -85,9 +86,9 @@ export class Film {
   }
 
   // Forget what was painted from something else.
-  #renew({ clip, main, sides, kind, comparable }) {
+  #renew({ clip, main, sides, kind, comparable, levels }) {
     const known = COLOURS[kind] && (kind !== "ab" || comparable) ? kind : "kept";
-    const of = [clip.sheet, known, ...this.#size, window.devicePixelRatio,
+    const of = [clip.sheet, known, levels, ...this.#size, window.devicePixelRatio,
       ...sides.flatMap(({ stage, score }) => [stage, known === "heat" ? score : null])];
     if (of.length === this.#of.length && of.every((value, n) => value === this.#of[n])) return;
     this.#of = of;
@@ -96,7 +97,7 @@ export class Film {
     const { units } = main.grid;
     this.#rows = sides.map((side, index) => {
       const canvas = new OffscreenCanvas(COLUMNS * wide, Math.ceil(units / COLUMNS) * tall);
-      const colour = COLOURS[known](side, sides[1 - index]) ?? COLOURS.kept(side);
+      const colour = COLOURS[known](side, sides[1 - index], levels) || COLOURS.kept(side);
       return { canvas, context: canvas.getContext("2d"), painted: new Uint8Array(units), colour };
     });
   }

@@ -53,6 +53,12 @@ export const LOOKS = {
   },
 
   original() {},
+
+  // How alike every token is to the pinned one.
+  alike(context, box, { stage, first }, other, { strength, levels }) {
+    paintCells(context, box, (n) => MAGMA[levels[first + n]], strength);
+    paintBorders(context, box, (n) => stage.kept[first + n], EDGE);
+  },
 };
 
 // The tokens of this unit that went into one row with `token`.

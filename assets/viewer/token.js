@@ -2,7 +2,7 @@
 // What the viewer says of one token: the card at the pointer and the panel of a pinned one.
 
 import {
-  fateOf, firstFrame, homeOf, membersOf, mostAlike, placeOf, sameGrid, scoreAt, stageAt,
+  fateOf, firstFrame, homeOf, likenessOf, membersOf, mostAlike, placeOf, sameGrid, scoreAt, stageAt,
 } from "./data.js";
 import { button, make, plural, short } from "./dom.js";
 import { whyWords } from "./why.js";
@@ -86,6 +86,7 @@ function alikePart({ clip, own }, token, alike, visit) {
 export class Pin {
   token = -1; // in the whole grid; -1: none
   alike = []; // kept tokens most like it
+  #likeness = { token: -1, sketch: null, levels: null }; // of the token that it was asked for last
 
   /** @param {import("./viewer.js").Viewer} viewer */
   constructor(viewer) {
@@ -93,10 +94,27 @@ export class Pin {
     this.panel = viewer.part(".gv-pin");
   }
 
+  get known() {
+    const { clip, own } = this.viewer.shown();
+    return this.token >= 0 && Boolean(clip.sketch) && own.shared;
+  }
+
+  // How alike every token is to the pinned one; see likenessOf.
+  levels = () => {
+    const { token, viewer: { clip } } = this;
+    if (token < 0 || !clip.sketch) return null;
+    if (this.#likeness.token !== token || this.#likeness.sketch !== clip.sketch)
+      this.#likeness = { token, sketch: clip.sketch, levels: likenessOf(clip, token) };
+    return this.#likeness.levels;
+  };
+
   toggle(token) {
     const { viewer } = this;
     this.token = token === this.token ? -1 : token;
-    this.show(viewer.shown());
+    if (viewer.kind === "alike" && !this.known) viewer.kind = "kept";
+    const shown = viewer.shown();
+    viewer.controls.describe(shown);
+    this.show(shown);
     viewer.redraw();
     viewer.telling.say(this.token < 0 ? "Unpinned." : this.panel.innerText);
   }

@@ -20,6 +20,8 @@ const WHAT = {
     `Where the tokens go under ${method.label}: one colour is one token that the model receives, its dot `
     + "the place it stands at. Point at a group to see all of it.",
   original: () => "The frame as it was sampled, without any marks.",
+  alike: () => "How alike every token is to the pinned one, in all units. White lines surround kept tokens; "
+    + "1, 2 and 3 are the kept tokens most like it.",
 };
 
 const LEGENDS = {
@@ -39,6 +41,7 @@ const LEGENDS = {
     ...(stage.merges ? [["dots", "merged into another unit"]] : []), ["dark", "dropped"],
   ],
   original: () => [],
+  alike: () => [["ramp", "cosine to the pinned token, 0 – 1"]],
 };
 
 export const whatIsShown = (shown) => WHAT[shown.kind](shown);
