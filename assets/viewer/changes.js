@@ -19,11 +19,13 @@ export class Changes {
 
   // `before` and `now`: the side in charge, under the same compressor with other settings.
   compare(before, now) {
+    if (before?.method.id === now.method.id) return;
     clearTimeout(this.#timer);
     this.marks = null;
-    if (!before || before.method.id === now.method.id || before.method.name !== now.method.name) return;
-    if (before.stage.layer !== now.stage.layer || !sameGrid(before.grid, now.grid)) return;
+    if (before?.method.name !== now.method.name || before.stage.layer !== now.stage.layer) return;
+    if (!sameGrid(before.grid, now.grid)) return;
     this.marks = Int8Array.from(now.stage.kept, (kept, token) => kept - before.stage.kept[token]);
+    if (before.method.label === now.method.label && !this.marks.some(Boolean)) return; // asked again
     const text = `${now.name ? `${now.name}: ` : ""}${changeWords(this.marks, now.evidence)}`;
     this.viewer.note.news(text, SAID_MS);
     this.viewer.telling.say(text);
@@ -42,6 +44,6 @@ function changeWords(marks, evidence) {
     onObject += mark && evidence?.[token] ? 1 : 0;
   });
   if (!came && !went) return "The same tokens are kept as before.";
-  const some = evidence ? `, ${onObject} of them on the object` : "";
+  const some = evidence ? `, ${onObject || "none"} of them on the object` : "";
   return `${plural(came, "token")} came, ${went.toLocaleString("en")} went${some}.`;
 }

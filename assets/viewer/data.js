@@ -182,18 +182,21 @@ export function mostAlike(clip, stage, token, count = 3) {
   return best.map(({ token: other, likeness }) => ({ token: other, cosine: likeness / length }));
 }
 
-// How alike every token is to this one, by the same cosine: 0 for 0 or less, 255 for 1.
+// How alike every token is to this one, by the same cosine: levels up to 255 between `low` and `high`.
 export function likenessOf({ sketch: { width, levels } }, token) {
   const own = levels.subarray(token * width, (token + 1) * width);
-  const length = Math.hypot(...own);
-  return Uint8Array.from({ length: levels.length / width }, (_, other) => {
+  const length = Math.hypot(...own) || 1;
+  const cosines = Float32Array.from({ length: levels.length / width }, (_, other) => {
     let [dot, size] = [0, 0];
     for (let d = 0, at = other * width; d < width; d++, at++) {
       dot += own[d] * levels[at];
       size += levels[at] * levels[at];
     }
-    return dot > 0 ? Math.round(255 * dot / (length * Math.sqrt(size))) : 0;
+    return size ? dot / (length * Math.sqrt(size)) : 0;
   });
+  const [low, high] = cosines.reduce(([least, most], x) => [Math.min(least, x), Math.max(most, x)], [1, -1]);
+  const step = (high - low || 1) / 255;
+  return { low, high, levels: Uint8Array.from(cosines, (cosine) => Math.round((cosine - low) / step)) };
 }
 
 // --- the two files of a result: one picture with all frames, one file with all masks and scores ----

@@ -47,7 +47,7 @@ export class Film {
   }
 
   describe({ main, beside }) {
-    this.viewer.part(".gv-rows").textContent = beside ? "A above B" : "";
+    this.place.title = beside ? "All units, A above B" : "All units";
     this.place.setAttribute("aria-valuemax", `${main.grid.units}`);
   }
 
@@ -86,9 +86,9 @@ export class Film {
   }
 
   // Forget what was painted from something else.
-  #renew({ clip, main, sides, kind, comparable, levels }) {
+  #renew({ clip, main, sides, kind, comparable, likeness }) {
     const known = COLOURS[kind] && (kind !== "ab" || comparable) ? kind : "kept";
-    const of = [clip.sheet, known, levels, ...this.#size, window.devicePixelRatio,
+    const of = [clip.sheet, known, likeness, ...this.#size, window.devicePixelRatio,
       ...sides.flatMap(({ stage, score }) => [stage, known === "heat" ? score : null])];
     if (of.length === this.#of.length && of.every((value, n) => value === this.#of[n])) return;
     this.#of = of;
@@ -97,7 +97,7 @@ export class Film {
     const { units } = main.grid;
     this.#rows = sides.map((side, index) => {
       const canvas = new OffscreenCanvas(COLUMNS * wide, Math.ceil(units / COLUMNS) * tall);
-      const colour = COLOURS[known](side, sides[1 - index], levels) || COLOURS.kept(side);
+      const colour = COLOURS[known](side, sides[1 - index], likeness?.levels) || COLOURS.kept(side);
       return { canvas, context: canvas.getContext("2d"), painted: new Uint8Array(units), colour };
     });
   }

@@ -55,7 +55,7 @@ export const LOOKS = {
   original() {},
 
   // How alike every token is to the pinned one.
-  alike(context, box, { stage, first }, other, { strength, levels }) {
+  alike(context, box, { stage, first }, other, { strength, likeness: { levels } }) {
     paintCells(context, box, (n) => MAGMA[levels[first + n]], strength);
     paintBorders(context, box, (n) => stage.kept[first + n], EDGE);
   },

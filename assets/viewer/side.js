@@ -74,7 +74,7 @@ export class Side {
     const context = fitCanvas(this.canvas, wide, tall);
     paintFrame(context, clip.sheet, clip.value.tiles, frame, wide, tall);
     const box = this.boxOf(side.grid);
-    const unknown = kind === "heat" ? !side.score : kind === "alike" && !(side.shared && shown.levels);
+    const unknown = kind === "heat" ? !side.score : kind === "alike" && !(side.shared && shown.likeness);
     LOOKS[unknown ? "kept" : kind](context, box, side, other, shown);
     context.globalAlpha = 1;
     if (clip.value.truth && marks.truth) paintTruth(context, clip.value.truth.boxes[frame] ?? [], wide, tall);

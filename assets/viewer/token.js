@@ -86,7 +86,7 @@ function alikePart({ clip, own }, token, alike, visit) {
 export class Pin {
   token = -1; // in the whole grid; -1: none
   alike = []; // kept tokens most like it
-  #likeness = { token: -1, sketch: null, levels: null }; // of the token that it was asked for last
+  #likeness = { token: -1, sketch: null, found: null }; // of the token that it was asked for last
 
   /** @param {import("./viewer.js").Viewer} viewer */
   constructor(viewer) {
@@ -100,13 +100,13 @@ export class Pin {
   }
 
   // How alike every token is to the pinned one; see likenessOf.
-  levels = () => {
+  likeness() {
     const { token, viewer: { clip } } = this;
     if (token < 0 || !clip.sketch) return null;
     if (this.#likeness.token !== token || this.#likeness.sketch !== clip.sketch)
-      this.#likeness = { token, sketch: clip.sketch, levels: likenessOf(clip, token) };
-    return this.#likeness.levels;
-  };
+      this.#likeness = { token, sketch: clip.sketch, found: likenessOf(clip, token) };
+    return this.#likeness.found;
+  }
 
   toggle(token) {
     const { viewer } = this;

@@ -41,7 +41,7 @@ const LEGENDS = {
     ...(stage.merges ? [["dots", "merged into another unit"]] : []), ["dark", "dropped"],
   ],
   original: () => [],
-  alike: () => [["ramp", "cosine to the pinned token, 0 – 1"]],
+  alike: ({ likeness: { low, high } }) => [["ramp", `cosine ${low.toFixed(2)} – ${high.toFixed(2)}`]],
 };
 
 export const whatIsShown = (shown) => WHAT[shown.kind](shown);
