@@ -3,6 +3,7 @@
 // scroll. Only frames in sight are painted, each once until the view changes.
 
 import { ABSENT, fateOf, firstFrame } from "./data.js";
+import { SHADES } from "./looks.js";
 import { A_COLOUR, B_COLOUR, DARK, fitCanvas, MAGMA, paintCells, paintFrame } from "./paint.js";
 
 const TALL = 28; // pixels of a small frame
@@ -14,7 +15,7 @@ const SHARPEST = 2; // screen pixels a page pixel
 
 // Colour of a token by view, as in looks.js; by the mask where a view has nothing to show.
 const COLOURS = {
-  kept: ({ stage }) => (token) => (fateOf(stage, token) === "dropped" ? DARK : null),
+  kept: ({ stage }) => (token) => SHADES[fateOf(stage, token)],
   heat: ({ score }) => score && ((token) => (score.levels[token] === ABSENT ? DARK : MAGMA[score.levels[token] >> 8])),
   ab: ({ key, stage }, other) => (token) =>
     (!stage.kept[token] ? DARK : other.stage.kept[token] ? null : key === "a" ? A_COLOUR : B_COLOUR),
