@@ -4,7 +4,8 @@
 import { layersOf } from "./data.js";
 import { frameWords, legend, momentWords, moment, sizeWords, whatIsShown } from "./words.js";
 
-export const KINDS = ["kept", "heat", "ab", "groups", "original"];
+export const KINDS = ["kept", "heat", "ab", "groups", "original", "alike"];
+const OPTIONAL = ["groups", "alike"]; // hidden where they have nothing to show
 const THUMB = 16; // pixels of the scrubber's, as in viewer.css
 
 export class Controls {
@@ -90,6 +91,7 @@ export class Controls {
     if (kind === "ab" && sides.length > 1 && !comparable) return "A and B have different token grids.";
     if (kind === "groups" && !sides.some(({ stage }) => stage.merges))
       return "This compressor merges nothing: it keeps tokens or drops them.";
+    if (kind === "alike" && !viewer.pin.known) return "Pin a token first, to see where the clip is like it.";
     return "";
   }
 
@@ -109,8 +111,8 @@ export class Controls {
       const radio = this.#part(`input[value=${name}]`);
       const problem = this.missing(name);
       Object.assign(radio, { checked: name === kind, disabled: Boolean(problem) });
-      radio.parentElement.hidden = name === "groups" && Boolean(problem);
-      if (problem && name !== "groups") missing.push(problem);
+      radio.parentElement.hidden = OPTIONAL.includes(name) && Boolean(problem);
+      if (problem && !OPTIONAL.includes(name)) missing.push(problem);
     }
     const layers = layersOf(sides.map(({ method }) => method))
       .map((at) => [at, at ? `before layer ${at}` : "entering the model"]);
