@@ -5,6 +5,7 @@ const COLOURS = ["a", "accent", "bar", "track", "axis", "even", "ground", "ink"]
 const NARROW = 640; // pixels of width below which the timeline's labels shrink
 const LOWEST = 240; // pixels that a frame is tall, however little room there is
 const HIGHEST = 640;
+const ANSWER = 58; // pixels of an answer of one line; a longer one leaves the frames as large
 
 export class Drawing {
   #queued = false;
@@ -47,7 +48,9 @@ export class Drawing {
     if (root.dataset.width === "narrow") return Infinity;
     const stage = panes.a.stage.getBoundingClientRect();
     const last = root.querySelector(".gv-moment:not([hidden])") ?? root.querySelector(".gv-time");
-    const below = last.getBoundingClientRect().bottom - stage.bottom;
+    const answers = [...root.querySelectorAll(".gv-answered")].map((answer) => answer.offsetHeight);
+    const longer = Math.max(0, Math.max(0, ...answers) - ANSWER);
+    const below = last.getBoundingClientRect().bottom - stage.bottom - longer;
     const free = window.innerHeight - (stage.top + window.scrollY) - below - 20;
     return Math.max(LOWEST, Math.min(free, HIGHEST));
   }
