@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import zlib
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
@@ -11,11 +12,13 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from zipfile import BadZipFile
 
 import numpy as np
 import torch
 
 from gleanvid.cost import Cost
+from gleanvid.errors import MALFORMED
 from gleanvid.types import Compression, Video
 
 if TYPE_CHECKING:
@@ -120,7 +123,7 @@ class Run:
         try:
             facts = json.loads((folder / "run.json").read_text(encoding="utf-8"))
             return cls.of(facts, dict(np.load(folder / "run.npz", allow_pickle=False)))
-        except (OSError, KeyError, TypeError, AttributeError, RuntimeError) as error:
+        except (*MALFORMED, OSError, EOFError, BadZipFile, zlib.error) as error:
             raise ValueError(f"{folder} does not hold a whole saved run ({error!r})") from error
 
     @classmethod
