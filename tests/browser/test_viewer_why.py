@@ -138,6 +138,7 @@ def test_the_film_shows_every_unit_with_its_masks_and_leads_there(page):
     assert b < 0.85 * a  # A keeps all tokens at layer 0; what B drops is dark
     film = page.locator(".gv-film")
     film.click(position={"x": width * 2.5 / 4, "y": 10})
+    settle(page)
     assert "unit 3 of 4" in page.locator(".gv-clock").inner_text()
     film.press("ArrowRight")
     settle(page)
