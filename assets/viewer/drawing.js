@@ -49,7 +49,7 @@ export class Drawing {
     const { root, panes } = this.viewer;
     if (root.dataset.width === "narrow") return Infinity;
     const stage = panes.a.stage.getBoundingClientRect();
-    const answers = [...root.querySelectorAll(".gv-answered")].map((answer) => answer.offsetHeight);
+    const answers = [panes.a, panes.b].map(({ answer }) => answer.offsetHeight);
     const longer = Math.max(0, Math.max(0, ...answers) - ANSWER);
     const moment = root.querySelector(".gv-moment").getBoundingClientRect();
     const time = root.querySelector(".gv-time").getBoundingClientRect();
