@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
@@ -66,6 +67,12 @@ class Run:
     def compression(self) -> Compression:
         """Record of the first stage, most often that before the language model."""
         return self.by_layer[min(self.by_layer)]
+
+    @property
+    def device_memory_mib(self) -> float:
+        """Peak device memory, or NaN on the CPU, where only the whole process was measured."""
+        is_own = str(self.made_with.get("device", "")).startswith("cuda")
+        return self.cost.peak_memory_mib if is_own else math.nan
 
     def with_decode_s(self, seconds: float) -> Run:
         """The same run, its cost naming the ``seconds`` that reading the video file took."""

@@ -4,6 +4,7 @@
 
 import { answerOf } from "./answers.js";
 import { Changes } from "./changes.js";
+import { total } from "./clock.js";
 import { Controls } from "./controls.js";
 import { fetchClip, firstFrame, nameRuns, nearestFrame, placeOf, sameFrames, sameGrid } from "./data.js";
 import { Drawing } from "./drawing.js";
@@ -228,11 +229,12 @@ export class Viewer {
   #describeSides({ sides }) {
     this.tried.show();
     const found = sides.map(({ key, method }) => answerOf(this.answers, key, method.id, this.question));
+    const longest = Math.max(0, ...found.map(({ answer }) => total(answer?.parts ?? [])));
     sides.forEach((side, index) => {
       const { key } = side;
       const reference = index && !found[0].stale ? found[0].answer : null;
       const again = () => this.tellServer("ask", { side: key });
-      this.panes[key].describe(side, found[index], reference, again);
+      this.panes[key].describe(side, { ...found[index], longest }, reference, again);
     });
   }
 

@@ -19,6 +19,7 @@ from gleanvid.serving.vllm import SCHEME
 from gleanvid.types import ModelError, Video, VideoError
 
 from ..viewer.values import Clip
+from .clock import parts
 from .examples import Example
 from .work.engine import Engine
 from .work.local import BUILT_IN
@@ -74,6 +75,7 @@ class Answer(TypedDict):
     caveat: str
     question: str
     ttft_s: float | None
+    parts: list[tuple[str, float]]  # of the time to the first token: name, seconds
     flops_saved: float | None
     tokens_per_s: float | None
     model: NotRequired[str]  # that gave it, if the page has another
@@ -170,6 +172,7 @@ def answer(
         "caveat": caveat,
         "question": run.question.strip() if run is not None else "",
         "ttft_s": _json_number(cost.ttft_s) if cost else None,
+        "parts": parts(cost) if cost else [],
         "flops_saved": _json_number(cost.flops_reduction) if cost else None,
         "tokens_per_s": _json_number(_speed(cost)) if cost else None,
     }
