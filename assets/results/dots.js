@@ -5,7 +5,7 @@ import { make } from "../viewer/dom.js";
 import { shareText } from "./table.js";
 import { draw, marker } from "./swatch.js";
 
-const [ROW, TOP, BOTTOM, GAP, SIDE] = [26, 8, 24, 36, 12]; // pixels
+const [MARK, TOP, BOTTOM, GAP, SIDE] = [12, 8, 24, 52, 12]; // pixels
 const COLOURS = ["#0072b2", "#e69f00", "#009e73", "#d55e00", "#cc79a7", "#56b4e9"];
 const SYMBOLS = ["circle", "square", "diamond", "triangle-up", "triangle-down", "x"];
 const ALL = { ratio: null, colour: "#808080", symbol: "cross" };
@@ -41,7 +41,8 @@ export function dots(rows, width, asked, cost, choose) {
   const most = cost === "flops" ? 100 : nice(Math.max(...costs, 1e-3));
   const quality = (share) => name + SIDE + share * panel;
   const price = (one) => name + SIDE + panel + GAP + (one / most) * panel;
-  const height = TOP + ROW * methods.length + BOTTOM;
+  const row = 10 + MARK * Math.max(...methods.map((method) => done.filter((one) => one.method === method).length));
+  const height = TOP + row * methods.length + BOTTOM;
   const words = done.map((row) => `${row.label}: ${shareText(row.quality)}`).join("; ");
   const figure = draw("svg", { class: "gv-picture", viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": words });
   for (const share of [0, 0.5, 1]) {
@@ -49,19 +50,18 @@ export function dots(rows, width, asked, cost, choose) {
       ...tick(price(share * most), height, `${Number((share * most).toPrecision(2))}`));
   }
   methods.forEach((method, place) => {
-    const middle = TOP + ROW * (place + 0.5);
+    const middle = TOP + row * (place + 0.5);
     figure.append(draw("text", { x: 0, y: middle + 4, class: "gv-named" }, method));
     const own = done.filter((row) => row.method === method);
-    const step = Math.min(7, (ROW - 6) / own.length);
-    own.forEach((row, n) => {
-      const look = looks.get(row.ratio) ?? ALL;
-      const y = middle + (n - (own.length - 1) / 2) * step;
-      const { low, high } = row.quality;
+    own.forEach((one, n) => {
+      const look = looks.get(one.ratio) ?? ALL;
+      const y = middle + (n - (own.length - 1) / 2) * MARK;
+      const { low, high } = one.quality;
       if (low !== undefined && asked.count > 1)
         figure.append(draw("line", { x1: quality(low), x2: quality(high), y1: y, y2: y, stroke: look.colour }));
-      figure.append(sign(row, look, quality(row.quality.value), y, shareText(row.quality)));
-      const spent = value(row);
-      if (spent !== null) figure.append(sign(row, look, price(spent), y, `${Number(spent.toPrecision(3))} ${unit}`));
+      figure.append(sign(one, look, quality(one.quality.value), y, shareText(one.quality)));
+      const spent = value(one);
+      if (spent !== null) figure.append(sign(one, look, price(spent), y, `${Number(spent.toPrecision(3))} ${unit}`));
     });
   });
   const truth = done.some(({ quality: { of } }) => of) ? "right answers" : "agreement with all tokens (words in common)";

@@ -30,7 +30,7 @@ export class Table {
       .map((row, place) => entry(row, place, reference));
     this.known = value.asked.expected !== null;
     this.isList = value.asked.count > 1;
-    this.longest = Math.max(0, ...this.rows.map(({ parts }) => total(parts)));
+    this.longest = Math.max(0, ...this.rows.map(({ parts }) => total(told(parts))));
     // Columns in which no row has a number are left out.
     this.places = value.columns.map((_, place) => place)
       .filter((place) => !value.done || this.rows.some(({ cells }) => cells[place][1] !== null));
@@ -117,7 +117,7 @@ export class Table {
       const [least, most, passes] = spread;
       cell.append(Object.assign(make("small", "gv-spread", ` (${least.toFixed(2)}–${most.toFixed(2)})`), { title: `Median, least and most of ${passes} passes` }));
     }
-    cell.append(clock(parts, this.longest));
+    cell.append(clock(told(parts), this.longest));
     return cell;
   }
 
@@ -157,6 +157,9 @@ export class Table {
     });
   }
 }
+
+// The clip is decoded once for all rows: the time is not in the figure.
+const told = (parts) => parts.filter(([name]) => name !== "decode");
 
 /** "3 of 4 (30–95 %)"; without right answers the share of words in common. */
 export function shareText({ value, right, of, low, high }) {

@@ -1,7 +1,7 @@
 // @ts-check
 // The answer of a side: its words, those that differ from A's marked; a verdict; one line of cost.
 
-import { clock } from "./clock.js";
+import { clock, secondsText } from "./clock.js";
 import { button, make, verdict } from "./dom.js";
 
 /**
@@ -69,7 +69,9 @@ function another() {
 function costLine(answer, longest) {
   const { ttft_s: first, flops_saved: saved, tokens_per_s: speed } = answer;
   const parts = [];
-  if (first !== null && first !== undefined) parts.push([`${first.toFixed(2)} s`, "to first token"]);
+  const decode = answer.parts?.find(([name]) => name === "decode")?.[1];
+  const before = decode ? ` after ${secondsText(decode)} of decoding` : "";
+  if (first !== null && first !== undefined) parts.push([`${first.toFixed(2)} s`, `to first token${before}`]);
   if (saved) parts.push([`−${Math.round(100 * saved)} %`, "prefill FLOPs"]);
   if (speed) parts.push([speed.toFixed(1), "tokens/s"]);
   const line = make("p", "gv-spent");
