@@ -2,6 +2,7 @@
 // The controls under the frames and the words about what is on show.
 
 import { layersOf } from "./data.js";
+import { timeText } from "./dom.js";
 import { frameWords, legend, momentWords, moment, sizeWords, whatIsShown } from "./words.js";
 
 export const KINDS = ["kept", "heat", "ab", "groups", "original", "alike"];
@@ -166,7 +167,7 @@ export class Controls {
     const { clip, frame, main: { unit, grid } } = shown;
     const words = frameWords(shown);
     this.#part(".gv-caption").textContent = words;
-    this.#part(".gv-clock b").textContent = `${clip.value.seconds[frame].toFixed(2)} s`;
+    this.#part(".gv-clock b").textContent = timeText(clip.value.seconds[frame]);
     this.#part(".gv-clock small").textContent = `unit ${unit + 1} of ${grid.units}`;
     const { scrub } = this.viewer;
     scrub.value = `${frame}`;

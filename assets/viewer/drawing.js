@@ -6,6 +6,7 @@ const NARROW = 640; // pixels of width below which the timeline's labels shrink
 const LOWEST = 240; // pixels that a frame is tall, however little room there is
 const HIGHEST = 640;
 const SENTENCE = 32; // pixels of one under the timeline
+const ANSWER = 58; // pixels of an answer of one line; a longer one leaves the frames as large
 
 export class Drawing {
   #queued = false;
@@ -50,7 +51,9 @@ export class Drawing {
     const stage = panes.a.stage.getBoundingClientRect();
     const moment = root.querySelector(".gv-moment").getBoundingClientRect();
     const time = root.querySelector(".gv-time").getBoundingClientRect();
-    const below = Math.max(moment.bottom, time.bottom + SENTENCE) - stage.bottom;
+    const answers = [...root.querySelectorAll(".gv-answered")].map((answer) => answer.offsetHeight);
+    const longer = Math.max(0, Math.max(0, ...answers) - ANSWER);
+    const below = Math.max(moment.bottom, time.bottom + SENTENCE) - stage.bottom - longer;
     const free = window.innerHeight - (stage.top + window.scrollY) - below - 20;
     return Math.max(LOWEST, Math.min(free, HIGHEST));
   }

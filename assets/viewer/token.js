@@ -4,7 +4,7 @@
 import {
   fateOf, firstFrame, homeOf, likenessOf, membersOf, mostAlike, placeOf, sameGrid, scoreAt, stageAt,
 } from "./data.js";
-import { button, make, plural, short } from "./dom.js";
+import { button, make, plural, short, timeText } from "./dom.js";
 import { whyWords } from "./why.js";
 
 const SIGNS = { kept: "●", merged: "◐", dropped: "○" };
@@ -24,7 +24,7 @@ export function tokenLines({ clip, sides, own, frame }, token) {
     .filter((side) => side === own || sameGrid(side.grid, grid))
     .map((side) => [fateOf(side.stage, token), side.name, whyWords(side, token)])
     .map(([fate, name, why]) => [`${name ? `${name} ` : ""}${SIGNS[fate]} ${why}`, `gv-${fate}`]);
-  lines.push([`row ${row + 1}, column ${column + 1} · ${clip.value.seconds[frame].toFixed(2)} s`, "gv-faint"]);
+  lines.push([`row ${row + 1}, column ${column + 1} · ${timeText(clip.value.seconds[frame])}`, "gv-faint"]);
   for (const score of stage.scores) {
     const value = scoreAt(score, token);
     if (value !== null) lines.push([`${score.label} ${short(value)}`, ""]);

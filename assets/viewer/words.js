@@ -3,7 +3,7 @@
 // run. Text from outside is only ever set as textContent.
 
 import { ABSENT, apartByUnit, fatesIn, keepsAll, overlap } from "./data.js";
-import { make, plural, short } from "./dom.js";
+import { make, plural, short, timeText } from "./dom.js";
 
 const atLayer = (layer) => (layer ? `layer ${layer} of the language model` : "the language model");
 
@@ -67,7 +67,7 @@ export function sizeWords(clip) {
 export function frameWords({ clip, frame, main, beside, sides, comparable }) {
   const { tiles, seconds } = clip.value;
   const step = main.grid.units === tiles.count ? "" : ` · unit ${main.unit + 1} of ${main.grid.units}`;
-  const parts = [`Frame ${frame + 1} of ${tiles.count} · ${seconds[frame].toFixed(2)} s${step}`];
+  const parts = [`Frame ${frame + 1} of ${tiles.count} · ${timeText(seconds[frame])}${step}`];
   parts.push(...sides.map((side) => `${side.name ? `${side.name}: ` : ""}${keptWords(side)}`));
   if (beside && comparable) {
     const { both, onlyA, onlyB, iou } = overlap(main.grid, sides[0].stage, sides[1].stage, main.unit);

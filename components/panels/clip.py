@@ -168,7 +168,9 @@ class ClipPanel(Panel):
             path = str(example.path)
             chosen = {self.file: path, self.page.inputs.question: example.question}
             changes = chosen | self.ready_again(user) | self.cleared()
-            return changes | self.returning(path, values) | {self.page.outputs.ready: ready(example)}
+            return (
+                changes | self.returning(path, values) | {self.page.outputs.ready: ready(example)}
+            )
 
         return choose
 

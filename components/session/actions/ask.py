@@ -151,7 +151,7 @@ class _Asking:
         if self.habits.remember:
             exchange: Exchange = {"question": run.question, "answer": run.answer}
             yield PageUpdate(exchanges=[*self.exchanges, exchange][-EXCHANGES_HELD:])
-        notice = message(self.work.why or display.used(video))
+        notice = message(self.work.why or display.used(video, run.compression.grid[0]))
         if baseline and not self.work.stop.is_set():
             yield from self._ask_baseline(baseline, run_id, run)
         if not self.is_live and not self.work.why and (busy := clock.caution()):

@@ -199,8 +199,9 @@ class _Comparison:
             request.path,
             request.example,
         )
-        notice = message(f"{opening} {display.used(clip.video)}")
-        now = status(engine, next(iter(runs.values())))
+        shown = next(iter(runs.values()))
+        notice = message(f"{opening} {display.used(clip.video, shown.compression.grid[0])}")
+        now = status(engine, shown)
         return Compared(notice, rows, view.value, view.answers, [*runs], now, done=True)
 
     def _in_order(self, runs: Mapping[str, Run]) -> dict[str, Run]:

@@ -20,7 +20,7 @@ def read(engine: Engine, path: str | None, frames: int, session: str) -> Video:
     """Read the clip; the engine has it then. What the page shows stays as it is.
 
     Raises what ``Engine.clip`` raises: ``VideoError`` for a file that is no clip, ``BusyError``,
-    and ``StoppedError``, with no words where this page has brought or chosen another clip meanwhile.
+    and ``StoppedError``: without words where this page has brought or chosen another clip.
     """
     if not path:
         raise ValueError(NO_CLIP)

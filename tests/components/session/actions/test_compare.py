@@ -258,7 +258,9 @@ def test_api_table_has_numbers_and_no_nan(clip):
     assert table[2]["ttft_s"] is None and table[2]["answer"] is None
 
 
-@pytest.mark.parametrize(("model", "passes"), [("vllm:x", [64, 64]), ("builtin", [1, *2 * [64, 1, 1, 1, 1]])])
+@pytest.mark.parametrize(
+    ("model", "passes"), [("vllm:x", [64, 64]), ("builtin", [1, *2 * [64, 1, 1, 1, 1]])]
+)
 def test_first_row_is_not_slower_for_being_the_first_pass(clip, model, passes):
     """A server is warm, and would have read the prompt of the first row already."""
 
