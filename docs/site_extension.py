@@ -19,7 +19,8 @@ from sphinx.util.docutils import SphinxDirective
 from gleanvid import cli
 
 ROOT = Path(__file__).parents[1]
-SCRATCH = Path(tempfile.mkdtemp(prefix="gleanvid-docs-"))  # commands of all pages run here
+FOLDER = tempfile.TemporaryDirectory(prefix="docs-")  # not gleanvid-*: apps sweep those away
+SCRATCH = Path(FOLDER.name)  # commands of all pages run here
 (SCRATCH / "assets").symlink_to(ROOT / "assets")
 ACCENTED = re.compile(
     r"<munderover>\s*(<mi>\w</mi>)(.*?)(<mo[^>]*>[ˆˉ]</mo>)\s*</munderover>", re.DOTALL

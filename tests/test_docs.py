@@ -54,6 +54,12 @@ def test_examples_of_the_readme_and_of_the_first_page_run(monkeypatch, capsys):
     assert "400" in printed  # kept inside the call of `generate`
 
 
+@pytest.mark.parametrize("name", gleanvid.__all__)
+def test_api_page_has_every_public_name(name):
+    page = (DOCS / "reference" / "api.md").read_text(encoding="utf-8")
+    assert re.search(rf"gleanvid\.{name}\b", page)
+
+
 def test_every_page_is_in_a_table_of_contents():
     listed = {DOCS / "index.md"}
     for page in PAGES:
