@@ -38,7 +38,7 @@ BROKEN_S = 3600.0  # since a temporary file was last written
 PREFIX = "gleanvid-"
 LOCK = ".lock"
 YOUNG_S = 60.0  # a folder that another server is just making has no lock yet
-TERMINATED = 128 + signal.SIGTERM
+ENDING = ("SIGTERM", "SIGHUP", "SIGQUIT")  # the last two of a terminal; Windows has the first
 
 
 class Uploads:
@@ -138,12 +138,19 @@ def _locked(file: IO[str]) -> bool:
     return True
 
 
-def exit_on_sigterm() -> None:
-    """Have SIGTERM end the program as its last line would, so that everything is cleaned up."""
+def exit_on_signals() -> None:
+    """Have ``ENDING`` end the program as its last line would, so that everything is cleaned up.
+
+    A signal that is ignored, such as SIGHUP under ``nohup``, stays ignored.
+    """
 
     def leave(number: int, frame: FrameType | None) -> None:
-        print("Stopped by SIGTERM; the files of visitors are deleted.", flush=True)
-        raise SystemExit(TERMINATED)
+        with suppress(OSError):  # the terminal may be gone
+            name = signal.Signals(number).name
+            print(f"Stopped by {name}; the files of visitors are deleted.", flush=True)
+        raise SystemExit(128 + number)
 
     if threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGTERM, leave)
+        for number in (getattr(signal, name, None) for name in ENDING):
+            if number and signal.getsignal(number) != signal.SIG_IGN:
+                signal.signal(number, leave)
