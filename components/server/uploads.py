@@ -35,6 +35,7 @@ SCAN_S = 5.0  # between two scans of the folder
 FORM_BYTES = MIB  # that an upload may have in addition to its file
 LEAST_BYTES = MIB  # that any upload counts for its visitor: small files take room, too
 BROKEN_S = 3600.0  # since a temporary file was last written
+EMPTY_S = 60.0  # Gradio 6.31 leaves an empty one for each event that is given a file
 PREFIX = "gleanvid-"
 LOCK = ".lock"
 YOUNG_S = 60.0  # a folder that another server is just making has no lock yet
@@ -93,7 +94,9 @@ def delete_broken(folder: Path, age_s: float = BROKEN_S) -> None:
     """Delete temporary files of uploads that Gradio refused once they were complete."""
     for path in folder.glob("tmp*"):
         with suppress(OSError):  # gone in between
-            if path.is_file() and time.time() - path.lstat().st_mtime > age_s:
+            status = path.lstat()
+            most_s = age_s if status.st_size else min(age_s, EMPTY_S)
+            if path.is_file() and time.time() - status.st_mtime > most_s:
                 path.unlink()
 
 
