@@ -166,7 +166,7 @@ def serve(options: argparse.Namespace) -> None:
     import_later("torch")  # loaded with the model, behind the page
     from .server import serving, uploads
 
-    uploads.exit_on_sigterm()
+    uploads.exit_on_signals()
     with uploads.own_folder() as folder:
         os.environ.setdefault("GRADIO_TEMP_DIR", folder)
         engine = make_engine(options)

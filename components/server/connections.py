@@ -21,9 +21,11 @@ HEAD_S = 10.0  # from the first byte of a request, or from connecting, to the en
 BODY_BYTES_PER_S = 1000.0  # slower bodies are given up
 CHECK_S = 5.0  # between two checks of a connection
 PER_VISITOR = 128
+EVERYBODY = "everybody"
+DESCRIPTORS = 16_384  # open files that a server may have, where the system lets it
 FULL = (
     b"HTTP/1.1 503 Service Unavailable\r\ncontent-type: text/plain\r\nconnection: close\r\n\r\n"
-    b"Too many connections from your address."
+    b"Too many connections."
 )
 
 
@@ -35,18 +37,39 @@ def limit_connections(server: Server, proxies: Proxies) -> None:
     them would take a connection out of the count for good.
     """
     count: Counter[str] = Counter()
-    kind: Any = partial(Connection, proxies=proxies, count=count)
+    most = raise_descriptors() // 2  # the rest is for files, pipes and connections being refused
+    kind: Any = partial(Connection, proxies=proxies, count=count, most=most)
     server.config.http_protocol_class = kind
     server.config.ws_protocol_class = None
     server.config.loaded_app = server.config.app
 
 
+def raise_descriptors() -> int:
+    """Let this process open more files, up to ``DESCRIPTORS``; return how many it may open.
+
+    Where it may open no more, asyncio writes a traceback into the log for each connection that
+    waits, again and again: tens of megabytes a second.
+    """
+    try:
+        import resource
+    except ImportError:  # Windows has no such limit
+        return DESCRIPTORS
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    most = DESCRIPTORS if hard == resource.RLIM_INFINITY else min(hard, DESCRIPTORS)
+    if soft != resource.RLIM_INFINITY and soft < most:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+        return most
+    return DESCRIPTORS if soft == resource.RLIM_INFINITY else soft
+
+
 class Connection(H11Protocol):
     """One connection of a visitor, closed where the visitor has to send and does not."""
 
-    def __init__(self, *args: Any, proxies: Proxies, count: Counter[str], **options: Any) -> None:
+    def __init__(
+        self, *args: Any, proxies: Proxies, count: Counter[str], most: int, **options: Any
+    ) -> None:
         super().__init__(*args, **options)
-        self.proxies, self.count, self.visitor = proxies, count, ""
+        self.proxies, self.count, self.most, self.visitor = proxies, count, most, ""
         self.received, self.since, self.slow = 0, self.loop.time(), 0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -55,7 +78,8 @@ class Connection(H11Protocol):
         if not self.proxies.trusts(address):
             self.visitor = visitor(address)
             self.count[self.visitor] += 1
-        if self.count[self.visitor] > PER_VISITOR:
+        self.count[EVERYBODY] += 1
+        if self.count[self.visitor] > PER_VISITOR or self.count[EVERYBODY] > self.most:
             transport.write(FULL)
             transport.close()
         else:
@@ -63,6 +87,7 @@ class Connection(H11Protocol):
 
     def connection_lost(self, error: Exception | None) -> None:
         super().connection_lost(error)
+        self.count[EVERYBODY] -= 1
         if self.visitor:
             self.count[self.visitor] -= 1
             self.count += Counter()  # forgets visitors at zero

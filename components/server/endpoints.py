@@ -181,6 +181,12 @@ class Calls:
             return COMPRESSORS[name](retention_ratio=ratio)
 
         def plan() -> list[plans.Plan]:
+            for name, value in (
+                ("compressors", compressors),
+                ("retention_ratios", retention_ratios),
+            ):
+                if not isinstance(value, list):
+                    raise ValueError(f"{name}={value!r} must be a list")
             names = [key_of(name) for name in compressors]
             return plans.plans(names, retention_ratios, make)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import os
 import re
+import secrets
 import sys
 import time
 from collections.abc import Iterator
@@ -47,7 +48,8 @@ class FilesOnly(GradioMultiPartParser):
     """Form parser that takes files alone, few of them, and leaves none behind.
 
     Gradio holds every other field in memory, however long it is, takes 1,000 files in an upload,
-    and keeps the files of an upload that broke off or has another field's name.
+    and keeps the files of an upload that broke off or has another field's name. It names the folder
+    of an upload by its content: whoever has the same clip could ask whether somebody brought it.
     """
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
@@ -57,6 +59,9 @@ class FilesOnly(GradioMultiPartParser):
         super().on_headers_finished()
         if self._current_part.field_name != "files":
             raise MultiPartException("The files of an upload are fields named files.")
+        file: Any = self._current_part.file
+        if file is not None:
+            file.sha.update(secrets.token_bytes())
 
     async def parse(self) -> FormData:
         try:

@@ -35,10 +35,11 @@ SCAN_S = 5.0  # between two scans of the folder
 FORM_BYTES = MIB  # that an upload may have in addition to its file
 LEAST_BYTES = MIB  # that any upload counts for its visitor: small files take room, too
 BROKEN_S = 3600.0  # since a temporary file was last written
+EMPTY_S = 60.0  # Gradio 6.31 leaves an empty one for each event that is given a file
 PREFIX = "gleanvid-"
 LOCK = ".lock"
 YOUNG_S = 60.0  # a folder that another server is just making has no lock yet
-TERMINATED = 128 + signal.SIGTERM
+ENDING = ("SIGTERM", "SIGHUP", "SIGQUIT")  # the last two of a terminal; Windows has the first
 
 
 class Uploads:
@@ -93,7 +94,9 @@ def delete_broken(folder: Path, age_s: float = BROKEN_S) -> None:
     """Delete temporary files of uploads that Gradio refused once they were complete."""
     for path in folder.glob("tmp*"):
         with suppress(OSError):  # gone in between
-            if path.is_file() and time.time() - path.lstat().st_mtime > age_s:
+            status = path.lstat()
+            most_s = age_s if status.st_size else min(age_s, EMPTY_S)
+            if path.is_file() and time.time() - status.st_mtime > most_s:
                 path.unlink()
 
 
@@ -138,12 +141,19 @@ def _locked(file: IO[str]) -> bool:
     return True
 
 
-def exit_on_sigterm() -> None:
-    """Have SIGTERM end the program as its last line would, so that everything is cleaned up."""
+def exit_on_signals() -> None:
+    """Have ``ENDING`` end the program as its last line would, so that everything is cleaned up.
+
+    A signal that is ignored, such as SIGHUP under ``nohup``, stays ignored.
+    """
 
     def leave(number: int, frame: FrameType | None) -> None:
-        print("Stopped by SIGTERM; the files of visitors are deleted.", flush=True)
-        raise SystemExit(TERMINATED)
+        with suppress(OSError):  # the terminal may be gone
+            name = signal.Signals(number).name
+            print(f"Stopped by {name}; the files of visitors are deleted.", flush=True)
+        raise SystemExit(128 + number)
 
     if threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGTERM, leave)
+        for number in (getattr(signal, name, None) for name in ENDING):
+            if number and signal.getsignal(number) != signal.SIG_IGN:
+                signal.signal(number, leave)

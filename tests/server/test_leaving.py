@@ -16,7 +16,7 @@ WAIT = """
 import os, time
 from pathlib import Path
 from components.server import uploads
-uploads.exit_on_sigterm()
+uploads.exit_on_signals()
 with uploads.own_folder() as folder:
     Path(folder, "clip.mp4").write_bytes(b"x")
     print(folder, flush=True)
@@ -35,12 +35,13 @@ def started(tmp_path, monkeypatch):
     process.stdout.close()
 
 
-def test_sigterm_deletes_the_folder_and_says_so(started):
+@pytest.mark.parametrize("name", uploads.ENDING)
+def test_signal_deletes_the_folder_and_says_so(started, name):
     process, folder = started
     assert os.path.isfile(f"{folder}/clip.mp4")
-    process.send_signal(signal.SIGTERM)
-    assert process.wait(10) == 143
-    assert "SIGTERM" in process.stdout.read() and not os.path.exists(folder)
+    process.send_signal(getattr(signal, name))
+    assert process.wait(20) == 128 + getattr(signal, name)
+    assert name in process.stdout.read() and not os.path.exists(folder)
 
 
 def test_folder_of_a_killed_server_goes_at_the_next_start(started, tmp_path):

@@ -74,6 +74,11 @@ def test_uploads_beyond_the_limit_are_refused(address):
     assert upload(address, *[bytes(900_000)] * 3).status_code == 413  # one upload: the guard
 
 
+def test_address_of_an_upload_does_not_follow_from_its_content(address):
+    first, second = (upload(address, bytes(1_000)).json()[0] for _ in range(2))
+    assert first != second and first.rpartition("/")[2] == second.rpartition("/")[2]
+
+
 def test_old_uploads_are_deleted(address):
     file = f"{address}/file={upload(address, bytes(1_000)).json()[0]}"
     assert httpx.get(file).status_code == 200

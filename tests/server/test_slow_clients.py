@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 import socket
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -105,3 +106,18 @@ def test_monitors_are_answered_under_a_hundred_requests(address):
         took = time.monotonic() - start
         assert {reply.result().status_code for reply in asked} == {200}
     assert took < 1.0
+
+
+def test_all_visitors_together_have_so_many_connections_within_the_descriptors():
+    most = connections.raise_descriptors()
+    assert resource.getrlimit(resource.RLIMIT_NOFILE)[0] >= most >= 256
+    patch = pytest.MonkeyPatch()
+    patch.setattr(connections, "raise_descriptors", lambda: 8)
+    with running() as url:
+        patch.undo()
+        lines = [connected(url) for _ in range(6)]
+        assert lines[-1].recv(12) == b"HTTP/1.1 503"
+        for line in lines:
+            line.close()
+        time.sleep(0.5)
+        assert httpx.get(f"{url}/healthz").status_code == 200

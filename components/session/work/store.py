@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -23,7 +23,11 @@ RUNS = 256  # each also takes some 100 KiB that its tensors do not tell
 
 
 class RunStore:
-    """Runs by id; beyond a limit, in bytes or in number, the least recently used go."""
+    """Runs by id; beyond a limit, in bytes or in number, the least recently used go.
+
+    Runs without an answer go first where they take more than half of a limit: whoever moves a
+    slider for long pushes nobody's answers out.
+    """
 
     def __init__(self, limit_mib: float = RUNS_MIB, most: int = RUNS) -> None:
         self._limit, self._most = limit_mib * 2**20, most
@@ -48,12 +52,19 @@ class RunStore:
             if example is not None:
                 self._examples[run_id] = example
             while len(self._runs) > self._most or (
-                len(self._runs) > 1 and self._bytes() > self._limit
+                len(self._runs) > 1 and _bytes(self._runs.values()) > self._limit
             ):
-                gone, _ = self._runs.popitem(last=False)
+                gone = self._next_to_go()
+                del self._runs[gone]
                 self._paths.pop(gone, None)
                 self._examples.pop(gone, None)
         return run_id
+
+    def _next_to_go(self) -> str:
+        """The id of the oldest run, of those without an answer if these take more than half."""
+        silent = {run_id: run for run_id, run in self._runs.items() if not run.question}
+        many = 2 * len(silent) > self._most or 2 * _bytes(silent.values()) > self._limit
+        return next(iter(silent if many and len(silent) > 1 else self._runs))
 
     def offer(self, saved: Mapping[str, Callable[[], Run]], example: Example) -> None:
         """Runs of an example that are read from files on first use, by their ids."""
@@ -101,10 +112,11 @@ class RunStore:
     def __len__(self) -> int:
         return len(self._runs)
 
-    def _bytes(self) -> int:
-        """Frames count once for each video, however many runs share it."""
-        videos = {id(run.video): run.video.frames.nbytes for run in self._runs.values()}
-        return sum(videos.values()) + sum(_record_bytes(run) for run in self._runs.values())
+
+def _bytes(runs: Collection[Run]) -> int:
+    """Bytes of these runs. Frames count once for each video, however many runs share it."""
+    videos = {id(run.video): run.video.frames.nbytes for run in runs}
+    return sum(videos.values()) + sum(map(_record_bytes, runs))
 
 
 def _record_bytes(run: Run) -> int:

@@ -74,7 +74,7 @@ def outlook(
 def _config(folder: Path, name: str) -> Mapping[str, Any]:
     try:
         found = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise ModelError(f"{name} is damaged: its config.json cannot be read.") from error
     if not isinstance(found, dict):
         raise ModelError(f"{name} is damaged: its config.json is no object.")

@@ -81,6 +81,16 @@ def test_broken_uploads_are_deleted_by_age_and_nothing_else(folder):
     assert not broken.exists() and all(path.exists() for path in kept)
 
 
+def test_empty_temporary_files_of_events_go_within_minutes(folder):
+    empty, fresh, under_way = (folder / f"tmp{name}" for name in ("empty", "fresh", "full"))
+    for path in (empty, fresh, under_way):
+        path.write_bytes(b"x" if path is under_way else b"")
+    for path in (empty, under_way):
+        os.utime(path, (time.time() - 90, time.time() - 90))
+    uploads.delete_broken(folder)
+    assert not empty.exists() and fresh.exists() and under_way.exists()
+
+
 def test_oldest_files_and_folders_go_first(folder):
     for name in ("first/a", "second", "third/b", "fourth"):
         written(folder / name, 10)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from components.session.examples import Example
 from components.session.work.queue import BusyError
 from components.session.work.store import RunStore
@@ -61,3 +63,11 @@ def test_small_runs_are_bounded_in_number():
     runs, run = RunStore(most=3), make_run(2)
     ids = [runs.add(run) for _ in range(5)]
     assert len(runs) == 3 and runs.get(ids[1]) is None and runs.get(ids[2]) is not None
+
+
+def test_many_previews_push_no_answer_out():
+    runs, answered = RunStore(most=8), make_run(2)
+    preview = replace(answered, question="")
+    kept = [runs.add(answered) for _ in range(4)]
+    shown = [runs.add(preview) for _ in range(50)]
+    assert all(runs.get(run_id) for run_id in [*kept, *shown[-4:]]) and len(runs) == 8
