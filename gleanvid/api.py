@@ -336,7 +336,7 @@ def relevance(
     """Measure which visual tokens an answer rests on.
 
     It is a measure of this model's use of its input, not of truth. "gradient" takes one backward
-    pass, about two to three times the time of reading the prompt; "occlusion" hides one unit after
+    pass, about four times the time of reading the prompt; "occlusion" hides one unit after
     the other, then blocks of the units that matter most; "attention" averages the answer's
     attention, which is cheap and known to mislead.
 

@@ -39,6 +39,7 @@ def gradient_maps(prompt: AnsweredPrompt, parts: Sequence[slice]) -> tuple[Tenso
         torch.inference_mode(False),
         torch.enable_grad(),
         boundary.weights_without_gradient(prompt.hf_model),
+        boundary.recomputed_layers(prompt.layout),
         boundary.visual_leaves(prompt.layout, prompt.columns) as leaves,
     ):
         each = prompt.log_probabilities()

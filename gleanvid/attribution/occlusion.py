@@ -82,9 +82,9 @@ def occlusion_map(prompt: AnsweredPrompt, passes: int) -> tuple[Tensor, Tensor]:
         if losses[place] <= 0 or passes < len(blocks) or len(blocks) < 2:
             break
         passes -= len(blocks)
-        lost = torch.tensor([loss(block) for block in blocks])
-        if lost.sum() > 0:
-            for block, part in zip(blocks, lost / lost.sum(), strict=True):
+        parts_lost = torch.tensor([loss(block) for block in blocks])
+        if parts_lost.sum() > 0:
+            for block, part in zip(blocks, parts_lost / parts_lost.sum(), strict=True):
                 relevance[block] = losses[place] * part / len(block)
     return each, relevance
 

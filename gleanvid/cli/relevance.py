@@ -91,7 +91,10 @@ def _save(found: Relevance, run: Run, kept: dict[str, Any], folder: Path) -> Non
 
     maps = {f"word_{place:03d}": values.numpy() for place, (_, values) in enumerate(found.words)}
     arrays: dict[str, Any] = {"tokens": found.tokens.numpy(), "grid": np.array(found.grid), **maps}
-    geometry = {"seconds": run.seconds.numpy(), "rectangles": run.rectangles.numpy()}
+    geometry: dict[str, Any] = {
+        "seconds": run.seconds.numpy(),
+        "rectangles": run.rectangles.numpy(),
+    }
     np.savez_compressed(folder / "relevance.npz", **arrays, **geometry)
     facts = found.summary() | {"model": run.model, "compression": kept}
     text = json.dumps(facts, indent=2, ensure_ascii=False)

@@ -3,7 +3,11 @@
 from gleanvid.models.boundary.hooks import compressing, installed, last_logits_only, prompt_hook
 from gleanvid.models.boundary.layout import Layout
 from gleanvid.models.boundary.prefill import Prefill
-from gleanvid.models.boundary.streams import visual_leaves, weights_without_gradient
+from gleanvid.models.boundary.streams import (
+    recomputed_layers,
+    visual_leaves,
+    weights_without_gradient,
+)
 from gleanvid.models.boundary.vision import capture_vision, prompt_positions, remembered_vision
 
 __all__ = [
@@ -15,6 +19,7 @@ __all__ = [
     "last_logits_only",
     "prompt_hook",
     "prompt_positions",
+    "recomputed_layers",
     "remembered_vision",
     "visual_leaves",
     "weights_without_gradient",

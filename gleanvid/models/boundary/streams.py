@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.utils.checkpoint import checkpoint
 
 from gleanvid.models.boundary.layout import Layout
 
@@ -25,7 +27,7 @@ def visual_leaves(layout: Layout, columns: Tensor) -> Iterator[list[Tensor]]:
     def replace(module: nn.Module, args: Any, kwargs: dict[str, Any]) -> Any:
         leaves.clear()
         embeds = kwargs["inputs_embeds"]
-        changed = {"inputs_embeds": _with_leaf(embeds[0], columns, leaves)[None]}
+        changed: dict[str, Any] = {"inputs_embeds": _with_leaf(embeds[0], columns, leaves)[None]}
         levels = kwargs.get("deepstack_visual_embeds")
         if levels is not None:
             rank = kwargs["visual_pos_masks"][0].to(columns.device).cumsum(0)[columns] - 1
@@ -38,6 +40,26 @@ def visual_leaves(layout: Layout, columns: Tensor) -> Iterator[list[Tensor]]:
     finally:
         handle.remove()
         leaves.clear()
+
+
+@contextmanager
+def recomputed_layers(layout: Layout) -> Iterator[None]:
+    """While open, layers keep their input alone for a backward pass and run again during it.
+
+    A graph then holds one row of hidden states per layer and the activations of a single layer,
+    for a third pass through the model.
+    """
+    layers: Any = layout.language_model.layers
+    own = [vars(layer).get("forward") for layer in layers]  # accelerate sets one
+    for layer in layers:
+        layer.forward = partial(checkpoint, layer.forward, use_reentrant=False)
+    try:
+        yield
+    finally:
+        for layer, forward in zip(layers, own, strict=True):
+            del layer.forward
+            if forward is not None:
+                layer.forward = forward
 
 
 @contextmanager
