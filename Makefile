@@ -1,5 +1,5 @@
 # `make app`, `make quick`, `make test`; each sets up what it needs in .venv. `make lock` and `make audit`: packages.
-# `make release`: the files of a release, in dist/.
+# `make release`: the files of a release, in dist/. `make docs`: the documentation site.
 PYTHON ?= python3
 BIN := .venv/bin
 
@@ -15,7 +15,7 @@ VLLM := $(addprefix tests/serving/vllm/test_,engine.py families.py server.py cac
 # Some images forbid kept bytecode; then every process compiles torch and transformers anew.
 export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: app quick test test-vllm static tables lock audit release clean
+.PHONY: app quick test test-vllm static tables docs lock audit release clean
 
 app: .venv/app
 	@$(BIN)/python app.py $(ARGS)
@@ -44,6 +44,11 @@ static: .venv/dev
 # Writes the tables and measured figures of the texts, from the code and the files in results/.
 tables: .venv/dev
 	$(BIN)/python -m tools.write_tables
+
+# The documentation as a site that needs no network: docs/_build/html/index.html.
+docs: .venv/docs
+	OMP_NUM_THREADS=2 $(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
+	@echo "docs/_build/html/index.html"
 
 .venv/uv:
 	@echo "Setting up .venv: once, and some minutes (PyTorch with CUDA is about 5 GB) ..."
@@ -80,6 +85,10 @@ audit: .venv/app
 	@$(BIN)/python -m pytest --collect-only --quiet > /dev/null
 	@touch $@
 
+.venv/docs: .venv/app
+	$(BIN)/uv pip install --quiet --python $(BIN)/python -e '.[docs]'
+	touch $@
+
 .venv/dev: .venv/app
 	$(BIN)/uv pip install --quiet --python $(BIN)/python -e '.[dev]'
 	touch $@
@@ -92,4 +101,4 @@ release: .venv/dev
 	$(PYTEST) tests/test_release.py
 
 clean:
-	rm -rf .venv .venv-vllm build dist *.egg-info
+	rm -rf .venv .venv-vllm build dist docs/_build docs/reference/generated *.egg-info

@@ -21,6 +21,7 @@ _HOME = {
     "MODELS": "models",
     "ModelError": "types",
     "Random": "compressors.random",
+    "Relevance": "attribution.relevance",
     "Run": "run",
     "Sampling": "models.generation.sampling",
     "Uniform": "compressors.uniform",
@@ -33,6 +34,7 @@ _HOME = {
     "compressing": "api",
     "load_model": "models",
     "read_video": "video",
+    "relevance": "api",
     "stream": "api",
 }
 
@@ -43,8 +45,10 @@ if TYPE_CHECKING:
     from gleanvid.api import ask_many as ask_many
     from gleanvid.api import compare as compare
     from gleanvid.api import compressing as compressing
+    from gleanvid.api import relevance as relevance
     from gleanvid.api import stream as stream
     from gleanvid.arguments import Frames as Frames
+    from gleanvid.attribution.relevance import Relevance as Relevance
     from gleanvid.compressors import COMPRESSORS as COMPRESSORS
     from gleanvid.compressors.base import Compressor as Compressor
     from gleanvid.compressors.full_tokens import FullTokens as FullTokens

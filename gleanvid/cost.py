@@ -44,7 +44,7 @@ class Cost:
     prompt_tokens: int  # whole prompt, before compression
     prompt_tokens_kept: int
     decode_s: float  # reading the video file
-    encode_s: float  # vision tower and projector; 0.0 where the clip was cached
+    encode_s: float  # vision tower and projector, also where an earlier question paid for it
     compress_s: float
     prefill_s: float  # language model, prompt to first token
     generate_s: float  # first token to last
@@ -104,7 +104,10 @@ class Cost:
 
     @property
     def ttft_s(self) -> float:
-        """Time to first token: encode, compress and prefill."""
+        """Time to first token, from the decoded frames on: encode, compress and prefill.
+
+        Encoding counts also where the clip was encoded for an earlier question; decoding does not.
+        """
         return self.encode_s + self.compress_s + self.prefill_s
 
     @property

@@ -1,5 +1,12 @@
 """Errors whose message is written for people. Imports nothing, so any module can use it."""
 
+# What reading JSON, arrays and numbers of strangers can raise: to be turned into a sentence where
+# they are read. RuntimeError includes RecursionError, ArithmeticError numbers of 400 digits.
+MALFORMED = (
+    *(ValueError, TypeError, LookupError, AttributeError),
+    *(RuntimeError, ArithmeticError, MemoryError),
+)
+
 
 def printable(text: str, keep: str = "") -> str:
     """Return the text with control characters and bytes that are no UTF-8 written as escapes.

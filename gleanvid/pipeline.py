@@ -78,13 +78,12 @@ def answer(
     """The run of one question about a clip whose frames are in memory."""
     model.check_can_answer()
     clip = _with_signals(clip, model, compressor)
-    encoded, cached = encode(clip, model, stop)
+    encoded, _ = encode(clip, model, stop)
     reply = model.generate(
         encoded, question, compressor, sampling, history=history, on_text=on_text, stop=stop
     )
     run = _run(clip, encoded, question, model, compressor, sampling, history, reply)
-    encode_s = 0.0 if cached else encoded.encode_s
-    return replace(run, cost=replace(run.cost, encode_s=encode_s))
+    return replace(run, cost=replace(run.cost, encode_s=encoded.encode_s))
 
 
 def answer_questions(
@@ -105,7 +104,7 @@ def answer_questions(
     """
     model.check_can_answer()
     clip = _with_signals(clip, model, compressor)
-    encoded, cached = encode(clip, model, stop)
+    encoded, _ = encode(clip, model, stop)
     with model.lock, interruptible(model.hf_model, stop):
         talk = model.conversation(encoded, compressor)
     runs = []
@@ -115,7 +114,7 @@ def answer_questions(
     cost = runs[0].cost
     cost = replace(
         cost,
-        encode_s=0.0 if cached else encoded.encode_s,
+        encode_s=encoded.encode_s,
         compress_s=cost.compress_s + talk.compress_s,
         prefill_s=cost.prefill_s + talk.prefill_s,
     )

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+import zlib
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
@@ -10,11 +12,13 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from zipfile import BadZipFile
 
 import numpy as np
 import torch
 
 from gleanvid.cost import Cost
+from gleanvid.errors import MALFORMED
 from gleanvid.types import Compression, Video
 
 if TYPE_CHECKING:
@@ -67,6 +71,12 @@ class Run:
         """Record of the first stage, most often that before the language model."""
         return self.by_layer[min(self.by_layer)]
 
+    @property
+    def device_memory_mib(self) -> float:
+        """Peak device memory, or NaN on the CPU, where only the whole process was measured."""
+        is_own = str(self.made_with.get("device", "")).startswith("cuda")
+        return self.cost.peak_memory_mib if is_own else math.nan
+
     def with_decode_s(self, seconds: float) -> Run:
         """The same run, its cost naming the ``seconds`` that reading the video file took."""
         return replace(self, cost=replace(self.cost, decode_s=seconds))
@@ -113,7 +123,7 @@ class Run:
         try:
             facts = json.loads((folder / "run.json").read_text(encoding="utf-8"))
             return cls.of(facts, dict(np.load(folder / "run.npz", allow_pickle=False)))
-        except (OSError, KeyError, TypeError, AttributeError, RuntimeError) as error:
+        except (*MALFORMED, OSError, EOFError, BadZipFile, zlib.error) as error:
             raise ValueError(f"{folder} does not hold a whole saved run ({error!r})") from error
 
     @classmethod

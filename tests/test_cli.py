@@ -220,3 +220,20 @@ def test_bench_memory_measures_every_number_of_frames_and_says_where(model, caps
     assert report["rows"][1]["visual_tokens"] == 2 * report["rows"][0]["visual_tokens"]
     assert main(list(words)) == 0
     assert f"torch {report['machine']['versions']['torch']}" in capsys.readouterr().out
+
+
+def test_relevance_writes_heat_over_every_unit_and_says_what_is_kept(clip, model, tmp_path, capsys):
+    words = (clip, "What moves?", "--model", model, "--retention-ratio", "0.5", "--words")
+    assert call("relevance", *words, "--answer", "a red", "--out", str(tmp_path / "out")) == 0
+    assert "not of truth" in capsys.readouterr().out
+    facts = json.loads((tmp_path / "out" / "relevance.json").read_text())
+    arrays = np.load(tmp_path / "out" / "relevance.npz")
+    assert arrays["tokens"].sum() == pytest.approx(1) and facts["answer"] == "a red"
+    assert facts["words"] == ["a", "red"] and {"word_000", "word_001"} <= set(arrays)
+    kept = facts["compression"]
+    assert 0 < kept["kept"] <= kept["best"] <= 1 and kept["random"] == pytest.approx(0.5, abs=0.03)
+    units = sorted((tmp_path / "out").glob("unit_*.png"))
+    assert len(units) == facts["grid"][0]
+    assert np.asarray(Image.open(units[0])).any() and (tmp_path / "out" / "overview.png").exists()
+    assert call("relevance", *words, "--by", "magic", "--out", str(tmp_path / "out")) == 2
+    assert "method='magic' must be one of" in capsys.readouterr().err

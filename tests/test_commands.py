@@ -13,7 +13,12 @@ from gleanvid.cli.eval import _benchmark, _setups
 from gleanvid.evaluation.paper.numbers import BENCHMARKS, tables
 
 ROOT = Path(__file__).parents[1]
-PAGES = ("README.md", "CONTRIBUTING.md", "results/README.md")
+GUIDES = [
+    str(page.relative_to(ROOT))
+    for page in sorted((ROOT / "docs").rglob("*.md"))
+    if "gleanvid " in page.read_text("utf-8") and not {"_build", "generated"} & {*page.parts}
+]
+PAGES = ("README.md", "CONTRIBUTING.md", "results/README.md", *GUIDES)
 SHELL = "PATH=; command_not_found_handle() { :; }; gleanvid() { printf '%s\\037' \"$@\"; echo; }\n"
 
 
@@ -21,7 +26,9 @@ SHELL = "PATH=; command_not_found_handle() { :; }; gleanvid() { printf '%s\\037'
 def commands(page):
     """Words of every command, as bash takes the blocks of a page apart; nothing is run."""
     bash = shutil.which("bash") or pytest.skip("bash is not installed")
-    blocks = re.findall(r"```bash\n(.*?)```", (ROOT / page).read_text("utf-8"), re.DOTALL)
+    blocks = re.findall(
+        r"```(?:bash|\{command\})\n(.*?)```", (ROOT / page).read_text("utf-8"), re.DOTALL
+    )
     done = subprocess.run(
         [bash, "-c", SHELL + "\n".join(blocks)], capture_output=True, text=True, check=False
     )

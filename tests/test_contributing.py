@@ -16,7 +16,7 @@ from tests.models.oracle import EveryNth
 from tests.models.tiny import noise_video
 
 ROOT = Path(__file__).parents[1]
-FILES = (ROOT / "CONTRIBUTING.md", ROOT / "docs" / "model_family.md")
+FILES = (ROOT / "CONTRIBUTING.md", ROOT / "docs" / "guides" / "add_a_model_family.md")
 TEXT = "\n".join(path.read_text(encoding="utf-8") for path in FILES)
 
 

@@ -59,8 +59,10 @@ def test_a_stage_counts_from_its_layer_on():
 
 def test_a_clip_is_encoded_once_for_all_questions_and_methods(model, video):
     fresh = tiny.noise_video(frames=6)
-    assert encode(key(fresh, model), model)[1] is False
-    assert gleanvid.ask(fresh, "How many?", model, gleanvid.Uniform(0.5), 2).cost.encode_s == 0
+    encoded, cached = encode(key(fresh, model), model)
+    cost = gleanvid.ask(fresh, "How many?", model, gleanvid.Uniform(0.5), 2).cost
+    assert not cached and cost.encode_s == encoded.encode_s
+    assert cost.ttft_s == cost.encode_s + cost.compress_s + cost.prefill_s  # asked first or later
     assert encode(key(fresh, model), model)[1] is True
 
 

@@ -1,67 +1,235 @@
-"""Memory over many asks of the built-in model: ``python -m tools.soak --asks 500``.
+"""Memory, descriptors, threads, children and files of a server under mixed use for an hour.
 
-Every question is asked twice: as the page does and as a call of the endpoint, to a server in this
-process. The store of runs fills up first; after that the growth has to stay within 20 MiB.
+    python -m tools.soak --out results/soak
+
+Three sessions ask, preview, compare and upload, drawn by chance from a fixed seed, on a server with
+the built-in model and the limits of ``--public``. What the server's process holds is written to
+``soak.json`` and drawn in ``soak.png``. Ends with 1 where resident memory grew by more than 20 MiB
+after the warm-up, in which the store of runs fills.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
+import platform
+import random
+import secrets
+import statistics
+import subprocess
 import sys
 import tempfile
+import threading
+import time
+from collections import Counter
+from contextlib import ExitStack, suppress
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
-from components.session.actions import ask as asking
-from components.session.request import Request, Sides
-from components.session.work import local as loading
-from components.session.work.engine import Engine
-from components.session.work.store import RUNS, RunStore
-from tests.server.running import running
-from tools.attack.client import Target
+from tools.attack.client import CLIP, ROOT, Target, file
 
-CLIP = Path(__file__).resolve().parents[1] / "assets" / "clips" / "glimpse_1.mp4"
 MOST_MIB = 20.0
-EACH = 50  # asks between two lines of output
+SESSIONS = 3
+KEEP_S = 120  # uploads are deleted at this age here, not after two hours, so that files settle
+EVERY_S = 5.0  # between two measurements
+WINDOW = 0.1  # of the measured time, at each of its ends, whose medians are compared
+ACTIONS = {"preview": 4, "ask": 3, "upload": 2, "compare": 1}  # how often each is drawn
+COLUMNS = {
+    "resident_mib": "Resident memory (MiB)",
+    "descriptors": "Open descriptors",
+    "threads": "Threads",
+    "children": "Child processes",
+    "files": "Files of visitors",
+}
+QUESTIONS = ("What moves?", "Which colour does the cross have?", "What does the star do?")
+SMALL = {"Frames": 8, "Answer length": 8}
 
 
-def resident_mib() -> float:
-    pages = int(Path("/proc/self/statm").read_text().split()[1])
-    return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
+def serve(runs: int) -> None:
+    """Serve the page with the built-in model until standard input ends; print its address."""
+    from components.server.serving import PUBLIC
+    from components.session.examples import examples
+    from components.session.work.engine import Engine
+    from components.session.work.local import LocalBackend
+    from components.session.work.store import RunStore
+    from tests.server.running import running
+
+    limits = replace(PUBLIC, keep_s=KEEP_S, visitor_mb=0, requests_per_minute=6000, events=0)
+    engine = Engine(LocalBackend({}), RunStore(most=runs))
+    with running(limits, engine, examples=examples()) as url:
+        print(url, flush=True)
+        sys.stdin.read()
 
 
-def ask(engine: Engine, target: Target, path: str) -> None:
-    """One question, in both ways."""
-    request = Request(path, 8, "builtin", sampling={"max_new_tokens": 8})
-    engine.pages.start("page")
-    *_, last = asking.ask(engine, "page", request, Sides(question="What moves?"))
-    called = target.ask(path, compressor="gleanvid", frames=8, length=8)
-    failed = last.notice is not None and last.notice["kind"] == "problem"
-    if failed or "event: complete" not in called:
-        raise RuntimeError(f"no answer: {last.notice}, {called[:200]}")
+def act(kind: str, target: Target, session: str, draw: random.Random) -> None:
+    """Do one thing as the page does. Raises ``RuntimeError`` where the server did not do it."""
+    clips = sorted((ROOT / "assets" / "clips").glob("glimpse*.mp4"))
+    clip, question = draw.choice(clips), draw.choice(QUESTIONS)
+    settings = SMALL | {"gv-clip": file(str(clip)), "gv-question": question}
+    settings["Frames"] = draw.choice((6, 8, 10))
+    if kind == "upload":
+        path = target.upload(f"{draw.randrange(10**9)}.mp4", CLIP.read_bytes())
+        event = "gv-upload", "upload", SMALL | {"gv-upload": file(path)}
+    elif kind == "preview":
+        event = "gv-preview", "follow", settings
+    else:
+        button = {"ask": "gv-ask", "compare": "gv-compare-start"}[kind]
+        begun = target.page(button, "click", {}, session)
+        if '"success":true' not in begun:
+            raise RuntimeError(f"{kind} is not begun: {begun[-500:]}")
+        methods = [draw.choice(("uniform", "vidcom2", "gleanvid"))]
+        event = button, "work", settings | {"gv-methods": methods}
+    heard = target.page(*event, session)
+    if '"success":true' not in heard or '"problem"' in heard:
+        raise RuntimeError(f"{kind} failed: {heard[-500:]}")
+
+
+def measured(process: int, folder: Path) -> dict[str, float]:
+    """What the server's process and its folder hold now."""
+    root = Path(f"/proc/{process}")
+    pages = int((root / "statm").read_text().split()[1])
+    children = [
+        child
+        for task in (root / "task").iterdir()
+        for child in (task / "children").read_text().split()
+    ]
+    return {
+        "resident_mib": pages * os.sysconf("SC_PAGE_SIZE") / 2**20,
+        "descriptors": len(list((root / "fd").iterdir())),
+        "threads": len(list((root / "task").iterdir())),
+        "children": len(children),
+        "files": sum(path.is_file() for path in folder.rglob("*")),
+    }
+
+
+def soak(
+    url: str, process: int, folder: Path, actions: int, warm: int, most_s: float
+) -> dict[str, Any]:
+    """Do ``warm`` and then ``actions`` things in turns of all sessions; return the measurements."""
+    rows: list[dict[str, float]] = []
+    done: Counter[str] = Counter()
+    failures: list[str] = []
+    places = iter(range(warm + actions))
+    lock, over = threading.Lock(), threading.Event()
+
+    def visit(number: int) -> None:
+        target, session, draw = Target(url), secrets.token_hex(8), random.Random(number)
+        while not over.is_set():
+            with lock:
+                if time.monotonic() - start > most_s or next(places, None) is None:
+                    return
+            kind = draw.choices([*ACTIONS], [*ACTIONS.values()])[0]
+            try:
+                act(kind, target, session, draw)
+            except Exception as error:
+                failures.append(f"{kind}: {error}"[:300])
+            with lock:
+                done[kind] += 1
+
+    def measure() -> None:
+        with suppress(FileNotFoundError):  # a thread or a file that ends as it is looked at
+            rows.append({"s": time.monotonic() - start, "done": done.total()})
+            rows[-1] |= measured(process, folder)
+
+    start = time.monotonic()
+    visitors = [threading.Thread(target=visit, args=(number,)) for number in range(SESSIONS)]
+    for visitor in visitors:
+        visitor.start()
+    try:
+        while any(visitor.is_alive() for visitor in visitors):
+            measure()
+            if len(rows) % 12 == 1:
+                print(json.dumps(rows[-1]), flush=True)
+            over.wait(EVERY_S)
+    finally:
+        over.set()
+    rows = [row for row in rows if "files" in row]
+    kept = [row for row in rows if row["done"] >= warm]
+    return {"done": dict(done), "failures": failures, "warm": warm, "rows": rows} | grown(kept)
+
+
+def grown(rows: list[dict[str, float]]) -> dict[str, Any]:
+    """Medians of every column at both ends of the measured time."""
+    size = max(3, int(len(rows) * WINDOW))
+
+    def medians(part: list[dict[str, float]]) -> dict[str, float]:
+        return {name: round(statistics.median(row[name] for row in part), 1) for name in COLUMNS}
+
+    return {"first": medians(rows[:size]), "last": medians(rows[-size:])}
+
+
+def draw_figure(found: dict[str, Any], path: Path) -> None:
+    """One small plot for each column over the actions done; the warm-up is shaded."""
+    import matplotlib as mpl
+
+    mpl.use("agg")
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(len(COLUMNS), 1, figsize=(8, 9), sharex=True)
+    done = [row["done"] for row in found["rows"]]
+    for axis, (name, title) in zip(axes, COLUMNS.items(), strict=True):
+        values = [row[name] for row in found["rows"]]
+        axis.plot(done, values, color="#2a6f97", linewidth=1)
+        axis.axvspan(0, found["warm"], color="0.92")
+        axis.set_title(title, loc="left", fontsize=9)
+        axis.set_ylim(0, max(values) * 1.15 or 1)
+    axes[-1].set_xlabel("Actions done by three sessions (shaded: warm-up)")
+    figure.tight_layout()
+    figure.savefig(path, dpi=110)
 
 
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--asks", type=int, default=500)
-    parser.add_argument("--runs", type=int, default=RUNS, help="that the store holds")
+    parser.add_argument("--actions", type=int, default=1000)
+    parser.add_argument("--warm", type=int, default=120, help="actions until the store is full")
+    parser.add_argument("--runs", type=int, default=128, help="that the store holds")
+    parser.add_argument("--minutes", type=float, default=60.0, help="begin nothing after these")
+    parser.add_argument("--out", type=Path, required=True, help="folder of soak.json and soak.png")
+    parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
-    engine = Engine(loading.LocalBackend({}), RunStore(most=options.runs))
-    warm = options.runs // 2 + 10  # an ask of the page makes two runs
-    start = 0.0
-    with tempfile.TemporaryDirectory() as folder:
-        os.environ["GRADIO_TEMP_DIR"] = folder
-        with running(engine=engine) as url:
-            target = Target(url)
-            path = target.upload("clip.mp4", CLIP.read_bytes())
-            for number in range(warm + options.asks):
-                start = resident_mib() if number == warm else start
-                ask(engine, target, path)
-                if number % EACH == 0:
-                    print(f"after {number:>4} asks {resident_mib():8.1f} MiB", flush=True)
-    growth = resident_mib() - start
-    print(f"{options.asks} asks after {warm} to warm up: {growth:+.1f} MiB")
-    return int(growth > MOST_MIB)
+    if options.serve:
+        serve(options.runs)
+        return 0
+    load = os.getloadavg()[0]
+    with ExitStack() as stack:
+        folder = stack.enter_context(tempfile.TemporaryDirectory())
+        words = [
+            sys.executable,
+            "-m",
+            "tools.soak",
+            "--serve",
+            "--out",
+            ".",
+            "--runs",
+            str(options.runs),
+        ]
+        server = stack.enter_context(
+            subprocess.Popen(
+                words,
+                cwd=ROOT,
+                env=os.environ | {"GRADIO_TEMP_DIR": folder},
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                text=True,
+            )
+        )
+        stack.callback(server.terminate)
+        assert server.stdout is not None
+        url = server.stdout.readline().strip()
+        most_s = 60 * options.minutes
+        found = soak(url, server.pid, Path(folder), options.actions, options.warm, most_s)
+    found |= {"load": [load, os.getloadavg()[0]], "python": platform.python_version()}
+    found |= {"cores": os.cpu_count(), "runs": options.runs, "platform": platform.platform()}
+    options.out.mkdir(parents=True, exist_ok=True)
+    (options.out / "soak.json").write_text(json.dumps(found, indent=1) + "\n")
+    draw_figure(found, options.out / "soak.png")
+    for name, title in COLUMNS.items():
+        print(f"{title:<24}{found['first'][name]:>10}{found['last'][name]:>10}")
+    print(f"{found['done']}; {len(found['failures'])} failed: {found['failures'][:3]}")
+    growth = found["last"]["resident_mib"] - found["first"]["resident_mib"]
+    return int(growth > MOST_MIB or bool(found["failures"]))
 
 
 if __name__ == "__main__":

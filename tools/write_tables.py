@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from gleanvid.evaluation.catalogue import compressor_table, model_table
+from gleanvid.compressors import COMPRESSORS
+from gleanvid.evaluation.catalogue import Facts, compressor_table, model_table
+from gleanvid.evaluation.catalogue import methods as facts_of_methods
 from gleanvid.evaluation.markdown import markdown_table
 from gleanvid.models.loading.load import BUILTIN
 
@@ -33,7 +36,7 @@ _LIMITS = (  # 16 units in these clips
     f"At 10 % the first unit, which EVS keeps whole, is {1 / 16 / 0.1:.0%} of its tokens, and STTM "
     "is far below the 30 to 50 % of\nits paper: being ahead of either there says little about them."
 )
-_MEASURES = {  # column of results.json -> name in the README
+_MEASURES = {  # column of results.json -> name in the table
     "accuracy": "accuracy",
     "macro without count": "macro, without `count`",
     "evidence_moments": "evidence kept",
@@ -43,7 +46,8 @@ _MEASURES = {  # column of results.json -> name in the README
 def texts() -> list[Path]:
     """The files that may hold tables."""
     documents = [ROOT / "README.md", BUILTIN / "MODEL_CARD.md", RESULTS / "README.md"]
-    return [*documents, *sorted((ROOT / "docs").glob("*.md"))]
+    pages = sorted((ROOT / "docs").rglob("*.md"))
+    return [*documents, *(page for page in pages if not {"_build", "generated"} & {*page.parts})]
 
 
 def written(text: str) -> str:
@@ -149,14 +153,14 @@ def _standing(folder: str) -> str:
 def downsampling() -> str:
     """One line: how far plain downsampling and CDPruner are from GleanVID at equal tokens."""
     rows = {name: _kept("glimpse-downsampling", name, 0.1) for name in _PLAIN}
-    told = ", ".join(
+    rates = ", ".join(
         f"{title} {_percent(rows[name]['accuracy'])}" for name, title in _PLAIN.items()
     )
     count = rows["gleanvid"]["questions"]
     return (
-        f"Plain downsampling at the same number of tokens, {count} other questions, % right at "
-        f"10 %: {told}\n([all ratios and tests](results/glimpse-downsampling/table.md)). The "
-        "model was never trained on averages of tokens, which the last two give it."
+        f"At 10 %, on {count} other questions, % right: {rates}\n(all ratios and tests: "
+        "`results/glimpse-downsampling/table.md`). The built-in model was never trained on "
+        "averages of tokens,\nwhich the last two give it."
     )
 
 
@@ -219,7 +223,30 @@ def ablations() -> str:
     return markdown_table(heads, rows)
 
 
+def methods() -> str:
+    """One row per method: its name with a link to the paper, its idea, and where it acts."""
+    heads = ["method", "idea", "acts ... the language model"]
+    rows = [
+        (_linked(facts), _idea(facts.name), facts.acts.removesuffix(" the language model"))
+        for facts in facts_of_methods()
+    ]
+    return markdown_table(heads, rows, numbers=False)
+
+
+def _linked(facts: Facts) -> str:
+    link = re.search(r"https://\S+", facts.paper)
+    return f"[{facts.title}]({link[0]})" if link else facts.title
+
+
+def _idea(name: str) -> str:
+    """The first line of the method's module, without its name."""
+    summary = (sys.modules[COMPRESSORS[name].__module__].__doc__ or "").partition("\n\n")[0]
+    idea = " ".join((summary.partition(": ")[2] or summary).split())
+    return idea[0].upper() + idea[1:].rstrip(".")
+
+
 TABLES = {
+    "methods": methods,
     "compressors": compressor_table,
     "models": model_table,
     "compress-time": compress_time,

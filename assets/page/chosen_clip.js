@@ -26,9 +26,15 @@
   gleanvid.chooseExample = (path) => () => gleanvid.chooseClip(path);
   gleanvid.holdClip = (file) => gleanvid.chooseClip(file?.path);
 
-  // The clip that was chosen, or else is on show. The button that brings one's own bears its name.
+  // The clip that was chosen, or else is on show. Without a picture of it, the button that brings
+  // one's own bears its name.
+  let marked = "";
+  gleanvid.markClip = () => { if (marked) mark(marked); };
   function mark(name) {
-    const example = own === "" ? document.getElementById(`gv-example-${name}`) : null;
+    marked = name;
+    const picture = own === "" ? document.getElementById(`gv-example-${name}`)
+      : [...document.querySelectorAll(".gv-shelf [data-clip]")].find(({ dataset }) => nameOf(dataset.clip) === name);
+    const example = picture ?? null;
     const upload = document.getElementById("gv-upload");
     if (!upload) return; // a viewer on another page
     const chosen = example ?? (own === null ? null : upload);

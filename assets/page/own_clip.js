@@ -21,6 +21,7 @@
     if (!target.matches?.(".gradio-container input[type=file]")) return;
     const limit = window.gradio_config?.max_file_size;
     const file = [...target.files].find(({ size }) => limit && size > limit);
+    if (!file && target.files.length && target.closest(".gv-examples")) gleanvid.awaitClip?.(target.files[0]);
     if (!file) return;
     event.stopImmediatePropagation();
     target.value = "";

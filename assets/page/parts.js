@@ -48,6 +48,38 @@
       }));
     },
 
+    // Clips of one's own, and the one that is on its way.
+    shelf({ element, props, trigger }) {
+      const row = element.querySelector(".gv-shelf");
+      let coming = "";
+      const drop = () => { if (coming) URL.revokeObjectURL(coming); coming = ""; };
+      gleanvid.awaitClip = (file) => {
+        drop();
+        row.querySelector("[aria-busy]")?.remove();
+        coming = URL.createObjectURL(file);
+        const first = make("video", { src: coming, muted: true, preload: "metadata" });
+        const place = make("button", { type: "button", disabled: true, title: file.name }, first);
+        place.setAttribute("aria-busy", "true");
+        place.setAttribute("aria-label", `${file.name}, being read`);
+        row.append(place);
+      };
+      return () => {
+        drop();
+        row.replaceChildren(...(props.value?.clips ?? []).map(({ clip, picture }, place) => {
+          const name = clip.split("/").pop();
+          const button = make("button", { type: "button", title: name, ariaLabel: name },
+            make("img", { src: picture, alt: "" }));
+          button.dataset.clip = clip;
+          button.addEventListener("click", () => {
+            gleanvid.chooseClip(clip);
+            trigger("pick", { place });
+          });
+          return button;
+        }));
+        gleanvid.markClip?.();
+      };
+    },
+
     // What a conversation said so far.
     log({ element, props }) {
       const log = element.querySelector(".gv-log");

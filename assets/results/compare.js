@@ -5,8 +5,8 @@
 
 import { button, make } from "../viewer/dom.js";
 import { Blind } from "./blind.js";
+import { dots } from "./dots.js";
 import { saveCsv, saveJson } from "./saving.js";
-import { scatter } from "./scatter.js";
 import { Table } from "./table.js";
 
 /** @param {{ element: HTMLElement, props: any, watch: (name: string, act: () => void) => void }} scope */
@@ -22,7 +22,8 @@ class Compare {
   blind = false;
   /** @type {Map<string, any>} */
   settings = new Map(); // those that changed since the page was loaded, by name in a link
-  #drawn = 0; // width of the picture
+  cost = "flops"; // of the figure
+  #drawn = 0; // width of the figure
 
   /** @param {HTMLElement} place */
   constructor(place) {
@@ -68,9 +69,10 @@ class Compare {
   // --- what the table is of ----------------------------------------------------------------------
 
   #caption() {
-    const { question, clip, expected, caveat } = this.value.asked;
-    const parts = [make("b", "", `“${question}”`), make("span", "", clip)];
-    if (expected && !this.blind) parts.push(make("span", "", `right answer: ${expected}`));
+    const { question, clip, expected, caveat, count } = this.value.asked;
+    const title = count > 1 ? `${count} questions` : `“${question}”`;
+    const parts = [make("b", "", title), make("span", "", count > 1 ? clip : `one question · ${clip}`)];
+    if (expected && count === 1 && !this.blind) parts.push(make("span", "", `right answer: ${expected}`));
     if (caveat) parts.push(make("span", "gv-worth", caveat));
     this.head.replaceChildren(...parts);
   }
@@ -110,7 +112,7 @@ class Compare {
     });
     const save = (title, act) => button(title, () => act(this.value, this.vote.votes), "gv-plain");
     this.tools.replaceChildren(make("label", "", "", blind, "Blind: two answers without names"),
-      save("Save CSV", saveCsv), save("Save JSON", saveJson), make("span", "gv-times", TIMES));
+      save("Save CSV", saveCsv), save("Save JSON", saveJson), make("span", "gv-times", this.value.asked.busy));
   }
 
   // What the viewer has now, whose masks are in another tab: moves of a slider are seen here, too.
@@ -136,12 +138,17 @@ class Compare {
     const width = this.place.clientWidth;
     if (!this.picture?.isConnected || !width) return;
     this.#drawn = width;
-    this.picture.replaceChildren(...scatter(this.value.rows, width));
+    const { rows, asked } = this.value;
+    const choose = (cost) => {
+      this.cost = cost;
+      this.#picture();
+      this.picture.querySelector("select").focus();
+    };
+    this.picture.replaceChildren(...dots(rows, width, asked, this.cost, choose));
   }
 }
 
 const EARLIER = "This is the table from before: the last comparison ended without a row.";
-const TIMES = "Times are of one run each.";
 const WHOLE = { question: "another question", clip: "another clip" };
 
 function openViewer() {

@@ -19,18 +19,19 @@ export function csv(value, votes) {
   const tally = votes.tally(value.asked);
   const rows = plain(value).map((row) => {
     const { won = 0, even = 0, lost = 0 } = tally.get(row.method) ?? {};
-    return { ...row, question, clip, ...settings, votes_won: won, votes_even: even, votes_lost: lost };
+    return { question, ...row, clip, ...settings, votes_won: won, votes_even: even, votes_lost: lost };
   });
   const lines = [Object.keys(rows[0]), ...rows.map((row) => Object.values(row))];
   return lines.map((line) => `${line.map(cell).join(",")}\r\n`).join("");
 }
 
-// The rows with the titles and units of the table as names.
+// The rows with the titles and units of the table as names; of a list, one for every question.
 function plain({ columns, rows }) {
-  return rows.map(({ label, answer, right, error, cells }) => ({
-    method: label, answer, right, error: error || null,
-    ...Object.fromEntries(columns.map(([title, unit], place) => [`${title} (${unit})`, cells[place][1]])),
-  }));
+  return rows.flatMap(({ label, answer, right, error, cells, each }) => {
+    const asked = each?.length ? each.map(({ id, ...one }) => one) : [{ answer, right }];
+    const figures = Object.fromEntries(columns.map(([title, unit], place) => [`${title} (${unit})`, cells[place][1]]));
+    return asked.map((one) => ({ method: label, ...one, error: error || null, ...figures }));
+  });
 }
 
 // Spreadsheets run what begins like a formula: an apostrophe makes it text.

@@ -3,10 +3,12 @@
 // marked against that of all tokens. Text from outside is only ever set as textContent.
 
 import { difference } from "../viewer/answers.js";
+import { clock, total } from "../viewer/clock.js";
 import { button, header, make, order, table, verdict } from "../viewer/dom.js";
 import { named } from "./swatch.js";
 
 const STATES = { waiting: "…", running: "Running…", done: "(no words)" };
+const FIRST_TOKEN = 1; // place of the cell
 const MARKS = "Against the answer of all tokens: words it does not have are marked, words missing are struck out";
 
 export class Table {
@@ -27,6 +29,11 @@ export class Table {
     this.rows = value.rows.filter(({ state }) => state !== "failed")
       .map((row, place) => entry(row, place, reference));
     this.known = value.asked.expected !== null;
+    this.isList = value.asked.count > 1;
+    this.longest = Math.max(0, ...this.rows.map(({ parts }) => total(told(parts))));
+    // Columns in which no row has a number are left out.
+    this.places = value.columns.map((_, place) => place)
+      .filter((place) => !value.done || this.rows.some(({ cells }) => cells[place][1] !== null));
     this.#show();
   }
 
@@ -39,11 +46,16 @@ export class Table {
 
   // [title, unit, meaning, what it sorts by]
   #columns() {
-    const verdict = this.known
+    const right = (row) => row.quality?.value ?? null;
+    const verdict = this.isList
+      ? ["Right", "of all, 95 %", "How many questions of the list are answered right, with Wilson's interval; without right answers, the share of words in common with all tokens", right]
+      : this.known
       ? ["Verdict", "", "Whether the words are those of the right answer", (row) => row.right]
       : ["Same words", "%", "Share of words in common with the answer of all tokens, in order", (row) => row.agreement];
-    const figures = this.value.columns.map(([title, unit, meaning], place) =>
-      [title, unit, meaning, (row) => row.cells[place][1]]);
+    const figures = this.places.map((place) => {
+      const [title, unit, meaning] = this.value.columns[place];
+      return [title, unit, meaning, (row) => row.cells[place][1]];
+    });
     return [["Method", "", "", (row) => row.label], ["Viewer", "", "Sets a side of the viewer", null],
       ["Answer", "", MARKS, (row) => row.answer], verdict, ...figures];
   }
@@ -73,28 +85,62 @@ export class Table {
     const head = Object.assign(header(""), { title: meaning });
     if (!value) return head.append(make("span", "", title)), head;
     const falling = this.sorted?.column === place ? this.sorted.falling : null;
-    const arrow = falling === null ? "" : falling ? " ↓" : " ↑";
+    const arrow = falling === null ? "↕" : falling ? "↓" : "↑";
     if (falling !== null) head.ariaSort = falling ? "descending" : "ascending";
-    head.append(button(title + arrow, () => {
+    const sort = button(title, () => {
       // Rising, falling, as compared.
       this.sorted = falling === null ? { column: place, falling: false }
         : falling ? null : { column: place, falling: true };
       this.#show();
       /** @type {any} */ (this.place.querySelectorAll("thead th")[place].firstChild).focus();
-    }, "gv-plain"));
-    if (unit) head.firstChild.append(make("small", "", unit));
-    return head;
+    }, "gv-plain");
+    const sign = make("span", "gv-sort", ` ${arrow}`);
+    sign.ariaHidden = "true";
+    sort.append(sign, ...(unit ? [make("small", "", unit)] : []));
+    return head.append(sort), head;
   }
 
   #line(row) {
     const head = header("", "row", make("span", "gv-name", "", ...named(row)));
-    const said = make("div", "gv-said", "", ...row.pieces.map((piece) => piece.cloneNode?.(true) ?? piece));
-    const cells = row.cells.map(([text]) => make("td", "", text));
+    const said = this.isList && row.each.length ? this.#each(row)
+      : make("div", "gv-said", "", ...row.pieces.map((piece) => piece.cloneNode?.(true) ?? piece));
+    const cells = this.places.map((place) => this.#cell(row, place));
     return make("tr", `gv-${row.state}`, "", head, make("td", "gv-view", "", ...this.#sides(row)),
       make("td", "gv-answer", "", said), make("td", "", "", ...this.#verdict(row)), ...cells);
   }
 
-  #verdict({ right, agreement }) {
+  // The time to the first token has its spread and its parts with it.
+  #cell({ cells, parts, spread }, place) {
+    const cell = make("td", "", cells[place][0]);
+    if (place !== FIRST_TOKEN || !parts.length) return cell;
+    if (spread) {
+      const [least, most, passes] = spread;
+      cell.append(Object.assign(make("small", "gv-spread", ` (${least.toFixed(2)}–${most.toFixed(2)})`), { title: `Median, least and most of ${passes} passes` }));
+    }
+    cell.append(clock(told(parts), this.longest));
+    return cell;
+  }
+
+  // Every question of a list with its answer; a press opens its run in the viewer.
+  #each(row) {
+    const lines = row.each.map((one) => {
+      const sign = one.right === null ? "" : one.right ? "✓ " : "✗ ";
+      const open = button(one.question, () => {
+        const detail = { b: "", id: one.id, source: "compare" };
+        document.dispatchEvent(new CustomEvent("gleanvid:pair", { detail }));
+      }, "gv-plain");
+      open.title = "Show this run as B in the viewer";
+      open.disabled = !this.value.done;
+      const marked = make("b", one.right === false ? "gv-wrong" : "gv-right", sign);
+      return make("li", "", "", marked, open, make("span", "", ` ${one.answer || STATES.done}`));
+    });
+    const wrong = row.each.filter(({ right }) => right === false).length;
+    const title = wrong ? `${wrong} wrong of ${row.each.length} answers` : `${row.each.length} answers`;
+    return make("details", "gv-each", "", make("summary", "", title), make("ul", "", "", ...lines));
+  }
+
+  #verdict({ right, agreement, quality }) {
+    if (this.isList) return quality ? [shareText(quality)] : [];
     if (right !== null) return [make("span", right ? "gv-right" : "gv-wrong", verdict(right))];
     return agreement === null || this.known ? [] : [`${Math.round(100 * agreement)} %`];
   }
@@ -110,6 +156,15 @@ export class Table {
       return choice;
     });
   }
+}
+
+// The clip is decoded once for all rows: the time is not in the figure.
+const told = (parts) => parts.filter(([name]) => name !== "decode");
+
+/** "3 of 4 (30–95 %)"; without right answers the share of words in common. */
+export function shareText({ value, right, of, low, high }) {
+  const percent = (share) => Math.round(100 * share);
+  return of ? `${right} of ${of} (${percent(low)}–${percent(high)} %)` : `${percent(value)} % as all tokens`;
 }
 
 /** @param {any[][]} columns  title, unit and meaning of each */

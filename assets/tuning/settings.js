@@ -11,7 +11,7 @@ import { make } from "../viewer/dom.js";
  * @typedef {{ key: string, kind: "slider" | "number" | "list" | "switch", label: string, help: string,
  *   default: any, low?: number, high?: number, step?: number, whole?: boolean, choices?: any[],
  *   optional?: string, start?: number, at_most?: string, readout?: boolean }} Field
- * @typedef {(value: any, push?: boolean) => void} Set
+ * @typedef {(value: any, push?: boolean, note?: string) => void} Set
  */
 
 const TYPING_MS = 500; // of a number that is typed every digit would be one
@@ -35,6 +35,9 @@ class Settings {
   /** @type {any[]} */
   rows = [];
   method = "";
+  /** @type {Record<string, number>} */
+  chosen = {}; // what settings were that went along with another
+  note = make("p", "gv-readout");
 
   /**
    * @param {Record<string, Field>} fields
@@ -50,9 +53,11 @@ class Settings {
   draw(method) {
     if (method === this.method) return;
     this.method = method;
+    this.chosen = {};
     this.rows = (this.shown[method] ?? []).map((key) =>
-      row(this.fields[key], (value, push) => this.set(key, value, push)));
-    this.place.replaceChildren(...this.rows.map(({ node }) => node));
+      row(this.fields[key], (value, push, note) => this.set(key, value, push, note)));
+    this.note = Object.assign(make("p", "gv-readout"), { role: "status" });
+    this.place.replaceChildren(...this.rows.map(({ node }) => node), this.note);
     this.show();
   }
 
@@ -60,16 +65,25 @@ class Settings {
     return key in this.props.value ? this.props.value[key] : this.fields[key].default;
   }
 
-  // `push`: where this crosses the other one of its pair, that goes along.
-  set(key, value, push) {
+  // `push`: where this crosses the other one of its pair, that goes along, and comes back with it.
+  // `note`: what to say of the value.
+  set(key, value, push, note = "") {
     const { fields } = this;
     const values = { ...this.props.value };
     const put = (name, to) => { to === fields[name].default ? delete values[name] : values[name] = to; };
     put(key, value);
-    for (const { key: other, at_most: most } of push ? Object.values(fields) : []) {
-      if (most === key && this.value(other) > value) put(other, value);
-      if (other === fields[key].at_most && this.value(other) < value) put(other, value);
+    if (push) delete this.chosen[key];
+    for (const { key: other, at_most: most, label } of push ? Object.values(fields) : []) {
+      const isLower = most === key;
+      if (!isLower && other !== fields[key].at_most) continue;
+      const own = this.chosen[other] ?? this.value(other);
+      const moved = isLower ? Math.min(own, value) : Math.max(own, value);
+      put(other, moved);
+      if (moved === own) { delete this.chosen[other]; continue; }
+      this.chosen[other] = own;
+      note ||= `${label} went along to ${moved}.`;
     }
+    this.note.textContent = note;
     this.props.value = values;
     this.show();
   }
@@ -163,7 +177,10 @@ function box({ label, help, low, high, step, whole }, set) {
   });
   node.addEventListener("change", () => {
     clearTimeout(typing);
-    if (Number.isFinite(node.valueAsNumber)) set(within(node.valueAsNumber), true);
+    const typed = node.valueAsNumber;
+    const beyond = within(typed) < typed ? `at most ${high}` : `at least ${low}`;
+    const note = within(typed) === typed || whole && within(typed) === Math.round(typed) ? "" : `${label} can be ${beyond}.`;
+    if (Number.isFinite(typed)) set(within(typed), true, note);
     node.value = shown;
   });
   return {

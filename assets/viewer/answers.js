@@ -1,13 +1,14 @@
 // @ts-check
 // The answer of a side: its words, those that differ from A's marked; a verdict; one line of cost.
 
+import { clock, secondsText } from "./clock.js";
 import { button, make, verdict } from "./dom.js";
 
 /**
  * What Python says of one answer; see `Answer` in `components/session/display.py`.
  * @typedef {{ run: string | null, side: string | null, text: string, running: boolean,
  *   right: boolean | null, expected: string | null, stale: boolean, caveat: string,
- *   question: string, ttft_s: number | null,
+ *   question: string, ttft_s: number | null, parts?: [string, number][],
  *   flops_saved: number | null, tokens_per_s: number | null, model?: string }} Answer
  */
 
@@ -28,11 +29,11 @@ export function answerOf(answers, key, run, question = null) {
 
 /**
  * @param {HTMLElement} place
- * @param {{ answer: Answer | null, stale: boolean }} found
+ * @param {{ answer: Answer | null, stale: boolean, longest: number }} found
  * @param {Answer | null} reference  the answer of A, for B
  * @param {() => void} again
  */
-export function showAnswer(place, { answer, stale }, reference, again) {
+export function showAnswer(place, { answer, stale, longest }, reference, again) {
   place.hidden = !answer;
   place.toggleAttribute("data-stale", stale);
   place.toggleAttribute("data-running", Boolean(answer?.running));
@@ -43,7 +44,7 @@ export function showAnswer(place, { answer, stale }, reference, again) {
   said.append(...(found ? found.pieces : [answer.text || (answer.running ? "" : "(The model gave no words.)")]));
   const line = make("div", "gv-line", "", said, ...(answer.running ? [] : verdictOf(answer, found)));
   // Both lines are always there, one over the other: what is below stays in place.
-  place.replaceChildren(line, make("div", "gv-below", "", costLine(answer), staleLine(answer, again)));
+  place.replaceChildren(line, make("div", "gv-below", "", costLine(answer, longest), staleLine(answer, again)));
   if (said.scrollHeight > said.clientHeight + 1) said.tabIndex = 0; // keys can scroll it
   if (answer.running) said.scrollTop = said.scrollHeight;
 }
@@ -65,15 +66,18 @@ function another() {
   return [button("Load a real model", () => { opener.click(); scrollTo({ top: 0 }); }, "gv-again")];
 }
 
-function costLine(answer) {
+function costLine(answer, longest) {
   const { ttft_s: first, flops_saved: saved, tokens_per_s: speed } = answer;
   const parts = [];
-  if (first !== null && first !== undefined) parts.push([`${first.toFixed(2)} s`, "to first token"]);
+  const decode = answer.parts?.find(([name]) => name === "decode")?.[1];
+  const before = decode ? ` after ${secondsText(decode)} of decoding` : "";
+  if (first !== null && first !== undefined) parts.push([`${first.toFixed(2)} s`, `to first token${before}`]);
   if (saved) parts.push([`−${Math.round(100 * saved)} %`, "prefill FLOPs"]);
   if (speed) parts.push([speed.toFixed(1), "tokens/s"]);
   const line = make("p", "gv-spent");
   if (saved) line.title = "Prefill: the model reads video and question, before its first word. FLOPs: its arithmetic, by formula, against all tokens.";
   parts.forEach(([figure, label], index) => line.append(index ? " · " : "", make("b", "", figure), ` ${label}`));
+  if (answer.parts?.length) line.append(clock(answer.parts, longest));
   return line;
 }
 

@@ -2,9 +2,11 @@
 // The controls under the frames and the words about what is on show.
 
 import { layersOf } from "./data.js";
+import { timeText } from "./dom.js";
 import { frameWords, legend, momentWords, moment, sizeWords, whatIsShown } from "./words.js";
 
-export const KINDS = ["kept", "heat", "ab", "groups", "original"];
+export const KINDS = ["kept", "heat", "ab", "groups", "original", "alike"];
+const OPTIONAL = ["groups", "alike"]; // hidden where they have nothing to show
 const THUMB = 16; // pixels of the scrubber's, as in viewer.css
 
 export class Controls {
@@ -90,6 +92,7 @@ export class Controls {
     if (kind === "ab" && sides.length > 1 && !comparable) return "A and B have different token grids.";
     if (kind === "groups" && !sides.some(({ stage }) => stage.merges))
       return "This compressor merges nothing: it keeps tokens or drops them.";
+    if (kind === "alike" && !viewer.pin.known) return "Pin a token first, to see where the clip is like it.";
     return "";
   }
 
@@ -109,8 +112,8 @@ export class Controls {
       const radio = this.#part(`input[value=${name}]`);
       const problem = this.missing(name);
       Object.assign(radio, { checked: name === kind, disabled: Boolean(problem) });
-      radio.parentElement.hidden = name === "groups" && Boolean(problem);
-      if (problem && name !== "groups") missing.push(problem);
+      radio.parentElement.hidden = OPTIONAL.includes(name) && Boolean(problem);
+      if (problem && !OPTIONAL.includes(name)) missing.push(problem);
     }
     const layers = layersOf(sides.map(({ method }) => method))
       .map((at) => [at, at ? `before layer ${at}` : "entering the model"]);
@@ -164,7 +167,7 @@ export class Controls {
     const { clip, frame, main: { unit, grid } } = shown;
     const words = frameWords(shown);
     this.#part(".gv-caption").textContent = words;
-    this.#part(".gv-clock b").textContent = `${clip.value.seconds[frame].toFixed(2)} s`;
+    this.#part(".gv-clock b").textContent = timeText(clip.value.seconds[frame]);
     this.#part(".gv-clock small").textContent = `unit ${unit + 1} of ${grid.units}`;
     const { scrub } = this.viewer;
     scrub.value = `${frame}`;

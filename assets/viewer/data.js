@@ -20,7 +20,7 @@
  *
  * One run: what a compressor did to the clip, stage by stage. `id` is its run's.
  * @typedef {{ id: string, name: string, label: string, first: number, novelty: number[] | null,
- *   grid: Grid, stages: Stage[] }} Method
+ *   split?: { alpha: number, gini: number } | null, grid: Grid, stages: Stage[] }} Method
  *
  * A clip with all its runs. `value` is the JSON it came from; `sketch` and the clip's novelty are of
  * the first run's grid.
@@ -123,18 +123,6 @@ export function scoreAt(score, token) {
   return level === ABSENT ? null : score.low + (level / (ABSENT - 1)) * (score.high - score.low);
 }
 
-// Place of a token among those of its unit that have this score, the highest first.
-export function rankInUnit(grid, score, token) {
-  const first = token - (token % grid.perUnit);
-  let [place, of] = [1, 0];
-  for (let n = first; n < first + grid.perUnit; n++) {
-    if (score.levels[n] === ABSENT) continue;
-    of += 1;
-    if (score.levels[n] > score.levels[token]) place += 1;
-  }
-  return { place, of };
-}
-
 // "kept": a row stands at the token; "merged": another row took it in; "dropped".
 export function fateOf(stage, token) {
   if (stage.kept[token]) return "kept";
@@ -192,6 +180,23 @@ export function mostAlike(clip, stage, token, count = 3) {
   }
   const length = Math.hypot(...own) || 1;
   return best.map(({ token: other, likeness }) => ({ token: other, cosine: likeness / length }));
+}
+
+// How alike every token is to this one, by the same cosine: levels up to 255 between `low` and `high`.
+export function likenessOf({ sketch: { width, levels } }, token) {
+  const own = levels.subarray(token * width, (token + 1) * width);
+  const length = Math.hypot(...own) || 1;
+  const cosines = Float32Array.from({ length: levels.length / width }, (_, other) => {
+    let [dot, size] = [0, 0];
+    for (let d = 0, at = other * width; d < width; d++, at++) {
+      dot += own[d] * levels[at];
+      size += levels[at] * levels[at];
+    }
+    return size ? dot / (length * Math.sqrt(size)) : 0;
+  });
+  const [low, high] = cosines.reduce(([least, most], x) => [Math.min(least, x), Math.max(most, x)], [1, -1]);
+  const step = (high - low || 1) / 255;
+  return { low, high, levels: Uint8Array.from(cosines, (cosine) => Math.round((cosine - low) / step)) };
 }
 
 // --- the two files of a result: one picture with all frames, one file with all masks and scores ----

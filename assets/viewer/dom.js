@@ -30,6 +30,15 @@ export const verdict = (right) => (right ? "✓ right" : "✗ wrong");
 export const short = (value) => Number(value.toPrecision(3)).toLocaleString("en");
 export const plural = (count, word) => `${count.toLocaleString("en")} ${word}${count === 1 ? "" : "s"}`;
 
+// "2.75 s", from one minute on "1:30", "1:00:00".
+export function timeText(seconds) {
+  if (seconds < 60) return `${seconds.toFixed(2)} s`;
+  const whole = Math.round(seconds);
+  const [hours, minutes] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60];
+  const two = (count) => String(count).padStart(2, "0");
+  return hours ? `${hours}:${two(minutes)}:${two(whole % 60)}` : `${minutes}:${two(whole % 60)}`;
+}
+
 export const missing = (value) => value === null || value === undefined;
 
 // Compare two values of a sorted column; missing ones come last, whichever way.

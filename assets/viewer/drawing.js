@@ -5,6 +5,8 @@ const COLOURS = ["a", "accent", "bar", "track", "axis", "even", "ground", "ink"]
 const NARROW = 640; // pixels of width below which the timeline's labels shrink
 const LOWEST = 240; // pixels that a frame is tall, however little room there is
 const HIGHEST = 640;
+const SENTENCE = 32; // pixels of one under the timeline
+const ANSWER = 58; // pixels of an answer of one line; a longer one leaves the frames as large
 
 export class Drawing {
   #queued = false;
@@ -27,7 +29,7 @@ export class Drawing {
 
   // Sizes and colours are read when they change, not while drawing.
   measure() {
-    const { root, clip, panes, controls, strips } = this.viewer;
+    const { root, clip, panes, controls, strips, film } = this.viewer;
     const style = getComputedStyle(root);
     for (const name of COLOURS) this.#colours[name] = style.getPropertyValue(`--gv-${name}`).trim();
     root.dataset.width = root.clientWidth < NARROW ? "narrow" : "wide";
@@ -38,6 +40,7 @@ export class Drawing {
     panes.b.fit(tiles, tallest);
     controls.measure(tiles.count);
     strips.measure();
+    film.measure(this.viewer.shown());
     this.redraw();
   }
 
@@ -46,8 +49,11 @@ export class Drawing {
     const { root, panes } = this.viewer;
     if (root.dataset.width === "narrow") return Infinity;
     const stage = panes.a.stage.getBoundingClientRect();
-    const last = root.querySelector(".gv-moment:not([hidden])") ?? root.querySelector(".gv-time");
-    const below = last.getBoundingClientRect().bottom - stage.bottom;
+    const answers = [...root.querySelectorAll(".gv-answered")].map((answer) => answer.offsetHeight);
+    const longer = Math.max(0, Math.max(0, ...answers) - ANSWER);
+    const moment = root.querySelector(".gv-moment").getBoundingClientRect();
+    const time = root.querySelector(".gv-time").getBoundingClientRect();
+    const below = Math.max(moment.bottom, time.bottom + SENTENCE) - stage.bottom - longer;
     const free = window.innerHeight - (stage.top + window.scrollY) - below - 20;
     return Math.max(LOWEST, Math.min(free, HIGHEST));
   }
@@ -59,6 +65,7 @@ export class Drawing {
     viewer.panes.a.draw(a, b, shown);
     if (b) viewer.panes.b.draw(b, a, shown);
     viewer.strips.draw(shown, this.#colours);
+    viewer.film.draw(shown, this.#colours);
     viewer.controls.showPlace(shown);
     viewer.drawn(shown);
   }

@@ -14,6 +14,17 @@ export function attachKeys(viewer, player) {
     viewer.showFrame(next);
     viewer.sayFrame();
   };
+  const stepUnit = (by) => {
+    const { grid, unit } = viewer.shown().main;
+    viewer.visitUnit(Math.max(0, Math.min(unit + by, grid.units - 1)));
+  };
+  const units = { ArrowLeft: -1, ArrowRight: 1, ArrowDown: -1, ArrowUp: 1, PageDown: -10, PageUp: 10 };
+  viewer.film.place.addEventListener("keydown", (event) => {
+    if (!viewer.clip || !units[event.key] || event.shiftKey) return;
+    stepUnit(units[event.key]);
+    event.preventDefault();
+    event.stopPropagation();
+  });
   const keys = {
     ArrowLeft: () => step(viewer.frame - 1),
     ArrowRight: () => step(viewer.frame + 1),

@@ -9,12 +9,12 @@ import {
 
 const EDGE = [["rgb(0 0 0 / 55%)", 3], ["#fff", 1.5]]; // of what is kept, over any picture
 const MERGED = 0.55; // how dark what another token took in is, of what is dropped
+export const SHADES = { kept: null, merged: [...DARK, MERGED], dropped: DARK }; // by fate
 
 export const LOOKS = {
   // One line around connected tokens, the rest dimmed; the line stays where nothing is dimmed.
   kept(context, box, { stage, first }, other, { strength }) {
-    const shade = { kept: null, merged: [...DARK, MERGED], dropped: DARK };
-    paintCells(context, box, (n) => shade[fateOf(stage, first + n)], strength);
+    paintCells(context, box, (n) => SHADES[fateOf(stage, first + n)], strength);
     if (stage.merges) {
       context.globalAlpha = strength;
       paintHatch(context, box, (n) => fateOf(stage, first + n) === "merged", ".");
@@ -53,6 +53,12 @@ export const LOOKS = {
   },
 
   original() {},
+
+  // How alike every token is to the pinned one.
+  alike(context, box, { stage, first }, other, { strength, likeness: { levels } }) {
+    paintCells(context, box, (n) => MAGMA[levels[first + n]], strength);
+    paintBorders(context, box, (n) => stage.kept[first + n], EDGE);
+  },
 };
 
 // The tokens of this unit that went into one row with `token`.

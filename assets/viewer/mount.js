@@ -36,7 +36,9 @@ export function mount({ element, props, watch, trigger }) {
 // What the size of the frames follows from: the width of the viewer and the room that answers take.
 function observe(viewer) {
   let seen = "";
-  const parts = [viewer.root, viewer.panes.a.answer, viewer.panes.b.answer];
+  // The panel of models stands above: the frames are as large again once it is closed.
+  const above = document.getElementById("gv-load");
+  const parts = [viewer.root, viewer.panes.a.answer, viewer.panes.b.answer, ...(above ? [above] : [])];
   const resized = new ResizeObserver(() => {
     const now = `${parts.map(({ clientWidth }) => clientWidth)} ${parts.slice(1).map(({ offsetHeight }) => offsetHeight)}`;
     if (now === seen) return;

@@ -18,6 +18,7 @@ export const MAGMA = (() => {
 export const DARK = [11, 16, 28]; // over what the model was not given
 export const A_COLOUR = [126, 138, 153];
 export const B_COLOUR = [0, 114, 178];
+const [CAME, WENT] = ["#7fdc9a", "#ffb07c"];
 // Okabe and Ito's colours for groups, then the same darker and lighter: 24 that differ.
 export const GROUP_COLOURS = (() => {
   const pure = [
@@ -143,13 +144,18 @@ export function paintRing(context, grid, n, colour = "#fff", dashes = []) {
   context.setLineDash([]);
 }
 
+// Tokens that came (1) and went (-1): a sign in a colour of its own on each.
+export function paintChanges(context, grid, marks) {
+  marks.forEach((mark, n) => { if (mark) paintDisc(context, grid, n, mark > 0 ? "+" : "−", mark > 0 ? CAME : WENT); });
+}
+
 // A disc on a token, with a figure in it where there is one.
-export function paintDisc(context, grid, n, text = "") {
+export function paintDisc(context, grid, n, text = "", fill = "#fff") {
   const [x, y, w, h] = boxOf(grid, n);
   const radius = text ? Math.max(7, Math.min(w, h) * 0.36) : Math.max(2, Math.min(w, h) * 0.2);
   context.beginPath();
   context.arc(x + w / 2, y + h / 2, radius, 0, 2 * Math.PI);
-  Object.assign(context, { fillStyle: "#fff", strokeStyle: "#000", lineWidth: 1.5 });
+  Object.assign(context, { fillStyle: fill, strokeStyle: "#000", lineWidth: 1.5 });
   context.fill();
   context.stroke();
   if (!text) return;

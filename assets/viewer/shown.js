@@ -7,7 +7,8 @@ import { evidenceOf } from "./truth.js";
 
 /** @param {import("./viewer.js").Viewer} viewer */
 export function shownOf(viewer) {
-  const { clip, frame, kind, layer, hovered, truth, pin: { token: pinned, alike } } = viewer;
+  const { clip, frame, kind, layer, hovered, truth, changes, pin } = viewer;
+  const { token: pinned, alike } = pin;
   const places = viewer.b === null ? [viewer.a] : [viewer.a, viewer.b];
   const sides = places.map((place, index) => sideOf(viewer, place, index ? "b" : "a", places.length > 1));
   const [main, beside] = [sides.at(-1), sides.length > 1 ? sides[0] : null];
@@ -15,7 +16,8 @@ export function shownOf(viewer) {
   return {
     clip, frame, kind, layer, sides, main, beside, own,
     comparable: beside !== null && sameGrid(main.grid, beside.grid),
-    marks: { hovered, pinned, alike, truth, grid: own.grid },
+    likeness: kind === "alike" ? pin.likeness() : null,
+    marks: { hovered, pinned, alike, truth, grid: own.grid, changed: changes.marks },
     strength: Number(viewer.strength.value) / 100,
     focus: hovered >= 0 ? own.first + hovered : pinned,
   };
@@ -31,6 +33,7 @@ function sideOf({ clip, frame, layer, score }, place, key, named) {
   return {
     key, place, method, stage, grid, unit,
     name: named ? key.toUpperCase() : "",
+    split: (stage === method.stages[0] && method.split) || null, // of its budget
     first: unit * grid.perUnit,
     shared: sameGrid(grid, clip.methods[0].grid),
     score: stage.scores.find(({ name }) => name === score) ?? stage.scores[0] ?? null,

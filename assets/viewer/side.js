@@ -5,7 +5,7 @@ import { showAnswer } from "./answers.js";
 import { placeOf, sameGrid } from "./data.js";
 import { make, plural, short } from "./dom.js";
 import { LOOKS, paintGroup } from "./looks.js";
-import { fitCanvas, paintDisc, paintFrame, paintRing } from "./paint.js";
+import { fitCanvas, paintChanges, paintDisc, paintFrame, paintRing } from "./paint.js";
 import { evidenceKept, paintTruth } from "./truth.js";
 
 const PINNED = "#ff7a33";
@@ -74,13 +74,15 @@ export class Side {
     const context = fitCanvas(this.canvas, wide, tall);
     paintFrame(context, clip.sheet, clip.value.tiles, frame, wide, tall);
     const box = this.boxOf(side.grid);
-    LOOKS[kind === "heat" && !side.score ? "kept" : kind](context, box, side, other, shown);
+    const unknown = kind === "heat" ? !side.score : kind === "alike" && !(side.shared && shown.likeness);
+    LOOKS[unknown ? "kept" : kind](context, box, side, other, shown);
     context.globalAlpha = 1;
     if (clip.value.truth && marks.truth) paintTruth(context, clip.value.truth.boxes[frame] ?? [], wide, tall);
     this.#paintMarks(context, box, side, shown);
   }
 
-  #paintMarks(context, box, side, { marks: { hovered, pinned, alike, grid }, kind }) {
+  #paintMarks(context, box, side, { marks: { hovered, pinned, alike, grid, changed }, kind, main }) {
+    if (changed && side === main) paintChanges(context, box, changed.subarray(side.first, side.first + side.grid.perUnit));
     if (!grid || !sameGrid(grid, side.grid)) return;
     if (hovered >= 0 && side.stage.merges && kind === "kept") paintGroup(context, box, side, side.first + hovered);
     alike.forEach(({ token }, index) => {

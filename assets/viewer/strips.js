@@ -5,6 +5,7 @@
 import { firstFrame, keepsAll } from "./data.js";
 import { make, short } from "./dom.js";
 import { fitCanvas } from "./paint.js";
+import { emptyUnits, splitWords } from "./words.js";
 
 const LOG = (value) => Math.log10(1 + Math.max(0, value));
 const whole = (value) => value.toLocaleString("en", { maximumFractionDigits: 0 });
@@ -43,7 +44,7 @@ function topOf(values, cropped) {
   return (cropped && next > 0 && most > 2 * next ? next * 1.25 : most * 1.08) || 1;
 }
 
-function paintStrip(context, width, height, { own, line, even, top, unit, cuts, scale, words }, colours) {
+function paintStrip(context, width, height, { own, line, even, lower, empty, top, unit, cuts, scale, words }, colours) {
   context.clearRect(0, 0, width, height);
   const slot = width / own.length;
   const gap = slot > 8 ? 3 : slot > 3 ? 1 : 0;
@@ -54,6 +55,8 @@ function paintStrip(context, width, height, { own, line, even, top, unit, cuts, 
     const tall = Math.max(1, up(value));
     context.fillStyle = index === unit ? colours.accent : colours.bar;
     context.fillRect(index * slot + gap / 2, height - tall, slot - gap, tall);
+    if (lower !== null && value > lower) paintLower(context, index * slot + gap / 2, slot - gap, height, up(lower), colours);
+    if (empty?.[index]) paintCross(context, (index + 0.5) * slot, height - 7, slot, colours.even);
     if (scale(value) > top) paintCutBar(context, index * slot, slot, height, words(value), colours, index === unit);
   });
   if (line) paintSteps(context, line.map((value) => height - up(value)), width, colours);
@@ -61,6 +64,27 @@ function paintStrip(context, width, height, { own, line, even, top, unit, cuts, 
   context.fillRect(0, height - 1, width, 1);
   for (const cut of cuts) paintCut(context, cut * width, height, colours.even);
   if (even !== null) paintEven(context, width, height - up(even), colours.even);
+}
+
+// The part of a bar that every unit gets alike: paler, below a gap.
+function paintLower(context, x, wide, height, tall, colours) {
+  context.fillStyle = colours.ground;
+  context.globalAlpha = 0.55;
+  context.fillRect(x, height - tall, wide, tall);
+  context.globalAlpha = 1;
+  context.fillRect(x, height - tall - 0.5, wide, 1);
+}
+
+// In place of a bar: the unit keeps nothing.
+function paintCross(context, x, y, slot, colour) {
+  const arm = Math.max(0.5, Math.min(3.5, slot / 2 - 1));
+  Object.assign(context, { strokeStyle: colour, lineWidth: 1.5 });
+  context.beginPath();
+  for (const way of [-1, 1]) {
+    context.moveTo(x - arm, y - way * arm);
+    context.lineTo(x + arm, y + way * arm);
+  }
+  context.stroke();
 }
 
 // A bar taller than its strip: a gap through it, and its figure where there is room.
@@ -139,6 +163,7 @@ function barWords({ drawn }, fraction) {
 export class Strips {
   /** @param {HTMLElement} root */
   constructor(root) {
+    this.parts = /** @type {HTMLElement} */ (root.querySelector(".gv-parts"));
     this.items = Object.entries(STRIPS).map(([name, kind]) => {
       const row = /** @type {HTMLElement} */ (root.querySelector(`.gv-strip[data-strip=${name}]`));
       const [canvas, note] = [row.querySelector("canvas"), /** @type {HTMLElement} */ (row.querySelector(".gv-note"))];
@@ -155,6 +180,7 @@ export class Strips {
   // What the strips show, and the words beside them.
   describe({ clip, main, beside }) {
     const cuts = cutsOf(clip, main.grid);
+    this.parts.hidden = !splitWords(main);
     for (const strip of this.items) {
       const { of, hint, cropped = false, scale, words } = strip.kind;
       const own = of(main, clip);
@@ -165,14 +191,19 @@ export class Strips {
       const even = strip.name === "budget" ? main.stage.total / main.grid.units : null;
       const tops = [own, line].filter(Boolean).map((values) => topOf(values.map(scale), cropped));
       const top = Math.max(...tops, (even ?? 0) * 1.3);
-      strip.drawn = { own, other, line, even, top, cuts, scale, words };
-      const marks = strip.name === "budget" && cuts.length ? " · ▾ cut" : "";
+      const isBudget = strip.name === "budget";
+      const lower = isBudget && main.split ? main.split.alpha * even : null;
+      const empty = isBudget ? emptyUnits(main) : null;
+      strip.drawn = { own, other, line, even, lower, empty, top, cuts, scale, words };
+      const marks = isBudget ? (cuts.length ? " · ▾ cut" : "") + (empty.includes(true) ? " · × none" : "") : "";
       strip.note.textContent = hint(main) + marks + (line ? " · ▬ A" : "");
       strip.note.title = strip.kind.tip?.(main) ?? "";
     }
   }
 
   draw({ main, beside }, colours) {
+    const parts = splitWords(main);
+    if (this.parts.lastElementChild.textContent !== parts) this.parts.lastElementChild.textContent = parts;
     for (const { row, canvas, output, size: [width, height], drawn } of this.items) {
       if (row.hidden || !width) continue;
       paintStrip(fitCanvas(canvas, width, height), width, height, { ...drawn, unit: main.unit }, colours);

@@ -2,10 +2,12 @@
 // What the viewer says of one token: the card at the pointer and the panel of a pinned one.
 
 import {
-  fateOf, firstFrame, homeOf, membersOf, mostAlike, placeOf, rankInUnit, sameGrid, scoreAt, stageAt,
+  fateOf, firstFrame, homeOf, likenessOf, membersOf, mostAlike, placeOf, sameGrid, scoreAt, stageAt,
 } from "./data.js";
-import { button, make, plural, short } from "./dom.js";
+import { button, make, plural, short, timeText } from "./dom.js";
+import { whyWords } from "./why.js";
 
+const SIGNS = { kept: "●", merged: "◐", dropped: "○" };
 const FATES = { kept: "● Kept", merged: "◐ Merged", dropped: "○ Dropped" };
 
 function placeWords(grid, token) {
@@ -13,39 +15,31 @@ function placeWords(grid, token) {
   return `unit ${unit + 1}, row ${row + 1}, column ${column + 1}`;
 }
 
-// [text, class] of every line about one token of the side that was pointed at. The other side says
-// what became of it there, where both have the same tokens.
+// [text, class] of every line about one token: why each side with the same tokens kept or dropped
+// it, and the scores of the side that was pointed at.
 export function tokenLines({ clip, sides, own, frame }, token) {
   const { grid, stage } = own;
   const { row, column } = placeOf(grid, token);
   const lines = sides
     .filter((side) => side === own || sameGrid(side.grid, grid))
-    .map((side) => [fateOf(side.stage, token), side.name])
-    .map(([fate, name]) => [`${name ? `${name} ` : ""}${FATES[fate]}`, `gv-${fate}`]);
-  lines.push([`row ${row + 1}, column ${column + 1} · ${clip.value.seconds[frame].toFixed(2)} s`, "gv-faint"]);
+    .map((side) => [fateOf(side.stage, token), side.name, whyWords(side, token)])
+    .map(([fate, name, why]) => [`${name ? `${name} ` : ""}${SIGNS[fate]} ${why}`, `gv-${fate}`]);
+  lines.push([`row ${row + 1}, column ${column + 1} · ${timeText(clip.value.seconds[frame])}`, "gv-faint"]);
   for (const score of stage.scores) {
     const value = scoreAt(score, token);
     if (value !== null) lines.push([`${score.label} ${short(value)}`, ""]);
   }
-  const ranked = own.score;
-  if (ranked && scoreAt(ranked, token) !== null) {
-    const { place, of } = rankInUnit(grid, ranked, token);
-    const by = stage.scores.length > 1 ? ` by ${ranked.label}` : "";
-    lines.push([`rank ${place} of ${of} in this unit${by}`, ""]);
-  }
-  const fate = fateOf(stage, token);
-  if (stage.merges && fate !== "dropped") lines.push(...groupLines(grid, stage, token, fate));
+  if (stage.merges && fateOf(stage, token) !== "dropped") lines.push(...groupLines(grid, stage, token));
   return lines;
 }
 
-function groupLines(grid, stage, token, fate) {
+function groupLines(grid, stage, token) {
   const members = membersOf(stage, stage.home[token]);
   const units = new Set(members.map((member) => placeOf(grid, member).unit)).size;
   const size = `merged from ${plural(members.length, "token")} of ${plural(units, "unit")}`;
   const share = `weight in the merged token ${short(stage.weight[token] / 65535)}`;
-  const home = fate === "merged" ? [[`into the token at ${placeWords(grid, stage.home[token])}`, ""]] : [];
   const mixed = stage.mixed ? [["the merged token it weighs most in", "gv-faint"]] : [];
-  return [...home, [size, ""], [share, ""], ...mixed];
+  return [[size, ""], [share, ""], ...mixed];
 }
 
 // The panel of a pinned token: its facts, who keeps it, and which kept tokens stand for it.
@@ -92,6 +86,7 @@ function alikePart({ clip, own }, token, alike, visit) {
 export class Pin {
   token = -1; // in the whole grid; -1: none
   alike = []; // kept tokens most like it
+  #likeness = { token: -1, sketch: null, found: null }; // of the token that it was asked for last
 
   /** @param {import("./viewer.js").Viewer} viewer */
   constructor(viewer) {
@@ -99,10 +94,27 @@ export class Pin {
     this.panel = viewer.part(".gv-pin");
   }
 
+  get known() {
+    const { clip, own } = this.viewer.shown();
+    return this.token >= 0 && Boolean(clip.sketch) && own.shared;
+  }
+
+  // How alike every token is to the pinned one; see likenessOf.
+  likeness() {
+    const { token, viewer: { clip } } = this;
+    if (token < 0 || !clip.sketch) return null;
+    if (this.#likeness.token !== token || this.#likeness.sketch !== clip.sketch)
+      this.#likeness = { token, sketch: clip.sketch, found: likenessOf(clip, token) };
+    return this.#likeness.found;
+  }
+
   toggle(token) {
     const { viewer } = this;
     this.token = token === this.token ? -1 : token;
-    this.show(viewer.shown());
+    if (viewer.kind === "alike" && !this.known) viewer.kind = "kept";
+    const shown = viewer.shown();
+    viewer.controls.describe(shown);
+    this.show(shown);
     viewer.redraw();
     viewer.telling.say(this.token < 0 ? "Unpinned." : this.panel.innerText);
   }
@@ -113,7 +125,9 @@ export class Pin {
     const known = token >= 0 && clip.sketch && own.shared;
     this.alike = known ? mostAlike(clip, own.stage, token) : [];
     panel.hidden = token < 0;
-    if (token < 0) return;
+    if (token < 0) return viewer.note.pinned("", "");
+    const { name, grid } = own;
+    viewer.note.pinned(`${name ? `${name}, ` : ""}${placeWords(grid, token)}.`, whyWords(own, token));
     const unpin = () => { this.toggle(token); viewer.panes[own.key].canvas.focus(); };
     describePin(panel, shown, token, this.alike, (other) => viewer.visit(other), unpin);
   }

@@ -3,9 +3,13 @@
 // of the page: "gleanvid:unit" says which unit is on show, "gleanvid:pair" which compressors are.
 
 import { answerOf } from "./answers.js";
+import { Changes } from "./changes.js";
+import { total } from "./clock.js";
 import { Controls } from "./controls.js";
 import { fetchClip, firstFrame, nameRuns, nearestFrame, placeOf, sameFrames, sameGrid } from "./data.js";
 import { Drawing } from "./drawing.js";
+import { Film } from "./film.js";
+import { Note } from "./note.js";
 import { shownOf } from "./shown.js";
 import { Side } from "./side.js";
 import { Strips } from "./strips.js";
@@ -57,8 +61,11 @@ export class Viewer {
     this.strength = /** @type {HTMLInputElement} */ (this.part(".gv-strength input"));
     this.panes = { a: new Side(this.root, "a"), b: new Side(this.root, "b") };
     this.strips = new Strips(this.root);
+    this.film = new Film(this);
     this.controls = new Controls(this);
     this.tried = new Tried(this);
+    this.note = new Note(this);
+    this.changes = new Changes(this);
     this.pin = new Pin(this);
     this.telling = new Telling(this);
   }
@@ -100,11 +107,13 @@ export class Viewer {
   // The same files under other words: only what was asked for changes.
   #renew(value) {
     const { value: before } = this.clip;
+    const { main } = this.shown();
     this.clip.value = value;
     nameRuns(this.clip.methods, value);
     const moved = ["a", "b", "runs"].some((part) => String(before[part]) !== String(value[part]));
-    if (moved) return this.choosePair(value.a, value.b);
-    this.refresh();
+    if (!moved) return this.refresh();
+    this.choosePair(value.a, value.b);
+    this.changes.compare(main, this.shown().main);
   }
 
   // Another question stands in the box: what was answered before is out of date.
@@ -136,6 +145,7 @@ export class Viewer {
   #begin(clip, before) {
     const same = before !== null && (clip.sheet === before.sheet || sameFrames(clip.value, before.value));
     const grid = before?.methods[0].grid;
+    const main = same ? this.shown().main : null;
     this.clip = clip;
     const { tiles, a, b } = clip.value;
     if (!same || !sameGrid(grid, clip.methods[0].grid)) this.hovered = this.pin.token = -1;
@@ -146,6 +156,7 @@ export class Viewer {
     const isOther = before?.value.name !== clip.value.name;
     if (!same) this.frame = isOther ? 0 : nearestFrame(clip.value.seconds, this.#at);
     this.choosePair(a, b);
+    this.changes.compare(main, this.shown().main);
     if (isOther) this.showFrame(this.#opening());
     this.measure();
   }
@@ -208,6 +219,7 @@ export class Viewer {
     controls.describe(shown);
     this.#describeSides(shown);
     this.strips.describe(shown);
+    this.film.describe(shown);
     this.pin.show(shown);
     this.measure();
     const [a, b = null] = shown.sides.map(({ method }) => method.label);
@@ -217,11 +229,12 @@ export class Viewer {
   #describeSides({ sides }) {
     this.tried.show();
     const found = sides.map(({ key, method }) => answerOf(this.answers, key, method.id, this.question));
+    const longest = Math.max(0, ...found.map(({ answer }) => total(answer?.parts ?? [])));
     sides.forEach((side, index) => {
       const { key } = side;
       const reference = index && !found[0].stale ? found[0].answer : null;
       const again = () => this.tellServer("ask", { side: key });
-      this.panes[key].describe(side, found[index], reference, again);
+      this.panes[key].describe(side, { ...found[index], longest }, reference, again);
     });
   }
 

@@ -3,7 +3,7 @@
 // run. Text from outside is only ever set as textContent.
 
 import { ABSENT, apartByUnit, fatesIn, keepsAll, overlap } from "./data.js";
-import { make, plural, short } from "./dom.js";
+import { make, plural, short, timeText } from "./dom.js";
 
 const atLayer = (layer) => (layer ? `layer ${layer} of the language model` : "the language model");
 
@@ -20,6 +20,8 @@ const WHAT = {
     `Where the tokens go under ${method.label}: one colour is one token that the model receives, its dot `
     + "the place it stands at. Point at a group to see all of it.",
   original: () => "The frame as it was sampled, without any marks.",
+  alike: () => "How alike every token is to the pinned one, in all units. White lines surround kept tokens; "
+    + "1, 2 and 3 are the kept tokens most like it.",
 };
 
 const LEGENDS = {
@@ -39,6 +41,7 @@ const LEGENDS = {
     ...(stage.merges ? [["dots", "merged into another unit"]] : []), ["dark", "dropped"],
   ],
   original: () => [],
+  alike: ({ likeness: { low, high } }) => [["ramp", `cosine ${low.toFixed(2)} – ${high.toFixed(2)}`]],
 };
 
 export const whatIsShown = (shown) => WHAT[shown.kind](shown);
@@ -64,7 +67,7 @@ export function sizeWords(clip) {
 export function frameWords({ clip, frame, main, beside, sides, comparable }) {
   const { tiles, seconds } = clip.value;
   const step = main.grid.units === tiles.count ? "" : ` · unit ${main.unit + 1} of ${main.grid.units}`;
-  const parts = [`Frame ${frame + 1} of ${tiles.count} · ${seconds[frame].toFixed(2)} s${step}`];
+  const parts = [`Frame ${frame + 1} of ${tiles.count} · ${timeText(seconds[frame])}${step}`];
   parts.push(...sides.map((side) => `${side.name ? `${side.name}: ` : ""}${keptWords(side)}`));
   if (beside && comparable) {
     const { both, onlyA, onlyB, iou } = overlap(main.grid, sides[0].stage, sides[1].stage, main.unit);
@@ -130,10 +133,25 @@ function rangeWords(counts) {
 }
 
 // Units of which the model sees nothing: no token is kept, and none is merged into a kept one.
-function emptyWords({ name, stage, grid }) {
-  const isEmpty = (kept, unit) => !kept && !(stage.merges && fatesIn(grid, stage, unit).merged);
-  const empty = stage.budgets.filter(isEmpty).length;
+export const emptyUnits = ({ stage, grid }) =>
+  stage.budgets.map((kept, unit) => !kept && !(stage.merges && fatesIn(grid, stage, unit).merged));
+
+function emptyWords(side) {
+  const { name, grid } = side;
+  const empty = emptyUnits(side).filter(Boolean).length;
   if (!empty) return "";
   const where = `${empty} of ${plural(grid.units, "unit")}`;
   return name ? `${name} keeps nothing of ${where}.` : `Nothing is kept of ${where}.`;
+}
+
+const UNEVEN = 0.5; // Gini coefficient from which on novelty is called uneven
+
+// The two parts of the budget of the unit on show, and why alpha is what it is; else nothing.
+export function splitWords({ split, stage, grid, unit }) {
+  if (!split) return "";
+  const kept = stage.budgets[unit];
+  const even = Math.min(kept, split.alpha * stage.total / grid.units);
+  const spread = split.gini >= UNEVEN ? "uneven" : "fairly even";
+  return `${plural(kept, "token")} = ${even.toFixed(1)} (even share × alpha) + ${(kept - even).toFixed(1)} by novelty. `
+    + `Alpha ${split.alpha.toFixed(2)}, because novelty is ${spread} (Gini ${split.gini.toFixed(2)}).`;
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 
+from gleanvid.errors import MALFORMED
 from gleanvid.evaluation.recording.soundness import sound
 from gleanvid.run import Run
 from gleanvid.video.isolation import sandbox
@@ -19,10 +20,6 @@ LONGEST_SIDE = 8192  # pixels of a frame
 LONGEST_ANSWER = 20 * LONGEST
 LONGEST_SETTINGS = 10_000  # characters of a compressor's settings or of what repeats the run
 LONGEST_NAME = 1_000
-UNREADABLE = (
-    *(ValueError, TypeError, RuntimeError, OverflowError, MemoryError),
-    *(AttributeError, KeyError, IndexError),
-)
 
 
 def opened(path: str) -> Run:
@@ -34,7 +31,7 @@ def opened(path: str) -> Run:
         size, whole = math.prod(run.compression.grid), sound(run)
     except UnreadableVideoError as error:
         raise ValueError(str(error)) from error
-    except UNREADABLE as error:
+    except MALFORMED as error:
         raise ValueError(NO_RUN) from error
     if not whole:
         raise ValueError(NO_RUN)

@@ -34,8 +34,8 @@ interface.
   are those on it.
 - **LRS, SCS**: how much a token adds within its frame, and to the frames before; the **joint
   score** is both.
-- **First token**: seconds from the question to the first word, with the encoding of the clip
-  where it was new.
+- **First token**: seconds of encoding, compressing and prefill, up to the first word. Encoding
+  counts also where the clip was in memory; decoding the file is shown but not counted.
 - **FLOPs**: arithmetic of the language model over the prompt, by formula, not measured. It is
   counted in multiply-accumulates (**MAC**), each of them two floating-point operations.
 

@@ -7,7 +7,7 @@ page is one's own; see ``assets/page/own_clip.js``.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,8 @@ from .events import AT_ONCE, PRIVATE, QUEUED, Changes, Values, part, script
 from .page_state import owner
 from .panel import Page, Panel
 
+SHELF = """<div class="gv-shelf" role="group" aria-label="Your clips"></div>"""
+SHELVED = 6  # clips of one's own that stay, the newest
 QUESTIONS = """<div class="gv-chips gv-sideways" role="group" aria-label="Ready questions"></div>"""
 
 
@@ -46,6 +48,7 @@ class ClipPanel(Panel):
                 )
                 for example in examples
             ]
+            self.shelf = part("shelf", SHELF, [], "pick", elem_id="gv-shelf")
             self.upload = gr.UploadButton(
                 "Upload your own", size="sm", min_width=56, elem_id="gv-upload"
             )
@@ -61,24 +64,32 @@ class ClipPanel(Panel):
         outputs = page.outputs
         changed = [outputs.ready, outputs.notice, *outputs.results]
         self.arrived = gr.State()  # when a clip of one's own was last read
+        self.own = gr.State({})  # clips of one's own: the thumbnail by path, the newest last
+        self.tried = gr.State({})  # ids of the runs of every clip that was left, by path
         # A second clip may come while the first is read: it ends that.
         how: Any = {"trigger_mode": "multiple", **QUEUED}
         over = page.inputs.when(
             self.upload.upload,
             self.on_upload,
-            [self.file, self.arrived, page.inputs.question, *changed],
-            [self.upload],
+            [
+                *(self.file, self.arrived, self.shelf, self.own, self.tried, page.inputs.question),
+                *(*changed, *outputs.buttons),
+            ],
+            [self.upload, self.own, self.tried],
             **how,
         )
         over.then(None, self.file, None, js=script("holdClip"), **PRIVATE)
         page.preview.after(self.arrived.change, live=False)
         self.record.click(None, None, outputs.notice, js=script("record"), **PRIVATE)
+        left = {self.file, outputs.runs, self.tried, page.inputs.question}
+        chosen = [self.file, page.inputs.question, self.tried, *changed, *outputs.buttons]
         for button, example in zip(self.buttons, self.examples, strict=True):
             mark = script("chooseExample", shortened(example.path))
             button.click(None, None, None, js=mark, **PRIVATE)
-            chosen = [self.file, page.inputs.question, *changed]
-            clicked = button.click(self.on_example(example), None, chosen, **AT_ONCE)
+            clicked = button.click(self.on_example(example), left, chosen, **AT_ONCE)
             page.preview.after(clicked.then)
+        picked = self.shelf.pick(self.on_shelf, {*left, self.own}, chosen, **AT_ONCE)
+        page.preview.after(picked.success, live=False)
         self.model = page.inputs.settings["model"]
         if page.inputs.recordings:
             asked = [page.inputs.question, outputs.ready]
@@ -90,20 +101,58 @@ class ClipPanel(Panel):
 
     def on_upload(self, user: gr.Request, values: Values) -> Iterator[Changes]:
         """The clip before, its tokens and answers stay where the new one cannot be read."""
-        inputs, notice = self.page.inputs, self.page.outputs.notice
+        inputs, outputs = self.page.inputs, self.page.outputs
         values = inputs.read(values)
         path, frames = values[self.upload], inputs.request(values).frames
-        yield {notice: message(uploads.READING)}
+        pending = {outputs.viewer: gr.update(pending=uploads.READING)}
+        reading = {outputs.notice: message(uploads.READING)} | pending
+        yield reading | outputs.working(True, self.page.preview.stop)
+        own = values[self.own]
+        over = outputs.working(False) | {outputs.viewer: gr.update(pending="")}
         try:
-            uploads.read(self.page.engine, path, frames, owner(user))
-        except StoppedError:  # another clip has taken over
+            video = uploads.read(self.page.engine, path, frames, owner(user))
+        except StoppedError as stopped:
+            if str(stopped):  # else another clip has taken over
+                yield {outputs.notice: message(str(stopped)), self.shelf: shelf(own)} | over
             return
         except Exception as error:
-            yield {notice: message(explain(error), "problem")}
+            problem = message(explain(error), "problem")
+            yield {outputs.notice: problem, self.shelf: shelf(own)} | over
             return
+        others = [(known, picture) for known, picture in own.items() if known != path]
+        own = dict([*others, (path, uploads.thumbnail(video))][-SHELVED:])
+        arrived = {self.file: path, self.arrived: time.monotonic(), self.own: own}
         yield (
-            {self.file: path, self.arrived: time.monotonic()} | self.cleared() | self.asked(values)
+            outputs.working(False)
+            | arrived
+            | {self.shelf: shelf(own)}
+            | self.cleared()
+            | self.returning(path, values)
+            | self.asked(values)
         )
+
+    def returning(self, path: str, values: Values) -> Changes:
+        """The runs of the clip that comes, where it was left before; those that go are noted."""
+        runs, tried = self.page.outputs.runs, dict(values[self.tried])
+        if values[self.file] and values[runs]:
+            tried[values[self.file]] = values[runs]
+        return {self.tried: tried, runs: tried.get(path, [])}
+
+    def on_shelf(self, user: gr.Request, event: gr.EventData, values: Values) -> Changes:
+        """A clip of one's own comes back."""
+        place, paths = getattr(event, "place", None), list(values[self.own])
+        if not isinstance(place, int) or not 0 <= place < len(paths):
+            return gr.skip()
+        path = paths[place]
+        chosen = {self.file: path} | self.ready_again(user) | self.cleared()
+        return chosen | self.returning(path, values) | self.asked(values)
+
+    def ready_again(self, user: gr.Request) -> Changes:
+        """Another clip was chosen: what is still read of an upload is given up."""
+        pages = self.page.engine.pages
+        was_reading = pages.is_reading(owner(user))
+        pages.end_upload(owner(user))
+        return self.page.outputs.working(False) if was_reading else {}
 
     def asked(self, values: Values) -> Changes:
         """Empty the question where it is one of an example: it asks about what is shown there."""
@@ -112,13 +161,16 @@ class ClipPanel(Panel):
         ready |= {text for example in self.examples for text, _ in example.questions}
         return {question: ""} if values[question] in ready else {}
 
-    def on_example(self, example: Example) -> Callable[[gr.Request], Changes]:
+    def on_example(self, example: Example) -> Callable[[gr.Request, Values], Changes]:
         """Return the handler of this example's button."""
 
-        def choose(user: gr.Request) -> Changes:
-            self.page.engine.pages.end_upload(owner(user))
-            chosen = {self.file: str(example.path), self.page.inputs.question: example.question}
-            return chosen | self.cleared() | {self.page.outputs.ready: ready(example)}
+        def choose(user: gr.Request, values: Values) -> Changes:
+            path = str(example.path)
+            chosen = {self.file: path, self.page.inputs.question: example.question}
+            changes = chosen | self.ready_again(user) | self.cleared()
+            return (
+                changes | self.returning(path, values) | {self.page.outputs.ready: ready(example)}
+            )
 
         return choose
 
@@ -130,6 +182,12 @@ class ClipPanel(Panel):
             return {offered: ready(inputs.examples.get(values[self.file]))}
         asked = [{"text": text, "fails": False} for text in recording.questions]
         return {offered: asked, inputs.question: next(iter(recording.questions), "")}
+
+
+def shelf(own: Mapping[str, str]) -> dict[str, Any]:
+    """What the row shows of clips of one's own; drawn again each time, for the time differs."""
+    clips = [{"clip": shortened(path), "picture": picture} for path, picture in own.items()]
+    return {"clips": clips, "at": time.monotonic()}
 
 
 def questions(offered: Sequence[dict[str, Any]]) -> Any:

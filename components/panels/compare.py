@@ -14,13 +14,14 @@ import gradio as gr
 
 from gleanvid.compressors.base import Compressor
 
+from ..session import clock
 from ..session.actions import compare, plans, rows
 from ..session.actions.compare import Compared
 from ..session.actions.first import RATIO as FIRST_RATIO
 from ..session.actions.plans import RATIOS, Plan
 from ..session.actions.rows import Asked
 from ..session.display import caveat, message
-from ..session.request import NONE, RATIO
+from ..session.request import LONGEST, NONE, RATIO
 from ..viewer import modules
 from . import notice
 from .clip import shortened
@@ -29,8 +30,11 @@ from .page_state import Inputs, owner
 from .panel import Page, Tab
 from .working import halted, start
 
-ABOUT = "The clip and question above, under every method you choose. The clip is encoded once."
+ABOUT = "The clip above, under every method you choose. It is encoded once."
 START = ("gleanvid", "vidcom2", "vcast", "visionzip", "uniform")
+MOST_QUESTIONS = 50
+QUESTIONS = "Empty: the question above. Else one a line, a right answer after |"
+TOO_MANY = f"{{count}} questions; the limit is {MOST_QUESTIONS}. Ask fewer."
 HTML = """<div class="gv-compare"></div>"""
 CHOSEN = {"compressor", RATIO}  # the table names its methods and shares itself
 
@@ -49,6 +53,15 @@ class CompareTab(Tab):
             elem_id="gv-methods",
             elem_classes="gv-choices",
         )
+        self.questions = gr.Textbox(
+            label="Questions",
+            info=QUESTIONS,
+            lines=1,
+            max_lines=8,
+            max_length=LONGEST,
+            interactive=True,
+            elem_id="gv-questions",
+        )
         with gr.Row(elem_id="gv-comparing"):
             self.ratios = gr.CheckboxGroup(
                 [(f"{ratio:.0%}", ratio) for ratio in RATIOS],
@@ -57,6 +70,7 @@ class CompareTab(Tab):
                 interactive=True,
                 elem_classes="gv-choices",
             )
+            self.ready = gr.Button("All ready questions", scale=0, min_width=140)
             self.start = gr.Button(
                 "Compare", variant="primary", scale=0, elem_id="gv-compare-start"
             )
@@ -80,9 +94,10 @@ class CompareTab(Tab):
     def connect(self, page: Page) -> None:
         self.page, outputs = page, page.outputs
         self.before = outputs.compared
+        self.ready.click(self.on_ready, {page.inputs.settings["clip"]}, self.questions, **AT_ONCE)
         own = [self.notice, self.table, self.before]
         changed = [*own, *outputs.previewed, *outputs.buttons]
-        asked = [self.methods, self.ratios, self.before]
+        asked = [self.methods, self.ratios, self.questions, self.before]
         self.left_on_show = [
             start(page, button.click, self.notice, self.stop, handler, changed, asked)
             for button, handler in (
@@ -111,12 +126,20 @@ class CompareTab(Tab):
             return plans.plans(names, ratios, inputs.maker(values))
 
         request, sides = inputs.request(values), inputs.sides(values)
-        asked = asked_with(inputs, values, names)
+        listed = questions_in(values[self.questions])
+        asked = asked_with(inputs, values, names, listed)
+        first, *more = [text for text, _ in asked.questions]
         updates = compare.compare(
-            engine, owner(user), request, sides.question, plan, sides.runs, sides.pinned
+            engine, owner(user), request, first, plan, sides.runs, sides.pinned, more
         )
         for update in updates:
             yield self.changes(update, asked, values[self.before])
+
+    def on_ready(self, values: Values) -> str:
+        """One line a question that the clip comes with."""
+        inputs = self.page.inputs
+        example = inputs.examples.get(values[inputs.settings["clip"]] or "")
+        return "\n".join(text for text, _ in (example.questions if example else ()))
 
     def on_stop(self, user: gr.Request, values: Values) -> Changes:
         if halted(self.page.engine, user):
@@ -150,17 +173,35 @@ class CompareTab(Tab):
         return changed | (outputs.working(False) if update.done else {})
 
 
-def asked_with(inputs: Inputs, values: Values, methods: Sequence[str]) -> Asked:
+def questions_in(text: str | None) -> list[tuple[str, str | None]]:
+    """The questions of the box: one a line, with its right answer after a ``|`` if it has one."""
+    lines = [line.partition("|") for line in (text or "").splitlines() if line.strip()]
+    if len(lines) > MOST_QUESTIONS:
+        raise gr.Error(TOO_MANY.format(count=len(lines)), print_exception=False)
+    return [(question.strip(), truth.strip() or None) for question, _, truth in lines]
+
+
+def asked_with(
+    inputs: Inputs,
+    values: Values,
+    methods: Sequence[str],
+    listed: Sequence[tuple[str, str | None]] = (),
+) -> Asked:
     """Return what a comparison of these methods is made with."""
     settings = inputs.by_key(values)
-    path, question = settings["clip"] or "", values[inputs.question] or ""
+    path = settings["clip"] or ""
     example = inputs.examples.get(path)
+    questions = [
+        (text, truth or (example.expected(text) if example else None))
+        for text, truth in listed or [(values[inputs.question] or "", None)]
+    ]
+    question, expected = questions[0]
     shown = {
         key: NONE if value is None else value
         for key, value in settings.items()
         if key not in CHOSEN and ("." not in key or key.split(".")[0] in methods)
     }
-    shown |= {"clip": shortened(path), "question": question}
-    expected = example.expected(question) if example else None
+    shown |= {"clip": shortened(path)} | ({} if listed else {"question": question})
     worth = caveat(example, settings["model"])
-    return Asked(question, Path(path).name, expected, shown, worth)
+    name, busy = Path(path).name, clock.caution()
+    return Asked(question, name, expected, shown, worth, questions, busy)

@@ -9,6 +9,7 @@ from typing import Any
 import gradio as gr
 
 from gleanvid.compressors.base import Compressor
+from gleanvid.errors import MALFORMED
 
 from ..session.actions.ask import Habits
 from ..session.display import Message, PageUpdate
@@ -53,7 +54,7 @@ class Gathered:
         try:
             pairs = zip(self.widgets, sent[:-2], strict=True)
             return {widget: widget.preprocess(_checked(widget, value)) for widget, value in pairs}
-        except (TypeError, ValueError, KeyError, AttributeError, OverflowError) as error:
+        except MALFORMED as error:
             raise gr.Error(UNREADABLE, print_exception=False) from error
 
     @staticmethod

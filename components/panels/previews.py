@@ -44,7 +44,7 @@ class Previews:
         began.then(None, None, None, js=script("previewShown"), **PRIVATE)
         # The one before may not be over yet; it ends by itself.
         how: Any = {"trigger_mode": "always_last", **QUEUED}
-        inputs.after(began.success, self.on_follow, [*shown, live], [live], **how)
+        inputs.after(began.success, self.on_follow, shown, [live], **how)
 
     def after(self, event: Callable[..., Any], live: bool = True) -> None:
         """Preview on ``event``. ``live``: the question may be asked again, too."""
@@ -84,7 +84,7 @@ class Previews:
         if request.model in inputs.recordings or not preview.is_at_hand(engine, request, sides):
             return
         if ask.is_slow(engine, request.model):
-            yield {self.live: False, self.outputs.notice: message(SLOW)}
+            yield {self.outputs.notice: message(SLOW)}
             return
         for update in ask.ask_live(engine, session, request, sides, inputs.habits_of(values)):
             yield self.outputs.changes(update, sides.version)

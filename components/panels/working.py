@@ -34,7 +34,8 @@ def start(
     """
 
     def on_start(user: gr.Request) -> Changes:
-        if not page.engine.pages.start(owner(user)):
+        pages = page.engine.pages
+        if pages.is_reading(owner(user)) or not pages.start(owner(user)):
             raise gr.Error(BUSY, print_exception=False)
         return {notice: message("Starting…")} | page.outputs.working(True, stop)
 

@@ -19,6 +19,7 @@ from gleanvid.serving.vllm import SCHEME
 from gleanvid.types import ModelError, Video, VideoError
 
 from ..viewer.values import Clip
+from .clock import parts
 from .examples import Example
 from .work.engine import Engine
 from .work.local import BUILT_IN
@@ -31,6 +32,7 @@ EXCHANGES_READ = 6  # earlier questions and answers that the model reads again
 MIN_TIMED_TOKENS = 8  # a shorter answer gives no meaningful speed
 MIB = 2**20
 MINUTE_S = 60
+FAR_S = 5  # between two frames: they show different scenes
 IN_MENU = 33  # characters of a model's name that fit on a phone
 
 KNOWS_GLIMPSE = (
@@ -74,6 +76,7 @@ class Answer(TypedDict):
     caveat: str
     question: str
     ttft_s: float | None
+    parts: list[tuple[str, float]]  # of the time to the first token: name, seconds
     flops_saved: float | None
     tokens_per_s: float | None
     model: NotRequired[str]  # that gave it, if the page has another
@@ -170,6 +173,7 @@ def answer(
         "caveat": caveat,
         "question": run.question.strip() if run is not None else "",
         "ttft_s": _json_number(cost.ttft_s) if cost else None,
+        "parts": parts(cost) if cost else [],
         "flops_saved": _json_number(cost.flops_reduction) if cost else None,
         "tokens_per_s": _json_number(_speed(cost)) if cost else None,
     }
@@ -195,10 +199,20 @@ def caveat(example: Example | None, model: str) -> str:
     return "" if known or model != BUILT_IN else KNOWS_GLIMPSE
 
 
-def used(video: Video) -> str:
-    """Sentence that says how much of the clip was read, with the notes of the video reader."""
+def used(video: Video, units: int | None = None) -> str:
+    """Sentence that says how much of the clip was read, with the notes of the video reader.
+
+    Of frames that are far apart it says how far, and how many a token covers; ``units``: temporal
+    units of the tokens, if known.
+    """
     frames = f"{len(video)} of {count_of(video.total_frames, 'frame')}"
-    return " ".join([f"Used {frames} from {duration_text(video.duration)}.", *video.notes])
+    said = [f"Used {frames} from {duration_text(video.duration)}."]
+    gap = video.duration / len(video)
+    if gap >= FAR_S:
+        each = round(len(video) / units) if units else 1
+        covers = "" if each < 2 else f"; a token covers {'two' if each == 2 else each} of them"
+        said.append(f"One frame every {duration_text(gap)}{covers}.")
+    return " ".join([*said, *video.notes])
 
 
 def count_of(count: int, noun: str) -> str:

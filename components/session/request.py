@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from gleanvid.compressors import COMPRESSORS, from_settings
 from gleanvid.compressors.base import Compressor, declared_settings
+from gleanvid.errors import MALFORMED
 from gleanvid.models.encoded import ClipKey
 from gleanvid.models.generation.sampling import Sampling
 from gleanvid.run import Run
@@ -190,5 +191,5 @@ def pinned_settings(text: str | None) -> dict[str, Any] | None:
     """Settings of A from the JSON of a page or link; None, for all tokens, if it is invalid."""
     try:
         return from_settings(json.loads((text or "")[:PINNED_CHARS])).settings()
-    except (ValueError, TypeError, AttributeError, RecursionError):
+    except MALFORMED:
         return None

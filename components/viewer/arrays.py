@@ -14,11 +14,12 @@ import numpy as np
 import torch
 
 from gleanvid.metrics import diagnostics_of
+from gleanvid.ops.apportion import largest_remainder
 from gleanvid.run import Run
 from gleanvid.types import Compression, VideoTokens
 
 from .features import effective_ranks, ranks_so_far
-from .values import Method, Record, Score, Stage
+from .values import Method, Record, Score, Split, Stage
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -115,7 +116,22 @@ def pack_run(
         "stages": packed,
         "first": next((s["layer"] for s in packed if s["kept"] < s["tokens"]), 0),
         "novelty": None if novelty is None else rounded(novelty),
+        "split": _split(run.compression),
     }
+
+
+def _split(record: Compression) -> Split | None:
+    """Alpha and Gini coefficient behind the budgets; None if other budgets follow from them."""
+    trace = record.trace
+    units, rows, columns = record.grid
+    if not {"share", "alpha", "gini"} <= trace.keys() or len(trace["share"]) != units:
+        return None
+    alpha, share = trace["alpha"], trace["share"]
+    quota = alpha / units + (1 - alpha) * share  # Eq. budget of the paper
+    budgets = largest_remainder(quota, record.num_kept, rows * columns)
+    if not torch.equal(budgets, record.budgets.cpu()):
+        return None
+    return {"alpha": float(f"{alpha:.4g}"), "gini": float(f"{trace['gini']:.4g}")}
 
 
 def _ranks(run: Run, record: Compression, tokens: VideoTokens | None) -> list[float] | None:

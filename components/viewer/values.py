@@ -41,6 +41,13 @@ class Stage(Record):
     span: list[float] | None
 
 
+class Split(TypedDict):
+    """Fraction of the budget spread evenly, and how unevenly novelty is spread (Gini)."""
+
+    alpha: float
+    gini: float
+
+
 class Geometry(TypedDict):
     """Where the tokens lie: [T, rows, columns], the unit of every frame, their part of it."""
 
@@ -57,6 +64,7 @@ class Method(TypedDict, total=False):
     first: int  # layer
     stages: list[Stage]
     novelty: list[float] | None
+    split: Split | None  # None: not a budget by Eq. budget
     grid: list[int]
     units: list[int]
     area: list[float]

@@ -73,10 +73,10 @@ def cost_table(run: Any) -> str:
         "compress": f"{cost.compress_s * 1e3:.1f} ms",
         "prefill": f"{cost.prefill_s:.3f} s",
         "generate": f"{cost.generate_s:.3f} s, {cost.new_tokens} tokens",
-        "peak memory": f"{cost.peak_memory_mib:.0f} MiB",
+        "peak memory": f"{run.device_memory_mib:.0f} MiB",
         "prefill MAC": f"{flops} (-{cost.flops_reduction:.1%})",
     }
-    if math.isnan(cost.peak_memory_mib):  # a server's is not known
+    if math.isnan(run.device_memory_mib):
         del lines["peak memory"]
     if (ratio := run.compression.trace.get("budget_over_width")) is not None:
         lines["kept / width"] = f"{float(ratio):.2f}"

@@ -11,6 +11,7 @@ from typing import Any
 
 from gleanvid.cli import bench_model
 from gleanvid.cli import options as shared
+from gleanvid.cli.running import report as progress
 from gleanvid.cli.running import writable
 
 
@@ -35,6 +36,11 @@ def _add_compress(commands: Any) -> None:
     parser.add_argument(
         "--all", action="store_true", help="measure every method that can reach the ratio"
     )
+    parser.add_argument("--units", help="lengths of clips to measure, comma-separated: 16,64")
+    parser.add_argument(
+        "--limit", type=float, default=100.0, help="time limit of a call in CPU seconds (--units)"
+    )
+    parser.add_argument("--out", metavar="DIR", help="folder for the table and figure of --units")
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--device", default=None, help="cpu or cuda (default: cuda if available)")
     parser.add_argument(
@@ -55,11 +61,13 @@ def _bench_compress(options: argparse.Namespace) -> int:
     if len(grid) != 3 or min(grid) < 1:
         raise ValueError(f"grid={options.grid!r} must be units x rows x columns, e.g. 32x14x14")
     device = options.device or ("cuda" if torch.cuda.is_available() else "cpu")
+    methods = shared.methods("all" if options.all else options.compressor, options.retention_ratio)
+    if options.units:
+        return _bench_length(options, methods, (*grid[1:], options.width), device)
     if options.recording:
         tokens = bench_compress.recorded_tokens(options.recording, device)
     else:
         tokens = bench_compress.made_up_tokens(grid, options.width, device)
-    methods = shared.methods("all" if options.all else options.compressor, options.retention_ratio)
     if options.count:
         counted = work.count_all(methods, tokens)
         text = json.dumps(counted, indent=2) if options.json else work.table(counted)
@@ -67,6 +75,26 @@ def _bench_compress(options: argparse.Namespace) -> int:
         cost = bench_compress.measure(methods, tokens, options.repeats)
         text = json.dumps(cost, indent=2) if options.json else bench_compress.table(cost)
     print(text)
+    return 0
+
+
+def _bench_length(
+    options: argparse.Namespace, methods: Sequence[Any], shape: tuple[int, int, int], device: str
+) -> int:
+    from gleanvid.evaluation.bench.bench_length import measure, points, table
+    from gleanvid.plots.length import length_figure
+
+    units = shared.whole_numbers("units", options.units)
+    out = writable(options.out) if options.out else None
+    stem = f"length_{'x'.join(map(str, shape))}"
+    for report in measure(methods, units, shape, device, options.repeats, options.limit):
+        progress(f"{report['rows'][-1]}")
+        if out:  # after every row: a long measurement may be interrupted
+            (out / f"{stem}.json").write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
+            (out / f"{stem}.md").write_text(table(report) + "\n", encoding="utf-8")
+    if out:
+        length_figure(points(report), report["clock"]).savefig(out / f"{stem}.png", dpi=120)
+    print(json.dumps(report, indent=2) if options.json else table(report))
     return 0
 
 

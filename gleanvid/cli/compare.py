@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -51,7 +52,9 @@ def _compare(options: argparse.Namespace) -> int:
             share = 1 - cost.flops_reduction
             text = f"{title_of(str(result.compressor['name'])):<14} {cost.visual_tokens_kept:>8}"
             text += f" {cost.average_retention:>8.1%} {cost.ttft_s:>8.3f}"
-            text += f" {cost.ttft_s + cost.generate_s:>8.3f} {cost.peak_memory_mib:>8.0f}"
+            memory = result.device_memory_mib
+            text += f" {cost.ttft_s + cost.generate_s:>8.3f}"
+            text += f" {'-' if math.isnan(memory) else format(memory, '.0f'):>8}"
             text += f" {share:>8.1%}  {result.answer}"
             if sentence := str(saturation(result.compression) or ""):
                 text += f"\n{'':<14} {sentence}"

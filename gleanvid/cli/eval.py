@@ -46,6 +46,12 @@ def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
         "--how",
         help="how options are scored: likelihood, letter or text; comma-separated for several",
     )
+    parser.add_argument(
+        "--relevance",
+        action="store_true",
+        help="also measure how much of what the answer rests on each setup keeps (one backward "
+        "pass per question)",
+    )
     parser.add_argument("--out", required=True, help="folder for the journal and the results")
     shared.add_model(parser)
     add_workers(parser)
@@ -77,12 +83,15 @@ def _eval(options: argparse.Namespace) -> int:
             "max_pixels": options.max_pixels,
             "model_settings": shared.model_settings(options),
         }
+        if options.relevance:
+            settings["relevance"] = "gradient"
         machine = _machine(options.device)
         path = folder / "journal.jsonl"
         is_row = partial(is_answer_row, ways=len(ways))
         with Journal(path, settings, is_row) as journal, resumable(folder):
             draws = [draw for setup in setups for draw in setup.draws]
-            answer(benchmark, items, draws, journal, ways, drawer(), options.max_pixels)
+            limits = (options.max_pixels, options.relevance)
+            answer(benchmark, items, draws, journal, ways, drawer(), *limits)
             rows = dict(journal.rows)
     sys.stderr.write("\n")
     named = {"model": public_name(model["model"])}

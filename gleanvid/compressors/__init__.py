@@ -15,7 +15,7 @@ from gleanvid.compressors.fastvid import FastVID
 from gleanvid.compressors.flashvid import FlashVID
 from gleanvid.compressors.floc import FLoC
 from gleanvid.compressors.framefusion import FrameFusion
-from gleanvid.compressors.frames import Frames
+from gleanvid.compressors.frames import FewerFrames
 from gleanvid.compressors.full_tokens import FullTokens
 from gleanvid.compressors.gleanvid import GleanVID
 from gleanvid.compressors.holitom import HoliTom
@@ -64,7 +64,7 @@ COMPRESSORS = Catalogue(
         FrameFusion,
         PairwiseGain,
         Ablation,
-        Frames,
+        FewerFrames,
         Resize,
         Pool,
         Uniform,

@@ -44,11 +44,13 @@ class Ablation(GleanVID):
         "adaptive",
         "How the budget is distributed over the units",
         choices=("adaptive", "fixed", "uniform", "random", "vcast"),
+        open=True,
     )
     selection: str = setting(
         "lrs+scs",
         "How tokens are scored within a unit",
         choices=("lrs+scs", "lrs", "scs", "pairwise", "vcast", "random"),
+        open=True,
     )
     first_unit: str = setting(
         "norm", "How the novelty of the first unit is measured", choices=("norm", "centred")

@@ -13,18 +13,18 @@ from gleanvid.types import Compression, VideoTokens
 
 
 @dataclass(frozen=True)
-class Frames(Compressor):
+class FewerFrames(Compressor):
     """Whole units, evenly spaced in time.
 
     The budget is met to the token: what is left of it after the whole units goes to one more unit,
     the last of them, as an even lattice of its positions.
 
-    >>> Frames(0.5).compress(VideoTokens(torch.rand(24, 8), (4, 2, 3))).budgets.tolist()
+    >>> FewerFrames(0.5).compress(VideoTokens(torch.rand(24, 8), (4, 2, 3))).budgets.tolist()
     [0, 6, 0, 6]
     """
 
     name: ClassVar[str] = "frames"
-    title: ClassVar[str] = "Frames"
+    title: ClassVar[str] = "Fewer frames"
     paper: ClassVar[str] = "baseline: fewer frames"
 
     def _compress(self, tokens: VideoTokens) -> Compression:

@@ -55,8 +55,11 @@ class GrowingBasis:
     """An orthonormal basis that grows block by block; a rejected row takes a place, as zeros.
 
     At most ``capacity`` rows are taken in, ``most`` at once; ``relative`` and ``floor`` are those
-    of :class:`RowFilter`. Once rows outnumber the width D, zero rows are dropped.
+    of :class:`RowFilter`. Once rows outnumber the width D, zero rows are dropped, at the cost of a
+    device-to-host sync a block. With D rows left the basis is full: it explains everything.
     """
+
+    is_full = False
 
     def __init__(
         self, like: Tensor, capacity: int, most: int, relative: float, floor: float
@@ -78,16 +81,19 @@ class GrowingBasis:
         self._rejected.append(rejected)
         return found
 
+    def reject(self, count: int) -> None:
+        """Take in rows that add nothing, as all do once the basis is full."""
+        self._rejected.append(torch.ones(count, dtype=torch.bool, device=self._rows.device))
+
     def extend(self, block: Tensor) -> None:
         """Append the last :meth:`directions` [k, D].
 
         They are projected once more: directions of small residuals magnify rounding errors.
         """
-        after = self._used + len(block)
-        rows, place = self._rows[: self._used], self._rows[self._used : after]
+        rows, place = self._rows[: self._used], self._rows[self._used :][: len(block)]
         torch.addmm(block, block @ rows.T, rows, alpha=-1.0, out=place)
-        self._used = after
-        if after > self._width:
+        self._used += len(block)
+        if self._used > self._width:
             self._drop_zero_rows()
 
     def ranks(self, budgets: Sequence[int]) -> Tensor:
@@ -98,8 +104,8 @@ class GrowingBasis:
         return total[after].clamp(max=self._width)
 
     def _drop_zero_rows(self) -> None:
-        """Move the rows that hold a direction to the front and keep as many as the width."""
-        is_direction = torch.linalg.vector_norm(self._rows[: self._used], dim=1) > 0.5
-        front = is_direction.sort(descending=True, stable=True).indices[: self._width]
-        self._rows[: self._width] = self._rows[front]
-        self._used = self._width
+        rows = self._rows[: self._used]
+        directions = rows[torch.linalg.vector_norm(rows, dim=1) > 0.5][: self._width]
+        self._used = len(directions)
+        self._rows[: self._used] = directions
+        self.is_full = self._used == self._width

@@ -15,12 +15,79 @@ if TYPE_CHECKING:
 
 _TINY = 1e-300  # keeps the system of an all-zero history, which explains nothing, solvable
 _SYSTEMS = 2**19  # least number of values in the Gram systems that are solved at once
+_SHORT = 32  # units that are interpolated together at the start of a clip
+_DIGITS = 1e-8  # relative error of the interpolation, of a residual before its square root
+_NODES = 8  # ridges that are usually enough, to estimate memory
 
 
 def history_residuals(prototypes: Tensor, history: int | None, epsilon: float) -> Tensor:
     """Residual norms r_{t,n} of every cell (Eq. novelty): [T, C, D] -> float64 [T, C].
 
     Unit t is projected on the span of the same cell in the ``history`` preceding units (None: all).
+    """
+    units, _, width = prototypes.shape
+    if history is not None and history < units - 1:
+        return _window_residuals(prototypes, history, epsilon)
+    values = max(_SYSTEMS, prototypes.numel())  # held at once
+    batch = max(1, values // (units * (width + 2 * _NODES * min(units, width))))
+    found = torch.cat([_residuals(part, epsilon) for part in prototypes.split(batch, 1)])
+    return found.clamp(min=0).sqrt().T
+
+
+def _residuals(prototypes: Tensor, epsilon: float) -> Tensor:
+    """Squared residuals float64 [C, T] of prototypes [T, C, D], each against all before it.
+
+    With one ridge for all units, a single Cholesky factor has all residuals on its diagonal. Eq.
+    batched_gram gives every unit a ridge of its own, ``epsilon`` times the mean energy of its
+    history, and a factor per unit takes T^4 steps in all. The residuals are smooth functions of
+    the ridge: they are computed at a few ridges, and interpolated to that of each unit.
+    """
+    by_cell = prototypes.transpose(0, 1).double()  # little is left of cells that hardly change
+    gram = torch.bmm(by_cell, by_cell.mT)  # [C, T, T]
+    del by_cell
+    squares = gram.diagonal(dim1=1, dim2=2)
+    units = squares.shape[1]
+    count = torch.arange(1, units + 1, dtype=torch.float64, device=gram.device)
+    ridges = epsilon * (squares.cumsum(1) / count).roll(1, 1)  # the first unit has no history
+    parts, stop = [], units
+    while stop > 0:  # ridges vary less, and systems are smaller, from half to half
+        start = stop // 2 if stop > _SHORT else 0
+        parts.append(_at_ridges(gram[:, :stop, :stop], ridges[:, start:stop]))
+        stop = start
+    return torch.minimum(torch.cat(parts[::-1], 1), squares)  # zero rows have no rounding errors
+
+
+def _at_ridges(gram: Tensor, ridges: Tensor) -> Tensor:
+    """Squared residuals [C, S] of the last S units of systems [C, T, T], each at its own ridge.
+
+    Chebyshev interpolation in the logarithm u of the ridge. The poles are where a ridge would be
+    negative, pi from the real axis, so that the error falls as exp(-m asinh(pi / h)) with m nodes
+    on an interval of half-width h.
+    """
+    high = ridges.amax(1, keepdim=True).clamp(min=_TINY)
+    logs = torch.where(ridges > 1e-14 * high, ridges, high).log()  # else: nothing to explain with
+    low, high = torch.aminmax(logs, dim=1, keepdim=True)
+    middle, half = (low + high) / 2, ((high - low) / 2).clamp(min=1e-6)
+    fall = math.asinh(math.pi / float(half.max()))
+    nodes = 1 + math.ceil(-math.log(_DIGITS) / fall)
+    angles = (torch.arange(nodes).double() + 0.5) * (math.pi / nodes)
+    degrees = torch.arange(nodes).double()
+    values = torch.outer(degrees, angles).cos() * (2 / nodes)  # [degree, node]
+    values[0] /= 2
+    angles, degrees, values = (x.to(gram.device) for x in (angles, degrees, values))
+    used = (middle + half * angles.cos()).exp()  # [C, nodes]
+    systems = gram[:, None].repeat(1, nodes, 1, 1)
+    systems.diagonal(dim1=2, dim2=3).add_(used[..., None])
+    pivots = torch.linalg.cholesky_ex(systems).L.diagonal(dim1=2, dim2=3)[..., -ridges.shape[1] :]
+    at_nodes = pivots.square() - used[..., None]  # [C, nodes, S]
+    where = ((logs - middle) / half).clamp(-1, 1).acos()  # [C, S]
+    weights = (where[..., None] * degrees).cos() @ values  # [C, S, nodes]
+    return (weights * at_nodes.mT).sum(2)
+
+
+def _window_residuals(prototypes: Tensor, history: int, epsilon: float) -> Tensor:
+    """:func:`history_residuals` of a bounded history.
+
     The Gram systems (Eq. batched_gram) of all cells, and of as many units as memory allows, are
     solved at once.
     """
@@ -34,9 +101,9 @@ def history_residuals(prototypes: Tensor, history: int | None, epsilon: float) -
     step = max(1, batch // (cells * units * units))
     for start in range(1, units, step):
         stop = min(start + step, units)
-        oldest = max(0, start - (history or units))
+        oldest = max(0, start - history)
         gap = torch.arange(start, stop)[:, None] - torch.arange(oldest, stop - 1)  # on the host
-        known = ((gap > 0) & (gap <= (history or units))).double()
+        known = ((gap > 0) & (gap <= history)).double()
         weights = epsilon * known / known.sum(1, keepdim=True)
         seen, weights = known.to(gram.device), weights.to(gram.device)  # [S, q]: does t see t'?
         past = slice(oldest, stop - 1)

@@ -53,10 +53,15 @@ class SubspaceEvidence:
         if self._pending is not None:
             self._basis.extend(self._pending)
             self._pending = None
+        if self._basis.is_full:
+            return self._clip.norms.new_zeros(self._clip.norms.shape[1])
         self._residuals = self._basis.remove_from(self._clip.unit(unit))
         return torch.linalg.vector_norm(self._residuals, dim=1)
 
     def absorb(self, chosen: Tensor) -> None:
+        if self._basis.is_full:
+            self._basis.reject(len(chosen))
+            return
         self._pending = self._basis.directions(self._residuals[chosen])
 
     def ranks(self, budgets: Sequence[int]) -> Tensor:

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from gleanvid.plots.labels import heading, labels
 from gleanvid.run import Run
 
+if TYPE_CHECKING:
+    from torch import Tensor
+
 _DIM = 0.22  # brightness left to a dropped token
+_HOT = np.array([255, 176, 0], np.uint8)  # of the most relevant token
 _EDGE = np.array([240, 240, 240], np.uint8)
 _GROUND = np.array([17, 20, 24], np.uint8)  # between pictures and behind their captions
 _INK, _SOFT = (240, 240, 240), (160, 168, 178)
@@ -37,14 +42,36 @@ def overlay_frame(run: Run, unit: int, frame: int | None = None) -> np.ndarray:
     return overlay
 
 
-def _kept_pixels(run: Run, unit: int) -> np.ndarray:
-    """bool [H, W]: where the kept tokens of a unit lie."""
+def heat_frame(run: Run, heat: Tensor, unit: int) -> np.ndarray:
+    """uint8 [H, W, 3]: first frame of the unit, dark and grey; the hotter a token, the more amber.
+
+    ``heat`` [L] >= 0, one value per token; one scale for the clip, the square root of the fraction
+    of the largest value. Kept tokens are outlined.
+    """
+    picture = run.video.frames[first_frame(run, unit)]
+    grey = np.repeat(picture.mean(2, keepdims=True) * 0.5, 3, 2)
+    level = (heat / heat.max().clamp(min=1e-12)).sqrt().view(run.compression.grid[0], -1)[unit]
+    amount = np.zeros((*picture.shape[:2], 1))
+    for (left, top, right, bottom), value in zip(_boxes(run), level.tolist(), strict=True):
+        amount[top:bottom, left:right] = value
+    kept = _kept_pixels(run, unit)
+    shown = (grey * (1 - amount) + _HOT * amount).astype(np.uint8)
+    shown[kept & ~_inner(kept, max(1, round(min(kept.shape) / 240)))] = _EDGE
+    return shown
+
+
+def _boxes(run: Run) -> np.ndarray:
+    """int [N, 4]: pixels (left, top, right, bottom) of the tokens of a unit."""
     height, width = run.video.frames.shape[1:3]
     scale = np.array([width, height, width, height]) / np.tile(run.video.source_size[::-1], 2)
-    boxes = np.rint(run.rectangles.numpy() * scale).astype(int)
+    return np.rint(run.rectangles.numpy() * scale).astype(int)
+
+
+def _kept_pixels(run: Run, unit: int) -> np.ndarray:
+    """bool [H, W]: where the kept tokens of a unit lie."""
     kept = run.compression.mask.numpy().reshape(run.compression.grid[0], -1)[unit]
-    pixels = np.zeros((height, width), bool)
-    for left, top, right, bottom in boxes[kept]:
+    pixels = np.zeros(run.video.frames.shape[1:3], bool)
+    for left, top, right, bottom in _boxes(run)[kept]:
         pixels[top:bottom, left:right] = True
     return pixels
 
@@ -57,15 +84,16 @@ def _inner(region: np.ndarray, steps: int) -> np.ndarray:
     return region
 
 
-def contact_sheet(run: Run, columns: int = 4) -> np.ndarray:
+def contact_sheet(run: Run, columns: int = 4, heat: Tensor | None = None) -> np.ndarray:
     """uint8 [H', W', 3]: the overlays of all units with their times and budgets, row by row.
 
-    Above them the clip and the question, then the method and what it keeps.
+    Above them the clip and the question, then the method and what it keeps. With ``heat`` [L] the
+    frames are those of :func:`heat_frame`.
     """
     record = run.compression
     tiles = [
         captioned(
-            _sized(overlay_frame(run, unit)),
+            _sized(overlay_frame(run, unit) if heat is None else heat_frame(run, heat, unit)),
             f"{unit + 1} · {float(run.seconds[unit, 0]):.2f} s",
             f"{kept} of {record.num_tokens // record.grid[0]}",
         )

@@ -1,4 +1,4 @@
-"""The page behind a reverse proxy that shows it under a path, set up as the README says."""
+"""The page behind a reverse proxy under a path, set up as docs/guides/share.md says."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PREFIX = "/gleanvid"
 
 
 def proxy(target: str) -> Starlette:
-    """``location /gleanvid/`` of the README: the prefix is cut off, answers are not buffered."""
+    """``location /gleanvid/`` of the guide: the prefix is cut off, answers are not buffered."""
     client = httpx.AsyncClient(base_url=target, timeout=60)
 
     async def forward(request: Request) -> StreamingResponse:

@@ -40,36 +40,34 @@ def test_no_answer_becomes_a_formula_or_breaks_a_line_of_the_csv(bare):
     assert asked == {"question": "'=Q", "clip": "c.mp4", "frames": "32"}
 
 
-NAMES_APART = """async ([module, count, width]) => {
-  const { scatter } = await import(module);
-  const seen = [];
-  for (let turn = 0; turn < 8; turn++) {
-    const rows = Array.from({ length: count }, (_, n) => ({
-      label: `Method ${n}`, method: `Method ${n % 17}`, state: "done", right: null, answer: "",
-      colour: "#000", dash: "solid", symbol: "circle",
-      cells: [0, 0, 0, 0, 100 * Math.random() ** 0.3, -(Math.random() ** 6)].map((x) => ["", x]),
-    }));
-    const [, picture] = scatter(rows, width);
-    document.body.append(picture);
-    const frame = picture.getBoundingClientRect();
-    const names = [...picture.querySelectorAll(".gv-named")];
-    const boxes = names.map((name) => name.getBoundingClientRect());
-    const over = (a, b) => a.left < b.right && b.left < a.right
-      && a.top + 2 < b.bottom && b.top + 2 < a.bottom;
-    seen.push({
-      names: boxes.length,
-      over: boxes.flatMap((a, n) => boxes.slice(n + 1).filter((b) => over(a, b))).length,
-      outside: boxes.filter((a) => a.right > frame.right + 1 || a.bottom > frame.bottom).length,
-    });
-    picture.remove();
-  }
-  return seen;
+DOTS = """async ([module, asked, ratios]) => {
+  const { dots } = await import(module);
+  const rows = Array.from({ length: 12 }, (_, n) => ratios.map((ratio) => ({
+    label: `Method ${n} ${ratio}`, method: `Method ${n}`, state: "done", ratio,
+    parts: [["prefill", 0.1 * ratio]], quality: { value: 1, right: 1, of: 1, low: 0.2, high: 1 },
+    cells: [0, 0, 5, 0, 100 * (1 - ratio), 0].map((x) => ["", x]),
+  }))).flat();
+  const worthless = rows.map((row) => ({ ...row, quality: null }));
+  const found = ["flops", "time"].map((cost) => {
+    const [title, , , figure] = dots(rows, 900, asked, cost, () => {});
+    document.body.append(figure);
+    const marks = [...figure.querySelectorAll("g")].map((mark) => mark.getBoundingClientRect());
+    const hit = (a, b) => Math.abs(a.x - b.x) < 6 && Math.abs(a.y - b.y) < 6;
+    const seen = { title: title.textContent, marks: marks.length,
+      names: figure.querySelectorAll(".gv-named").length,
+      over: marks.flatMap((a, n) => marks.slice(n + 1).filter((b) => hit(a, b))).length };
+    figure.remove();
+    return seen;
+  });
+  return [found, dots(worthless, 900, asked, "flops", () => {}).length];
 }"""
 
 
-@pytest.mark.parametrize("width", [340, 900])
-@pytest.mark.parametrize("count", [2, 17, 33])
-def test_names_of_cost_against_quality_never_overlap(bare, count, width):
-    module = f"/{modules.address('results/scatter.js')}"
-    for seen in bare.evaluate(NAMES_APART, [module, count, width]):
-        assert seen == {"names": min(count, 17), "over": 0, "outside": 0}
+@pytest.mark.parametrize("count", [1, 4])
+def test_cost_against_quality_is_a_row_a_method_and_no_marks_overlap(bare, count):
+    module = f"/{modules.address('results/dots.js')}"
+    found, worthless = bare.evaluate(DOTS, [module, {"count": count}, [0.05, 0.1, 0.25]])
+    named = "one question" if count == 1 else "4 questions"
+    title = f"Cost against quality · {named}"
+    assert found == 2 * [{"title": title, "marks": 72, "names": 12, "over": 0}]
+    assert worthless == 0  # words that mean nothing have no figure

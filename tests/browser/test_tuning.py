@@ -88,12 +88,18 @@ def test_a_number_beyond_the_range_is_clamped_and_the_picture_follows(page):
         "/(\\d+) of \\1 /.test(document.querySelector('.gv-caption').textContent)"
     )
     assert slider(page, "Retention").input_value() == "1"
+    page.wait_for_selector("p.gv-readout >> text=can be at most 1.")
 
 
 def test_the_pair_pushes_and_never_crosses(page):
     slider(page, "alpha min").fill("0.8")
     page.wait_for_function(
         "document.querySelector('input[aria-label=\"range slider for alpha max\"]').value === '0.8'"
+    )
+    page.wait_for_selector("p.gv-readout >> text=alpha max went along to 0.8.")
+    slider(page, "alpha min").fill("0.2")  # put back, and the other with it
+    page.wait_for_function(
+        "document.querySelector('input[aria-label=\"range slider for alpha max\"]').value === '0.6'"
     )
     slider(page, "alpha max").fill("0.1")
     page.wait_for_function(

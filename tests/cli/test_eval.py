@@ -4,11 +4,14 @@ import csv
 import json
 
 import pytest
+import torch
 
+from gleanvid.attribution.relevance import Relevance
 from gleanvid.cli import main
 from gleanvid.cli.running import clock
 from gleanvid.evaluation import benchmarks
 from gleanvid.evaluation.paper import numbers
+from gleanvid.evaluation.run import runner
 from gleanvid.evaluation.run.journal import Journal
 from tests.evaluation.fakes import FakeBenchmark, FakeModel
 
@@ -200,3 +203,32 @@ def test_an_unknown_benchmark_is_named_with_those_there_are(tmp_path, capsys):
 @pytest.mark.parametrize(("seconds", "text"), [(0, "0:00"), (65.4, "1:05"), (3725, "1:02:05")])
 def test_clock(seconds, text):
     assert clock(seconds) == text
+
+
+def test_relevance_is_measured_once_for_each_question_and_kept(
+    model, tmp_path, monkeypatch, capsys
+):
+    asked = []
+
+    def measured(model, encoded, question, answer):
+        asked.append(question)
+        count = len(encoded.tokens)
+        values = torch.arange(count) + 1.0
+        grid = encoded.tokens.grid
+        return Relevance(values / values.sum(), grid, question, answer, -1.0, "gradient", 0.0)
+
+    monkeypatch.setattr(runner, "measure", measured)
+    assert run(tmp_path, "--retention-ratio", "1,0.5", "--relevance", "--limit", "5") == 0
+    assert len(asked) == 5
+    table = capsys.readouterr().out
+    assert "| relevance kept (%) |" in table and "not of truth" in table
+    assert (tmp_path / "relevance.png").exists()
+    full, *others = json.loads((tmp_path / "results.json").read_text())["results"]
+    assert full["relevance_kept"] == full["relevance_best"] == 1
+    for line in others:
+        assert 0 < line["relevance_kept"] <= line["relevance_best"] < 1
+        assert line["relevance_random"] == pytest.approx(0.5, abs=0.02)
+    assert run(tmp_path, "--retention-ratio", "1,0.5", "--relevance", "--limit", "5") == 0
+    assert len(asked) == 5
+    assert run(tmp_path, "--retention-ratio", "1,0.5", "--limit", "5") == 2
+    assert "relevance='gradient'" in capsys.readouterr().err

@@ -114,7 +114,8 @@ class FakeBackend(Backend):
                 raise self.failure
             record = compressor.compress(self.encode(clip, model, stop).tokens)
             text = ""
-            for word in range(self.words_of.get(compressor.name, self.words)):
+            words = self.words_of.get(compressor.name, self.words)
+            for word in range(words if question.sampling.max_new_tokens > 1 else 1):
                 if stop.is_set():
                     break
                 time.sleep(self.pause_s)

@@ -26,7 +26,7 @@ from gleanvid.compressors.fastvid import FastVID
 from gleanvid.compressors.flashvid import FlashVID
 from gleanvid.compressors.floc import FLoC
 from gleanvid.compressors.framefusion import FrameFusion
-from gleanvid.compressors.frames import Frames
+from gleanvid.compressors.frames import FewerFrames
 from gleanvid.compressors.gleanvid import GleanVID
 from gleanvid.compressors.holitom import HoliTom
 from gleanvid.compressors.pairwise_gain import PairwiseGain
@@ -94,7 +94,7 @@ AHEAD = {
     "pairwise_gain": Form(PairwiseGain, prunes=True),
     "cdpruner": Form(CDPruner, prunes=True),
     "cdpruner, theta": Form(CDPruner, {"theta": 0.5}, prunes=True),
-    "frames": Form(Frames, prunes=True),
+    "frames": Form(FewerFrames, prunes=True),
     "resize": Form(Resize),
     "pool": Form(Pool),
     "pool, three units": Form(Pool, {"units": 3}),

@@ -1,7 +1,10 @@
 """Temporal novelty against the equations, one cell and one unit at a time."""
 
+import math
+
 import pytest
 import torch
+from torch.utils.flop_counter import FlopCounterMode
 
 from gleanvid.ops import novelty as module
 from gleanvid.ops.novelty import history_residuals, novelty_shares
@@ -38,3 +41,36 @@ def test_history_residuals_do_not_depend_on_how_many_are_solved_at_once(history,
     whole = history_residuals(prototypes, history, 1e-4)
     monkeypatch.setattr(module, "_SYSTEMS", 1)
     torch.testing.assert_close(history_residuals(prototypes, history, 1e-4), whole)
+
+
+def long(case):
+    """Prototypes [70, 4, 24] whose energy changes along the clip."""
+    made = torch.randn(70, 4, 24, generator=torch.Generator().manual_seed(5))
+    if case == "fades in":
+        return made * torch.logspace(-4, 0, 70)[:, None, None]
+    if case == "begins and stops with nothing":
+        made[:9] = made[40:50] = made[:, 2] = 0
+    if case == "repeats":
+        made[10:] = made[:10].repeat(6, 1, 1) * torch.linspace(1, 3, 60)[:, None, None]
+    return made
+
+
+@pytest.mark.parametrize("case", ["noise", "fades in", "repeats", "begins and stops with nothing"])
+def test_residuals_of_long_clips_equal_those_of_a_system_per_unit(case):
+    prototypes = long(case)
+    one_by_one = module._window_residuals(prototypes, 70, 1e-4)
+    found = history_residuals(prototypes, None, 1e-4)
+    torch.testing.assert_close(found, one_by_one, rtol=1e-6, atol=1e-12)
+
+
+def test_few_systems_are_factored_for_all_units():
+    """A system per unit would take T^4 / 12 steps a cell, here 10.7 T^3."""
+
+    def cholesky(shape, **_):
+        return math.prod(shape) * shape[-1] // 3
+
+    prototypes = torch.randn(128, 2, 8, generator=torch.Generator().manual_seed(6))
+    mapping = {torch.ops.aten.linalg_cholesky_ex: cholesky}
+    with FlopCounterMode(display=False, custom_mapping=mapping) as counter:
+        history_residuals(prototypes, None, 1e-4)
+    assert counter.get_total_flops() < 4 * 2 * 128**3

@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+from torch.utils.flop_counter import FlopCounterMode
 
 from gleanvid.ops.debiasing import DebiasedClip
 from gleanvid.ops.residuals import SubspaceEvidence
@@ -67,3 +68,17 @@ def test_what_is_left_is_what_plain_projections_leave(made, width, budgets):
             chosen = torch.arange(budget)
             evidence.absorb(chosen)
             kept = torch.cat([kept, tokens[chosen]])
+
+
+def test_full_basis_costs_nothing():
+    """Once the kept tokens span the whole width, units are neither projected nor factored."""
+    width, budgets = 48, [12] * 8
+    features = noise(8, width)
+    debiased = DebiasedClip.of(features, features.mean((0, 1)), features.new_zeros(0, width))
+    evidence = SubspaceEvidence(debiased, budgets, 1e-4)
+    for unit in range(8):
+        with FlopCounterMode(display=False) as counter:
+            left = evidence.complement(unit)
+            evidence.absorb(torch.arange(12))
+    assert not left.any() and counter.get_total_flops() == 0
+    assert evidence.ranks(budgets).tolist() == [12, 24, 36, *[48] * 5]

@@ -80,3 +80,10 @@ def test_files_open(tmp_path, ending, start):
         assert Image.open(path).width == pytest.approx(6.75 * 300, abs=2)
     if ending == "pdf":
         assert b"/TrueType" in path.read_bytes() or b"/Type0" in path.read_bytes()
+
+
+def test_overlays_have_the_unit_where_most_is_kept():
+    made = run()
+    peak = made.compression.budgets[1:].argmax().item() + 1
+    times = [axes.get_xlabel().split(" s,")[0] for axes in paper.overlays([made]).axes]
+    assert f"{float(made.seconds[peak, 0]):.1f}" in times

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ from typing import Any
 from components.panels.page import build_app
 from components.server import serving
 from components.session.choice.choosing import Choosing
+from components.session.examples import Example
 from components.session.work.engine import Engine
 from components.session.work.queue import ModelQueue
 from tests.components.fake import FakeBackend
@@ -22,11 +23,12 @@ def running(
     engine: Engine | None = None,
     host: str = "127.0.0.1",
     choosing: Choosing | None = None,
+    examples: Sequence[Example] = (),
     **options: Any,
 ) -> Iterator[str]:
     """The address of the app while it runs; ``choosing`` is of this engine."""
     engine = engine or Engine(FakeBackend(), queue=ModelQueue(limits.deadline_s, limits.places))
-    page = build_app(engine, limits=limits, choosing=choosing)
+    page = build_app(engine, limits=limits, choosing=choosing, examples=examples)
     launch = serving.options(host, None, False, limits, **options)
     serving.start(page, launch | {"quiet": True}, limits)
     try:

@@ -19,6 +19,7 @@ ROOT = Path(__file__).resolve().parents[2]
 CLIP = ROOT / "assets" / "clips" / "glimpse_1.mp4"
 SECRETS = (b"root:x:", b"from __future__", b"[project]", b"BEGIN ")
 JSON = {"content-type": "application/json"}
+CLICKS = {"follow": "click", "work": "click"}
 ARGUMENTS = {  # of /ask, in order
     "question": "What?", "compressor": "uniform", "ratio": 0.25, "model": "", "frames": 4,
     "settings": None, "seed": 0, "temperature": 0.0, "length": 4, "top_p": 1.0, "pixels": 0,
@@ -84,7 +85,7 @@ class Target:
 
         Widgets are known by their id or label, buttons also by their text. Where a script gathers
         values for the event, this does; "gathered" is all of them together. "follow" is not a
-        click, but the queued event after it.
+        click, but the queued event after it; "work" is what a click begins once it was let in.
         """
         props = {part["id"]: part["props"] for part in self.config["components"]}
         named = {number: {own.get("elem_id"), own.get("label")} for number, own in props.items()}
@@ -96,8 +97,11 @@ class Target:
             event
             for event in events
             for number, kind in event["targets"]
-            if kind == happens.replace("follow", "click") and name in named.get(number, ())
+            if kind == CLICKS.get(happens, happens) and name in named.get(number, ())
         )
+        if happens == "work":
+            after = (later for later in events if later["trigger_after"] == event["id"])
+            event = next(later for later in after if not later["backend_fn"])
 
         def following(event: Any) -> Any:
             after = (later for later in events if later["trigger_after"] == event["id"])

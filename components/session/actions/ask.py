@@ -13,7 +13,7 @@ from gleanvid.compressors.base import Compressor
 from gleanvid.run import Run
 from gleanvid.types import StoppedError
 
-from .. import display
+from .. import clock, display
 from ..display import Answer, Exchange, PageUpdate, explain, message, progress, status
 from ..request import Request, Sides
 from ..work.engine import Engine, decides_early
@@ -151,9 +151,11 @@ class _Asking:
         if self.habits.remember:
             exchange: Exchange = {"question": run.question, "answer": run.answer}
             yield PageUpdate(exchanges=[*self.exchanges, exchange][-EXCHANGES_HELD:])
-        notice = message(self.work.why or display.used(video))
+        notice = message(self.work.why or display.used(video, run.compression.grid[0]))
         if baseline and not self.work.stop.is_set():
             yield from self._ask_baseline(baseline, run_id, run)
+        if not self.is_live and not self.work.why and (busy := clock.caution()):
+            notice = message(f"{notice['text']} {busy}")
         self.engine.queue.leave(self.work)
         yield PageUpdate(notice, status=status(self.engine, run), done=True)
 
@@ -173,21 +175,41 @@ class _Asking:
         yield PageUpdate(message("Answering…"))
         began = time.monotonic()
         run = yield from self._stream("b", compressor)
-        if not self.work.stop.is_set():
+        if not self.work.stop.is_set() and compressor.name != "full":  # slower than all others
             self.engine.answer_s[self.request.model] = time.monotonic() - began
         yield self._show(run)
         return self.sides.runs[0], run
 
     def _ask_baseline(self, compressor: Compressor, run_id: str, run: Run) -> Iterator[PageUpdate]:
         """Show the growing answer of A next to B, which is ``run``, unless A has answered."""
-        if not self.habits.remember and self._find_answer(compressor):
+        known = None if self.habits.remember else self._find_answer(compressor)
+        if known and self.is_live:
             return
         title = "all tokens" if compressor.name == "full" else compressor.title
         yield PageUpdate(message(f"Answering with {title}…"))
-        other = yield from self._stream("a", compressor)
-        other_id = self.engine.runs.add(other, self.request.path, self.request.example)
+        if known:
+            other_id, other = known[0], self._timed_again(known[1], compressor)
+        else:
+            other_id, other = "", (yield from self._stream("a", compressor))
+        engine, request = self.engine, self.request
+        other_id = engine.runs.add(other, request.path, request.example, other_id)
         self.sides = replace(self.sides, runs=[other_id, *self.sides.runs])
         yield self._show(run, run_id)
+
+    def _timed_again(self, run: Run, compressor: Compressor) -> Run:
+        """The known run of A with new times: those of B were measured now, too."""
+        if not clock.can_repeat(self.request.model):
+            return run
+        sampling = replace(self.request.checked_sampling(), max_new_tokens=1)
+        question = self.sides.question
+        pieces = self.engine.answer(self.clip, question, compressor, sampling, self.work)
+        with closing(pieces):  # type: ignore[type-var]  # a generator; closing it frees the model
+            new = next((item.cost for item in pieces if isinstance(item, Run)), None)
+        if new is None or self.work.stop.is_set():
+            raise StoppedError
+        cost = replace(run.cost, compress_s=new.compress_s, prefill_s=new.prefill_s)
+        made_with = {key: value for key, value in run.made_with.items() if key != "first_token_s"}
+        return replace(run, cost=cost, made_with=made_with)
 
     def _show(self, run: Run, run_id: str = "") -> PageUpdate:
         """Put ``run`` into the viewer as B."""

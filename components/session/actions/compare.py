@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
+from statistics import fmean
 from typing import Any
 
 from gleanvid.compressors.base import Compressor
@@ -16,7 +17,7 @@ from gleanvid.types import StoppedError
 
 from ...viewer.payload import MAX_METHODS
 from ...viewer.values import Clip
-from .. import display
+from .. import clock, display
 from ..display import Answer, Message, explain, message, status
 from ..request import Request, Sides
 from ..work.engine import Engine
@@ -47,13 +48,15 @@ def compare(
     make_plans: Callable[[], list[Plan]],
     tried: Sequence[str] = (),
     pinned: Mapping[str, Any] | None = None,
+    more: Sequence[str] = (),
 ) -> Iterator[Compared]:
     """Run one plan after another; between two of them others may use the model.
 
     ``tried``: ids of the runs in the viewer, which stay there. ``pinned``: A, as in `Sides`.
+    ``more``: further questions, asked of every method after ``question``.
     """
     sides = Sides(tried, pinned, question)
-    comparison = _Comparison(engine, session, request, sides)
+    comparison = _Comparison(engine, session, request, sides, more)
     try:
         yield from comparison.updates(make_plans)
     except Exception as error:
@@ -79,11 +82,19 @@ def stopped(rows: Sequence[Any], planned: int) -> str:
 class _Comparison:
     """The rows of a table, and what all of them share: the clip and the answer of all tokens."""
 
-    def __init__(self, engine: Engine, session: str, request: Request, sides: Sides) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        session: str,
+        request: Request,
+        sides: Sides,
+        more: Sequence[str] = (),
+    ) -> None:
         self.engine, self.session, self.request, self.sides = engine, session, request, sides
+        self.questions = [sides.question, *more]
         self.work = engine.pages.work(session)
         self.rows: list[Row] = []
-        self.reference = ""  # the answer of all tokens
+        self.references: list[str] = []  # the answers of all tokens, by question
         # The first pass of a process is slow. A server is warm, and a pass before the first row
         # would only fill its cache.
         self.is_warm = request.model.startswith(SCHEME)
@@ -91,9 +102,10 @@ class _Comparison:
     def updates(self, make_plans: Callable[[], list[Plan]]) -> Iterator[Compared]:
         """Run all plans until the person stops; then show the runs in the viewer."""
         request = self.request
-        if text := request.missing(self.sides.question):
-            yield Compared(message(text, "problem"), done=True)
-            return
+        for question in self.questions:
+            if text := request.missing(question):
+                yield Compared(message(text, "problem"), done=True)
+                return
         plans = make_plans()
         self.rows = [Row(plan.label, plan.method) for plan in plans]
         notice = display.progress(self.engine, request.model, "Reading the clip…")
@@ -136,22 +148,29 @@ class _Comparison:
         """Return the finished row. Raises what the compressor raises, and ``StoppedError``."""
         engine, sampling = self.engine, self.request.checked_sampling()
         engine.encode(clip, self.work)
+        first, *more = self.questions
+        short = replace(sampling, max_new_tokens=1)
         if not self.is_warm:
-            self._answer(clip, compressor, replace(sampling, max_new_tokens=1))
+            self._answer(clip, first, compressor, short)
             self.is_warm = True
-        run = self._answer(clip, compressor, sampling)
+        run = self._answer(clip, first, compressor, sampling)
+        if clock.can_repeat(self.request.model):
+            run = clock.repeated(run, lambda: self._answer(clip, first, compressor, short))
+        runs = [run, *(self._answer(clip, text, compressor, sampling) for text in more)]
         if compressor.name == "full":
-            self.reference = self.reference or run.answer
-        run_id = engine.runs.add(run, self.request.path, self.request.example)
-        row = replace(row, state="done", run=run, run_id=run_id)
-        if not self.reference:
+            self.references = self.references or [run.answer for run in runs]
+        ids = [engine.runs.add(run, self.request.path, self.request.example) for run in runs]
+        others = tuple(zip(ids, runs, strict=True))[1:]
+        row = replace(row, state="done", run=run, run_id=ids[0], others=others)
+        asked = [pair for pair in zip(self.questions, self.references, strict=False) if pair[1]]
+        if not asked:
             return row
-        question = self.sides.question
-        score = engine.score(clip, question, self.reference, compressor, self.work)
-        return replace(row, score=score)
+        scores = [engine.score(clip, *pair, compressor, self.work) for pair in asked]
+        return replace(row, score=fmean(scores))
 
-    def _answer(self, clip: ClipKey, compressor: Compressor, sampling: Sampling) -> Run:
-        question = self.sides.question
+    def _answer(
+        self, clip: ClipKey, question: str, compressor: Compressor, sampling: Sampling
+    ) -> Run:
         pieces = self.engine.answer(clip, question, compressor, sampling, self.work)
         with closing(pieces):  # type: ignore[type-var]  # a generator; closing frees the model
             run = next(item for item in pieces if isinstance(item, Run))
@@ -180,8 +199,9 @@ class _Comparison:
             request.path,
             request.example,
         )
-        notice = message(f"{opening} {display.used(clip.video)}")
-        now = status(engine, next(iter(runs.values())))
+        shown = next(iter(runs.values()))
+        notice = message(f"{opening} {display.used(clip.video, shown.compression.grid[0])}")
+        now = status(engine, shown)
         return Compared(notice, rows, view.value, view.answers, [*runs], now, done=True)
 
     def _in_order(self, runs: Mapping[str, Run]) -> dict[str, Run]:

@@ -49,8 +49,8 @@ COLUMNS = (  # of the legend: title, unit of measure, what it is
     ),
 )
 NONE = "–"
-MARGINS = {"l": 44, "r": 8, "t": 6, "b": 24}
-HEIGHT = 190  # pixels of a figure
+MARGINS = {"l": 44, "r": 8, "t": 6, "b": 38}
+HEIGHT = 204  # pixels of a figure
 NUMBERED = 12  # rows up to which a heat map shows numbers in its cells
 CELLS = {16: 17, 99: 11}  # pixels of a row of a heat map, up to so many rows
 
@@ -83,10 +83,19 @@ def _for_page(kind: Figure, runs: list[Run]) -> Any:
     figure.update_xaxes(title=None)
     if kind.x:
         units = max(run.compression.grid[0] for run in runs)
+        figure.update_xaxes(title=_axis(kind, runs[0]))
         figure.update_xaxes(range=[0.5, units + 0.5 - (kind.x == "gaps")])
     if figure.data and figure.data[0].type == "heatmap":
         _fit_heatmap(figure)
     return figure
+
+
+def _axis(kind: Figure, run: Run) -> dict[str, Any]:
+    """The name of an x axis of units, with what one takes in seconds."""
+    starts = run.seconds[:, 0]
+    each = float(starts[-1] - starts[0]) / (len(starts) - 1) if len(starts) > 1 else 0.0
+    name = "distance in units" if kind.x == "gaps" else "unit"
+    return {"text": f"{name}, {each:.3g} s each" if each else name, "font": {"size": 11}}
 
 
 def _fit_heatmap(figure: Any) -> None:

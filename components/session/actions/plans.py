@@ -29,12 +29,15 @@ class Plan(NamedTuple):
 def plans(
     names: Sequence[str], ratios: Sequence[float], make: Callable[[str, float], Compressor]
 ) -> list[Plan]:
-    """The full tokens, then every method at every ratio; a method without a choice once."""
+    """The full tokens, then every method at every ratio; a method without a choice once.
+
+    Methods come in the order of the page, ratios from the lowest, however they were clicked.
+    """
     wanted = [
         (name, ratio)
-        for name in names
-        if name != "full"
-        for ratio in (ratios if has_free_ratio(COMPRESSORS[name]) else ratios[:1])
+        for name in COMPRESSORS
+        if name in names and name != "full"
+        for ratio in sorted(ratios if has_free_ratio(COMPRESSORS[name]) else ratios[:1])
     ]
     if not wanted:
         raise ValueError(NOTHING)

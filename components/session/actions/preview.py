@@ -110,7 +110,9 @@ def _preview(engine: Engine, request: Request, sides: Sides, work: Work) -> Iter
     if run is None:
         run = engine.compress(clip, encoded, compressor)
     view = view_both(engine, request, run, encoded, sides, run_id)
-    yield replace(update_of(engine, view, run), notice=message(display.used(video)))
+    yield replace(
+        update_of(engine, view, run), notice=message(display.used(video, run.compression.grid[0]))
+    )
 
 
 def view_both(

@@ -5,18 +5,26 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from statistics import fmean
 from typing import Any
 
 from gleanvid.compressors import title_of
+from gleanvid.evaluation.tables.statistics import wilson
 from gleanvid.metrics import agreement, same_answer
 from gleanvid.plots.palette import styles
 from gleanvid.run import Run
 
+from .. import clock
+
+FIRST_TOKEN = (
+    "Encoding the clip, choosing its tokens and prefill; decoding the file is not in it. "
+    "Median of the passes, least and most in brackets"
+)
 COLUMNS = (  # title, unit, what it is; in the order of :func:`figures`
     ("Tokens", "kept", "Visual tokens that enter the language model"),
-    ("First token", "s", "From the question to the first word; the clip was encoded before"),
+    ("First token", "s", FIRST_TOKEN),
     ("Compress", "ms", "Choosing the tokens"),
-    ("Memory", "MiB", "Peak while answering"),
+    ("Memory", "MiB", "Peak memory of the device while answering"),
     ("Saved", "% FLOPs", "Of the arithmetic of the prefill, against all tokens"),
     ("Log-prob.", "nats/token", "Mean log-probability of the all-token answer: 0 is certain"),
 )
@@ -35,6 +43,12 @@ class Row:
     run_id: str = ""
     error: str = ""
     score: float = math.nan  # mean log-probability of the full-token answer
+    others: tuple[tuple[str, Run], ...] = ()  # ids and runs of the questions after the first
+
+    @property
+    def runs(self) -> dict[str, Run]:
+        """The runs of all questions by their ids, in the order of the questions."""
+        return ({self.run_id: self.run} if self.run else {}) | dict(self.others)
 
 
 def finished(rows: Sequence[Row]) -> list[Row]:
@@ -52,6 +66,8 @@ class Asked:
         expected: the right answer, if known.
         settings: settings by their names in a link; the table is stale once one of them changes.
         caveat: warning about the answers, empty for none.
+        questions: every question with its right answer, if known; more than one for a list.
+        busy: warning about the times, empty for none.
     """
 
     question: str = ""
@@ -59,6 +75,8 @@ class Asked:
     expected: str | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
     caveat: str = ""
+    questions: Sequence[tuple[str, str | None]] = ()
+    busy: str = ""
 
 
 def table_view(rows: Sequence[Row], asked: Asked, done: bool = False) -> dict[str, Any]:
@@ -68,6 +86,7 @@ def table_view(rows: Sequence[Row], asked: Asked, done: bool = False) -> dict[st
     """
     kept = finished(rows) if done else rows
     looks = styles([row.method for row in kept])
+    references = [run.answer for run in kept[0].runs.values()] if kept else []
     return {
         "asked": {
             "question": asked.question,
@@ -75,16 +94,24 @@ def table_view(rows: Sequence[Row], asked: Asked, done: bool = False) -> dict[st
             "expected": asked.expected,
             "settings": dict(asked.settings),
             "caveat": asked.caveat,
+            "count": len(asked.questions) or 1,
+            "busy": asked.busy,
         },
         "columns": [list(column) for column in COLUMNS],
-        "rows": [_line(row, asked, look) for row, look in zip(kept, looks, strict=True)],
+        "rows": [
+            _line(row, asked, look, references) for row, look in zip(kept, looks, strict=True)
+        ],
         "done": done,
     }
 
 
-def _line(row: Row, asked: Asked, look: Mapping[str, Any]) -> dict[str, Any]:
+def _line(
+    row: Row, asked: Asked, look: Mapping[str, Any], references: Sequence[str]
+) -> dict[str, Any]:
     answer = row.run.answer if row.run else None
     judged = answer is not None and asked.expected is not None
+    ratio = row.run.compressor.get("retention_ratio") if row.run else None
+    spread = clock.spread(row.run) if row.run else None
     return {
         "label": row.label,
         "method": title_of(row.method),
@@ -92,12 +119,52 @@ def _line(row: Row, asked: Asked, look: Mapping[str, Any]) -> dict[str, Any]:
         "error": row.error,
         "answer": answer,
         "right": same_answer(answer or "", asked.expected or "") if judged else None,
+        "each": _each(row, asked) if len(asked.questions) > 1 else [],
+        "quality": _quality(row, asked, references),
+        "ratio": ratio if isinstance(ratio, float) and ratio < 1 else None,
+        "parts": clock.parts(row.run.cost) if row.run else [],
+        "spread": spread and list(spread),
         "id": row.run_id,
         "colour": look["line"]["color"],
         "dash": look["line"]["dash"],
         "symbol": look["marker"]["symbol"],
         "cells": [[figure_text(value), _finite(value)] for value in figures(row)],
     }
+
+
+def _each(row: Row, asked: Asked) -> list[dict[str, Any]]:
+    """Every question of a list with the answer of this row, its verdict and its run."""
+    pairs = zip(asked.questions, row.runs.items(), strict=False)
+    return [
+        {
+            "question": question,
+            "answer": run.answer,
+            "expected": expected,
+            "right": same_answer(run.answer, expected) if expected is not None else None,
+            "id": run_id,
+        }
+        for (question, expected), (run_id, run) in pairs
+    ]
+
+
+def _quality(row: Row, asked: Asked, references: Sequence[str]) -> dict[str, Any] | None:
+    """How good the answers of a row are, in [0, 1]; None where nothing is known of that.
+
+    The fraction that is right, with Wilson's interval, where the right answers are known; else the
+    mean agreement with the answers of all tokens. None where words mean nothing.
+    """
+    if not row.runs or asked.caveat:
+        return None
+    answers = [run.answer for run in row.runs.values()]
+    truths = [truth for _, truth in asked.questions] or [asked.expected]
+    pairs = zip(answers, truths, strict=False)
+    verdicts = [same_answer(answer, truth) for answer, truth in pairs if truth is not None]
+    if verdicts:
+        found = wilson(sum(verdicts), len(verdicts))
+        counts = {"right": sum(verdicts), "of": len(verdicts)}
+        return counts | {"value": found.value, "low": found.low, "high": found.high}
+    alike = [agreement(*pair) for pair in zip(answers, references, strict=False)]
+    return {"value": fmean(alike)} if alike else None
 
 
 def settled(value: dict[str, Any] | None) -> dict[str, Any] | None:
@@ -122,7 +189,7 @@ def figures(row: Row) -> list[float | int]:
         cost.visual_tokens_kept,
         cost.ttft_s,
         1000 * cost.compress_s,
-        cost.peak_memory_mib,
+        run.device_memory_mib,
         100 * cost.flops_reduction,
         row.score,
     ]
@@ -163,7 +230,7 @@ def _numbers(row: Row, reference: str | None) -> dict[str, float]:
         "ttft_s": cost.ttft_s if cost else none,
         "tokens_per_s": cost.tokens_per_s if cost else none,
         "compress_ms": 1000 * cost.compress_s if cost else none,
-        "peak_memory_mib": cost.peak_memory_mib if cost else none,
+        "peak_memory_mib": run.device_memory_mib if run else none,
         "prefill_gmac": cost.prefill_flops / 1e9 if cost else none,
         "flops_saved_percent": 100 * cost.flops_reduction if cost else none,
         "agreement": agreement(run.answer, reference) if run and reference is not None else none,

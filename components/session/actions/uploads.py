@@ -2,22 +2,41 @@
 
 from __future__ import annotations
 
+import base64
+import io
+
+from PIL import Image
+
+from gleanvid.types import StoppedError, Video
+
 from ..request import NO_CLIP
 from ..work.engine import Engine
 
 READING = "Reading the clip…"
+THUMBNAIL = 132  # pixels of its longer side
 
 
-def read(engine: Engine, path: str | None, frames: int, session: str) -> None:
+def read(engine: Engine, path: str | None, frames: int, session: str) -> Video:
     """Read the clip; the engine has it then. What the page shows stays as it is.
 
     Raises what ``Engine.clip`` raises: ``VideoError`` for a file that is no clip, ``BusyError``,
-    and ``StoppedError`` where this page has brought or chosen another clip meanwhile.
+    and ``StoppedError``: without words where this page has brought or chosen another clip.
     """
     if not path:
         raise ValueError(NO_CLIP)
     work = engine.pages.begin_upload(session)
     try:
-        engine.clip(path, frames, work)
+        return engine.clip(path, frames, work)
+    except StoppedError as error:
+        raise StoppedError(work.why) from error
     finally:
         engine.pages.leave(session, work)
+
+
+def thumbnail(video: Video) -> str:
+    """The first frame as a small JPEG in an address of its own."""
+    picture = Image.fromarray(video.frames[0])
+    picture.thumbnail((THUMBNAIL, THUMBNAIL))
+    content = io.BytesIO()
+    picture.save(content, "JPEG")
+    return f"data:image/jpeg;base64,{base64.b64encode(content.getvalue()).decode()}"

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import gc
 import threading
+import time
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 import torch
 from cachetools import LRUCache
@@ -26,6 +28,7 @@ from .backend import Backend, EncodedClip, Question
 from .models import Models
 from .queue import ModelQueue, Pages, Work
 from .reading import DECODERS, Readers
+from .recorded import PREFIX
 from .store import RunStore
 
 if TYPE_CHECKING:
@@ -52,6 +55,7 @@ class Engine:
         self.queue = ModelQueue() if queue is None else queue
         self._lock = threading.Lock()
         self._clips: LRUCache[tuple[str, int, int], Video] = LRUCache(CLIPS_REMEMBERED)
+        self._decode_s: WeakKeyDictionary[Video, float] = WeakKeyDictionary()
         self.pages = Pages(self.queue)
         self.answer_s: dict[str, float] = {}  # by model: what its last answer took
 
@@ -114,10 +118,11 @@ class Engine:
             if key in self._clips:
                 return self._clips[key]
         with self.readers.place(work):
-            limit_s = self.queue.deadline_s
+            limit_s, began = self.queue.deadline_s, time.monotonic()
             video = self.backend.read_video(path, num_frames, limit_s, work.stop)
         with self._lock:
             self._clips[key] = video
+            self._decode_s[video] = time.monotonic() - began
         return video
 
     def has_clip(self, path: str, num_frames: int) -> bool:
@@ -161,7 +166,12 @@ class Engine:
     ) -> Iterator[str | Run]:
         """The growing text of an answer, then its run; ends early once ``work`` is ended."""
         asked = Question(clip, question, compressor, sampling, history)
-        return self.backend.stream_answer(asked, self.model(clip.model), work.stop)
+        pieces = self.backend.stream_answer(asked, self.model(clip.model), work.stop)
+        with closing(pieces):  # type: ignore[type-var]  # a generator; closing it frees the model
+            for piece in pieces:
+                if isinstance(piece, Run) and not clip.model.startswith(PREFIX):
+                    piece = piece.with_decode_s(self._decode_s.get(clip.video, 0.0))
+                yield piece
 
     def score(
         self, clip: ClipKey, question: str, answer: str, compressor: Compressor, work: Work

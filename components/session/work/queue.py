@@ -193,6 +193,10 @@ class Pages:
         if before is not None:
             before.end("")
 
+    def is_reading(self, session: str) -> bool:
+        """Whether this session has brought a clip that is still read."""
+        return session in self._uploads
+
     def busy(self, session: str | None) -> bool:
         """Whether this session has work under way that nobody stopped."""
         return session in self._working

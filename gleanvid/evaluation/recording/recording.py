@@ -18,6 +18,7 @@ from PIL import Image
 from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
+from gleanvid.errors import MALFORMED
 from gleanvid.evaluation.recording.file_format import KEY, VERSION, read_features
 from gleanvid.evaluation.recording.soundness import sound
 from gleanvid.run import Run
@@ -32,10 +33,7 @@ MAX_FRAMES, MAX_SIDE, MAX_TOKENS, MAX_WIDTH, MAX_RUNS = 1024, 4096, 2**20, 2**15
 _FLOATS = {"F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16}
 _NAMED = {str(dtype).removeprefix("torch."): dtype for dtype in _FLOATS.values()}
 _ANY_FLOAT = (*_FLOATS, "F64")
-_DAMAGED = (
-    *(ValueError, TypeError, RuntimeError, OverflowError, MemoryError, OSError),
-    *(AttributeError, KeyError, IndexError, SafetensorError, Image.DecompressionBombError),
-)
+_DAMAGED = (*MALFORMED, OSError, SafetensorError, Image.DecompressionBombError)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

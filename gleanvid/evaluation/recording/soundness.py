@@ -12,6 +12,7 @@ from gleanvid.types import Compression
 
 LONGEST_SIDE = 2**16  # pixels of a source
 MOST_LAYERS = 1000
+LARGEST = 1e18  # number that is drawn or computed with
 
 
 def sound(run: Run) -> bool:
@@ -32,11 +33,17 @@ def sound(run: Run) -> bool:
         and run.rectangles.shape == (rows * columns, 4)
         and all(_inside(record) for record in run.by_layer.values())
         and all(isinstance(text, str) for text in texts)
-        and all(isinstance(number, int | float) for number in numbers)
+        and all(isinstance(number, int | float) and not _is_huge(number) for number in numbers)
         and isinstance(run.compressor, Mapping)
         and isinstance(run.compressor["name"], str)
+        and not any(map(_is_huge, run.compressor.values()))
         and isinstance(run.made_with, Mapping)
     )
+
+
+def _is_huge(value: object) -> bool:
+    """Whether a value is a number too large to compute with; NaN is none."""
+    return isinstance(value, int | float) and abs(value) > LARGEST
 
 
 def _inside(record: Compression) -> bool:

@@ -56,6 +56,7 @@ class AnswerRow(Row, total=False):
     evidence: list[int]  # with the next two: EvidenceCounts, where evidence is known
     things: list[int]
     moments: list[int]
+    relevance: list[float]  # kept; by the best, and by random tokens as many; where measured
 
 
 class ClipRow(Row, total=False):

@@ -46,6 +46,7 @@ def is_answer_row(row: Mapping[str, Any], ways: int) -> bool:
         and _numbers(saturated, 2)
         and saturated[1] > 0
         and all(_numbers(pair, 2) and pair[0] > 0 for pair in pairs)
+        and _numbers(row.get("relevance", [0, 0, 0]), 3)
         and _numbers(evidence)
         and len(evidence) in (3, 4)
         and evidence[0] > 0

@@ -37,6 +37,7 @@ def evaluate_on_workers(
     ways: Sequence[str] = (),
     on_progress: Callable[[Progress], None] | None = None,
     max_pixels: int | None = None,
+    relevance: bool = False,
 ) -> None:
     """``runner.evaluate`` inside ``ray_cluster.cluster``; a worker gets its model from ``load``.
 
@@ -46,7 +47,7 @@ def evaluate_on_workers(
     ways = tuple(ways) or (benchmark.how,)
     check_ways(benchmark, ways)
     left = pending(items, setups, journal)
-    read, work = partial(_read, benchmark), partial(_answer, benchmark, ways, max_pixels)
+    read, work = partial(_read, benchmark), partial(_answer, benchmark, ways, max_pixels, relevance)
     done = on_workers(load, num_workers, num_gpus, left, read, work)
     rows = ((clip, row) for clip, found in done for row in found)
     keep(rows, total(items, setups), left, journal, on_progress)
@@ -61,6 +62,7 @@ def _answer(
     benchmark: Benchmark,
     ways: Sequence[str],
     max_pixels: int | None,
+    relevance: bool,
     model: ModelAdapter,
     part: Part,
     seen: Video | Exception,
@@ -72,4 +74,4 @@ def _answer(
             raise seen
         return seen
 
-    return part[0], list(answers(model, benchmark, read, part[2], ways, max_pixels))
+    return part[0], list(answers(model, benchmark, read, part[2], ways, max_pixels, relevance))

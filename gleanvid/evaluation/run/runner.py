@@ -12,15 +12,20 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from gleanvid.attribution.measure import measure
+from gleanvid.attribution.relevance import Relevance
+from gleanvid.compressors.full_tokens import FullTokens
 from gleanvid.cost import visual_tokens_by_layer
 from gleanvid.evaluation.benchmarks.base import Benchmark, BenchmarkError, Item
 from gleanvid.evaluation.run.journal import AnswerRow, EvidenceCounts, Journal
 from gleanvid.evaluation.run.setups import Setup
 from gleanvid.metrics.saturation import saturation
 from gleanvid.models.base import ModelAdapter
+from gleanvid.models.encoded import Encoded
 from gleanvid.models.generation.conversation import Conversation
 from gleanvid.models.generation.sampling import Sampling
 from gleanvid.ops.records import whole_record
+from gleanvid.ops.threads import one_thread_if_small
 from gleanvid.types import Compression, Video
 
 if TYPE_CHECKING:
@@ -28,6 +33,7 @@ if TYPE_CHECKING:
 
 Unanswered = Sequence[tuple[Setup, Sequence[Item]]]  # questions about one clip, by setup
 Part = tuple[str, int, Unanswered]  # clip, frames, questions
+_QUESTION_TOKENS = 50  # what the model reads of each question, once the clip is read
 
 
 @dataclass(frozen=True)
@@ -66,11 +72,12 @@ def evaluate(
     ways: Sequence[str] = (),
     on_progress: Callable[[Progress], None] | None = None,
     max_pixels: int | None = None,
+    relevance: bool = False,
 ) -> None:
     """Answer the questions missing in ``journal``, clip by clip, each answer appended at once.
 
     ``ways``: ways to get a response (default: the benchmark's own). ``max_pixels`` bounds a clip's
-    pixels as in ``ModelAdapter.encode``.
+    pixels as in ``ModelAdapter.encode``. ``relevance``: measure what each setup keeps of it.
     Raises ``BenchmarkError`` for a way it does not have and ``JournalError`` where the answer
     cannot be kept; whatever fails for single clips, setups or questions becomes a row.
     """
@@ -81,10 +88,18 @@ def evaluate(
         (clip, row)
         for clip, num_frames, work in left
         for row in answers(
-            model, benchmark, partial(benchmark.video, clip, num_frames), work, ways, max_pixels
+            model,
+            benchmark,
+            partial(benchmark.video, clip, num_frames),
+            work,
+            ways,
+            max_pixels,
+            relevance,
         )
     )
-    keep(rows, total(items, setups), left, journal, on_progress)
+    weights = sum(weight.numel() for weight in model.hf_model.parameters())
+    with one_thread_if_small(2.0 * weights * _QUESTION_TOKENS, model.device):
+        keep(rows, total(items, setups), left, journal, on_progress)
 
 
 def total(items: Sequence[Item], setups: Sequence[Setup]) -> int:
@@ -145,8 +160,12 @@ def answers(
     work: Unanswered,
     ways: Sequence[str],
     max_pixels: int | None = None,
+    relevance: bool = False,
 ) -> Iterator[AnswerRow]:
-    """One row per question and setup of one clip; a clip that cannot be read fails in all rows."""
+    """One row per question and setup of one clip; a clip that cannot be read fails in all rows.
+
+    ``relevance`` is measured once for each question and used for all setups.
+    """
     needs = frozenset().union(*(setup.method.needs for setup, _ in work))
     try:
         video = read()
@@ -154,6 +173,7 @@ def answers(
         encoded = model.encode(video, needs, max_pixels=max_pixels)
         asked = {item.id: item for _, items in work for item in items}
         evidence = {key: benchmark.evidence(item, encoded.tokens) for key, item in asked.items()}
+        maps = relevance_maps(model, benchmark, encoded, asked, ways[0]) if relevance else {}
     except Exception as error:
         for setup, items in work:
             yield from (_failure(item, setup, error) for item in items)
@@ -173,7 +193,28 @@ def answers(
                 yield _failure(item, setup, error)
                 continue
             row["seconds"] = round(row["seconds"] + share_s, 4)
+            if found := maps.get(item.id):
+                record = whole_record(conversation.records)
+                count = record.num_kept
+                values = found.kept(record), found.best(count), found.random(count)
+                row["relevance"] = [round(value, 6) for value in values]
             yield row
+
+
+def relevance_maps(
+    model: ModelAdapter,
+    benchmark: Benchmark,
+    encoded: Encoded,
+    items: Mapping[str, Item],
+    how: str,
+) -> dict[str, Relevance]:
+    """Relevance (gradient) of one clip's tokens for the model's own answers with all tokens."""
+    conversation = model.conversation(encoded, FullTokens())
+    own = {key: _response(conversation, benchmark, item, how) for key, item in items.items()}
+    return {
+        key: measure(model, encoded, benchmark.prompt(item), own[key])
+        for key, item in items.items()
+    }
 
 
 def _answer(

@@ -22,6 +22,7 @@ from gleanvid.evaluation.tables.result_tables import (
     main_table,
     paired_table,
     preset_table,
+    relevance_table,
 )
 from gleanvid.evaluation.tables.statistics import Estimate
 from gleanvid.evaluation.tables.summary import Result, Rows, evidence_of_all, results
@@ -74,7 +75,7 @@ def publish(
             those = [result for result in found if result.how == how]
             whole = evidence_of_all(benchmark, items, setups, rows, ways.index(how))
             parts += [main_table(those), paired_table(those), evidence_table(those, whole)]
-            parts.append(group_table(those))
+            parts += [relevance_table(those), group_table(those)]
     parts += [benchmark.notes(), NOTES]
     write(folder, facts, found, "\n".join(part.rstrip() + "\n" for part in parts if part))
     if not presets:
@@ -92,7 +93,7 @@ def _same(setups: Sequence[Setup]) -> str:
 
 
 def draw(folder: Path, found: Sequence[Result], facts: Mapping[str, Any]) -> None:
-    """Draw ``accuracy.png``, ``groups.png`` and, if evidence is known, ``evidence.png``."""
+    """Draw ``accuracy.png``, ``groups.png`` and, if known, ``evidence.png``, ``relevance.png``."""
     full = found[0].accuracy.value
     about = f"{facts['benchmark']['benchmark']}, {facts['model']}, {found[0].count} questions"
     pictures = {
@@ -109,6 +110,9 @@ def draw(folder: Path, found: Sequence[Result], facts: Mapping[str, Any]) -> Non
         if any(kept[name] != taken[name] for name in kept):
             title = "evidence tokens kept or merged (%)"
             pictures["evidence_represented"] = (title, [], taken)
+    if found[0].relevance is not None:
+        kept = _curves(found, attrgetter("relevance.kept"))
+        pictures["relevance"] = ("relevance kept (%)", [], kept)
     for name, (y_title, levels, curves) in pictures.items():
         if curves:
             _save(retention_figure(curves, y_title, levels, about), folder / f"{name}.png")
@@ -175,6 +179,9 @@ def flat(result: Result) -> dict[str, Cell]:
         for name, estimate in seen.means.items():
             row |= _three(f"evidence_{name}", estimate)
             row[f"evidence_{name} r"] = seen.correlations[name]
+    if kept := result.relevance:
+        row |= _three("relevance_kept", kept.kept) | _three("relevance_best", kept.best)
+        row |= {"relevance_random": kept.random, "relevance_kept r": kept.r}
     for name in ("tokens", "tokens_kept", "tokens_mean", "seconds", "saturated"):
         row[name] = getattr(result, name)
     for group, (estimate, count) in result.groups.items():

@@ -163,6 +163,24 @@ def evidence_table(results: Sequence[Result], whole: Evidence | None = None) -> 
     return markdown_table(heads, rows)
 
 
+def relevance_table(results: Sequence[Result]) -> str:
+    """Markdown: relevance kept, next to the best and to random tokens; "" if not measured."""
+    rows = []
+    for one in results:
+        if (found := one.relevance) is None or one.blank:
+            continue
+        kept = [percent(found.kept), span(found.kept)]
+        bounds = [percent(found.best), percent(found.random)]
+        rows.append([*who(one), *kept, *bounds, coefficient(found.r)])
+    heads = ["relevance kept (%)", "kept", "frames", "mean", "95 %, clips", "best tokens"]
+    note = (
+        "relevance: how much the model's own answer with all tokens rests on each token, by "
+        "gradient: a measure of this model's use of its input, not of truth. r: correlation with "
+        "being right."
+    )
+    return f"{markdown_table([*heads, 'random tokens', 'r'], rows)}\n{note}\n" if rows else ""
+
+
 def preset_table(preset: Preset, results: Sequence[Result]) -> str:
     """Markdown in the shape of the paper's table; ``results``: all tokens, then the variants.
 

@@ -20,6 +20,7 @@ from gleanvid.evaluation.tables.evidence_kept import (
     evidence,
     fractions_kept,
 )
+from gleanvid.evaluation.tables.relevance_kept import RelevanceKept, relevance_kept
 from gleanvid.evaluation.tables.statistics import (
     Estimate,
     Paired,
@@ -63,6 +64,7 @@ class Result:
     p_full_clips: float | None
     comparison: Paired | None
     evidence: Evidence | None
+    relevance: RelevanceKept | None
     tokens: float  # visual tokens of a clip
     tokens_kept: float  # entering layer 0
     tokens_mean: float  # mean over the layers
@@ -164,6 +166,7 @@ class _Answers:
             p_full_clips=None if whole else sign_flip(differences, self.clips, self.weights),
             comparison=self._comparison(setup),
             evidence=evidence(self.samples(setup)),
+            relevance=self._relevance(setup),
             tokens=tokens[0],
             tokens_kept=tokens[1],
             tokens_mean=tokens[2],
@@ -180,6 +183,16 @@ class _Answers:
             for clip, row in found
             if "evidence" in row
         ]
+
+    def _relevance(self, setup: Setup) -> RelevanceKept | None:
+        """Relevance kept over questions and seeds; None where it was not measured."""
+        pairs = [(item.clip, self.rows[item.id, d.key]) for d in setup.draws for item in self.items]
+        known = [(clip, row) for clip, row in pairs if "relevance" in row]
+        return relevance_kept(
+            [clip for clip, _ in known],
+            [self._right_in(row) for _, row in known],
+            [row["relevance"] for _, row in known],
+        )
 
     def _right(self, setup: Setup) -> list[float]:
         """For every question the fraction of the seeds that were right."""

@@ -3,6 +3,7 @@
 from gleanvid.models.boundary.hooks import compressing, installed, last_logits_only, prompt_hook
 from gleanvid.models.boundary.layout import Layout
 from gleanvid.models.boundary.prefill import Prefill
+from gleanvid.models.boundary.streams import visual_leaves, weights_without_gradient
 from gleanvid.models.boundary.vision import capture_vision, prompt_positions, remembered_vision
 
 __all__ = [
@@ -15,4 +16,6 @@ __all__ = [
     "prompt_hook",
     "prompt_positions",
     "remembered_vision",
+    "visual_leaves",
+    "weights_without_gradient",
 ]

@@ -96,15 +96,15 @@ def installed(hf_model: Any, hook: PromptHook) -> Iterator[None]:
 
 
 @contextmanager
-def last_logits_only(hf_model: Any) -> Iterator[None]:
-    """Compute the logits of the last column only, even if the class asks for all of them.
+def last_logits_only(hf_model: Any, count: int = 1) -> Iterator[None]:
+    """Compute the logits of the last ``count`` columns only, even if the class asks for all.
 
     Most classes have ``logits_to_keep``; those of VideoLLaMA3, Qwen3-Omni and MiniCPM-V make
     logits of the whole prompt.
     """
 
     def cut(module: Any, args: tuple[Any, ...]) -> tuple[Any, ...]:
-        return (args[0][:, -1:], *args[1:])
+        return (args[0][:, -count:], *args[1:])
 
     handle = hf_model.get_output_embeddings().register_forward_pre_hook(cut)
     try:

@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 from gleanvid.plots.labels import labels
 from gleanvid.plots.overlay import overlay_frame
 from gleanvid.plots.paper.layout import PAGE, new_figure, paper_style
+from gleanvid.plots.style import compressed
 from gleanvid.run import Run
 
 _TALLEST = 3.0  # of a picture, in its widths: what is thinner is drawn smaller
@@ -20,7 +21,9 @@ _ROW = 0.45  # inches of a row beside its pictures: what it is of, above, and th
 
 
 def overlays(runs: Sequence[Run], units: Sequence[int] | None = None, title: str = "") -> Figure:
-    """Runs of one clip; ``units`` from 0 (None: six, evenly spaced). Tokens kept on each frame.
+    """Runs of one clip; ``units`` from 0 (None: six, evenly spaced, one of them
+    where the first run that drops tokens keeps most after the first unit). Tokens kept on each
+    frame.
 
     Above each row its method and answer; ``title`` above all of them.
 
@@ -28,9 +31,7 @@ def overlays(runs: Sequence[Run], units: Sequence[int] | None = None, title: str
     """
     if not runs:
         raise ValueError("runs must hold at least one run")
-    total = runs[0].compression.grid[0]
-    spread = torch.linspace(0, total - 1, min(_COLUMNS, total)).round().long().tolist()
-    columns = list(units) if units is not None else spread
+    columns = list(units) if units is not None else _columns(runs)
     height, width = runs[0].video.frames.shape[1:3]
     side = PAGE / len(columns)
     lines = textwrap.wrap(title, _LETTERS)
@@ -52,3 +53,16 @@ def overlays(runs: Sequence[Run], units: Sequence[int] | None = None, title: str
             above = above if len(above) <= _LETTERS else above[: _LETTERS - 1] + "…"
             row[0].set_title(above, loc="left", pad=2, parse_math=False)
     return figure
+
+
+def _columns(runs: Sequence[Run]) -> list[int]:
+    """Evenly spaced units, the nearest one moved to where most is kept after the first."""
+    budgets = compressed(runs)[0].compression.budgets.tolist()
+    total = len(budgets)
+    spread = torch.linspace(0, total - 1, min(_COLUMNS, total)).round().long().tolist()
+    later = budgets[1:]
+    if not later or max(later) == min(later):
+        return spread
+    top = 1 + later.index(max(later))
+    nearest = min(range(len(spread)), key=lambda place: abs(spread[place] - top))
+    return sorted({*spread[:nearest], top, *spread[nearest + 1 :]})

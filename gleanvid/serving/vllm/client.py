@@ -19,6 +19,7 @@ from time import perf_counter
 from typing import Any
 from urllib.parse import urlencode
 
+from gleanvid.errors import MALFORMED
 from gleanvid.models.loading.background import in_background, result_of
 from gleanvid.serving.vllm.answers import (
     checked_records,
@@ -32,8 +33,6 @@ from gleanvid.types import ModelError, Video
 
 METADATA_S, MOST_METADATA = 30.0, 32 * 2**20  # seconds and bytes of its models and records
 ANSWER_S, MOST_ANSWER = 600.0, 16 * 2**20  # of the events of an answer
-
-MALFORMED = (ValueError, TypeError, KeyError, AttributeError, RecursionError)
 
 
 @dataclass(frozen=True)
@@ -64,8 +63,9 @@ class Server:
 
     def _served(self) -> dict[str, Any]:
         try:
-            return dict(self._json("/v1/models")["data"][0])
-        except (TypeError, KeyError, ValueError, IndexError) as error:
+            served = dict(self._json("/v1/models")["data"][0])
+            return served | {"id": str(served["id"])}
+        except (TypeError, LookupError, ValueError) as error:
             raise ModelError(f"{self.url} is no server of vLLM: it names no model") from error
 
     def records(self, since: int = 0, uuid: str | None = None) -> dict[str, Any] | None:

@@ -30,12 +30,22 @@ def load(backend: str) -> ModuleType:
 def decode(request: Request) -> Events:
     """The plan and the frames of ``request``, decoded in this process."""
     with explained(request):
-        yield from load(request.backend).read(request)
+        module = load(request.backend)
+    try:
+        yield from module.read(request)
+    except ImportError as error:
+        package = BACKENDS[request.backend][1]
+        raise UnreadableVideoError(
+            f"Reading {request.name} takes a part of the package {package!r} that was not loaded "
+            f"in time ({error.name or 'unknown'}). This is a defect: please report it."
+        ) from error
+    except MemoryError as error:
+        raise _too_large(request) from error
 
 
 @contextmanager
 def explained(request: Request) -> Iterator[None]:
-    """Turn a missing package and a lack of memory into a sentence."""
+    """Turn a missing package and a lack of memory, when a backend is loaded, into a sentence."""
     try:
         yield
     except ImportError as error:
@@ -45,6 +55,8 @@ def explained(request: Request) -> Iterator[None]:
             f"({error}). Install it with: pip install {package}"
         ) from error
     except MemoryError as error:
-        raise UnreadableVideoError(
-            f"{request.name} needs more memory than the reader may use."
-        ) from error
+        raise _too_large(request) from error
+
+
+def _too_large(request: Request) -> UnreadableVideoError:
+    return UnreadableVideoError(f"{request.name} needs more memory than the reader may use.")

@@ -15,16 +15,14 @@ from typing import IO, Any
 
 import numpy as np
 
+from gleanvid.errors import MALFORMED
 from gleanvid.video.isolation import bounds
 from gleanvid.video.isolation.messages import ARRAY, DATA, FACTS, HEADER, read, receive, send
 from gleanvid.video.plan import UnreadableVideoError
 
 PARTS = ("run.json", "run.npz")
 CHUNK_BYTES = 2**16
-DAMAGED = (
-    *(zipfile.BadZipFile, zlib.error, OSError, EOFError, ValueError, TypeError, RuntimeError),
-    *(NotImplementedError, OverflowError, MemoryError, KeyError, SyntaxError),
-)
+DAMAGED = (*MALFORMED, zipfile.BadZipFile, zlib.error, OSError, EOFError, SyntaxError)
 
 
 # --- in the decoding process ----------------------------------------------------------------------

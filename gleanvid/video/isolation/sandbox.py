@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from gleanvid.errors import MALFORMED
 from gleanvid.video.isolation import archive, bounds, spare
 from gleanvid.video.isolation.messages import FRAME, LAYER_NAMES, PLACE, PLAN, read, receive
 from gleanvid.video.isolation.spare import Decoder
@@ -67,7 +68,7 @@ def unpacked(path: str, timeout_s: float) -> tuple[Any, dict[str, np.ndarray]]:
     with _running("archive", str(Path(path).resolve()), timeout_s) as (decoder, _):
         try:
             return archive.received_run(decoder.stdout)
-        except (EOFError, ValueError, TypeError, RecursionError) as error:
+        except (*MALFORMED, EOFError) as error:
             raise UnreadableVideoError(bounds.NO_RUN) from error
 
 
@@ -140,7 +141,7 @@ def _plan(text: bytes, request: Request) -> Plan:
             and count * math.prod(plan.size) * 3 <= MAX_RESULT_BYTES
             and all(isinstance(note, str) for note in plan.notes)
         )
-    except (ValueError, TypeError, KeyError, RecursionError) as error:
+    except MALFORMED as error:
         raise _forged(request) from error
     if not sound:
         raise _forged(request)

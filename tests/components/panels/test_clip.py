@@ -11,6 +11,7 @@ from components.panels.page import build_app
 from components.session.actions import uploads
 from components.session.examples import examples
 from components.session.work.engine import Engine
+from gleanvid.types import StoppedError
 from tests.components.fake import FakeBackend, write_clip
 
 USER = SimpleNamespace(session_hash="me")
@@ -21,13 +22,14 @@ def page():
     return build_app(Engine(FakeBackend()))
 
 
-def uploaded(page, path, question=""):
+def uploaded(page, path, question="", by_widget=False):
     """What an upload changes, by id or kind of the widget, one change after the other."""
     events = list(page.fns.values())
     gather = next(event for event in events if event.js == "gleanvid.gather")
     event = next(event for event in events if event.name == "on_upload")
     values = {widget: widget.value for widget in event.inputs if widget.elem_id != "gv-clip"}
     values |= {widget: None for widget in event.inputs if widget.elem_id == "gv-clip"}
+    changing = {button for button in page.blocks.values() if isinstance(button, gr.Button)}
     sent = {widget: widget.value for widget in gather.inputs}
     (box,) = (widget for widget in sent if widget.elem_id == "gv-question")
     sent[box] = question or box.value
@@ -39,9 +41,12 @@ def uploaded(page, path, question=""):
         is_heard = isinstance(widget, gr.State) and widget.value is None and widget._id in heard
         return "arrived" if is_heard else widget.elem_id or type(widget).__name__
 
+    found = list(event.fn(USER, values | {button: path}))
+    if by_widget:
+        return found
     return [
-        {called(widget): new for widget, new in changes.items()}
-        for changes in event.fn(USER, values | {button: path})
+        {called(widget): new for widget, new in changes.items() if widget not in changing}
+        for changes in found
     ]
 
 
@@ -49,10 +54,13 @@ def uploaded(page, path, question=""):
 def test_a_bad_file_leaves_the_page_as_it_is_and_no_box_pops_up(page, tmp_path, name):
     (tmp_path / name).write_bytes(b"this is no video at all" * 9)
     reading, refusal = uploaded(page, str(tmp_path / name))
-    assert reading == {"HTML": {"text": uploads.READING, "kind": "quiet"}}
-    assert refusal == {
-        "HTML": {"text": f"{name} is not a video that can be read.", "kind": "problem"}
+    assert reading["HTML"] == {"text": uploads.READING, "kind": "quiet"}
+    assert refusal["HTML"] == {
+        "text": f"{name} is not a video that can be read.",
+        "kind": "problem",
     }
+    assert set(reading) == {"HTML", "gv-tokens"} and "gv-clip" not in refusal
+    assert refusal["gv-tokens"]["pending"] == "" and refusal["gv-shelf"]["clips"] == []
 
 
 def test_a_clip_that_can_be_read_takes_the_place_of_the_one_before(page, tmp_path):
@@ -80,3 +88,56 @@ def test_a_file_of_any_type_reaches_our_own_check(page):
     """Gradio would refuse it before, in its own words."""
     buttons = [one for one in page.blocks.values() if isinstance(one, gr.UploadButton)]
     assert len(buttons) == 2 and {one.file_types is None for one in buttons} == {True}
+
+
+def clip_panel(page):
+    return next(one.fn.__self__ for one in page.fns.values() if one.name == "on_upload")
+
+
+def test_results_of_a_clip_come_back_with_it_and_an_upload_keeps_its_thumbnail(tmp_path):
+    write_clip(tmp_path / "clip.mp4")
+    page = build_app(Engine(FakeBackend()), examples=examples())
+    panel, path = clip_panel(page), str(tmp_path / "clip.mp4")
+    _, taken = uploaded(page, path)
+    (shelved,) = taken["gv-shelf"]["clips"]
+    assert shelved["picture"].startswith("data:image/jpeg;base64,")
+    runs, question = page_runs(panel), panel.page.inputs.question
+    first = str(examples()[0].path)
+    values = {panel.file: first, runs: ["one", "two"], panel.tried: {}, question: "Mine?"}
+    values[panel.own] = {path: shelved["picture"]}
+    away = panel.on_shelf(USER, SimpleNamespace(place=0), values)
+    assert away[panel.file] == path and away[runs] == []
+    values |= {panel.file: path, runs: ["three"], panel.tried: away[panel.tried]}
+    back = panel.on_example(examples()[0])(USER, values)
+    assert back[runs] == ["one", "two"] and back[panel.tried][path] == ["three"]
+    forged = panel.on_shelf(USER, SimpleNamespace(place=7), values)
+    assert panel.file not in forged
+
+
+def page_runs(panel):
+    return panel.page.outputs.runs
+
+
+def test_while_a_clip_is_read_nothing_is_asked_and_stop_ends_it(page, tmp_path):
+    """The question would be asked of the clip before."""
+    write_clip(tmp_path / "clip.mp4")
+    panel = clip_panel(page)
+    engine, outputs = panel.page.engine, panel.page.outputs
+    start = next(one.fn for one in page.fns.values() if one.name == "on_start")
+    work = engine.pages.begin_upload("me")
+    with pytest.raises(gr.Error):
+        start(USER)
+    engine.pages.stop("me")
+    assert work.stop.is_set() and work.why and not engine.pages.is_reading("me")
+    read, uploads.read = uploads.read, stopped_by_hand
+    try:
+        reading, over = uploaded(page, str(tmp_path / "clip.mp4"), by_widget=True)
+    finally:
+        uploads.read = read
+    assert not reading[outputs.starters[0]]["interactive"]
+    assert reading[panel.page.preview.stop]["interactive"]
+    assert over[outputs.starters[0]]["interactive"] and over[outputs.notice]["text"] == "Stopped."
+
+
+def stopped_by_hand(*_):
+    raise StoppedError("Stopped.")

@@ -151,3 +151,8 @@ def test_a_run_brings_its_settings_and_those_of_other_methods_stay(panel):
     assert changes[folded] == {"vcast.temperature": 3.0}
     full = controls.given_settings(panel, COMPRESSORS["full"]().settings(), stood)
     assert full[open_part][RATIO] == 0.5, "all tokens have no ratio of their own"
+
+
+def test_what_makes_an_ablation_one_is_in_sight():
+    declared = declared_settings(COMPRESSORS["ablation"])
+    assert declared["budgeting"][2].open and declared["selection"][2].open

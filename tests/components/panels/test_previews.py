@@ -12,8 +12,9 @@ from components.panels.events import or_nothing
 from components.panels.page import build_app
 from components.panels.previews import Previews
 from components.session.actions import preview
+from components.session.actions.ask import Habits, ask
 from components.session.display import PageUpdate
-from components.session.request import Sides
+from components.session.request import Request, Sides
 from components.session.work.engine import Engine
 
 SKIP = gr.skip()
@@ -63,3 +64,18 @@ def test_a_preview_during_other_work_enables_no_second_stop(busy, monkeypatch):
     request = SimpleNamespace(make_compressor=lambda: None)
     changed = [change.get("stop") for change in Previews.updates(page, "me", request, Sides())]
     assert changed == ([None, None] if busy else [ON, OFF])
+
+
+def test_slow_answer_leaves_the_switch_of_live_answers_as_it_is(events):
+    """Swap and swap back made all tokens answer once, and nothing was asked again after that."""
+    (follow,) = (event for event in events if event.name == "on_follow")
+    assert follow.fn.__self__.live not in follow.outputs
+
+
+def test_all_tokens_do_not_count_as_the_time_of_an_answer(tmp_path):
+    fake.write_clip(tmp_path / "clip.mp4")
+    engine = Engine(fake.FakeBackend(words=2))
+    engine.pages.start("me")
+    request = Request(str(tmp_path / "clip.mp4"), 8, "builtin", "full")
+    list(ask(engine, "me", request, Sides(question="What moves?"), Habits(both=False)))
+    assert engine.answer_s == {}

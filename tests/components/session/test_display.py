@@ -15,6 +15,7 @@ from components.session.display import (
     history,
     progress,
     status,
+    used,
 )
 from components.session.work.engine import Engine
 from components.session.work.queue import Work
@@ -71,3 +72,13 @@ def test_durations_of_a_minute_and_more_are_written_as_a_clock_does(seconds, tex
 def test_one_frame_is_no_plural():
     counts = [count_of(count, "frame") for count in (1, 2, 18_000)]
     assert counts == ["1 frame", "2 frames", "18,000 frames"]
+
+
+def test_frames_far_apart_say_how_far_and_what_a_token_covers():
+    video = replace(moving_square(32), duration=3600.0, total_frames=18_000)
+    said = (
+        "Used 32 of 18,000 frames from 1:00:00. One frame every 1:52; a token covers two of them."
+    )
+    assert used(video, 16) == said
+    assert used(video, 32) == said.replace("; a token covers two of them", "")
+    assert "every" not in used(moving_square(8), 4)

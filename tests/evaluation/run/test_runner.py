@@ -50,6 +50,17 @@ def test_a_clip_is_encoded_once_and_read_once_under_every_setup(tmp_path):
     assert len(model.read) == 5 * 7
 
 
+def test_small_models_are_asked_on_one_thread(tmp_path):
+    """On busy cores, threads that wait for each other after every small layer take four times."""
+    before, seen = torch.get_num_threads(), set()
+    torch.set_num_threads(2)
+    try:
+        run(tmp_path / "j", limit=2, on_progress=lambda _: seen.add(torch.get_num_threads()))
+        assert seen == {1} and torch.get_num_threads() == 2
+    finally:
+        torch.set_num_threads(before)
+
+
 def test_equal_setups_under_two_labels_are_one(tmp_path):
     twice = [Setup(Random(0.5), 6, "a"), Setup(Random(0.5), 6, "b")]
     assert len(run(tmp_path / "j", setups=twice)) == 20

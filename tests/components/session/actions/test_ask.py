@@ -303,3 +303,23 @@ def test_compressor_inside_the_model_shows_its_tokens_with_the_answer(clip, monk
     updates = updates_of(engine, request)
     assert [bool(update.viewer) for update in updates].count(True) == 1
     assert engine.runs.get(last_of(updates).runs[0]).by_layer.keys() == {0}
+
+
+def test_asking_by_hand_times_both_sides_and_a_live_answer_does_not(clip):
+    class Timed(FakeBackend):
+        def stream_answer(self, question, model, stop):
+            *words, run = super().stream_answer(question, model, stop)
+            asked.append(question.compressor.name)
+            yield from words
+            yield replace(run, cost=replace(run.cost, prefill_s=float(len(asked))))
+
+    asked = []
+    engine = Engine(Timed(words=1))
+    last = last_of(updates_of(engine, request_of(clip), habits=BOTH))
+    sides = replace(MOVES, runs=last.runs)
+    again = last_of(updates_of(engine, request_of(clip), sides, BOTH))
+    assert asked == ["gleanvid", "full"] * 2 and again.runs[1] == last.runs[1]
+    assert engine.runs.get(again.runs[1]).cost.prefill_s == 4.0
+    moved = request_of(clip, tau=2.0)
+    list(ask_live(engine, "me", moved, replace(MOVES, runs=again.runs), BOTH))
+    assert asked[4:] == ["gleanvid"]

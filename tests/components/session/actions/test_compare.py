@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+from dataclasses import replace
 from functools import partial
 from types import SimpleNamespace
 
@@ -44,7 +45,7 @@ def compared(
 
 
 def test_full_tokens_come_first_then_every_method_at_every_ratio():
-    found = plans(["uniform", "full", "random"], [0.1, 0.5], make)
+    found = plans(["random", "full", "uniform"], [0.5, 0.1], make)  # in the order of clicks
     assert [plan.label for plan in found] == [
         "All tokens",
         *("Uniform 10 %", "Uniform 50 %", "Random 10 %", "Random 50 %"),
@@ -103,8 +104,8 @@ def test_failing_compressor_is_a_row_with_its_error(clip):
     last = compared(Engine(FakeBackend()), clip, ["random", "uniform"], making=broken)[-1]
     assert last.notice["text"].startswith("2 rows answered, 1 refused. Used 8 of")
     rows = last.rows
-    assert [row.state for row in rows] == ["done", "failed", "done"]
-    assert rows[1].error == "random cannot do that here"
+    assert [row.state for row in rows] == ["done", "done", "failed"]
+    assert rows[2].error == "random cannot do that here"
 
 
 def test_a_row_past_its_deadline_fails_and_the_next_is_tried(clip):
@@ -226,7 +227,7 @@ def test_table_has_its_question_settings_and_verdicts(clip):
 def test_table_row_has_the_style_of_its_method_and_numbers_to_sort_by(clip):
     made = compared(Engine(FakeBackend()), clip, ["uniform", "gleanvid"])[-1].rows
     value = rows.table_view([*made, rows.Row("Late", "random")], rows.Asked())
-    (_, uniform, ours, late) = value["rows"]
+    (_, ours, uniform, late) = value["rows"]
     (look,) = styles(["uniform"])
     assert (uniform["colour"], uniform["symbol"]) == (
         look["line"]["color"],
@@ -257,7 +258,9 @@ def test_api_table_has_numbers_and_no_nan(clip):
     assert table[2]["ttft_s"] is None and table[2]["answer"] is None
 
 
-@pytest.mark.parametrize(("model", "passes"), [("vllm:x", [64, 64]), ("builtin", [1, 64, 64])])
+@pytest.mark.parametrize(
+    ("model", "passes"), [("vllm:x", [64, 64]), ("builtin", [1, *2 * [64, 1, 1, 1, 1]])]
+)
 def test_first_row_is_not_slower_for_being_the_first_pass(clip, model, passes):
     """A server is warm, and would have read the prompt of the first row already."""
 
@@ -272,3 +275,54 @@ def test_first_row_is_not_slower_for_being_the_first_pass(clip, model, passes):
     lengths = []
     last = compared(Engine(Counting(words=1)), clip, ["uniform"], model=model)[-1]
     assert [row.state for row in last.rows] == ["done", "done"] and lengths == passes
+
+
+def test_a_list_of_questions_is_counted_with_an_interval_and_every_run_opens(clip):
+    engine = Engine(FakeBackend(words=2))
+    last = compared(engine, clip, ["uniform"], more=["Where to?", "How many?"])[-1]
+    listed = [("What moves?", "word0 word1"), ("Where to?", "left"), ("How many?", None)]
+    asked = rows.Asked("What moves?", "square.mp4", "word0 word1", questions=listed)
+    value = json.loads(json.dumps(rows.table_view(last.rows, asked, done=True), allow_nan=False))
+    assert value["asked"]["count"] == 3
+    for line in value["rows"]:
+        assert [one["right"] for one in line["each"]] == [True, False, None]
+        runs = [engine.runs.get(one["id"]) for one in line["each"]]
+        assert [run.question for run in runs] == [text for text, _ in listed]
+        quality = line["quality"]
+        assert (quality["right"], quality["of"]) == (1, 2)
+        assert 0 < quality["low"] < 0.5 < quality["high"] < 1
+
+
+def test_quality_is_agreement_without_truth_and_nothing_where_words_mean_nothing(clip):
+    made = compared(Engine(FakeBackend()), clip, ["uniform"])[-1].rows
+    quality = rows.table_view(made, rows.Asked("What moves?"))["rows"][1]["quality"]
+    assert quality == {"value": 1.0}
+    worthless = rows.Asked("What moves?", caveat="its words mean nothing")
+    assert [line["quality"] for line in rows.table_view(made, worthless)["rows"]] == [None, None]
+
+
+def test_times_are_the_median_of_several_passes_with_their_spread(clip):
+    class Slowing(FakeBackend):
+        def stream_answer(self, question, model, stop):
+            *words, run = super().stream_answer(question, model, stop)
+            yield from words
+            seconds.append(0.1 * (1 + len(seconds)))
+            yield replace(run, cost=replace(run.cost, prefill_s=seconds[-1]))
+
+    seconds = []
+    made = compared(Engine(Slowing(words=1)), clip, ["uniform"])[-1].rows
+    assert made[0].run.cost.prefill_s == pytest.approx(0.4)  # of 0.2 to 0.6: 0.1 warms up
+    line = rows.table_view(made, rows.Asked())["rows"][0]
+    least, most, passes = line["spread"]
+    assert (round(most - least, 6), passes) == (0.4, 5)
+    assert [name for name, _ in line["parts"]][1:] == ["encode", "compress", "prefill"]
+
+
+def test_memory_is_shown_where_it_is_that_of_the_device(clip):
+    row = compared(Engine(FakeBackend()), clip, ["uniform"])[-1].rows[0]
+    place = [title for title, _, _ in rows.COLUMNS].index("Memory")
+    for device, told in (("cpu", None), ("cuda:0", 300.0)):
+        run = replace(row.run, made_with={"device": device})
+        line = rows.table_view([replace(row, run=run)], rows.Asked())["rows"][0]
+        assert line["cells"][place][1] == told
+        assert rows.table([replace(row, run=run)])[0]["peak_memory_mib"] == told

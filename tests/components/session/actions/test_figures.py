@@ -126,3 +126,9 @@ def test_the_heat_map_has_numbers_that_fit_or_a_scale(clip):
     assert few.showscale is False
     (many,) = figures.draw(runs * 7)["mask_overlap"].data
     assert many.text is None and many.showscale is None
+
+
+@pytest.mark.parametrize("name", OVER_UNITS)
+def test_axis_of_units_is_named_with_its_seconds(clip, name):
+    drawn = figures.draw(made(clip, GleanVID(0.25), Uniform(0.25)))[name]
+    assert drawn.layout.xaxis.title.text == "unit, 0.5 s each"

@@ -1,0 +1,22 @@
+// @ts-check
+// The time to the first word as one bar: decode, encode, compress, prefill.
+
+import { make } from "./dom.js";
+
+/** @typedef {[string, number][]} Parts  name and seconds of each part */
+
+export const total = (/** @type {Parts} */ parts) => parts.reduce((sum, [, seconds]) => sum + seconds, 0);
+
+export const secondsText = (seconds) => `${seconds.toFixed(seconds < 0.0995 ? 3 : 2)} s`;
+
+// `longest`: the seconds that fill the bar.
+export function clock(/** @type {Parts} */ parts, longest) {
+  const words = parts.map(([name, seconds]) => `${name} ${secondsText(seconds)}`).join(", ");
+  const bar = make("span", "gv-clockbar", "", ...parts.map(([name, seconds]) => {
+    const part = make("i", `gv-time-${name}`);
+    part.style.width = `${(100 * seconds) / (longest || 1)}%`;
+    return part;
+  }));
+  Object.assign(bar, { role: "img", ariaLabel: words, title: words });
+  return bar;
+}

@@ -1,0 +1,142 @@
+// @ts-check
+// All units as small frames with what each side leaves of them, A above B. Where they do not fit they
+// scroll. Only frames in sight are painted, each once until the view changes.
+
+import { ABSENT, fateOf, firstFrame } from "./data.js";
+import { SHADES } from "./looks.js";
+import { A_COLOUR, B_COLOUR, DARK, fitCanvas, MAGMA, paintCells, paintFrame } from "./paint.js";
+
+const TALL = 28; // pixels of a small frame
+const [LEAST, MOST] = [16, 96]; // pixels of its width
+const GAP = 2;
+const SHADE = 0.85;
+const COLUMNS = 64; // of the canvas on which the frames of a side are kept
+const SHARPEST = 2; // screen pixels a page pixel
+
+// Colour of a token by view, as in looks.js; by the mask where a view has nothing to show.
+const COLOURS = {
+  kept: ({ stage }) => (token) => SHADES[fateOf(stage, token)],
+  heat: ({ score }) => score && ((token) => (score.levels[token] === ABSENT ? DARK : MAGMA[score.levels[token] >> 8])),
+  ab: ({ key, stage }, other) => (token) =>
+    (!stage.kept[token] ? DARK : other.stage.kept[token] ? null : key === "a" ? A_COLOUR : B_COLOUR),
+  original: () => () => null,
+  alike: ({ shared }, other, levels) => shared && levels && ((token) => MAGMA[levels[token]]),
+};
+
+export class Film {
+  #rows = []; // of one side each: { canvas, context, painted, colour }
+  #of = []; // what the rows were painted from
+  #width = 0; // of the part in sight
+  #size = [0, 0]; // of a small frame
+  #slot = 0; // from one to the next
+  #unit = -1; // the one that was last brought into sight
+
+  /** @param {import("./viewer.js").Viewer} viewer */
+  constructor(viewer) {
+    this.viewer = viewer;
+    this.place = viewer.part(".gv-film");
+    this.canvas = this.place.querySelector("canvas");
+    this.place.addEventListener("scroll", () => viewer.redraw(), { passive: true });
+    this.place.addEventListener("click", (event) => {
+      if (viewer.clip) viewer.visitUnit(this.#unitAt(event.clientX));
+    });
+  }
+
+  #unitAt(x) {
+    const within = x - this.place.getBoundingClientRect().left + this.place.scrollLeft;
+    return Math.max(0, Math.min(Math.floor(within / this.#slot), this.viewer.shown().main.grid.units - 1));
+  }
+
+  describe({ main, beside }) {
+    this.place.title = beside ? "All units, A above B" : "All units";
+    this.place.setAttribute("aria-valuemax", `${main.grid.units}`);
+  }
+
+  // How large the frames are, and whether they scroll.
+  measure({ clip, main, sides }) {
+    this.#width = this.place.clientWidth;
+    const { width, height } = clip.value.tiles;
+    this.#size = [Math.round(Math.max(LEAST, Math.min(TALL * width / height, MOST))), TALL];
+    this.#slot = Math.max(this.#size[0] + GAP, this.#width / main.grid.units);
+    /** @type {HTMLElement} */ (this.place.firstElementChild).style.width = `${this.#slot * main.grid.units - 1}px`;
+    Object.assign(this.canvas.style, { width: `${this.#width}px`, height: `${sides.length * (TALL + GAP) + GAP}px` });
+    this.#unit = -1;
+  }
+
+  draw(shown, colours) {
+    const { main, sides } = shown;
+    if (!this.#width) return;
+    this.#renew(shown);
+    this.#bringIntoSight(main.unit);
+    const [wide, tall] = this.#size;
+    const ratio = Math.min(window.devicePixelRatio || 1, SHARPEST);
+    const left = this.place.scrollLeft;
+    const context = fitCanvas(this.canvas, this.#width, sides.length * (tall + GAP) + GAP);
+    context.clearRect(0, 0, this.canvas.width, this.canvas.height);
+    const last = Math.min(main.grid.units, Math.ceil((left + this.#width) / this.#slot));
+    for (let unit = Math.floor(left / this.#slot); unit < last; unit++) {
+      const x = unit * this.#slot - left + (this.#slot - wide) / 2;
+      sides.forEach((side, index) => {
+        const row = this.#rows[index];
+        if (!row.painted[unit]) this.#paint(row, shown, side, unit, ratio);
+        const [fromX, fromY] = this.#placeOf(unit, ratio);
+        context.drawImage(row.canvas, fromX, fromY, wide * ratio, tall * ratio, x, GAP + index * (tall + GAP), wide, tall);
+      });
+      if (unit === main.unit) this.#frame(context, x, wide, sides.length, colours);
+    }
+  }
+
+  // Forget what was painted from something else.
+  #renew({ clip, main, sides, kind, comparable, likeness }) {
+    const known = COLOURS[kind] && (kind !== "ab" || comparable) ? kind : "kept";
+    const of = [clip.sheet, known, likeness, ...this.#size, window.devicePixelRatio,
+      ...sides.flatMap(({ stage, score }) => [stage, known === "heat" ? score : null])];
+    if (of.length === this.#of.length && of.every((value, n) => value === this.#of[n])) return;
+    this.#of = of;
+    const ratio = Math.min(window.devicePixelRatio || 1, SHARPEST);
+    const [wide, tall] = this.#size.map((size) => size * ratio);
+    const { units } = main.grid;
+    this.#rows = sides.map((side, index) => {
+      const canvas = new OffscreenCanvas(COLUMNS * wide, Math.ceil(units / COLUMNS) * tall);
+      const colour = COLOURS[known](side, sides[1 - index], likeness?.levels) || COLOURS.kept(side);
+      return { canvas, context: canvas.getContext("2d"), painted: new Uint8Array(units), colour };
+    });
+  }
+
+  #placeOf(unit, ratio) {
+    return [(unit % COLUMNS) * this.#size[0] * ratio, Math.floor(unit / COLUMNS) * this.#size[1] * ratio];
+  }
+
+  // `unit` is one of the side in charge; a side with another grid shows its own of the same moment.
+  #paint({ context, painted, colour }, { clip, main }, { grid }, unit, ratio) {
+    const [wide, tall] = this.#size;
+    const frame = firstFrame(main.grid, unit);
+    const first = grid.unitOf[frame] * grid.perUnit;
+    const [left, top, right, bottom] = grid.area;
+    const box = {
+      rows: grid.rows, columns: grid.columns, left: left * wide, top: top * tall,
+      width: (right - left) * wide, height: (bottom - top) * tall,
+    };
+    context.setTransform(ratio, 0, 0, ratio, ...this.#placeOf(unit, ratio));
+    context.imageSmoothingQuality = "medium";
+    paintFrame(context, clip.sheet, clip.value.tiles, frame, wide, tall);
+    paintCells(context, box, (n) => colour(first + n), SHADE);
+    painted[unit] = 1;
+  }
+
+  #frame(context, x, wide, rows, colours) {
+    Object.assign(context, { strokeStyle: colours.accent, lineWidth: 2 });
+    context.strokeRect(x - 1, 1, wide + 2, rows * (TALL + GAP));
+  }
+
+  // Scroll only when another unit comes on show: a hand may have scrolled away from this one.
+  #bringIntoSight(unit) {
+    if (unit === this.#unit) return;
+    this.#unit = unit;
+    this.place.setAttribute("aria-valuenow", `${unit + 1}`);
+    const { scrollLeft } = this.place;
+    const from = unit * this.#slot;
+    const free = this.#width - this.#slot;
+    if (from < scrollLeft || from > scrollLeft + free) this.place.scrollLeft = from - free / 2;
+  }
+}

@@ -1,0 +1,67 @@
+"""Times that can be compared: the median of several passes, in parts, and whether to trust them."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from statistics import median
+
+import torch
+
+from gleanvid.cost import Cost
+from gleanvid.run import Run
+from gleanvid.serving.vllm import SCHEME
+
+from .work.recorded import PREFIX
+
+PASSES = 5  # at most, the answer itself included
+PASSES_S = 2.0  # what they may take together
+PARTS = ("decode", "encode", "compress", "prefill")  # of the time to the first token, in order
+
+
+def can_repeat(model: str) -> bool:
+    """Whether a second pass says something: a server has a cache, a recording repeats itself."""
+    return not model.startswith((SCHEME, PREFIX))
+
+
+def repeated(run: Run, again: Callable[[], Run]) -> Run:
+    """Return ``run`` with the median times of several passes up to the first token.
+
+    ``again`` makes one more pass. ``made_with["first_token_s"]`` has the time to the first token
+    of every pass. A model that takes seconds has one pass.
+    """
+    passes, began = [run.cost], time.monotonic()
+    spent = run.cost.compress_s + run.cost.prefill_s
+    while len(passes) < PASSES and time.monotonic() - began + spent < PASSES_S:
+        passes.append(again().cost)
+    return replace(
+        run,
+        cost=replace(
+            run.cost,
+            compress_s=median(cost.compress_s for cost in passes),
+            prefill_s=median(cost.prefill_s for cost in passes),
+        ),
+        made_with={**run.made_with, "first_token_s": [cost.ttft_s for cost in passes]},
+    )
+
+
+def parts(cost: Cost) -> list[tuple[str, float]]:
+    """Name and seconds of each part that was measured."""
+    named = ((name, getattr(cost, f"{name}_s")) for name in PARTS)
+    return [(name, seconds) for name, seconds in named if math.isfinite(seconds) and seconds > 0]
+
+
+def spread(run: Run) -> tuple[float, float, int] | None:
+    """Least and most seconds to the first token, and the number of passes; None for one pass."""
+    passes = run.made_with.get("first_token_s") or ()
+    return (min(passes), max(passes), len(passes)) if len(passes) > 1 else None
+
+
+def caution() -> str:
+    """A warning if the machine is too busy for its times to be reliable; empty if it is not."""
+    from gleanvid.evaluation.check import times
+    from gleanvid.evaluation.provenance import describe_machine
+
+    return " ".join(times.caution(describe_machine(torch.device("cpu"))))

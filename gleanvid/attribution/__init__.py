@@ -1,0 +1,1 @@
+"""Which visual tokens an answer rests on: by gradient, by hiding tokens, or by attention."""

@@ -1,0 +1,55 @@
+"""Relevance by attention: cheap, and known to mislead; offered for comparison.
+
+What a token is looked at for is not what it contributes (Jain and Wallace, "Attention is not
+Explanation", NAACL 2019).
+"""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from gleanvid.attribution.prompt import AnsweredPrompt
+from gleanvid.models.boundary.attention import attention_rows, watching
+from gleanvid.types import ModelError
+
+
+@torch.no_grad()
+def attention_map(prompt: AnsweredPrompt) -> tuple[Tensor, Tensor]:
+    """Average the attention of the answer to the visual tokens over its words, heads and layers.
+
+    Layers without attention (recurrent ones) are passed over.
+
+    Args:
+        prompt: with the answer.
+
+    Returns:
+        Log-probabilities [S] of the answer's tokens, and the map float32 [L].
+
+    Raises:
+        ModelError: the model's layers have no attention that can be read.
+    """
+    length, count = prompt.inputs["input_ids"].shape[1], len(prompt.answer)
+    total = torch.zeros(len(prompt.columns))
+
+    def add(query: Tensor, key: Tensor, options: dict[str, Any]) -> None:
+        device = query.device
+        asking = torch.arange(length - count - 1, length - 1, device=device)  # they predict it
+        seen = torch.arange(length, device=device).expand(count, length)
+        window = options.get("sliding_window") or length
+        present = seen > asking[:, None] - window
+        rows = attention_rows(query[0], key[0], options.get("scaling"), asking, present)
+        total.add_(rows[..., prompt.columns.to(device)].mean((0, 1)).cpu())
+
+    layers: Any = prompt.layout.language_model.layers
+    with ExitStack() as stack:
+        for layer in layers:
+            if hasattr(layer, "self_attn"):
+                stack.enter_context(watching(layer.self_attn, add))
+        each = prompt.log_probabilities()
+    if not bool(total.any()):
+        raise ModelError("This model's layers have no attention that can be read.")
+    return each, total

@@ -1,0 +1,76 @@
+"""Relevance by one backward pass from the answer to the visual tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import torch
+
+from gleanvid.attribution.prompt import AnsweredPrompt
+from gleanvid.models import boundary
+from gleanvid.models.cost.measure import explaining_out_of_memory
+from gleanvid.types import ModelError
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+ADVICE = "A backward pass needs more memory than an answer: use fewer frames, or method='occlusion'"
+
+
+def gradient_maps(prompt: AnsweredPrompt, parts: Sequence[slice]) -> tuple[Tensor, list[Tensor]]:
+    """Measure the relevance of every token for parts of the answer.
+
+    Relevance is |gradient . (token - mean of its stream)|, summed over the streams in which
+    visual tokens enter the model: the tokens themselves, and DeepStack levels if it has any.
+
+    Args:
+        prompt: with the answer.
+        parts: slices of the answer's tokens; the gradient is of each slice's log-probability.
+
+    Returns:
+        Log-probabilities [S] of the answer's tokens, and for each part a map float32 [L].
+
+    Raises:
+        ModelError: no gradient reaches the tokens of this model, or memory runs out.
+    """
+    with (
+        explaining_out_of_memory(ADVICE),
+        torch.inference_mode(False),
+        torch.enable_grad(),
+        boundary.weights_without_gradient(prompt.hf_model),
+        boundary.visual_leaves(prompt.layout, prompt.columns) as leaves,
+    ):
+        each = prompt.log_probabilities()
+        maps = []
+        for number, part in enumerate(parts, 1):
+            try:
+                found = torch.autograd.grad(
+                    each[part].sum(), leaves, retain_graph=number < len(parts), allow_unused=True
+                )
+            except NotImplementedError as error:
+                raise ModelError(_refusal(error)) from error
+            except RuntimeError as error:
+                if "memory" in str(error).lower():
+                    raise
+                raise ModelError(_refusal(error)) from error
+            maps.append(_relevance(leaves, found))
+        return each.detach(), maps
+
+
+def _relevance(leaves: Sequence[Tensor], gradients: Sequence[Tensor | None]) -> Tensor:
+    total = torch.zeros(len(leaves[0]))
+    for leaf, gradient in zip(leaves, gradients, strict=True):
+        if gradient is not None:
+            rows = leaf.detach().float()
+            total += (gradient.float() * (rows - rows.mean(0))).sum(1).abs().cpu()
+    if not bool(total.isfinite().all()):
+        raise ModelError(_refusal("it is not finite; load the model in bfloat16 or float32"))
+    return total
+
+
+def _refusal(reason: object) -> str:
+    return (
+        f"The gradient of this model's visual tokens cannot be computed ({reason}). "
+        "method='occlusion' needs none."
+    )

@@ -1,0 +1,103 @@
+"""Relevance of a clip's tokens for an answer, by any of the methods."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Any
+
+from gleanvid.attribution.attention import attention_map
+from gleanvid.attribution.gradient import ADVICE, gradient_maps
+from gleanvid.attribution.occlusion import occlusion_map
+from gleanvid.attribution.prompt import AnsweredPrompt
+from gleanvid.attribution.relevance import Relevance, normalised
+from gleanvid.models.base import ModelAdapter
+from gleanvid.models.boundary.interrupt import interruptible
+from gleanvid.models.cost.measure import explaining_out_of_memory, now
+from gleanvid.models.encoded import Encoded, History
+from gleanvid.types import ModelError
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+METHODS = ("gradient", "occlusion", "attention")
+PASSES = 64  # of "occlusion"
+
+
+def measure(
+    model: ModelAdapter,
+    encoded: Encoded,
+    question: str,
+    answer: str,
+    method: str = "gradient",
+    *,
+    words: bool = False,
+    passes: int = PASSES,
+    history: History = (),
+    stop: threading.Event | None = None,
+) -> Relevance:
+    """:func:`gleanvid.relevance` for an encoded clip and an answer that is known.
+
+    Raises ``ValueError`` for an unknown method or settings that do not go with it, ``ModelError``
+    where the model cannot be measured in this way, and ``StoppedError`` once ``stop`` is set.
+    """
+    check_method(method, words, passes)
+    with model.lock, interruptible(model.hf_model, stop), explaining_out_of_memory(ADVICE):
+        start = now(model.device)
+        prompt = AnsweredPrompt.of(model, encoded, question, answer, history)
+        spelled: list[tuple[str, Tensor]] = []
+        if method == "gradient":
+            named = _words(model.processor.tokenizer, prompt.answer) if words else []
+            every = slice(0, len(prompt.answer))
+            each, maps = gradient_maps(prompt, [every, *(part for _, part in named)])
+            whole, *rest = map(normalised, maps)
+            spelled = [(word, own) for (word, _), own in zip(named, rest, strict=True)]
+        elif method == "occlusion":
+            each, values = occlusion_map(prompt, passes)
+            whole = normalised(values)
+        else:
+            each, values = attention_map(prompt)
+            whole = normalised(values)
+        return Relevance(
+            whole,
+            prompt.grid,
+            question,
+            answer,
+            float(each.sum()),
+            method,
+            now(model.device) - start,
+            tuple(spelled),
+        )
+
+
+def check_method(method: str, words: bool = False, passes: int = PASSES) -> None:
+    """Raises ``ValueError`` for an unknown method or settings that do not go with it."""
+    if method not in METHODS:
+        raise ValueError(f"method={method!r} must be one of {', '.join(METHODS)}")
+    if words and method != "gradient":
+        raise ValueError(f"words=True needs method='gradient', not {method!r}")
+    if passes < 1:
+        raise ValueError(f"passes={passes!r} must be at least 1")
+
+
+def check_model(model: Any) -> None:
+    """Raises ``ModelError`` for a model that is not in this process, such as one on a server."""
+    if not (hasattr(model, "layout") and hasattr(model, "hf_model")):
+        raise ModelError(
+            f"Relevance needs the model in this process, and {model.name} is not: load it by its "
+            "hub id or directory."
+        )
+
+
+def _words(tokenizer: Any, answer: Tensor) -> list[tuple[str, slice]]:
+    """The words of an answer with their tokens; the end token and the like belong to none."""
+    found: list[tuple[str, slice]] = []
+    for place, token in enumerate(answer.tolist()):
+        piece = tokenizer.decode([token], skip_special_tokens=True)
+        if not piece:
+            continue
+        if found and not piece[0].isspace() and found[-1][1].stop == place:
+            word, part = found[-1]
+            found[-1] = (word + piece, slice(part.start, place + 1))
+        else:
+            found.append((piece.strip(), slice(place, place + 1)))
+    return [(word, part) for word, part in found if word.strip()]

@@ -1,0 +1,97 @@
+"""Relevance by hiding tokens: the log-probability that the answer loses without them."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import torch
+from torch import Tensor
+
+from gleanvid.attribution.prompt import AnsweredPrompt
+from gleanvid.compressors.base import Compressor
+from gleanvid.models import boundary
+from gleanvid.types import Compression, VideoTokens
+
+_SIDE = 3  # a unit is cut into at most 3 x 3 blocks
+
+
+class Only(Compressor):
+    """Keeps exactly the given tokens, int64 [K] ascending."""
+
+    name: ClassVar[str] = "only"
+    title: ClassVar[str] = "Given tokens"
+    paper: ClassVar[str] = ""
+
+    def __init__(self, tokens: Tensor) -> None:
+        super().__init__(retention_ratio=1.0)
+        object.__setattr__(self, "tokens", tokens)
+
+    def _compress(self, tokens: VideoTokens) -> Compression:
+        keep: Tensor = self.tokens  # type: ignore[attr-defined]
+        return Compression.pruned(keep.to(tokens.features.device), tokens.grid)
+
+
+@torch.no_grad()
+def log_probability_of(prompt: AnsweredPrompt, keep: Tensor) -> float:
+    """Log-probability of the answer if the model reads only the tokens ``keep`` int64 [K].
+
+    The others are removed before the language model, which equals masking them in attention at
+    every layer: the rest keep their positions.
+    """
+    with boundary.compressing(prompt.hf_model, prompt.layout, Only(keep)):
+        return float(prompt.log_probabilities().sum())
+
+
+@torch.no_grad()
+def occlusion_map(prompt: AnsweredPrompt, passes: int) -> tuple[Tensor, Tensor]:
+    """Hide one temporal unit after the other, then blocks of the units that lost most.
+
+    A token's relevance is the loss of its unit, divided among the unit's blocks in proportion to
+    what each of them loses, and among the tokens of a block evenly. Gains count as 0.
+
+    Args:
+        prompt: with the answer.
+        passes: most passes with something hidden; with fewer passes than units, neighbouring
+            units are hidden together.
+
+    Returns:
+        Log-probabilities [S] of the answer's tokens with all tokens, and the map float32 [L].
+    """
+    units, rows, columns = prompt.grid
+    index = torch.arange(units * rows * columns)
+    each = prompt.log_probabilities()
+    whole = float(each.sum())
+
+    def loss(region: Tensor) -> float:
+        keep = torch.ones_like(index, dtype=torch.bool)
+        keep[region] = False
+        return max(0.0, whole - log_probability_of(prompt, keep.nonzero().squeeze(1)))
+
+    if units == 1:  # nothing would be left
+        spans, losses = [index], [1.0]
+    else:
+        parts = index.view(units, -1).tensor_split(min(units, passes))
+        spans = [part.flatten() for part in parts]
+        losses = [loss(span) for span in spans]
+        passes -= len(spans)
+    relevance = torch.zeros(len(index))
+    for span, lost in zip(spans, losses, strict=True):
+        relevance[span] = lost / len(span)
+    for place in sorted(range(len(spans)), key=losses.__getitem__, reverse=True):
+        blocks = _blocks(spans[place].view(-1, rows, columns))
+        if losses[place] <= 0 or passes < len(blocks) or len(blocks) < 2:
+            break
+        passes -= len(blocks)
+        lost = torch.tensor([loss(block) for block in blocks])
+        if lost.sum() > 0:
+            for block, part in zip(blocks, lost / lost.sum(), strict=True):
+                relevance[block] = losses[place] * part / len(block)
+    return each, relevance
+
+
+def _blocks(span: Tensor) -> list[Tensor]:
+    """Cut token indices [units, rows, columns] into at most 3 x 3 blocks of the picture."""
+    rows = span.tensor_split(min(_SIDE, span.shape[1]), 1)
+    return [
+        block.flatten() for row in rows for block in row.tensor_split(min(_SIDE, span.shape[2]), 2)
+    ]

@@ -1,0 +1,71 @@
+"""A prompt with its answer behind it, and the log-probability of that answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from gleanvid.models import boundary
+from gleanvid.models.base import ModelAdapter
+from gleanvid.models.boundary.sequence import find_videos
+from gleanvid.models.encoded import Encoded, History
+from gleanvid.models.generation.context import check_context
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+
+@dataclass(frozen=True, eq=False)
+class AnsweredPrompt:
+    """One prompt with one video, and an answer.
+
+    ``inputs``: keywords of the model for prompt and answer. ``answer`` int64 [S]: its ids and the
+    end token. ``columns`` int64 [L]: where the visual tokens stand.
+    """
+
+    hf_model: Any
+    layout: boundary.Layout
+    inputs: Mapping[str, Any]
+    answer: Tensor
+    columns: Tensor
+    grid: tuple[int, int, int]
+    vision: Any
+
+    @classmethod
+    def of(
+        cls,
+        model: ModelAdapter,
+        encoded: Encoded,
+        question: str,
+        answer: str,
+        history: History = (),
+    ) -> AnsweredPrompt:
+        """Build the prompt. Raises ``ModelError`` where it is longer than the model can read."""
+        ids = model.answer_ids(encoded, question, answer, history)
+        inputs = model.prompt(encoded, question, history)
+        columns = inputs["input_ids"].shape[1] + len(ids)
+        check_context(model.context, columns, len(encoded.tokens), None)
+        visual = model.layout.visual_columns(inputs["input_ids"], None)
+        (span,) = find_videos(visual, model.layout.grids(inputs), model.layout.sides)[0]
+        for name, rest in (
+            ("input_ids", ids),
+            ("attention_mask", torch.ones_like(ids)),
+            ("mm_token_type_ids", torch.zeros_like(ids)),
+        ):
+            if name in inputs:
+                inputs[name] = torch.cat([inputs[name], rest[None].to(inputs[name])], 1)
+        grid = encoded.tokens.grid
+        return cls(model.hf_model, model.layout, inputs, ids, span.columns, grid, encoded.vision)
+
+    def log_probabilities(self) -> Tensor:
+        """float32 [S]: log-probability of each token of the answer, natural."""
+        with (
+            boundary.remembered_vision(self.layout, self.vision),
+            boundary.last_logits_only(self.hf_model, len(self.answer) + 1),
+        ):
+            logits = self.hf_model(**self.inputs, use_cache=False).logits[0, :-1].float()
+        targets = self.answer.to(logits.device)
+        return logits.log_softmax(-1).gather(1, targets[:, None]).squeeze(1)

@@ -1,0 +1,114 @@
+"""How much each visual token matters for one answer, and how much of that a compression keeps."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from gleanvid.types import Compression
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+
+@dataclass(frozen=True, eq=False)
+class Relevance:
+    """Relevance of every visual token of a clip for one answer.
+
+    It measures how a model uses its input, not whether the answer is true.
+
+    Args:
+        tokens: float32 [L] on the CPU, at least 0, sum 1.
+        grid: (T, rows, columns) of the tokens.
+        question: about the clip.
+        answer: the text whose probability was looked at.
+        log_probability: of that answer and its end token with all visual tokens, natural.
+        method: "gradient", "occlusion" or "attention".
+        seconds: wall clock of the measurement; encoding and answering are left out.
+        words: each word of the answer with the relevance [L] for that word alone.
+
+    >>> found = relevance("assets/clips/glimpse_1.mp4", "What moves?", num_frames=4)
+    >>> found.grid, round(float(found.tokens.sum()), 3), list(found.units.shape)
+    ((2, 10, 10), 1.0, [2])
+    """
+
+    tokens: Tensor
+    grid: tuple[int, int, int]
+    question: str
+    answer: str
+    log_probability: float
+    method: str
+    seconds: float
+    words: tuple[tuple[str, Tensor], ...] = ()
+
+    @property
+    def units(self) -> Tensor:
+        """float32 [T]: relevance of each temporal unit."""
+        return self.tokens.view(self.grid[0], -1).sum(1)
+
+    def kept(self, compression: Compression) -> float:
+        """Return the fraction of the relevance that a compression keeps.
+
+        A merged row keeps of each of its tokens the weight that the token has in the row, at most
+        all of it: the mean of n tokens keeps the mean of their relevance.
+
+        Args:
+            compression: record of one stage, or of all stages together (``whole_record``).
+
+        Returns:
+            A fraction in [0, 1], at most ``best(compression.num_kept)`` if the weights of a row
+            sum to 1.
+
+        Raises:
+            ValueError: the record is of another number of tokens.
+        """
+        if compression.num_tokens != len(self.tokens):
+            raise ValueError(
+                f"the record is of {compression.num_tokens} tokens, the relevance of "
+                f"{len(self.tokens)}"
+            )
+        return float((self.tokens * token_weights(compression.to("cpu"))).sum())
+
+    def best(self, num_kept: int) -> float:
+        """Return the largest fraction that ``num_kept`` tokens can keep: that of the best ones."""
+        return float(self.tokens.topk(min(num_kept, len(self.tokens))).values.sum())
+
+    def random(self, num_kept: int) -> float:
+        """Return the fraction that ``num_kept`` tokens drawn at random keep on average."""
+        return min(1.0, num_kept / len(self.tokens))
+
+    def summary(self) -> dict[str, Any]:
+        """Return everything but the maps, ready for JSON."""
+        return {
+            "question": self.question,
+            "answer": self.answer,
+            "log_probability": self.log_probability,
+            "method": self.method,
+            "seconds": self.seconds,
+            "grid": list(self.grid),
+            "units": [round(float(value), 6) for value in self.units],
+            "words": [word for word, _ in self.words],
+        }
+
+
+def token_weights(compression: Compression) -> Tensor:
+    """float32 [L] in [0, 1]: the weight of each token in the kept rows, 0 for a dropped one."""
+    if compression.mixing is None:
+        weight = torch.where(compression.group >= 0, compression.weight.float(), 0.0)
+    else:
+        mixing = compression.mixing.coalesce()
+        weight = torch.zeros(compression.num_tokens)
+        weight.index_add_(0, mixing.indices()[1], mixing.values().float())
+    return weight.clamp(0, 1)
+
+
+def normalised(values: Tensor) -> Tensor:
+    """Clip at 0 and scale to sum 1; equal parts where nothing is positive."""
+    values = values.detach().to("cpu", torch.float32).clamp(min=0)
+    total = float(values.sum())
+    if not math.isfinite(total) or total <= 0:
+        return torch.full_like(values, 1 / len(values))
+    return values / total

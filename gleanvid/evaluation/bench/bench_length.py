@@ -1,0 +1,203 @@
+"""Time and extra memory of ``compress`` against the length of the clip."""
+
+from __future__ import annotations
+
+import math
+import signal
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from typing import Any, NotRequired, TypedDict
+
+import torch
+
+from gleanvid.compressors import Compressor, title_of
+from gleanvid.evaluation.bench.bench_compress import made_up_tokens, run_stages
+from gleanvid.evaluation.bench.bench_memory import peak_above
+from gleanvid.evaluation.markdown import markdown_table
+from gleanvid.evaluation.provenance import Machine, describe_machine, in_words
+from gleanvid.models.cost.measure import now
+
+_ENOUGH = 2.0  # seconds after which a call is not repeated
+
+
+class Row(TypedDict):
+    """One method at one length: its cost, or why it has none."""
+
+    compressor: str
+    units: int
+    seconds: NotRequired[float]
+    extra_memory_over_features: NotRequired[float]
+    error: NotRequired[str]
+
+
+class Report(TypedDict):
+    """``clock``: what the seconds are; ``limit_s``: after how many a method was stopped."""
+
+    machine: Machine
+    rows_and_columns: list[int]
+    width: int
+    retention_ratio: float
+    clock: str
+    repeats: int
+    limit_s: float
+    rows: list[Row]
+
+
+def measure(
+    methods: Sequence[Compressor],
+    units: Sequence[int],
+    shape: tuple[int, int, int],
+    device: str,
+    repeats: int = 5,
+    limit_s: float = 100.0,
+) -> Iterator[Report]:
+    """Mean seconds of every method on made-up clips, and its peak extra memory.
+
+    Args:
+        methods: The compressors, all at one retention ratio.
+        units: Lengths of the clips, in temporal units.
+        shape: (rows, columns, D) of a unit.
+        device: ``cpu``, where the seconds are those of the processor, or ``cuda``.
+        repeats: Calls that are timed; fewer if they take more than two seconds.
+        limit_s: CPU seconds after which a call is stopped, and longer clips are left out.
+
+    Yields:
+        The report so far, after every row.
+    """
+    where = torch.device(device)
+    report = Report(
+        machine=describe_machine(where),
+        rows_and_columns=list(shape[:2]),
+        width=shape[2],
+        retention_ratio=min(method.retention_ratio for method in methods),
+        clock="seconds" if where.type == "cuda" else "CPU seconds",
+        repeats=repeats,
+        limit_s=limit_s,
+        rows=[],
+    )
+    stopped: set[str] = set()
+    for count in sorted(units):
+        tokens = made_up_tokens((count, *shape[:2]), shape[2], device)
+        for method in methods:
+            if method.name not in stopped:
+                call = partial(run_stages, method, tokens)
+                row: Row = {"compressor": method.name, "units": count}
+                row |= _cost(call, where, repeats, limit_s, tokens.features.nbytes)
+                report["rows"].append(row)
+                stopped |= {method.name} if "error" in row else set()
+                yield report
+        del tokens
+
+
+def _cost(
+    call: Callable[[], Any], where: torch.device, repeats: int, limit_s: float, size: int
+) -> Any:
+    """What a row says of a call: its cost, or the error."""
+    seconds: list[float] = []
+
+    def timed() -> None:
+        started = _clock(where)
+        with _limit(limit_s):
+            call()
+        seconds.append(_clock(where) - started)
+
+    try:
+        peak, _ = peak_above(where, timed)
+        while len(seconds) <= repeats and sum(seconds) < _ENOUGH:
+            timed()
+    except (ValueError, RuntimeError, MemoryError, TimeoutError) as error:
+        return {"error": str(error).split("\n")[0]}
+    warm = seconds[1:] or seconds
+    mean = sum(warm) / len(warm)
+    return {"seconds": mean, "extra_memory_over_features": peak * 2**20 / size}
+
+
+def _clock(where: torch.device) -> float:
+    return time.process_time() if where.type == "cpu" else now(where)
+
+
+@contextmanager
+def _limit(seconds: float) -> Iterator[None]:
+    """Raise ``TimeoutError`` in a block that takes more CPU seconds; not on Windows."""
+
+    def stop(*_: Any) -> None:
+        raise TimeoutError(f"over {seconds:g} s")
+
+    if not hasattr(signal, "setitimer"):
+        yield
+        return
+    before = signal.signal(signal.SIGPROF, stop)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
+
+
+def exponent(rows: Sequence[Row]) -> float | None:
+    """Exponent p of seconds = c units^p, fitted by least squares; None of fewer than two rows."""
+    timed = [row for row in rows if row.get("seconds")]
+    logs = [(math.log(row["units"]), math.log(row["seconds"])) for row in timed]
+    if len(logs) < 2:
+        return None
+    x, y = (torch.tensor(values, dtype=torch.float64) for values in zip(*logs, strict=True))
+    x = x - x.mean()
+    return float((x @ y) / (x @ x))
+
+
+def by_method(report: Report) -> dict[str, list[Row]]:
+    """The rows of every method, shortest clip first; GleanVID is first."""
+    names = dict.fromkeys(row["compressor"] for row in report["rows"])
+    ordered = sorted(names, key=lambda name: name != "gleanvid")
+    return {name: [row for row in report["rows"] if row["compressor"] == name] for name in ordered}
+
+
+def points(report: Report) -> dict[str, list[tuple[int, float, float]]]:
+    """Units, seconds and memory of every method that has any, by title, for the figure."""
+    found = {
+        title_of(name): [
+            (row["units"], row["seconds"], row["extra_memory_over_features"])
+            for row in rows
+            if row.get("seconds")
+        ]
+        for name, rows in by_method(report).items()
+    }
+    return {title: drawn for title, drawn in found.items() if drawn}
+
+
+def table(report: Report) -> str:
+    """The report as Markdown: seconds at every length, the exponent, memory at the longest."""
+    grid = " x ".join(map(str, [*report["rows_and_columns"], report["width"]]))
+    about = f"units of {grid}, {report['retention_ratio']:.0%} kept, {report['clock']}, mean of "
+    about += f"up to {report['repeats']}, stopped after {report['limit_s']:g} s; "
+    units = sorted({row["units"] for row in report["rows"]})
+    heads = ["compressor", *(f"{count} units" for count in units), "exponent", "extra memory"]
+    lines, notes = [], []
+    for name, rows in by_method(report).items():
+        cells = {row["units"]: _seconds(row) for row in rows}
+        fitted, done = exponent(rows), [row for row in rows if "error" not in row]
+        lines.append(
+            [
+                title_of(name),
+                *(cells.get(count, "") for count in units),
+                "" if fitted is None else f"{fitted:.2f}",
+                f"{done[-1]['extra_memory_over_features']:.2f}" if done else "",
+            ]
+        )
+        notes += [f"\n{title_of(name)}: {row['error']}" for row in rows if _is_noted(row)]
+    last = "Extra memory is the peak at the longest clip measured, in sizes of the features."
+    text = markdown_table(heads, lines).rstrip()
+    return "\n".join([about + in_words(report["machine"]), "", text, "", last, *notes])
+
+
+def _seconds(row: Row) -> str:
+    if "error" not in row:
+        return f"{row['seconds']:.3g}"
+    return "" if _is_noted(row) else row["error"]
+
+
+def _is_noted(row: Row) -> bool:
+    return "error" in row and not row["error"].startswith("over ")

@@ -1,0 +1,34 @@
+"""The relevance that a setup keeps, and its correlation with right answers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from gleanvid.evaluation.tables.statistics import Estimate, clip_mean, correlation
+
+
+@dataclass(frozen=True)
+class RelevanceKept:
+    """Means over questions, fractions in [0, 1]; see :class:`gleanvid.Relevance`.
+
+    ``best``: the most that as many tokens could keep; ``random``: what they keep if drawn at
+    random. ``r``: correlation of ``kept`` with being right.
+    """
+
+    kept: Estimate
+    best: Estimate
+    random: float
+    r: float
+
+
+def relevance_kept(
+    clips: Sequence[str], right: Sequence[float], values: Sequence[Sequence[float]]
+) -> RelevanceKept | None:
+    """Summarise ``values`` (kept, best, random), intervals by clip; None without any."""
+    if not values:
+        return None
+    kept, best, random = ([row[place] for row in values] for place in range(3))
+    mean = sum(random) / len(random)
+    r = correlation(kept, right)
+    return RelevanceKept(clip_mean(kept, clips), clip_mean(best, clips), mean, r)

@@ -1,0 +1,61 @@
+"""Rows of visual tokens at the entrance of the language model, as leaves of a gradient."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from gleanvid.models.boundary.layout import Layout
+
+
+@contextmanager
+def visual_leaves(layout: Layout, columns: Tensor) -> Iterator[list[Tensor]]:
+    """While open, the visual rows of a prompt enter the language model as leaves.
+
+    ``columns`` int64 [L]: where the video's tokens stand in the prompt, a batch of one. Yields a
+    list that every pass fills anew: the tokens [L, D], then each DeepStack level [L, C]. Values
+    do not change. Nothing behind the leaves, such as the vision tower, is in the graph.
+    """
+    leaves: list[Tensor] = []
+
+    def replace(module: nn.Module, args: Any, kwargs: dict[str, Any]) -> Any:
+        leaves.clear()
+        embeds = kwargs["inputs_embeds"]
+        changed = {"inputs_embeds": _with_leaf(embeds[0], columns, leaves)[None]}
+        levels = kwargs.get("deepstack_visual_embeds")
+        if levels is not None:
+            rank = kwargs["visual_pos_masks"][0].to(columns.device).cumsum(0)[columns] - 1
+            changed["deepstack_visual_embeds"] = [_with_leaf(one, rank, leaves) for one in levels]
+        return args, kwargs | changed
+
+    handle = layout.language_model.register_forward_pre_hook(replace, with_kwargs=True)
+    try:
+        yield leaves
+    finally:
+        handle.remove()
+        leaves.clear()
+
+
+@contextmanager
+def weights_without_gradient(hf_model: nn.Module) -> Iterator[None]:
+    """While open, no weight asks for a gradient, so that a graph holds activations alone."""
+    asking = [weight for weight in hf_model.parameters() if weight.requires_grad]
+    for weight in asking:
+        weight.requires_grad_(False)
+    try:
+        yield
+    finally:
+        for weight in asking:
+            weight.requires_grad_(True)
+
+
+def _with_leaf(stream: Tensor, rows: Tensor, leaves: list[Tensor]) -> Tensor:
+    """The stream [n, C] with its ``rows`` replaced by a new leaf of equal values."""
+    rows = rows.to(stream.device)
+    leaf = stream.detach()[rows].clone().requires_grad_()
+    leaves.append(leaf)
+    return torch.index_copy(stream.detach(), 0, rows, leaf)

@@ -1,0 +1,42 @@
+"""Time and memory of compressors against the length of the clip, on logarithmic axes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from gleanvid.plots.palette import styles
+
+Point = tuple[int, float, float]  # temporal units, seconds, extra memory over that of the features
+
+_DASHES = {"solid": "-", "dash": "--", "dot": ":", "dashdot": "-."}
+_MARKERS = {"circle": "o", "square": "s", "diamond": "D", "x": "x", "cross": "P"}
+_MARKERS |= {"triangle-up": "^", "triangle-down": "v"}
+
+
+def length_figure(series: Mapping[str, Sequence[Point]], clock: str = "seconds") -> Any:
+    """A matplotlib ``Figure`` of two panels; ``series`` maps titles of methods to their points."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(10.5, 4.6), layout="constrained")
+    panels = figure.subplots(1, 2)
+    for title, style in zip(series, styles([*series]), strict=True):
+        units, *columns = zip(*series[title], strict=True)
+        line, marker = style["line"], style["marker"]
+        symbol = marker["symbol"].removesuffix("-open")
+        look = {"color": line["color"], "lw": line["width"], "ls": _DASHES[line["dash"]]}
+        look |= {"marker": _MARKERS[symbol], "markersize": 5, "label": title}
+        if symbol != marker["symbol"]:
+            look["markerfacecolor"] = "none"
+        for axes, values in zip(panels, columns, strict=True):
+            axes.plot(units, values, **look)
+    ticks = sorted({point[0] for points in series.values() for point in points})
+    for axes, name in zip(panels, (clock, "extra memory, in features"), strict=True):
+        axes.set(xlabel="temporal units", ylabel=name, xscale="log", yscale="log")
+        axes.set_xticks(ticks, [str(tick) for tick in ticks], minor=False)
+        axes.set_xticks([], minor=True)
+        axes.grid(alpha=0.25)
+        axes.spines[["top", "right"]].set_visible(False)
+    handles, titles = panels[0].get_legend_handles_labels()
+    figure.legend(handles, titles, loc="outside right upper", fontsize=8, frameon=False)
+    return figure

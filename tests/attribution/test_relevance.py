@@ -1,0 +1,66 @@
+"""How much relevance a record keeps, by hand, and its bounds for every compressor."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from gleanvid.attribution.relevance import Relevance, normalised
+from gleanvid.compressors import COMPRESSORS
+from gleanvid.types import Compression, VideoTokens
+
+GRID = (2, 1, 2)
+
+
+def relevance_of(values, grid=GRID):
+    return Relevance(torch.tensor(values), grid, "what?", "it", -1.0, "gradient", 0.0)
+
+
+FOUND = relevance_of([0.4, 0.2, 0.3, 0.1])
+
+
+def test_units_sum_the_tokens_of_each_unit():
+    assert FOUND.units.tolist() == pytest.approx([0.6, 0.4])
+
+
+def test_pruning_keeps_the_relevance_of_the_kept_tokens():
+    record = Compression.pruned(torch.tensor([0, 3]), GRID)
+    assert FOUND.kept(record) == pytest.approx(0.5)
+    assert FOUND.best(2) == pytest.approx(0.7) and FOUND.random(2) == 0.5
+
+
+def test_a_merged_row_keeps_of_each_token_its_weight():
+    group, weight = torch.tensor([0, 0, -1, 1]), torch.tensor([0.75, 0.25, 0.0, 1.0])
+    record = Compression(torch.tensor([0, 3]), GRID, group, weight)
+    assert FOUND.kept(record) == pytest.approx(0.75 * 0.4 + 0.25 * 0.2 + 0.1)
+
+
+def test_a_token_in_several_rows_counts_at_most_once():
+    mixing = torch.tensor([[1.0, 0, 0, 0], [0.5, 0.25, 0.25, 0]]).to_sparse().coalesce()
+    group, weight = torch.tensor([0, 1, 1, -1]), torch.tensor([1.0, 0.25, 0.25, 0.0])
+    record = Compression(torch.tensor([0, 1]), GRID, group, weight, mixing=mixing)
+    assert FOUND.kept(record) == pytest.approx(0.4 + 0.25 * 0.2 + 0.25 * 0.3)
+
+
+def test_a_record_of_another_clip_is_refused():
+    with pytest.raises(ValueError, match="8 tokens"):
+        FOUND.kept(Compression.pruned(torch.tensor([0]), (2, 2, 2)))
+
+
+def test_values_are_clipped_and_scaled_and_even_where_nothing_is_positive():
+    assert normalised(torch.tensor([3.0, -1.0, 1.0])).tolist() == [0.75, 0.0, 0.25]
+    assert normalised(torch.zeros(4)).tolist() == [0.25] * 4
+
+
+@pytest.mark.parametrize("name", [name for name in COMPRESSORS if name not in ("full", "ablation")])
+def test_no_method_keeps_more_than_the_best_tokens(name):
+    generator, grid = torch.manual_seed(0), (4, 6, 6)
+    total = 4 * 36
+    rows = torch.randn(total, 32, generator=generator)
+    signals = {"saliency": torch.rand(total, generator=generator), "keys": rows}
+    stage = dict(COMPRESSORS[name](0.5).at_depth(4).stages).get(0)
+    if stage is None:
+        pytest.skip("acts inside the language model alone")
+    record = stage.compress(VideoTokens(rows, grid, **signals, text=rows[:3]))
+    found = relevance_of(normalised(torch.rand(total, generator=generator)).tolist(), grid)
+    assert 0 < found.kept(record) <= found.best(record.num_kept) + 1e-5

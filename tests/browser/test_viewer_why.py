@@ -1,0 +1,198 @@
+"""Why: places of tokens, parts of a budget, all units at a glance, what a move changed."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+import torch
+
+from components.viewer.payload import pack
+from gleanvid import Video
+from gleanvid.compressors import GleanVID
+from gleanvid.types import Compression
+from tests.browser.alone import open_alone, settle, value_of
+from tests.browser.test_viewer import PIXELS
+from tests.browser.viewer_case import (  # noqa: F401  (fixtures)
+    CELLS,
+    LATE,
+    MERGED,
+    OTHER,
+    PRUNED,
+    choose,
+    fresh_page,
+    look_at,
+    made_case,
+    over,
+    shared_tab,
+)
+from tests.components.made_up import made_up_run
+
+LINE = ".gv-now"
+
+
+def pinned(page, token: int) -> str:
+    """Pin a token of A; return what the line says of it after its place."""
+    look_at(page, token // CELLS)
+    page.click("[data-side=a] .gv-frame", position=over(page, token))
+    text = page.locator(LINE).inner_text()
+    page.keyboard.press("Escape")
+    return text.split(". ", 1)[1].removesuffix(" Details")
+
+
+def test_a_pinned_token_says_its_place_and_the_score_at_the_border(page, case):
+    record = case.runs[PRUNED].compression
+    joint = record.scores["joint"][2 * CELLS : 3 * CELLS]
+    kept = record.mask[2 * CELLS : 3 * CELLS]
+    budget = int(kept.sum())
+    order = sorted(range(CELLS), key=lambda n: (not kept[n], -float(joint[n])))
+    choose(page, a=PRUNED)
+    best = pinned(page, 2 * CELLS + order[0])
+    found = re.fullmatch(
+        rf"Kept: 1st of {budget} places in this unit \(joint (\S+); the {budget}\w\w has (\S+)\)\.",
+        best,
+    )
+    wanted = [float(joint[order[place]]) for place in (0, budget - 1)]
+    assert [float(value) for value in found.groups()] == pytest.approx(wanted, rel=5e-3)
+    missed = pinned(page, 2 * CELLS + order[budget])
+    assert re.match(rf"Dropped: {budget + 1}\w\w, one place short \(joint ", missed)
+    far = pinned(page, 2 * CELLS + order[budget + 4])
+    assert re.match(r"Dropped: \d+\w\w, \w+ places short \(joint ", far)
+
+
+def test_a_token_without_a_place_by_score_claims_none(page, case):
+    late = case.runs[LATE].by_layer[2]
+    for method, record in ((OTHER, case.runs[OTHER].compression), (LATE, late)):
+        choose(page, a=method)
+        assert not record.scores
+        for token, verb in ((int(record.keep[0]), "Kept"), (CELLS - 1, "Dropped")):
+            if bool(record.mask[token]) == (verb == "Kept"):
+                assert re.fullmatch(rf"{verb}\. .* gives no score\.", pinned(page, token))
+
+
+def test_a_merged_token_says_where_it_went_and_with_how_many(page, case):
+    record = case.runs[MERGED].compression
+    choose(page, a=MERGED)
+    token = int(((record.group >= 0) & ~record.mask).nonzero()[0])
+    home = int(record.keep[record.group[token]])
+    others = int((record.group == record.group[token]).sum()) - 2
+    text = pinned(page, token)
+    assert f"into the token at unit {home // CELLS + 1}, row " in text
+    assert text.endswith(f", with {others} other{'s' * (others > 1)}." if others else ".")
+
+
+@pytest.mark.parametrize("size", [(1400, 900), (390, 844)])
+def test_the_line_of_a_pinned_token_is_in_view_without_scrolling(window, case, size):
+    page = window.new_page()
+    page.set_viewport_size({"width": size[0], "height": size[1]})
+    open_alone(page, case.packed)
+    choose(page, a=PRUNED, b=MERGED)
+    settle(page)
+    before = page.locator("[data-side=b] .gv-frame").bounding_box()
+    page.click("[data-side=b] .gv-frame", position={"x": before["width"] / 2, "y": 20})
+    settle(page)
+    line = page.locator(LINE).bounding_box()
+    assert line["y"] + line["height"] <= size[1]
+    assert page.evaluate("scrollY") == 0
+    assert page.locator("[data-side=b] .gv-frame").bounding_box() == before
+    page.get_by_role("button", name="Details").click()
+    page.wait_for_function(
+        "document.querySelector('.gv-pin').getBoundingClientRect().top < innerHeight - 40"
+    )
+    page.close()
+
+
+def test_the_budget_of_the_unit_on_show_is_told_in_its_two_parts(page, case):
+    record = case.runs[PRUNED].compression
+    alpha, gini = (float(record.trace[name]) for name in ("alpha", "gini"))
+    choose(page, a=PRUNED)
+    for unit in (0, 3):
+        look_at(page, unit)
+        kept = int(record.budgets[unit])
+        even = min(kept, alpha * record.num_kept / 4)
+        text = page.locator(".gv-parts").inner_text().strip()
+        assert text.startswith(f"{kept} tokens = {even:.1f} (even share × alpha) + ")
+        assert f"{kept - even:.1f} by novelty. Alpha {alpha:.2f}, because" in text
+        assert text.endswith(f"(Gini {gini:.2f}).")
+    choose(page, a=OTHER)
+    assert page.locator(".gv-parts").is_hidden()
+
+
+FILM = """() => {
+  const canvas = document.querySelector(".gv-film canvas");
+  const { data, width } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+  const sums = [0, 0];
+  for (let at = 0; at < data.length; at += 4)
+    sums[Number(Math.floor(at / 4 / width) >= canvas.height / 2)] += data[at] + data[at + 1];
+  return [...sums, canvas.width, document.querySelector(".gv-film").scrollWidth];
+}"""
+
+
+def test_the_film_shows_every_unit_with_its_masks_and_leads_there(page):
+    choose(page, a=LATE, b=PRUNED)
+    page.select_option("[data-pick=layer] select", "0")
+    look_at(page, 0)
+    a, b, width, whole = page.evaluate(FILM)
+    assert whole == width  # four units fit
+    assert b < 0.85 * a  # A keeps all tokens at layer 0; what B drops is dark
+    film = page.locator(".gv-film")
+    film.click(position={"x": width * 2.5 / 4, "y": 10})
+    assert "unit 3 of 4" in page.locator(".gv-clock").inner_text()
+    film.press("ArrowRight")
+    settle(page)
+    assert "unit 4 of 4" in page.locator(".gv-clock").inner_text()
+    assert film.get_attribute("aria-valuenow") == "4"
+    assert page.errors == []
+
+
+def test_a_film_of_many_units_scrolls_to_the_one_on_show(shared):
+    video = Video.from_frames(np.full((400, 24, 32, 3), 90, np.uint8))
+    record = Compression.pruned(torch.arange(0, 2400, 5), (400, 2, 3))
+    shared.unroute_all()
+    page = open_alone(shared, pack([made_up_run(video, record, "random")]))
+    for unit in (399, 0, 200):
+        look_at(page, unit)
+        left, seen, whole = page.locator(".gv-film").evaluate(
+            "film => [film.scrollLeft, film.clientWidth, film.scrollWidth]"
+        )
+        assert whole > 5 * seen and page.locator(".gv-film canvas").bounding_box()["width"] == seen
+        assert left <= unit / 400 * whole <= left + seen
+
+
+def test_a_move_tells_which_tokens_came_and_went_and_marks_them_for_a_moment(shared, case):
+    moved = GleanVID(tau=12, alpha_min=0.6).compress(case.tokens)
+    run = made_up_run(case.runs[0].video, moved, "gleanvid", tau=12)
+    before = case.runs[PRUNED].compression.mask
+    came, went = int((moved.mask & ~before).sum()), int((before & ~moved.mask).sum())
+    assert came and came == went
+    shared.unroute_all()
+    later = pack([run], 0, None, case.tokens)
+    page = open_alone(shared, case.packed, later)
+    changed = int((moved.mask != before).nonzero()[0])
+    look_at(page, changed // CELLS)
+    page.evaluate("show", value_of(later, "b") | {"runs": ["moved"]})
+    line = page.locator(LINE)
+    line.filter(has_text="came").wait_for()
+    assert line.inner_text() == f"{came} token{'s' * (came > 1)} came, {went} went."
+    marked = page.evaluate(PIXELS)
+    page.wait_for_timeout(2300)
+    assert page.evaluate(PIXELS) != marked
+    page.evaluate("show", value_of(case.packed) | {"a": OTHER})  # another compressor: no move
+    page.locator("[data-pick=a] option:checked >> text=Random").wait_for(state="attached")
+    assert "Random" not in line.inner_text()
+
+
+def test_alike_paints_every_unit_by_its_likeness_to_the_pinned_token(page):
+    choose(page, a=PRUNED, b=OTHER)
+    look_at(page, 2)
+    assert page.locator("input[value=alike]").is_hidden()
+    page.click("[data-side=a] .gv-frame", position=over(page, 2 * CELLS + 37))
+    settle(page)
+    before = page.evaluate(FILM)
+    page.check("input[value=alike]", force=True)
+    settle(page)
+    assert page.evaluate(FILM)[:2] != before[:2]
+    assert "cosine" in page.locator(".gv-legend").inner_text()
+    page.keyboard.press("Escape")
+    assert page.is_checked("input[value=kept]") and page.errors == []

@@ -1,0 +1,228 @@
+"""Relevance on every family: gradients against differences, and nothing left behind."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import contextmanager
+
+import pytest
+import torch
+
+import gleanvid
+from gleanvid.attribution.attention import attention_map
+from gleanvid.attribution.gradient import gradient_maps
+from gleanvid.attribution.measure import measure
+from gleanvid.attribution.occlusion import log_probability_of, occlusion_map
+from gleanvid.attribution.prompt import AnsweredPrompt
+from gleanvid.evaluation.check.reference import hook_count
+from gleanvid.models import boundary, load_model
+from gleanvid.types import ModelError, StoppedError
+from tests.models import tiny_qwen
+from tests.models.tiny import noise_video
+
+ASKED = ("what moves?", "a red")
+STEP = 2e-3  # of a token's distance to the mean
+
+
+@pytest.fixture(scope="module")
+def clips():
+    return {}
+
+
+def prompt_of(adapter, clips):
+    if adapter.name not in clips:
+        clips[adapter.name] = adapter.encode(noise_video(4))
+    return AnsweredPrompt.of(adapter, clips[adapter.name], *ASKED)
+
+
+@contextmanager
+def moved(prompt, stream, token, step):
+    """Move one token of one stream away from the stream's mean, by a fraction of its distance."""
+
+    def change(module, args, kwargs):
+        if stream == 0:
+            rows = kwargs["inputs_embeds"] = kwargs["inputs_embeds"].clone()
+            rows, place = rows[0], prompt.columns
+        else:
+            levels = kwargs["deepstack_visual_embeds"] = list(kwargs["deepstack_visual_embeds"])
+            rows = levels[stream - 1] = levels[stream - 1].clone()
+            place = torch.arange(len(prompt.columns))
+        rows[place[token]] += step * (rows[place[token]] - rows[place].mean(0))
+        return args, kwargs
+
+    handle = prompt.layout.language_model.register_forward_pre_hook(change, with_kwargs=True)
+    try:
+        yield
+    finally:
+        handle.remove()
+
+
+@torch.no_grad()
+def slope(prompt, stream, token):
+    values = []
+    for step in (STEP, -STEP):
+        with moved(prompt, stream, token, step):
+            values.append(float(prompt.log_probabilities().double().sum()))
+    return abs(values[0] - values[1]) / (2 * STEP)
+
+
+def test_gradient_agrees_with_finite_differences(every_adapter, clips):
+    prompt = prompt_of(every_adapter, clips)
+    _, (found,) = gradient_maps(prompt, [slice(None)])
+    seen = {}
+    with torch.no_grad():
+        handle = prompt.layout.language_model.register_forward_pre_hook(
+            lambda module, args, kwargs: seen.update(kwargs), with_kwargs=True
+        )
+        prompt.log_probabilities()
+        handle.remove()
+    streams = 1 + len(seen.get("deepstack_visual_embeds") or ())
+    for token in found.topk(2).indices.tolist():
+        expected = sum(slope(prompt, stream, token) for stream in range(streams))
+        assert float(found[token]) == pytest.approx(expected, rel=0.05, abs=2e-3)
+
+
+def test_a_run_after_is_bit_identical_and_nothing_is_left(every_adapter, clips):
+    prompt = prompt_of(every_adapter, clips)
+    encoded, hooks = clips[every_adapter.name], hook_count(every_adapter.hf_model)
+    asking = [weight.requires_grad for weight in every_adapter.hf_model.parameters()]
+    with torch.no_grad():
+        before = prompt.log_probabilities()
+    methods = ["gradient", "occlusion", "attention"]
+    for method in methods:
+        if method == "attention" and not any(
+            hasattr(layer, "self_attn") for layer in prompt.layout.language_model.layers
+        ):
+            continue
+        found = measure(every_adapter, encoded, *ASKED, method, passes=2)
+        assert float(found.tokens.sum()) == pytest.approx(1) and float(found.tokens.min()) >= 0
+        assert len(found.tokens) == len(encoded.tokens) and not found.tokens.requires_grad
+        assert found.log_probability == pytest.approx(float(before.sum()), abs=1e-4)
+    with torch.no_grad():
+        assert torch.equal(prompt.log_probabilities(), before)
+    assert hook_count(every_adapter.hf_model) == hooks
+    weights = list(every_adapter.hf_model.parameters())
+    assert [weight.requires_grad for weight in weights] == asking
+    assert all(weight.grad is None for weight in weights)
+
+
+def test_values_entering_the_model_do_not_change(qwen3, clips):
+    prompt = prompt_of(qwen3, clips)
+    with torch.no_grad():
+        before = prompt.log_probabilities()
+    each, _ = gradient_maps(prompt, [slice(None)])
+    assert torch.equal(each, before)
+
+
+def test_each_word_has_the_map_of_its_own_probability(qwen3, clips):
+    prompt = prompt_of(qwen3, clips)
+    found = measure(qwen3, clips[qwen3.name], *ASKED, words=True)
+    assert [word for word, _ in found.words] == ["a", "red"]
+    each = prompt.answer.tolist()
+    first = next(
+        n for n, token in enumerate(each) if "a" in qwen3.processor.tokenizer.decode(token)
+    )
+    _, (alone,) = gradient_maps(prompt, [slice(first, first + 1)])
+    torch.testing.assert_close(found.words[0][1], alone / alone.sum())
+
+
+def test_hiding_agrees_with_masked_attention(qwen3, clips):
+    prompt = prompt_of(qwen3, clips)
+    keep = torch.arange(0, len(prompt.columns), 2)
+    inputs = dict(prompt.inputs)
+    mask = inputs["attention_mask"].clone()
+    mask[0, prompt.columns] = 0
+    mask[0, prompt.columns[keep]] = 1
+    kept = log_probability_of(prompt, keep)
+    positions = qwen3.hf_model.model.get_rope_index(
+        inputs["input_ids"],
+        inputs["mm_token_type_ids"],
+        video_grid_thw=inputs["video_grid_thw"],
+        attention_mask=inputs["attention_mask"],
+    )[0]
+    masked = AnsweredPrompt(
+        prompt.hf_model,
+        prompt.layout,
+        inputs | {"attention_mask": mask, "position_ids": positions},
+        prompt.answer,
+        prompt.columns,
+        prompt.grid,
+        prompt.vision,
+    )
+    with torch.no_grad():
+        assert kept == pytest.approx(float(masked.log_probabilities().sum()), abs=1e-4)
+
+
+def losing_prompt(adapter, clips):
+    """A prompt with an answer that random weights make less likely without some unit."""
+    prompt_of(adapter, clips)
+    for answer in ("it", "which?", "red", "a video", "moves"):
+        prompt = AnsweredPrompt.of(adapter, clips[adapter.name], ASKED[0], answer)
+        if bool(occlusion_map(prompt, passes=prompt.grid[0])[1].any()):
+            return prompt
+    raise AssertionError("no answer loses anything")
+
+
+def test_occlusion_gives_each_unit_the_loss_of_hiding_it(qwen3, clips):
+    prompt = losing_prompt(qwen3, clips)
+    units = prompt.grid[0]
+    each, found = occlusion_map(prompt, passes=units)
+    index = torch.arange(len(found)).view(units, -1)
+    for unit in range(units):
+        rest = torch.cat([index[:unit], index[unit + 1 :]]).flatten()
+        lost = max(0.0, float(each.sum()) - log_probability_of(prompt, rest))
+        assert float(found.view(units, -1)[unit].sum()) == pytest.approx(lost, abs=1e-5)
+
+
+def test_blocks_divide_the_loss_of_their_unit(qwen3, clips):
+    prompt = losing_prompt(qwen3, clips)
+    units = prompt.grid[0]
+    _, coarse = occlusion_map(prompt, passes=units)
+    _, fine = occlusion_map(prompt, passes=units + 9)
+    torch.testing.assert_close(coarse.view(units, -1).sum(1), fine.view(units, -1).sum(1))
+    assert len(fine.unique()) > len(coarse.unique())
+
+
+def test_attention_agrees_with_that_of_the_eager_model(tmp_path):
+    tiny_qwen.qwen3_vl(tmp_path)
+    adapter = load_model(tmp_path, device="cpu", attn_implementation="eager")
+    prompt = AnsweredPrompt.of(adapter, adapter.encode(noise_video(4)), *ASKED)
+    _, found = attention_map(prompt)
+    with torch.no_grad(), boundary.remembered_vision(prompt.layout, prompt.vision):
+        layers = adapter.hf_model(**prompt.inputs, output_attentions=True).attentions
+    rows = torch.stack(layers)[:, 0, :, -len(prompt.answer) - 1 : -1]
+    expected = rows[..., prompt.columns].mean((1, 2)).sum(0)
+    torch.testing.assert_close(found, expected, atol=1e-6, rtol=1e-4)
+
+
+def test_a_stop_ends_the_work_and_leaves_nothing(qwen3, clips):
+    prompt_of(qwen3, clips)
+    hooks, stop = hook_count(qwen3.hf_model), threading.Event()
+    stop.set()
+    with pytest.raises(StoppedError):
+        measure(qwen3, clips[qwen3.name], *ASKED, stop=stop)
+    assert hook_count(qwen3.hf_model) == hooks
+
+
+def test_a_model_without_gradient_is_refused_in_words(qwen3, clips, monkeypatch):
+    """As kernels of quantized layers do that have no backward pass."""
+    prompt = prompt_of(qwen3, clips)
+    whole = AnsweredPrompt.log_probabilities
+    monkeypatch.setattr(AnsweredPrompt, "log_probabilities", lambda self: whole(self).detach())
+    with pytest.raises(ModelError, match="method='occlusion' needs none"):
+        gradient_maps(prompt, [slice(None)])
+
+
+def test_wrong_arguments_are_refused_before_the_model_is_loaded():
+    with pytest.raises(ValueError, match="method='magic' must be one of gradient"):
+        gleanvid.relevance("nowhere.mp4", "what?", "no-model", method="magic")
+    with pytest.raises(ValueError, match="words=True needs method='gradient'"):
+        gleanvid.relevance("nowhere.mp4", "what?", "no-model", method="attention", words=True)
+
+
+def test_a_model_of_recordings_is_refused():
+    class Recorded:
+        name, encode, generate = "recorded", None, None
+
+    with pytest.raises(ModelError, match="needs the model in this process"):
+        gleanvid.relevance("nowhere.mp4", "what?", Recorded())

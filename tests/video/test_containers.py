@@ -1,0 +1,183 @@
+"""Containers, codecs and oddities: clips are read in the sandbox with the frames of ffmpeg."""
+
+from __future__ import annotations
+
+import shutil
+import struct
+import subprocess
+import sys
+import threading
+from importlib.machinery import EXTENSION_SUFFIXES
+from pathlib import Path
+
+import av
+import numpy as np
+import pytest
+
+from components.session.work.local import LocalBackend
+from gleanvid import cli
+from gleanvid.types import VideoError
+from gleanvid.video import read_video
+from gleanvid.video.isolation import sandbox, spare
+from tests.video.clips import write_clip
+
+pytestmark = pytest.mark.skipif(shutil.which("ffmpeg") is None, reason="needs ffmpeg")
+
+BRIGHTNESS = (0.299, 0.587, 0.114)  # of red, green and blue
+FAR = (
+    1.5  # of 255, mean difference in brightness; ffmpeg's other version converts colours otherwise
+)
+X264 = "-c:v libx264 -preset ultrafast"
+X265 = "-c:v libx265 -preset ultrafast -x265-params log-level=none"
+AV1 = "-c:v libaom-av1 -cpu-used 8"
+VP9 = "-c:v libvpx-vp9 -deadline realtime"
+SOUND = "-f lavfi -i sine=duration=1"
+CLIPS = {  # name of the file: options of ffmpeg; %s is the folder of other inputs
+    "h264.mp4": X264,
+    "main10.mp4": f"{X265} -pix_fmt yuv420p10le",
+    "av1.mp4": AV1,
+    "mpeg4.mp4": "-c:v mpeg4",
+    "faststart.mp4": f"{X264} -movflags +faststart",
+    "fragments.mp4": f"{X264} -movflags frag_keyframe+empty_moov+default_base_moof",
+    "sound.mp4": f"{SOUND} {X264} -c:a aac",
+    "mov_text.mp4": f"-i %s/a.srt {X264} -c:s mov_text",
+    "two_subtitles.mp4": f"-i %s/a.srt -map 0 -map 1 -map 1 {X264} -c:s mov_text",
+    "chapters.mp4": f"-i %s/chapters.txt -map_metadata 1 {X264}",
+    "cover.mp4": f"-i %s/cover.png -map 0 -map 1 {X264} -c:v:1 png -disposition:v:1 attached_pic",
+    "two_tracks.mp4": f"-map 0 -map 0 {X264} -s:v:1 64x48",
+    "latin1.mp4": f"{X264} -metadata title=Caf\udce9",
+    "variable.mp4": f"-vf settb=1/1000,setpts=N*(N+5)*10 {X264} -enc_time_base 1:1000"
+    " -fps_mode passthrough",
+    "interlaced.mp4": f"{X264} -flags +ildct+ilme -x264opts tff=1",
+    "wide_pixels.mp4": f"-vf setsar=4/3 {X264}",
+    "hdr.mp4": f"{X265} -pix_fmt yuv420p10le -color_primaries bt2020 -color_trc smpte2084"
+    " -colorspace bt2020nc",
+    "yuv422.mp4": f"{X264} -pix_fmt yuv422p",
+    "yuv444.mp4": f"{X264} -pix_fmt yuv444p",
+    "full_range.mp4": f"{X264} -pix_fmt yuvj420p",
+    "phone.MOV": f"{SOUND} {X264} -c:a aac -timecode 01:02:03:04 -metadata:s:v rotate=90",
+    "upside_down.mov": f"{X264} -metadata:s:v rotate=180",
+    "prores.mov": "-c:v prores_ks",
+    "mjpeg.mov": "-c:v mjpeg",
+    "animation.mov": "-c:v qtrle",
+    "phone.3gp": f"{SOUND} -s 176x144 -c:v h263 -c:a aac",
+    "high10.mkv": f"{X264} -pix_fmt yuv420p10le",
+    "srt.mkv": f"-i %s/a.srt {X264} -c:s srt",
+    "ass.mkv": f"-i %s/a.srt {X264} -c:s ass",
+    "bitmap_subtitles.mkv": f"-i %s/a.sup -map 0 -map 1 {X264} -c:s copy",
+    "attachment.mkv": f"{X264} -attach %s/cover.png -metadata:s:t mimetype=image/png",
+    "odd.mkv": f"-s 127x95 {X264} -pix_fmt yuv444p",
+    "ffv1.mkv": "-c:v ffv1",
+    "vp8.webm": "-c:v libvpx -deadline realtime",
+    "vp9.webm": VP9,
+    "alpha.webm": f"{VP9} -pix_fmt yuva420p -auto-alt-ref 0",
+    "vtt.webm": f"-i %s/a.srt {VP9} -c:s webvtt",
+    "mpeg4.avi": "-c:v mpeg4 -vtag XVID",
+    "mjpeg.avi": "-c:v mjpeg",
+    "raw.avi": "-c:v rawvideo -pix_fmt bgr24",
+    "msmpeg4.avi": "-c:v msmpeg4v2",
+    "wmv2.wmv": f"{SOUND} -c:v wmv2 -c:a wmav2",
+    "flv1.flv": "-c:v flv1",
+    "h264.flv": f"{SOUND} {X264} -c:a aac",
+    "h264.ts": f"{X264}",
+    "mpeg2.ts": f"{SOUND} -c:v mpeg2video -c:a mp2",
+    "data.ts": f"-f data -i %s/a.srt -map 0 -map 1 {X264} -c:d copy",
+    "h264.m2ts": X264,
+    "mpeg1.mpg": "-vf settb=1/25,setpts=N -r 25 -c:v mpeg1video",
+    "mpeg2.vob": "-vf settb=1/25,setpts=N -r 25 -c:v mpeg2video",
+    "mpeg2.m2v": "-vf settb=1/25,setpts=N -r 25 -c:v mpeg2video",
+    "theora.ogv": f"{SOUND} -c:v libtheora -c:a libvorbis",
+    "animation.gif": "",
+}
+SRT = "1\n00:00:00,000 --> 00:00:01,000\nA caption\n"
+CHAPTERS = ";FFMETADATA1\n[CHAPTER]\nTIMEBASE=1/1000\nSTART=0\nEND=500\ntitle=One\n"
+
+
+def ffmpeg(*words):
+    command = ["ffmpeg", "-nostdin", "-v", "error", "-y", "-threads", "1", *words]
+    return subprocess.run(command, check=True, capture_output=True, timeout=60).stdout
+
+
+def subtitle_pictures():
+    """A file of Blu-ray subtitles: one screen without a picture, then its end."""
+    screen = struct.pack(">HHBHBBBB", 128, 96, 16, 0, 128, 0, 0, 0)
+    parts = ((0x16, screen), (0x80, b""))
+    return b"".join(b"PG" + struct.pack(">IIBH", 0, 0, k, len(part)) + part for k, part in parts)
+
+
+@pytest.fixture(scope="module")
+def inputs(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("inputs")
+    (folder / "a.srt").write_text(SRT)
+    (folder / "a.sup").write_bytes(subtitle_pictures())
+    (folder / "chapters.txt").write_text(CHAPTERS)
+    ffmpeg("-f", "lavfi", "-i", "color=red:size=32x32", "-frames:v", "1", folder / "cover.png")
+    return folder
+
+
+def write(name, folder, inputs):
+    """The clip of this name in the table: 8 frames that all differ."""
+    options = CLIPS[name].replace("%s", str(inputs)).split()
+    path = folder / name
+    ffmpeg("-f", "lavfi", "-i", "testsrc2=size=128x96:rate=8:duration=1", *options, path)
+    return path
+
+
+@pytest.fixture(scope="module", autouse=True)
+def started():
+    """One decoding process ahead, as the server has it."""
+    spare.KEPT.keep()
+
+
+def frames_of_ffmpeg(path, shape):
+    every = ("-i", path, "-fps_mode", "passthrough")
+    raw = ffmpeg(*every, "-f", "rawvideo", "-pix_fmt", "rgb24", "-")
+    return np.frombuffer(raw, np.uint8).reshape(-1, *shape)
+
+
+@pytest.mark.parametrize("name", CLIPS)
+def test_frames_are_those_of_ffmpeg(name, tmp_path, inputs):
+    path = write(name, tmp_path, inputs)
+    video = read_video(path, 64)
+    expected = frames_of_ffmpeg(path, video.frames.shape[1:]) @ BRIGHTNESS
+    found = video.frames @ BRIGHTNESS
+    assert len(found) == len(expected) == 8
+    assert np.all(np.diff(video.timestamps) > 0)
+    assert np.abs(found - expected).mean(axis=(1, 2)).max() < FAR
+    assert np.abs(np.diff(expected, axis=0)).mean(axis=(1, 2)).min() > 3 * FAR  # a wrong one shows
+
+
+def test_command_line_and_server_read_in_the_same_sandbox(tmp_path, inputs, monkeypatch):
+    """What holds for the library holds for them: both ask the sandbox for the file."""
+    path, asked = write("mov_text.mp4", tmp_path, inputs), []
+    decode = sandbox.decode
+    monkeypatch.setattr(sandbox, "decode", lambda *of: asked.append(of[0].name) or decode(*of))
+    assert cli.main(["compress", str(path), "--frames", "4", "--out", str(tmp_path / "out")]) == 0
+    assert len(LocalBackend({}).read_video(str(path), 4, 60.0, threading.Event())) == 4
+    assert asked == ["mov_text.mp4"] * 2
+
+
+def test_all_of_pyav_is_loaded_before_the_sandbox_closes():
+    """Nothing can be imported inside: a module that loads on demand would refuse its files."""
+    root = Path(av.__file__).parent
+    modules = {
+        ".".join(["av", *path.relative_to(root).with_name(path.name.partition(".")[0]).parts])
+        for path in root.rglob("*")
+        if path.name.endswith(tuple(EXTENSION_SUFFIXES))
+    }
+    code = "import sys; from gleanvid.video import decoders; decoders.load('pyav')"
+    code += "; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert len(modules) > 20 and modules <= set(loaded.stdout.split())
+
+
+def test_import_that_fails_inside_is_a_sentence_without_advice_or_path(tmp_path, monkeypatch):
+    path = write_clip(tmp_path / "clip.mp4", 4)
+
+    def read(request):
+        raise ImportError("/usr/lib/av/x.so: Permission denied", name="av.x")
+
+    monkeypatch.setattr("gleanvid.video.decoders.pyav.read", read)
+    with pytest.raises(VideoError, match=r"part of the package 'av'.*av\.x") as raised:
+        read_video(path, 4, isolate=False)
+    assert "pip" not in str(raised.value) and "/usr" not in str(raised.value)
