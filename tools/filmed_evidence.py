@@ -238,6 +238,19 @@ def _differences(groups: Groups) -> str:
     return "\n".join(lines) + "\n"
 
 
+def write(folder: Path, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Write ``rows.csv`` and ``table.md``."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / "rows.csv").open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, [*KEYS, *COLUMNS])
+        writer.writeheader()
+        for row in rows:
+            writer.writerow({n: round(v, 5) if isinstance(v, float) else v for n, v in row.items()})
+    count = len({row["clip"] for row in rows})
+    text = TEXT.format(clips=count, frames=FRAMES, tokens="about 8 x 8 a frame", crf=CRF)
+    write_whole(folder / "table.md", text + table(rows))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("clips", type=Path, help="folder that tools.filmed_clips wrote")
@@ -249,14 +262,7 @@ def main() -> None:
     with ProcessPoolExecutor(options.workers, get_context("spawn")) as pool:
         found = pool.map(partial(measure, asked), find_clips([options.clips]))
         rows = [row for clip in found for row in clip]
-    options.out.mkdir(parents=True, exist_ok=True)
-    with (options.out / "rows.csv").open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, [*KEYS, *COLUMNS])
-        writer.writeheader()
-        writer.writerows(rows)
-    count = len({row["clip"] for row in rows})
-    text = TEXT.format(clips=count, frames=FRAMES, tokens="about 8 x 8 a frame", crf=CRF)
-    write_whole(options.out / "table.md", text + table(rows))
+    write(options.out, rows)
 
 
 if __name__ == "__main__":
