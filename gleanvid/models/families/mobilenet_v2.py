@@ -140,7 +140,7 @@ class MobileNetV2(TokenModel):
         if not every:
             return "No label of ImageNet fits."
         named = ", ".join(seen.label for seen in every if seen.label in kept)
-        return f"Labels: {named or 'none'}"
+        return f"ImageNet labels: {named or 'none'}"
 
     def _places(self, tokens: VideoTokens) -> Tensor:
         """int64 [P, 4]: unit, row and column of windows with a likely label of all tokens."""
