@@ -106,12 +106,15 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
 
 def how_to_load(options: argparse.Namespace) -> dict[str, dict[str, Any]]:
     """Keywords of ``load_model`` by name: the built-in model beside another shares its device."""
-    return {loading.BUILT_IN: {"device": options.device}} | {options.model: shared.loading(options)}
+    device = {"device": options.device}
+    own = {options.model: shared.loading(options)}
+    return {loading.BUILT_IN: device, loading.PHOTOS: device} | own
 
 
 def names(options: argparse.Namespace) -> list[str]:
     """The models in the menu, the first one chosen: that of ``--model``, those of ``--offer``."""
-    return list(dict.fromkeys([options.model, *options.offer, loading.BUILT_IN]))
+    here = loading.BUILT_IN, loading.PHOTOS
+    return list(dict.fromkeys([options.model, *options.offer, *here]))
 
 
 def available(options: argparse.Namespace) -> list[str]:
@@ -215,18 +218,19 @@ def make_choosing(engine: Engine, options: argparse.Namespace) -> Choosing:
     from .session.choice.choosing import Choosing
 
     first = "" if loading.is_here(options.model) else options.model
-    return Choosing(engine, names(options), options.device, first)
+    offered = [name for name in names(options) if name != loading.PHOTOS]
+    return Choosing(engine, offered, options.device, first)
 
 
 def make_page(engine: Engine, choosing: Choosing | None, options: argparse.Namespace) -> Blocks:
     """Build the page with its endpoints."""
-    from .panels.page import BUILT_IN_MODEL, build_app
+    from .panels.page import BUILT_IN_MODEL, PHOTO_MODEL, build_app
     from .server import serving
     from .session import examples
     from .session.display import menu_name
 
-    label, built_in = BUILT_IN_MODEL
-    models = [(label if name == built_in else menu_name(name), name) for name in available(options)]
+    labels = {name: label for label, name in (BUILT_IN_MODEL, PHOTO_MODEL)}
+    models = [(labels.get(name) or menu_name(name), name) for name in available(options)]
     shelf = find_recordings(options)
     return build_app(
         engine,

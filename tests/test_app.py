@@ -201,16 +201,19 @@ def test_limits_given_at_launch_count():
     assert (limits.max_frames, limits.deadline_s) == (8, 5.0)
 
 
+OURS = ["builtin", "mobilenet_v2"]  # that come with the package
+
+
 def test_models_that_are_offered_stand_in_the_menu_after_the_one_given():
     options = launch.parse(["--offer", "a/b", "c/d", "--model", "c/d", "--offer", "e/f"])
-    assert launch.names(options) == ["c/d", "a/b", "e/f", "builtin"]
-    assert launch.names(launch.parse([])) == ["builtin"]
+    assert launch.names(options) == ["c/d", "a/b", "e/f", *OURS]
+    assert launch.names(launch.parse([])) == OURS
 
 
 def test_model_to_download_is_not_in_the_menu_of_a_private_server(tmp_path):
     options = launch.parse(["--model", "a/b", "--offer", "c/d", str(tmp_path), "vllm:http://host"])
-    assert launch.available(options) == [str(tmp_path), "vllm:http://host", "builtin"]
-    assert launch.available(launch.parse(["--model", str(tmp_path)])) == [str(tmp_path), "builtin"]
+    assert launch.available(options) == [str(tmp_path), "vllm:http://host", *OURS]
+    assert launch.available(launch.parse(["--model", str(tmp_path)])) == [str(tmp_path), *OURS]
 
 
 def test_a_name_with_a_precision_is_loaded_with_it_and_on_the_device_given(loads):

@@ -17,7 +17,7 @@ from gleanvid.types import StoppedError
 
 from ..session.actions import uploads
 from ..session.display import explain, message
-from ..session.examples import Example, ready, thumbnail
+from ..session.examples import Example, model_for, ready, thumbnail
 from .events import AT_ONCE, PRIVATE, QUEUED, Changes, Values, part, script
 from .page_state import owner
 from .panel import Page, Panel
@@ -62,7 +62,8 @@ class ClipPanel(Panel):
     def connect(self, page: Page) -> None:
         self.page = page
         outputs = page.outputs
-        changed = [outputs.ready, outputs.notice, *outputs.results]
+        self.model = page.inputs.settings["model"]
+        changed = [self.model, outputs.ready, outputs.notice, *outputs.results]
         self.arrived = gr.State()  # when a clip of one's own was last read
         self.own = gr.State({})  # clips of one's own: the thumbnail by path, the newest last
         self.tried = gr.State({})  # ids of the runs of every clip that was left, by path
@@ -81,7 +82,7 @@ class ClipPanel(Panel):
         over.then(None, self.file, None, js=script("holdClip"), **PRIVATE)
         page.preview.after(self.arrived.change, live=False)
         self.record.click(None, None, outputs.notice, js=script("record"), **PRIVATE)
-        left: set[Any] = {self.file, outputs.runs, self.tried, page.inputs.question}
+        left: set[Any] = {self.model, self.file, outputs.runs, self.tried, page.inputs.question}
         chosen = [self.file, page.inputs.question, self.tried, *changed, *outputs.buttons]
         for button, example in zip(self.buttons, self.examples, strict=True):
             mark = script("chooseExample", shortened(example.path))
@@ -90,7 +91,6 @@ class ClipPanel(Panel):
             page.preview.after(clicked.then)
         picked = self.shelf.pick(self.on_shelf, {*left, self.own}, chosen, **AT_ONCE)
         page.preview.after(picked.success, live=False)
-        self.model = page.inputs.settings["model"]
         if page.inputs.recordings:
             asked = [page.inputs.question, outputs.ready]
             self.model.input(self.on_model, {self.model, self.file}, asked, **AT_ONCE)
@@ -129,7 +129,14 @@ class ClipPanel(Panel):
             | self.cleared()
             | self.returning(path, values)
             | self.asked(values)
+            | self.suited(values)
         )
+
+    def suited(self, values: Values, example: Example | None = None) -> Changes:
+        """Choose the model for a clip; see :func:`model_for`."""
+        chosen, offered = values[self.model], [name for _, name in self.model.choices]
+        model = model_for(example, chosen, offered)
+        return {} if model == chosen else {self.model: model}
 
     def returning(self, path: str, values: Values) -> Changes:
         """The runs of the clip that comes, where it was left before; those that go are noted."""
@@ -145,7 +152,7 @@ class ClipPanel(Panel):
             return gr.skip()
         path = paths[place]
         chosen = {self.file: path} | self.ready_again(user) | self.cleared()
-        return chosen | self.returning(path, values) | self.asked(values)
+        return chosen | self.returning(path, values) | self.asked(values) | self.suited(values)
 
     def ready_again(self, user: gr.Request) -> Changes:
         """Another clip was chosen: what is still read of an upload is given up."""
@@ -168,9 +175,8 @@ class ClipPanel(Panel):
             path = str(example.path)
             chosen = {self.file: path, self.page.inputs.question: example.question}
             changes = chosen | self.ready_again(user) | self.cleared()
-            return (
-                changes | self.returning(path, values) | {self.page.outputs.ready: ready(example)}
-            )
+            changes |= self.returning(path, values) | self.suited(values, example)
+            return changes | {self.page.outputs.ready: ready(example)}
 
         return choose
 

@@ -16,7 +16,7 @@ from ..session.actions import first
 from ..session.choice.choosing import Choosing
 from ..session.examples import Example, files, ready
 from ..session.work.engine import Engine
-from ..session.work.local import BUILT_IN
+from ..session.work.local import BUILT_IN, PHOTOS
 from ..session.work.recorded import Entry
 from . import notice, picker, status, talk
 from .about import AboutTab
@@ -34,6 +34,7 @@ from .sides import SidesPanel, TokensTab
 from .talk import TalkPanel
 
 BUILT_IN_MODEL = ("Built-in (tiny)", BUILT_IN)
+PHOTO_MODEL = ("Photo encoder, no answers", PHOTOS)
 HEADER = "<h1>GleanVID</h1>"
 
 

@@ -17,6 +17,7 @@ from ..session.actions import ask, preview
 from ..session.display import PageUpdate, caveat, message
 from ..session.request import Request, Sides
 from ..session.work.engine import Engine
+from ..session.work.local import PHOTOS
 from .events import AT_ONCE, PRIVATE, QUEUED, Changes, Values, or_nothing, script
 from .page_state import Inputs, Outputs, owner
 
@@ -79,7 +80,7 @@ class Previews:
             for update in preview.preview(engine, request, sides, session):
                 sides = replace(sides, runs=update.runs) if update.runs else sides
                 yield self.changes(session, request, sides, update)
-        if not live or caveat(request.example, request.model):
+        if request.model == PHOTOS or not live or caveat(request.example, request.model):
             return  # answers that mean nothing are given on demand only
         if request.model in inputs.recordings or not preview.is_at_hand(engine, request, sides):
             return

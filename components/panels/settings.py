@@ -15,6 +15,7 @@ from gleanvid.compressors import COMPRESSORS
 
 from ..server.serving import Limits
 from ..session.request import NEW_TOKENS, SEEDS
+from ..session.work.local import BUILT_IN, PHOTOS
 from . import controls
 from .events import AT_ONCE
 from .habits import HabitsPanel, live_switch
@@ -119,8 +120,10 @@ def _is_folded(place: Any) -> bool:
 
 def model_menu(models: Sequence[tuple[str, str]]) -> gr.Dropdown:
     """``models`` are (label, name) pairs, the first one chosen."""
+    follows = {BUILT_IN, PHOTOS} <= {name for _, name in models}
+    label = "Model (follows the clip)" if follows else "Model"
     return gr.Dropdown(
-        list(models), value=models[0][1], label="Model", interactive=True, elem_id="gv-model"
+        list(models), value=models[0][1], label=label, interactive=True, elem_id="gv-model"
     )
 
 

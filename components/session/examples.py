@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..places import ASSETS
+from .work.local import BUILT_IN, PHOTOS
 
 FOLDER = ASSETS / "clips"
 READY = 4  # questions offered for an example
@@ -82,6 +83,16 @@ def ready(example: Example | None) -> list[dict[str, Any]]:
     texts = example.offered or known[::step][:READY]
     failing = [{"text": example.fails, "fails": True}] if example.fails else []
     return [{"text": text, "fails": False} for text in texts] + failing
+
+
+def model_for(example: Example | None, chosen: str, offered: Collection[str]) -> str:
+    """The model for a clip, in place of the ``chosen`` one.
+
+    The built-in model for Glimpse clips, whose answers are known, and the photo encoder for all
+    others. A model that a person loaded is for every clip.
+    """
+    wanted = BUILT_IN if example and example.questions else PHOTOS
+    return wanted if {chosen, wanted} <= {BUILT_IN, PHOTOS} & set(offered) else chosen
 
 
 def example_of(examples: Sequence[Example], path: str | None) -> Example | None:

@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 import torch
 
 from gleanvid.models.encoded import Encoded
-from gleanvid.types import ModelError, Video
+from gleanvid.types import Compression, ModelError, Video, VideoTokens
 
 
 class TokenModel(ABC):
@@ -52,6 +52,10 @@ class TokenModel(ABC):
         stop: threading.Event | None = None,
     ) -> Encoded:
         """Return the tokens of a clip with the signals in ``needs``. Raises ``ModelError``."""
+
+    def describe(self, tokens: VideoTokens, record: Compression) -> str:
+        """What kept tokens show, in words; "" from a model that has no words for tokens."""
+        return ""
 
     def check_can_answer(self) -> None:
         """Raises ``ModelError`` unless the model answers; call it before encoding a clip."""

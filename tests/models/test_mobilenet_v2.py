@@ -11,7 +11,7 @@ import gleanvid
 from gleanvid.evaluation.recording.record import Wanted, record
 from gleanvid.evaluation.recording.recorded_model import RecordedModel
 from gleanvid.evaluation.recording.recording import open_recording
-from gleanvid.types import ModelError, StoppedError, Video
+from gleanvid.types import Compression, ModelError, StoppedError, Video
 
 
 @pytest.fixture(scope="module")
@@ -91,3 +91,20 @@ def test_recording_holds_the_tokens(model, tmp_path):
 def test_only_its_own_options_are_taken():
     with pytest.raises(ModelError, match="device, dtype and max_pixels"):
         gleanvid.load_model("mobilenet_v2", quantization="8bit")
+
+
+def test_labels_of_all_tokens_have_a_place_and_kept_tokens_lose_some(model):
+    tokens = model.encode(gleanvid.read_video("assets/clips/city.mp4", num_frames=2)).tokens
+    every = model.see(tokens)
+    assert every
+    assert all(one.probability >= 0.5 and 0 <= one.unit < 2 for one in every)
+    assert all(
+        left < right and top < bottom
+        for left, top, right, bottom in (one.rectangle for one in every)
+    )
+    names = {one.label for one in every}
+    whole = gleanvid.FullTokens().compress(tokens)
+    assert {one.label for one in model.see(tokens, whole)} == names
+    nothing_there = Compression.pruned(torch.tensor([0]), tokens.grid)
+    assert {one.label for one in model.see(tokens, nothing_there)} <= names
+    assert model.describe(tokens, whole).count(",") == len(names) - 1

@@ -219,7 +219,7 @@ def answers(store: RunStore, sides: Sides) -> list[Answer]:
     runs = {run_id: run for run_id in sides.runs if (run := store.get(run_id))}
     found = [_answer(store, run_id, run, sides, None) for run_id, run in runs.items()]
     for side, run in zip("ba", runs.values(), strict=False):
-        if run.question:
+        if run.question or run.answer:
             continue
         method = run.compressor.get("name")
         earlier = (
@@ -234,7 +234,7 @@ def answers(store: RunStore, sides: Sides) -> list[Answer]:
 def _answer(
     store: RunStore, run_id: str, run: Run, sides: Sides, side: str | None
 ) -> Answer | None:
-    if not run.question:
+    if not run.question and not run.answer:
         return None
     example = store.example(run_id)
     return display.answer(
@@ -243,7 +243,7 @@ def _answer(
         side,
         run=run,
         expected=example.expected(run.question) if example else None,
-        stale=not sides.are_answered_by(run),
+        stale=bool(run.question) and not sides.are_answered_by(run),
         caveat=display.caveat(example, run.model),
         model=run.model if sides.model not in ("", run.model) else "",
     )

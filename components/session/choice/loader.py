@@ -15,7 +15,7 @@ from gleanvid.types import ModelError, StoppedError, Video
 
 from ..work.backend import Question
 from ..work.engine import Engine
-from ..work.local import BUILT_IN, is_here
+from ..work.local import BUILT_IN, PHOTOS, is_here
 from ..work.queue import Work
 
 if TYPE_CHECKING:
@@ -108,13 +108,13 @@ def load_all(
 ) -> None:
     """Download and load the models of a public server; the first one is then the one in use.
 
-    The built-in one is loaded within a second when it is asked. Raises ``ModelError`` for a model
-    that cannot be loaded.
+    The built-in ones are loaded within a second when they are used. Raises ``ModelError`` for a
+    model that cannot be loaded.
     """
     from gleanvid.models.loading.outlook import outlook
 
     loader = ModelLoader(engine, Work(), report)
-    for name in reversed([name for name in names if name != BUILT_IN]):
+    for name in reversed([name for name in names if name not in (BUILT_IN, PHOTOS)]):
         if not is_here(name):
             plain, precision = split_precision(name)
             loader.download(outlook(plain, precision, device=device))

@@ -21,6 +21,7 @@ from gleanvid.compressors.base import Compressor
 from gleanvid.cost import Cost
 from gleanvid.models.encoded import ClipKey, History
 from gleanvid.models.generation.sampling import GREEDY, Sampling
+from gleanvid.models.token_model import TokenModel
 from gleanvid.run import Run, versions
 from gleanvid.types import ModelError, Video
 
@@ -142,13 +143,15 @@ class Engine:
         """The tokens of a clip and which of them stay: a run in which nothing was asked."""
         layer, stage = compressor.stages[0]
         record = stage.compress(encoded.tokens).to("cpu")
+        model = self.models.held.get(clip.model)
+        words = model.describe(encoded.tokens, record) if isinstance(model, TokenModel) else ""
         return Run(
             video=clip.video,
             question="",
             model=clip.model,
             compressor=compressor.settings(),
             by_layer={layer: record},
-            answer="",
+            answer=words,
             cost=Cost.tokens_only(record),
             seconds=_placed(encoded.tokens.seconds),
             rectangles=_placed(encoded.tokens.rectangles),

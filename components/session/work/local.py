@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from gleanvid.types import Video
 
 BUILT_IN = "builtin"  # name of the model that comes with the library
+PHOTOS = "mobilenet_v2"  # name of its encoder for filmed clips, which answers no question
 
 
 def is_here(name: str) -> bool:
@@ -28,7 +29,7 @@ def is_here(name: str) -> bool:
     from gleanvid.models.loading.hub import cached
 
     plain, _ = split_precision(name)
-    if plain == BUILT_IN or name.startswith(SCHEME) or Path(plain).expanduser().is_dir():
+    if plain in (BUILT_IN, PHOTOS) or name.startswith(SCHEME) or Path(plain).expanduser().is_dir():
         return True
     return cached(plain) is not None
 

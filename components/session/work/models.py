@@ -6,15 +6,17 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+from .local import PHOTOS
 from .recorded import PREFIX
 
-RECORDINGS = 2  # held at a time
+SMALL = 2  # recordings and photo encoders held at a time
 
 
 class Models:
     """Holds at most ``most`` models; the one asked longest ago makes room for another.
 
-    Recordings are counted apart: they are small, and no model is unloaded for one. Whoever asks for
+    Recordings and the photo encoder are counted apart: they are small, and no model is unloaded
+    for one. Whoever asks for
     a model that is not in memory has it loaded while all others wait.
     """
 
@@ -43,8 +45,8 @@ class Models:
             self.held = {}
 
     def _make_room(self, name: str) -> None:
-        alike = [known for known in self.held if _is_recording(known) == _is_recording(name)]
-        most = RECORDINGS if _is_recording(name) else self._most
+        alike = [known for known in self.held if _is_small(known) == _is_small(name)]
+        most = SMALL if _is_small(name) else self._most
         unloaded = alike[: max(0, len(alike) - most + 1)]
         self.held = {known: one for known, one in self.held.items() if known not in unloaded}
 
@@ -55,5 +57,5 @@ class Models:
         return model
 
 
-def _is_recording(name: str) -> bool:
-    return name.startswith(PREFIX)
+def _is_small(name: str) -> bool:
+    return name == PHOTOS or name.startswith(PREFIX)

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import math
 import threading
+from dataclasses import dataclass
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import torch
 from torch import Tensor
@@ -19,11 +21,26 @@ from gleanvid.models.cost.measure import explaining_out_of_memory, now
 from gleanvid.models.encoded import Encoded
 from gleanvid.models.geometry import cells
 from gleanvid.models.token_model import TokenModel
-from gleanvid.types import ModelError, Video, VideoTokens
+from gleanvid.types import Compression, ModelError, Video, VideoTokens
 
 STRIDE = 32  # pixels along a side of a token
 FRAME_PIXELS = 448 * 448  # of a frame, without a bound: about 14 x 14 tokens
+WINDOW = 6  # tokens along a side of what a label is given to; of fewer, most labels are wrong
+LIKELY = 0.5  # probability from which a label counts
 _MEAN, _DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)  # of ImageNet
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A label of ImageNet, and where and when its probability is highest.
+
+    ``unit``: temporal unit; ``rectangle``: pixels of the source (left, top, right, bottom).
+    """
+
+    label: str
+    probability: float
+    unit: int
+    rectangle: tuple[float, float, float, float]
 
 
 class MobileNetV2(TokenModel):
@@ -38,6 +55,7 @@ class MobileNetV2(TokenModel):
         super().__init__(name, max_pixels)
         self.hf_model = hf_model.to(memory_format=torch.channels_last)  # a fifth faster on a CPU
         self.labels: dict[int, str] = hf_model.config.id2label
+        self._likely: WeakKeyDictionary[VideoTokens, Tensor] = WeakKeyDictionary()
 
     @property
     def device(self) -> torch.device:
@@ -80,6 +98,59 @@ class MobileNetV2(TokenModel):
         tokens = VideoTokens(features, (len(video), rows, columns), seconds, boxes)
         return Encoded(video, tokens, encode_s, "", {}, None)
 
+    @torch.no_grad()
+    def see(self, tokens: VideoTokens, record: Compression | None = None) -> list[Seen]:
+        """Return ImageNet's labels for the tokens of a clip, the most probable first.
+
+        The classifier reads the mean of every window of 6 x 6 tokens of a unit. Labels are words
+        of ImageNet for what looks alike, often wrong about what it has no word for.
+
+        Args:
+            tokens: of this model.
+            record: what a compressor kept of them. A label stays if the kept tokens show it in a
+                window and unit where all tokens show it. None: all tokens.
+        """
+        places = self._places(tokens)
+        if not len(places):
+            return []
+        unit, row, column, label = places.T
+        if record is None:
+            kept, present = tokens.features, torch.ones(len(tokens), device=self.device)
+        else:
+            kept, present = torch.zeros_like(tokens.features), record.mask.float()
+            kept[record.keep] = record.apply(tokens.features)
+        means = _window_means(kept, present.to(kept.device), tokens.grid)[unit, row, column]
+        likely = self.hf_model.classifier(means).float().softmax(-1)
+        likely = likely.gather(1, label[:, None])[:, 0]
+        found: dict[int, Seen] = {}
+        for place in likely.argsort(descending=True).tolist():
+            if likely[place] < LIKELY:
+                break
+            number, corner = int(label[place]), (int(row[place]), int(column[place]))
+            if number not in found:
+                box = _window_box(tokens, *corner)
+                found[number] = Seen(
+                    self.labels[number], float(likely[place]), int(unit[place]), box
+                )
+        return list(found.values())
+
+    def describe(self, tokens: VideoTokens, record: Compression) -> str:
+        """The labels that kept tokens show, out of those of all tokens, as a sentence."""
+        every, kept = self.see(tokens), {seen.label for seen in self.see(tokens, record)}
+        if not every:
+            return "No label of ImageNet fits."
+        named = ", ".join(seen.label for seen in every if seen.label in kept)
+        return f"ImageNet labels: {named or 'none'}"
+
+    def _places(self, tokens: VideoTokens) -> Tensor:
+        """int64 [P, 4]: unit, row and column of windows with a likely label of all tokens."""
+        if tokens not in self._likely:
+            every = torch.ones(len(tokens), device=tokens.features.device)
+            means = _window_means(tokens.features, every, tokens.grid)
+            likely = [self.hf_model.classifier(unit).float().softmax(-1) > LIKELY for unit in means]
+            self._likely[tokens] = torch.stack(likely).nonzero()
+        return self._likely[tokens]
+
     def _grid(self, video: Video, max_pixels: int | None) -> tuple[int, int]:
         """Rows and columns of tokens, in the shape of the frames. Raises ``ModelError``."""
         pixels = min(FRAME_PIXELS, (max_pixels or math.inf) / len(video))
@@ -103,3 +174,23 @@ class MobileNetV2(TokenModel):
         pixels = ((pixels - mean) / deviation).to(self.hf_model.dtype)
         pixels = pixels.contiguous(memory_format=torch.channels_last)
         return self.hf_model.mobilenet_v2(pixels).last_hidden_state[0].flatten(1).T
+
+
+def _window_means(features: Tensor, present: Tensor, grid: tuple[int, int, int]) -> Tensor:
+    """[T, rows, columns, D]: mean of the tokens present in every window, 0 where there are none."""
+    window = min(WINDOW, grid[1]), min(WINDOW, grid[2])
+    planes = (features * present[:, None]).view(*grid, -1).permute(0, 3, 1, 2)
+    sums = functional.avg_pool2d(planes, window, 1)
+    counts = functional.avg_pool2d(present.view(grid[0], 1, *grid[1:]).to(sums.dtype), window, 1)
+    return (sums / counts.clamp(min=1e-6)).permute(0, 2, 3, 1)
+
+
+def _window_box(tokens: VideoTokens, row: int, column: int) -> tuple[float, float, float, float]:
+    rows, columns = tokens.grid[1:]
+    assert tokens.rectangles is not None
+    boxes = tokens.rectangles.view(rows, columns, 4)
+    left, top = boxes[row, column, :2].tolist()
+    right, bottom = boxes[
+        min(row + WINDOW, rows) - 1, min(column + WINDOW, columns) - 1, 2:
+    ].tolist()
+    return left, top, right, bottom

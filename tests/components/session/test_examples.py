@@ -39,3 +39,14 @@ def test_the_truth_is_known_for_the_very_file_alone(folder, tmp_path_factory):
     other = tmp_path_factory.mktemp("up") / "a.mp4"
     other.write_bytes(b"some upload of the same name")
     assert examples.example_of(shown, str(other)) is examples.example_of(shown, None) is None
+
+
+def test_model_follows_the_clip_until_a_person_loads_one(folder):
+    glimpse, filmed = examples.examples(folder)
+    offered = ["builtin", "mobilenet_v2", "a/b"]
+    assert examples.model_for(filmed, "builtin", offered) == "mobilenet_v2"
+    assert examples.model_for(None, "builtin", offered) == "mobilenet_v2"
+    assert examples.model_for(glimpse, "mobilenet_v2", offered) == "builtin"
+    assert examples.model_for(glimpse, "a/b", offered) == examples.model_for(None, "a/b", offered)
+    assert examples.model_for(None, "a/b", offered) == "a/b"
+    assert examples.model_for(None, "builtin", ["builtin"]) == "builtin"

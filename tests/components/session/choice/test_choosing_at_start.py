@@ -7,7 +7,7 @@ import pytest
 
 from components import launch
 from components.server.endpoints import Calls
-from components.session.work.local import BUILT_IN
+from components.session.work.local import BUILT_IN, PHOTOS
 from components.session.work.queue import BusyError
 from gleanvid.types import ModelError
 from tests.components.panels.test_picker import panel_of
@@ -120,7 +120,7 @@ def test_public_server_loads_every_model_before_its_page_is_served(hub, publishe
     hub.repositories["other/model"] = Repository(published)
     names, engine = public_engine("--model", NAME, "--offer", "other/model")
     before = len(hub.requests)
-    assert engine.name == NAME and engine.model(BUILT_IN)
+    assert engine.name == NAME and engine.model(BUILT_IN) and engine.model(PHOTOS)
     assert all(engine.holds(name) for name in names) and len(hub.requests) == before
     lines = [line.partition(":")[0] for line in capsys.readouterr().out.splitlines()]
     steps = "Downloading", "Loading"
