@@ -147,6 +147,14 @@ def test_names_of_files(path):
     assert str(raised.value)
 
 
+@pytest.mark.parametrize("sent", [None, "full", {"full": 1}])
+def test_compare_without_a_list(sent, monkeypatch):
+    monkeypatch.setattr("components.server.endpoints.uploaded", lambda video: "clip.mp4")
+    calls = Calls(Engine(FakeBackend()), ["builtin"], 64)
+    with pytest.raises(gr.Error, match=r"compressors=.*must be a list"):
+        calls.compare({}, "What?", sent, [0.5])
+
+
 # --- journals -------------------------------------------------------------------------------------
 
 CLIP_ROW = {"item": "a.mp4", "setup": "x@8", "file": "a.npz", "tokens": 9, "kept": 3}
