@@ -81,7 +81,7 @@ class ClipPanel(Panel):
         over.then(None, self.file, None, js=script("holdClip"), **PRIVATE)
         page.preview.after(self.arrived.change, live=False)
         self.record.click(None, None, outputs.notice, js=script("record"), **PRIVATE)
-        left = {self.file, outputs.runs, self.tried, page.inputs.question}
+        left: set[Any] = {self.file, outputs.runs, self.tried, page.inputs.question}
         chosen = [self.file, page.inputs.question, self.tried, *changed, *outputs.buttons]
         for button, example in zip(self.buttons, self.examples, strict=True):
             mark = script("chooseExample", shortened(example.path))
