@@ -259,8 +259,8 @@ def test_a_row_beyond_those_that_the_viewer_has_is_put_there_by_its_button(page,
     page.wait_for_selector("#gv-compare-stop:not([disabled])")
     page.wait_for_selector("#gv-compare-start:not([disabled])")
     library.words = 8
-    label = "V-CAST 75 %"
-    assert rows(page)[-1] == label and len(rows(page)) == 13
+    label = "Uniform 75 %"
+    assert rows(page)[-1] == label and len(rows(page)) == 25
     page.get_by_label(f"Show {label} as A in the viewer").click()
     page.wait_for_selector(f"{ROW} [data-side=a][data-label='{label}'][aria-pressed=true]")
     named(page, "a", label)
@@ -271,7 +271,9 @@ def test_the_settings_become_those_of_b_once_other_methods_were_compared(visit):
     tab(visit, "Compare")
     for method in ("GleanVID", "VisionZip", "V-CAST"):
         visit.locator("#gv-methods").get_by_label(method, exact=True).uncheck()
-    visit.get_by_role("textbox", name="Question", exact=True).fill("What rests?")  # B has not answered this
+    visit.get_by_role("textbox", name="Question", exact=True).fill(
+        "What rests?"
+    )  # B has not answered this
     visit.click("#gv-compare-start")
     named(visit, "b", "VidCom2 10 %")
     until(visit, lambda: chosen(visit) == "VidCom2")
