@@ -203,5 +203,5 @@ def asked_with(
     }
     shown |= {"clip": shortened(path)} | ({} if listed else {"question": question})
     worth = caveat(example, settings["model"])
-    name, busy = Path(path).name, clock.caution()
+    name, busy = Path(path).name, clock.busy()
     return Asked(question, name, expected, shown, worth, questions, busy)

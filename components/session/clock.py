@@ -59,9 +59,8 @@ def spread(run: Run) -> tuple[float, float, int] | None:
     return (min(passes), max(passes), len(passes)) if len(passes) > 1 else None
 
 
-def caution() -> str:
+def busy() -> str:
     """A warning if the machine is too busy for its times to be reliable; empty if it is not."""
-    from gleanvid.evaluation.check import times
-    from gleanvid.evaluation.provenance import describe_machine
+    from gleanvid.evaluation.provenance import caution, describe_machine
 
-    return " ".join(times.caution(describe_machine(torch.device("cpu"))))
+    return " ".join(caution(describe_machine(torch.device("cpu"))))

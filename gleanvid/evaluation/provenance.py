@@ -58,6 +58,14 @@ def describe_machine(device: torch.device) -> Machine:
     return facts
 
 
+def caution(machine: Machine) -> tuple[str, ...]:
+    """A warning if the machine was too busy for its times to be reliable."""
+    load, cores = machine["load_average"], machine["cpu_cores"]
+    if load is None or cores is None or load <= cores:
+        return ()
+    return (f"The machine was busy (load {load} on {cores} cores): do not rely on these times.",)
+
+
 def in_words(machine: Machine) -> str:
     """The facts of :func:`describe_machine` as a line of text."""
     versions = ", ".join(f"{name} {number}" for name, number in machine["versions"].items())

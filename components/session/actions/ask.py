@@ -154,7 +154,7 @@ class _Asking:
         notice = message(self.work.why or display.used(video, run.compression.grid[0]))
         if baseline and not self.work.stop.is_set():
             yield from self._ask_baseline(baseline, run_id, run)
-        if not self.is_live and not self.work.why and (busy := clock.caution()):
+        if not self.is_live and not self.work.why and (busy := clock.busy()):
             notice = message(f"{notice['text']} {busy}")
         self.engine.queue.leave(self.work)
         yield PageUpdate(notice, status=status(self.engine, run), done=True)

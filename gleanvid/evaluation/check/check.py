@@ -11,7 +11,7 @@ from gleanvid.compressors.gleanvid import GleanVID
 from gleanvid.evaluation.check import times
 from gleanvid.evaluation.check.laws import LAWS, examine
 from gleanvid.evaluation.check.report import Report
-from gleanvid.evaluation.provenance import describe_machine, public_name
+from gleanvid.evaluation.provenance import caution, describe_machine, public_name
 from gleanvid.models.base import ModelAdapter
 from gleanvid.types import StoppedError, Video
 
@@ -56,7 +56,7 @@ def check(
         said = times.advice(timed, times.pays_from(model, video, tell), len(video))
     except StoppedError:
         return Report(facts, findings, not_tested=("times",))
-    said += times.caution(machine)
+    said += caution(machine)
     return Report(facts, findings, timed, encode_s, said)
 
 

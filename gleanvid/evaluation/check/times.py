@@ -18,7 +18,6 @@ from gleanvid.compressors.full_tokens import FullTokens
 from gleanvid.compressors.gleanvid import GleanVID
 from gleanvid.evaluation.bench.work import count
 from gleanvid.evaluation.check.report import Timing
-from gleanvid.evaluation.provenance import Machine
 from gleanvid.models import boundary
 from gleanvid.models.base import ModelAdapter
 from gleanvid.models.cost.measure import now, peak_memory_mib, reset_peak_memory
@@ -194,14 +193,6 @@ def repeated(video: Video, frames: int) -> Video:
     every = max(1, len(video) // frames)
     rows = [number * every % len(video) for number in range(frames)]
     return Video.from_frames(video.frames[rows], fps=1.0)
-
-
-def caution(machine: Machine) -> tuple[str, ...]:
-    """A warning if the machine was too busy for its times to be reliable."""
-    load, cores = machine["load_average"], machine["cpu_cores"]
-    if load is None or cores is None or load <= cores:
-        return ()
-    return (f"The machine was busy (load {load} on {cores} cores): do not rely on these times.",)
 
 
 def advice(timed: Sequence[Timing], pays: int | None, frames: int) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from gleanvid.cli import main
 from gleanvid.evaluation.check import times
 from gleanvid.evaluation.check.check import check
 from gleanvid.evaluation.check.report import Finding, Timing
-from gleanvid.evaluation.provenance import describe_machine, in_words
+from gleanvid.evaluation.provenance import caution, describe_machine, in_words
 from gleanvid.models import load_model
 from gleanvid.models.boundary import hooks, shortening
 from gleanvid.models.boundary.decoding import Prefilled
@@ -183,11 +183,11 @@ def test_advice_says_what_is_saved_and_from_where_on():
 
 def test_times_of_a_busy_machine_are_not_to_be_relied_on():
     machine = describe_machine(torch.device("cpu")) | {"cpu_cores": 2, "load_average": 2.0}
-    assert times.caution(machine) == ()
-    assert times.caution(machine | {"load_average": None}) == ()
+    assert caution(machine) == ()
+    assert caution(machine | {"load_average": None}) == ()
     assert ", 1 thread, " in in_words(machine | {"threads": 1})
     assert ", 2 threads, " in in_words(machine | {"threads": 2})
-    (said,) = times.caution(machine | {"load_average": 7.5})
+    (said,) = caution(machine | {"load_average": 7.5})
     assert "load 7.5 on 2 cores" in said
 
 
