@@ -347,5 +347,3 @@ def test_a_list_of_questions_is_counted_and_each_opens_its_run(visit, library):
     visit.locator(ROW).last.get_by_role("button", name="Where to?").click()
     box = visit.get_by_role("textbox", name="Question", exact=True)
     until(visit, lambda: box.input_value() == "Where to?")
-    tab(visit, "Tokens")
-    named(visit, "b", "GleanVID 10 % (2)")

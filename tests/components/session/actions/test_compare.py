@@ -173,12 +173,12 @@ def test_earlier_runs_stay_behind_compared_ones(clip):
 
 def test_rows_beyond_the_viewer_have_ids_too(clip):
     engine = Engine(FakeBackend())
-    wide = compared(engine, clip, ["uniform"], [n / 100 for n in range(5, 20)])[-1]
-    assert wide.notice["text"].startswith("16 rows answered. Used 8 of ")
+    wide = compared(engine, clip, ["uniform"], [n / 100 for n in range(5, 33)])[-1]
+    assert wide.notice["text"].startswith("29 rows answered. Used 8 of ")
     assert len(wide.viewer["methods"]) == len(wide.viewer["runs"]) == MAX_METHODS
     lines = rows.table_view(wide.rows, rows.Asked(), done=True)["rows"]
     assert sorted(line["id"] for line in lines) == sorted(wide.run_ids)
-    assert len(lines) == 16 and all(engine.runs.get(line["id"]) for line in lines)
+    assert len(lines) == 29 and all(engine.runs.get(line["id"]) for line in lines)
 
 
 def test_no_row_is_left_running_after_a_stop(clip):
