@@ -50,10 +50,16 @@ def test_history_is_pairs_of_text(history):
         gleanvid.ask("nowhere.mp4", "What?", history=history)
 
 
-@pytest.mark.parametrize("question", [None, 3, ["what?", 3], b"what?"])
+@pytest.mark.parametrize("question", [None, 3, b"what?"])
 def test_a_question_is_text(question):
     with pytest.raises(TypeError, match="must be text"):
         gleanvid.ask("nowhere.mp4", question)
+
+
+@pytest.mark.parametrize(("video", "question"), [("a.mp4", ["what?"]), (["a.mp4"], "what?")])
+def test_lists_go_to_ask_many(video, question):
+    with pytest.raises(TypeError, match="for lists use ask_many"):
+        gleanvid.ask(video, question)
 
 
 @pytest.mark.parametrize(("given", "kind"), [("gzip", ValueError), (0.25, TypeError)])

@@ -19,7 +19,7 @@ const COLUMNS = [
   ["FLOPs saved", ({ answer }) => answer.flops_saved, (share) => `${Math.round(100 * share)} %`],
 ];
 
-const MOST = 24; // MAX_METHODS of components/viewer/payload.py
+const MOST = 28; // MAX_METHODS of components/viewer/payload.py
 
 export class Tried {
   #sorted = -1; // column; as it came, newest first

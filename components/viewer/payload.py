@@ -30,7 +30,7 @@ from .features import ClipFeatures, clip_features
 from .truth import truth
 from .values import Clip, File, Geometry, Method, Sheet, Sketch, Tiles
 
-MAX_METHODS = 24  # all compressors and all tokens
+MAX_METHODS = 28  # all compressors and all tokens
 SHEET_PIXELS = 8_000_000  # phones show no images above 16 million pixels
 TILE_SIDE = 720
 FOLDER_BYTES = 2**30  # of all files written; the oldest are deleted
