@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import torch
-from torch.nn.functional import normalize
 
 from gleanvid.compressors.base import Compressor, setting
 from gleanvid.ops.ranking import top_indices
@@ -53,8 +52,8 @@ class CDPruner(Compressor):
     def _compress(self, tokens: VideoTokens) -> Compression:
         """Raises ``ValueError`` without embeddings of the question [Q, D]."""
         text = required(tokens, "text", "CDPruner").double()
-        unit = normalize(tokens.features.double(), dim=-1)
-        relevance = _scaled(unit @ normalize(text, dim=-1).mean(dim=0))
+        unit = torch.nn.functional.normalize(tokens.features.double(), dim=-1)
+        relevance = _scaled(unit @ torch.nn.functional.normalize(text, dim=-1).mean(dim=0))
         quality = relevance
         if self.theta < 1:
             quality = torch.exp(self.theta / (2 * (1 - self.theta)) * relevance)
@@ -91,7 +90,7 @@ def _greedy_map(vectors: Tensor, count: int) -> tuple[Tensor, Tensor]:
         row = vectors[best]
         for _ in range(2):  # once more: what rounding left over
             row = row - (basis[:step] @ row) @ basis[:step]
-        basis[step] = normalize(row, dim=0)
+        basis[step] = torch.nn.functional.normalize(row, dim=0)
         left = left - (vectors @ basis[step]).square()
         left[best] = float("-inf")  # never chosen again
         chosen.append(int(best))

@@ -7,7 +7,8 @@ import pytest
 
 from gleanvid.evaluation.run.setups import setup_from
 
-JOURNALS = sorted((Path(__file__).parents[2] / "results").glob("*/journal.jsonl"))
+RESULTS = Path(__file__).parents[2] / "results"
+JOURNALS = sorted(set(RESULTS.glob("*/journal.jsonl")) - {RESULTS / "relevance/journal.jsonl"})
 
 
 @pytest.mark.parametrize("path", JOURNALS, ids=lambda path: path.parent.name)

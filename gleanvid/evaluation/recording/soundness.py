@@ -31,6 +31,7 @@ def sound(run: Run) -> bool:
         and run.cost.visual_tokens >= 1
         and run.seconds.shape == (units, 2)
         and run.rectangles.shape == (rows * columns, 4)
+        and _computable(run.seconds, run.rectangles)
         and all(_inside(record) for record in run.by_layer.values())
         and all(isinstance(text, str) for text in texts)
         and all(isinstance(number, int | float) and not _is_huge(number) for number in numbers)
@@ -46,6 +47,11 @@ def _is_huge(value: object) -> bool:
     return isinstance(value, int | float) and abs(value) > LARGEST
 
 
+def _computable(*tensors: torch.Tensor) -> bool:
+    """Whether torch has all operations for these types; for unsigned ones it has few."""
+    return {part.dtype for part in tensors} <= {torch.float32, torch.float64, torch.int64}
+
+
 def _inside(record: Compression) -> bool:
     """Whether all indices of a record are in range."""
     novelty = record.trace.get("novelty")
@@ -56,5 +62,6 @@ def _inside(record: Compression) -> bool:
         and 0 <= int(record.keep.min()) <= int(record.keep.max()) < record.num_tokens
         and -1 <= int(record.group.min()) <= int(record.group.max()) < record.num_kept
         and all(part.shape == (record.num_tokens,) for part in by_token)
+        and _computable(*by_token)
         and (novelty is None or novelty.shape == (record.grid[0],))
     )

@@ -83,7 +83,7 @@ def test_addresses_other_than_http_are_refused(url):
 
 
 def test_an_endless_answer_is_given_up(evil, monkeypatch):
-    monkeypatch.setattr(client, "MOST_TOLD", 10**6)
+    monkeypatch.setattr(client, "MOST_METADATA", 10**6)
     monkeypatch.setattr(client, "MOST_ANSWER", 10**6)
     evil.answer = endless(b" " * 2**16)
     with pytest.raises(ModelError, match="more than 1 MiB"):
@@ -116,7 +116,7 @@ def test_a_slow_answer_is_given_up_after_its_time(evil, monkeypatch):
             request.wfile.write(b" ")
 
     evil.answer = drip
-    monkeypatch.setattr(client, "TOLD_S", 0.3)
+    monkeypatch.setattr(client, "METADATA_S", 0.3)
     start = time.monotonic()
     with pytest.raises(ModelError, match="did not answer whole within"):
         Server(evil.url).model()
