@@ -6,7 +6,7 @@ const NARROW = 640; // pixels of width below which the timeline's labels shrink
 const LOWEST = 240; // pixels that a frame is tall, however little room there is
 const HIGHEST = 640;
 const SENTENCE = 32; // pixels of one under the timeline
-const ANSWER = 58; // pixels of an answer of one line; a longer one leaves the frames as large
+const ANSWER = 104; // pixels of an answer of two lines; a longer one leaves the frames as large
 
 export class Drawing {
   #queued = false;
