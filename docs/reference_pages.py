@@ -25,7 +25,8 @@ from gleanvid.ops.records import whole_record
 from gleanvid.plots import overlay_frame
 
 ROOT = Path(__file__).parents[1]
-CLIP, QUESTION, RATIOS = ROOT / "assets/clips/glimpse_1.mp4", "What moves?", (0.25, 0.5)
+CLIP, RATIOS = ROOT / "assets/clips/glimpse_1.mp4", (0.25, 0.5)
+QUESTION = "Which object flashes briefly?"
 FRAMES, UNITS, WIDTH = 16, (0, 2, 4, 6), 208  # of the pictures of a compressor
 ENDPOINTS = ROOT / "components" / "server" / "endpoints.py"
 

@@ -373,6 +373,7 @@ def relevance(
     check_questions([question])
     history = check_history(history)
     adapter = as_model(model)
+    adapter.check_can_answer()
     check_model(adapter)
     key = ClipKey(as_clip(video, frames), adapter.name, frames.max_pixels)
     encoded, _ = encode(key, adapter, stop)

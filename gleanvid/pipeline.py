@@ -267,7 +267,7 @@ def _run(
 
 
 def _on_cpu(geometry: Tensor | None) -> Tensor:
-    """Where tokens lie, on the CPU. Raises ``ValueError`` where an adapter did not say."""
+    """Return token times or rectangles on the CPU; ``ValueError`` if the adapter gave none."""
     if geometry is None:
         raise ValueError("the model adapter did not place its tokens in the source video")
     return geometry.cpu()

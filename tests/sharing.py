@@ -28,7 +28,7 @@ class Machine:
             fcntl.flock(self._lock, fcntl.LOCK_UN)
 
     def close(self):
-        """The files go; processes that still run tests have them open."""
+        """Delete the lock files; processes that still run tests keep their open handles."""
         for file, path in zip((self._gate, self._lock), self._paths, strict=True):
             file.close()
             path.unlink(missing_ok=True)

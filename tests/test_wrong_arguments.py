@@ -17,7 +17,7 @@ def test_features_are_a_tensor(features):
         gleanvid.VideoTokens(features, grid=(2, 2, 2))
 
 
-def test_features_hold_numbers_to_compute_with():
+def test_features_on_meta_or_in_float8_are_refused():
     with pytest.raises(ValueError, match="meta"):
         gleanvid.VideoTokens(torch.zeros(8, 4, device="meta"), grid=(2, 2, 2))
     with pytest.raises(ValueError, match="float8"):

@@ -56,7 +56,7 @@ export class Table {
       const [title, unit, meaning] = this.value.columns[place];
       return [title, unit, meaning, (row) => row.cells[place][1]];
     });
-    return [["Method", "", "", (row) => row.label], ["Viewer", "", "Sets a side of the viewer", null],
+    return [["Method", "", "", (row) => row.label], ["Viewer", "", "Shows this run as A or B in the viewer", null],
       ["Answer", "", MARKS, (row) => row.answer], verdict, ...figures];
   }
 

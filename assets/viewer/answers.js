@@ -38,7 +38,7 @@ export function showAnswer(place, { answer, stale, longest }, reference, again) 
   place.toggleAttribute("data-stale", stale);
   place.toggleAttribute("data-running", Boolean(answer?.running));
   if (!answer) return place.replaceChildren();
-  const compared = reference && !answer.running && !reference.running && answer.right === null;
+  const compared = reference && !answer.running && !reference.running && answer.right === null && answer.question;
   const found = compared ? difference(answer.text, reference.text) : null;
   const said = make("p", "gv-reply");
   said.append(...(found ? found.pieces : [answer.text || (answer.running ? "" : "(The model gave no words.)")]));

@@ -12,8 +12,8 @@ from gleanvid.video.isolation import sandbox
 from gleanvid.video.isolation.bounds import NO_RUN, TOO_LARGE
 from gleanvid.video.plan import UnreadableVideoError
 
-OPEN_S = 30.0  # to unpack one
-MAX_FRAMES = 128  # each is drawn, again and again, by what exports it
+OPEN_S = 30.0  # seconds to unpack one run
+MAX_FRAMES = 128  # every export draws each frame again
 MAX_TOKENS = 2**20
 LONGEST = 10_000  # characters of a question, as of one that is typed on the page
 LONGEST_SIDE = 8192  # pixels of a frame

@@ -66,7 +66,7 @@ class ClipPanel(Panel):
         changed = [self.model, outputs.ready, outputs.notice, *outputs.results]
         self.arrived = gr.State()  # when a clip of one's own was last read
         self.own = gr.State({})  # clips of one's own: the thumbnail by path, the newest last
-        self.tried = gr.State({})  # ids of the runs of every clip that was left, by path
+        self.tried = gr.State({})  # ids of the runs of clips that were shown before, by path
         # A second clip may come while the first is read: it ends that.
         how: Any = {"trigger_mode": "multiple", **QUEUED}
         over = page.inputs.when(

@@ -32,7 +32,7 @@ from .working import halted, start
 
 ABOUT = "The clip above, under every method you choose. It is encoded once."
 START = ("gleanvid", "vidcom2", "vcast", "visionzip", "uniform")
-MOST_QUESTIONS = 50
+MOST_QUESTIONS = 16  # each is a run for every row, and the store of all visitors is bounded
 QUESTIONS = "Empty: the question above. Else one a line, a right answer after |"
 TOO_MANY = f"{{count}} questions; the limit is {MOST_QUESTIONS}. Ask fewer."
 HTML = """<div class="gv-compare"></div>"""

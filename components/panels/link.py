@@ -16,6 +16,7 @@ from ..session.actions.preview import View
 from ..session.display import message, status
 from ..session.examples import example_of, ready
 from ..session.request import RATIO
+from ..session.work.local import PHOTOS
 from .clip import shortened
 from .controls import given_settings
 from .events import AT_ONCE, PRIVATE, Changes, part, script
@@ -102,6 +103,8 @@ class LinkPanel(Panel):
         changes = self.opening_settings(links.settings(query))
         changes |= {named[key]: value for key, value in links.valid(query).items()}
         menu = named["model"]
+        if "clip" not in query and changes.get(menu) == PHOTOS:  # it was for a clip that is gone
+            del changes[menu]
         model = changes.get(menu, menu.value)
         if menu in changes:  # loaded since this server started, maybe
             changes[menu] = gr.update(value=model, choices=list(menu.choices))

@@ -67,7 +67,7 @@ _UPLOADED = re.compile(r"\s*https?://[^?#]*/gradio_api/file=(.+)", re.IGNORECASE
 # Gradio joins names of sessions and events with a separator and splits them again: a name that
 # holds the separator would break "Stop" for every visitor.
 _SESSION = re.compile(r"[A-Za-z0-9_-]{1,64}")
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 
 class RefusedError(Exception):
@@ -156,7 +156,7 @@ def _check_file(item: dict[str, Any]) -> None:
         item["path"] = path = unquote(uploaded[1]) if uploaded else path
         if _ADDRESS.match(path):
             raise RefusedError(422, "Upload the file; addresses are not fetched.")
-        if len(path) > LONGEST_PATH or _CONTROL.search(path) or not _is_served(path):
+        if len(path) > LONGEST_PATH or CONTROL.search(path) or not _is_served(path):
             raise RefusedError(422, "Upload the file; this path is none of an upload.")
 
 

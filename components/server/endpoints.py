@@ -187,6 +187,8 @@ class Calls:
             ):
                 if not isinstance(value, list):
                     raise ValueError(f"{name}={value!r} must be a list")
+            if not all(isinstance(ratio, int | float) for ratio in retention_ratios):
+                raise ValueError(f"retention_ratios={retention_ratios!r} must be numbers")
             names = [key_of(name) for name in compressors]
             return plans.plans(names, retention_ratios, make)
 

@@ -134,9 +134,12 @@ class FailureLog:
         log.debug("An event failed.", exc_info=True)
 
 
+FAILURE_LOG = FailureLog()
+
+
 def apply(app: Any) -> None:
     """Patch a Gradio application that is about to be served."""
-    routes.traceback = queueing.traceback = FailureLog()  # type: ignore[assignment]
+    routes.traceback = queueing.traceback = FAILURE_LOG  # type: ignore[assignment]
     route_utils.GradioMultiPartParser = FilesOnly  # type: ignore[misc]
     sessions = Sessions()
     sessions.set_blocks(app.get_blocks())

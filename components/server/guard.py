@@ -21,8 +21,18 @@ from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from .allowed import ALLOWED, GRADIO, MAX_JSON, PREDICT, UPLOAD, RefusedError, checked_json, matcher
-from .gradio_patches import quiet, without_mirrored
+from .allowed import (
+    ALLOWED,
+    CONTROL,
+    GRADIO,
+    MAX_JSON,
+    PREDICT,
+    UPLOAD,
+    RefusedError,
+    checked_json,
+    matcher,
+)
+from .gradio_patches import FAILURE_LOG, quiet, without_mirrored
 from .uploads import Uploads
 from .visitors import Events, Proxies, RateLimit, doubled, sender, visitor
 
@@ -41,6 +51,7 @@ POLICY = (
     "connect-src 'self' blob:; font-src 'self' data:; worker-src 'self' blob:; object-src 'none'; "
     "base-uri 'self'; frame-ancestors 'self'"
 )
+FAULT = "This request has met a fault of the server."
 MUCH = "Much is under way from your address already. Try again in a minute."
 
 
@@ -104,16 +115,26 @@ class Guard:
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         name = visitor(sender(scope))
+        begun: list[Message] = []
+
+        async def noted(message: Message) -> None:
+            begun[:] = begun or [message]
+            await send(message)
+
         with suppress(ClientDisconnect):
             try:
                 self._check(scope, name)
                 if scope["method"] == "POST":
-                    return await self._post(scope, receive, send, name)
+                    return await self._post(scope, receive, noted, name)
                 if scope["path"] in PAGES:
-                    return await self._page(scope, receive, send)
-                await quiet(self.app)(without_mirrored(scope), receive, send)
+                    return await self._page(scope, receive, noted)
+                await quiet(self.app)(without_mirrored(scope), receive, noted)
             except RefusedError as refused:
                 await _refuse(send, refused.status, refused.text)
+            except Exception:  # uvicorn would log all that was sent
+                FAILURE_LOG.print_exc()
+                if not begun:
+                    await _refuse(send, 500, FAULT)
 
     def _check(self, scope: Scope, name: str) -> None:
         """Raise ``RefusedError`` for what can be judged before the body is read."""
@@ -126,7 +147,7 @@ class Guard:
         rate = self.rates.get(_kind(scope))
         if rate and not rate.allows(name):
             raise RefusedError(429, "Too many requests from your address. Wait a minute.")
-        if not self.allows(scope["method"], scope["path"]):
+        if CONTROL.search(scope["path"]) or not self.allows(scope["method"], scope["path"]):
             raise RefusedError(404, "There is nothing here.")
         if scope["path"].startswith(UPLOAD) and len(scope["query_string"]) > MAX_QUERY:
             raise RefusedError(414, "The name of an upload is too long.")

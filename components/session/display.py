@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 import math
 from collections.abc import Iterator, Sequence
@@ -42,6 +43,7 @@ KNOWS_GLIMPSE = (
 OUT_OF_MEMORY = (
     "The model ran out of memory. Use fewer frames or a lower retention ratio, then try again."
 )
+DISK_FULL = "The disk of this server is full. Try again later."
 UNEXPECTED = "Something went wrong while working on this clip. The server's log has the details."
 
 
@@ -125,6 +127,8 @@ def explain(error: Exception) -> str:
         return OUT_OF_MEMORY
     if isinstance(error, VideoError | ModelError | ValueError | BusyError):
         return str(error)
+    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return DISK_FULL
     log.error("unexpected failure", exc_info=error)
     return UNEXPECTED
 

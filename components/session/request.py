@@ -17,6 +17,7 @@ from gleanvid.run import Run
 from gleanvid.types import Video
 
 from .examples import Example
+from .work.local import PHOTOS
 
 
 class Range(NamedTuple):
@@ -35,6 +36,10 @@ NONE = "none"  # how a link writes None
 ALL_TOKENS: Mapping[str, Any] = {"name": "full"}
 RATIO = "retention_ratio"  # the setting that all compressors share
 NO_CLIP = "Choose a clip first: upload one, or take an example."
+NO_ANSWERS = (
+    "The photo encoder shows tokens and labels and answers no question. Choose a clip of drawn "
+    "shapes, or load a Video LLM."
+)
 NO_QUESTION = "Type a question first."
 TOO_LONG = f"A question may have {LONGEST:,} characters; this one has {{count:,}}."
 SAMPLING = {
@@ -88,6 +93,8 @@ class Request:
 
     def missing(self, question: str) -> str:
         """Sentence that says why nothing can be asked yet; empty if it can."""
+        if self.path and self.model == PHOTOS:
+            return NO_ANSWERS
         if not self.path or not isinstance(question, str) or not question.strip():
             return NO_QUESTION if self.path else NO_CLIP
         return TOO_LONG.format(count=len(question)) if len(question) > LONGEST else ""

@@ -30,7 +30,7 @@ from .features import ClipFeatures, clip_features
 from .truth import truth
 from .values import Clip, File, Geometry, Method, Sheet, Sketch, Tiles
 
-MAX_METHODS = 28  # all compressors and all tokens
+MAX_METHODS = 28  # runs shown together: all compressors, and two more
 SHEET_PIXELS = 8_000_000  # phones show no images above 16 million pixels
 TILE_SIDE = 720
 FOLDER_BYTES = 2**30  # of all files written; the oldest are deleted
@@ -56,7 +56,7 @@ def payload(
     facts: Path | None = None,
     question: str = "",
 ) -> Clip:
-    """The value of a viewer for up to 24 runs of one clip, its files written.
+    """The value of a viewer for up to ``MAX_METHODS`` runs of one clip, its files written.
 
     Args:
         runs: of the same frames; their token grids may differ.

@@ -51,8 +51,8 @@ def occlusion_map(prompt: AnsweredPrompt, passes: int) -> tuple[Tensor, Tensor]:
 
     Args:
         prompt: with the answer.
-        passes: most passes with something hidden; with fewer passes than units, neighbouring
-            units are hidden together.
+        passes: most passes with something hidden, at least 2; with fewer passes than units,
+            neighbouring units are hidden together.
 
     Returns:
         Log-probabilities [S] of the answer's tokens with all tokens, and the map float32 [L].
@@ -70,7 +70,7 @@ def occlusion_map(prompt: AnsweredPrompt, passes: int) -> tuple[Tensor, Tensor]:
     if units == 1:  # nothing would be left
         spans, losses = [index], [1.0]
     else:
-        parts = index.view(units, -1).tensor_split(min(units, passes))
+        parts = index.view(units, -1).tensor_split(max(2, min(units, passes)))
         spans = [part.flatten() for part in parts]
         losses = [loss(span) for span in spans]
         passes -= len(spans)

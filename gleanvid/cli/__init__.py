@@ -38,7 +38,8 @@ MODULES = {"methods": "lists", "models": "lists"}  # others are named as their c
 
 def parse(words: Sequence[str]) -> argparse.Namespace:
     """Parse a command line; ``run`` of the result is the function that does the work."""
-    parser = argparse.ArgumentParser(prog="gleanvid", description="Ask videos with fewer tokens.")
+    about = "Ask questions about videos with only part of their visual tokens."
+    parser = argparse.ArgumentParser(prog="gleanvid", description=about)
     commands = parser.add_subparsers(required=True, metavar="command")
     for name, help_text in COMMANDS.items():
         command = commands.add_parser(name, help=help_text)

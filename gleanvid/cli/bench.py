@@ -38,7 +38,10 @@ def _add_compress(commands: Any) -> None:
     )
     parser.add_argument("--units", help="lengths of clips to measure, comma-separated: 16,64")
     parser.add_argument(
-        "--limit", type=float, default=100.0, help="time limit of a call in CPU seconds (--units)"
+        "--limit",
+        type=float,
+        default=100.0,
+        help="with --units: most CPU seconds for one compress call",
     )
     parser.add_argument("--out", metavar="DIR", help="folder for the table and figure of --units")
     parser.add_argument("--repeats", type=int, default=5)

@@ -37,7 +37,7 @@ def _compare(options: argparse.Namespace) -> int:
     methods = shared.methods(options.compressor, options.retention_ratio)
     video, model, _ = shared.read_and_load(options)
     if not options.json:
-        heads = ("tokens", "average", "ttft s", "total s", "MiB", "FLOPs")
+        heads = ("tokens", "average", "ttft s", "total s", "MiB", "FLOPs saved")
         print(f"{'compressor':<14}" + "".join(f" {head:>8}" for head in heads) + "  answer")
     figures = writable(options.figures) if options.figures else None
     runs: list[Run] = []
@@ -49,13 +49,12 @@ def _compare(options: argparse.Namespace) -> int:
         else:
             runs.append(result)
             row, cost = result.summary(), result.cost
-            share = 1 - cost.flops_reduction
             text = f"{title_of(str(result.compressor['name'])):<14} {cost.visual_tokens_kept:>8}"
             text += f" {cost.average_retention:>8.1%} {cost.ttft_s:>8.3f}"
             memory = result.device_memory_mib
             text += f" {cost.ttft_s + cost.generate_s:>8.3f}"
             text += f" {'-' if math.isnan(memory) else format(memory, '.0f'):>8}"
-            text += f" {share:>8.1%}  {result.answer}"
+            text += f" {cost.flops_reduction:>11.1%}  {result.answer}"
             if sentence := str(saturation(result.compression) or ""):
                 text += f"\n{'':<14} {sentence}"
         line = json.dumps(row, ensure_ascii=False) if options.json else printable(text, "\n\t")

@@ -134,10 +134,10 @@ def _exit_code(found: Sequence[Any], folder: Path) -> int:
 
 def _add_benchmark(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     """Add ``--benchmark``, and an option for every setting of the benchmark it names."""
-    parser.add_argument("--benchmark", default="glimpse", help="glimpse, videomme, mlvu ...")
-    from dataclasses import fields
+    from gleanvid.evaluation.benchmarks import BENCHMARKS, BenchmarkError, benchmark_class
 
-    from gleanvid.evaluation.benchmarks import BenchmarkError, benchmark_class
+    parser.add_argument("--benchmark", default="glimpse", help=f"one of {', '.join(BENCHMARKS)}")
+    from dataclasses import fields
 
     first = argparse.ArgumentParser(add_help=False)
     first.add_argument("--benchmark", default="glimpse")
@@ -148,7 +148,7 @@ def _add_benchmark(parser: argparse.ArgumentParser, words: Sequence[str]) -> Non
     for item in settings:
         option = "--" + item.name.replace("_", "-")
         default = "none" if item.default in ("", (), None) else item.default
-        text = f"setting of this benchmark (default: {default})"
+        text = f"{item.name.replace('_', ' ')} of this benchmark (default: {default})"
         parser.add_argument(option, type=_READERS.get(str(item.type), str), help=text)
     parser.set_defaults(benchmark_settings=tuple(item.name for item in settings))
 

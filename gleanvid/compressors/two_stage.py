@@ -32,7 +32,7 @@ class TwoStage(Compressor):
         """The share of the rows before the model that the inner stage leaves."""
 
     def outer_budget(self, tokens: VideoTokens) -> int:
-        """Rows before the model so that the layers' average is the ratio, both stages counted."""
+        """Return the rows to leave before the model, so that both stages average to the ratio."""
         if not self.inner:
             return self.budget(tokens)
         layers, before = self.num_layers, self.layer

@@ -144,7 +144,7 @@ def outside(rows: Tensor, basis: Tensor) -> Tensor:
 
 
 def orthonormalised(rows: Tensor) -> Tensor:
-    """Orthonormal rows [k, D] with the same span; a dependent row becomes at most unit length."""
+    """Orthonormalise rows [k, D]; a row that depends on earlier ones comes out shorter than 1."""
     wide = rows.double()
     gram = wide @ wide.T
     gram.diagonal().mul_(1 + _DEPENDENT).add_(1e-280)  # above zero for rows of nothing

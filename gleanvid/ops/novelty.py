@@ -17,6 +17,7 @@ _TINY = 1e-300  # keeps the system of an all-zero history, which explains nothin
 _SYSTEMS = 2**19  # least number of values in the Gram systems that are solved at once
 _SHORT = 32  # units that are interpolated together at the start of a clip
 _DIGITS = 1e-8  # relative error of the interpolation, of a residual before its square root
+_RANGE = 1e-4  # smallest ridge, relative to the largest, that is interpolated
 _NODES = 8  # ridges that are usually enough, to estimate memory
 
 
@@ -49,8 +50,12 @@ def _residuals(prototypes: Tensor, epsilon: float) -> Tensor:
     units = squares.shape[1]
     count = torch.arange(1, units + 1, dtype=torch.float64, device=gram.device)
     ridges = epsilon * (squares.cumsum(1) / count).roll(1, 1)  # the first unit has no history
+    if units > 2:
+        low, high = torch.aminmax(ridges[:, 1:], dim=1)
+        if bool((low < _RANGE * high).any()):  # rounding of loud units would drown quiet ones
+            return _window_residuals(prototypes, units, epsilon).T.square()
     parts, stop = [], units
-    while stop > 0:  # ridges vary less, and systems are smaller, from half to half
+    while stop > 0:  # by halves from the end: ridges differ less, earlier systems are smaller
         start = stop // 2 if stop > _SHORT else 0
         parts.append(_at_ridges(gram[:, :stop, :stop], ridges[:, start:stop]))
         stop = start

@@ -25,7 +25,7 @@ class Level:
     cell: Tensor  # int64 [N]: the cell of every position, row-major
     parent: Tensor  # int64 [C]: the cell of the level above that holds each cell
     corner: Tensor  # int64 [C]: first position of each cell
-    share: Tensor  # [N]: of each position in its cell, whose children count alike
+    share: Tensor  # [N]: weight of each position in its cell's mean; all children weigh the same
     children: Tensor  # [C]: cells of the level below in each
 
 

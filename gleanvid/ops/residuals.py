@@ -28,7 +28,7 @@ class Evidence(Protocol):
         """What every token [N] of a unit would add: v_{t,n}."""
 
     def absorb(self, chosen: Tensor) -> None:
-        """Keep tokens int64 [k] of the unit that :meth:`complement` was last asked for."""
+        """Add tokens ``chosen`` int64 [k] of the unit last passed to :meth:`complement`."""
 
     def ranks(self, budgets: Sequence[int]) -> Tensor:
         """int64 [T]: dimensions explained after every unit, whose budgets these were."""

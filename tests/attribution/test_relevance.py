@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
+import gleanvid
 from gleanvid.attribution.relevance import Relevance, normalised
 from gleanvid.compressors import COMPRESSORS
 from gleanvid.types import Compression, VideoTokens
@@ -64,3 +65,8 @@ def test_no_method_keeps_more_than_the_best_tokens(name):
     record = stage.compress(VideoTokens(rows, grid, **signals, text=rows[:3]))
     found = relevance_of(normalised(torch.rand(total, generator=generator)).tolist(), grid)
     assert 0 < found.kept(record) <= found.best(record.num_kept) + 1e-5
+
+
+def test_the_photo_encoder_is_refused_with_its_own_reason():
+    with pytest.raises(gleanvid.ModelError, match="answers no question"):
+        gleanvid.relevance("assets/clips/glimpse_1.mp4", "What?", "mobilenet_v2", num_frames=4)

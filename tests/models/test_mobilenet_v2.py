@@ -12,6 +12,7 @@ from gleanvid.evaluation.recording.record import Wanted, record
 from gleanvid.evaluation.recording.recorded_model import RecordedModel
 from gleanvid.evaluation.recording.recording import open_recording
 from gleanvid.types import Compression, ModelError, StoppedError, Video
+from tests.models.tiny import noise_video
 
 
 @pytest.fixture(scope="module")
@@ -108,3 +109,10 @@ def test_labels_of_all_tokens_have_a_place_and_kept_tokens_lose_some(model):
     nothing_there = Compression.pruned(torch.tensor([0]), tokens.grid)
     assert {one.label for one in model.see(tokens, nothing_there)} <= names
     assert model.describe(tokens, whole).count(",") == len(names) - 1
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
+def test_labels_in_half_precision(dtype):
+    model = gleanvid.load_model("mobilenet_v2", device="cpu", dtype=dtype)
+    tokens = model.encode(noise_video(4, 64, 64)).tokens
+    assert isinstance(model.describe(tokens, gleanvid.GleanVID(0.25).compress(tokens)), str)

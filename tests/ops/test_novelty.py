@@ -7,7 +7,7 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 from gleanvid.ops import novelty as module
-from gleanvid.ops.novelty import history_residuals, novelty_shares
+from gleanvid.ops.novelty import _window_residuals, history_residuals, novelty_shares
 
 
 def test_gini_is_zero_for_equal_novelty_and_large_for_one_unit():
@@ -74,3 +74,12 @@ def test_few_systems_are_factored_for_all_units():
     with FlopCounterMode(display=False, custom_mapping=mapping) as counter:
         history_residuals(prototypes, None, 1e-4)
     assert counter.get_total_flops() < 4 * 2 * 128**3
+
+
+def test_quiet_beginning_is_measured_as_by_a_system_per_unit():
+    """Energies 12 decades apart: one ridge for all would drown the quiet units in rounding."""
+    generator = torch.Generator().manual_seed(4)
+    prototypes = torch.randn(40, 3, 8, generator=generator).cumsum(0)
+    prototypes[:20] *= 1e-6
+    expected = _window_residuals(prototypes, 40, 1e-4)
+    torch.testing.assert_close(history_residuals(prototypes, None, 1e-4), expected)

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 from gleanvid.types import StoppedError, Video
 
 from ..display import Message, explain, message, progress, waiting
-from ..request import NO_CLIP, Request
+from ..request import NO_ANSWERS, NO_CLIP, Request
 from ..work.engine import Engine
+from ..work.local import PHOTOS
 from ..work.queue import POLL_S, Work
 
 if TYPE_CHECKING:
@@ -89,6 +90,8 @@ def _steps(
         steps.put(f"Checking: {text}…")
 
     def run() -> Report:
+        if name == PHOTOS:
+            raise ValueError(NO_ANSWERS)
         model = engine.model(name)
         if not isinstance(model, ModelAdapter):
             raise ValueError(ELSEWHERE)

@@ -15,7 +15,7 @@ import numpy as np
 from gleanvid.glimpse.world.acting import Rng
 from gleanvid.glimpse.world.world import ClipSettings, Thing
 
-_TOUCHES = (0.27, 0.73)  # of the clip, about when
+_TOUCHES = (0.27, 0.73)  # times of the two touches as fractions of the clip, before jitter
 _JITTER = 0.04
 _COMES = 0.2  # of the clip, from setting out to touching, and from touching to resting again
 _LAST = 0.07  # of the clip: for so long it comes straight

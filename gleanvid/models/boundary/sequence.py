@@ -144,7 +144,8 @@ def text_columns(present: Tensor, videos: list[Span], span: Span) -> Tensor:
 def plan_prompt(present: Tensor, spans: list[list[Span]], records: list[list[Compression]]) -> Plan:
     """Plan the shorter prompt: all text stays, and of a video the columns of its record.
 
-    Side tokens stay with the tokens they belong to; padding moves to the left.
+    Side tokens (placeholders outside the grid, such as newlines) stay if one of their tokens stays;
+    padding moves to the left.
     """
     orders, owners = [], []
     for row, (videos, by_video) in enumerate(zip(spans, records, strict=True)):

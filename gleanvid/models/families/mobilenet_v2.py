@@ -25,7 +25,7 @@ from gleanvid.types import Compression, ModelError, Video, VideoTokens
 
 STRIDE = 32  # pixels along a side of a token
 FRAME_PIXELS = 448 * 448  # of a frame, without a bound: about 14 x 14 tokens
-WINDOW = 6  # tokens along a side of what a label is given to; of fewer, most labels are wrong
+WINDOW = 6  # tokens along a side of a labelled window; smaller windows give mostly wrong labels
 LIKELY = 0.5  # probability from which a label counts
 _MEAN, _DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)  # of ImageNet
 
@@ -182,7 +182,7 @@ def _window_means(features: Tensor, present: Tensor, grid: tuple[int, int, int])
     planes = (features * present[:, None]).view(*grid, -1).permute(0, 3, 1, 2)
     sums = functional.avg_pool2d(planes, window, 1)
     counts = functional.avg_pool2d(present.view(grid[0], 1, *grid[1:]).to(sums.dtype), window, 1)
-    return (sums / counts.clamp(min=1e-6)).permute(0, 2, 3, 1)
+    return (sums / counts.clamp(min=1e-6)).permute(0, 2, 3, 1).to(features.dtype)
 
 
 def _window_box(tokens: VideoTokens, row: int, column: int) -> tuple[float, float, float, float]:

@@ -28,7 +28,7 @@ def test_the_same_seed_gives_the_same_items_and_a_larger_limit_holds_the_smaller
     assert other.items(8) != items[:8]
 
 
-def test_items_are_whole_and_unlike(items):
+def test_items_have_unique_ids_and_four_options(items):
     assert len({item.id for item in items}) == len(items) == 160
     assert max(Counter(item.clip for item in items).values()) <= 4
     clips = [item.clip for item in items]

@@ -59,7 +59,7 @@ def said(text):
     return row | dict.fromkeys(("prefill_s", "compress_s", "generate_s"), 0.1)
 
 
-def test_no_answer_counts_whether_the_model_failed_or_said_nothing(module, loaded, monkeypatch):
+def test_errors_and_empty_texts_are_returned_as_no_answer(module, loaded, monkeypatch):
     model = module.GleanVIDQwen3VL()
     rows = iter([said("B"), said(""), said(" \n"), {"error": "VideoError: gone"}])
     monkeypatch.setattr(model, "_row", lambda *_: next(rows))

@@ -41,7 +41,7 @@ def test_a_hand_written_loop_decodes_at_the_right_positions(adapter):
 
 
 @pytest.mark.parametrize("rows", [1, 2])
-def test_other_ways_to_generate_agree(adapter, rows):
+def test_no_cache_static_cache_and_two_samples_give_the_same_tokens(adapter, rows):
     """Without a cache, with a static one, and two samples of a prompt that cannot but be equal."""
     inputs = model_inputs(adapter, QUESTIONS[:rows])
     with compressing(adapter.hf_model, QUARTER):

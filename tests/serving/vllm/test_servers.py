@@ -152,7 +152,7 @@ def test_the_app_asks_the_server_of_each_side(quarter, every, name):
     assert (len(quarter.asked), len(every.asked)) == (1, 1)
 
 
-def test_with_one_server_the_app_answers_b_and_says_what_a_needs(quarter):
+def test_one_server_answers_only_b_and_the_notice_asks_for_another(quarter):
     _, updates = of_page(f"vllm:{quarter.url}", both=True)
     said = updates[-1].notice["text"]
     assert "and not all tokens" in said and "name another server behind a comma" in said
