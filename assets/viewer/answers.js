@@ -9,7 +9,7 @@ import { button, make, verdict } from "./dom.js";
  * @typedef {{ run: string | null, side: string | null, text: string, running: boolean,
  *   right: boolean | null, expected: string | null, stale: boolean, caveat: string,
  *   question: string, ttft_s: number | null, parts?: [string, number][],
- *   flops_saved: number | null, tokens_per_s: number | null, model?: string }} Answer
+ *   flops_saved: number | null, tokens_per_s: number | null, model?: string, labels?: boolean }} Answer
  */
 
 const WORD = /[\p{L}\p{N}_]+(?:[.,]\p{N}+)*/gu;
@@ -38,7 +38,7 @@ export function showAnswer(place, { answer, stale, longest }, reference, again) 
   place.toggleAttribute("data-stale", stale);
   place.toggleAttribute("data-running", Boolean(answer?.running));
   if (!answer) return place.replaceChildren();
-  const compared = reference && !answer.running && !reference.running && answer.right === null && answer.question;
+  const compared = reference && !answer.running && !reference.running && answer.right === null && !answer.labels;
   const found = compared ? difference(answer.text, reference.text) : null;
   const said = make("p", "gv-reply");
   said.append(...(found ? found.pieces : [answer.text || (answer.running ? "" : "(The model gave no words.)")]));

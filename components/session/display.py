@@ -80,6 +80,7 @@ class Answer(TypedDict):
     ttft_s: float | None
     parts: list[tuple[str, float]]  # of the time to the first token: name, seconds
     flops_saved: float | None
+    labels: NotRequired[bool]  # of an encoder, which are no words of an answer
     tokens_per_s: float | None
     model: NotRequired[str]  # that gave it, if the page has another
 

@@ -220,9 +220,12 @@ def test_wrong_arguments_are_refused_before_the_model_is_loaded():
         gleanvid.relevance("nowhere.mp4", "what?", "no-model", method="attention", words=True)
 
 
-def test_a_model_of_recordings_is_refused():
+def test_a_model_that_is_not_in_this_process_is_refused():
     class Recorded:
         name, encode, generate = "recorded", None, None
+
+        def check_can_answer(self):
+            """As of a model on a server."""
 
     with pytest.raises(ModelError, match="needs the model in this process"):
         gleanvid.relevance("nowhere.mp4", "what?", Recorded())

@@ -237,7 +237,7 @@ def _answer(
     if not run.question and not run.answer:
         return None
     example = store.example(run_id)
-    return display.answer(
+    said = display.answer(
         run.answer,
         run_id,
         side,
@@ -247,6 +247,7 @@ def _answer(
         caveat=display.caveat(example, run.model),
         model=run.model if sides.model not in ("", run.model) else "",
     )
+    return said if run.question else {**said, "labels": True}
 
 
 def pair(count: int) -> tuple[int, int | None]:
