@@ -25,7 +25,8 @@ from gleanvid.video.reader import Backend
 class Picture(Protocol):
     """An image of Pillow."""
 
-    def convert(self, mode: str) -> Any: ...
+    def convert(self, mode: str) -> Any:
+        """Return the picture in another mode, such as "RGB"."""
 
 
 Clip = str | Path | Video | np.ndarray | Picture  # see ``gleanvid.ask``

@@ -72,10 +72,12 @@ class Compression:
 
     @property
     def num_tokens(self) -> int:
+        """L = T * N: tokens before compression."""
         return len(self.group)
 
     @property
     def num_kept(self) -> int:
+        """B: tokens that stay."""
         return len(self.keep)
 
     @property

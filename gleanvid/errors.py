@@ -9,13 +9,13 @@ MALFORMED = (
 
 
 def printable(text: str, keep: str = "") -> str:
-    """Return the text with control characters and bytes that are no UTF-8 written as escapes.
+    r"""Return the text with control characters and bytes that are no UTF-8 written as escapes.
 
     File names and answers of servers may hold sequences that move a terminal's cursor or forge
     lines. Characters in ``keep`` pass as they are.
 
-    >>> printable("a\\x1b[2J.mp4")
-    'a\\\\x1b[2J.mp4'
+    >>> printable("a\x1b[2J.mp4")
+    'a\\x1b[2J.mp4'
     """
     return "".join(
         one if one.isprintable() or one in keep else one.encode("unicode_escape").decode()

@@ -155,10 +155,12 @@ class VideoTokens:
 
     @property
     def num_units(self) -> int:
+        """T: temporal units of the clip."""
         return self.grid[0]
 
     @property
     def tokens_per_unit(self) -> int:
+        """N = H * W: tokens of one unit before compression."""
         return self.grid[1] * self.grid[2]
 
     def __len__(self) -> int:

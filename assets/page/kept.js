@@ -1,7 +1,8 @@
 // What a tab shows comes back when it is loaded again, or by Back: the ids of its runs stay in this
 // browser, and nobody else knows them. Nothing is kept before what was kept has been read.
+// A page left while its newest settings had no preview yet is behind: it previews them when it is back.
 ((gleanvid) => {
-  let [read, newest, compared] = [false, [], false];
+  let [read, newest, compared, behind] = [false, [], false, false];
 
   // Each step of the browser's history has its own: Back from another link must not show its runs.
   const entry = () => {
@@ -12,10 +13,10 @@
     return made;
   };
 
-  gleanvid.keepRuns = (shown) => {
+  gleanvid.keepRuns = (shown, isBehind = false) => {
     if (!read) return;
     newest = shown;
-    const text = JSON.stringify({ shown, compared });
+    const text = JSON.stringify({ shown, compared, isBehind });
     try { sessionStorage.setItem(entry(), text); } catch { /* a browser without storage */ }
   };
 
@@ -25,13 +26,19 @@
     gleanvid.keepRuns(newest);
   };
 
+  gleanvid.leave = (isBehind) => gleanvid.keepRuns(newest, isBehind);
+  gleanvid.wasBehind = () => behind;
+
   gleanvid.readKept = () => {
     read = true;
     const own = entry();
     const type = performance.getEntriesByType("navigation")[0]?.type;
+    if (!["reload", "back_forward"].includes(type)) return "";
     try {
-      return ["reload", "back_forward"].includes(type) ? sessionStorage.getItem(own) ?? "" : "";
-    } catch {
+      const text = sessionStorage.getItem(own) ?? "";
+      behind = text !== "" && JSON.parse(text).isBehind === true;
+      return text;
+    } catch { // a browser without storage
       return "";
     }
   };

@@ -9,7 +9,7 @@
     if (kept) gleanvid.chooseClip(clip?.path); // the viewer may tell of a clip that is not the page's
     const keys = [...new URLSearchParams(opened).keys()];
     const hasSettings = keys.some((key) => !["tab", "view", "__theme"].includes(key));
-    if ((hasSettings || hasStart) && !kept) gleanvid.preview(true)();
+    if ((hasSettings || hasStart) && (!kept || gleanvid.wasBehind())) gleanvid.preview(true)();
   };
 
   gleanvid.copyLink = async () => {

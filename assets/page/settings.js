@@ -4,7 +4,7 @@
   const PRESSED_MS = 40; // a press is often a click: its release says more
   const PATIENCE_MS = 1000; // wait no longer for the preview before
   const MOMENT_MS = 400; // the viewer says that it lags once a preview takes longer
-  const WRITE_MS = 300; // the address follows once the hand rests
+  const WRITE_MS = 300; // between two writes of the address: browsers refuse many in a row
 
   const query = new URLSearchParams(location.search); // the address, as it is about to be written
   const defaults = new Map(); // by key in a link
@@ -13,7 +13,7 @@
   let folded = new Set(); // keys of the settings in the fold
   let gathered = new Map(); // settings by key at the last gathering, without those at their default
   let version = 0; // number of gatherings
-  let timer = null;
+  let [timer, written] = [null, -Infinity]; // the next write of the address, and when the last was
 
   // Called once, before the page loads its link. Returns what `kept.js` kept of the page.
   gleanvid.openSettings = (keys, standards, inFold, examples) => () => {
@@ -115,14 +115,16 @@
     text === "" ? query.delete(key) : query.set(key, text);
     countChanges();
     clearTimeout(timer);
-    timer = setTimeout(gleanvid.flushAddress, WRITE_MS);
+    timer = setTimeout(gleanvid.flushAddress, Math.max(0, written + WRITE_MS - performance.now()));
   };
   gleanvid.flushAddress = (isStep = false) => {
+    written = performance.now();
     const text = query.toString();
     const address = text ? `?${text}` : location.pathname;
     history[isStep === true ? "pushState" : "replaceState"](history.state, "", address);
   };
   gleanvid.addressed = (key) => query.get(key);
+  addEventListener("pagehide", () => gleanvid.leave(isBehind()));
 
   // The fold says how many settings in it differ from their default.
   function countChanges() {

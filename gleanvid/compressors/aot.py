@@ -146,10 +146,10 @@ class AOT(Compressor):
         span: slice,
         total: int | None,
     ) -> Iterator[tuple[Tensor, Tensor, bool]]:
-        """The rows of one clip: weights [n, C*N] of its tokens, token [n] each stands at, and
-        whether that is for the second time.
+        """Rows of one clip: weights [n, C*N] of its tokens, the token [n] that each stands at.
 
-        ``made_of`` [V, N] and ``places`` [V] say of every unit of [T, N, D] what its anchors are.
+        The bool says whether they stand there for the second time. ``made_of`` [V, N] and
+        ``places`` [V] say of every unit of [T, N, D] what its anchors are.
         """
         per_unit, length = features.shape[1], span.stop - span.start
         spread = [

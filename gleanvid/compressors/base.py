@@ -32,6 +32,7 @@ class Setting:
     readout: tuple[str, ...] = ()  # single values of the trace that the setting decides
 
     def describe_range(self) -> str:
+        """Return the values that are allowed, such as "(0, 1]"."""
         if self.choices is not None:
             return "one of " + ", ".join(map(repr, self.choices))
         left = "(" if self.above_low or self.low is None else "["
@@ -42,6 +43,7 @@ class Setting:
         return text + (f" or None ({self.optional})" if self.optional else "")
 
     def accepts(self, value: Any, kind: type) -> bool:
+        """Return whether ``value`` is one for this setting, whose annotation is ``kind``."""
         if value is None:
             return self.optional is not None
         if self.choices is not None:

@@ -54,8 +54,10 @@ class DivPrune(Compressor):
 
 
 def _farthest_first(unit: Tensor, count: int) -> tuple[Tensor, Tensor]:
-    """int64 [count] rows of [L, D] in the order chosen; the distance [L] of every row to those
-    chosen before it.
+    """Choose ``count`` rows of [L, D], each the farthest from all those chosen before it.
+
+    Returns them in that order, int64 [count], and the distance [L] of every row to those chosen
+    before it.
     """
     gap, taken = _nearest(unit), float("-inf")
     chosen, widest = [], []

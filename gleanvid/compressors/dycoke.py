@@ -27,8 +27,10 @@ _GROUP = 4  # frames in a group; its first frame stays whole
 
 @dataclass(frozen=True)
 class DyCoke(Compressor):
-    """Temporal stage. Frames 1, 3, 5, ... lose what they share with the frame before; then frames
-    2, 6, ... of all groups but the last what they share with the first of their group.
+    """The temporal stage: frames lose what they share with an earlier frame.
+
+    Frames 1, 3, 5, ... lose what they share with the frame before; then frames 2, 6, ... of all
+    groups but the last what they share with the first of their group.
 
     The frames that stay whole set a floor of more than 1/4 (9/32 at T = 32): with ``exact``, a
     ratio below it raises ``ValueError`` naming the floor. Without ``exact``: the authors' counts,

@@ -203,8 +203,11 @@ def _anchors(count: int, step: int) -> Tensor:
 
 
 def _dealt(salient: int, context: int, count: int, step: int) -> Tensor:
-    """int64 [2, count]: salient rows to all, remainder to the first; context to the anchors only,
-    remainder to the last."""
+    """int64 [2, count]: salient rows and context rows of every unit.
+
+    Salient rows go to all units, the remainder to the first ones; context rows go to the anchors
+    only, the remainder to the last ones.
+    """
     anchors = _anchors(count, step)
     place = torch.arange(count)
     number = int(anchors.sum())

@@ -72,10 +72,12 @@ class ModelAdapter(TokenModel):
 
     @property
     def device(self) -> torch.device:
+        """Where the model's weights are."""
         return self.hf_model.device
 
     @property
     def num_layers(self) -> int:
+        """Layers of the language model."""
         return self.text_config.num_hidden_layers
 
     @property

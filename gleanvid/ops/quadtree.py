@@ -121,8 +121,10 @@ class Trees:
         return leaves[::-1]
 
     def _facing(self, values: list[Tensor], a: int, b: int) -> tuple[Tensor, Tensor]:
-        """Of every cell of level a and the one of level b, a unit later, that holds or is held by
-        it: the values [T - 1, p, ...] of both, from those [T, C, ...] of every level.
+        """Pair every cell of level a with the cell of level b, a unit later, in the same place.
+
+        The same place: one of the two holds the other. Returns the values [T - 1, p, ...] of both,
+        from those [T, C, ...] of every level.
         """
         up = self._levels[max(a, b)].cell[self._levels[min(a, b)].corner]
         earlier, later = values[a][:-1], values[b][1:]

@@ -16,8 +16,10 @@ _ROUNDING = 1e-5  # of the highest value
 
 
 def novelty_figure(runs: Run | Sequence[Run]) -> go.Figure:
-    """Novelty per unit, on a logarithmic axis; its share on hover, the Gini coefficient and alpha
-    in the legend. Says so where no run measured novelty.
+    """Draw novelty per unit, on a logarithmic axis.
+
+    The share of each unit is on hover, the Gini coefficient and alpha in the legend. The figure
+    says so where no run measured novelty.
     """
     drawn = [run for run in listed(runs) if "novelty" in run.compression.trace]
     figure = go.Figure()

@@ -16,8 +16,7 @@ class Models:
     """Holds at most ``most`` models; the one asked longest ago makes room for another.
 
     Recordings and the photo encoder are counted apart: they are small, and no model is unloaded
-    for one. Whoever asks for
-    a model that is not in memory has it loaded while all others wait.
+    for one. Whoever asks for a model that is not in memory has it loaded while all others wait.
     """
 
     def __init__(self, load: Callable[[str], Any], most: int = 1) -> None:

@@ -75,8 +75,11 @@ def made_up_video(num_frames: int, height: int = 720, width: int = 1280) -> Vide
 
 
 class Report(TypedDict):
-    """A row holds ``num_frames``, ``compressor`` (its settings), and either ``error`` or medians
-    of an :class:`Item`, their ``samples`` and, divided by those of full tokens, ``relative``."""
+    """What ``gleanvid bench`` writes as JSON.
+
+    A row holds ``num_frames``, ``compressor`` (its settings), and either ``error`` or medians of an
+    :class:`Item`, their ``samples`` and, divided by those of full tokens, ``relative``.
+    """
 
     machine: Machine
     model: dict[str, Any]

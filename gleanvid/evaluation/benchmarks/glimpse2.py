@@ -31,8 +31,11 @@ family needs time where the best still picture is at least 25 points below that.
 
 @dataclass(frozen=True)
 class Glimpse2(Glimpse):
-    """As ``glimpse``. ``view``: "all" frames in order, one "still" unit all through the clip (the
-    one at ``moment`` in [0, 1]), or the units "shuffled"."""
+    """Questions about the second world, asked and marked as those of ``glimpse``.
+
+    ``view``: "all" frames in order, one "still" unit all through the clip (the one at ``moment`` in
+    [0, 1]), or the units "shuffled".
+    """
 
     name: ClassVar[str] = "glimpse2"
     columns: ClassVar[tuple[str, ...]] = FAMILIES2

@@ -67,8 +67,10 @@ _PUNCTUATION = ';/[]"{}()=+\\_-><@`,?!'
 
 
 def lone_letter(response: str) -> str:
-    """The A to E that heads the answer ("B. a cat"), else the first that stands alone, of either
-    case: the article "a" counts. "" where there is none. MVBench."""
+    """Return the A to E that heads the answer ("B. a cat"), else the first that stands alone.
+
+    Either case counts, the article "a" too, as in MVBench's own code. "" where there is none.
+    """
     text = response.strip()
     if headed := _HEADED.match(text):
         return headed[1].upper()

@@ -44,8 +44,11 @@ _FILES = ("test*.parquet", "*/test*.parquet", "*.parquet", "test*.json*")
 
 @dataclass(frozen=True)
 class MLVU(Published):
-    """One table with letters as answers (sy1998/MLVU_dev), or the authors' ``json/`` and
-    ``video/`` by task, with the option's text as answer."""
+    """MLVU's multiple-choice tasks, in either of its two forms.
+
+    One table with letters as answers (sy1998/MLVU_dev), or the authors' ``json/`` and ``video/`` by
+    task, with the option's text as answer.
+    """
 
     name: ClassVar[str] = "mlvu"
     repository: ClassVar[str] = "sy1998/MLVU_dev"

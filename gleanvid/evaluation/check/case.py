@@ -35,8 +35,11 @@ MOST = 0.3  # no bound is higher: faults look like this
 
 @dataclass(frozen=True)
 class Generated:
-    """One answer: logits [S+1, V], the ``steps`` [1, S] that were read again, the arguments of all
-    calls of the language model, and the compressor's record (None without a compressor)."""
+    """One answer and what led to it.
+
+    ``logits`` [S+1, V]; ``steps`` [1, S], the tokens that were read again; ``calls``, the arguments
+    of all calls of the language model; ``record``, None without a compressor.
+    """
 
     logits: Tensor
     steps: Tensor

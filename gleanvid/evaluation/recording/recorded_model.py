@@ -21,8 +21,7 @@ NOTHING_NEW = (
 
 
 class RecordedModel(TokenModel):
-    """The model of recorded clips. ``described``: the result of ``describe_model`` at the time of
-    recording."""
+    """The model of recorded clips: it gives back what was recorded, and answers nothing new."""
 
     cannot_answer = NOTHING_NEW
 

@@ -46,8 +46,11 @@ class RecordedVideo(Video):
 
 @dataclass(frozen=True, eq=False)
 class Recording:
-    """One clip as one model sees it. ``runs``: the recorded answers; ``log_probability``: the mean
-    per token of each answer; ``facts``: the JSON of the file."""
+    """One clip as one model sees it.
+
+    ``facts``: the JSON of the file; ``runs``: the recorded answers; ``log_probability``: the mean
+    per token of each answer.
+    """
 
     facts: Mapping[str, Any]
     video: RecordedVideo

@@ -38,9 +38,9 @@ def _is_clip(path: Path) -> bool:
 
 
 def named_clips(places: Sequence[str | Path]) -> dict[str, Path]:
-    """Videos under the names of their results: paths in their folder, files by their own name.
+    r"""Videos under the names of their results: paths in their folder, files by their own name.
 
-    Bytes of a name that are no UTF-8 stand in it as escapes, such as a\\xff.mp4.
+    Bytes of a name that are no UTF-8 stand in it as escapes, such as a\xff.mp4.
 
     Raises ``ValueError`` where there is no video or two would have one name.
     """

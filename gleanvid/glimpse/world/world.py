@@ -90,8 +90,11 @@ class ClipSettings:
 
 @dataclass(frozen=True)
 class Thing:
-    """One object. ``path``: (time, x, y) knots in px, straight lines between them; ``spans``:
-    [start, end) times at which it is there; ``growth``: diameter at time 1 over that at time 0."""
+    """One object.
+
+    ``path``: (time, x, y) knots in px, straight lines between them; ``spans``: [start, end) times
+    at which it is there; ``growth``: diameter at time 1 over that at time 0.
+    """
 
     shape: str
     colour: str

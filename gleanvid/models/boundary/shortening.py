@@ -48,9 +48,8 @@ class PromptHook:
         needs = frozenset() if compressor is None else compressor.needs
         self.collector = VisionSignals(layout, needs)
         self.prefilled: Prefilled | None = None
-        self.goes_on = (
-            False  # set decoding positions even if every token stays: the prefix is continued later
-        )
+        # Whether decoding positions are set even if every token stays: the prefix goes on later.
+        self.goes_on = False
         self._core_inputs: Kwargs = {}
 
     def before_core(self, module: nn.Module, args: tuple[Any, ...], kwargs: Kwargs) -> None:

@@ -21,13 +21,18 @@ _ROW = 0.45  # inches of a row beside its pictures: what it is of, above, and th
 
 
 def overlays(runs: Sequence[Run], units: Sequence[int] | None = None, title: str = "") -> Figure:
-    """Runs of one clip; ``units`` from 0 (None: six, evenly spaced, one of them
-    where the first run that drops tokens keeps most after the first unit). Tokens kept on each
-    frame.
+    """Draw the tokens that each run keeps on the same frames, as the paper's qualitative figure.
 
-    Above each row its method and answer; ``title`` above all of them.
+    Above each row stand its method and answer.
 
-    Raises ``ValueError`` for no run.
+    Args:
+        runs: Runs of one clip.
+        units: Units to show, from 0. None: six, evenly spaced, one of them where the first run
+            that drops tokens keeps most after the first unit.
+        title: Stands above all rows.
+
+    Raises:
+        ValueError: There is no run.
     """
     if not runs:
         raise ValueError("runs must hold at least one run")

@@ -145,8 +145,11 @@ def _what_is_intact(request: Request, index: Index) -> Events:
 
 
 def _intact(request: Request) -> Iterator[VideoFrame | None]:
-    """Every sound frame in order, and None at each damage and each frame that builds on it, up to
-    the next keyframe. One thread, so that an error belongs to the packet it is raised for."""
+    """Yield every sound frame in order, and None for each damaged one.
+
+    Frames that build on a damaged one count as damaged, up to the next keyframe. One thread, so
+    that an error belongs to the packet it is raised for.
+    """
     sound = True
     with opened(request, threads=1) as (container, stream):
         for packet in packets(container, stream):

@@ -28,8 +28,11 @@ AutoProcessor.register(LlavaVideoConfig, LlavaVideoProcessor, exist_ok=True)
 
 
 class LlavaVideo(SquareFrames):
-    """A newline stays as long as a token of its line stays (policy "line"), always ("all"), or
-    never, once a token of the video is dropped ("none")."""
+    """LLaVA-Video; its newline tokens follow one of three policies.
+
+    A newline stays as long as a token of its line stays ("line"), always ("all"), or never, once a
+    token of the video is dropped ("none").
+    """
 
     model_types: ClassVar[tuple[str, ...]] = ("llava_video", "llava_qwen")
 
