@@ -21,12 +21,19 @@ _NAMED = ("scores", "trace", "state")  # mappings of tensors in a Compression
 class Compression:
     """The record of where every visual token went; pruning and merging are the same record.
 
-    ``keep`` int64 [K], ascending flat indices (a merged row stands at one token's index; an index
-    repeats where two rows stand there); ``group`` int64 [L], the kept *row* (0..K-1) that took each
-    token in, -1 = dropped; ``weight`` [L], the token's share in that row. Where one token feeds
-    several rows, ``mixing``, sparse [K, L], holds the whole map, and ``group`` names the row it
-    weighs most in. ``scores`` per token [L] and ``trace`` (per unit [T], or scalars) are for
-    display and diagnostics; ``state`` is what the next stage of the same method goes on from.
+    K rows are left of the L tokens. A pruned row is a kept token; a merged row is a weighted sum.
+
+    Args:
+        keep: int64 [K], ascending flat indices. A merged row stands at the index of one of its
+            tokens; an index repeats where two rows stand there.
+        grid: (T, rows, columns) of the tokens before compression.
+        group: int64 [L], the row (0 to K - 1) that took each token in; -1: dropped.
+        weight: [L], the token's share in that row.
+        scores: By name, [L]: what the method computed of each token, for display.
+        trace: By name, [T] or scalars: what it computed of each unit or of the clip, for display.
+        mixing: Sparse [K, L], where one token feeds several rows: the share of every token in
+            every row. ``group`` then names the row that the token weighs most in.
+        state: By name: what the next stage of the same method goes on from.
 
     >>> record = Compression.pruned(torch.tensor([0, 3, 5]), grid=(2, 2, 2))
     >>> record.num_kept, record.budgets.tolist(), record.group.tolist()
@@ -64,7 +71,15 @@ class Compression:
         trace: Mapping[str, Tensor] | None = None,
         num_tokens: int | None = None,
     ) -> Compression:
-        """The record of a method that only drops tokens: every kept token is a group of its own."""
+        """Return the record of a method that only drops tokens.
+
+        Args:
+            keep: int64 [K], ascending flat indices of the kept tokens.
+            grid: (T, rows, columns) of the tokens before compression.
+            scores: As in :class:`Compression`.
+            trace: As in :class:`Compression`.
+            num_tokens: L, where it is not the size of the grid.
+        """
         total = num_tokens or math.prod(grid)
         group = torch.full((total,), -1, dtype=torch.long, device=keep.device)
         group[keep] = torch.arange(len(keep), device=keep.device)
@@ -101,7 +116,17 @@ class Compression:
         return bool((self.weight[self.keep] != 1).any())
 
     def apply(self, rows: Tensor) -> Tensor:
-        """Reduce any stream of visual rows [L, C] (features, one DeepStack level) to [K, C]."""
+        """Reduce any stream of visual rows (features, one DeepStack level).
+
+        Args:
+            rows: [L, C].
+
+        Returns:
+            [K, C], of the same dtype and device.
+
+        Raises:
+            ValueError: There are not L rows.
+        """
         if len(rows) != self.num_tokens:
             raise ValueError(f"expected {self.num_tokens} rows, got {len(rows)}")
         if not self.merges:

@@ -34,25 +34,41 @@ class Answer:
 class Cost:
     """What a run took. Seconds are wall clock, synchronised with the device.
 
+    Args:
+        visual_tokens: Visual tokens entering the language model without compression.
+        visual_tokens_kept: Visual tokens entering its layer 0.
+        prompt_tokens: Tokens of the whole prompt before compression.
+        prompt_tokens_kept: Tokens of the whole prompt after it.
+        decode_s: Reading the video file.
+        encode_s: Vision tower and projector, also where an earlier question paid for it.
+        compress_s: The compressor.
+        prefill_s: The language model, from the prompt to the first token.
+        generate_s: From the first token to the last.
+        new_tokens: Tokens of the answer.
+        peak_memory_mib: Peak memory of the device; of the process, where there is no device.
+        prefill_flops: Operations of the prefill; a multiply-accumulate counts as two.
+        prefill_flops_full: The same for the whole prompt.
+        visual_tokens_by_layer: Visual tokens entering each layer at prefill.
+
     >>> run = ask("assets/clips/glimpse_1.mp4", "What moves?", max_new_tokens=4, num_frames=4)
     >>> run.cost.average_retention, run.cost.flops_reduction > 0.5
     (0.25, True)
     """
 
-    visual_tokens: int  # entering the language model without compression
-    visual_tokens_kept: int  # entering layer 0
-    prompt_tokens: int  # whole prompt, before compression
+    visual_tokens: int
+    visual_tokens_kept: int
+    prompt_tokens: int
     prompt_tokens_kept: int
-    decode_s: float  # reading the video file
-    encode_s: float  # vision tower and projector, also where an earlier question paid for it
+    decode_s: float
+    encode_s: float
     compress_s: float
-    prefill_s: float  # language model, prompt to first token
-    generate_s: float  # first token to last
+    prefill_s: float
+    generate_s: float
     new_tokens: int
     peak_memory_mib: float
-    prefill_flops: float  # multiply-accumulates (two operations each), Eq. llm_flops
-    prefill_flops_full: float  # the same for the whole prompt
-    visual_tokens_by_layer: tuple[int, ...] = ()  # entering each layer, at prefill
+    prefill_flops: float
+    prefill_flops_full: float
+    visual_tokens_by_layer: tuple[int, ...] = ()
 
     @classmethod
     def of(

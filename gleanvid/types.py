@@ -23,11 +23,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Video:
-    """What was sampled from a video file, not the file.
+    """The frames that were sampled from a video, with their times.
 
-    ``frames`` uint8 [T, H, W, 3] RGB; ``timestamps`` float64 [T], seconds from the first frame
-    shown; ``indices`` int64 [T], frame numbers in the source. ``notes`` are sentences about
-    anything a person should know (read in part, fewer frames than asked for).
+    Args:
+        frames: uint8 [T, H, W, 3], RGB.
+        timestamps: float64 [T], seconds from the first frame shown.
+        indices: int64 [T], frame numbers in the source.
+        fps: Average frame rate of the source, in frames per second.
+        duration: Length of the source in seconds.
+        total_frames: Number of frames in the source.
+        source_size: (height, width) of the source in pixels, before any resizing.
+        name: Name for people, such as that of the file.
+        backend: The reader that decoded it.
+        notes: Sentences about what a person should know, such as fewer frames than asked for.
+
+    Raises:
+        ValueError: Shapes do not agree, or there is no frame.
 
     >>> video = Video.from_frames(np.zeros((4, 48, 64, 3), np.uint8), fps=2.0)
     >>> len(video), video.duration
@@ -37,10 +48,10 @@ class Video:
     frames: np.ndarray
     timestamps: np.ndarray
     indices: np.ndarray
-    fps: float  # average frame rate of the source
-    duration: float  # seconds
-    total_frames: int  # frames in the source
-    source_size: tuple[int, int]  # (height, width) of the source as shown, before any resizing
+    fps: float
+    duration: float
+    total_frames: int
+    source_size: tuple[int, int]
     name: str = "video"
     backend: str = "memory"
     notes: tuple[str, ...] = ()
@@ -91,15 +102,24 @@ _SIGNALS = ("saliency", "keys", "text", "attention")  # that VideoTokens may com
 class VideoTokens:
     """The visual tokens of one video as the language model would receive them.
 
-    ``features`` [T*N, D]; ``grid`` = (T, rows, columns). Geometry and signals are optional:
-    ``seconds`` [T, 2] first and last second of each unit, ``rectangles`` [N, 4] source pixels
-    (left, top, right, bottom) of each grid position, ``saliency`` [L], ``keys`` [L, Dk],
-    ``text`` [Q, D] question embeddings. A stage inside the language model sees hidden states as
-    ``features`` and also ``attention`` [heads, R, L], softmax rows of the layer before it, and
-    ``positions`` [L], the flat grid index of every row where only a part of the grid is left
-    (None: L = T*N, all of it); ``previous`` is the record of the stage before it, whose ``state``
-    it may read. Raises ``ValueError`` on shapes that do not agree and on NaN or
-    infinite features.
+    Features and grid are enough for most methods; all else is optional. N = rows * columns is the
+    number of tokens of one temporal unit, L = T * N that of the clip.
+
+    Args:
+        features: [L, D], unit by unit, row by row. Inside the language model: hidden states.
+        grid: (T, rows, columns).
+        seconds: [T, 2], first and last second of each unit.
+        rectangles: [N, 4], pixels of the source (left, top, right, bottom) of each grid position.
+        saliency: [L], how much the vision tower attends to each token.
+        keys: [L, Dk], the vision tower's attention keys.
+        text: [Q, D], embeddings of the question.
+        attention: [heads, R, L], softmax rows of the layer before. Only inside the language model.
+        positions: [L], the flat grid index of every row, where a stage before has dropped rows.
+            None: all L = T * N tokens are there.
+        previous: The record of the stage before, whose ``state`` may be read.
+
+    Raises:
+        ValueError: Shapes do not agree, or features hold NaN or infinite values.
 
     >>> tokens = VideoTokens(torch.rand(24, 8), grid=(2, 3, 4))
     >>> tokens.num_units, tokens.tokens_per_unit

@@ -69,13 +69,23 @@ def setting(default: Any, help: str, *, kind: type | None = None, **limits: Any)
 class Compressor(ABC):
     """Base of all methods: hashable and comparable by settings, so it can be a cache key.
 
-    Class attributes: ``name`` (its key in files and on the command line), ``title`` (its name for
-    people, as its paper writes it), ``paper`` (authors, venue, link), ``licence`` (of the original
-    code), ``merges`` (kept rows may take others in), ``needs`` (the optional signals of
-    :class:`VideoTokens` it reads: "saliency", "keys", "text"), ``keeps_whole`` (what no ratio takes
-    away, so that a lower one is refused), ``reported`` (the authors' own figures and where they
-    stand), ``not_ported`` (what of theirs is not here). Raises ``ValueError`` naming the setting,
-    its value and its range.
+    Args:
+        retention_ratio: rho in (0, 1], the share of the visual tokens that stays.
+
+    Attributes:
+        name: Key in files and on the command line.
+        title: Name for people, as its paper writes it.
+        paper: Authors, venue, link.
+        licence: Licence of the original code.
+        merges: Whether kept rows may take other tokens in.
+        needs: The optional signals of :class:`VideoTokens` that it reads, such as "saliency".
+        keeps_whole: What no ratio takes away, so that a lower one is refused.
+        reported: The authors' own figures, and where they stand.
+        not_ported: What of the authors' code is not here.
+        queries: Attention rows that a stage inside the model reads: "last", "text" or none.
+
+    Raises:
+        ValueError: A setting is out of its range; the sentence names setting, value and range.
 
     >>> sorted(GleanVID.needs), GleanVID(0.25) == GleanVID()
     ([], True)
@@ -93,7 +103,7 @@ class Compressor(ABC):
     keeps_whole: ClassVar[str] = ""
     reported: ClassVar[str] = ""
     not_ported: ClassVar[str] = ""
-    queries: ClassVar[str] = ""  # attention rows a stage inside the model reads: "last" or "text"
+    queries: ClassVar[str] = ""
 
     retention_ratio: float = setting(
         0.25,

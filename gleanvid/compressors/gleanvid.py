@@ -40,6 +40,21 @@ if TYPE_CHECKING:
 class GleanVID(Compressor):
     """The method of the paper, with every hyper-parameter it reports.
 
+    Args:
+        retention_ratio: rho in (0, 1], the share of the visual tokens that stays.
+        alpha_min: Smallest share of the budget that is spread evenly over time.
+        alpha_max: Largest share of it; alpha lies between the two, by the Gini coefficient of the
+            novelty.
+        tau: Sharpness of the local score (LRS).
+        debias_rank: Number of shared context directions that are removed first.
+        novelty_history: Number of preceding units that novelty is measured against; None: all.
+        budget_neighborhood: Side of the pooling cell for novelty, in tokens.
+        local_neighborhood: Side of the pooling cell for the local score, in tokens.
+        orth_tolerance: Relative size below which a direction counts as explained by kept tokens.
+
+    Raises:
+        ValueError: A setting is out of its range, or ``alpha_min`` is above ``alpha_max``.
+
     >>> record = GleanVID(0.5).compress(VideoTokens(torch.rand(24, 8), (2, 3, 4)))
     >>> record.num_kept, sorted(record.scores)
     (12, ['joint', 'lrs', 'novelty', 'scs'])
