@@ -34,7 +34,10 @@ def retention_figure(
     levels: Sequence[Level] = (),
     title: str = "",
 ) -> Any:
-    """A matplotlib ``Figure``; ``curves`` maps a method's name to its points."""
+    """Draw accuracy against the retention ratio with matplotlib.
+
+    ``curves`` maps the name of a method to its points.
+    """
     from matplotlib.figure import Figure
 
     ordered = {name: sorted(curves[name]) for name in _ours_first(curves)}
@@ -59,9 +62,10 @@ def group_figure(
     full: Mapping[str, float],
     title: str = "",
 ) -> Any:
-    """A panel for every group of questions; of more than six methods all but GleanVID are grey.
+    """Draw a panel for every group of questions.
 
-    ``full`` holds each group's accuracy with all tokens, a dashed line.
+    Of more than six methods all but GleanVID are grey. ``full`` holds each group's accuracy with
+    all tokens, a dashed line.
     """
     figure, panels = _panels(len(groups), "accuracy (%)")
     for axes, (group, curves) in zip(panels, groups.items(), strict=True):
@@ -85,7 +89,7 @@ def group_figure(
 def _method_panels(
     curves: Mapping[str, Sequence[Point]], y_title: str, levels: Sequence[Level]
 ) -> Any:
-    """One panel a method, GleanVID behind each."""
+    """Draw one panel for each method, with GleanVID's curve behind it."""
     rivals = [name for name in curves if name != OURS]
     figure, panels = _panels(len(rivals), y_title)
     for axes, name in zip(panels, rivals, strict=True):
@@ -98,7 +102,7 @@ def _method_panels(
 
 
 def _panels(count: int, y_title: str) -> tuple[Any, list[Any]]:
-    """A figure of ``count`` panels with common axes, at most four in a row."""
+    """Make a figure of ``count`` panels with common axes, at most four in a row."""
     from matplotlib.figure import Figure
 
     columns = min(4, count)
@@ -140,7 +144,7 @@ def _line(axes: Any, name: str, points: Sequence[Point], place: int) -> None:
 
 
 def _finish(axes: Any, curves: Mapping[str, Sequence[Point]], levels: Sequence[Level]) -> None:
-    """The log axis with the ratios that were run as ticks, and the levels."""
+    """Set up the logarithmic axis, with the ratios that were run as ticks, and draw the levels."""
     from matplotlib.ticker import NullFormatter, NullLocator
 
     for number, level in enumerate(levels):
@@ -174,7 +178,7 @@ def _fixed(ticks: Sequence[float]) -> Any:
 
 
 def _ticks(kept: Sequence[float]) -> list[float]:
-    """Round percentages that cover the data."""
+    """Return round percentages that cover the data."""
     every = (0.5, 1, 2, 3, 5, 10, 15, 25, 50, 100)
     low, high = min(kept), max(kept)
     return [tick for tick in every if 0.9 * low <= tick <= 1.1 * high] or [round(low, 1)]

@@ -17,10 +17,11 @@ _TOKENS = "%{y} tokens"
 
 
 def budget_figure(runs: Run | Sequence[Run]) -> go.Figure:
-    """Bars of one run's budgets, or a stepped line a run; the even share of each budget.
+    """Draw the budgets of the units: bars for one run, a stepped line for each of several.
 
-    The Gini coefficient of the budgets stands in the legend. Runs that keep everything are left
-    out if others drop tokens: their height would press those together.
+    The even share B/T of each run is drawn too; the Gini coefficient of the budgets stands in the
+    legend. Runs that keep everything are left out if others drop tokens: they would flatten the
+    rest.
     """
     drawn = compressed(listed(runs))
     if len(drawn) == 1:

@@ -17,9 +17,10 @@ _HOVER = "<b>%{meta}</b><br>%{x:.1%} kept<br>%{y:.1f} directions<extra></extra>"
 
 
 def effective_dimension_figure(runs: Run | Sequence[Run]) -> go.Figure:
-    """A line a method over the shares it kept, and random keeping; needs diagnostics.
+    """Draw effective rank against the share kept, one line per method, beside random keeping.
 
-    Runs that keep everything are left out if others drop tokens: their ratio is far from those.
+    The runs need diagnostics. Runs that keep everything are left out if others drop tokens: their
+    ratio is far from those.
     """
     curves: dict[str, dict[float, float]] = {}
     random: dict[float, float] = {}

@@ -11,7 +11,10 @@ from gleanvid.run import Run
 
 
 def effective_rank_figure(runs: Run | Sequence[Run]) -> go.Figure:
-    """Effective rank per unit, that of all kept tokens in the legend; needs diagnostics."""
+    """Draw the effective rank of the kept tokens of every unit; needs diagnostics.
+
+    The effective rank of all kept tokens together stands in the legend.
+    """
     return measured_over_units(
         runs,
         lambda diagnostics: diagnostics.effective_rank_by_unit,

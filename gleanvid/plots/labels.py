@@ -40,7 +40,7 @@ def _cut(text: str) -> str:
 
 
 def label_of(settings: Mapping[str, object]) -> str:
-    """Label of a compressor with these ``settings``, "name" among them."""
+    """Return the label of a compressor with these ``settings``, its "name" among them."""
     name = str(settings.get("name", ""))
     ratio = settings.get("retention_ratio")
     share = f"{100 * ratio:.3g} %" if isinstance(ratio, int | float) and ratio < 1 else ""

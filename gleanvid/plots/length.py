@@ -15,7 +15,10 @@ _MARKERS |= {"triangle-up": "^", "triangle-down": "v"}
 
 
 def length_figure(series: Mapping[str, Sequence[Point]], clock: str = "seconds") -> Any:
-    """A matplotlib ``Figure`` of two panels; ``series`` maps titles of methods to their points."""
+    """Draw seconds and memory against the length of the clip, with matplotlib.
+
+    ``series`` maps the titles of methods to their points.
+    """
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(10.5, 4.6), layout="constrained")

@@ -12,7 +12,10 @@ _MARKERS = "osD^v"
 
 
 def load_figure(loads: Mapping[int, Sequence[Point]], title: str = "") -> Any:
-    """A matplotlib ``Figure`` of two panels; ``loads`` maps requests at a time to its points."""
+    """Draw what a server did against the number of requests at a time, with matplotlib.
+
+    ``loads`` maps that number to its points.
+    """
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(8.4, 3.6), layout="constrained")

@@ -16,9 +16,10 @@ _LABELLED = 8  # runs up to which every cell shows its number
 
 
 def mask_overlap_figure(runs: Sequence[Run]) -> go.Figure:
-    """Heat map of runs of one clip, 0 (nothing in common) to 1 (the same tokens).
+    """Draw how many tokens each two runs of one clip share: intersection over union, 0 to 1.
 
-    Runs that keep everything are left out if others drop tokens: their IoU is the others' ratio.
+    Runs that keep everything are left out if others drop tokens: their overlap is only the other
+    run's retention ratio.
     """
     drawn = compressed(runs)
     names = labels(drawn)

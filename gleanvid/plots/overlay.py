@@ -34,7 +34,10 @@ def _per_unit(run: Run) -> int:
 
 
 def overlay_frame(run: Run, unit: int, frame: int | None = None) -> np.ndarray:
-    """uint8 [H, W, 3]: a frame of the unit (its first); dropped tokens dark, the rest outlined."""
+    """Return the first frame of a unit with dropped tokens darkened and kept ones outlined.
+
+    uint8 [H, W, 3].
+    """
     picture = run.video.frames[first_frame(run, unit) if frame is None else frame]
     kept = _kept_pixels(run, unit)
     overlay = np.where(kept[..., None], picture, (picture * _DIM).astype(np.uint8))
@@ -43,10 +46,10 @@ def overlay_frame(run: Run, unit: int, frame: int | None = None) -> np.ndarray:
 
 
 def heat_frame(run: Run, heat: Tensor, unit: int) -> np.ndarray:
-    """uint8 [H, W, 3]: first frame of the unit, dark and grey; the hotter a token, the more amber.
+    """Return the first frame of a unit, dark and grey, tinted amber where ``heat`` is high.
 
-    ``heat`` [L] >= 0, one value per token; one scale for the clip, the square root of the fraction
-    of the largest value. Kept tokens are outlined.
+    ``heat`` [L] >= 0 has one value per token. One scale holds for the whole clip: the square root
+    of the fraction of the largest value. Kept tokens are outlined. Returns uint8 [H, W, 3].
     """
     picture = run.video.frames[first_frame(run, unit)]
     grey = np.repeat(picture.mean(2, keepdims=True) * 0.5, 3, 2)
@@ -61,7 +64,7 @@ def heat_frame(run: Run, heat: Tensor, unit: int) -> np.ndarray:
 
 
 def _boxes(run: Run) -> np.ndarray:
-    """int [N, 4]: pixels (left, top, right, bottom) of the tokens of a unit."""
+    """Return the pixels of each token of a unit, int [N, 4]: left, top, right, bottom."""
     height, width = run.video.frames.shape[1:3]
     scale = np.array([width, height, width, height]) / np.tile(run.video.source_size[::-1], 2)
     return np.rint(run.rectangles.numpy() * scale).astype(int)
@@ -77,7 +80,7 @@ def _kept_pixels(run: Run, unit: int) -> np.ndarray:
 
 
 def _inner(region: np.ndarray, steps: int) -> np.ndarray:
-    """The region without its outermost pixels; the rim of the picture is no border."""
+    """Take the outermost pixels off a region; the edge of the picture counts as inside."""
     for _ in range(steps):
         wide = np.pad(region, 1, constant_values=True)
         region = region & wide[2:, 1:-1] & wide[:-2, 1:-1] & wide[1:-1, 2:] & wide[1:-1, :-2]
@@ -85,10 +88,10 @@ def _inner(region: np.ndarray, steps: int) -> np.ndarray:
 
 
 def contact_sheet(run: Run, columns: int = 4, heat: Tensor | None = None) -> np.ndarray:
-    """uint8 [H', W', 3]: the overlays of all units with their times and budgets, row by row.
+    """Return the overlays of all units in rows, each under its time and budget.
 
-    Above them the clip and the question, then the method and what it keeps. With ``heat`` [L] the
-    frames are those of :func:`heat_frame`.
+    The clip and the question stand on top, then the method and what it keeps. With ``heat`` [L] the
+    frames are those of :func:`heat_frame`. Returns uint8 [H', W', 3].
     """
     record = run.compression
     tiles = [
@@ -108,13 +111,13 @@ def contact_sheet(run: Run, columns: int = 4, heat: Tensor | None = None) -> np.
 
 
 def _headed(picture: np.ndarray, run: Run) -> np.ndarray:
-    """The picture under the clip and the question."""
+    """Put the clip and the question above a picture."""
     width = picture.shape[1]
     return np.vstack([*(_strip(width, line) for line in _lines(heading(run), width)), picture])
 
 
 def _lines(text: str, width: int) -> list[str]:
-    """The text in lines of at most ``width`` pixels, broken between words."""
+    """Break text between words into lines of at most ``width`` pixels."""
     from PIL import ImageFont
 
     font = ImageFont.load_default(_LETTERS)
@@ -128,9 +131,10 @@ def _lines(text: str, width: int) -> list[str]:
 
 
 def side_by_side(runs: Sequence[Run], frame: int) -> np.ndarray:
-    """uint8 [H', W', 3]: one sampled frame as each of some runs of one clip leaves it.
+    """Return one sampled frame as each of several runs of one clip leaves it, side by side.
 
-    Two runs are called A and B. Above them the clip and the question of the last one.
+    Two runs are called A and B. The clip and the question of the last run stand on top. Returns
+    uint8 [H', W', 3].
     """
     pictures = []
     names = labels(runs)
@@ -149,7 +153,7 @@ def _beside(pictures: Sequence[np.ndarray]) -> np.ndarray:
 
 
 def _sized(picture: np.ndarray) -> np.ndarray:
-    """The picture within ``_WIDTHS`` and ``_TALLEST``."""
+    """Scale a picture to a width in ``_WIDTHS`` and at most ``_TALLEST`` pixels in height."""
     from PIL import Image
 
     height, width = picture.shape[:2]
@@ -161,12 +165,12 @@ def _sized(picture: np.ndarray) -> np.ndarray:
 
 
 def captioned(picture: np.ndarray, text: str, aside: str = "") -> np.ndarray:
-    """The picture under a line of text, ``aside`` at its right end where there is room."""
+    """Put a line of text above a picture, and ``aside`` at its right end where there is room."""
     return np.vstack([_strip(picture.shape[1], text, aside), picture])
 
 
 def _strip(width: int, text: str, aside: str = "") -> np.ndarray:
-    """One line of text, as wide as a picture."""
+    """Draw one line of text on a strip of the given width."""
     from PIL import Image, ImageDraw, ImageFont
 
     font = ImageFont.load_default(_LETTERS)

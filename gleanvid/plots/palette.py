@@ -26,7 +26,7 @@ _NAMES = {method.title: name for name, method in COMPRESSORS.items()}
 
 
 def colours(names: Sequence[str]) -> list[str]:
-    """A colour a series, by name or title: GleanVID blue, full tokens grey, the others in turn."""
+    """Return a colour for every series: GleanVID blue, all tokens grey, others in a fixed order."""
     series = [_NAMES.get(name, name) for name in names]
     rivals = [name for name in [*_ORDER, *series] if name not in _FIXED]
     places = {name: place for place, name in enumerate(dict.fromkeys(rivals))}
@@ -34,10 +34,10 @@ def colours(names: Sequence[str]) -> list[str]:
 
 
 def styles(names: Sequence[str]) -> list[dict[str, Any]]:
-    """Line and marker of every series, by the names or titles of their methods.
+    """Return line and marker of every series, by the names or titles of their methods.
 
-    A method that comes again keeps its colour; its dash and symbol are then those of no other
-    series, and its symbol, while there are any left, is new to the method.
+    Series of one method share a colour. They differ in dash and symbol, which no other series has;
+    as long as there are symbols left, a method's second series gets one that is new to it.
     """
     series = [_NAMES.get(name, name) for name in names]
     places = {name: place for place, name in enumerate(dict.fromkeys([*_ORDER, *series]))}

@@ -16,11 +16,11 @@ Needs = Callable[[Sequence["Run"]], bool]
 
 @dataclass(frozen=True)
 class Figure:
-    """A plotly figure of runs: ``NAME_figure`` in the module ``gleanvid.plots.NAME``.
+    """A plotly figure of runs, drawn by ``NAME_figure`` in the module ``gleanvid.plots.NAME``.
 
     ``measure`` says what its values are; ``x`` what its x axis counts: "units" (from 1), "gaps"
-    between two units (from 1), or "" for anything else. ``needs`` tells whether the figure shows
-    more than its runs' names.
+    between two units (from 1), or "" for anything else. ``needs`` tells whether these runs hold
+    what the figure shows.
     """
 
     name: str
@@ -30,7 +30,7 @@ class Figure:
     needs: Needs = bool
 
     def draw(self, runs: Run | Sequence[Run]) -> Any:
-        """The plotly figure of one run or of several; imports plotly."""
+        """Draw one run or several with plotly, which is imported here."""
         module = import_module(f"gleanvid.plots.{self.name}")
         return getattr(module, f"{self.name}_figure")(runs)
 

@@ -18,11 +18,12 @@ if TYPE_CHECKING:
 
 
 def residual_energy_figure(runs: Run | Sequence[Run]) -> go.Figure:
-    """Share of energy outside the span of earlier units, from the second unit that keeps anything.
+    """Draw how much of each unit's kept tokens is new: its energy outside the earlier units' span.
 
-    To the first one all is new, whatever the method: 100 %, and a mean with it would tell how many
-    tokens that unit has. A line ends where the kept tokens span every direction: what is left there
-    is rounding. The mean after the first unit stands in the legend; needs diagnostics.
+    In percent, from the second unit that keeps anything: in the first one all is new, whatever the
+    method, and a mean with it would only count that unit's tokens. A line ends where the kept
+    tokens span every direction: what is left there is rounding. The mean stands in the legend. The
+    runs need diagnostics.
     """
     figure = measured_over_units(
         runs,

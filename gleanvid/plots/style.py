@@ -14,7 +14,7 @@ _GRID = "rgba(128,128,128,0.25)"
 
 
 def styled(figure: go.Figure, x_title: str, y_title: str, height: int = 260) -> go.Figure:
-    """The figure with the house's axes, margins and colours."""
+    """Give a figure our axes, margins and colours, and return it."""
     axis = {"gridcolor": _GRID, "zerolinecolor": _GRID, "linecolor": _GRID}
     figure.update_layout(
         height=height,
@@ -34,7 +34,7 @@ def styled(figure: go.Figure, x_title: str, y_title: str, height: int = 260) -> 
 
 
 def log_axis(figure: go.Figure, floor: float) -> go.Figure:
-    """A logarithmic y axis that holds all values; those below ``floor``, rounding, end the line."""
+    """Make the y axis logarithmic. Values below ``floor`` are rounding: the line ends there."""
     drawn = []
     for line in figure.data:
         line.y = [None if value is None or value < floor else value for value in line.y]
@@ -45,12 +45,12 @@ def log_axis(figure: go.Figure, floor: float) -> go.Figure:
 
 
 def listed(runs: Run | Sequence[Run]) -> list[Run]:
-    """One run or several, as a list."""
+    """Return one run or several as a list."""
     return [runs] if isinstance(runs, Run) else list(runs)
 
 
 def compressed(runs: Sequence[Run]) -> list[Run]:
-    """The runs that drop tokens, or all runs if none does.
+    """Return the runs that drop tokens, or all runs if none does.
 
     The curve of a run that keeps everything is constant.
     """
@@ -58,5 +58,5 @@ def compressed(runs: Sequence[Run]) -> list[Run]:
 
 
 def note(figure: go.Figure, text: str) -> None:
-    """A sentence in the middle of a figure that has nothing to draw."""
+    """Write a sentence in the middle of a figure that has nothing to draw."""
     figure.add_annotation(text=text, showarrow=False, x=0.5, y=0.5, xref="paper", yref="paper")

@@ -28,10 +28,10 @@ def lines_over_units(
     hover: str,
     shape: str = "linear",
 ) -> go.Figure:
-    """x: temporal unit from 1; ``values`` [T] a run, NaN where it has none.
+    """Draw one line per run over the temporal units, which count from 1.
 
-    ``summaries`` stand in the legend behind the names; ``hover`` is the text of a point after its
-    run and unit, with ``%{y}``.
+    ``values`` [T] of each run, NaN where it has none. ``summaries`` stand in the legend behind the
+    names; ``hover`` is the text of a point after its run and unit, with ``%{y}``.
     """
     figure = go.Figure()
     methods = [str(run.compressor["name"]) for run in runs]
@@ -59,7 +59,10 @@ def measured_over_units(
     y_title: str,
     hover: str,
 ) -> go.Figure:
-    """A line a run that holds diagnostics, its summary in the legend; says so where none does."""
+    """Draw one line for each run with diagnostics, its summary in the legend.
+
+    The figure says so where no run has any.
+    """
     found = [(run, diagnostics) for run in listed(runs) if (diagnostics := diagnostics_of(run))]
     summaries = [summary(diagnostics) for _, diagnostics in found]
     lines = [values(diagnostics) for _, diagnostics in found]

@@ -21,7 +21,7 @@ class UnreadableVideoError(Exception):
 
 @dataclass(frozen=True)
 class Request:
-    """One reading of one file that :func:`gleanvid.video.sniff.check_file` let through."""
+    """What to read of one file, which :func:`gleanvid.video.sniff.check_file` has let through."""
 
     path: str  # absolute
     name: str  # how messages call the file
@@ -35,7 +35,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Plan:
-    """Which frames a decoder is about to give. A later plan replaces an earlier and its frames."""
+    """The frames that a decoder is about to give. A later plan replaces it and its frames."""
 
     indices: list[int]  # [T] frame numbers in the source
     timestamps: list[float]  # [T] seconds from the first frame shown
@@ -64,7 +64,7 @@ def uniform_indices(total: int, num_frames: int, rounding: str = "nearest") -> n
 
 
 def fit(size: tuple[int, int], max_side: int | None) -> tuple[int, int]:
-    """(height, width) scaled so that the longer side is at most ``max_side``; never enlarged."""
+    """Scale (height, width) down so that the longer side is at most ``max_side``."""
     scale = 1.0 if max_side is None else min(1.0, max_side / max(size))
     return max(1, round(size[0] * scale)), max(1, round(size[1] * scale))
 
@@ -79,7 +79,7 @@ def check_size(request: Request, height: int, width: int) -> None:
 
 
 def check_work(request: Request, height: int, width: int, frames: int) -> None:
-    """Raise where more has to be decoded than anybody would wait for."""
+    """Raise where so much has to be decoded that nobody would wait for it."""
     if height * width * frames > MAX_DECODED_PIXELS:
         raise UnreadableVideoError(
             f"{request.name} takes {frames:,} decoded frames of {width} x {height} pixels; take "
@@ -105,9 +105,9 @@ def make_plan(
     total_frames: int | None = None,
     notes: tuple[str, ...] = (),
 ) -> tuple[Plan, np.ndarray]:
-    """The plan for ``request`` and int64 [T], the rows of ``seconds`` that it takes.
+    """Return the plan for ``request``, and which rows of ``seconds`` it takes, int64 [T].
 
-    A part is planned as if it were a file of its own: its frames count from its first.
+    A part is planned like a file of its own: its frames count from its first.
     """
     first = 0
     if request.part is not None:
@@ -143,7 +143,7 @@ def make_plan(
 
 
 def _rows_of_part(request: Request, seconds: np.ndarray) -> tuple[int, int]:
-    """The rows [first, end) that lie in the part asked for."""
+    """Return the rows [first, end) that lie in the part asked for."""
     start, stop = request.part or (0.0, 0.0)
     times = seconds - seconds[0]
     first = int(np.searchsorted(times, start - _SLACK_S))

@@ -48,13 +48,16 @@ _ADDRESS = re.compile(r"^([a-z][a-z0-9+.-]+://|\\\\|//[^/])", re.IGNORECASE)
 
 
 def label(path: str | os.PathLike[str]) -> str:
-    """The file's own name as it may stand in a message: no folders, no control characters."""
+    """Return a file's name as it may stand in a message: no folders, no control characters."""
     name = Path(path).name or str(path)
     return "".join(c if c.isprintable() else "?" for c in name)[:120]
 
 
 def check_file(path: str | os.PathLike[str]) -> tuple[Path, str]:
-    """The real file behind ``path`` and the FFmpeg demuxer for it, or a sentence why not."""
+    """Return the real file behind ``path`` and the FFmpeg demuxer for it.
+
+    Raises ``UnreadableVideoError`` with the reason why it cannot be read.
+    """
     name = label(path)
     if _ADDRESS.match(os.fspath(path)):
         raise UnreadableVideoError(
@@ -90,7 +93,7 @@ def _regular_file(path: Path, name: str) -> Path:
 
 
 def _container(head: bytes, name: str) -> str:
-    """The FFmpeg demuxer for a file that starts with ``head``."""
+    """Return the FFmpeg demuxer for a file that starts with ``head``."""
     if any(head.startswith(mark, offset) for offset, mark in _IMAGES):
         raise UnreadableVideoError(f"{name} is a still picture, not a video: {OTHER}.")
     for offset, mark, demuxer in _CONTAINERS:
@@ -114,7 +117,10 @@ def _container(head: bytes, name: str) -> str:
 
 
 def _is_transport_stream(head: bytes) -> bool:
-    """Sync bytes at the pace of MPEG-TS packets: 188 bytes, or 192 with a time code first."""
+    """Return whether sync bytes stand where MPEG-TS packets begin.
+
+    Packets have 188 bytes, or 192 with a time code first.
+    """
     for start, pace in ((0, 188), (4, 192)):
         marks = head[start::pace][: 1 + (_HEAD - start - 1) // pace]
         if len(marks) >= 2 and set(marks) == {0x47}:

@@ -18,15 +18,16 @@ _PANELS = {  # metric -> title, factor
 
 
 def _short(value: float) -> str:
-    """Three digits, two where they stand behind zeros, so that neighbours do not touch."""
+    """Round to three digits, below 1 to two, so that neighbouring labels do not touch."""
     return f"{value:.3g}" if value >= 1 else f"{value:.2g}"
 
 
 def complementarity(values: Mapping[str, Mapping[str, float]]) -> Figure:
-    """``values``: variant -> metrics by name, a panel each; the last variant is set off in colour.
+    """Draw the metrics of several variants, one panel per metric; the last variant is in colour.
 
-    More is better except for the coverage error. Residual energy counts the first unit, to which
-    all is new; "after the first unit" leaves it out, and is drawn where it was measured.
+    ``values``: variant -> metrics by name. More is better except for the coverage error. Residual
+    energy counts the first unit, where everything is new; the metric "after the first unit" leaves
+    it out, and is drawn where it was measured.
     """
     names = list(values)
     panels = [metric for metric in _PANELS if all(metric in row for row in values.values())]

@@ -35,19 +35,19 @@ _LOOK: Any = {
 
 
 def paper_style() -> Any:
-    """Context in which figures are made and saved."""
+    """Use the paper's fonts and sizes within the block, for drawing and for saving."""
     return mpl.rc_context(_LOOK)
 
 
 def new_figure(width: float = COLUMN, height: float = 2.2) -> Figure:
-    """An empty figure of a size in inches; no global state, so threads do not meet."""
+    """Make an empty figure, size in inches; without global state, so threads may draw at once."""
     return Figure(figsize=(width, height), layout="constrained")
 
 
 def lines_of(series: Sequence[str], names: Sequence[str] = ()) -> list[dict[str, Any]]:
-    """Line and marker of every one of ``series``, as in the app's figures.
+    """Return line and marker of each of ``series``, as in the app's figures.
 
-    ``names``: all series there are, so that each keeps its style where another is missing.
+    ``names``: all series there are, so that each looks the same in every figure.
     """
     everyone = list(dict.fromkeys([*names, *series]))
     by_name = dict(zip(everyone, styles(everyone), strict=True))
@@ -62,17 +62,17 @@ def lines_of(series: Sequence[str], names: Sequence[str] = ()) -> list[dict[str,
 
 
 def random_line() -> dict[str, Any]:
-    """The look of what chance would give."""
+    """Return the look of the line of random tokens."""
     return {"color": GREY, "linestyle": "--", "label": "random positions"}
 
 
 def legend_above(figure: Figure) -> None:
-    """One legend over all axes, where it hides no line."""
+    """Draw one legend above all axes, where it hides no line."""
     figure.legend(loc="outside upper center", ncols=4, columnspacing=1.0, handlelength=1.6)
 
 
 def save_figure(figure: Figure, path: str | Path) -> Path:
-    """Write PDF, PNG or SVG, by the name's ending; PNG at 300 dots per inch."""
+    """Write PDF, PNG or SVG, as the file's name ends; PNG with 300 dots per inch."""
     target = Path(path)
     with paper_style():
         figure.savefig(target, dpi=300, metadata={} if target.suffix == ".png" else None)

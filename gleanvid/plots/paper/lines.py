@@ -18,7 +18,7 @@ from gleanvid.run import Run
 
 
 def budgets(runs: Sequence[Run]) -> Figure:
-    """Budget of every unit relative to the uniform budget B/T, over the seconds of its start."""
+    """Draw the budget of every unit, divided by the uniform budget B/T, over time in seconds."""
     names = [str(run.compressor["name"]) for run in runs]
     with paper_style():
         figure = new_figure()

@@ -61,7 +61,7 @@ def overlays(runs: Sequence[Run], units: Sequence[int] | None = None, title: str
 
 
 def _columns(runs: Sequence[Run]) -> list[int]:
-    """Evenly spaced units, the nearest one moved to where most is kept after the first."""
+    """Choose evenly spaced units; one of them moves to where most is kept after the first."""
     budgets = compressed(runs)[0].compression.budgets.tolist()
     total = len(budgets)
     spread = torch.linspace(0, total - 1, min(_COLUMNS, total)).round().long().tolist()

@@ -18,7 +18,7 @@ LATE = {"pyav": ("av.subtitles.codeccontext", "av.subtitles.stream")}  # for a f
 
 
 def load(backend: str) -> ModuleType:
-    """The module of a backend, with all that it imports later.
+    """Import the module of a backend, and all that it would import later.
 
     In the decoding process nothing can be imported once a file is open.
     """
@@ -28,7 +28,7 @@ def load(backend: str) -> ModuleType:
 
 
 def decode(request: Request) -> Events:
-    """The plan and the frames of ``request``, decoded in this process."""
+    """Yield the plan, then the frames of ``request``, decoded in this process."""
     with explained(request):
         module = load(request.backend)
     try:

@@ -23,7 +23,7 @@ _REFUSED = {
 
 
 def read(request: Request) -> Events:
-    """The plan for ``request`` and its frames, in order."""
+    """Yield the plan for ``request``, then its frames in order."""
     if request.container in _REFUSED:
         raise UnreadableVideoError(
             f"decord does not read {_REFUSED[request.container]} correctly; "
@@ -52,6 +52,6 @@ def read(request: Request) -> Events:
 
 
 def _resized(picture: Picture, size: tuple[int, int]) -> Picture:
-    """Scaled afterwards: decord itself fails where a row is not a multiple of 32 pixels."""
+    """Scale a frame after decoding: decord fails where a row is not a multiple of 32 pixels."""
     frame = VideoFrame.from_ndarray(picture, format="rgb24")
     return frame.reformat(size[1], size[0], interpolation="BICUBIC").to_ndarray()

@@ -24,7 +24,7 @@ _MAX_COUNT = 10**7  # header counts beyond this are nonsense
 
 
 def read(request: Request) -> Events:
-    """The plan for ``request`` and its frames, in order."""
+    """Yield the plan for ``request``, then its frames in order."""
     seconds, size, fps, notes = _survey(request)
     plan, rows = make_plan(request, seconds, size, fps, notes=notes)
     yield plan
@@ -46,7 +46,7 @@ def read(request: Request) -> Events:
 
 
 def _survey(request: Request) -> tuple[np.ndarray, tuple[int, int], float, tuple[str, ...]]:
-    """The time of every frame that can be decoded [n], their size, frames a second, and notes."""
+    """Return the time of every frame that can be decoded, their size, the frame rate, and notes."""
     capture = _opened(request)
     first, milliseconds = None, []
     while capture.grab():

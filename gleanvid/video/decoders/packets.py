@@ -31,7 +31,7 @@ _STRICT = {"err_detect": "explode", "max_pixels": str(MAX_PIXELS)}  # no guesses
 
 @dataclass(frozen=True)
 class Index:
-    """The frames of a file, found without decoding more than the first."""
+    """What is known of a file's frames after decoding no more than the first."""
 
     times: np.ndarray  # int64 [n] presentation times in ``time_base``, ascending
     keys: np.ndarray  # int64 [k] those of keyframes, hidden ones included
@@ -45,7 +45,7 @@ class Index:
 def opened(
     request: Request, threads: int = MAX_THREADS
 ) -> Iterator[tuple[InputContainer, VideoStream]]:
-    """The file and its main video stream, ready to decode strictly."""
+    """Open a file and its main video stream; decoding stops at the first error."""
     try:
         container = av.open(
             request.path,
@@ -118,7 +118,7 @@ def scan(request: Request) -> Index:
 def packets(
     container: InputContainer, stream: VideoStream | None = None
 ) -> Iterator[av.Packet[Any]]:
-    """Packets of ``stream``, or of all, up to the end of what can be read."""
+    """Yield the packets of ``stream``, or of all streams, until the file cannot be read further."""
     with suppress(av.error.FFmpegError, IndexError):  # IndexError: a track that turns up on the way
         yield from container.demux() if stream is None else container.demux(stream)
 
@@ -139,5 +139,5 @@ def _shortfall(promised: float, there: float) -> tuple[str, ...]:
 
 
 def quarter_turns(frame: VideoFrame) -> int:
-    """Counter-clockwise quarter turns that put the picture upright."""
+    """Return how many counter-clockwise quarter turns put the picture upright."""
     return round(frame.rotation / 90) % 4

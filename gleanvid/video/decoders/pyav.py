@@ -35,7 +35,7 @@ _SEEK_EARLY_S = (0.0, 1.0, 5.0)  # transport and program streams land up to a se
 
 
 def read(request: Request) -> Events:
-    """The plan for ``request`` and its frames, in any order."""
+    """Yield the plan for ``request``, then its frames in any order."""
     index = scan(request)
     plan, rows = make_plan(
         request, index.times * index.time_base, index.size, index.fps, notes=index.notes
@@ -53,7 +53,7 @@ def read(request: Request) -> Events:
 
 
 def _frames_to_decode(index: Index, rows: np.ndarray) -> int:
-    """From the keyframe before each wanted frame up to it, each frame once."""
+    """Return the numbers of all frames to decode: each wanted one, and those since its keyframe."""
     keys = np.searchsorted(index.times, index.keys)
     first = keys[(np.searchsorted(keys, rows, side="right") - 1).clip(0)]  # [T]
     last = {int(key): int(row) for key, row in zip(first, rows, strict=True)}
@@ -61,7 +61,10 @@ def _frames_to_decode(index: Index, rows: np.ndarray) -> int:
 
 
 def _by_keyframes(request: Request, index: Index, wanted: list[int]) -> Iterator[VideoFrame]:
-    """Frames from the keyframe before each wanted time up to it; ends where one is out of reach."""
+    """Yield the frames from the keyframe before each wanted time up to that time.
+
+    Ends at a time that cannot be reached.
+    """
     rows = np.searchsorted(index.keys, wanted, side="right") - 1
     keys = index.keys[rows.clip(0)]  # [T]
     with opened(request) as (container, stream), suppress(av.error.FFmpegError):
@@ -83,10 +86,11 @@ def _by_keyframes(request: Request, index: Index, wanted: list[int]) -> Iterator
 def _run_up(
     container: InputContainer, stream: VideoStream, key: int, last: int
 ) -> Iterator[VideoFrame]:
-    """Sound frames from the one at time ``key`` to the one at ``last``.
+    """Yield the frames from the keyframe at time ``key`` to the frame at ``last``.
 
-    A seek may land before the keyframe, or on one whose first frames need pictures ahead of it
-    (open GOP): what fails or comes before ``key`` does not count. A landing after it gives nothing.
+    A seek may land before the keyframe, or on one whose first frames need earlier pictures (open
+    GOP): what comes before ``key`` is skipped, errors there too. A seek that lands after it yields
+    nothing.
     """
     reached = False
     for packet in packets(container, stream):
@@ -109,14 +113,14 @@ def _run_up(
 
 
 def _from_start(request: Request) -> Iterator[VideoFrame]:
-    """Every frame in order, up to the first damage."""
+    """Yield every frame in order, up to the first damage."""
     with opened(request) as (container, stream), suppress(av.error.FFmpegError):
         for packet in packets(container, stream):
             yield from packet.decode()
 
 
 def _what_is_intact(request: Request, index: Index) -> Events:
-    """A new plan over the frames that can be decoded, and those of its sample."""
+    """Yield a new plan over the frames that can be decoded, then those of its sample."""
     found = [None if frame is None else (frame.pts,) for frame in _intact(request)]
     times = [time for entry in found if entry is not None for time in entry]
     if not times:
@@ -165,7 +169,7 @@ def _intact(request: Request) -> Iterator[VideoFrame | None]:
 
 
 def _picture(frame: VideoFrame, plan: Plan) -> Picture:
-    """RGB, upright, in the plan's size."""
+    """Return a frame as RGB, upright, in the plan's size."""
     turns = quarter_turns(frame)
     height, width = plan.size[::-1] if turns % 2 else plan.size
     if (frame.height, frame.width) != (height, width):

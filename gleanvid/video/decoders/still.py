@@ -19,9 +19,10 @@ def is_picture(path: str | Path) -> bool:
 
 
 def as_video(given: Any) -> Video:
-    """A ``Video`` of frames uint8 [H, W, 3] or [T, H, W, 3] (one a second), or of a Pillow image.
+    """Return a ``Video`` of frames uint8 [H, W, 3] or [T, H, W, 3], or of a Pillow image.
 
-    Raises ``TypeError`` for anything else and ``ValueError`` for another shape.
+    Frames are a second apart. Raises ``TypeError`` for anything else and ``ValueError`` for another
+    shape.
     """
     if isinstance(given, Video):
         return given

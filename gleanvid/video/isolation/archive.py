@@ -29,7 +29,10 @@ DAMAGED = (*MALFORMED, zipfile.BadZipFile, zlib.error, OSError, EOFError, Syntax
 
 
 def import_all() -> None:
-    """Unpack a small archive, for what that imports on the way cannot be opened later."""
+    """Unpack a small archive, so that every module it needs is imported.
+
+    Later no file can be opened, so nothing can be imported.
+    """
     arrays, archive = io.BytesIO(), io.BytesIO()
     np.savez_compressed(arrays, one=np.ones(1))
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as file:
@@ -39,7 +42,7 @@ def import_all() -> None:
 
 
 def send_run(file: str | IO[bytes], pipe: IO[bytes]) -> None:
-    """Send the JSON, and for every array a message about it (JSON) and one with its bytes.
+    """Send a saved run's JSON, and two messages for every array: its type and shape, and its bytes.
 
     Raises ``UnreadableVideoError``.
     """
@@ -96,7 +99,10 @@ def _is_plain(dtype: np.dtype, shape: tuple[int, ...]) -> bool:
 
 
 def received_run(pipe: IO[bytes]) -> tuple[Any, dict[str, np.ndarray]]:
-    """The JSON and the arrays of ``send_run``. Raises ``ValueError`` and the like for forgeries."""
+    """Read the JSON and the arrays that ``send_run`` sent.
+
+    Raises ``ValueError``, ``TypeError`` or ``KeyError`` where they do not fit together.
+    """
     arrays: dict[str, np.ndarray] = {}
     facts, room = None, bounds.MAX_RUN_BYTES
     for kind, length in receive(pipe):

@@ -22,7 +22,10 @@ def fits(
     most_items: int = MAX_JSON_ITEMS,
     deepest: int = MAX_JSON_DEPTH,
 ) -> bool:
-    """Whether JSON takes about as much memory as it has bytes. Takes time linear in these."""
+    """Return whether JSON text is safe to parse: not too long, too deep or of too many items.
+
+    The time is linear in the length of the text.
+    """
     if len(text) > most_bytes:
         return False
     marks = re.sub(rb"[^][{},]++", b"", _STRING.sub(b"", text))

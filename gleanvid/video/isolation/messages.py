@@ -21,14 +21,14 @@ MAX_ERROR_BYTES = 2**12
 
 
 def send(pipe: IO[bytes], kind: bytes, *parts: bytes | memoryview) -> None:
-    """Write one message whose payload is ``parts`` joined."""
+    """Write one message; its payload is all ``parts`` joined."""
     pipe.write(HEADER.pack(kind, sum(memoryview(part).nbytes for part in parts)))
     pipe.writelines(parts)
     pipe.flush()
 
 
 def receive(pipe: IO[bytes]) -> Iterator[tuple[bytes, int]]:
-    """Kind and length of every message up to the end; the caller reads the payload.
+    """Yield kind and length of every message; the caller reads the payload before the next.
 
     Raises ``UnreadableVideoError`` with the sentence of an error message, and ``EOFError`` where
     the process ended early.
@@ -43,7 +43,7 @@ def receive(pipe: IO[bytes]) -> Iterator[tuple[bytes, int]]:
 
 
 def read(pipe: IO[bytes], count: int) -> bytes:
-    """Exactly ``count`` bytes. Raises ``EOFError`` where the process ended early."""
+    """Read exactly ``count`` bytes. Raises ``EOFError`` where the process ended early."""
     data = pipe.read(count)
     if len(data) < count:
         raise EOFError

@@ -83,7 +83,7 @@ SCOPES, SCOPES_SINCE = 3, 6  # abstract sockets and signals to other processes
 
 
 def _restrict_files(libc: ctypes.CDLL, path: str | None) -> bool:
-    """Leave this thread, and those it starts, one file to read. What is open stays open."""
+    """Let this thread, and those it starts, open one file only. Files that are open stay open."""
     version = libc.syscall(CREATE_RULESET, None, ctypes.c_size_t(0), ctypes.c_uint32(VERSION_ONLY))
     if version < 1:
         return False
@@ -190,7 +190,7 @@ OTHER_TABLE = 0x40000000  # numbers of x86's 32-bit pointers
 
 
 def _restrict_calls(libc: ctypes.CDLL) -> bool:
-    """Have system calls fail that decoding never needs. Threads can still be started."""
+    """Make system calls fail that decoding never needs. Starting threads stays possible."""
     machine = MACHINES.get(platform.machine())
     if machine is None:
         return False
@@ -201,7 +201,10 @@ def _restrict_calls(libc: ctypes.CDLL) -> bool:
 
 
 def _filter(machine: Machine) -> Iterator[bytes]:
-    """Instructions; a comparison says how many to skip if it is true and if it is false."""
+    """Return the instructions of the filter.
+
+    A comparison says how many instructions to skip if it is true, and if it is false.
+    """
     fail, allow = _step(RETURN, FAIL | errno.EPERM), _step(RETURN, ALLOW)
     yield from (_step(LOAD, MACHINE), _step(EQUAL, machine.audit, 1, 0), fail)
     yield from (_step(LOAD, NUMBER), _step(AT_LEAST, OTHER_TABLE, 0, 1), fail)

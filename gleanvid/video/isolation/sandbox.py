@@ -32,9 +32,10 @@ POLL_S = 0.1  # between two checks whether a task shall end
 
 
 def decode(request: Request, timeout_s: float, stop: threading.Event | None = None) -> Events:
-    """The plan and the frames of ``request``. Setting ``stop`` ends the process within ``POLL_S``.
+    """Yield the plan, then the frames of ``request``, decoded in a process of its own.
 
-    However the iteration ends, the process ends with it.
+    Setting ``stop`` ends that process within ``POLL_S`` seconds. However the iteration ends, the
+    process ends with it.
     """
     with _running("video", dataclasses.asdict(request), timeout_s, stop) as (decoder, expired):
         try:
@@ -61,7 +62,7 @@ def layers() -> tuple[str, ...]:
 
 
 def unpacked(path: str, timeout_s: float) -> tuple[Any, dict[str, np.ndarray]]:
-    """The JSON and the arrays of a saved run's archive, within :mod:`.bounds`.
+    """Return the JSON and the arrays of a saved run's archive, within the limits of :mod:`.bounds`.
 
     Raises ``UnreadableVideoError``.
     """
@@ -76,7 +77,7 @@ def unpacked(path: str, timeout_s: float) -> tuple[Any, dict[str, np.ndarray]]:
 def _running(
     task: str, argument: Any, timeout_s: float, stop: threading.Event | None = None
 ) -> Iterator[tuple[Decoder, threading.Event]]:
-    """A process at its task, and an event that is set once it was killed for taking too long."""
+    """Start a process at its task; the event is set if it is killed for taking too long."""
     try:
         decoder = spare.KEPT.take()
     except OSError as error:
@@ -108,7 +109,7 @@ def _running(
 
 
 def _checked(decoder: Decoder, request: Request) -> Events:
-    """Plans and frames as the process sends them, none of them forged."""
+    """Yield plans and frames as the process sends them, if they are what was asked for."""
     plan: Plan | None = None
     for kind, length in receive(decoder.stdout):
         if kind == PLAN and length <= MAX_PLAN_BYTES:
@@ -124,7 +125,7 @@ def _checked(decoder: Decoder, request: Request) -> Events:
 
 
 def _plan(text: bytes, request: Request) -> Plan:
-    """The plan that this JSON holds. Raises ``UnreadableVideoError`` unless it fits ``request``."""
+    """Read a plan from JSON. Raises ``UnreadableVideoError`` unless it fits ``request``."""
     try:
         fields = json.loads(text)
         pairs = {name: tuple(fields[name]) for name in ("size", "source_size", "notes")}

@@ -27,10 +27,10 @@ _PACKAGES = ("numpy", "av", "decord", "cv2")  # that decoding imports
 
 
 def import_folders() -> list[str]:
-    """Folders of the decoders' packages and of this one, to import from after Python's own.
+    """Return the folders to import from: Python's own, those of the decoders' packages, and ours.
 
-    Not all of ``sys.path``: the folder of the caller's script is there too, and a ``random.py`` in
-    it would come before Python's.
+    Not all of ``sys.path``: it holds the folder of the caller's script, and a ``random.py`` there
+    would come before Python's.
     """
     found = [_HOME]
     for name in _PACKAGES:
@@ -44,7 +44,7 @@ def import_folders() -> list[str]:
 
 
 class Decoder:
-    """One decoding process, before or at its one task."""
+    """A decoding process, which does one task."""
 
     def __init__(self) -> None:
         environment = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
@@ -73,7 +73,7 @@ class Decoder:
         return self.process.wait()
 
     def complaints(self) -> list[str]:
-        """Lines that the process wrote to its standard error, after its end."""
+        """Return the lines that the process wrote to its standard error; only after its end."""
         self._errors.seek(0)
         return self._errors.read(2**16).decode(errors="replace").strip().splitlines()
 
@@ -88,7 +88,7 @@ class Decoder:
 
 
 class Spare:
-    """At most one process that waits for a task."""
+    """Keeps at most one process waiting for a task, as starting one takes time."""
 
     def __init__(self) -> None:
         self._waiting: queue.SimpleQueue[Decoder] = queue.SimpleQueue()
@@ -96,14 +96,14 @@ class Spare:
         self._keeper: threading.Thread | None = None
 
     def keep(self) -> None:
-        """Have one process waiting from now on, as long as this program runs."""
+        """Have one process waiting from now on, until this program ends."""
         if self._keeper is None:
             self._keeper = threading.Thread(target=self._start, daemon=True)
             self._keeper.start()
             self._wanted.release()
 
     def take(self) -> Decoder:
-        """The waiting process, or a new one. Raises ``OSError`` where none can be started."""
+        """Return the waiting process, or a new one. Raises ``OSError`` if none can be started."""
         with suppress(queue.Empty):
             decoder = self._waiting.get_nowait()
             if decoder.process.poll() is None:
@@ -112,12 +112,12 @@ class Spare:
         return Decoder()
 
     def refill(self) -> None:
-        """Start the next one. For the end of a task, which starting it would slow down."""
+        """Start the next process: at the end of a task, as starting would slow the task down."""
         if self._keeper is not None and self._waiting.empty():
             self._wanted.release()
 
     def _start(self) -> None:
-        """Start processes in one thread that stays: they end with the thread that started them."""
+        """Start processes from one thread that never ends: they would end with the thread."""
         while self._wanted.acquire():
             if self._waiting.empty():
                 with suppress(OSError):

@@ -49,7 +49,7 @@ def main() -> None:
 
 
 def _leave_with_parent() -> None:
-    """End where the starting thread ends, and let everything else on the machine go first."""
+    """End with the thread that started this process, at the lowest priority."""
     if hasattr(os, "nice"):
         os.nice(NICENESS)
     if sys.platform == "linux":
