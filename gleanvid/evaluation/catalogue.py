@@ -46,7 +46,10 @@ class Facts:
 
 
 def methods(work: Mapping[str, int] | None = None) -> list[Facts]:
-    """Facts of all methods, in order; ``work``: kernels by name (default: those on file)."""
+    """Return the facts of all methods, in order.
+
+    ``work``: kernels by name; default: those in :func:`kernels_on_file`.
+    """
     kernels = kernels_on_file() if work is None else work
     return [_facts(method, kernels.get(name)) for name, method in COMPRESSORS.items()]
 
@@ -70,7 +73,7 @@ def _facts(method: type[Compressor], kernels: int | None) -> Facts:
 
 
 def methods_table() -> str:
-    """Markdown: one row per method, and a sentence on the columns."""
+    """Return Markdown: one row per method, and a sentence that explains the columns."""
     rows = [
         (
             f"`{row.name}`",
@@ -91,7 +94,7 @@ def methods_table() -> str:
 
 
 def compressor_table() -> str:
-    """Markdown: one row per method with its default settings, in fewer columns."""
+    """Return Markdown: one row per method with its default settings; fewer columns."""
     heads = ["name", "source", "acts", "prunes or merges", "needs", "licence of the original"]
     rows = [
         (f"`{row.name}`", row.paper, row.acts, row.deed, row.needs, row.licence)
@@ -101,7 +104,7 @@ def compressor_table() -> str:
 
 
 def kernels_on_file(path: Path = WORK) -> dict[str, int]:
-    """Kernels by method, from a file of ``bench compress --count``; {} without that file."""
+    """Read the kernels by method from a file of ``bench compress --count``; {} without the file."""
     if not path.exists():
         return {}
     report: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
@@ -120,7 +123,7 @@ def _acts(method: Compressor) -> str:
 
 
 def _needs(method: Compressor) -> list[str]:
-    """Signals that a method needs in addition to the features, else the features."""
+    """Return the signals that a method needs beside the features; ["features"] if none."""
     asked = {_QUERIES[stage.queries] for _, stage in method.stages if stage.queries}
     signals = set().union(*(stage.needs for _, stage in method.stages))
     return [*sorted(signals), *sorted(asked)] or ["features"]
@@ -140,7 +143,7 @@ def _budget(method: Compressor) -> str:
 
 
 def _vllm(method: Compressor) -> str:
-    """Whether :mod:`gleanvid.serving.vllm` serves it, or in short why not."""
+    """Return whether :mod:`gleanvid.serving.vllm` serves a method, or in a few words why not."""
     reason = refusal(method)
     return "yes" if reason is None else "no: " + reason.partition(",")[0].partition(":")[0]
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[Path]:
-    """Give a path to write to; its file replaces ``path`` at the end, or is gone after an error."""
+    """Give a path to write to. At the end its file replaces ``path``; after an error it is removed."""
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(path.name + ".part")
     try:
@@ -22,6 +22,6 @@ def whole_file(path: Path) -> Iterator[Path]:
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Write text to ``path`` by way of :func:`whole_file`."""
+    """Write text so that ``path`` holds either all of it or what it held before."""
     with whole_file(path) as part:
         part.write_text(text, encoding="utf-8")

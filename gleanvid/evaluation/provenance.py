@@ -67,7 +67,7 @@ def caution(machine: Machine) -> tuple[str, ...]:
 
 
 def in_words(machine: Machine) -> str:
-    """The facts of :func:`describe_machine` as a line of text."""
+    """Return the facts of :func:`describe_machine` in one line."""
     versions = ", ".join(f"{name} {number}" for name, number in machine["versions"].items())
     threads = machine["threads"]
     return (

@@ -22,7 +22,7 @@ _TEXT_TOKENS, _KEY_WIDTH = 16, 64
 
 
 def made_up_tokens(grid: tuple[int, int, int], width: int, device: str) -> VideoTokens:
-    """A background, a slow drift, one cut and noise, with signals for methods that need them."""
+    """Make tokens of a background, a slow drift, one cut and noise, with every optional signal."""
     units, rows, columns = grid
     generator = torch.Generator().manual_seed(0)
     scenes = torch.randn(2, rows * columns, 6, generator=generator) @ torch.randn(
@@ -39,7 +39,10 @@ def made_up_tokens(grid: tuple[int, int, int], width: int, device: str) -> Video
 
 
 def recorded_tokens(path: str, device: str) -> VideoTokens:
-    """Tokens of a recording; signals it does not hold are made up. Raises ``ValueError``."""
+    """Return the tokens of a recording; signals that it does not hold are made up.
+
+    Raises ``ValueError``.
+    """
     return _with_signals(open_recording(path).tokens, torch.Generator().manual_seed(0), device)
 
 
@@ -95,7 +98,10 @@ class Row(TypedDict):
 
 
 class Report(TypedDict):
-    """``out_of_reach``: why a method could not be measured at this ratio."""
+    """What ``gleanvid bench compress`` writes as JSON.
+
+    ``out_of_reach``: why a method could not be measured at this ratio.
+    """
 
     machine: Machine
     grid: list[int]
@@ -106,7 +112,7 @@ class Report(TypedDict):
 
 
 def measure(methods: Sequence[Compressor], tokens: VideoTokens, repeats: int = 5) -> Report:
-    """Median seconds of each method and of X @ X^T, in turns, and peak extra memory."""
+    """Measure the median seconds of each method and of X @ X^T, in turns, and peak extra memory."""
     features = tokens.features
     where, (grid, width) = features.device, (tokens.grid, features.shape[1])
     machine = describe_machine(where)
@@ -141,7 +147,7 @@ def measure(methods: Sequence[Compressor], tokens: VideoTokens, repeats: int = 5
 
 
 def _refusal(call: Callable[[], Any]) -> str:
-    """Why a method cannot reach the ratio, or nothing. The call is also the warm-up."""
+    """Return why a method cannot reach the ratio, "" if it can. The call is also the warm-up."""
     try:
         call()
     except ValueError as error:

@@ -33,7 +33,10 @@ class Row(TypedDict):
 
 
 class Report(TypedDict):
-    """``clock``: what the seconds are; ``limit_s``: after how many a method was stopped."""
+    """What ``gleanvid bench compress --units`` writes as JSON.
+
+    ``clock``: whose seconds are counted; ``limit_s``: the seconds after which a method was stopped.
+    """
 
     machine: Machine
     rows_and_columns: list[int]
@@ -94,7 +97,7 @@ def measure(
 def _cost(
     call: Callable[[], Any], where: torch.device, repeats: int, limit_s: float, size: int
 ) -> Any:
-    """What a row says of a call: its cost, or the error."""
+    """Return the cost of one call, or its error, as entries of a row."""
     seconds: list[float] = []
 
     def timed() -> None:
@@ -120,7 +123,7 @@ def _clock(where: torch.device) -> float:
 
 @contextmanager
 def _limit(seconds: float) -> Iterator[None]:
-    """Raise ``TimeoutError`` in a block that takes more CPU seconds; not on Windows."""
+    """Raise ``TimeoutError`` if a block takes more CPU seconds. Does nothing on Windows."""
 
     def stop(*_: Any) -> None:
         raise TimeoutError(f"over {seconds:g} s")
@@ -138,7 +141,7 @@ def _limit(seconds: float) -> Iterator[None]:
 
 
 def exponent(rows: Sequence[Row]) -> float | None:
-    """Exponent p of seconds = c units^p, fitted by least squares; None of fewer than two rows."""
+    """Fit seconds = c * units^p by least squares and return p; None for fewer than two rows."""
     timed = [row for row in rows if row.get("seconds")]
     logs = [(math.log(row["units"]), math.log(row["seconds"])) for row in timed]
     if len(logs) < 2:
@@ -149,14 +152,14 @@ def exponent(rows: Sequence[Row]) -> float | None:
 
 
 def by_method(report: Report) -> dict[str, list[Row]]:
-    """The rows of every method, shortest clip first; GleanVID is first."""
+    """Group the rows by method, GleanVID first, each from the shortest clip to the longest."""
     names = dict.fromkeys(row["compressor"] for row in report["rows"])
     ordered = sorted(names, key=lambda name: name != "gleanvid")
     return {name: [row for row in report["rows"] if row["compressor"] == name] for name in ordered}
 
 
 def points(report: Report) -> dict[str, list[tuple[int, float, float]]]:
-    """Units, seconds and memory of every method that has any, by title, for the figure."""
+    """Return units, seconds and memory of every measured method, by title, for the figure."""
     found = {
         title_of(name): [
             (row["units"], row["seconds"], row["extra_memory_over_features"])

@@ -52,7 +52,7 @@ class Report(TypedDict):
 
 
 def noise(num_frames: int, seed: int = 0) -> Video:
-    """A clip of random pixels, in which nothing repeats."""
+    """Make a clip of random pixels, in which nothing repeats."""
     random = np.random.default_rng(seed)
     frames = random.integers(0, 256, (num_frames, *_SIZE, 3), dtype=np.uint8)
     return Video.from_frames(frames, fps=2.0)
@@ -122,7 +122,7 @@ def _map_large_blocks() -> None:
 
 
 def peak_above(device: torch.device, call: Callable[[], Any]) -> tuple[float, Any]:
-    """Highest memory of a call above what was held before it, in MiB, and its result."""
+    """Return a call's peak memory in MiB above what was held before it, and its result."""
     gc.collect()
     with suppress(OSError, AttributeError):  # glibc: return freed memory first
         ctypes.CDLL("libc.so.6").malloc_trim(0)
@@ -133,7 +133,7 @@ def peak_above(device: torch.device, call: Callable[[], Any]) -> tuple[float, An
 
 
 def _nbytes(output: Any) -> int:
-    """Bytes of all tensors in an output of the vision side, each storage once."""
+    """Sum the bytes of all tensors in an output of the vision side; shared storage counts once."""
     found: dict[int, int] = {}
     waiting = [output]
     while waiting:

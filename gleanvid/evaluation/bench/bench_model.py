@@ -33,7 +33,7 @@ QUESTION = "What happens in the video? Answer with the option's letter from the 
 
 @dataclass(frozen=True)
 class Item:
-    """One measurement of one item. Seconds are wall clock, synchronised with the device."""
+    """The cost of one question. Seconds are wall clock, synchronised with the device."""
 
     preprocess_s: float  # resizing and normalising frames, on the CPU
     vision_s: float  # vision tower and projector, and what the compressor needs of them
@@ -156,7 +156,7 @@ def _rounds(
     repeats: int,
     warmup: int,
 ) -> tuple[list[list[Item]], list[str]]:
-    """Items of each method without the warm-up, and the error of each method ("": none)."""
+    """Return the measurements of each method without the warm-up, and its error ("": none)."""
     items: list[list[Item]] = [[] for _ in methods]
     errors = [""] * len(methods)
     for round_number in range(warmup + repeats):
@@ -176,7 +176,7 @@ def _rounds(
 def run_item(
     model: ModelAdapter, video: Video, method: Compressor, question: str, new_tokens: int
 ) -> Item:
-    """One item from frames in memory to the last token."""
+    """Answer one question, from frames in memory to the last token, and measure it."""
     gc.collect()
     reset_peak_memory(model.device)
     with _timed_inputs(model) as spent:
@@ -210,7 +210,7 @@ def run_item(
 
 @contextmanager
 def _timed_inputs(model: ModelAdapter) -> Iterator[list[float]]:
-    """Measure the seconds that the model's processor takes, as the only entry of a list."""
+    """Measure the seconds that the model's processor takes; they are put into a list."""
     spent, original = [0.0], model.build_inputs
 
     def build_inputs(*args: Any) -> Any:

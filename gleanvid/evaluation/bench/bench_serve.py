@@ -45,7 +45,7 @@ def measure(
     requests: int,
     new_tokens: int,
 ) -> Iterator[Load]:
-    """One :class:`Load` per number of concurrent requests, after one request to warm up."""
+    """Return one :class:`Load` for each number of requests at a time, after a warm-up."""
     label, kept = label_of(server)
     files = [clip.read_bytes() for clip in clips]
     work = _Requests(server, server.model(), files, new_tokens)
@@ -70,13 +70,13 @@ def label_of(server: Server) -> tuple[str, float]:
 
 
 def _choosing_s(server: Server) -> float:
-    """Seconds that the engine's thread has chosen tokens since the server started."""
+    """Return the seconds that the engine has spent on choosing tokens since the server started."""
     records = server.records(since=NO_RECORDS)
     return 0.0 if records is None else float(records["seconds"])
 
 
 class _Requests:
-    """Requests with a question about a clip; each names its video as no request before."""
+    """Makes requests about a clip. Each names its video anew, so that the server caches nothing."""
 
     def __init__(self, server: Server, model: str, files: list[bytes], new_tokens: int) -> None:
         self.server, self.model, self.files, self.new_tokens = server, model, files, new_tokens
@@ -109,7 +109,10 @@ def _load(
 
 
 def table(loads: Sequence[Load]) -> str:
-    """Markdown; ratios are to all tokens at the same concurrency, if that was measured."""
+    """Return the report as Markdown.
+
+    Ratios are to all tokens at the same number of requests at a time, if that was measured.
+    """
     whole = {load.concurrency: load for load in loads if load.kept == 1.0}
     heads = ["kept", "at once", "requests", "prompt tokens", "requests/s", "first token s", "p95 s"]
     heads += ["new tokens/s", "choosing"]

@@ -36,10 +36,11 @@ _FROM_LISTS = {torch.tensor, torch.as_tensor}
 
 @dataclass
 class Work:
-    """Counts of one call: kernels are ATen operations on the device that are no views.
+    """What one call makes the device do.
 
-    ``read_backs`` are device-to-host syncs, ``copies`` go from the host to the device;
-    ``bytes_moved`` sums the inputs and outputs of all kernels.
+    ``kernels``: ATen operations on the device that are no views; ``read_backs``: device-to-host
+    syncs; ``copies``: transfers from the host to the device; ``bytes_moved``: inputs and outputs of
+    all kernels.
     """
 
     kernels: int = 0
@@ -58,7 +59,7 @@ def count(call: Callable[[], Any]) -> Work:
 
 
 class _Host:
-    """The tensors that are on the host, by their storage."""
+    """Knows which tensors are on the host, by their storage."""
 
     def __init__(self) -> None:
         self._storages: set[int] = set()
@@ -161,7 +162,7 @@ class _Transfers(TorchFunctionMode):
 
 
 def _copy(func: Any, args: Any, kwargs: Any) -> Any:
-    """The result as a tensor of its own: without a GPU, ``Tensor.cpu`` returns its input."""
+    """Return a tensor that shares no memory: without a GPU, ``Tensor.cpu`` returns its input."""
     with _disable_current_modes():
         return func(*args, **kwargs).clone()
 

@@ -88,10 +88,10 @@ class Benchmark(ABC):
 
     @abstractmethod
     def right(self, item: Item, response: str) -> bool:
-        """The official verdict on one response."""
+        """Return the official verdict on one response."""
 
     def evidence(self, item: Item, tokens: VideoTokens) -> Tensor | None:
-        """bool [things, L]: tokens that show each thing asked about; None if unknown."""
+        """Return which tokens show each thing asked about, bool [things, L]; None if unknown."""
         return None
 
     def system_message_for(self, model_type: str) -> str:
@@ -103,11 +103,14 @@ class Benchmark(ABC):
         return ""
 
     def for_frames(self, most: int) -> Self:
-        """The benchmark for setups that sample at most ``most`` frames of a clip."""
+        """Return the benchmark for setups that sample at most ``most`` frames of a clip."""
         return self
 
     def settings(self) -> dict[str, Any]:
-        """Settings that decide the items and clips, ready for JSON; a journal is bound to them."""
+        """Return the settings that decide items and clips, ready for JSON.
+
+        A journal goes on only under the same settings.
+        """
         return {"benchmark": self.name} | asdict(self)  # type: ignore[call-overload]
 
 

@@ -12,7 +12,7 @@ from gleanvid.evaluation.benchmarks.base import BenchmarkError
 
 
 def fetch(repository: str, revision: str | None = None) -> Path:
-    """The folder of a dataset with its archives unpacked, inside the hub's cache.
+    """Return the folder of a dataset, with its archives unpacked, inside the hub's cache.
 
     Nothing is fetched or unpacked twice. Raises :class:`BenchmarkError` if there is no network, no
     access, or no room.

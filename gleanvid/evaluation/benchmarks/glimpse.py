@@ -129,7 +129,7 @@ class Glimpse(Benchmark):
 def _balanced(
     questions: tuple[Question, ...], asked: dict[str, int], per_family: int
 ) -> list[tuple[int, Question]]:
-    """Up to four (place, question) of the families ``asked`` least so far, which is counted on."""
+    """Return up to four (place, question) of the families asked least; ``asked`` is updated."""
     most = 1 + _LEAD * sum(asked.values()) / len(asked)
     left = [
         (place, q) for place, q in enumerate(questions) if asked.get(q.family, most + 1) <= most

@@ -31,9 +31,10 @@ _WRITTEN = ("({})", "{}.", "{}:", "{})", "{} ", "{}")  # forms of a letter, the 
 
 
 def sure_letter(response: str, letters: str = "ABCD") -> str:
-    """The letter that stands first, else last, else after a phrase, else in the surest form.
+    """Find the letter of an answer as Video-MME and MLVU do.
 
-    Of several in the same form the last counts. "" where there is none. Video-MME, MLVU.
+    It stands first, else last, else after a set phrase; else the form least likely to be chance
+    decides, and of several in that form the last. "" where there is none.
     """
     text = response.strip()
     for mark in _EDGES:
@@ -92,7 +93,10 @@ _PREFIXES = (
 
 
 def first_letter(response: str) -> str:
-    """The first capital A to E after set phrases are taken out; "" where none. LongVideoBench."""
+    """Find the first capital A to E after set phrases are removed, as LongVideoBench does.
+
+    "" where there is none.
+    """
     text = response.strip()
     for prefix in _PREFIXES:
         text = text.replace(prefix, "")

@@ -62,7 +62,7 @@ class LongVideoBench(Published):
         return f"{item.question}\n{options}\n{ask}\n"
 
     def right(self, item: Item, response: str) -> bool:
-        """An answer without a letter is guessed, as officially, but from the item's id."""
+        """An answer without a letter is guessed, as officially; here by the item's id."""
         choices = [letter(number) for number in range(len(item.options))]
         guess = random.Random(item.id).choice(choices)
         return (first_letter(response) or guess) == letter(item.answer)

@@ -91,7 +91,7 @@ class MLVU(Published):
 
 @dataclass(frozen=True)
 class MLVUTest(MLVU):
-    """The test split, as the task ``mlvu_test``: nine tasks, asked without a closing sentence."""
+    """MLVU's test split, LMMs-Eval's task ``mlvu_test``: nine tasks, no closing sentence."""
 
     name: ClassVar[str] = "mlvu_test"
     repository: ClassVar[str] = "sy1998/MLVU_Test"

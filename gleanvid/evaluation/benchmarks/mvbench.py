@@ -48,9 +48,10 @@ CUT = {  # their questions are about a part of a clip
 
 @dataclass(frozen=True)
 class MVBench(Published):
-    """``json/<task>.json`` and the clips; of the branch "main" the part asked about is cut here.
+    """MVBench: ``json/<task>.json`` and the clips.
 
-    ``tasks``: some of the 20 by name, comma-separated ("": all).
+    Clips of its branch "main" are whole; the part asked about is cut here. ``tasks``: some of the
+    20 by name, comma-separated ("": all).
     """
 
     name: ClassVar[str] = "mvbench"

@@ -124,7 +124,10 @@ def split(clip: str) -> tuple[str, tuple[float, float] | None]:
 
 
 def find(root: Path, names: Sequence[str], place: str) -> str:
-    """The first of ``names`` that exists in ``root``, else the first. Refuses paths outside it."""
+    """Return the first of ``names`` that exists in ``root``, else the first of all.
+
+    Raises :class:`BenchmarkError` for a path outside ``root``.
+    """
     for name in names:
         if Path(name).is_absolute() or ".." in Path(name).parts:
             raise BenchmarkError(f"{place}: the video {name} must lie inside the folder")
@@ -140,7 +143,7 @@ def first_file(root: Path, patterns: Sequence[str], name: str) -> Path:
 
 
 def lettered(options: Sequence[str], form: str) -> str:
-    """The options, one per line in ``form``, for example "({letter}) {text}"."""
+    """Return the options, one per line in ``form``, for example "({letter}) {text}"."""
     return "\n".join(
         form.format(letter=letter(number), text=text) for number, text in enumerate(options)
     )

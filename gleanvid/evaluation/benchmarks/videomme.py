@@ -48,7 +48,10 @@ class VideoMME(Published):
             raise BenchmarkError(f"style={self.style!r} must be one of default, qwen3_vl")
 
     def _subtitles(self, item: Item) -> str:
-        """What is said, ahead of the question; LMMs-Eval looks at more frames for Qwen3-VL."""
+        """Return what is said, to stand ahead of the question.
+
+        LMMs-Eval takes it at more frames for Qwen3-VL than for other models.
+        """
         path = (self.root / item.clip).parents[1] / "subtitle" / f"{Path(item.clip).stem}.srt"
         text = "No subtitles available"
         if path.exists():

@@ -50,7 +50,8 @@ class Generated:
 class Case:
     """One clip under one compressor, which prunes before the language model.
 
-    Every pass runs when it is first read, so that one that fails spoils its own checks alone.
+    Every forward pass runs when its result is first needed, so one that fails affects its own
+    checks alone.
     """
 
     def __init__(self, model: ModelAdapter, encoded: Encoded, method: Compressor) -> None:
@@ -116,7 +117,7 @@ class Case:
 
     @cached_property
     def rounding(self) -> float:
-        """Difference between decoding step by step and reading everything at once."""
+        """How far decoding step by step is from reading everything at once, without compression."""
         every = torch.ones_like(self.kept)
         logits = self.reference(every, self.plain.steps, len(every) - 1 + self._steps)
         return apart(self.plain.logits, logits)
@@ -170,7 +171,10 @@ def logits_at(hf_model: Any, rows: Tensor) -> Iterator[None]:
 
 
 def apart(ours: Tensor, theirs: Tensor) -> float:
-    """Root mean square of the difference over that of the reference's spread; rows are logits."""
+    """Return how far apart two sets of logits are.
+
+    The root mean square of the difference, divided by that of the reference's spread.
+    """
     theirs = theirs.float().to(ours.device)
     spread = theirs - theirs.mean(-1, keepdim=True)
     difference = ours.float() - theirs

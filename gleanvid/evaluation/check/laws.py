@@ -43,7 +43,7 @@ class _Failing(Compressor):
 
 
 class _FailedError(Exception):
-    """Raised by the failing compressor."""
+    """What the compressor that fails on purpose raises."""
 
 
 def _largest(ours: Generated, theirs: Generated) -> float:

@@ -131,7 +131,7 @@ def language_model_calls(model: ModelAdapter) -> Iterator[list[dict[str, Any]]]:
 
 @contextmanager
 def compact_positions(model: ModelAdapter) -> Iterator[None]:
-    """Negative control: kept tokens get the positions of a shorter prompt."""
+    """Return a shorter prompt's positions for the kept tokens: wrong on purpose, as a control."""
 
     def compact(module: nn.Module, args: Any, kwargs: dict[str, Any]) -> Any:
         given, length = kwargs["position_ids"], kwargs["inputs_embeds"].shape[1]
@@ -146,7 +146,7 @@ def compact_positions(model: ModelAdapter) -> Iterator[None]:
 
 
 def hook_count(hf_model: nn.Module) -> int:
-    """Number of hooks on all modules and of methods replaced on instances."""
+    """Count the hooks on all modules and the methods that are replaced on instances."""
     modules = list(hf_model.modules())
     hooks = sum(len(one._forward_pre_hooks) + len(one._forward_hooks) for one in modules)
     return hooks + sum(name in vars(one) for one in modules for name in (*_REPLACED, "forward"))

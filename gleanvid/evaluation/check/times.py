@@ -109,7 +109,7 @@ def timings(
 def once(
     model: ModelAdapter, encoded: Encoded, method: Compressor, clock: Clock, decoded: int = DECODED
 ) -> Timing:
-    """Time one question to the last of its ``decoded`` + 1 tokens; kernels are not counted."""
+    """Time one question up to its last token; kernels are not counted meanwhile."""
     gc.collect()
     reset_peak_memory(model.device)
     timed = _Timed(method, clock)
@@ -169,7 +169,7 @@ def saved_s(full: Timing, short: Timing) -> float:
 
 @torch.no_grad()
 def pays_from(model: ModelAdapter, video: Video, on_length: Callable[[str], None]) -> int | None:
-    """The smallest number of frames (2, 4, 8, ...) at which a quarter of the tokens is faster.
+    """Find the smallest number of frames (2, 4, 8, ...) at which a quarter of the tokens is faster.
 
     Tries up to :data:`LONGER` times the clip's frames, repeating the clip; None if it never is.
     """

@@ -75,7 +75,10 @@ def _means(rows: Sequence[Row]) -> dict[str, float]:
 
 
 def _positions(rows: Sequence[Row]) -> dict[str, Any]:
-    """Mean IoU over gaps 1 to 20 and by gap, over the clips that are long enough (None: none)."""
+    """Return the mean IoU over gaps of 1 to 20 units, and by gap.
+
+    Over the clips that are long enough; None where none is.
+    """
     curve = _over_clips([row.spatial_iou for row in rows])
     random = _over_clips([row.random_iou for row in rows])
     return {

@@ -148,7 +148,7 @@ class GleanVIDModel(lmms):
         return row
 
     def _answer(self, row: LmmsRow, clip: Clip, prompt: str, options: Mapping[str, Any]) -> None:
-        """Fill ``row``."""
+        """Write the answer and its cost into ``row``."""
         started = time.perf_counter()
         conversation = self._conversation(clip)
         answer = conversation.ask(
@@ -169,7 +169,7 @@ class GleanVIDModel(lmms):
         row["peak_memory_mib"] = round(answer.peak_memory_mib, 1)
 
     def _conversation(self, clip: Clip) -> Conversation:
-        """The clip encoded, compressed and read; questions about a clip come in a row."""
+        """Return the clip, encoded and compressed. The last one is kept: its questions come in a row."""
         if self._open is None or self._open[0] != clip:
             self._open = None  # its memory is free for the next
             encoded = self.model.encode(self._read(*clip), self.setup.method.needs)

@@ -44,7 +44,7 @@ def video_and_text(messages: Sequence[Mapping[str, Any]]) -> tuple[Clip, str]:
 
 
 def digest(clip: Clip, prompt: str, options: Mapping[str, Any]) -> str:
-    """What tells one question from another with the same number."""
+    """Return a hash by which two questions with the same number can be told apart."""
     asked = json.dumps([clip, prompt, options], sort_keys=True, default=str)
     return hashlib.sha256(asked.encode()).hexdigest()[:12]
 
@@ -65,7 +65,7 @@ def named_compressor(text: str, given: Mapping[str, Any]) -> Compressor:
 
 
 def journal_path(given: str | None, rank: int, world_size: int) -> Path | None:
-    """The file, one a process."""
+    """Return the journal's file; every process has its own."""
     if given is None:
         return None
     path = Path(given).expanduser()

@@ -41,7 +41,7 @@ Values = Mapping[str, float | None]  # by column; None: not given
 
 @dataclass(frozen=True)
 class Row:
-    """One row of a table. A value is None if the paper has none (out of memory, no change)."""
+    """One row of a table. A value is None where the paper has none (out of memory, no change)."""
 
     label: str
     setup: str
@@ -50,9 +50,9 @@ class Row:
 
 @dataclass(frozen=True)
 class Table:
-    """One table. ``models``: names of its model; ``label``: the label in the paper's source.
+    """One table of the paper. ``models``: names of its model; ``label``: its label in the source.
 
-    "percent" is relative to the row of all tokens: the first of the table, or of ``reference``.
+    "percent" is relative to the row of all tokens: the table's first row, or that of ``reference``.
     """
 
     name: str
@@ -139,7 +139,7 @@ _RELATIVE = {  # column -> name in such a report, over full tokens in the same r
 
 
 def _take_costs(found: dict[str, Measured], report: dict[str, Any]) -> None:
-    """Add relative costs; the paper's seconds are sums over a benchmark and cannot be compared."""
+    """Add relative costs. The paper's seconds are sums over a benchmark and stay out."""
     model = report["model"]["name"]
     before = found.get(model) or Measured(model, {}, {}, 0)
     values = dict(before.values)

@@ -20,7 +20,10 @@ from gleanvid.evaluation.run.setups import Setup
 
 @dataclass(frozen=True)
 class Variant:
-    """One row of a table. ``frames`` multiplies the preset's frames; ``ratio`` replaces its."""
+    """One row of a table.
+
+    ``frames`` multiplies the preset's number of frames; ``ratio`` replaces its retention ratio.
+    """
 
     label: str
     method: type[Compressor] = GleanVID
@@ -60,7 +63,7 @@ def _replaced(label: str, **parts: Any) -> Variant:
 
 
 def _grid(title: str, heading: str, name: str, values: Mapping[str, Any]) -> Preset:
-    """One setting over its values; the dagger marks the default."""
+    """Return a variant for each value of one setting; a dagger marks the default."""
     rows = tuple(Variant(label, GleanVID, {name: value}) for label, value in values.items())
     return Preset(title, heading, rows)
 

@@ -68,7 +68,7 @@ class Recording:
         return self.video.tokens
 
     def answered(self, question: str, settings: Mapping[str, object]) -> Run | None:
-        """The recorded run of this question under a compressor of these settings."""
+        """Return the recorded answer to this question under a compressor of these settings."""
         for run in self.runs:
             if run.question == question and dict(run.compressor) == dict(settings):
                 return run

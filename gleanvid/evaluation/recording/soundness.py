@@ -16,7 +16,7 @@ LARGEST = 1e18  # number that is drawn or computed with
 
 
 def sound(run: Run) -> bool:
-    """Whether a run is consistent. A value of a wrong type may raise instead."""
+    """Return whether a run is consistent. A value of a wrong type may raise instead."""
     units, rows, columns = run.compression.grid
     video, numbers = run.video, [*astuple(run.cost)[:-1], *run.cost.visual_tokens_by_layer]
     numbers += [video.fps, video.duration, video.total_frames, *video.source_size]
@@ -43,12 +43,12 @@ def sound(run: Run) -> bool:
 
 
 def _is_huge(value: object) -> bool:
-    """Whether a value is a number too large to compute with; NaN is none."""
+    """Return whether a value is too large to compute with. NaN is not."""
     return isinstance(value, int | float) and abs(value) > LARGEST
 
 
 def _computable(*tensors: torch.Tensor) -> bool:
-    """Whether torch has all operations for these types; for unsigned ones it has few."""
+    """Return whether torch can compute with these types; with most unsigned ones it cannot."""
     return {part.dtype for part in tensors} <= {torch.float32, torch.float64, torch.int64}
 
 

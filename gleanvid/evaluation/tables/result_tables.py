@@ -121,7 +121,7 @@ def with_holm(results: Sequence[Result]) -> list[tuple[Result, Paired, float]]:
 
 
 def standing(results: Sequence[Result]) -> str:
-    """Markdown: for every ratio, the methods GleanVID is ahead of, level with and behind."""
+    """Return Markdown: for every ratio, the methods that GleanVID leads, equals and trails."""
     found: dict[str, dict[str, list[str]]] = {}
     for result, pair, p in with_holm(results):
         setup = result.setup
@@ -212,7 +212,7 @@ def preset_table(preset: Preset, results: Sequence[Result]) -> str:
 
 
 def who(result: Result) -> list[str]:
-    """The first cells of a row: method, retention ratio, frames."""
+    """Return the first cells of a row: method, retention ratio, frames."""
     setup = result.setup
     return [setup.title, f"{setup.retention_ratio:.0%}", str(setup.num_frames)]
 

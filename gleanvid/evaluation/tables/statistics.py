@@ -39,7 +39,10 @@ def wilson(right: int, n: int, z: float = 1.959964) -> Estimate:
 
 
 def mcnemar(first: Sequence[bool], second: Sequence[bool]) -> float:
-    """Exact two-sided p of McNemar's test on paired verdicts: a fair coin for those that differ."""
+    """Return the exact two-sided p of McNemar's test on paired verdicts.
+
+    Under the null hypothesis each pair that differs is a fair coin.
+    """
     _check_equally_many(first, second)
     only_first = sum(a and not b for a, b in zip(first, second, strict=True))
     only_second = sum(b and not a for a, b in zip(first, second, strict=True))
@@ -73,7 +76,7 @@ def sign_flip(
 
 
 def correlation(first: Sequence[float], second: Sequence[float]) -> float:
-    """Pearson's r; NaN where either does not vary."""
+    """Return Pearson's r; NaN where one of the two does not vary."""
     _check_equally_many(first, second)
     x, y = (np.asarray(part, dtype=float) - np.mean(part) for part in (first, second))
     spread = math.sqrt(float(x @ x) * float(y @ y))
@@ -81,7 +84,10 @@ def correlation(first: Sequence[float], second: Sequence[float]) -> float:
 
 
 def rank_correlation(first: Sequence[float], second: Sequence[float]) -> float:
-    """Spearman's rank correlation, equal values sharing their mean rank; NaN as above."""
+    """Return Spearman's rank correlation; NaN as in ``correlation``.
+
+    Equal values share their mean rank.
+    """
     _check_equally_many(first, second)
     return correlation(*(_ranks(np.asarray(part, dtype=float)) for part in (first, second)))
 
@@ -94,7 +100,7 @@ def _ranks(values: np.ndarray) -> Sequence[float]:
 
 
 def holm(ps: Sequence[float]) -> list[float]:
-    """p values adjusted for how many there are (Holm 1979), in the order given."""
+    """Adjust p values for how many there are (Holm 1979), in the order given."""
     adjusted, largest = [0.0] * len(ps), 0.0
     for rank, place in enumerate(sorted(range(len(ps)), key=ps.__getitem__)):
         largest = max(largest, min(1.0, (len(ps) - rank) * ps[place]))
@@ -109,7 +115,7 @@ def clip_mean(
     seed: int = 0,
     draws: int = 2000,
 ) -> Estimate:
-    """The (weighted) mean of one value a question, with a percentile bootstrap over clips."""
+    """Return the (weighted) mean over questions, with a percentile bootstrap over clips."""
     _check_equally_many(values, clips)
     shares = _shares(weights, len(values))
     sums = _by_clip([shares * np.asarray(values, dtype=float), shares], clips)

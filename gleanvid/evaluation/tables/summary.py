@@ -228,14 +228,21 @@ class _Answers:
 
 
 def share(right: Sequence[float], clips: Sequence[str]) -> Estimate:
-    """Wilson's interval if all verdicts are yes or no; else (means over seeds) a clip bootstrap."""
+    """Return the fraction that was right, with an interval.
+
+    Wilson's interval if all verdicts are yes or no; a bootstrap over clips if they are means over
+    seeds.
+    """
     if {0.0, 1.0}.issuperset(right):
         return wilson(int(sum(right)), len(right))
     return clip_mean(right, clips)
 
 
 def group_weights(items: Sequence[Item], without: str = "") -> list[float]:
-    """Weights that make the mean over groups (an item's first), leaving one out."""
+    """Return weights with which the mean over questions is the mean over groups.
+
+    An item counts in its first group; ``without`` leaves one group out.
+    """
     groups = [item.groups[0] for item in items]
     sizes = {name: groups.count(name) for name in dict.fromkeys(groups) if name != without}
     return [1 / (len(sizes) * sizes[name]) if name in sizes else 0.0 for name in groups]
