@@ -9,7 +9,7 @@ from pathlib import Path
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[Path]:
-    """Give a path to write to. At the end its file replaces ``path``; after an error it is removed."""
+    """Give a path to write to. At the end its file replaces ``path``; after an error it goes."""
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(path.name + ".part")
     try:

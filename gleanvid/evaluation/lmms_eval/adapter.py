@@ -169,7 +169,7 @@ class GleanVIDModel(lmms):
         row["peak_memory_mib"] = round(answer.peak_memory_mib, 1)
 
     def _conversation(self, clip: Clip) -> Conversation:
-        """Return the clip, encoded and compressed. The last one is kept: its questions come in a row."""
+        """Return the clip, encoded and compressed. The last one is kept for its next question."""
         if self._open is None or self._open[0] != clip:
             self._open = None  # its memory is free for the next
             encoded = self.model.encode(self._read(*clip), self.setup.method.needs)
