@@ -51,7 +51,7 @@ def compressor_page(facts: Facts, folder: Path) -> str:
     method = COMPRESSORS[facts.name]
     idea, _, source = inspect.getdoc(inspect.getmodule(method)).partition("\n\n")
     idea = idea.partition(": ")[2] or idea
-    behaviour = inspect.getdoc(method).partition("\n\n>>>")[0]
+    behaviour = re.split(r"\n\n(?:>>>|Args:)", inspect.getdoc(method))[0]
     rows = [
         ("Acts", facts.acts),
         ("Needs", facts.needs),

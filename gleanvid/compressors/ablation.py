@@ -1,5 +1,7 @@
 """GleanVID with one part replaced: the variants of the paper's ablation tables.
 
+Each variant of the paper's tables is this method with two or three settings changed.
+
 Each part can be exchanged while the other stays: how the budget is spread over the units, and how
 tokens are scored within one. The defaults are GleanVID itself.
 """

@@ -1,5 +1,9 @@
 """AOT: anchors in every unit take in its other tokens, then a clip's first anchors later units.
 
+The most salient tokens of a unit become its anchors, and the unit's other tokens are shared out
+among them by optimal transport. The anchors of a stretch's first unit then take in those of its
+later units; those that fit none of them best stay too.
+
 Li, Jiang, Zhang, Sebe, "Token Reduction via Local and Global Contexts Optimization for Efficient
 Video Large Language Models" (CVPR 2026), https://arxiv.org/abs/2603.01400. Both by optimal
 transport. Not ported: anchors chosen among patches before pooling, where the authors' local ones go

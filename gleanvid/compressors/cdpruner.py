@@ -1,5 +1,8 @@
 """CDPruner: a diverse subset of the tokens that the question is about (conditional DPP).
 
+Tokens are picked one by one for being about the question and unlike the tokens picked before. A
+determinantal point process weighs the two against each other.
+
 Zhang, Liu, Li, Lu et al., "Beyond Attention or Similarity: Maximizing Conditional Diversity for
 Token Pruning in MLLMs" (NeurIPS 2025), https://arxiv.org/abs/2506.10967. Written from the formulas.
 The authors compare CLIP embeddings of image and text, with the sign of the cosine turned in their

@@ -1,5 +1,8 @@
 """DivPrune: the tokens whose smallest distance to one another is large (max-min diversity).
 
+Tokens are picked one by one, each the farthest from all that were picked before. So no two kept
+tokens are nearly alike.
+
 Alvar, Singh, Akbari, Zhang, "DivPrune: Diversity-based Visual Token Pruning for Large Multimodal
 Models" (CVPR 2025), https://arxiv.org/abs/2503.02175. The greedy answer to the max-min diversity
 problem, over all tokens of a video. Not ported: the matrix of all pairs, which grows with the

@@ -1,5 +1,8 @@
 """DyCoke: drop from every other frame what repeats the frame before it.
 
+Every second unit loses the tokens that are most like the same place in the unit before it. In
+groups of four, the third unit also loses those that are like the group's first.
+
 Tao, Qin, You, Sui, Wang, "DyCoke: Dynamic Compression of Tokens for Fast Video Large Language
 Models" (CVPR 2025), https://arxiv.org/abs/2411.15024. The temporal stage acts before the language
 model. The selection of the decoding stage is :class:`DyCokeDecoding`; no model adapter calls it,

@@ -1,5 +1,8 @@
 """EVS: the tokens that differ most from the same place one unit before; the first unit whole.
 
+Every token is compared with the token at the same place one unit before. Those that changed most
+stay, ranked over the whole clip.
+
 Bagrov, Khvedchenia, Tymchenko et al., "Efficient Video Sampling: Pruning Temporally Redundant
 Tokens for Faster VLM Inference" (2025), https://arxiv.org/abs/2510.14624. Follows the form that
 vLLM ships (Apache-2.0), which compares features where the paper compares pixels. Not ported: its

@@ -1,5 +1,8 @@
 """FastV: cut visual tokens inside the language model by the attention of the last prompt token.
 
+All visual tokens pass the first K layers. From there on only those stay that the last prompt token
+attends to most.
+
 Chen, Zhao, Liu, Bai, Lin, Zhou, Chang, "An Image is Worth 1/2 Tokens After Layer 2" (ECCV 2024),
 https://arxiv.org/abs/2403.06764. Not ported: the masking variant that re-prunes every forward
 without a cache, and the Qwen3-VL port that scores by all queries and cuts after layer K.

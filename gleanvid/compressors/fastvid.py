@@ -1,5 +1,9 @@
 """FastVID: segments, salient tokens in each, and the rest merged into dense centres of few frames.
 
+The clip is cut into segments where neighbouring units differ most. In each segment part of the
+budget goes to salient tokens of all units; the rest goes to dense centres in a few anchor units,
+and those take in the segment's other tokens.
+
 Shen, Gong, He, Zhang, Liu, Zhao, Ding, "FastVID: Dynamic Density Pruning for Fast Video Large
 Language Models" (NeurIPS 2025), https://arxiv.org/abs/2503.11187. Not ported: SigLIP's pooled frame
 descriptor on LLaVA (the mean of a frame's tokens stands in, as for Qwen), newline handling, and the

@@ -1,5 +1,9 @@
 """FlashVID: salient, diverse tokens stay; the others merge along trees in time, then in space.
 
+In every segment, tokens that are salient and unlike one another stay. Each of the others joins the
+most similar token of the unit before it, and the trees that arise are clustered in space and
+averaged.
+
 Fan, Chen, Xing, Li, Jiang, Tian, "FlashVID: Efficient Video Large Language Models via Training-free
 Tree-based Spatiotemporal Token Merging" (ICLR 2026), https://arxiv.org/abs/2602.08024. Not ported:
 unseeded noise on densities, picking a token twice (v2 could), dropping Qwen3-VL's delimiters.

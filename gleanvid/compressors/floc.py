@@ -1,5 +1,8 @@
 """FLoC: the tokens that together stand best for all tokens (facility location).
 
+A set of tokens is good if every token of the clip has one in it that is much like it. Tokens are
+picked one by one, each the one that improves this most.
+
 Cho, Lee, Hayat, Hwang, Porikli, Choi, "FLoC: Facility Location-Based Efficient Visual Token
 Compression for Long Video Understanding" (ICLR 2026), https://arxiv.org/abs/2511.00141. Written
 from the objective and the algorithm that the paper names; no code was published. Not ported:

@@ -1,5 +1,8 @@
 """FrameFusion: merge what repeats over time in the first layers, then prune once by attention.
 
+In the first layers a token that is like the one at the same place a frame before is merged into it.
+Then, once, the least attended of the remaining tokens are dropped.
+
 Fu, Liu, Liu et al., "FrameFusion: Combining Similarity and Importance for Video Token Reduction on
 Large Vision Language Models" (ICCV 2025), https://arxiv.org/abs/2501.01986. The original acts
 between the attention and the MLP of a layer; a stage here acts before the next layer, with the same

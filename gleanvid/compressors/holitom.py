@@ -1,5 +1,9 @@
 """HoliTom: average what stands still over windows of frames, then prune and merge the rest.
 
+Windows of units are chosen so that averaging the positions that stand still saves most tokens. What
+is left is pruned by saliency, and similar tokens are merged; with the inner stage, the least
+attended tokens are merged inside the language model too.
+
 Shao, Tao, Qin, You, Sui, Wang, "HoliTom: Holistic Token Merging for Fast Video Large Language
 Models" (NeurIPS 2025), https://arxiv.org/abs/2505.21334. Not ported: the density-peak share of
 dynamic tokens, which raises an error in the original for any value but its default 0.

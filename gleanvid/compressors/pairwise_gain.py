@@ -1,5 +1,8 @@
 """PairwiseGain: greedy selection by information minus pairwise redundancy. Ours, a baseline.
 
+Tokens are picked one by one for differing from the mean of their unit and from every token picked
+before. Segments of similar units share the budget first.
+
 It stands in for set-aware pairwise selection as in MMG-Vid (Ma et al., AAAI 2026,
 https://arxiv.org/abs/2508.21044), which published no code; it is no port of that method and its
 numbers say nothing about it.

@@ -1,5 +1,9 @@
 """PruneVid: merge still positions in time, similar tokens in space, then prune by the question.
 
+The clip is cut into runs of similar units; a position that hardly changes in a run is averaged over
+it, and similar tokens are clustered and averaged. Inside the language model the tokens stay that
+the question attends to most.
+
 Huang, Zhou, Han, "PruneVid: Visual Token Pruning for Efficient Video Large Language Models"
 (Findings of ACL 2025), https://arxiv.org/abs/2412.16117. Written from the formulas; the original
 code is non-commercial.

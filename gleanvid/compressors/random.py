@@ -1,4 +1,7 @@
-"""Random: tokens drawn without replacement from the whole video."""
+"""Random: tokens drawn without replacement from the whole video.
+
+Every token is as likely to stay as any other. Averages over several seeds say what chance gives.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,8 @@
 """SparseVLM: prune in three layers by the attention of the text tokens that look at the video.
 
+First the words of the prompt are found that are about the picture. At three layers their attention
+decides which visual tokens stay, and the best of the others are clustered and kept as averages.
+
 Zhang, Fan, Ma et al., "SparseVLM: Visual Token Sparsification for Efficient Vision-Language Model
 Inference" (ICML 2025), https://arxiv.org/abs/2410.04417, as version 1.5 does it. Not ported: the
 rank-based video branch (it fails in the original) and version 2.0. A recycled row stands at its

@@ -1,5 +1,8 @@
 """STTM: quadtrees in space, then cells that hold one another merge over time.
 
+Every unit is a quadtree: a cell whose four parts are alike becomes one row. Cells at the same place
+in neighbouring units are merged if they are alike.
+
 Hyun, Hwang, Han et al., "Multi-Granular Spatio-Temporal Token Merging for Training-Free
 Acceleration of Video LLMs" (ICCV 2025), https://arxiv.org/abs/2507.07990. Not ported: renumbered
 positions, means weighted by the size of a cell, cosines by attention head, and the slower variant

@@ -1,5 +1,8 @@
 """V-CAST: budgets by how sharply the video turns in feature space, tokens by novelty and norm.
 
+The means of the units are taken as a path: where it turns sharply, a unit gets more tokens. Within
+a unit the tokens stay that are least like the unit's mean and have a large norm.
+
 Lin, Liu, Wang, Ma, Ren, "V-CAST: Video Curvature-Aware Spatio-Temporal Pruning for Efficient Video
 Large Language Models" (2026), https://arxiv.org/abs/2603.27650. Released for Qwen3-VL; on any other
 model it is a proposal of ours. Not ported: newline handling, which belongs to the models.

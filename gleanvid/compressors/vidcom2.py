@@ -1,5 +1,8 @@
 """VidCom2: more tokens for frames unlike the video, and in each the tokens unlike frame and video.
 
+A unit's share of the budget grows with how far its tokens are from the mean of the whole video.
+Within a unit the tokens that are far from both means, the video's and the unit's own, stay.
+
 Liu, Wang, Ma, Zhang, "Video Compression Commander: Plug-and-Play Inference Acceleration for Video
 Large Language Models" (EMNLP 2025), https://arxiv.org/abs/2505.14454. Follows the published code,
 which compares by Gaussian kernels where the paper speaks of cosines. Not ported: newline handling,

@@ -1,5 +1,8 @@
 """VisionZip: the tokens the encoder attends to, and merged anchors for the rest.
 
+The tokens that the vision tower attends to most stay as they are. Of the others, evenly spaced ones
+become anchors, and every remaining token is averaged into the anchor that is most like it.
+
 Yang, Chen, Tian, Wang, Li, Yu, Jia, "VisionZip: Longer is Better but Not Necessary in Vision
 Language Models" (CVPR 2025), https://arxiv.org/abs/2412.04467. The position mix-up of the Qwen3-VL
 port that produced the published rows (features written to the wrong places) is not reproduced.
