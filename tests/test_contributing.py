@@ -11,7 +11,6 @@ import torch
 from gleanvid.models import load_model
 from gleanvid.models.generation.sampling import Sampling
 from gleanvid.types import ModelError, VideoTokens
-from tests.models import tiny_qwen
 from tests.models.oracle import EveryNth
 from tests.models.tiny import noise_video
 
@@ -36,9 +35,8 @@ def test_the_compressor_keeps_what_it_says():
         example("FirstOnes")(skip=-1)
 
 
-def test_the_family_does_as_the_one_that_it_resembles(tmp_path):
-    tiny_qwen.qwen3_vl(tmp_path)
-    known = load_model(tmp_path, device="cpu")
+def test_the_family_does_as_the_one_that_it_resembles(model_folder):
+    known = load_model(model_folder, device="cpu")
     made = example("MyVideo")("mine", known.hf_model, known.processor)
     video, needs = noise_video(6, 64, 96), frozenset({"saliency"})
     one, other = known.encode(video, needs), made.encode(video, needs)

@@ -78,6 +78,12 @@ VARIANTS = {  # that differ from their family in the MLP, tower, masks or a time
 }
 DENSE = [family for family in FAMILIES if family not in VARIANTS]
 INSIDE = [family for family in FAMILIES if family not in AHEAD_ONLY]
+# For what is the same code in all families: positions by grid, newlines, windows of attention.
+few_families = pytest.mark.parametrize(
+    "adapter",
+    [name for name in ("qwen3_vl", "llava_onevision", "gemma4") if name in FAMILIES],
+    indirect=True,
+)
 
 
 class Adapters(dict):
@@ -134,11 +140,6 @@ def oracle_adapter(request, adapters):
 
 @pytest.fixture(params=list(EVERY))
 def every_adapter(request, adapters):
-    return adapters[request.param]
-
-
-@pytest.fixture(params=["qwen3_vl", "qwen2_5_vl"])
-def qwen(request, adapters):
     return adapters[request.param]
 
 

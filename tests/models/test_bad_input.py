@@ -14,7 +14,7 @@ from gleanvid.evaluation.check.reference import hook_count
 from gleanvid.models.generation.sampling import Sampling
 from gleanvid.types import ModelError
 from tests.compressors.chain import Chain
-from tests.models.conftest import AHEAD_ONLY, EVERY
+from tests.models.conftest import AHEAD_ONLY, EVERY, few_families
 from tests.models.oracle import EveryNth
 from tests.models.tiny import noise_video
 
@@ -36,6 +36,7 @@ def short_context(adapter, monkeypatch):
     return adapter, encoded
 
 
+@few_families
 def test_more_tokens_than_the_context_are_refused_before_the_model_runs(short_context):
     adapter, encoded = short_context
     ran, handle = calls_of(adapter.layout.language_model)
@@ -51,6 +52,7 @@ def test_more_tokens_than_the_context_are_refused_before_the_model_runs(short_co
     assert not ran
 
 
+@few_families
 def test_compression_brings_a_prompt_into_the_context_where_positions_allow_it(short_context):
     adapter, encoded = short_context
     ran, handle = calls_of(adapter.layout.tower)
@@ -68,6 +70,7 @@ def test_compression_brings_a_prompt_into_the_context_where_positions_allow_it(s
     handle.remove()
 
 
+@few_families
 @pytest.mark.parametrize("place", ["tower", "language_model"])
 def test_running_out_of_memory_says_what_to_lower_and_leaves_all_usable(adapter, place):
     video = noise_video()

@@ -54,7 +54,7 @@ def painted(video, unit_frames, rectangle):
     return Video.from_frames(frames, fps=2.0)
 
 
-@pytest.mark.parametrize("shape", SHAPES, ids=str)
+@pytest.mark.parametrize("shape", SHAPES[:2], ids=str)
 def test_paint_in_a_token_s_rectangle_changes_that_token_s_features(blind, shape):
     video = Video.from_frames(np.full((*shape, 3), 40, np.uint8), fps=2.0)
     encoded = blind.encode(video)
@@ -101,7 +101,7 @@ def test_rectangles_are_the_source_s_even_if_frames_were_shrunk(adapter):
     torch.testing.assert_close(small * 10, big)
 
 
-@pytest.mark.parametrize("shape", [(1, 40, 60), (3, 9, 7), (2, 1, 1)], ids=str)
+@pytest.mark.parametrize("shape", [(1, 40, 60), (2, 1, 1)], ids=str)
 def test_a_model_answers_about_single_and_tiny_frames(adapter, shape):
     if shape[1] == 1 and adapter.hf_model.config.model_type in ("molmo2", "minicpmv4_6"):
         pytest.skip("its processor refuses frames of one pixel")

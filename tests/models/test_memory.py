@@ -10,7 +10,6 @@ import pytest
 import torch
 from transformers.utils import output_capturing
 
-from gleanvid.compressors.full_tokens import FullTokens
 from gleanvid.evaluation.check.reference import hook_count
 from gleanvid.models import compressing
 from gleanvid.models.generation.sampling import Sampling
@@ -47,10 +46,9 @@ def limit_parts(adapter, numbers, monkeypatch):
     monkeypatch.setattr(adapter, "layout", replace(adapter.layout, numbers_at_once=numbers))
 
 
-@pytest.mark.parametrize("frames", [6, 7])
-def test_vision_in_parts_gives_the_same(adapter, frames, monkeypatch):
+def test_vision_in_parts_gives_the_same(adapter, monkeypatch):
     """Features, signals and what the language model gets, with one unit at a time."""
-    video = noise_video(frames)
+    video = noise_video(7)
     whole_sizes, whole = tower_calls(adapter, lambda: adapter.encode(video, NEEDS))
     before = hook_count(adapter.hf_model)
     limit_parts(adapter, 1, monkeypatch)
@@ -82,8 +80,7 @@ def tensors_in(output):
     return [t for part in nested if part is not None for t in tensors_in(part)]
 
 
-@pytest.mark.parametrize("compressor", [FullTokens(), QUARTER], ids=["full", "25%"])
-def test_generate_lets_go_of_what_the_vision_side_made(adapter, compressor, monkeypatch):
+def test_generate_lets_go_of_what_the_vision_side_made(adapter, monkeypatch):
     """While the second token is made, none of the vision outputs is alive any more."""
     core, name = adapter.layout.core, adapter.layout.vision_method
     original, made, alive = getattr(core, name), [], []
@@ -104,7 +101,7 @@ def test_generate_lets_go_of_what_the_vision_side_made(adapter, compressor, monk
 
     handle = adapter.layout.language_model.register_forward_pre_hook(look, with_kwargs=True)
     inputs = model_inputs(adapter, ["what moves?"])
-    with compressing(adapter.hf_model, compressor):
+    with compressing(adapter.hf_model, QUARTER):
         adapter.hf_model.generate(**inputs, max_new_tokens=3, min_new_tokens=3, do_sample=False)
     handle.remove()
     assert made
@@ -204,15 +201,14 @@ def test_encoding_grows_with_the_rows_alone(adapter, monkeypatch):
         assert (grown - copies * pixels <= 24) is bounded
 
 
-@pytest.mark.parametrize("compressor", [None, QUARTER], ids=["all", "25%"])
-def test_answering_grows_with_the_prompt_alone(adapter, compressor, monkeypatch):
+def test_answering_grows_with_the_prompt_alone(adapter, monkeypatch):
     """By what one layer makes of the prompt and the cache of all: nothing is square."""
     unbounded_windows(adapter, monkeypatch)
 
     def answer(video, inputs):
         encoded = adapter.encode(video)
         with LiveBytes(own(adapter, encoded.vision, encoded.tokens.features)) as live:
-            answer = adapter.generate(encoded, "what?", compressor, Sampling(2))
+            answer = adapter.generate(encoded, "what?", QUARTER, Sampling(2))
         return live.peak, answer.prompt_tokens
 
     most = 60 if adapter.layout.recurrent else 24  # its kernels in torch alone hold every step

@@ -22,16 +22,9 @@ from tests.models.oracle import EveryNth
 QUARTER = EveryNth(retention_ratio=0.25)
 
 
-@pytest.fixture(scope="module", params=["qwen3_vl", "qwen25_vl"])
-def directory(request, tmp_path_factory):
-    path = tmp_path_factory.mktemp(request.param)
-    getattr(tiny_qwen, request.param)(path)
-    return path
-
-
-def test_settings_that_contradict_each_other_are_refused(directory):
+def test_settings_that_contradict_each_other_are_refused(model_folder):
     with pytest.raises(ModelError, match="device and device_map"):
-        load_model(directory, device="cpu", device_map="cpu")
+        load_model(model_folder, device="cpu", device_map="cpu")
 
 
 @pytest.mark.parametrize(
@@ -42,20 +35,22 @@ def test_settings_that_contradict_each_other_are_refused(directory):
         ({"device": None, "device_map": "nonsense"}, "nonsense"),
         ({"settings": {"newlines": "all"}}, "newlines"),
         ({"dtype": "float33"}, "float33"),
+        ({"dtype": torch.float64}, "dtype"),
+        ({"device": "nonsense"}, "device"),
     ],
     ids=str,
 )
-def test_what_cannot_be_had_is_refused_by_name(directory, option, said):
+def test_what_cannot_be_had_is_refused_by_name(model_folder, option, said):
     with pytest.raises((ModelError, ValueError), match=said):
-        load_model(directory, **{"device": "cpu"} | option)
+        load_model(model_folder, **{"device": "cpu"} | option)
 
 
-def test_unknown_quantization_and_missing_packages_are_refused(directory, monkeypatch):
+def test_unknown_quantization_and_missing_packages_are_refused(model_folder, monkeypatch):
     with pytest.raises(ModelError, match="quantization='2bit' must be one of 8bit, 4bit"):
-        load_model(directory, quantization="2bit")
+        load_model(model_folder, quantization="2bit")
     monkeypatch.setattr(options, "find_spec", lambda name: None)
     with pytest.raises(ModelError, match=r"gleanvid\[quantize\].*bitsandbytes"):
-        load_model(directory, quantization="4bit")
+        load_model(model_folder, quantization="4bit")
 
 
 @pytest.mark.slow
@@ -124,6 +119,6 @@ def test_offline_a_model_that_was_downloaded_before_is_found_by_its_hub_id(tmp_p
     assert load_model("somebody/tiny", device="cpu").name == "somebody/tiny"
 
 
-def test_a_directory_needs_no_hub(directory, monkeypatch):
+def test_a_directory_needs_no_hub(model_folder, monkeypatch):
     monkeypatch.setattr(load_module, "is_reachable", lambda: 1 / 0)
-    assert load_model(directory, device="cpu").device.type == "cpu"
+    assert load_model(model_folder, device="cpu").device.type == "cpu"

@@ -206,7 +206,7 @@ def test_collecting_changes_no_number(adapter):
     assert watched.tokens.saliency.sum() > 0
 
 
-@pytest.mark.parametrize("options", [{}, {"num_beams": 2}, {"use_cache": False}], ids=str)
+@pytest.mark.parametrize("options", [{}, {"num_beams": 2}], ids=str)
 def test_your_own_generate_gets_the_same_signals(adapter, options):
     """Two rows of different size, also where rows are repeated for beams."""
     videos = unlike_videos(adapter)

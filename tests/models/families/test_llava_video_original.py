@@ -177,11 +177,3 @@ def test_what_would_be_done_otherwise_than_stated_is_refused(tmp_path, stated):
     (tmp_path / "config.json").write_text(json.dumps(PUBLISHED | stated))
     with pytest.raises(ModelError, match=f"{name.removeprefix('mm_')}={value!r}"):
         load_model(tmp_path)
-
-
-def test_a_converted_checkpoint_s_layout_is_checked_too(tmp_path):
-    (tmp_path / "config.json").write_text(
-        json.dumps({"model_type": "llava_video", "newline_policy": "some"})
-    )
-    with pytest.raises(ModelError, match="newline_policy='some' must be one of line, all, none"):
-        load_model(tmp_path)

@@ -35,8 +35,11 @@ def test_both_modes_have_their_own_grid(model, mode, monkeypatch):
     assert len(tokens.saliency) == len(tokens)
 
 
-@pytest.mark.parametrize("shape", [(4, 240, 320), (7, 131, 57), (2, 64, 64)], ids=str)
-@pytest.mark.parametrize("per_frame", [30 * 30, 64 * 64, 150 * 150])
+@pytest.mark.parametrize(
+    ("shape", "per_frame"),
+    [((4, 240, 320), 30 * 30), ((7, 131, 57), 64 * 64), ((2, 64, 64), 150 * 150)],
+    ids=str,
+)
 def test_max_pixels_bounds_a_clip_and_is_made_use_of(model, shape, per_frame):
     limit = per_frame * shape[0]
     used = 256 * len(model.encode(noise_video(*shape), max_pixels=limit).tokens)

@@ -14,10 +14,9 @@ import torch
 from gleanvid.compressors.full_tokens import FullTokens
 from gleanvid.evaluation.check.reference import hook_count
 from gleanvid.models import compressing
-from gleanvid.models.generation.conversation import reads_the_question
 from gleanvid.models.generation.sampling import Sampling
 from tests.compressors.chain import Chain
-from tests.models.conftest import DENSE
+from tests.models.conftest import DENSE, few_families
 from tests.models.oracle import DECODED, EveryNth, Failing, PairMean, model_inputs
 from tests.models.tiny import noise_video
 
@@ -154,6 +153,7 @@ def test_scores_are_those_of_a_fresh_run(adapter, encoded, compressor):
     assert len(set(fresh[0])) == len(ANSWERS)
 
 
+@few_families
 def test_scores_do_not_depend_on_their_neighbours(adapter):
     talk = adapter.conversation(adapter.encode(noise_video()), QUARTER)
     together = talk.score(QUESTIONS[0], ANSWERS)
@@ -162,6 +162,7 @@ def test_scores_do_not_depend_on_their_neighbours(adapter):
     assert together == pytest.approx(alone, abs=1e-5) == backwards
 
 
+@few_families
 @pytest.mark.parametrize("compressor", [QUARTER, REUSING[-1], FRESH[1]], ids=["0", "in", "at"])
 def test_attention_that_knows_no_masks_scores_the_same(adapter, encoded, compressor, monkeypatch):
     skip_if_refused(adapter, compressor)
@@ -183,6 +184,7 @@ def test_an_answer_is_read_as_the_template_writes_it(adapter):
     assert torch.equal(later[: len(prompt) + len(ids)], torch.cat([prompt, ids]))
 
 
+@few_families
 def test_the_video_is_compressed_and_read_once(adapter):
     calls = []
 
@@ -206,6 +208,7 @@ def test_the_video_is_compressed_and_read_once(adapter):
     assert talk.compress_s > 0 and talk.prefill_s > 0
 
 
+@few_families
 def test_reading_the_video_makes_no_logits(adapter):
     rows = []
     handle = adapter.hf_model.lm_head.register_forward_hook(
@@ -222,6 +225,7 @@ def test_reading_the_video_makes_no_logits(adapter):
     assert rows == [1, 1, *(sizes if adapter.layout.windows else [sum(sizes)])]
 
 
+@few_families
 def test_history_goes_behind_the_video(adapter):
     encoded = adapter.encode(noise_video())
     history = [(QUESTIONS[0], "a red square"), ("and then?", "it stops")]
@@ -233,6 +237,7 @@ def test_history_goes_behind_the_video(adapter):
     assert with_past != pytest.approx(without, abs=1e-3)
 
 
+@few_families
 def test_conversations_on_one_model_do_not_mix(adapter):
     encoded = [adapter.encode(noise_video(seed=seed)) for seed in (1, 2)]
     talks = [
@@ -245,6 +250,7 @@ def test_conversations_on_one_model_do_not_mix(adapter):
     assert alone[0] != pytest.approx(alone[1], abs=1e-3)
 
 
+@few_families
 def test_sampling_and_stopping_work_on_a_reused_video(adapter):
     encoded = adapter.encode(noise_video())
     talk = adapter.conversation(encoded, QUARTER)
@@ -267,6 +273,7 @@ def test_sampling_and_stopping_work_on_a_reused_video(adapter):
     assert hook_count(adapter.hf_model) == before - 1
 
 
+@few_families
 def test_an_unknown_option_and_a_failing_compressor_leave_no_hooks(adapter):
     encoded = adapter.encode(noise_video())
     before = hook_count(adapter.hf_model)
@@ -276,8 +283,3 @@ def test_an_unknown_option_and_a_failing_compressor_leave_no_hooks(adapter):
     with pytest.raises(TypeError, match="temprature"):
         talk.ask("what?", temprature=1)
     assert hook_count(adapter.hf_model) == before
-
-
-def test_what_reads_the_question_is_known():
-    assert not any(reads_the_question(compressor, 5) for compressor in REUSING)
-    assert all(reads_the_question(compressor, 5) for compressor in FRESH)

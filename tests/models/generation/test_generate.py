@@ -12,6 +12,7 @@ from transformers import TextIteratorStreamer
 from gleanvid.evaluation.check.reference import hook_count, kept_columns
 from gleanvid.models import compressing
 from gleanvid.models.boundary import hooks
+from tests.models.conftest import few_families
 from tests.models.oracle import (
     DECODED,
     QUESTIONS,
@@ -40,10 +41,9 @@ def test_a_hand_written_loop_decodes_at_the_right_positions(adapter):
             )
 
 
-@pytest.mark.parametrize("rows", [1, 2])
-def test_no_cache_static_cache_and_two_samples_give_the_same_tokens(adapter, rows):
+def test_no_cache_static_cache_and_two_samples_give_the_same_tokens(adapter):
     """Without a cache, with a static one, and two samples of a prompt that cannot but be equal."""
-    inputs = model_inputs(adapter, QUESTIONS[:rows])
+    inputs = model_inputs(adapter, QUESTIONS)
     with compressing(adapter.hf_model, QUARTER):
         expected = generate(adapter, inputs).sequences
     ways, static = [{"use_cache": False}], {"cache_implementation": "static"}
@@ -62,7 +62,7 @@ def test_no_cache_static_cache_and_two_samples_give_the_same_tokens(adapter, row
             output = generate(adapter, inputs, **options)
         repeats = options.get("num_return_sequences", 1)
         assert torch.equal(output.sequences, expected.repeat_interleave(repeats, 0)), options
-        assert len(record.prompt_tokens) == rows * repeats
+        assert len(record.prompt_tokens) == len(QUESTIONS) * repeats
 
 
 def test_beams_equal_beams_over_the_masked_prompt(adapter):
@@ -103,6 +103,7 @@ def test_a_second_turn_on_the_cache_goes_on_where_the_first_ended(adapter):
     torch.testing.assert_close(again.logits, decoded[:, 1:], atol=1e-5, rtol=0)
 
 
+@few_families
 def test_hooks_are_gone_after_success_and_after_an_exception(adapter):
     inputs = model_inputs(adapter, QUESTIONS[:1])
     before = hook_count(adapter.hf_model)
@@ -118,14 +119,15 @@ def test_hooks_are_gone_after_success_and_after_an_exception(adapter):
     assert hook_count(adapter.hf_model) == before
 
 
-def test_a_streamer_gives_the_answer_token_by_token(every_adapter):
-    inputs = model_inputs(every_adapter, QUESTIONS[:1])
-    tokenizer = every_adapter.processor.tokenizer
+@few_families
+def test_a_streamer_gives_the_answer_token_by_token(adapter):
+    inputs = model_inputs(adapter, QUESTIONS[:1])
+    tokenizer = adapter.processor.tokenizer
     streamer = TextIteratorStreamer(tokenizer, skip_prompt=True, timeout=60)
-    with compressing(every_adapter.hf_model, QUARTER):
-        expected = generate(every_adapter, inputs)
+    with compressing(adapter.hf_model, QUARTER):
+        expected = generate(adapter, inputs)
         options = {"streamer": streamer}
-        writing = Thread(target=generate, args=(every_adapter, inputs), kwargs=options)
+        writing = Thread(target=generate, args=(adapter, inputs), kwargs=options)
         writing.start()
         pieces = list(streamer)
         writing.join()

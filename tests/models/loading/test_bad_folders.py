@@ -11,19 +11,11 @@ from safetensors.torch import load_file, save_file
 
 from gleanvid.models import load_model
 from gleanvid.types import ModelError
-from tests.models import tiny_qwen
-
-
-@pytest.fixture(scope="module")
-def sound(tmp_path_factory):
-    path = tmp_path_factory.mktemp("model")
-    tiny_qwen.qwen3_vl(path)
-    return path
 
 
 @pytest.fixture
-def folder(sound, tmp_path):
-    return shutil.copytree(sound, tmp_path / "model")
+def folder(model_folder, tmp_path):
+    return shutil.copytree(model_folder, tmp_path / "model")
 
 
 def with_weights(folder, change):

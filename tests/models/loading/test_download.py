@@ -267,9 +267,3 @@ def test_next_process_resumes_the_download_of_a_killed_one(hub):
     assert last.returncode == 0, problems
     assert lines.splitlines()[-2:] == [str(plan.size), "[]"]  # neither torch nor transformers
     assert hub.ranges() and plan.missing == 0 and cached(NAME) == plan.folder
-
-
-def test_offline_mode_of_the_environment_sends_no_request(hub):
-    offline = other_process(hub, constants.HF_HUB_CACHE, HF_HUB_OFFLINE="1")
-    assert "HF_HUB_OFFLINE=1 forbids downloads" in offline.communicate(timeout=60)[1]
-    assert offline.returncode and not hub.requests

@@ -8,7 +8,6 @@ from gleanvid.compressors import COMPRESSORS
 from gleanvid.models.generation.sampling import Sampling
 from gleanvid.models.loading.random_weights import (
     _CONFIGS,
-    merged,
     random_model,
     shipped_configs,
     word_tokenizer,
@@ -78,12 +77,6 @@ def test_weights_are_reproducible_and_leave_the_global_generator_unchanged():
 def test_unknown_name_is_refused():
     with pytest.raises(ModelError, match="config='nothing' must be one of"):
         random_model("nothing")
-
-
-def test_changes_apply_to_nested_settings():
-    base = {"a": {"b": 1, "c": 2}, "d": 3}
-    assert merged(base, {"a": {"b": 9}}) == {"a": {"b": 9, "c": 2}, "d": 3}
-    assert base["a"]["b"] == 1
 
 
 def test_word_tokenizer_has_one_token_per_word_and_keeps_special_ids():
