@@ -18,8 +18,6 @@ from gleanvid.compressors.flashvid import FlashVID, FlashVIDPrune
 from gleanvid.compressors.holitom import HoliTom
 from gleanvid.compressors.pairwise_gain import PairwiseGain
 from gleanvid.compressors.sparsevlm import SparseVLM
-from gleanvid.compressors.vcast import VCast
-from gleanvid.compressors.vidcom2 import VidCom2
 from gleanvid.compressors.visionzip import VisionZip
 from gleanvid.types import VideoTokens
 from tests.compressors.forms import (
@@ -69,7 +67,7 @@ def test_record_is_sound_and_meets_the_budget(label):
 
 
 @every_form
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(grid=ANY_GRID, ratio=ANY_RATIO, seed=st.integers(0, 9))
 def test_record_is_sound_and_meets_the_budget_on_noise(label, grid, ratio, seed):
     tokens, compressor = noise(grid, seed=seed), AHEAD[label](ratio)
@@ -184,26 +182,6 @@ def test_a_missing_signal_is_named(compressor, signal):
 def test_the_qwen3_port_of_fastvid_needs_no_saliency():
     tokens = VideoTokens(video((8, 4, 4)).features, (8, 4, 4))
     assert FastVID(0.25).compress(tokens).num_kept == 32
-
-
-def test_a_frame_that_turns_gets_more_than_a_steady_one():
-    """V-CAST: curvature peaks where the direction of change does."""
-    steps = torch.tensor([[0.0, 0.0], [1.0, 0.0], [2.0, 0.0], [2.0, 1.0], [2.0, 2.0]])
-    means = torch.cat([torch.ones(5, 1) * 20.0, steps], dim=1)
-    features = means.repeat_interleave(20, dim=0)
-    record = VCast(0.3).compress(VideoTokens(features, (5, 4, 5)))
-    curvature = record.trace["curvature"]
-    assert curvature[2] > 0.9 and curvature[1] < 0.1 and curvature[3] < 0.1
-    assert record.budgets[2] > record.budgets[1] and record.budgets[2] > record.budgets[3]
-
-
-def test_a_frame_unlike_the_video_gets_more():
-    """VidCom2: uniqueness shifts tokens to the odd frame out."""
-    generator = torch.Generator().manual_seed(0)
-    features = 2.0 + torch.randn(6, 20, 16, generator=generator) * 0.3
-    features[4] = -features[4]
-    record = VidCom2(0.25).compress(VideoTokens(features.flatten(0, 1), (6, 4, 5)))
-    assert int(record.budgets.argmax()) == 4
 
 
 def test_pairwise_gain_prefers_the_odd_token_and_spreads():

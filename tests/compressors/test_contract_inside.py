@@ -102,12 +102,6 @@ def test_a_ratio_below_what_the_first_layers_cost_is_refused(label):
             passage(label, case, depth)
 
 
-@pytest.mark.parametrize(("label", "floor"), [("fastv", 2 / 28), ("sparsevlm", 3 / 28)])
-def test_a_refusal_states_what_the_layers_cost(label, floor):
-    with pytest.raises(ValueError, match=rf"retention_ratio=0\.05 is out of reach.*{floor:.2f}"):
-        passage(label, Case(0.05, (8, 6, 6)))
-
-
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16], ids=str)
 @every_form
 def test_stages_take_half_precision_and_decide_the_same_twice(label, dtype):

@@ -7,13 +7,12 @@ import torch
 
 from gleanvid.compressors.gleanvid import GleanVID
 from gleanvid.compressors.gleanvid_reference import kept_tokens
-from gleanvid.ops import threads
 from gleanvid.types import VideoTokens
 
 Grid = tuple[int, int, int]
 
 SATURATIONS = [0.2, 0.6, 1.0, 1.5]  # B / D
-RANKS = [0.25, 0.6, 1.0]  # of the clip, over its width
+RANKS = [0.25, 1.0]  # of the clip, over its width
 SCENE = 3  # units
 
 
@@ -92,30 +91,6 @@ sizes = pytest.mark.parametrize(
 def test_float32_keeps_what_float64_keeps(grid, width, grain, new, sensor, saturation, rank):
     features = scenes(grid, width, int(rank * width), grain, new, sensor, seed=0)
     assert_keeps_what_float64_keeps(features, grid, saturation * width / len(features))
-
-
-@pytest.mark.parametrize("saturation", SATURATIONS)
-@sizes
-def test_bfloat16_features_keep_what_float64_keeps_of_them(
-    grid, width, grain, new, sensor, saturation
-):
-    features = scenes(grid, width, width // 2, grain, new, sensor, seed=1).bfloat16()
-    assert_keeps_what_float64_keeps(features, grid, saturation * width / len(features))
-
-
-@pytest.mark.parametrize("saturation", SATURATIONS)
-@sizes
-def test_one_thread_keeps_what_two_keep(grid, width, grain, new, sensor, saturation, monkeypatch):
-    features = scenes(grid, width, width // 2, grain, new, sensor, seed=2)
-    monkeypatch.setattr(threads, "_SMALL", 0)  # else clips as small as these have one anyway
-    before, found = torch.get_num_threads(), []
-    try:
-        for count in (1, 2):
-            torch.set_num_threads(count)
-            found.append(kept(features, grid, saturation * width / len(features)))
-    finally:
-        torch.set_num_threads(before)
-    assert agreement(*found) >= 0.99
 
 
 @pytest.mark.parametrize("mean", [3, 30])

@@ -69,12 +69,6 @@ def test_without_sensor_noise_bfloat16_hardly_matters():
     assert sum(shares) / len(shares) >= 0.98
 
 
-@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
-def test_half_precision_is_decided_in_float32(dtype):
-    half = moving_clip(0, 200, 0.02).features.to(dtype)
-    assert kept(half) == kept(half.float())
-
-
 def test_where_the_basis_is_full_the_local_score_alone_decides():
     clip = moving_clip(3, 300, 0.5)
     record = GleanVID(0.9).compress(clip)

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 from gleanvid.metrics import (
     centred_energy_rank,
-    effective_dimension,
     effective_dimensions,
     effective_rank,
     effective_rank_by_unit,
@@ -64,12 +63,6 @@ def test_by_unit_looks_at_each_unit_alone():
     features = axes(0, 1, 2, 2)
     assert effective_rank_by_unit(features, record([0, 1, 2, 3])).tolist() == pytest.approx([2, 1])
     assert effective_rank_by_unit(features, record([0, 1])).tolist() == pytest.approx([2, 0])
-
-
-def test_of_a_record_is_that_of_its_kept_rows():
-    features, kept = clip()
-    rows = features[kept.keep]
-    assert effective_dimension(features, kept) == pytest.approx(effective_rank(rows))
 
 
 def test_the_three_readings_of_a_record_are_those_of_its_kept_rows():

@@ -60,9 +60,3 @@ def test_rejected_rows_make_room_for_new_ones():
     basis, ranks = grown(points, 4, 48)
     assert ranks[-1] == 16
     assert basis.remove_from(points.clone()).abs().max() < 1e-4
-
-
-def test_duplicates_add_no_direction():
-    points = low_rank(10, 30)[:1].repeat(6, 1)
-    _, ranks = grown(points, 2, 4)
-    assert ranks == [1, 1]

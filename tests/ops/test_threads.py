@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from gleanvid.compressors import GleanVID
+from gleanvid.ops import threads
 from gleanvid.ops.residuals import SubspaceEvidence
 from gleanvid.ops.threads import one_thread_if_small
 from gleanvid.types import VideoTokens
@@ -49,8 +50,9 @@ def test_other_threads_are_left_alone():
     assert threads_of_a_new_thread() == 2
 
 
-@pytest.mark.parametrize(("width", "threads"), [(64, 1), (2048, 2)])
-def test_gleanvid_compresses_small_clips_in_one_thread(width, threads, monkeypatch):
+@pytest.mark.parametrize(("small", "count"), [(threads._SMALL, 1), (0, 2)])
+def test_gleanvid_compresses_small_clips_in_one_thread(small, count, monkeypatch):
+    monkeypatch.setattr(threads, "_SMALL", small)
     found, complement = set(), SubspaceEvidence.complement
 
     def looked_at(self, unit):
@@ -59,5 +61,5 @@ def test_gleanvid_compresses_small_clips_in_one_thread(width, threads, monkeypat
 
     monkeypatch.setattr(SubspaceEvidence, "complement", looked_at)
     generator = torch.Generator().manual_seed(0)
-    GleanVID(0.5).compress(VideoTokens(torch.randn(1568, width, generator=generator), (8, 14, 14)))
-    assert found == {threads}
+    GleanVID(0.5).compress(VideoTokens(torch.randn(512, 64, generator=generator), (8, 8, 8)))
+    assert found == {count}

@@ -125,12 +125,3 @@ def test_a_budget_leaves_anchors_twice_and_its_share_of_later_units():
     assert record.num_kept == 324
     assert torch.equal(record.budgets.view(4, 4)[:, 0], 2 * anchors)
     assert ((later - 0.9 * anchors).abs() < 3).all()
-
-
-def test_windows_spread_what_saliency_heaps():
-    saliency = torch.zeros(81)
-    saliency[:9] = 1.0
-    tokens = VideoTokens(torch.randn(81, 8), (1, 9, 9), saliency=saliency)
-    spread, heaped = (AOT(9 / 81, local=share).compress(tokens).keep for share in (1.0, 0.0))
-    assert heaped.tolist() == list(range(9))
-    assert len({(place // 27, place % 9 // 3) for place in spread.tolist()}) == 9

@@ -50,10 +50,3 @@ def test_every_choice_is_a_greedy_one(seed, grid, ratio, shift, monkeypatch):
     short, total = missed(tokens.features, order)
     assert short < 1e-5
     assert float(record.scores["coverage"].sum()) == pytest.approx(total, rel=1e-5)
-
-
-def test_every_kind_of_token_gets_a_stand_in_before_any_gets_two():
-    kinds = torch.randn(10, 32, generator=torch.Generator().manual_seed(0))
-    tokens = VideoTokens(kinds.repeat(6, 1), (6, 2, 5))
-    keep = FLoC(10 / 60).compress(tokens).keep
-    assert sorted((keep % 10).tolist()) == list(range(10))

@@ -119,11 +119,3 @@ def test_the_budget_scales_both_distances_alike():
     loose = STTM(0.3, 1 - 0.15 * scale, 1 - 0.45 * scale, exact=False).compress(tokens)
     assert exact.num_kept == 153
     assert loose.num_kept == pytest.approx(153, abs=8)  # without the tokens that stand alone
-
-
-def test_a_still_flat_clip_is_one_row_a_root_and_an_object_is_not_merged_into_it():
-    unit = torch.ones(64, 16)
-    unit[27] = torch.tensor([1.0, -1.0] * 8)
-    record = STTM(exact=False).compress(VideoTokens(unit.repeat(5, 1), (5, 8, 8)))
-    assert record.budgets.tolist() == [19, 0, 0, 0, 0]  # 15 roots, 4 cells of the split one
-    assert int((record.group == record.group[27]).sum()) == 5
