@@ -92,12 +92,3 @@ def test_folder_in_place_of_a_result_becomes_a_sentence(clips, capsys):
         assert run(clips)[0] == 2
         assert "Is a directory" in capsys.readouterr().err
         (clips.parent / "out" / name).rmdir()
-
-
-def test_poisoned_journal_becomes_a_sentence(clips, capsys):
-    _, out = run(clips)
-    path = out / "journal.jsonl"
-    header, row, *_ = path.read_text().splitlines()
-    short = {name: json.loads(row)[name] for name in ("item", "setup", "file")}
-    path.write_text(f"{header}\n{json.dumps(short)}\n")
-    assert run(clips)[0] == 2 and "line 2 is damaged" in capsys.readouterr().err

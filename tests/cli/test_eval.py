@@ -12,7 +12,6 @@ from gleanvid.cli.running import clock
 from gleanvid.evaluation import benchmarks
 from gleanvid.evaluation.paper import numbers
 from gleanvid.evaluation.run import runner
-from gleanvid.evaluation.run.journal import Journal
 from tests.evaluation.fakes import FakeBenchmark, FakeModel
 
 
@@ -159,32 +158,6 @@ def test_a_full_disk_at_the_end_keeps_every_answer(model, tmp_path, capsys, monk
     assert "every answer is kept" in capsys.readouterr().err
     model[0] = FakeModel()
     assert run(tmp_path) == 0 and not model[0].asked
-
-
-def test_a_full_disk_in_the_middle_keeps_what_was_answered(model, tmp_path, capsys, monkeypatch):
-    real, room = Journal.append, iter(range(7))
-
-    def full(self, row):
-        if next(room, None) is None:
-            raise self.stopped_by(OSError(28, "No space left on device"), self.path)
-        real(self, row)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(Journal, "append", full)
-        assert run(tmp_path) == 2
-    assert "the disk is full; the 7 results so far are kept" in capsys.readouterr().err
-    assert run(tmp_path) == 0
-    assert len((tmp_path / "journal.jsonl").read_text().splitlines()) == 1 + 60
-
-
-def test_a_damaged_journal_is_named_and_left_alone(model, tmp_path, capsys):
-    run(tmp_path)
-    path = tmp_path / "journal.jsonl"
-    damaged = path.read_bytes().replace(b'{"item"', b"{item", 1)
-    path.write_bytes(damaged)
-    assert run(tmp_path) == 2
-    assert "journal.jsonl, line 2 is damaged: repair or delete that line" in capsys.readouterr().err
-    assert path.read_bytes() == damaged
 
 
 def test_a_switch_is_true_or_false(tmp_path, capsys):

@@ -5,8 +5,7 @@ import json
 import pytest
 
 from gleanvid.cli import main
-from tests.evaluation.benchmarks import folders
-from tests.evaluation.benchmarks.test_published import MAKERS, ROWS
+from tests.evaluation.benchmarks.test_published import MAKERS
 from tests.evaluation.fakes import FakeConversation, FakeModel, draw
 
 COLUMNS = {
@@ -69,40 +68,3 @@ def test_the_table_has_the_benchmark_s_columns(name, run, tmp_path):
         else:
             groups = [row[group] for group in counts]
             assert row["accuracy"] == pytest.approx(sum(groups) / len(groups), abs=1e-6)
-
-
-FILES = {
-    "mvbench": "json/moving_count.json",
-    "longvideobench": "lvb_val.json",
-    "mlvu": "mlvu/test-00000-of-00001.parquet",
-    "mlvu_test": "mlvu_test/test-00000-of-00001.parquet",
-    "videomme": "videomme/test-00000-of-00001.parquet",
-}
-
-
-def rows_of(name):
-    return ROWS["mlvu" if name == "mlvu_test" else name]()
-
-
-@pytest.mark.parametrize("name", MAKERS)
-def test_a_missing_column_and_a_missing_video_are_told(name, run, tmp_path, capsys):
-    root = MAKERS[name][0](tmp_path / "data")
-    lacking = [{k: v for k, v in row.items() if k != "question"} for row in rows_of(name)]
-    whole = (root / FILES[name]).read_bytes()
-    folders.write_rows(root / FILES[name], lacking)
-    assert run(name, root)[0] == 2
-    assert "row 0 has no question; it has" in capsys.readouterr().err
-    (root / FILES[name]).write_bytes(whole)
-    for clip in root.rglob("*.mp4"):
-        clip.unlink()
-    assert run(name, root)[0] == 2
-    assert f"videos of {name} are missing below" in capsys.readouterr().err
-    assert not (tmp_path / "out").exists()
-
-
-def test_an_id_that_comes_twice_is_told(run, tmp_path, capsys):
-    root = folders.videomme(tmp_path / "data")
-    rows = [row | {"question_id": "001-1"} for row in folders.videomme_rows()]
-    folders.write_rows(root / FILES["videomme"], rows)
-    assert run("videomme", root)[0] == 2
-    assert "item id 001-1 comes twice" in capsys.readouterr().err

@@ -2,7 +2,6 @@
 
 import json
 
-import pytest
 import torch
 
 from gleanvid.cli import main
@@ -11,7 +10,6 @@ from gleanvid.evaluation.catalogue import WORK, kernels_on_file, methods, method
 from gleanvid.types import VideoTokens
 
 FACTS = {facts.name: facts for facts in methods({"gleanvid": 1077})}
-SERVED = [name for name, facts in FACTS.items() if facts.vllm == "yes"]
 
 
 def test_every_method_has_a_row_with_its_licence():
@@ -23,12 +21,6 @@ def test_every_method_has_a_row_with_its_licence():
         assert f"| {method.reported} |" in row
 
 
-def test_what_a_paper_reports_says_where_it_stands():
-    for name, facts in FACTS.items():
-        if not facts.paper.startswith("baseline") and name not in ("gleanvid", "ablation"):
-            assert facts.reported.endswith(("abstract)", "version)", "logs)", "in the abstract"))
-
-
 def test_kernel_counts_come_from_the_file():
     assert (FACTS["gleanvid"].kernels, FACTS["vidcom2"].kernels) == (1077, None)
     counted = {row["compressor"]: row["kernels"] for row in json.loads(WORK.read_text())["rows"]}
@@ -36,35 +28,6 @@ def test_kernel_counts_come_from_the_file():
         name: counted.get(name) for name in COMPRESSORS
     }
     assert kernels_on_file(WORK.with_name("none.json")) == {}
-
-
-@pytest.mark.parametrize(
-    ("name", "reason"),
-    [
-        ("sttm", "no: it merges tokens"),
-        ("aot", "no: it merges tokens"),
-        ("fastv", "no: it acts inside the language model"),
-        ("sparsevlm", "no: it merges tokens"),
-        ("evs", "no: it keeps one unit whatever the ratio"),
-        ("divprune", "yes"),
-        ("floc", "yes"),
-        ("frames", "yes"),
-        ("resize", "no: it merges tokens"),
-        ("cdpruner", "no: it looks at the question"),
-        ("gleanvid", "yes"),
-    ],
-)
-def test_why_an_engine_can_use_a_method_or_not(name, reason):
-    assert FACTS[name].vllm == reason
-
-
-@pytest.mark.parametrize("name", SERVED)
-def test_what_works_with_an_engine_keeps_a_known_number_of_whole_tokens_of_features_alone(name):
-    features = torch.randn(8 * 12, 16, generator=torch.Generator().manual_seed(0))
-    compressor = COMPRESSORS[name](retention_ratio=0.6)
-    record = compressor.compress(VideoTokens(features, (8, 3, 4)))
-    assert record.num_kept == int(0.6 * 96) and not record.merges
-    assert torch.equal(record.apply(features), features[record.keep])
 
 
 def test_a_floor_is_named_where_a_low_ratio_is_refused():

@@ -1,6 +1,5 @@
 import json
 
-import numpy as np
 import pytest
 import torch
 
@@ -10,7 +9,7 @@ from gleanvid.cost import prefill_flops
 from gleanvid.evaluation.bench import bench_model
 from gleanvid.evaluation.bench.bench_model_table import table
 from gleanvid.models.cost.measure import now
-from gleanvid.models.loading.random_weights import random_model, shipped_configs
+from gleanvid.models.loading.random_weights import random_model
 from tests.models.small import SMALL
 from tests.models.tiny import noise_video
 
@@ -18,10 +17,10 @@ CONFIG = ["--config", "qwen3-vl-8b", "--random-weights"]
 METHODS = ("gleanvid", "vidcom2", "visionzip", "dycoke")
 
 
-@pytest.fixture(scope="module", params=shipped_configs())
-def measured(request):
+@pytest.fixture(scope="module")
+def measured():
     torch.set_num_threads(1)
-    model = random_model(request.param, "cpu", changes=SMALL[request.param])
+    model = random_model("qwen3-vl-8b", "cpu", changes=SMALL["qwen3-vl-8b"])
     methods = [COMPRESSORS[name](0.1) for name in METHODS]
     videos = [noise_video(4, 96, 160)]
     (report,) = bench_model.measure(model, videos, methods, new_tokens=3, repeats=3, warmup=1)
@@ -55,15 +54,6 @@ def test_the_parts_of_one_item_add_up(measured):
     assert item.total_s == pytest.approx(parts)
     assert item.first_token_s == pytest.approx(item.vision_s + item.compress_s + item.prefill_s)
     assert item.peak_memory_mib >= item.peak_llm_memory_mib > 0
-
-
-def test_flops_are_eq_llm_flops_of_the_tokens_that_were_read(measured):
-    model, report = measured
-    for name in ("full", "gleanvid"):
-        row = row_of(report, name)
-        text = row["prompt_tokens"] - row["visual_tokens"]
-        expected = prefill_flops(model.text_config, text + row["visual_tokens_kept"])
-        assert row["prefill_flops"] == pytest.approx(expected)
 
 
 def test_a_row_holds_medians_and_how_they_relate_to_full_tokens(measured):
@@ -103,13 +93,6 @@ def test_the_report_is_json_and_the_table_has_a_line_a_row(measured):
     lines = [line for line in table(report).splitlines() if line.startswith("| 4 |")]
     assert len(lines) == len(report["rows"])
     assert {"device", "cpu", "threads", "load_average", "versions"} <= set(report["machine"])
-
-
-def test_the_made_up_video_has_one_cut_and_drifts():
-    frames = bench_model.made_up_video(10, 64, 96).frames.astype(np.float64)
-    change = np.abs(np.diff(frames, axis=0)).mean((1, 2, 3))
-    assert change.argmax() == 5  # between frames 5 and 6
-    assert change.min() > 0
 
 
 def test_the_command_writes_both_files(tmp_path, capsys):

@@ -199,11 +199,6 @@ def test_a_folder_that_cannot_be_made_is_said_before_anything_is_measured(folder
     assert "cannot write to" in said and "1/" not in said
 
 
-def test_folder_without_videos_is_an_error(tmp_path, capsys):
-    assert main(["diagnose", str(tmp_path)]) == 2
-    assert "no video in" in capsys.readouterr().err
-
-
 def test_a_row_holds_the_metrics_of_their_names_and_what_the_app_draws(folder):
     model, method = load_model("builtin", "cpu"), COMPRESSORS["gleanvid"](0.4)
     rows = diagnose.diagnose_clips([folder / "b.mp4"], model, ["gleanvid"], [0.4], 8)

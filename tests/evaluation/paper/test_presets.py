@@ -28,31 +28,6 @@ def test_the_dagger_marks_the_default(name):
         assert ("†" in setup.label) == (setup.method == GleanVID(0.15))
 
 
-def test_the_grids_are_those_of_the_paper():
-    found = {
-        name: [setup.method.settings() for setup in ABLATIONS[name].setups()[1:]]
-        for name in SENSITIVITY
-    }
-    assert [row["debias_rank"] for row in found["debias-rank"]] == [0, 1, 2, 4]
-    assert [row["novelty_history"] for row in found["history"]] == [1, 2, 4, None]
-    assert [row["budget_neighborhood"] for row in found["budget-neighborhood"]] == [1, 2, 4]
-    assert [row["local_neighborhood"] for row in found["local-neighborhood"]] == [1, 2, 4]
-    assert [row["tau"] for row in found["temperature"]] == [1, 2, 4, 8]
-    assert [(row["alpha_min"], row["alpha_max"]) for row in found["alpha"]] == [
-        (0.2, 0.4),
-        (0.2, 0.6),
-        (0.2, 0.8),
-    ]
-
-
-def test_every_replacement_changes_one_part():
-    for name in ("components", "signals", "budgets", "complementarity"):
-        for setup in ABLATIONS[name].setups()[1:]:
-            if isinstance(setup.method, Ablation):
-                changed = setup.method.budgeting != "adaptive", setup.method.selection != "lrs+scs"
-                assert sum(changed) == 1
-
-
 @pytest.mark.parametrize("frames", [None, 6])
 def test_a_fixed_token_budget_is_fixed(frames):
     setups = PRESETS["fixed-token-budget"].setups(frames)

@@ -74,14 +74,6 @@ def test_larger_limit_reuses_answers_of_a_smaller_one(tmp_path):
     assert without_times(rows) == without_times(run(tmp_path / "other"))
 
 
-def test_finished_run_asks_no_question(tmp_path):
-    run(tmp_path / "j")
-    model, seen = FakeModel(), []
-    run(tmp_path / "j", model, on_progress=seen.append)
-    assert not model.encoded and not model.asked
-    assert [(step.done, step.total) for step in seen] == [(100, 100)]
-
-
 class Stops(FakeModel):
     """Ctrl-C in the middle of the ``at``-th question."""
 

@@ -84,13 +84,6 @@ def test_saturated_units_have_a_column_only_if_there_are_any():
     assert [line.split("|")[-2].strip() for line in lines] == ["", "18.8", ""]
 
 
-def test_group_rows_add_up_to_the_whole():
-    for result in results(FakeBenchmark(), ITEMS, SETUPS, rows()):
-        right = sum(share.value * count for share, count in result.groups.values())
-        assert right == pytest.approx(result.accuracy.value * result.count)
-        assert sum(count for _, count in result.groups.values()) == result.count
-
-
 def test_pairs_are_tested_against_all_tokens_and_against_gleanvid():
     full, ours, even = results(FakeBenchmark(), ITEMS, SETUPS, rows())
     assert full.p_full is full.p_full_clips is ours.comparison is None

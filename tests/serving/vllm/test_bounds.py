@@ -183,27 +183,6 @@ def test_settings_of_no_compressor_are_refused(evil):
 
 
 @pytest.mark.parametrize(
-    "event",
-    [
-        b"{", b"{}", b'{"choices": 5}', b'{"choices": [5]}', b'{"choices": [{}]}',
-        b'{"choices": [{"delta": 5}]}', b'{"choices": [{"delta": {"content": 5}}]}',
-        b'{"choices": [], "usage": 5}', b'{"choices": [], "usage": {"prompt_tokens": "x"}}',
-        b'{"choices": [], "usage": {"completion_tokens": -1}}', b'{"error": 5}', b'{"error": {}}',
-        b'{"x": ' + b"[" * 10**5,
-    ],
-    ids=range(13),
-)  # fmt: skip
-def test_events_of_another_kind_are_refused(evil, event):
-    def answer(request):
-        begin(request)
-        request.wfile.write(b"data: " + event + b"\n\n")
-
-    evil.answer = answer
-    with pytest.raises(ModelError, match="something else than a server of vLLM"):
-        Server(evil.url).ask(QUESTION, model="m")
-
-
-@pytest.mark.parametrize(
     "sent", [b"junk\r\n\r\n", b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nx"]
 )
 def test_broken_http_is_a_sentence(evil, sent):

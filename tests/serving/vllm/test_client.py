@@ -1,7 +1,6 @@
 """A served model, on a fake server that speaks vLLM's protocol."""
 
 import base64
-import threading
 from dataclasses import replace
 from io import BytesIO
 
@@ -15,7 +14,7 @@ from gleanvid.cli.ask import cost_table
 from gleanvid.serving.vllm.client import frames_part
 from gleanvid.serving.vllm.records import Records, digest
 from gleanvid.serving.vllm.remote import load_served
-from gleanvid.types import ModelError, StoppedError
+from gleanvid.types import ModelError
 from tests.serving.vllm.stand import standing
 
 CLIP = "assets/clips/glimpse_1.mp4"
@@ -95,29 +94,9 @@ def test_the_server_gets_the_very_frames_their_times_and_earlier_turns(stand, se
     assert asked["seed"] == 3 and asked["temperature"] == 0
 
 
-def test_another_method_than_the_server_s_is_refused(stand, served, video):
-    stand.told["method"]["tau"] = 3.0
-    for other in (gleanvid.GleanVID(0.5, tau=3.0), gleanvid.GleanVID(), gleanvid.Uniform(0.25)):
-        with pytest.raises(ModelError, match=r"keeps 25% by gleanvid with tau=3\.0, for every"):
-            gleanvid.ask(video, "What moves?", served, other)
-    assert not stand.asked
-
-
 def test_refusals_and_missing_servers_are_model_errors(stand, served, video):
     stand.refuses = "the prompt is too long"
     with pytest.raises(ModelError, match="the prompt is too long"):
         gleanvid.ask(video, "What moves?", served)
     with pytest.raises(ModelError, match="no server of vLLM answers"):
         load_served("vllm:http://127.0.0.1:9")
-
-
-def test_an_answer_can_be_stopped(stand, served, video):
-    stop = threading.Event()
-    stop.set()
-    with pytest.raises(StoppedError):
-        gleanvid.ask(video, "What moves?", served, stop=stop)
-
-
-def test_frames_of_a_video_keep_their_indices(video):
-    _, more = frames_part(video)
-    assert more["media_io_kwargs"]["video"]["frames_indices"] == video.indices.tolist()

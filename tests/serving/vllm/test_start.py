@@ -90,13 +90,6 @@ def test_settings_reach_the_model_s_configuration_after_vllm_s_check(vllm):
     assert asked.parallel_config.worker_extension_cls.endswith(".WorkerRecords")
 
 
-def test_without_a_method_of_ours_vllm_keeps_its_own():
-    asked = config(None)
-    take_settings(asked)
-    assert method_of(asked.model_config.hf_config) is None
-    assert asked.parallel_config.worker_extension_cls == ""
-
-
 def test_wrong_options_end_the_start():
     with pytest.raises(ValueError, match="fastv cannot be served by vLLM"):
         take_settings(config("fastv"))
