@@ -121,7 +121,3 @@ def test_the_legend_of_both_sides_can_be_read_to_its_end(window, address, width)
     row = page.locator(".gv-looks")
     assert row.evaluate("row => row.scrollWidth <= row.clientWidth")
     page.close()
-
-
-def test_no_footer_of_gradio_stands_below(visit):
-    assert visit.locator("footer :is(button, a):visible").count() == 0

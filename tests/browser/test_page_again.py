@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 
 from components.files import exports
@@ -86,39 +85,6 @@ def test_a_link_shows_both_sides_their_settings_and_the_view_at_once(visit, fres
     ]
 
 
-def test_a_link_takes_what_is_valid_of_it(fresh, address):
-    fresh.goto(
-        f"{address}/?clip=square.mp4&compressor=vidcom2&retention_ratio=0.2&frames=16&seed=x&a=evil&tab=None"
-    )
-    named(fresh, "b", "VidCom2 20 %")
-    says(fresh, "of 16 ·")
-    line = fresh.locator(".gv-unread")
-    assert "in this link: seed “x”, a “evil”, tab “None”." in line.inner_text()
-    fresh.wait_for_function("!/seed|evil|None/.test(location.search)")
-    assert "frames=16" in fresh.url
-    line.get_by_role("button", name="Dismiss").click()
-    line.wait_for(state="hidden")
-    assert name(fresh, "a") == "All tokens"
-    assert slider(fresh, "Retention").input_value() == "0.2"
-    more(fresh)
-    assert slider(fresh, "Frames").input_value() == "16"
-    assert fresh.get_by_label("Seed").input_value() == "0"
-
-
-def test_the_page_before_comes_back_as_it_was(lasting):
-    """The back button of the browser."""
-    slider(lasting, "Retention").fill("0.5")
-    named(lasting, "b", "GleanVID 50 %")
-    answered(lasting)
-    lasting.wait_for_function("location.search.includes('ratio=0.5')")
-    lasting.goto("about:blank")
-    lasting.go_back()
-    named(lasting, "b", "GleanVID 50 %")
-    answered(lasting)
-    assert lasting.locator(".gv-pane[data-side=b] .gv-count").inner_text() == "896 tokens (50 %)"
-    assert json.loads(slider(lasting, "Retention").input_value()) == 0.5
-
-
 def test_back_opens_the_tab_before_and_settings_stay(lasting):
     tab(lasting, "Curves")
     lasting.wait_for_function("location.search.includes('tab=Curves')")
@@ -157,25 +123,25 @@ def test_a_copied_link_holds_the_comparison_and_the_tab(lasting, fresh, clips):
     assert fresh.locator(".gv-examples [aria-current]").all_inner_texts() == ["Square"]
 
 
-def test_the_clip_s_own_video_comes_from_the_server_at_the_moment_on_show(lasting):
-    lasting.get_by_label("Ask again while tuning").uncheck()  # what is asked late would be counted
-    more(lasting)
-    box = lasting.get_by_label("number input for Frames")
+def test_the_clip_s_own_video_comes_from_the_server_at_the_moment_on_show(visit):
+    visit.get_by_label("Ask again while tuning").uncheck()  # what is asked late would be counted
+    more(visit)
+    box = visit.get_by_label("number input for Frames")
     box.fill("4")  # as many as fit into the second that the clip lasts
     box.press("Enter")
     box.blur()
-    says(lasting, "of 2 ·")
-    lasting.click("[data-act=video]")
-    lasting.wait_for_function("document.querySelector('.gv-video').readyState > 1")
-    quiet(lasting)
-    requests = len(lasting.requested)
+    says(visit, "of 2 ·")
+    visit.click("[data-act=video]")
+    visit.wait_for_function("document.querySelector('.gv-video').readyState > 1")
+    quiet(visit)
+    requests = len(visit.requested)
     for key, seconds in (("End", 0.75), ("Home", 0)):
-        lasting.focus(".gv-scrub")
-        lasting.keyboard.press(key)
+        visit.focus(".gv-scrub")
+        visit.keyboard.press(key)
         apart = f"Math.abs(document.querySelector('.gv-video').currentTime - {seconds})"
-        lasting.wait_for_function(f"{apart} < 0.1")
-    asked = [url for url in lasting.requested[requests:] if "/queue/join" in url or "/run/" in url]
-    assert asked == [] and lasting.errors == []
+        visit.wait_for_function(f"{apart} < 0.1")
+    asked = [url for url in visit.requested[requests:] if "/queue/join" in url or "/run/" in url]
+    assert asked == [] and visit.errors == []
 
 
 def test_a_saved_run_of_another_clip_leaves_no_clip_on_the_page(visit, tmp_path):

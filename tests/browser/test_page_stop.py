@@ -2,16 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
-import time
-
-from components.session.work.local import LocalBackend
-from gleanvid.video.isolation import spare
-from tests.browser.conftest import opened
 from tests.browser.steps import answered, ask, more, name, notice, tab
-from tests.server.running import alive
-
-HANGING = "import time; time.sleep(78)"
 
 
 def test_stop_in_compare_leaves_its_finished_rows_in_use(visit, library):
@@ -67,25 +58,3 @@ def test_stop_ends_a_preview_and_a_newer_setting_ends_it_too(visit, library):
         library.encode_s = 0
     answered(visit)
     assert "Used 16" in visit.locator(".gv-notice").first.inner_text()
-
-
-def test_a_page_that_is_closed_ends_its_decoder(
-    window, address, library, clips, tmp_path, monkeypatch
-):
-    clip = shutil.copy(clips / "square.mp4", tmp_path / "hanging.mp4")
-    page = opened(window, address)
-    monkeypatch.setattr(spare, "KEPT", spare.Spare())
-    monkeypatch.setattr(spare, "START", HANGING)
-    monkeypatch.setattr(library, "read_video", LocalBackend({}).read_video)
-    page.locator(".gv-examples input[type=file]").set_input_files(clip)
-    within(20, lambda: alive(HANGING.encode()))
-    page.close()
-    within(2, lambda: not alive(HANGING.encode()))
-
-
-def within(seconds, happened):
-    """Fails where something does not happen in time."""
-    end = time.monotonic() + seconds
-    while not happened():
-        assert time.monotonic() < end
-        time.sleep(0.02)

@@ -106,25 +106,6 @@ def test_stop_ends_the_answer_and_frees_the_model(visit, library):
     answered(visit)
 
 
-def test_two_people_share_the_model_and_each_sees_his_own(visit, browser, address, library):
-    other = opened(browser, address)
-    library.words = 400
-    try:
-        ask(visit, "A long one")
-        visit.wait_for_selector(RUNNING)
-        ask(other, "Mine")
-        notice(other, "1 request comes before this one")
-        library.words = 8
-        visit.click("#gv-stop")
-        answered(other)
-        assert reply(other, "b").inner_text().split()[-1] == "word7"
-        assert other.get_by_label("Question", exact=True).input_value() == "Mine"
-        assert visit.get_by_label("Question", exact=True).input_value() == "A long one"
-    finally:
-        library.words = 8
-        other.close()
-
-
 def test_two_tabs_of_one_browser_do_not_disturb_each_other(browser, address, library):
     window = browser.new_context(viewport=WINDOW)
     one, two = opened(window, address), opened(window, address)
@@ -152,23 +133,6 @@ def test_two_tabs_of_one_browser_do_not_disturb_each_other(browser, address, lib
     assert (name(one, "b"), name(two, "b")) == ("GleanVID 10 %", "GleanVID 20 %")
     assert caption(one) == before
     window.close()
-
-
-def test_leaving_in_the_middle_frees_the_model(visit, library):
-    library.words = 1000
-    library.closed.clear()
-    try:
-        ask(visit, "Tell me everything")
-        visit.wait_for_selector(RUNNING)
-        visit.reload()
-        assert library.closed.wait(5.0)
-    finally:
-        library.words = 8
-    visit.wait_for_selector(".gv-viewer[data-state=ready]")
-    assert visit.is_enabled("#gv-ask") and visit.locator(RUNNING).count() == 0
-    visit.get_by_role("button", name="Square", exact=True).click()
-    ask(visit, "And now?")
-    answered(visit)
 
 
 def test_results_that_the_server_has_no_more_are_said_to_be_gone(visit):

@@ -128,19 +128,6 @@ def test_nothing_lies_over_a_control_at_twice_the_size(browser, address):
     page.close()
 
 
-def test_the_running_server_gives_away_no_file_and_fetches_none(window, address):
-    def status(path: str, **headers: str) -> int:
-        return window.request.get(address + path, headers=headers).status
-
-    assert status("/") == status("/healthz") == 200
-    assert status("/", origin="http://evil.example") == 403
-    assert status("/gradio_api/file=http://127.0.0.1:1/x") == 404
-    for secret in ("/etc/passwd", "app.py", "gleanvid/__init__.py", "../app.py"):
-        assert status(f"/gradio_api/file={secret}") in (403, 404)
-    assert status("/docs") == 404
-    assert status("/gradio_api/monitoring/summary") in (403, 404)
-
-
 def test_the_first_screen_is_there_soon_and_asks_nothing_of_the_model(browser, address, library):
     before = (library.reads, library.encodes)
     page = browser.new_page()

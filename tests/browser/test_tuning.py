@@ -5,9 +5,6 @@ from __future__ import annotations
 import pytest
 
 from components.session.actions import ask as asking
-from components.session.actions import first
-from components.session.actions import preview as sides
-from gleanvid import COMPRESSORS
 from tests.browser.steps import answered as both_answered
 from tests.browser.steps import ask, named, slider, until
 
@@ -39,14 +36,6 @@ def follow(page, address, query):
     page.goto(f"{address}/?clip=square.mp4&{query}")
     # The masks of the link's settings may be there, and say so, before anyone reads of the link.
     page.wait_for_function("/link|^Used/.test(document.querySelector('.gv-notice')?.textContent)")
-
-
-def test_the_four_sliders_stand_in_the_open_under_their_names(page):
-    for name in ("Retention", "alpha min", "alpha max", "tau"):
-        assert slider(page, name).is_visible()
-    assert not slider(page, "Debias rank").is_visible()
-    ends = [slider(page, "tau").get_attribute(key) for key in ("min", "max", "step")]
-    assert ends == ["0.5", "20", "0.5"]
 
 
 def test_changed_and_changed_back_asks_the_very_same_method(page, asked):
@@ -152,22 +141,3 @@ def test_a_moved_slider_keeps_the_settings_that_nobody_sees(fresh, address):
     named(fresh, "b", "GleanVID 40 % · novelty history 3")
     slider(fresh, "Retention").fill("0.5")
     named(fresh, "b", "GleanVID 50 % · novelty history 3")
-
-
-def test_settings_that_are_only_shown_stay_as_declared(visit, monkeypatch):
-    """The tokens on show are those of the method's declared settings, whether a fold is open."""
-    seen, original = [], sides.preview
-
-    def watched(engine, request, *rest):
-        seen.append(request.make_compressor())
-        return original(engine, request, *rest)
-
-    monkeypatch.setattr(sides, "preview", watched)
-    visit.get_by_label("Ask again while tuning").uncheck()
-    visit.get_by_role("button", name="More settings").click()
-    for place, (name, method) in enumerate(COMPRESSORS.items()):
-        visit.get_by_role("combobox", name="Compressor", exact=True).click()
-        visit.locator("[role=listbox] [role=option]").nth(place).click()
-        until(visit, lambda name=name: seen and seen[-1].name == name)
-        assert seen[-1] == (method() if name == "full" else method(first.RATIO))
-    assert visit.errors == []

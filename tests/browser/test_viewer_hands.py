@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 import torch
@@ -28,9 +26,6 @@ from tests.browser.viewer_case import (  # noqa: F401  (fixtures)
 from tests.components.fake import COLUMNS, ROWS
 from tests.components.made_up import made_up_run
 from tools.bench_viewer import drag, stress
-
-AXE = """async () => (await axe.run("main")).violations.map(
-  (found) => [found.id, found.nodes.map((node) => node.target.join(" "))])"""
 
 
 def test_everything_works_from_the_keyboard(page):
@@ -151,28 +146,6 @@ def test_small_tall_and_flat_clips_are_shown_whole(shared, size, grid):
         settle(page)
     assert "<i>mine</i>" in page.locator(".gv-pin").inner_text()
     assert page.errors == []
-
-
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-def test_axe_finds_nothing_and_phones_need_no_sideways_scroll(browser, case, dark):
-    axe = pytest.importorskip("axe_playwright_python", reason="needs axe-playwright-python")
-    page = browser.new_page(viewport={"width": 390, "height": 844}, has_touch=True)
-    open_alone(page, case.packed, dark=dark)
-    choose(page, a=PRUNED, b=MERGED)
-    at = over(page, 30)
-    page.locator(FRAME).tap(position=at)
-    assert "Pinned" in page.locator(".gv-pin").inner_text()
-    page.keyboard.press("Shift+ArrowRight")
-    assert page.locator(".gv-card:not([hidden])").is_visible()
-    page.add_script_tag(path=str(Path(axe.__file__).with_name("axe.min.js")))
-    for width, view in ((390, "ab"), (1200, "heat")):
-        page.set_viewport_size({"width": width, "height": 844})
-        settle(page)  # what is clicked lies elsewhere now
-        page.check(f"input[value={view}]", force=True)
-        settle(page)
-        assert page.evaluate("document.documentElement.scrollWidth") <= width
-        assert page.evaluate(AXE) == []
-    page.close()
 
 
 @pytest.mark.alone

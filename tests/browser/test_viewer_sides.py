@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import re
 
 import pytest
 import torch
@@ -72,14 +71,6 @@ def test_an_answer_of_other_settings_is_greyed_and_can_be_asked_again(page):
     answered(page, answer("red", "0"), answer("gre", None, "b", running=True))
     assert side(page, "b").get_attribute("data-stale") is None
     assert side(page, "b").get_attribute("data-running") is not None
-
-
-def test_what_a_model_says_is_text(page):
-    choose(page, a=PRUNED, b=OTHER)
-    sly = "<img src=x onerror=alert(1)>"
-    answered(page, answer("no", "0"), answer(sly, "3"))
-    assert sly in re.sub(r"\s+", " ", side(page, "b").locator(".gv-reply").inner_text())
-    assert page.locator(".gv-viewer img").count() == 0
 
 
 @pytest.mark.parametrize("size", [(1400, 900), (390, 844)])

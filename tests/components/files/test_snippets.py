@@ -59,11 +59,6 @@ def test_command_line_parses_its_command_to_the_same_values(name, question, monk
     assert options.max_pixels == 100 * 16 and sampling(options) == expected
 
 
-def test_command_holds_the_changed_settings():
-    words = shlex.split(snippets.command(RECIPE))
-    assert words[words.index("--alpha-min") + 1] == "0.3"
-
-
 def test_curl_quotes_shell_characters():
     text = snippets.curl(replace(RECIPE, clip="x y.mp4"), "http://here")
     line = next(line for line in text.splitlines() if line.strip().startswith("-d"))

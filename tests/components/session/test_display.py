@@ -10,7 +10,6 @@ import torch
 from components.session.display import (
     STILL_LOADING,
     answer,
-    count_of,
     duration_text,
     history,
     progress,
@@ -67,11 +66,6 @@ def test_status_loads_nothing_and_says_what_is_known():
 )
 def test_durations_of_a_minute_and_more_are_written_as_a_clock_does(seconds, text):
     assert duration_text(seconds) == text
-
-
-def test_one_frame_is_no_plural():
-    counts = [count_of(count, "frame") for count in (1, 2, 18_000)]
-    assert counts == ["1 frame", "2 frames", "18,000 frames"]
 
 
 def test_frames_far_apart_say_how_far_and_what_a_token_covers():

@@ -12,7 +12,6 @@ from components.viewer import arrays
 from components.viewer.arrays import Arena, pack_run, stages
 from components.viewer.payload import scene_cuts
 from gleanvid import COMPRESSORS, Video
-from gleanvid.plots.labels import labels
 from gleanvid.types import Compression
 from tests.components.fake import FakeBackend, moving_square
 from tests.components.made_up import made_up_run
@@ -116,15 +115,6 @@ def test_every_array_starts_where_a_typed_array_may():
     starts = [arena.add(np.zeros(size, np.uint8)) for size in (1, 4, 7, 2)]
     assert [start % 4 for start in starts] == [0] * 4
     assert len(arena.content()) == arena.size
-
-
-def test_runs_are_named_apart():
-    record = random_record(TOTAL, 6)
-    settings = [("gleanvid", 0.25), ("gleanvid", 0.1), ("gleanvid", 0.25), ("full", 1.0)]
-    runs = [run_of(record, name, retention_ratio=ratio) for name, ratio in settings]
-    named = labels([*runs, run_of(record, "<b>")])
-    assert named[:3] == ["GleanVID 25 %", "GleanVID 10 %", "GleanVID 25 % (2)"]
-    assert len(set(named)) == 5 and named[4] == "<b>"
 
 
 def test_a_cut_is_where_the_picture_changes_at_once():

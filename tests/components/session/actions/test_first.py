@@ -53,15 +53,14 @@ def test_the_one_in_the_repository_is_whole_and_fits_its_clip():
     assert loaded.viewer["name"] == examples()[0].path.name
 
 
-@pytest.mark.parametrize("threads", [1, 2])
-def test_a_live_run_shows_the_same_tokens_and_words(threads):
+def test_a_live_run_shows_the_same_tokens_and_words():
     """``python -m components.session.actions.first`` makes the saved one again where this fails."""
     saved, example, engine = first.load(), examples()[0], Engine(LocalBackend({}))
     first.offer(engine, example, saved.runs)
     stored = engine.runs.get(saved.runs[0])
     before = torch.get_num_threads()
     try:
-        torch.set_num_threads(threads)
+        torch.set_num_threads(2)  # the saved one was made with one
         compressor = from_settings(stored.compressor)
         model = gleanvid.load_model("builtin")
         run = api.ask(example.path, example.question, model, compressor)
