@@ -27,11 +27,6 @@ def test_readme_has_at_most_130_lines():
     assert len(README.splitlines()) <= 130
 
 
-def test_readme_has_a_command_for_the_app_and_one_for_the_tests():
-    assert re.search(r"^UV_TORCH_BACKEND=cpu make app\b", README, re.MULTILINE)
-    assert re.search(r"^make test\b", README, re.MULTILINE)
-
-
 def test_animation_has_less_than_2_mb():
     assert (ROOT / "assets" / "slider.webp").stat().st_size < 2e6
 

@@ -95,7 +95,7 @@ def _changed(draw, part):
 # --- settings and endpoints -----------------------------------------------------------------------
 
 
-@few(max_examples=80)
+@few(max_examples=40)
 @given(st.sampled_from([*COMPRESSORS]), st.data())
 def test_settings_of_compressors(name, data):
     usual = COMPRESSORS[name]().settings()
@@ -111,7 +111,7 @@ SENT = {"settings": {"tau": 4, "alpha_min": 0.1}} | SAMPLING
 SENT |= {"frames": 8, "pixels": 0, "model": "builtin", "compressor": "gleanvid", "ratio": 0.25}
 
 
-@few(max_examples=100)
+@few(max_examples=50)
 @given(changed(SENT))
 def test_arguments_of_endpoints(sent):
     given = sent if isinstance(sent, dict) else {}
@@ -125,7 +125,7 @@ def test_arguments_of_endpoints(sent):
         request.make_compressor()
 
 
-@few(max_examples=80)
+@few(max_examples=40)
 @given(st.binary(max_size=200) | changed({"data": [{"path": "x"}], "session_hash": "a"}))
 def test_bodies_of_requests(sent):
     body = sent if isinstance(sent, bytes) else json.dumps(sent).encode()
@@ -133,13 +133,13 @@ def test_bodies_of_requests(sent):
         json.loads(checked_json(body) or b"0")
 
 
-@few(max_examples=100)
+@few(max_examples=50)
 @given(st.sampled_from(["GET", "POST", "\0"]), st.text(st.characters(codec="utf-8"), max_size=60))
 def test_paths_of_requests(method, path):
     assert matcher(["GET /", "GET /static/{path:path}"])(method, path) in (True, False)
 
 
-@few(max_examples=100)
+@few(max_examples=50)
 @given(st.text(max_size=30) | ODD.filter(lambda one: isinstance(one, str)))
 def test_names_of_files(path):
     with pytest.raises((VideoError, ValueError)) as raised:
@@ -169,7 +169,7 @@ KINDS |= {"answer": (ANSWER_ROW, partial(is_answer_row, ways=1))}
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@few(max_examples=80)
+@few(max_examples=40)
 @given(data=st.data())
 def test_journals(kind, tmp_path, data):
     row, is_row = KINDS[kind]
@@ -220,7 +220,7 @@ def changed_arrays(draw, arrays):
     return new
 
 
-@few(max_examples=80)
+@few(max_examples=40)
 @given(data=st.data())
 def test_saved_runs(tmp_path_factory, data):
     facts, arrays = a_saved_run(tmp_path_factory.getbasetemp() / "saved")
@@ -237,7 +237,7 @@ def test_saved_runs(tmp_path_factory, data):
             exports.make(kind, [run])
 
 
-@few(max_examples=100)
+@few(max_examples=50)
 @given(data=st.data())
 def test_folders_of_saved_runs(tmp_path_factory, data):
     base = tmp_path_factory.getbasetemp()
@@ -269,7 +269,7 @@ def recorded(tmp_path_factory):
         return json.loads(file.metadata()[KEY]), tensors
 
 
-@few(max_examples=60)
+@few(max_examples=40)
 @given(data=st.data())
 def test_recordings(recorded, tmp_path_factory, data):
     facts, tensors = recorded
@@ -295,7 +295,7 @@ ANSWERS = {
 
 
 @pytest.mark.parametrize("kind", ANSWERS)
-@few(max_examples=80)
+@few(max_examples=40)
 @given(data=st.data())
 def test_answers_of_servers(kind, data):
     act, answer = ANSWERS[kind]

@@ -206,8 +206,3 @@ def test_bad_input_is_refused_in_words(model, video):
         gleanvid.ask(video, "What?", "./nowhere")
     with pytest.raises(gleanvid.VideoError):
         gleanvid.ask("no-such-file.mp4", "What?", model)
-
-
-def test_errors_reach_the_reader_of_a_stream(model):
-    with pytest.raises(gleanvid.VideoError):
-        list(gleanvid.stream("no-such-file.mp4", "What?", model))

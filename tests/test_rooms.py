@@ -68,8 +68,3 @@ def test_a_session_knows_no_widget():
     for name, path in MODULES.items():
         if room(name) == "session":
             assert not [other for other in imports(path) if other.split(".")[0] == "gradio"], name
-
-
-def test_the_app_is_entered_from_above():
-    for path in (ROOT / "gleanvid").rglob("*.py"):
-        assert not [name for name in imports(path) if name.split(".")[0] == "components"], path

@@ -112,11 +112,6 @@ def test_every_key_and_title_names_its_method(method):
     assert key_of(method.name) == key_of(method.title) == method.name
 
 
-def test_one_name_to_compare_is_not_read_letter_by_letter(model):
-    [run] = gleanvid.compare(tiny.noise_video(), "what?", model, "uniform", 2)
-    assert run.compressor == gleanvid.Uniform().settings()
-
-
 @pytest.mark.parametrize("given", [None, torch.nn.Linear(1, 1)])
 def test_what_is_no_model_is_said(given):
     video = tiny.noise_video()

@@ -55,16 +55,16 @@ def test_its_tokenizer_is_the_one_that_training_builds():
 
 
 @pytest.mark.parametrize("size", [(160, 160), (320, 320), (1080, 1920), (90, 400), (96, 64)])
-@pytest.mark.parametrize("count", [2, 9, 64])
+@pytest.mark.parametrize("count", [2, 9])
 def test_any_video_is_squashed_to_at_most_100_tokens_a_unit(size, count):
     processor = AutoProcessor.from_pretrained(BUILTIN)
     videos = processor.video_processor(
-        videos=[np.zeros((min(count, 9), *size, 3), np.uint8)],
+        videos=[np.zeros((count, *size, 3), np.uint8)],
         do_sample_frames=False,
         return_tensors="pt",
     )
     units, rows, columns = videos["video_grid_thw"][0].tolist()
-    assert units == -(-min(count, 9) // 2)
+    assert units == -(-count // 2)
     assert rows * columns / 4 <= 100
 
 

@@ -23,13 +23,6 @@ def test_few_methods_share_a_picture_with_points_in_order_of_retention():
     assert [text.get_text() for text in axes.get_legend().texts] == ["GleanVID", "uniform"]
 
 
-def test_lines_are_told_apart_without_colour():
-    names = ["GleanVID", "a", "b", "c", "d", "e"]
-    (axes,) = retention_figure(dict.fromkeys(names, POINTS), "").axes
-    looks = {(line.get_marker(), line.get_linestyle()) for line in drawn(axes).values()}
-    assert len({marker for marker, _ in looks}) == 6
-
-
 def test_many_methods_get_a_panel_each_with_gleanvid_behind():
     names = ["GleanVID", *(f"method {n}" for n in range(9))]
     figure = retention_figure(dict.fromkeys(names, POINTS), "accuracy (%)", title="t")

@@ -24,14 +24,6 @@ def test_effective_dimension_draws_the_points_with_tight_budgets_to_the_right():
     assert left > right
 
 
-def test_a_method_looks_the_same_where_others_are_missing():
-    names = ["gleanvid", "a", "b"]
-    whole = lines(paper.spatial_iou({name: [0.1] for name in names}, [0.2], names))
-    less = lines(paper.spatial_iou({"b": [0.1]}, [0.2], names))
-    assert whole["b"].get_color() == less["b"].get_color() != whole["a"].get_color()
-    assert list(less["random positions"].get_ydata()) == [0.2]
-
-
 def test_complementarity_has_a_panel_a_metric_and_a_bar_a_variant():
     made = {"effective_rank": 2.0, "residual_energy": 0.5, "coverage_error": 0.1}
     figure = paper.complementarity({"lrs": made, "lrs+scs": made})

@@ -11,10 +11,6 @@ LICENCES = ("creativecommons.org", "Apache-2.0", "MIT", "BSD 3-Clause")
 CLIPS = sorted((ASSETS / "clips").glob("*.mp4"))
 
 
-def test_there_are_examples():
-    assert len(CLIPS) >= 2
-
-
 @pytest.mark.parametrize("path", CLIPS, ids=lambda path: path.name)
 def test_an_example_is_small_and_its_licence_is_stated(path):
     assert path.stat().st_size <= 600_000

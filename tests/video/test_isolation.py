@@ -5,7 +5,6 @@ import sys
 import threading
 import time
 
-import av
 import numpy as np
 import pytest
 
@@ -18,14 +17,8 @@ HANG = "while True: pass"
 CRASH = "import os, signal; os.kill(os.getpid(), signal.SIGSEGV)"
 LEAVE = "import sys; sys.exit('the library said no')"
 NOISE = "import os; os.write(1, b'banner of a native library' * 1000)\n"
-SUBTITLES = b"""[Script Info]
-ScriptType: v4.00+
-[V4+ Styles]
-Format: Name, Fontname, Fontsize
-Style: Default,Arial,16
-[Events]
-Format: Layer, Start, End, Style, Text
-"""
+
+
 MISSING = "raise ImportError('libav.so: not found')"
 
 
@@ -195,21 +188,3 @@ def test_spare_process_is_taken_replaced_and_passed_over_once_dead(kept, started
     assert second.process.poll() is None and second.process is not started[1]
     first.end()
     second.end()
-
-
-@pytest.mark.parametrize("container", ["clip.mp4", "clip.mkv"])
-def test_clip_with_subtitles_and_a_latin_title_is_read(clip, tmp_path, container):
-    """PyAV imports its subtitle modules only for such a file, when nothing can be imported."""
-    path = tmp_path / "out" / container
-    path.parent.mkdir()
-    with av.open(str(clip)) as source, av.open(str(path), "w") as copy:
-        copy.metadata["title"] = "Cafe noir"
-        video = copy.add_stream_from_template(source.streams.video[0])
-        words = copy.add_stream("mov_text" if path.suffix == ".mp4" else "subrip")
-        words.codec_context.subtitle_header = SUBTITLES
-        for packet in source.demux(video=0):
-            if packet.dts is not None:
-                packet.stream = video
-                copy.mux(packet)
-    path.write_bytes(path.read_bytes().replace(b"Cafe noir", b"Caf\xe9 noir"))
-    assert numbers(read_video(path, 4).frames) == [0, 13, 26, 39]
