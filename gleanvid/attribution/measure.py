@@ -48,7 +48,7 @@ def measure(
         if method == "gradient":
             named = _words(model.processor.tokenizer, prompt.answer) if words else []
             every = slice(0, len(prompt.answer))
-            each, maps = gradient_maps(prompt, [every, *(part for _, part in named)])
+            each, maps = gradient_maps(prompt, [every, *(part for _, part in named)], stop)
             whole, *rest = map(normalised, maps)
             spelled = [(word, own) for (word, _), own in zip(named, rest, strict=True)]
         elif method == "occlusion":

@@ -204,6 +204,25 @@ def test_a_stop_ends_the_work_and_leaves_nothing(qwen3, clips):
     assert hook_count(qwen3.hf_model) == hooks
 
 
+def test_a_stop_is_heard_within_the_backward_pass(qwen3, clips, monkeypatch):
+    prompt, stop, stops = prompt_of(qwen3, clips), threading.Event(), []
+    layers = prompt.layout.language_model.layers
+    for layer in layers:
+        own = layer.mlp.forward
+        monkeypatch.setattr(layer.mlp, "forward", lambda x, own=own: stops.append(1) or own(x))
+    whole = AnsweredPrompt.log_probabilities
+
+    def stop_after(self):
+        found = whole(self)
+        stop.set()
+        return found
+
+    monkeypatch.setattr(AnsweredPrompt, "log_probabilities", stop_after)
+    with pytest.raises(StoppedError):
+        measure(qwen3, clips[qwen3.name], *ASKED, stop=stop)
+    assert len(stops) == len(layers)  # none was computed again
+
+
 def test_a_model_without_gradient_is_refused_in_words(qwen3, clips, monkeypatch):
     """As kernels of quantized layers do that have no backward pass."""
     prompt = prompt_of(qwen3, clips)
