@@ -194,10 +194,8 @@ def answers(
                 continue
             row["seconds"] = round(row["seconds"] + share_s, 4)
             if found := maps.get(item.id):
-                record = whole_record(conversation.records)
-                count = record.num_kept
-                values = found.kept(record), found.best(count), found.random(count)
-                row["relevance"] = [round(value, 6) for value in values]
+                kept = found.kept_with_bounds(whole_record(conversation.records))
+                row["relevance"] = [round(value, 6) for value in kept.values()]
             yield row
 
 
