@@ -6,14 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import torch
-
 from gleanvid.models import boundary
 from gleanvid.models.base import ModelAdapter
 from gleanvid.models.boundary.layout import Grid
 from gleanvid.models.boundary.sequence import find_videos
 from gleanvid.models.encoded import Encoded, History
 from gleanvid.models.generation.context import check_context
+from gleanvid.models.generation.text import with_text_behind
 from gleanvid.types import ModelError
 
 if TYPE_CHECKING:
@@ -67,14 +66,7 @@ class AnsweredPrompt:
         :func:`find_single_video` does.
         """
         columns, grid = find_single_video(layout, inputs)
-        longer = dict(inputs)
-        for name, rest in (
-            ("input_ids", ids),
-            ("attention_mask", torch.ones_like(ids)),
-            ("mm_token_type_ids", torch.zeros_like(ids)),
-        ):
-            if name in inputs:
-                longer[name] = torch.cat([inputs[name], rest[None].to(inputs[name])], 1)
+        longer = with_text_behind(inputs, ids[None])
         return cls(hf_model, layout, longer, ids, columns, grid, vision)
 
     def log_probabilities(self) -> Tensor:

@@ -25,7 +25,7 @@ from gleanvid.evaluation.benchmarks.glimpse import Glimpse
 from gleanvid.evaluation.provenance import describe_model
 from gleanvid.evaluation.run.journal import Journal
 from gleanvid.models import load_model
-from tools.relevance_study.measuring import EVERY, FRAMES, METHODS, Study
+from tools.relevance_study.measuring import FRAMES, METHODS, PARTS, Study
 from tools.relevance_study.tables import write
 
 
@@ -48,7 +48,7 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--out", required=True, type=Path)
     parser.add_argument("--seeds", default="0,1,2", help="of the clips")
     parser.add_argument("--questions", type=int, default=240, help="of all these seeds together")
-    parser.add_argument("--parts", default=",".join(EVERY), help="what is measured")
+    parser.add_argument("--parts", default=",".join(PARTS), help="what is measured")
     parser.add_argument(
         "--minutes", type=float, default=math.inf, help="stop after so many; 0: tables alone"
     )
@@ -71,8 +71,8 @@ def measure_all(
         for name in parts:
             if time.monotonic() - started > 60 * minutes:
                 return
-            if number % EVERY[name] == 0 and not journal.done((item.id, name)):
-                row = getattr(study, name)(item)
+            if number % PARTS[name] == 0 and not journal.done((item.id, name)):
+                row = study.measured(name, item)
                 journal.append({"item": item.id, "setup": name, **rounded(row)})
         sys.stderr.write(f"{number + 1}/{len(items)} {time.monotonic() - started:.0f} s\n")
 

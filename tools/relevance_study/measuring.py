@@ -1,4 +1,4 @@
-"""What is measured of one question: maps, what hiding tokens changes, and half precision."""
+"""What is measured of one question: maps, what hiding tokens changes, and lower precisions."""
 
 from __future__ import annotations
 
@@ -31,8 +31,13 @@ FRAMES = 32
 METHODS = ("gleanvid", "uniform", "random", "vidcom2", "evs", "divprune", "sttm", "floc", "aot")
 RATIOS = (0.25, 0.15, 0.1)
 DELETION, INSERTION = (0.1, 0.3, 0.5), (0.01, 0.03, 0.1)  # fractions of the tokens
-HALF = ("bfloat16", "float16")
-EVERY = {"maps": 1, "hidden": 8, "half": 6}  # part -> measured for every n-th question
+PRECISIONS: dict[str, dict[str, Any]] = {  # -> keywords of load_model
+    "bfloat16": {"dtype": "bfloat16"},
+    "8bit": {"quantization": "8bit"},
+    "4bit": {"quantization": "4bit"},
+    "float16": {"dtype": "float16"},
+}
+PARTS = {"maps": 1, "hidden": 8, **dict.fromkeys(PRECISIONS, 6)}  # for every n-th question
 
 
 def setup(method: str, ratio: float) -> Setup:
@@ -41,14 +46,20 @@ def setup(method: str, ratio: float) -> Setup:
 
 
 class Study:
-    """Measures one question after the other; each method is a part of a question's rows."""
+    """Measures one question after the other."""
 
     def __init__(self) -> None:
         self.model = load_model("builtin", device="cpu", dtype="float32")
         self.benchmark = Glimpse(clip_frames=FRAMES)
         self.setups = [setup(name, ratio) for name in METHODS for ratio in RATIOS]
         self.clip = cache(self._clip)
-        self.loaded = cache(lambda dtype: load_model("builtin", device="cpu", dtype=dtype))
+        self.exact = cache(self._exact)
+        self.loaded = cache(lambda name: load_model("builtin", device="cpu", **PRECISIONS[name]))
+
+    def measured(self, part: str, item: Item) -> dict[str, Any]:
+        """One of :data:`PARTS` of a question."""
+        named = {"maps": self.maps, "hidden": self.hidden}
+        return named[part](item) if part in named else self.at_precision(part, item)
 
     def _clip(self, clip: str) -> tuple[Any, dict[str, Any]]:
         """The encoded clip; for each setup its record and effective rank."""
@@ -114,18 +125,19 @@ class Study:
             row |= {"reworded": both["rank"], "reworded_top": both["top"]}
         return row
 
-    def half(self, item: Item) -> dict[str, Any]:
-        """The gradient's map in half precision, against that in float32 and the truth."""
-        encoded, _ = self.clip(item.clip)
-        exact = measure(self.model, encoded, item.question, item.right_option)
-        truth = self.truth(item, encoded)
-        row: dict[str, Any] = {"float32": {"truth": against_truth(exact.tokens, *truth)}}
-        for dtype in HALF:
-            model = self.loaded(dtype)
-            own = measure(model, model.encode(encoded.video), item.question, item.right_option)
-            row[dtype] = agreement(exact.tokens, own.tokens)
-            row[dtype]["truth"] = against_truth(own.tokens, *truth)
-        return row
+    def _exact(self, item: Item) -> tuple[Any, Tensor]:
+        """The encoded clip and the gradient's map in float32."""
+        self.exact.cache_clear()
+        encoded = self.model.encode(self.benchmark.video(item.clip, FRAMES))
+        return encoded, measure(self.model, encoded, item.question, item.right_option).tokens
+
+    def at_precision(self, name: str, item: Item) -> dict[str, Any]:
+        """The gradient's map of the whole model in another precision, and that in float32."""
+        encoded, exact = self.exact(item)
+        model, truth = self.loaded(name), self.truth(item, encoded)
+        own = measure(model, model.encode(encoded.video), item.question, item.right_option).tokens
+        found = {"float32": against_truth(exact, *truth), name: against_truth(own, *truth)}
+        return {**agreement(exact, own), "truth": found}
 
 
 def curves(prompt: AnsweredPrompt, values: Tensor) -> dict[str, list[float]]:

@@ -12,7 +12,15 @@ from gleanvid.evaluation.benchmarks.base import Item
 from gleanvid.evaluation.benchmarks.glimpse import Glimpse
 from gleanvid.evaluation.markdown import markdown_table
 from gleanvid.evaluation.tables.statistics import clip_mean
-from tools.relevance_study.measuring import DELETION, FRAMES, HALF, INSERTION, METHODS, RATIOS
+from tools.relevance_study.measuring import (
+    DELETION,
+    FRAMES,
+    INSERTION,
+    METHODS,
+    PARTS,
+    PRECISIONS,
+    RATIOS,
+)
 from tools.relevance_study.measuring import setup as setup_of
 from tools.relevance_study.predicting import cell, predicting
 
@@ -21,13 +29,13 @@ Table = tuple[str, list[str], list[list[str]]]  # a note, heads, lines
 
 SCORES = ("gradient", "attention", "joint score", "novelty", "saliency", "feature norm", "random")
 CURVES = {"deletion": DELETION, "insertion": INSERTION}
-MEASURES = ("AUC", "precision", "AUC, objects", "precision, objects")
+MEASURES = ("AUC", "average precision", "AUC, objects", "average precision, objects")
 TEXT = """# What relevance measures
 
 Written by `python -m tools.relevance_study --out results/relevance` with the built-in model on
 Glimpse: {items} questions ({clips} clips of the seeds {seeds}); {hidden} of them with tokens
-hidden, {half} in half precision. Relevance measures how this model uses its input, not what is
-true. Intervals (95 %) resample clips.
+hidden. Relevance measures how this model uses its input, not what is true. Intervals (95 %)
+resample clips.
 
 On a CPU a gradient map took {gradient:.1f} s, one of attention {attention:.1f} s, occlusion by unit
 ({units} passes) {occlusion:.1f} s (medians, one thread, the machine shared with other work).
@@ -37,21 +45,22 @@ On a CPU a gradient map took {gradient:.1f} s, one of attention {attention:.1f} 
 def write(out: Path, rows: Mapping[tuple[str, str], Any]) -> None:
     """Write ``table.md`` and ``results.json`` of everything that is in the journal."""
     items = _items(rows)
-    mapped, hidden, half = (
-        [(item, rows[item.id, part]) for item in items if (item.id, part) in rows]
-        for part in ("maps", "hidden", "half")
-    )
+    found = {
+        part: [(item, rows[item.id, part]) for item in items if (item.id, part) in rows]
+        for part in PARTS
+    }
+    mapped, hidden = found["maps"], found["hidden"]
     tables = {
         "Against the truth": against_truth(mapped, hidden),
         **{f"By family of questions ({name})": by_family(mapped, name) for name in SCORES[:3]},
         "By seed of the clips": by_seed(mapped),
         "By hiding tokens": by_hiding(hidden),
         "Under another wording": by_wording(hidden),
-        "In half precision": in_half_precision(half),
+        "In lower precision": in_lower_precision(found),
         "Relevance kept": kept_by_method(mapped),
         "Does it predict a right answer": predicting(mapped),
     }
-    parts = [_introduction(mapped, hidden, half)]
+    parts = [_introduction(mapped, hidden)]
     for title, (note, heads, lines) in tables.items():
         parts.append(f"\n## {title}\n\n{note}\n\n{markdown_table(heads, lines)}")
     (out / "table.md").write_text("\n".join(parts), encoding="utf-8")
@@ -70,7 +79,7 @@ def _items(rows: Mapping[tuple[str, str], Any]) -> list[Item]:
     return [item for item in every if item.id in measured]
 
 
-def _introduction(mapped: Rows, hidden: Rows, half: Rows) -> str:
+def _introduction(mapped: Rows, hidden: Rows) -> str:
     seeds = [str(seed) for seed in dict.fromkeys(seed_of(item) for item, _ in mapped)]
     took = {n: median(row["seconds"][n] for _, row in mapped) for n in ("gradient", "attention")}
     return TEXT.format(
@@ -78,7 +87,6 @@ def _introduction(mapped: Rows, hidden: Rows, half: Rows) -> str:
         clips=len({item.clip for item, _ in mapped}),
         seeds=", ".join(seeds),
         hidden=len(hidden),
-        half=len(half),
         units=hidden[0][1]["units"],
         occlusion=median(row["seconds"] for _, row in hidden),
         **took,
@@ -161,18 +169,21 @@ def by_wording(hidden: Rows) -> Table:
     return note, ["rank correlation", "top 10 % shared"], [cells]
 
 
-def in_half_precision(half: Rows) -> Table:
+def in_lower_precision(found: Mapping[str, Rows]) -> Table:
     note = (
-        f"The whole model in half precision on the CPU, {len(half)} questions: how far the "
-        "gradient's map agrees with that in float32, and both against the truth."
+        "The whole model in another precision on the CPU (8-bit and 4-bit weights by "
+        "bitsandbytes): how far the gradient's map agrees with that in float32, and both against "
+        "the truth."
     )
     lines = []
-    for name in ("float32", *HALF):
-        own = [(item, row[name]) for item, row in half]
-        agree = [mean([(item, row.get(key)) for item, row in own]) for key in ("rank", "top")]
-        rows = [(item, {"truth": {name: row["truth"]}}) for item, row in own]
-        lines.append([name, *agree, *truths(rows, name)])
-    return note, ["precision", "rank correlation", "top 10 % shared", *MEASURES], lines
+    for name in PRECISIONS:
+        rows = found[name]
+        agree = [mean([(item, row[key]) for item, row in rows]) for key in ("rank", "top")]
+        lines.append([name, str(len(rows)), *agree, *truths(rows, name)])
+    widest = max((found[name] for name in PRECISIONS), key=len)
+    lines.append(["float32", str(len(widest)), "", "", *truths(widest, "float32")])
+    heads = ["dtype", "questions", "rank correlation", "top 10 % shared", *MEASURES]
+    return note, heads, lines
 
 
 def kept_by_method(mapped: Rows) -> Table:

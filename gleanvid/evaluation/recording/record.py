@@ -132,12 +132,10 @@ def changed_shares(
 
 def _clip_tensors(encoded: Encoded, how: str) -> dict[str, Tensor]:
     tokens, video = encoded.tokens, encoded.video
-    if tokens.seconds is None or tokens.rectangles is None:
-        raise ValueError("the model adapter did not place its tokens in the source video")
     files = [_jpeg(frame) for frame in video.frames]
     tensors = stored_features(tokens.features.cpu(), how)
     tensors |= {name: rows.cpu() for name, rows in encoded.signals.items()}
-    tensors["seconds"], tensors["rectangles"] = tokens.seconds.cpu(), tokens.rectangles.cpu()
+    tensors["seconds"], tensors["rectangles"] = tokens.placed()
     tensors["frames"] = torch.frombuffer(bytearray(b"".join(files)), dtype=torch.uint8)
     tensors["frame_ends"] = torch.tensor([len(file) for file in files]).cumsum(0)
     tensors["timestamps"] = torch.from_numpy(np.asarray(video.timestamps, np.float64))
