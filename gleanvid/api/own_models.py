@@ -59,6 +59,7 @@ def relevance_of(
     method: str = "gradient",
     *,
     tokenizer: Any = None,
+    words: bool = False,
     passes: int = PASSES,
     max_new_tokens: int = 64,
     stop: threading.Event | None = None,
@@ -73,8 +74,8 @@ def relevance_of(
         answer: token ids int64 [S] behind the prompt, with the end token; None takes the model's
             own answer with all tokens, greedily.
         method: "gradient", "occlusion" or "attention".
-        tokenizer: with it the result has the answer as text and, with "gradient", a map for every
-            word of it.
+        tokenizer: with it the result has the answer as text.
+        words: with "gradient" and a tokenizer, also a map for every word of the answer.
         passes: most passes of "occlusion" with something hidden.
         max_new_tokens: most tokens of the model's own answer.
         stop: once set, ends the work within one layer of the model.
@@ -96,7 +97,9 @@ def relevance_of(
     >>> relevance_of(model.hf_model, **inputs).grid
     (2, 10, 10)
     """
-    check_method(method, passes=passes)
+    check_method(method, words, passes)
+    if words and tokenizer is None:
+        raise ValueError("words=True needs a tokenizer")
     hf_model, layout = models.with_layout(hf_model)
     boundary.check_uncompressed(hf_model)
     find_single_video(layout, inputs)
@@ -107,6 +110,7 @@ def relevance_of(
                 whole = hf_model.generate(**inputs, do_sample=False, max_new_tokens=max_new_tokens)
             answer = whole[0, inputs["input_ids"].shape[1] :]
     prompt = AnsweredPrompt.extending(hf_model, layout, inputs, answer, vision)
-    found = measure_prompt(prompt, method, tokenizer=tokenizer, passes=passes, stop=stop)
+    reader = tokenizer if words else None
+    found = measure_prompt(prompt, method, tokenizer=reader, passes=passes, stop=stop)
     text = tokenizer.decode(answer, skip_special_tokens=True) if tokenizer else ""
     return replace(found, answer=text.strip())

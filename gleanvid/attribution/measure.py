@@ -63,7 +63,7 @@ def measure_prompt(
     """
     with interruptible(prompt.hf_model, stop), explaining_out_of_memory(ADVICE):
         start = now(prompt.columns.device)
-        words = _words(tokenizer, prompt.answer) if tokenizer and method == "gradient" else []
+        words = _words(tokenizer, prompt.answer) if tokenizer else []
         if method == "gradient":
             parts = [slice(0, len(prompt.answer)), *(part for _, part in words)]
             each, (values, *rest) = gradient_maps(prompt, parts, stop)

@@ -88,8 +88,8 @@ class ModelAdapter(TokenModel):
     @property
     def context(self) -> Context:
         """Limit on the length of a prompt."""
-        config, multimodal = self.text_config, hasattr(self.layout.core, "get_rope_index")
-        limit = getattr(config, "max_position_embeddings", None)
+        multimodal = hasattr(self.layout.core, "get_rope_index")
+        limit = getattr(self.text_config, "max_position_embeddings", None)
         return Context(self.name, limit, self.num_layers, counts_kept=multimodal)
 
     @torch.no_grad()
@@ -178,10 +178,9 @@ class ModelAdapter(TokenModel):
 
     def without_outro(self, inputs: Mapping[str, Any]) -> dict[str, Any]:
         """Inputs without the text after the video, which may share a token with the question."""
-        if not self.outro:
-            return dict(inputs)
-        count = len(self.processor.tokenizer(self.outro, add_special_tokens=False)["input_ids"])
-        return {n: rows[:, :-count] if n in PER_COLUMN else rows for n, rows in inputs.items()}
+        ids = self.processor.tokenizer(self.outro, add_special_tokens=False)["input_ids"]
+        cut = -len(ids) or None
+        return {n: rows[:, :cut] if n in PER_COLUMN else rows for n, rows in inputs.items()}
 
     def introduction(self, video: Video) -> str:
         """Text of the prompt between the video and the first question."""
@@ -203,8 +202,8 @@ class ModelAdapter(TokenModel):
         if places := [(rest.find(end), end) for end in ends if end in rest]:
             place, end = min(places)
             words = rest[:place]
-        encoding = tokenizer(words + end, add_special_tokens=False, return_tensors="pt")
-        return encoding["input_ids"][0].to(self.device)
+        ids = tokenizer(words + end, add_special_tokens=False)["input_ids"]
+        return torch.tensor(ids, device=self.device)
 
     def chat_text(
         self,
@@ -245,7 +244,6 @@ class ModelAdapter(TokenModel):
         )
         if prefix != encoded.prefix:
             raise ModelError("the chat template changes the text before the video by question")
-        encoding = self.processor.tokenizer(
-            self.anchor + self.outro + rest, add_special_tokens=False, return_tensors="pt"
-        )
-        return with_text_behind(encoded.inputs, encoding["input_ids"][:, 1:].to(self.device))
+        text = self.anchor + self.outro + rest
+        ids = self.processor.tokenizer(text, add_special_tokens=False)["input_ids"][1:]
+        return with_text_behind(encoded.inputs, torch.tensor([ids], device=self.device))

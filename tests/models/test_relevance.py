@@ -120,7 +120,7 @@ def test_relevance_of_own_inputs_is_that_of_the_adapter(every_adapter, clips):
 def test_own_answer_and_its_words_where_none_is_given(qwen3):
     video = noise_video(4)
     inputs = qwen3.build_inputs(video, qwen3.chat_text(video, ASKED[0], ()), None)
-    settings = {"tokenizer": qwen3.processor.tokenizer, "max_new_tokens": 6}
+    settings = {"tokenizer": qwen3.processor.tokenizer, "words": True, "max_new_tokens": 6}
     found = gleanvid.relevance_of(qwen3.hf_model, **settings, **inputs)
     whole = qwen3.hf_model.generate(**inputs, do_sample=False, max_new_tokens=6)
     answer = whole[0, inputs["input_ids"].shape[1] :]
@@ -272,6 +272,8 @@ def test_wrong_arguments_are_refused_before_the_model_is_loaded():
         gleanvid.relevance("nowhere.mp4", "what?", "no-model", method="magic")
     with pytest.raises(ValueError, match="words=True needs method='gradient'"):
         gleanvid.relevance("nowhere.mp4", "what?", "no-model", method="attention", words=True)
+    with pytest.raises(ValueError, match="words=True needs a tokenizer"):
+        gleanvid.relevance_of(None, words=True)
 
 
 def test_a_model_that_is_not_in_this_process_is_refused():

@@ -237,14 +237,9 @@ def _decoded(file: np.ndarray, size: tuple[int, int]) -> np.ndarray:
 def _run(told: Mapping[str, Any], tensors: Mapping[str, Tensor], number: int, video: Video) -> Run:
     start = f"run/{number}/"
     own = {n.removeprefix(start): t.numpy() for n, t in tensors.items() if n.startswith(start)}
-    arrays = own | {
-        "frames": video.frames,
-        "timestamps": video.timestamps,
-        "indices": video.indices,
-        "seconds": tensors["seconds"].numpy(),
-        "rectangles": tensors["rectangles"].numpy(),
-    }
-    run = replace(Run.of(told, arrays), video=video)
+    own |= {name: getattr(video, name) for name in ("frames", "timestamps", "indices")}
+    own |= {name: tensors[name].numpy() for name in ("seconds", "rectangles")}
+    run = replace(Run.of(told, own), video=video)
     for record in run.by_layer.values():
         _check_finite("weight", record.weight)
     if not sound(run):
