@@ -35,6 +35,7 @@ _HOME = {
     "load_model": "models",
     "read_video": "video",
     "relevance": "api",
+    "relevance_of": "api",
     "stream": "api",
 }
 
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     from gleanvid.api import compare as compare
     from gleanvid.api import compressing as compressing
     from gleanvid.api import relevance as relevance
+    from gleanvid.api import relevance_of as relevance_of
     from gleanvid.api import stream as stream
     from gleanvid.arguments import Frames as Frames
     from gleanvid.attribution.relevance import Relevance as Relevance

@@ -12,9 +12,6 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, replace
-from functools import partial
-
-from torch import Tensor
 
 from gleanvid.compressors.base import Compressor
 from gleanvid.cost import Answer, Cost, visual_tokens_by_layer
@@ -76,9 +73,7 @@ def answer(
     stop: threading.Event | None = None,
 ) -> Run:
     """The run of one question about a clip whose frames are in memory."""
-    model.check_can_answer()
-    clip = _with_signals(clip, model, compressor)
-    encoded, _ = encode(clip, model, stop)
+    clip, encoded = _prepared(clip, model, compressor, stop)
     reply = model.generate(
         encoded, question, compressor, sampling, history=history, on_text=on_text, stop=stop
     )
@@ -102,22 +97,16 @@ def answer_questions(
     The clip is encoded once, and prefilled once where the compressor does not read the question.
     The first run has the cost of both.
     """
-    model.check_can_answer()
-    clip = _with_signals(clip, model, compressor)
-    encoded, _ = encode(clip, model, stop)
+    clip, encoded = _prepared(clip, model, compressor, stop)
     with model.lock, interruptible(model.hf_model, stop):
         talk = model.conversation(encoded, compressor)
     runs = []
     for question in questions:
         reply = talk.ask(question, sampling, history=history, on_text=on_text, stop=stop)
         runs.append(_run(clip, encoded, question, model, compressor, sampling, history, reply))
-    cost = runs[0].cost
-    cost = replace(
-        cost,
-        encode_s=encoded.encode_s,
-        compress_s=cost.compress_s + talk.compress_s,
-        prefill_s=cost.prefill_s + talk.prefill_s,
-    )
+    own = runs[0].cost
+    spent = {n: getattr(own, n) + getattr(talk, n) for n in ("compress_s", "prefill_s")}
+    cost = replace(own, encode_s=encoded.encode_s, **spent)
     return [replace(runs[0], cost=cost), *runs[1:]]
 
 
@@ -181,26 +170,9 @@ def score(
 
     Raises ``ModelError``, and ``StoppedError`` once ``stop`` is set.
     """
-    model.check_can_answer()
-    needs = frozenset() if compressor is None else compressor.needs
-    encoded, _ = encode(replace(clip, signals=clip.signals | needs), model, stop)
+    clip, encoded = _prepared(clip, model, compressor, stop)
     with model.lock, interruptible(model.hf_model, stop):
         return model.conversation(encoded, compressor).score(question, answers)
-
-
-def stream_answer(
-    clip: ClipKey,
-    question: str,
-    model: ModelAdapter,
-    compressor: Compressor,
-    sampling: Sampling = GREEDY,
-    *,
-    history: History = (),
-    stop: threading.Event | None = None,
-) -> Iterator[str | Run]:
-    """:func:`answer`, yielding the answer as it grows and the run last."""
-    work = partial(answer, clip, question, model, compressor, sampling, history=history)
-    return follow(work, stop)
 
 
 def follow(work: Callable[..., Run], stop: threading.Event | None) -> Iterator[str | Run]:
@@ -235,8 +207,14 @@ def follow(work: Callable[..., Run], stop: threading.Event | None) -> Iterator[s
         worker.join()
 
 
-def _with_signals(clip: ClipKey, model: ModelAdapter, compressor: Compressor) -> ClipKey:
-    return replace(clip.bounded(model.max_pixels), signals=clip.signals | compressor.needs)
+def _prepared(
+    clip: ClipKey, model: ModelAdapter, compressor: Compressor | None, stop: threading.Event | None
+) -> tuple[ClipKey, Encoded]:
+    """The clip with all that the compressor needs; raises where the model cannot answer."""
+    model.check_can_answer()
+    needs = clip.signals | (compressor.needs if compressor else frozenset())
+    clip = replace(clip.bounded(model.max_pixels), signals=needs)
+    return clip, encode(clip, model, stop)[0]
 
 
 def _run(
@@ -251,6 +229,7 @@ def _run(
 ) -> Run:
     """The run of a reply about one clip that was encoded before."""
     tokens, config = encoded.tokens, model.text_config
+    seconds, rectangles = tokens.placed()
     layers = visual_tokens_by_layer(reply.by_layer, len(tokens), config.num_hidden_layers)
     return Run(
         video=clip.video,
@@ -260,14 +239,7 @@ def _run(
         by_layer=reply.by_layer,
         answer=reply.text,
         cost=Cost.of(reply, len(tokens), layers, config),
-        seconds=_on_cpu(tokens.seconds),
-        rectangles=_on_cpu(tokens.rectangles),
+        seconds=seconds,
+        rectangles=rectangles,
         made_with=made_with(model.hf_model, asdict(sampling), clip.max_pixels, len(history)),
     )
-
-
-def _on_cpu(geometry: Tensor | None) -> Tensor:
-    """Return token times or rectangles on the CPU; ``ValueError`` if the adapter gave none."""
-    if geometry is None:
-        raise ValueError("the model adapter did not place its tokens in the source video")
-    return geometry.cpu()

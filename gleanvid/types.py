@@ -173,6 +173,12 @@ class VideoTokens:
         units, rows, columns, _ = features.shape
         return cls(features.flatten(0, 2), (units, rows, columns))
 
+    def placed(self) -> tuple[Tensor, Tensor]:
+        """``seconds`` and ``rectangles`` on the CPU. Raises ``ValueError`` if they are unknown."""
+        if self.seconds is None or self.rectangles is None:
+            raise ValueError("the model adapter did not place its tokens in the source video")
+        return self.seconds.cpu(), self.rectangles.cpu()
+
     @property
     def num_units(self) -> int:
         """T: temporal units of the clip."""

@@ -110,13 +110,15 @@ def test_compare_prints_one_line_a_method_and_draws_the_paper_s_figures(
     clip, model, capsys, tmp_path
 ):
     words = ("compare", clip, "What?", "--model", model, "--compressor", "full,gleanvid,uniform")
-    assert call(*words, "--json", "--figures", str(tmp_path)) == 0
+    assert call(*words, "--json", "--relevance", "--figures", str(tmp_path)) == 0
     figures = [f"{name}.{end}" for name in ("budgets", "overlays") for end in ("pdf", "png")]
     assert sorted(path.name for path in tmp_path.iterdir()) == figures
     rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert [row["compressor"]["name"] for row in rows] == ["full", "gleanvid", "uniform"]
     kept = [row["cost"]["visual_tokens_kept"] for row in rows]
     assert kept[1] == kept[2] < kept[0]
+    shares = [row["relevance"]["kept"] for row in rows]
+    assert shares[0] == pytest.approx(1) and 0 < shares[1] <= rows[1]["relevance"]["best"] < 1
 
 
 LOADED = [  # options, and what they are to load_model

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -18,7 +19,9 @@ if TYPE_CHECKING:
 ADVICE = "A backward pass needs more memory than an answer: use fewer frames, or method='occlusion'"
 
 
-def gradient_maps(prompt: AnsweredPrompt, parts: Sequence[slice]) -> tuple[Tensor, list[Tensor]]:
+def gradient_maps(
+    prompt: AnsweredPrompt, parts: Sequence[slice], stop: threading.Event | None = None
+) -> tuple[Tensor, list[Tensor]]:
     """Measure the relevance of every token for parts of the answer.
 
     Relevance is |gradient . (token - mean of its stream)|, summed over the streams in which
@@ -27,19 +30,21 @@ def gradient_maps(prompt: AnsweredPrompt, parts: Sequence[slice]) -> tuple[Tenso
     Args:
         prompt: with the answer.
         parts: slices of the answer's tokens; the gradient is of each slice's log-probability.
+        stop: once set, ends the backward pass within one layer.
 
     Returns:
         Log-probabilities [S] of the answer's tokens, and for each part a map float32 [L].
 
     Raises:
         ModelError: no gradient reaches the tokens of this model, or memory runs out.
+        StoppedError: ``stop`` was set.
     """
     with (
         explaining_out_of_memory(ADVICE),
         torch.inference_mode(False),
         torch.enable_grad(),
         boundary.weights_without_gradient(prompt.hf_model),
-        boundary.recomputed_layers(prompt.layout),
+        boundary.recomputed_layers(prompt.layout, stop),
         boundary.visual_leaves(prompt.layout, prompt.columns) as leaves,
     ):
         each = prompt.log_probabilities()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from gleanvid.attribution.attention import attention_map
@@ -41,31 +42,45 @@ def measure(
     where the model cannot be measured in this way, and ``StoppedError`` once ``stop`` is set.
     """
     check_method(method, words, passes)
-    with model.lock, interruptible(model.hf_model, stop), explaining_out_of_memory(ADVICE):
-        start = now(model.device)
+    with model.lock:
         prompt = AnsweredPrompt.of(model, encoded, question, answer, history)
-        spelled: list[tuple[str, Tensor]] = []
+        tokenizer = model.processor.tokenizer if words else None
+        found = measure_prompt(prompt, method, tokenizer=tokenizer, passes=passes, stop=stop)
+    return replace(found, question=question, answer=answer)
+
+
+def measure_prompt(
+    prompt: AnsweredPrompt,
+    method: str = "gradient",
+    *,
+    tokenizer: Any = None,
+    passes: int = PASSES,
+    stop: threading.Event | None = None,
+) -> Relevance:
+    """:func:`measure` for a prompt and the ids of its answer; texts are left empty.
+
+    ``tokenizer``: with "gradient", also a map for every word that it reads in the answer.
+    """
+    with interruptible(prompt.hf_model, stop), explaining_out_of_memory(ADVICE):
+        start = now(prompt.columns.device)
+        words = _words(tokenizer, prompt.answer) if tokenizer else []
         if method == "gradient":
-            named = _words(model.processor.tokenizer, prompt.answer) if words else []
-            every = slice(0, len(prompt.answer))
-            each, maps = gradient_maps(prompt, [every, *(part for _, part in named)])
-            whole, *rest = map(normalised, maps)
-            spelled = [(word, own) for (word, _), own in zip(named, rest, strict=True)]
+            parts = [slice(0, len(prompt.answer)), *(part for _, part in words)]
+            each, (values, *rest) = gradient_maps(prompt, parts, stop)
         elif method == "occlusion":
             each, values = occlusion_map(prompt, passes)
-            whole = normalised(values)
         else:
             each, values = attention_map(prompt)
-            whole = normalised(values)
+        spelled = zip(words, rest, strict=True) if words else ()
         return Relevance(
-            whole,
+            normalised(values),
             prompt.grid,
-            question,
-            answer,
+            "",
+            "",
             float(each.sum()),
             method,
-            now(model.device) - start,
-            tuple(spelled),
+            now(prompt.columns.device) - start,
+            tuple((word, normalised(own)) for (word, _), own in spelled),
         )
 
 

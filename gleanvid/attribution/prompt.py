@@ -6,13 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import torch
-
 from gleanvid.models import boundary
 from gleanvid.models.base import ModelAdapter
+from gleanvid.models.boundary.layout import Grid
 from gleanvid.models.boundary.sequence import find_videos
 from gleanvid.models.encoded import Encoded, History
 from gleanvid.models.generation.context import check_context
+from gleanvid.models.generation.text import with_text_behind
+from gleanvid.types import ModelError
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -31,7 +32,7 @@ class AnsweredPrompt:
     inputs: Mapping[str, Any]
     answer: Tensor
     columns: Tensor
-    grid: tuple[int, int, int]
+    grid: Grid
     vision: Any
 
     @classmethod
@@ -48,17 +49,25 @@ class AnsweredPrompt:
         inputs = model.prompt(encoded, question, history)
         columns = inputs["input_ids"].shape[1] + len(ids)
         check_context(model.context, columns, len(encoded.tokens), None)
-        visual = model.layout.visual_columns(inputs["input_ids"], None)
-        (span,) = find_videos(visual, model.layout.grids(inputs), model.layout.sides)[0]
-        for name, rest in (
-            ("input_ids", ids),
-            ("attention_mask", torch.ones_like(ids)),
-            ("mm_token_type_ids", torch.zeros_like(ids)),
-        ):
-            if name in inputs:
-                inputs[name] = torch.cat([inputs[name], rest[None].to(inputs[name])], 1)
-        grid = encoded.tokens.grid
-        return cls(model.hf_model, model.layout, inputs, ids, span.columns, grid, encoded.vision)
+        return cls.extending(model.hf_model, model.layout, inputs, ids, encoded.vision)
+
+    @classmethod
+    def extending(
+        cls,
+        hf_model: Any,
+        layout: boundary.Layout,
+        inputs: Mapping[str, Any],
+        ids: Tensor,
+        vision: Any,
+    ) -> AnsweredPrompt:
+        """Append the answer int64 [S] to the inputs of a prompt.
+
+        ``vision``: what :func:`boundary.capture_vision` returned for the video. Raises as
+        :func:`find_single_video` does.
+        """
+        columns, grid = find_single_video(layout, inputs)
+        longer = with_text_behind(inputs, ids[None])
+        return cls(hf_model, layout, longer, ids, columns, grid, vision)
 
     def log_probabilities(self) -> Tensor:
         """float32 [S]: log-probability of each token of the answer, natural."""
@@ -69,3 +78,18 @@ class AnsweredPrompt:
             logits = self.hf_model(**self.inputs, use_cache=False).logits[0, :-1].float()
         targets = self.answer.to(logits.device)
         return logits.log_softmax(-1).gather(1, targets[:, None]).squeeze(1)
+
+
+def find_single_video(layout: boundary.Layout, inputs: Mapping[str, Any]) -> tuple[Tensor, Grid]:
+    """Columns int64 [L] of the visual tokens in a prompt, and their grid (T, rows, columns).
+
+    Raises ``ModelError`` for a batch, and for several videos or none.
+    """
+    visual, grids = layout.visual_columns(inputs["input_ids"], None), layout.grids(inputs)
+    if len(visual) != 1 or len(grids) != 1:
+        raise ModelError(
+            "Relevance needs one prompt with one video, this input has "
+            f"{len(visual)} and {len(grids)}."
+        )
+    (span,) = find_videos(visual, grids, layout.sides)[0]
+    return span.columns, grids[0]

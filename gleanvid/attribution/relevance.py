@@ -80,6 +80,22 @@ class Relevance:
         """Return the fraction that ``num_kept`` tokens drawn at random keep on average."""
         return min(1.0, num_kept / len(self.tokens))
 
+    def kept_with_bounds(self, compression: Compression) -> dict[str, float]:
+        """Return :meth:`kept`, and what as many of the best and of random tokens keep.
+
+        Args:
+            compression: see :meth:`kept`.
+
+        Returns:
+            Fractions named "kept", "best" and "random".
+
+        Raises:
+            ValueError: the record is of another number of tokens.
+        """
+        count = compression.num_kept
+        bounds = {"best": self.best(count), "random": self.random(count)}
+        return {"kept": self.kept(compression)} | bounds
+
     def summary(self) -> dict[str, Any]:
         """Return everything but the maps, ready for JSON."""
         return {

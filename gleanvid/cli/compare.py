@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,7 @@ from gleanvid.cli.running import writable
 from gleanvid.errors import printable
 
 if TYPE_CHECKING:
+    from gleanvid.attribution.relevance import Relevance
     from gleanvid.run import Run
 
 
@@ -25,43 +26,70 @@ def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     parser.add_argument(
         "--figures", metavar="DIR", help="folder to write figures of these runs to (PDF, PNG)"
     )
+    parser.add_argument(
+        "--relevance",
+        action="store_true",
+        help="add how much each keeps of what the model's own answer rests on (gradient)",
+    )
     parser.add_argument("--json", action="store_true", help="print JSON lines")
     parser.set_defaults(run=_compare)
 
 
 def _compare(options: argparse.Namespace) -> int:
-    from gleanvid.api import Failure, compare
-    from gleanvid.compressors import title_of
-    from gleanvid.metrics import saturation
+    from gleanvid.api import Failure, compare, relevance
+    from gleanvid.ops.records import whole_record
 
     methods = shared.methods(options.compressor, options.retention_ratio)
     video, model, _ = shared.read_and_load(options)
     if not options.json:
-        heads = ("tokens", "average", "ttft s", "total s", "MiB", "FLOPs saved")
-        print(f"{'compressor':<14}" + "".join(f" {head:>8}" for head in heads) + "  answer")
+        print(_heads(options.relevance))
     figures = writable(options.figures) if options.figures else None
     runs: list[Run] = []
+    found: Relevance | None = None
     sampling = shared.sampling(options)
     for result in compare(video, options.question, model, methods, sampling=sampling):
         if isinstance(result, Failure):
             row = {"compressor": result.compressor.settings(), "error": str(result.error)}
             text = f"{result.compressor.title:<14} failed: {result.error}"
         else:
+            if options.relevance and not found:  # the clip is encoded by now
+                found = relevance(video, options.question, model)
             runs.append(result)
-            row, cost = result.summary(), result.cost
-            text = f"{title_of(str(result.compressor['name'])):<14} {cost.visual_tokens_kept:>8}"
-            text += f" {cost.average_retention:>8.1%} {cost.ttft_s:>8.3f}"
-            memory = result.device_memory_mib
-            text += f" {cost.ttft_s + cost.generate_s:>8.3f}"
-            text += f" {'-' if math.isnan(memory) else format(memory, '.0f'):>8}"
-            text += f" {cost.flops_reduction:>11.1%}  {result.answer}"
-            if sentence := str(saturation(result.compression) or ""):
-                text += f"\n{'':<14} {sentence}"
+            kept = found.kept_with_bounds(whole_record(result.by_layer)) if found else {}
+            row = result.summary() | ({"relevance": kept} if kept else {})
+            text = _line(result, kept)
         line = json.dumps(row, ensure_ascii=False) if options.json else printable(text, "\n\t")
         print(line, flush=True)
     if figures and runs:
         _draw(runs, figures)
     return 0
+
+
+def _heads(with_relevance: bool) -> str:
+    heads = ["tokens", "average", "ttft s", "total s", "MiB", "FLOPs saved"]
+    heads += ["relevance kept"] if with_relevance else []
+    return f"{'compressor':<14}" + "".join(f" {head:>8}" for head in heads) + "  answer"
+
+
+def _line(run: Run, kept: Mapping[str, float]) -> str:
+    """The row of a run, and below it what the compressor says of the clip."""
+    from gleanvid.compressors import title_of
+    from gleanvid.metrics import saturation
+
+    cost, memory = run.cost, run.device_memory_mib
+    cells = [
+        f"{title_of(str(run.compressor['name'])):<14}",
+        f"{cost.visual_tokens_kept:>8}",
+        f"{cost.average_retention:>8.1%}",
+        f"{cost.ttft_s:>8.3f}",
+        f"{cost.ttft_s + cost.generate_s:>8.3f}",
+        f"{'-' if math.isnan(memory) else format(memory, '.0f'):>8}",
+        f"{cost.flops_reduction:>11.1%}",
+        *([f"{kept['kept']:>14.1%}"] if kept else []),
+    ]
+    text = f"{' '.join(cells)}  {run.answer}"
+    sentence = str(saturation(run.compression) or "")
+    return f"{text}\n{'':<14} {sentence}" if sentence else text
 
 
 def _draw(runs: list[Run], folder: Path) -> None:

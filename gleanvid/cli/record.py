@@ -37,6 +37,11 @@ def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
         default="",
         help="signals to record for methods not named: saliency, keys or both",
     )
+    parser.add_argument(
+        "--relevance",
+        action="store_true",
+        help="record which tokens the model's own answer to each question rests on (gradient)",
+    )
     parser.add_argument("--clip-licence", default="", help="licence text to store with the clips")
     parser.add_argument(
         "--weights-licence",
@@ -96,4 +101,5 @@ def _wanted(options: argparse.Namespace) -> Wanted:
         options.max_new_tokens,
         options.clip_licence,
         options.weights_licence or known.get(options.model, ""),
+        options.relevance,
     )

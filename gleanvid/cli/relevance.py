@@ -57,9 +57,7 @@ def _relevance(options: argparse.Namespace) -> int:
         "compressor": dict(run.compressor),
         "answer": run.answer,
         "tokens": [record.num_kept, record.num_tokens],
-        "kept": found.kept(record),
-        "best": found.best(record.num_kept),
-        "random": found.random(record.num_kept),
+        **found.kept_with_bounds(record),
     }
     _save(found, run, kept, folder)
     print(printable(_table(found, kept), "\n"))

@@ -22,7 +22,7 @@ __all__ = [*_HOME, "compressing"]
 if TYPE_CHECKING:
     from gleanvid.compressors.base import Compressor
     from gleanvid.models.base import ModelAdapter as ModelAdapter
-    from gleanvid.models.boundary import Prefill
+    from gleanvid.models.boundary import Layout, Prefill
     from gleanvid.models.encoded import Encoded as Encoded
     from gleanvid.models.families import MODELS as MODELS
     from gleanvid.models.generation.conversation import Conversation as Conversation
@@ -38,9 +38,14 @@ def __getattr__(name: str) -> Any:
 def compressing(hf_model: Any, compressor: Compressor | None) -> AbstractContextManager[Prefill]:
     """Compress the prompts of ``hf_model`` with an existing compressor object."""
     from gleanvid.models import boundary
+
+    return boundary.compressing(*with_layout(hf_model), compressor)
+
+
+def with_layout(hf_model: Any) -> tuple[Any, Layout]:
+    """Return the model that the hooks go into, and its layout. Raises ``ModelError``."""
     from gleanvid.models.families import family_of
 
     if hasattr(hf_model, "get_base_model"):  # adapters of the peft package
         hf_model = hf_model.get_base_model()
-    family = family_of(hf_model.config, type(hf_model).__name__)
-    return boundary.compressing(hf_model, family.layout_of(hf_model), compressor)
+    return hf_model, family_of(hf_model.config, type(hf_model).__name__).layout_of(hf_model)

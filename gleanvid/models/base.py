@@ -22,7 +22,7 @@ from gleanvid.models.generation.context import Context, check_context, checked_m
 from gleanvid.models.generation.conversation import Conversation
 from gleanvid.models.generation.many_videos import PER_COLUMN
 from gleanvid.models.generation.sampling import GREEDY, Sampling
-from gleanvid.models.generation.text import literal, split_after
+from gleanvid.models.generation.text import literal, split_after, with_text_behind
 from gleanvid.models.geometry import cells
 from gleanvid.models.token_model import TokenModel
 from gleanvid.types import ModelError, Video, VideoTokens
@@ -88,9 +88,9 @@ class ModelAdapter(TokenModel):
     @property
     def context(self) -> Context:
         """Limit on the length of a prompt."""
-        config, multimodal = self.text_config, hasattr(self.layout.core, "get_rope_index")
-        limit = getattr(config, "max_position_embeddings", None)
-        return Context(self.name, limit, config.num_hidden_layers, counts_kept=multimodal)
+        multimodal = hasattr(self.layout.core, "get_rope_index")
+        limit = getattr(self.text_config, "max_position_embeddings", None)
+        return Context(self.name, limit, self.num_layers, counts_kept=multimodal)
 
     @torch.no_grad()
     def encode(
@@ -123,21 +123,14 @@ class ModelAdapter(TokenModel):
             if not self.context.counts_kept:  # else a compressor may help
                 check_context(self.context, inputs["input_ids"].shape[1], 0, None)
             inputs = {
-                name: value.to(self.device) if isinstance(value, Tensor) else value
-                for name, value in inputs.items()
+                n: x.to(self.device) if isinstance(x, Tensor) else x for n, x in inputs.items()
             }
             features, vision, signals = boundary.capture_vision(self.layout, inputs, needs)
             grid, seconds, rectangles = self.place_tokens(video, inputs)
             shape = inputs[self.pixel_input].shape  # says the grid, see Layout.grids
             inputs[self.pixel_input] = features.new_empty((*shape[:-1], 0))
-            tokens = VideoTokens(
-                features,
-                grid,
-                seconds,
-                rectangles,
-                saliency=signals.get("saliency"),
-                keys=signals.get("keys"),
-            )
+            saliency, keys = signals.get("saliency"), signals.get("keys")
+            tokens = VideoTokens(features, grid, seconds, rectangles, saliency, keys)
             return Encoded(video, tokens, now(self.device) - start, prefix, inputs, vision)
 
     @torch.no_grad()
@@ -185,12 +178,9 @@ class ModelAdapter(TokenModel):
 
     def without_outro(self, inputs: Mapping[str, Any]) -> dict[str, Any]:
         """Inputs without the text after the video, which may share a token with the question."""
-        inputs = dict(inputs)
-        if self.outro:
-            ids = self.processor.tokenizer(self.outro, add_special_tokens=False)["input_ids"]
-            for name in PER_COLUMN & inputs.keys():
-                inputs[name] = inputs[name][:, : -len(ids)]
-        return inputs
+        ids = self.processor.tokenizer(self.outro, add_special_tokens=False)["input_ids"]
+        cut = -len(ids) or None
+        return {n: rows[:, :cut] if n in PER_COLUMN else rows for n, rows in inputs.items()}
 
     def introduction(self, video: Video) -> str:
         """Text of the prompt between the video and the first question."""
@@ -208,14 +198,12 @@ class ModelAdapter(TokenModel):
         ends = self.hf_model.generation_config.eos_token_id
         ends = [tokenizer.decode([end]) for end in (ends if isinstance(ends, list) else [ends])]
         words, end = literal(answer, tokenizer), ends[0]
-        if whole.startswith(prompt):
-            rest = whole[len(prompt) :]
-            places = [(rest.find(end), end) for end in ends if end in rest]
-            if places:
-                place, end = min(places)
-                words = rest[:place]
-        encoding = tokenizer(words + end, add_special_tokens=False, return_tensors="pt")
-        return encoding["input_ids"][0].to(self.device)
+        rest = whole[len(prompt) :] if whole.startswith(prompt) else ""
+        if places := [(rest.find(end), end) for end in ends if end in rest]:
+            place, end = min(places)
+            words = rest[:place]
+        ids = tokenizer(words + end, add_special_tokens=False)["input_ids"]
+        return torch.tensor(ids, device=self.device)
 
     def chat_text(
         self,
@@ -233,8 +221,7 @@ class ModelAdapter(TokenModel):
         for number, (question, reply) in enumerate(turns):
             content = [self._words(question)]
             if number == 0:
-                introduction = "".join(self.introduction(each) for each in videos)
-                content[0]["text"] = introduction + content[0]["text"]
+                content[0]["text"] = "".join(map(self.introduction, videos)) + content[0]["text"]
                 content[:0] = [{"type": "video"} for _ in videos]
             messages.append({"role": "user", "content": content})
             if reply is not None:
@@ -257,15 +244,6 @@ class ModelAdapter(TokenModel):
         )
         if prefix != encoded.prefix:
             raise ModelError("the chat template changes the text before the video by question")
-        encoding = self.processor.tokenizer(
-            self.anchor + self.outro + rest, add_special_tokens=False, return_tensors="pt"
-        )
-        tail = encoding["input_ids"][:, 1:].to(self.device)
-        inputs = dict(encoded.inputs)
-        inputs["input_ids"] = torch.cat([inputs["input_ids"], tail], 1)
-        inputs["attention_mask"] = torch.ones_like(inputs["input_ids"])
-        if "mm_token_type_ids" in inputs:
-            kinds = inputs["mm_token_type_ids"]
-            text = torch.zeros_like(tail, dtype=kinds.dtype)
-            inputs["mm_token_type_ids"] = torch.cat([kinds, text], 1)
-        return inputs
+        text = self.anchor + self.outro + rest
+        ids = self.processor.tokenizer(text, add_special_tokens=False)["input_ids"][1:]
+        return with_text_behind(encoded.inputs, torch.tensor([ids], device=self.device))

@@ -16,9 +16,8 @@ if TYPE_CHECKING:
 _TINY = 1e-300  # keeps the system of an all-zero history, which explains nothing, solvable
 _SYSTEMS = 2**19  # least number of values in the Gram systems that are solved at once
 _SHORT = 32  # units that are interpolated together at the start of a clip
-_DIGITS = 1e-8  # relative error of the interpolation, of a residual before its square root
+_ERROR = 1e-8  # of an interpolated squared residual, relative to the largest at the nodes
 _RANGE = 1e-4  # smallest ridge, relative to the largest, that is interpolated
-_NODES = 8  # ridges that are usually enough, to estimate memory
 
 
 def history_residuals(prototypes: Tensor, history: int | None, epsilon: float) -> Tensor:
@@ -30,7 +29,8 @@ def history_residuals(prototypes: Tensor, history: int | None, epsilon: float) -
     if history is not None and history < units - 1:
         return _window_residuals(prototypes, history, epsilon)
     values = max(_SYSTEMS, prototypes.numel())  # held at once
-    batch = max(1, values // (units * (width + 2 * _NODES * min(units, width))))
+    most = _nodes(-math.log(_RANGE) / 2)  # systems and factors of as many ridges for every cell
+    batch = max(1, values // (units * (width + 2 * most * units)))
     found = torch.cat([_residuals(part, epsilon) for part in prototypes.split(batch, 1)])
     return found.clamp(min=0).sqrt().T
 
@@ -65,16 +65,13 @@ def _residuals(prototypes: Tensor, epsilon: float) -> Tensor:
 def _at_ridges(gram: Tensor, ridges: Tensor) -> Tensor:
     """Squared residuals [C, S] of the last S units of systems [C, T, T], each at its own ridge.
 
-    Chebyshev interpolation in the logarithm u of the ridge. The poles are where a ridge would be
-    negative, pi from the real axis, so that the error falls as exp(-m asinh(pi / h)) with m nodes
-    on an interval of half-width h.
+    Chebyshev interpolation in the logarithm of the ridge, on an interval for each cell.
     """
     high = ridges.amax(1, keepdim=True).clamp(min=_TINY)
     logs = torch.where(ridges > 1e-14 * high, ridges, high).log()  # else: nothing to explain with
     low, high = torch.aminmax(logs, dim=1, keepdim=True)
     middle, half = (low + high) / 2, ((high - low) / 2).clamp(min=1e-6)
-    fall = math.asinh(math.pi / float(half.max()))
-    nodes = 1 + math.ceil(-math.log(_DIGITS) / fall)
+    nodes = _nodes(float(half.max()))
     angles = (torch.arange(nodes).double() + 0.5) * (math.pi / nodes)
     degrees = torch.arange(nodes).double()
     values = torch.outer(degrees, angles).cos() * (2 / nodes)  # [degree, node]
@@ -88,6 +85,15 @@ def _at_ridges(gram: Tensor, ridges: Tensor) -> Tensor:
     where = ((logs - middle) / half).clamp(-1, 1).acos()  # [C, S]
     weights = (where[..., None] * degrees).cos() @ values  # [C, S, nodes]
     return (weights * at_nodes.mT).sum(2)
+
+
+def _nodes(half_width: float) -> int:
+    """Number of ridges at which an interval of their logarithm is interpolated, at most 30.
+
+    The poles are where a ridge would be negative, pi from the real axis, so that the error falls
+    as exp(-m asinh(pi / h)) with m nodes on an interval of half-width h.
+    """
+    return 1 + math.ceil(-math.log(_ERROR) / math.asinh(math.pi / half_width))
 
 
 def _window_residuals(prototypes: Tensor, history: int, epsilon: float) -> Tensor:

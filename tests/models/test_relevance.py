@@ -106,6 +106,41 @@ def test_a_run_after_is_bit_identical_and_nothing_is_left(every_adapter, clips):
     assert all(weight.grad is None for weight in weights)
 
 
+def test_relevance_of_own_inputs_is_that_of_the_adapter(every_adapter, clips):
+    prompt, model = prompt_of(every_adapter, clips), every_adapter.hf_model
+    expected = measure(every_adapter, clips[every_adapter.name], *ASKED)
+    video, hooks = noise_video(4), hook_count(model)
+    inputs = every_adapter.build_inputs(video, every_adapter.chat_text(video, ASKED[0], ()), None)
+    found = gleanvid.relevance_of(model, prompt.answer, **inputs)
+    torch.testing.assert_close(found.tokens, expected.tokens, atol=1e-5, rtol=1e-3)
+    assert found.grid == expected.grid
+    assert hook_count(model) == hooks
+
+
+def test_own_answer_and_its_words_where_none_is_given(qwen3):
+    video = noise_video(4)
+    inputs = qwen3.build_inputs(video, qwen3.chat_text(video, ASKED[0], ()), None)
+    settings = {"tokenizer": qwen3.processor.tokenizer, "words": True, "max_new_tokens": 6}
+    found = gleanvid.relevance_of(qwen3.hf_model, **settings, **inputs)
+    whole = qwen3.hf_model.generate(**inputs, do_sample=False, max_new_tokens=6)
+    answer = whole[0, inputs["input_ids"].shape[1] :]
+    assert found.answer == qwen3.processor.tokenizer.decode(answer, skip_special_tokens=True)
+    assert "".join(word for word, _ in found.words) == "".join(found.answer.split())
+
+
+def test_relevance_of_is_refused_for_a_batch_and_within_compressing(qwen3):
+    video = noise_video(4)
+    inputs = qwen3.build_inputs(video, qwen3.chat_text(video, ASKED[0], ()), None)
+    twice = inputs | {"input_ids": inputs["input_ids"].repeat(2, 1)}
+    with pytest.raises(ModelError, match="one prompt with one video"):
+        gleanvid.relevance_of(qwen3.hf_model, **twice)
+    with (
+        gleanvid.compressing(qwen3.hf_model, "uniform"),
+        pytest.raises(ModelError, match="leave that compressing"),
+    ):
+        gleanvid.relevance_of(qwen3.hf_model, **inputs)
+
+
 def test_values_entering_the_model_do_not_change(qwen3, clips):
     prompt = prompt_of(qwen3, clips)
     with torch.no_grad():
@@ -204,6 +239,25 @@ def test_a_stop_ends_the_work_and_leaves_nothing(qwen3, clips):
     assert hook_count(qwen3.hf_model) == hooks
 
 
+def test_a_stop_is_heard_within_the_backward_pass(qwen3, clips, monkeypatch):
+    prompt, stop, stops = prompt_of(qwen3, clips), threading.Event(), []
+    layers = prompt.layout.language_model.layers
+    for layer in layers:
+        own = layer.mlp.forward
+        monkeypatch.setattr(layer.mlp, "forward", lambda x, own=own: stops.append(1) or own(x))
+    whole = AnsweredPrompt.log_probabilities
+
+    def stop_after(self):
+        found = whole(self)
+        stop.set()
+        return found
+
+    monkeypatch.setattr(AnsweredPrompt, "log_probabilities", stop_after)
+    with pytest.raises(StoppedError):
+        measure(qwen3, clips[qwen3.name], *ASKED, stop=stop)
+    assert len(stops) == len(layers)  # none was computed again
+
+
 def test_a_model_without_gradient_is_refused_in_words(qwen3, clips, monkeypatch):
     """As kernels of quantized layers do that have no backward pass."""
     prompt = prompt_of(qwen3, clips)
@@ -218,6 +272,8 @@ def test_wrong_arguments_are_refused_before_the_model_is_loaded():
         gleanvid.relevance("nowhere.mp4", "what?", "no-model", method="magic")
     with pytest.raises(ValueError, match="words=True needs method='gradient'"):
         gleanvid.relevance("nowhere.mp4", "what?", "no-model", method="attention", words=True)
+    with pytest.raises(ValueError, match="words=True needs a tokenizer"):
+        gleanvid.relevance_of(None, words=True)
 
 
 def test_a_model_that_is_not_in_this_process_is_refused():

@@ -83,3 +83,16 @@ def test_quiet_beginning_is_measured_as_by_a_system_per_unit():
     prototypes[:20] *= 1e-6
     expected = _window_residuals(prototypes, 40, 1e-4)
     torch.testing.assert_close(history_residuals(prototypes, None, 1e-4), expected)
+
+
+def test_systems_of_many_ridges_stay_within_the_estimated_memory(monkeypatch):
+    """Energies four decades apart need the most ridges at which residuals are interpolated."""
+    prototypes = torch.randn(30, 40, 8, generator=torch.Generator().manual_seed(7))
+    prototypes *= torch.logspace(-2, 0, 30)[:, None, None]
+    sizes, original = [], torch.linalg.cholesky_ex
+    monkeypatch.setattr(module, "_SYSTEMS", 2**17)
+    monkeypatch.setattr(
+        torch.linalg, "cholesky_ex", lambda x: sizes.append(x.numel()) or original(x)
+    )
+    history_residuals(prototypes, None, 1e-4)
+    assert 2**14 < max(sizes) <= 2**16  # the systems; their factors take as much again

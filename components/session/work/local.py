@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING, Any
@@ -105,8 +106,7 @@ class LocalBackend(Backend):
         return score(clip, text, [answer], model, compressor, stop=stop)[0]
 
     def stream_answer(self, question: Question, model: Any, stop: Event) -> Iterator[str | Run]:
-        from gleanvid.pipeline import stream_answer
+        from gleanvid.pipeline import answer, follow
 
-        clip, text, compressor = question.clip, question.text, question.compressor
-        options: Any = {"history": question.history, "stop": stop}
-        return stream_answer(clip, text, model, compressor, question.sampling, **options)
+        asked: Any = question.clip, question.text, model, question.compressor, question.sampling
+        return follow(partial(answer, *asked, history=question.history), stop)

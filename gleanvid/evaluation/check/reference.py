@@ -15,6 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from gleanvid.models.base import ModelAdapter
+from gleanvid.models.generation.text import with_text_behind
 from gleanvid.types import Compression
 
 Inputs = Mapping[str, Any]
@@ -62,13 +63,7 @@ def original_positions(hf_model: Any, inputs: Inputs) -> Tensor:
 @torch.no_grad()
 def masked_pass(hf_model: Any, inputs: Inputs, kept: Tensor, steps: Tensor) -> Tensor:
     """Logits of prompt and ``steps`` [B, S] with attention to the ``kept`` columns only."""
-    full = dict(inputs)
-    full["input_ids"] = torch.cat([inputs["input_ids"], steps], 1)
-    full["attention_mask"] = torch.cat([inputs["attention_mask"], torch.ones_like(steps)], 1)
-    if "mm_token_type_ids" in inputs:
-        kinds = inputs["mm_token_type_ids"]
-        text = torch.zeros_like(steps, dtype=kinds.dtype)
-        full["mm_token_type_ids"] = torch.cat([kinds, text], 1)
+    full = with_text_behind(inputs, steps)
     positions = original_positions(hf_model, full)
     full["attention_mask"] = torch.cat([kept.long(), torch.ones_like(steps)], 1)
     return hf_model(**full, position_ids=positions, use_cache=False).logits

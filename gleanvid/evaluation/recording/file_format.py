@@ -8,14 +8,16 @@ Version 1. T frames, U temporal units, N tokens per unit, L = U*N, D features; a
 - ``seconds`` [U, 2] and ``rectangles`` [N, 4]: see :class:`gleanvid.types.VideoTokens`;
 - ``frames`` uint8: JPEG files one behind the other, ``frame_ends`` int64 [T] where each ends;
   ``timestamps`` float64 [T], ``indices`` int64 [T];
-- ``run/I/LAYER/NAME``: the records of run I, as ``Run.save`` names them.
+- ``run/I/LAYER/NAME``: the records of run I, as ``Run.save`` names them;
+- ``relevance/I`` float32 [L] of question I, where it was asked for: see
+  :class:`gleanvid.Relevance`.
 
 The metadata of the file has one entry, :data:`KEY`, with JSON: ``version``, ``grid`` [U, rows,
 columns], ``model`` (name, family, class, precision, fingerprint of the weights, layers, versions),
 ``machine``, ``video`` (what ``Run.summary`` says of it), ``encode_s``, ``features`` (how they are
 stored and which share of the kept tokens that changes), ``licence`` (of clip and weights, as
 given), and ``runs``: what ``Run.summary`` says of each, with its ``log_probability``,
-and ``refused``: which were out of reach.
+``refused``: which were out of reach, and ``relevance``: what ``Relevance.summary`` says of each.
 """
 
 from __future__ import annotations

@@ -27,6 +27,7 @@ from gleanvid.evaluation.recording.file_format import (
     read_features,
     stored_features,
 )
+from gleanvid.evaluation.recording.recorded_relevance import measure_each, named
 from gleanvid.models.base import ModelAdapter
 from gleanvid.models.encoded import ClipKey, Encoded
 from gleanvid.models.generation.sampling import Sampling
@@ -48,6 +49,7 @@ class Wanted:
     max_new_tokens: int = 64
     clip_licence: str = ""
     weights_licence: str = ""
+    relevance: bool = False  # of the model's own answer to every question
 
     def __post_init__(self) -> None:
         if self.features not in STORED:
@@ -94,7 +96,11 @@ def record(
             continue
         tensors |= _record_tensors(run, len(runs))
         runs.append(_nameless(run) | {"log_probability": likely})
+    questions = wanted.questions if wanted.relevance else ()
+    maps = measure_each(model, encoded, questions, wanted.max_new_tokens)
+    tensors |= {named(number): found.tokens for number, found in enumerate(maps)}
     facts = _facts(model, encoded, wanted) | {"runs": runs, "refused": refused}
+    facts |= {"relevance": [found.summary() for found in maps]} if maps else {}
     facts["features"] = {"stored": wanted.features, "changed": changed}
     _save(path, tensors, facts)
     return changed
@@ -126,12 +132,10 @@ def changed_shares(
 
 def _clip_tensors(encoded: Encoded, how: str) -> dict[str, Tensor]:
     tokens, video = encoded.tokens, encoded.video
-    if tokens.seconds is None or tokens.rectangles is None:
-        raise ValueError("the model adapter did not place its tokens in the source video")
     files = [_jpeg(frame) for frame in video.frames]
     tensors = stored_features(tokens.features.cpu(), how)
     tensors |= {name: rows.cpu() for name, rows in encoded.signals.items()}
-    tensors["seconds"], tensors["rectangles"] = tokens.seconds.cpu(), tokens.rectangles.cpu()
+    tensors["seconds"], tensors["rectangles"] = tokens.placed()
     tensors["frames"] = torch.frombuffer(bytearray(b"".join(files)), dtype=torch.uint8)
     tensors["frame_ends"] = torch.tensor([len(file) for file in files]).cumsum(0)
     tensors["timestamps"] = torch.from_numpy(np.asarray(video.timestamps, np.float64))

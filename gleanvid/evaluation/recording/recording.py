@@ -18,8 +18,10 @@ from PIL import Image
 from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
+from gleanvid.attribution.relevance import Relevance
 from gleanvid.errors import MALFORMED
 from gleanvid.evaluation.recording.file_format import KEY, VERSION, read_features
+from gleanvid.evaluation.recording.recorded_relevance import named, read_relevance
 from gleanvid.evaluation.recording.soundness import sound
 from gleanvid.run import Run
 from gleanvid.types import Video, VideoTokens
@@ -49,13 +51,15 @@ class Recording:
     """One clip as one model sees it.
 
     ``facts``: the JSON of the file; ``runs``: the recorded answers; ``log_probability``: the mean
-    per token of each answer.
+    per token of each answer; ``relevance``: of the model's own answer to each question, if it was
+    recorded.
     """
 
     facts: Mapping[str, Any]
     video: RecordedVideo
     runs: tuple[Run, ...]
     log_probability: tuple[float, ...]
+    relevance: tuple[Relevance, ...] = ()
 
     def __repr__(self) -> str:
         model = self.facts["model"]["model"]
@@ -69,10 +73,8 @@ class Recording:
 
     def answered(self, question: str, settings: Mapping[str, object]) -> Run | None:
         """Return the recorded answer to this question under a compressor of these settings."""
-        for run in self.runs:
-            if run.question == question and dict(run.compressor) == dict(settings):
-                return run
-        return None
+        asked = question, dict(settings)
+        return next((r for r in self.runs if (r.question, dict(r.compressor)) == asked), None)
 
 
 def open_recording(path: str | Path) -> Recording:
@@ -130,11 +132,9 @@ def _check_tensors(file: Any, facts: Mapping[str, Any]) -> None:
     known = {name: file.get_slice(name) for name in file.keys()}  # noqa: SIM118
     shapes = {name: tuple(part.get_shape()) for name, part in known.items()}
     types = {name: part.get_dtype() for name, part in known.items()}
-    count, frames = math.prod(grid), shapes["timestamps"][0]
-    width = shapes["features"][-1]
+    count, frames, width = math.prod(grid), shapes["timestamps"][0], shapes["features"][-1]
     if count > MAX_TOKENS or width > MAX_WIDTH or not 1 <= frames <= MAX_FRAMES:
         raise ValueError(f"{count} tokens of width {width}, {frames} frames")
-    whole = types["features"] == "I8"
     expected: dict[str, tuple[tuple[int, ...], tuple[str, ...]]] = {
         "features": ((count, width), ("I8", *_FLOATS)),
         "seconds": ((grid[0], 2), _ANY_FLOAT),
@@ -144,8 +144,10 @@ def _check_tensors(file: Any, facts: Mapping[str, Any]) -> None:
         "timestamps": ((frames,), ("F64",)),
         "indices": ((frames,), ("I64",)),
     }
-    if whole:
+    if types["features"] == "I8":
         expected |= {f"features_{name}": ((width,), ("F32",)) for name in ("scale", "mean")}
+    for number in range(len(facts.get("relevance", ()))):
+        expected[named(number)] = ((count,), ("F32",))
     if "saliency" in shapes:
         expected["saliency"] = ((count,), _ANY_FLOAT)
     if "keys" in shapes:
@@ -196,7 +198,7 @@ def _recording(facts: Mapping[str, Any], tensors: dict[str, Tensor]) -> Recordin
     likely = tuple(float(told["log_probability"]) for told in facts["runs"])
     if not all(map(math.isfinite, likely)):
         raise ValueError("log_probability holds NaN or infinite values")
-    return Recording(facts, video, tuple(runs), likely)
+    return Recording(facts, video, tuple(runs), likely, read_relevance(facts, tensors, grid))
 
 
 def _video(
@@ -235,14 +237,9 @@ def _decoded(file: np.ndarray, size: tuple[int, int]) -> np.ndarray:
 def _run(told: Mapping[str, Any], tensors: Mapping[str, Tensor], number: int, video: Video) -> Run:
     start = f"run/{number}/"
     own = {n.removeprefix(start): t.numpy() for n, t in tensors.items() if n.startswith(start)}
-    arrays = own | {
-        "frames": video.frames,
-        "timestamps": video.timestamps,
-        "indices": video.indices,
-        "seconds": tensors["seconds"].numpy(),
-        "rectangles": tensors["rectangles"].numpy(),
-    }
-    run = replace(Run.of(told, arrays), video=video)
+    own |= {name: getattr(video, name) for name in ("frames", "timestamps", "indices")}
+    own |= {name: tensors[name].numpy() for name in ("seconds", "rectangles")}
+    run = replace(Run.of(told, own), video=video)
     for record in run.by_layer.values():
         _check_finite("weight", record.weight)
     if not sound(run):

@@ -13,7 +13,6 @@ import os
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from types import TracebackType
 from typing import Any, BinaryIO, Required, Self, TypedDict
 
 _LOG = logging.getLogger(__name__)
@@ -37,15 +36,15 @@ class Row(TypedDict, total=False):
     error: str  # in place of everything else
 
 
-class EvidenceCounts(TypedDict):
-    """Counts by :func:`gleanvid.evaluation.run.runner.evidence_kept`."""
+class EvidenceCounts(TypedDict, total=False):
+    """Counts by :func:`gleanvid.evaluation.run.runner.evidence_kept`, where evidence is known."""
 
     evidence: list[int]
     things: list[int]
     moments: list[int]
 
 
-class AnswerRow(Row, total=False):
+class AnswerRow(Row, EvidenceCounts, total=False):
     """One question under one setup."""
 
     said: dict[str, str]  # way to respond -> response
@@ -53,9 +52,6 @@ class AnswerRow(Row, total=False):
     tokens: list[float]  # of the clip, entering layer 0, mean over layers
     seconds: float  # compress, read and respond; encoding left out
     saturated: list[int]  # units with nothing new to add, of how many; where the method tells
-    evidence: list[int]  # with the next two: EvidenceCounts, where evidence is known
-    things: list[int]
-    moments: list[int]
     relevance: list[float]  # kept; by the best, and by random tokens as many; where measured
 
 
@@ -152,12 +148,7 @@ class Journal:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _opened(self) -> BinaryIO:
@@ -201,10 +192,8 @@ class Journal:
     def stopped_by(self, error: OSError, path: Path) -> JournalError:
         """The error to raise if ``path`` could not be written."""
         reason = "the disk is full" if error.errno == errno.ENOSPC else str(error)
-        return JournalError(
-            f"{path}: {reason}; the {len(self.rows)} results so far are kept: free some space and "
-            "run the same command again"
-        )
+        kept = f"the {len(self.rows)} results so far are kept"
+        return JournalError(f"{path}: {reason}; {kept}: free some space and run the command again")
 
     def _lock(self) -> None:
         try:

@@ -19,8 +19,8 @@ from gleanvid.compressors.base import Compressor
 from gleanvid.evaluation.files import whole_file
 from gleanvid.evaluation.run.clips import read_clip
 from gleanvid.evaluation.run.journal import ClipRow, Journal
+from gleanvid.evaluation.run.progress import Progress, keep
 from gleanvid.evaluation.run.ray_cluster import Load, on_workers
-from gleanvid.evaluation.run.runner import Count, Progress
 from gleanvid.evaluation.run.setups import Setup
 from gleanvid.metrics.saturation import saturation
 from gleanvid.models.base import ModelAdapter
@@ -82,7 +82,7 @@ def compress_clips(
             yield compress_clip(job, model, part, seen)
 
     left = _left(clips, job, folder, journal)
-    _keep(each(), len(clips), len(left), folder, journal, on_progress)
+    keep(_saved(each(), folder, journal), len(clips), len(left), journal, on_progress)
 
 
 def compress_on_workers(
@@ -103,7 +103,7 @@ def compress_on_workers(
     left = _left(clips, job, folder, journal)
     read, work = partial(_read, job), partial(compress_clip, job)
     done = on_workers(load, num_workers, num_gpus, left, read, work)
-    _keep(done, len(clips), len(left), folder, journal, on_progress)
+    keep(_saved(done, folder, journal), len(clips), len(left), journal, on_progress)
 
 
 def compress_clip(
@@ -151,21 +151,14 @@ def _read(job: Job, part: tuple[str, Path]) -> Video:
     return read_clip(part[1], job.num_frames, job.backend)
 
 
-def _keep(
-    done: Iterable[tuple[ClipRow, Arrays]],
-    total: int,
-    left: int,
-    folder: Path,
-    journal: Journal,
-    on_progress: Callable[[Progress], None] | None,
-) -> None:
-    count = Count(total, total - left)
+def _saved(
+    done: Iterable[tuple[ClipRow, Arrays]], folder: Path, journal: Journal
+) -> Iterator[tuple[str, ClipRow]]:
+    """Each clip with its row, once its file is written."""
     for row, arrays in done:
         if arrays:
             _write(folder / row["file"], arrays, journal)
-        journal.append(row)
-        if on_progress:
-            on_progress(count.after(row, row["item"]))
+        yield row["item"], row
 
 
 def _write(path: Path, arrays: Arrays, journal: Journal) -> None:

@@ -11,16 +11,9 @@ from functools import partial
 
 from gleanvid.evaluation.benchmarks.base import Benchmark, Item
 from gleanvid.evaluation.run.journal import AnswerRow, Journal
+from gleanvid.evaluation.run.progress import Progress, keep
 from gleanvid.evaluation.run.ray_cluster import Load, on_workers
-from gleanvid.evaluation.run.runner import (
-    Part,
-    Progress,
-    answers,
-    check_ways,
-    keep,
-    pending,
-    total,
-)
+from gleanvid.evaluation.run.runner import Part, answers, check_ways, missing, pending, total
 from gleanvid.evaluation.run.setups import Setup
 from gleanvid.models.base import ModelAdapter
 from gleanvid.types import Video
@@ -50,7 +43,7 @@ def evaluate_on_workers(
     read, work = partial(_read, benchmark), partial(_answer, benchmark, ways, max_pixels, relevance)
     done = on_workers(load, num_workers, num_gpus, left, read, work)
     rows = ((clip, row) for clip, found in done for row in found)
-    keep(rows, total(items, setups), left, journal, on_progress)
+    keep(rows, total(items, setups), missing(left), journal, on_progress)
 
 
 def _read(benchmark: Benchmark, part: Part) -> Video:

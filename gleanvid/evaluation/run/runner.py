@@ -7,8 +7,7 @@ compressed and read once for all its questions. A failure becomes a row and does
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +17,7 @@ from gleanvid.compressors.full_tokens import FullTokens
 from gleanvid.cost import visual_tokens_by_layer
 from gleanvid.evaluation.benchmarks.base import Benchmark, BenchmarkError, Item
 from gleanvid.evaluation.run.journal import AnswerRow, EvidenceCounts, Journal
+from gleanvid.evaluation.run.progress import Progress, keep
 from gleanvid.evaluation.run.setups import Setup
 from gleanvid.metrics.saturation import saturation
 from gleanvid.models.base import ModelAdapter
@@ -34,33 +34,6 @@ if TYPE_CHECKING:
 Unanswered = Sequence[tuple[Setup, Sequence[Item]]]  # questions about one clip, by setup
 Part = tuple[str, int, Unanswered]  # clip, frames, questions
 _QUESTION_TOKENS = 50  # what the model reads of each question, once the clip is read
-
-
-@dataclass(frozen=True)
-class Progress:
-    """Progress of an evaluation. ``remaining_s`` is None until a question was answered."""
-
-    done: int
-    total: int
-    failed: int
-    elapsed_s: float
-    remaining_s: float | None
-    clip: str
-
-
-class Count:
-    """Counts results as they come."""
-
-    def __init__(self, total: int, already: int) -> None:
-        self.total, self.already, self.done = total, already, already
-        self.failed, self.started = 0, time.perf_counter()
-
-    def after(self, row: Mapping[str, Any], clip: str) -> Progress:
-        """The progress after one more result."""
-        self.done, self.failed = self.done + 1, self.failed + ("error" in row)
-        elapsed = time.perf_counter() - self.started
-        left = elapsed / (self.done - self.already) * (self.total - self.done)
-        return Progress(self.done, self.total, self.failed, elapsed, left, clip)
 
 
 def evaluate(
@@ -99,7 +72,7 @@ def evaluate(
     )
     weights = sum(weight.numel() for weight in model.hf_model.parameters())
     with one_thread_if_small(2.0 * weights * _QUESTION_TOKENS, model.device):
-        keep(rows, total(items, setups), left, journal, on_progress)
+        keep(rows, total(items, setups), missing(left), journal, on_progress)
 
 
 def total(items: Sequence[Item], setups: Sequence[Setup]) -> int:
@@ -107,23 +80,9 @@ def total(items: Sequence[Item], setups: Sequence[Setup]) -> int:
     return len(items) * len({setup.key for setup in setups})
 
 
-def keep(
-    rows: Iterable[tuple[str, AnswerRow]],
-    total: int,
-    left: Sequence[Part],
-    journal: Journal,
-    on_progress: Callable[[Progress], None] | None,
-) -> None:
-    """Append rows, each with its clip, to the journal as they come, and report progress."""
-    already = total - sum(len(items) for *_, work in left for _, items in work)
-    count = Count(total, already)
-    for clip, row in rows:
-        journal.append(row)
-        progress = count.after(row, clip)
-        if on_progress:
-            on_progress(progress)
-    if on_progress and count.done == already:
-        on_progress(Progress(already, total, 0, 0.0, None, ""))
+def missing(left: Sequence[Part]) -> int:
+    """Number of answers that :func:`pending` found missing."""
+    return sum(len(items) for *_, work in left for _, items in work)
 
 
 def check_ways(benchmark: Benchmark, ways: Sequence[str]) -> None:
@@ -194,10 +153,8 @@ def answers(
                 continue
             row["seconds"] = round(row["seconds"] + share_s, 4)
             if found := maps.get(item.id):
-                record = whole_record(conversation.records)
-                count = record.num_kept
-                values = found.kept(record), found.best(count), found.random(count)
-                row["relevance"] = [round(value, 6) for value in values]
+                kept = found.kept_with_bounds(whole_record(conversation.records))
+                row["relevance"] = [round(value, 6) for value in kept.values()]
             yield row
 
 
@@ -239,9 +196,8 @@ def _answer(
     if found := saturation(record):
         row["saturated"] = list(found)
     if evidence is not None and evidence.any():
-        counts = evidence_kept(record, evidence.cpu())
-        row["evidence"], row["things"] = counts["evidence"], counts["things"]
-        row["moments"] = counts["moments"]
+        counts: Any = evidence_kept(record, evidence.cpu())
+        row |= counts
     return row
 
 

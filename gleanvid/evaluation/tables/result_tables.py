@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from gleanvid.evaluation.markdown import markdown_table
 from gleanvid.evaluation.paper.presets import Preset
@@ -64,9 +64,9 @@ def group_table(results: Sequence[Result]) -> str:
         return ""
     heads = ["method", "kept", "frames", *groups, "accuracy"]
     rows = [
-        [*who(result), *(_group_cell(result, name) for name in groups), percent(result.accuracy)]
-        for result in results
-        if not result.blank
+        [*who(one), *(group_share(one, name, half_width) for name in groups), percent(one.accuracy)]
+        for one in results
+        if not one.blank
     ]
     counts = ["questions", "", "", *(str(results[0].groups[name][1]) for name in groups)]
     return markdown_table(heads, [*rows, [*counts, str(results[0].count)]])
@@ -80,14 +80,6 @@ def inline_groups(results: Sequence[Result]) -> list[str]:
     """The groups that have columns of their own in the main table."""
     groups = group_names(results)
     return groups if len(groups) <= _MOST_GROUPS else []
-
-
-def group_share(result: Result, group: str) -> str:
-    return percent(result.groups[group][0]) if group in result.groups else ""
-
-
-def _group_cell(result: Result, group: str) -> str:
-    return half_width(result.groups[group][0]) if group in result.groups else ""
 
 
 def paired_table(results: Sequence[Result]) -> str:
@@ -113,9 +105,7 @@ def paired_table(results: Sequence[Result]) -> str:
 
 def with_holm(results: Sequence[Result]) -> list[tuple[Result, Paired, float]]:
     """Every comparison, and its sign-flip p adjusted for all of them."""
-    found = [
-        (one, one.comparison) for one in results if one.comparison is not None and not one.blank
-    ]
+    found = [(one, one.comparison) for one in results if one.comparison and not one.blank]
     adjusted = holm([pair.sign_flip for _, pair in found])
     return [(one, pair, p) for (one, pair), p in zip(found, adjusted, strict=True)]
 
@@ -167,11 +157,10 @@ def relevance_table(results: Sequence[Result]) -> str:
     """Markdown: relevance kept, next to the best and to random tokens; "" if not measured."""
     rows = []
     for one in results:
-        if (found := one.relevance) is None or one.blank:
-            continue
-        kept = [percent(found.kept), span(found.kept)]
-        bounds = [percent(found.best), percent(found.random)]
-        rows.append([*who(one), *kept, *bounds, coefficient(found.r)])
+        if (found := one.relevance) and not one.blank:
+            kept = [percent(found.kept), span(found.kept)]
+            bounds = [percent(found.best), percent(found.random)]
+            rows.append([*who(one), *kept, *bounds, coefficient(found.r)])
     heads = ["relevance kept (%)", "kept", "frames", "mean", "95 %, clips", "best tokens"]
     note = (
         "relevance: how much the model's own answer with all tokens rests on each token, by "
@@ -221,6 +210,11 @@ def percent(value: float | Estimate | None) -> str:
     """A fraction as a percentage: 86.0. Unknown numbers are empty cells, here and below."""
     share = value.value if isinstance(value, Estimate) else value
     return "" if share is None or math.isnan(share) else f"{100 * share:.1f}"
+
+
+def group_share(result: Result, group: str, text: Callable[[Estimate], str] = percent) -> str:
+    """A group's fraction of right answers, empty where the group was not asked."""
+    return text(result.groups[group][0]) if group in result.groups else ""
 
 
 def points(difference: Estimate) -> str:

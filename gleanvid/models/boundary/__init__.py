@@ -1,6 +1,12 @@
 """All hooks into language models; no other package installs one."""
 
-from gleanvid.models.boundary.hooks import compressing, installed, last_logits_only, prompt_hook
+from gleanvid.models.boundary.hooks import (
+    check_uncompressed,
+    compressing,
+    installed,
+    last_logits_only,
+    prompt_hook,
+)
 from gleanvid.models.boundary.layout import Layout
 from gleanvid.models.boundary.prefill import Prefill
 from gleanvid.models.boundary.streams import (
@@ -14,6 +20,7 @@ __all__ = [
     "Layout",
     "Prefill",
     "capture_vision",
+    "check_uncompressed",
     "compressing",
     "installed",
     "last_logits_only",

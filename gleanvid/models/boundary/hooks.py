@@ -43,10 +43,7 @@ def compressing(
     if compressor is None:
         yield Prefill()
         return
-    if hf_model in _COMPRESSED:
-        raise ModelError(
-            "This model is being compressed already: leave the first compressing() before the next."
-        )
+    check_uncompressed(hf_model)
     hook = prompt_hook(layout, compressor, signals)
     _COMPRESSED.add(hf_model)
     try:
@@ -54,6 +51,12 @@ def compressing(
             yield hook.prefill
     finally:
         _COMPRESSED.discard(hf_model)
+
+
+def check_uncompressed(hf_model: Any) -> None:
+    """Raise ``ModelError`` for a model inside a ``compressing``."""
+    if hf_model in _COMPRESSED:
+        raise ModelError("This model is being compressed already: leave that compressing() first.")
 
 
 def prompt_hook(

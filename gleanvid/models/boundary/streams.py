@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
@@ -12,6 +13,7 @@ from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
 from gleanvid.models.boundary.layout import Layout
+from gleanvid.types import StoppedError
 
 
 @contextmanager
@@ -43,16 +45,23 @@ def visual_leaves(layout: Layout, columns: Tensor) -> Iterator[list[Tensor]]:
 
 
 @contextmanager
-def recomputed_layers(layout: Layout) -> Iterator[None]:
+def recomputed_layers(layout: Layout, stop: threading.Event | None = None) -> Iterator[None]:
     """While open, layers keep their input alone for a backward pass and run again during it.
 
     A graph then holds one row of hidden states per layer and the activations of a single layer,
-    for a third pass through the model.
+    for a third pass through the model. Once ``stop`` is set, no layer runs again: the backward
+    pass raises ``StoppedError``.
     """
+
+    def run(forward: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        if stop is not None and stop.is_set():
+            raise StoppedError
+        return forward(*args, **kwargs)
+
     layers: Any = layout.language_model.layers
     own = [vars(layer).get("forward") for layer in layers]  # accelerate sets one
     for layer in layers:
-        layer.forward = partial(checkpoint, layer.forward, use_reentrant=False)
+        layer.forward = partial(checkpoint, partial(run, layer.forward), use_reentrant=False)
     try:
         yield
     finally:

@@ -1,10 +1,16 @@
-"""Split prompt text after the video, and escape special tokens in user text."""
+"""Split prompt text after the video, add to it, and escape special tokens in user text."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import torch
 
 from gleanvid.types import ModelError
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 
 def split_after(text: str, token: str) -> tuple[str, str]:
@@ -13,6 +19,19 @@ def split_after(text: str, token: str) -> tuple[str, str]:
     if not found:
         raise ModelError(f"the model's chat template has no place for a video ({token})")
     return head + found, tail
+
+
+def with_text_behind(inputs: Mapping[str, Any], ids: Tensor) -> dict[str, Any]:
+    """Return the model inputs of prompts [B, L] that go on with text ``ids`` int64 [B, S]."""
+    longer = dict(inputs)
+    for name, columns in (
+        ("input_ids", ids),
+        ("attention_mask", torch.ones_like(ids)),
+        ("mm_token_type_ids", torch.zeros_like(ids)),
+    ):
+        if name in inputs:
+            longer[name] = torch.cat([inputs[name], columns.to(inputs[name])], 1)
+    return longer
 
 
 def literal(text: str, tokenizer: Any) -> str:

@@ -40,7 +40,7 @@ def video():
 @pytest.fixture(scope="module")
 def recorded(model, video, tmp_path_factory):
     path = tmp_path_factory.mktemp("recordings") / ("clip" + SUFFIX)
-    wanted = Wanted((QUESTION,), METHODS, max_new_tokens=8, clip_licence="CC0-1.0")
+    wanted = Wanted((QUESTION,), METHODS, max_new_tokens=8, clip_licence="CC0-1.0", relevance=True)
     sizes = []
     changed = record(model, video, wanted, path, sizes.append)
     assert set(changed.values()) == {0.0}
@@ -67,6 +67,14 @@ def test_a_fresh_process_without_the_model_makes_the_same_masks(recorded, model,
     assert scores.keys() == live[0].scores.keys()
     for name, rows in live[0].scores.items():  # where memory begins decides the last bits
         torch.testing.assert_close(torch.tensor(scores[name]), rows.float(), rtol=1e-4, atol=1e-5)
+
+
+def test_recording_gives_back_the_relevance_of_the_model_s_own_answer(recorded, model, video):
+    (found,) = open_recording(recorded).relevance
+    expected = gleanvid.relevance(video, QUESTION, model)
+    torch.testing.assert_close(found.tokens, expected.tokens)
+    assert (found.question, found.answer, found.grid) == (QUESTION, expected.answer, expected.grid)
+    assert found.log_probability == pytest.approx(expected.log_probability)
 
 
 def test_recording_holds_tokens_signals_frames_and_facts(recorded, model, video):
@@ -193,6 +201,9 @@ FORGED = {
     "an unknown precision": lambda t, f: _set(f["model"], "dtype", "float8"),
     "a run that keeps what is not there": lambda t, f: t["run/1/0/keep"].add_(10**6),
     "a run without records": lambda t, f: t.pop("run/1/0/keep"),
+    "relevance with another sum": lambda t, f: t["relevance/0"].mul_(2),
+    "relevance by a method that is none": lambda t, f: _set(f["relevance"][0], "method", "magic"),
+    "relevance without its map": lambda t, f: t.pop("relevance/0"),
     "a run without cost": lambda t, f: f["runs"][0].pop("cost"),
 }  # fmt: skip
 

@@ -1,0 +1,17 @@
+"""Functions with keywords for people: arguments are checked before a file or a model is opened."""
+
+from gleanvid.api.asking import ask, ask_many, stream
+from gleanvid.api.attributing import relevance
+from gleanvid.api.comparing import Failure, compare
+from gleanvid.api.own_models import compressing, relevance_of
+
+__all__ = [
+    "Failure",
+    "ask",
+    "ask_many",
+    "compare",
+    "compressing",
+    "relevance",
+    "relevance_of",
+    "stream",
+]

@@ -1,0 +1,202 @@
+"""Ask one question, several, or one whose answer is read as it grows."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Any
+
+from gleanvid.arguments import (
+    FRAMES,
+    Clip,
+    Frames,
+    as_model,
+    check_history,
+    check_questions,
+    override,
+    timed_clip,
+)
+from gleanvid.compressors import as_compressor
+from gleanvid.compressors.base import Compressor
+from gleanvid.compressors.gleanvid import GleanVID
+from gleanvid.models.base import ModelAdapter
+from gleanvid.models.encoded import ClipKey, History
+from gleanvid.models.generation.sampling import GREEDY, Sampling
+from gleanvid.pipeline import answer, answer_questions, answer_videos, follow
+from gleanvid.run import Run
+
+
+def ask(
+    video: Clip,
+    question: str,
+    model: str | ModelAdapter = "builtin",
+    compressor: Compressor | str | None = None,
+    max_new_tokens: int | None = None,
+    *,
+    num_frames: int | None = None,
+    sampling: Sampling = GREEDY,
+    frames: Frames = FRAMES,
+    history: History = (),
+    on_text: Callable[[str], None] | None = None,
+    stop: threading.Event | None = None,
+) -> Run:
+    """Answer ``question`` about ``video`` with compressed visual tokens.
+
+    Args:
+        video: a file, a :class:`Video`, frames uint8 [T, H, W, 3], or an image (a file, uint8
+            [H, W, 3], or one of Pillow), which is a video of one frame.
+        question: about the video.
+        model: a loaded model, or a name for :func:`load_model`.
+        compressor: a compressor or its name; None takes :class:`GleanVID` at 25 %.
+        max_new_tokens: overrides that of ``sampling``.
+        num_frames: overrides that of ``frames``.
+        sampling: how the answer is sampled.
+        frames: which frames of a file are used.
+        history: (question, answer) pairs of earlier turns about the video.
+        on_text: receives every new piece of the answer.
+        stop: once set, ends the answer within one layer of the model.
+
+    Returns:
+        The answer with its cost and the record of the compression.
+
+    Raises:
+        TypeError: an argument of the wrong type; lists go to :func:`ask_many`.
+        ValueError: an empty question, or a setting out of its range.
+        VideoError: a file that cannot be used.
+        ModelError: a model that cannot be loaded or run.
+        StoppedError: ``stop`` was set before the first token.
+
+    >>> run = ask("assets/clips/glimpse_1.mp4", "What moves?", max_new_tokens=8, num_frames=8)
+    >>> run.cost.visual_tokens, run.cost.visual_tokens_kept
+    (400, 100)
+    """
+    sampling = override(sampling, max_new_tokens=max_new_tokens)
+    frames = override(frames, num_frames=num_frames)
+    if isinstance(video, list | tuple) or isinstance(question, list | tuple):
+        raise TypeError("ask takes one video and one question; for lists use ask_many")
+    check_questions([question])
+    history = check_history(history)
+    method = as_compressor(compressor) or GleanVID()
+    adapter = as_model(model)
+    clip, decode_s = timed_clip(video, frames)
+    key = ClipKey(clip, adapter.name, frames.max_pixels)
+    run = answer(
+        key, question, adapter, method, sampling, history=history, on_text=on_text, stop=stop
+    )
+    return run.with_decode_s(decode_s)
+
+
+def ask_many(
+    video: Clip | Sequence[Clip],
+    question: str | Sequence[str],
+    model: str | ModelAdapter = "builtin",
+    compressor: Compressor | str | None = None,
+    max_new_tokens: int | None = None,
+    *,
+    num_frames: int | None = None,
+    sampling: Sampling = GREEDY,
+    frames: Frames = FRAMES,
+    history: History = (),
+    on_text: Callable[[str], None] | None = None,
+    stop: threading.Event | None = None,
+) -> list[Run]:
+    """Answer several questions about one video, or one question about several videos.
+
+    Each question is asked as if alone. The video is encoded once, and prefilled once where the
+    compressor does not read the question. Several videos go into one prompt, each compressed by
+    itself.
+
+    Args:
+        video: see :func:`ask`; or a list of videos.
+        question: about the video; or a list of questions.
+        model: a loaded model, or a name for :func:`load_model`.
+        compressor: a compressor or its name; None takes :class:`GleanVID` at 25 %.
+        max_new_tokens: overrides that of ``sampling``.
+        num_frames: of each video; overrides that of ``frames``.
+        sampling: how each answer is sampled.
+        frames: which frames of a file are used; ``max_pixels`` bounds each video.
+        history: (question, answer) pairs of earlier turns; none for a list of videos.
+        on_text: receives every new piece of the answers.
+        stop: once set, ends the work within one layer of the model.
+
+    Returns:
+        A run per question, or a run per video; the latter share one answer and its cost.
+
+    Raises:
+        ValueError: an empty list, several of both, or history with several videos.
+        ModelError: a model that takes one video only; else what :func:`ask` raises.
+
+    >>> clip = "assets/clips/glimpse_1.mp4"
+    >>> run, other = ask_many(clip, ["What moves?", "Where?"], max_new_tokens=8, num_frames=8)
+    >>> run.compression.keep.equal(other.compression.keep)
+    True
+    """
+    videos = list(video) if isinstance(video, (list, tuple)) else None
+    if videos is not None and (not isinstance(question, str) or history or not videos):
+        reason = "takes one question, without history" if videos else "must not be empty"
+        raise ValueError(f"a list of videos {reason}")
+    sampling = override(sampling, max_new_tokens=max_new_tokens)
+    frames = override(frames, num_frames=num_frames)
+    questions, history = check_questions(question), check_history(history)
+    method, adapter = as_compressor(compressor) or GleanVID(), as_model(model)
+    timed = [timed_clip(each, frames) for each in videos or [video]]
+    clips, decode_s = [clip for clip, _ in timed], sum(seconds for _, seconds in timed)
+    following: Any = {"on_text": on_text, "stop": stop}
+    if videos:
+        settings = adapter, method, sampling
+        runs = answer_videos(
+            clips, questions[0], *settings, max_pixels=frames.max_pixels, **following
+        )
+        return [run.with_decode_s(decode_s) for run in runs]
+    key = ClipKey(clips[0], adapter.name, frames.max_pixels)
+    first, *others = answer_questions(
+        key, questions, adapter, method, sampling, history=history, **following
+    )
+    return [first.with_decode_s(decode_s), *others]
+
+
+def stream(
+    video: Clip,
+    question: str,
+    model: str | ModelAdapter = "builtin",
+    compressor: Compressor | str | None = None,
+    max_new_tokens: int | None = None,
+    *,
+    num_frames: int | None = None,
+    sampling: Sampling = GREEDY,
+    frames: Frames = FRAMES,
+    history: History = (),
+    stop: threading.Event | None = None,
+) -> Iterator[str | Run]:
+    """:func:`ask`, yielding the answer as it grows and the :class:`Run` last.
+
+    Closing the iterator stops generation and waits until the model is free.
+
+    Args:
+        video: see :func:`ask`.
+        question: about the video.
+        model: a loaded model, or a name for :func:`load_model`.
+        compressor: a compressor or its name; None takes :class:`GleanVID` at 25 %.
+        max_new_tokens: overrides that of ``sampling``.
+        num_frames: overrides that of ``frames``.
+        sampling: how the answer is sampled.
+        frames: which frames of a file are used.
+        history: (question, answer) pairs of earlier turns about the video.
+        stop: once set, ends the answer within one layer of the model.
+
+    Returns:
+        An iterator over the whole answer so far (not its new piece alone), then the run.
+
+    Raises:
+        ValueError: a setting out of its range; the iterator raises what else :func:`ask` raises.
+
+    >>> video, model = read_video("assets/clips/glimpse_1.mp4", num_frames=4), load_model()
+    >>> *pieces, run = stream(video, "What moves?", model, max_new_tokens=8)
+    >>> pieces[-1].strip() == run.answer
+    True
+    """
+    sampling = override(sampling, max_new_tokens=max_new_tokens)
+    frames = override(frames, num_frames=num_frames)
+    settings: dict[str, Any] = {"sampling": sampling, "frames": frames, "history": history}
+    return follow(partial(ask, video, question, model, compressor, **settings), stop)

@@ -1,0 +1,101 @@
+"""One question under several compressors."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import partial
+
+from gleanvid.arguments import (
+    FRAMES,
+    Clip,
+    Frames,
+    as_clip,
+    as_model,
+    check_history,
+    check_questions,
+    override,
+)
+from gleanvid.compressors import as_compressor
+from gleanvid.compressors.base import Compressor
+from gleanvid.compressors.gleanvid import GleanVID
+from gleanvid.models.base import ModelAdapter
+from gleanvid.models.encoded import ClipKey, History
+from gleanvid.models.generation.sampling import GREEDY, Sampling
+from gleanvid.pipeline import answer, encode
+from gleanvid.run import Run
+from gleanvid.types import StoppedError
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A compressor that could not answer, in place of its run."""
+
+    compressor: Compressor
+    error: Exception
+
+
+def compare(
+    video: Clip,
+    question: str,
+    model: str | ModelAdapter,
+    compressors: str | Iterable[Compressor | str],
+    max_new_tokens: int | None = None,
+    *,
+    num_frames: int | None = None,
+    sampling: Sampling = GREEDY,
+    frames: Frames = FRAMES,
+    history: History = (),
+    stop: threading.Event | None = None,
+) -> Iterator[Run | Failure]:
+    """The same question under every compressor; the video is encoded once.
+
+    Args:
+        video: see :func:`ask`.
+        question: about the video.
+        model: a loaded model, or a name for :func:`load_model`.
+        compressors: one run each, in this order; or one name.
+        max_new_tokens: overrides that of ``sampling``.
+        num_frames: overrides that of ``frames``.
+        sampling: how each answer is sampled.
+        frames: which frames of a file are used.
+        history: (question, answer) pairs of earlier turns about the video.
+        stop: once set, ends the comparison.
+
+    Returns:
+        An iterator over runs, a :class:`Failure` in place of each that failed.
+
+    Raises:
+        VideoError: a file that cannot be used.
+        ValueError: a setting out of its range.
+        StoppedError: ``stop`` was set.
+
+    >>> video, model = read_video("assets/clips/glimpse_1.mp4", num_frames=4), load_model()
+    >>> runs = compare(video, "What moves?", model, [FullTokens(), GleanVID(0.1)], 4)
+    >>> [run.cost.visual_tokens_kept for run in runs]
+    [200, 20]
+    """
+    sampling = override(sampling, max_new_tokens=max_new_tokens)
+    frames = override(frames, num_frames=num_frames)
+    names = [compressors] if isinstance(compressors, str) else compressors
+    methods = [as_compressor(name) or GleanVID() for name in names]
+    check_questions([question])
+    history = check_history(history)
+    adapter = as_model(model)
+    adapter.check_can_answer()
+    signals = frozenset[str]().union(*(method.needs for method in methods))
+    key = ClipKey(as_clip(video, frames), adapter.name, frames.max_pixels, signals)
+    one = partial(answer, key, question, adapter, sampling=sampling, history=history, stop=stop)
+
+    def runs() -> Iterator[Run | Failure]:
+        encode(key, adapter, stop)
+        for method in methods:
+            try:
+                yield one(compressor=method)
+            except StoppedError:
+                raise
+            except Exception as error:  # one method's fault must not end the table
+                yield Failure(method, error)
+
+    return runs()

@@ -1,0 +1,116 @@
+"""For your own model of transformers: compression of its prompts, and relevance of their tokens."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from gleanvid import models
+from gleanvid.attribution.measure import PASSES, check_method, measure_prompt
+from gleanvid.attribution.prompt import AnsweredPrompt, find_single_video
+from gleanvid.attribution.relevance import Relevance
+from gleanvid.compressors import as_compressor
+from gleanvid.compressors.base import Compressor
+from gleanvid.models import boundary
+from gleanvid.models.boundary.interrupt import interruptible
+from gleanvid.models.boundary.prefill import Prefill
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+
+def compressing(
+    hf_model: Any, compressor: Compressor | str | None
+) -> AbstractContextManager[Prefill]:
+    """While open, every prompt with a video that your own ``hf_model`` reads is compressed.
+
+    All hooks are gone afterwards. ``record.compression`` is the record of the latest prefill (a
+    list with one per row for a batch).
+
+    Args:
+        hf_model: a model of transformers, of a family in ``MODELS``.
+        compressor: a compressor or its name; None only counts tokens.
+
+    Returns:
+        A context manager that gives the record of the prefills.
+
+    Raises:
+        ModelError: a family that is not in ``MODELS``.
+
+    >>> model, video = load_model(), read_video("assets/clips/glimpse_1.mp4", num_frames=4)
+    >>> asked = [{"type": "video"}, {"type": "text", "text": "What moves?"}]
+    >>> text = model.processor.apply_chat_template([{"role": "user", "content": asked}])
+    >>> inputs = model.processor(text=[text], videos=[video.frames], return_tensors="pt")
+    >>> with compressing(model.hf_model, GleanVID(0.1)) as record:
+    ...     output = model.hf_model.generate(**inputs, max_new_tokens=4)
+    >>> record.compression.num_kept
+    20
+    """
+    return models.compressing(hf_model, as_compressor(compressor))
+
+
+def relevance_of(
+    hf_model: Any,
+    answer: Tensor | None = None,
+    method: str = "gradient",
+    *,
+    tokenizer: Any = None,
+    words: bool = False,
+    passes: int = PASSES,
+    max_new_tokens: int = 64,
+    stop: threading.Event | None = None,
+    **inputs: Any,
+) -> Relevance:
+    """Measure which visual tokens an answer of your own ``hf_model`` rests on.
+
+    As :func:`relevance`, for inputs that your own processor made. All hooks are gone afterwards.
+
+    Args:
+        hf_model: a model of transformers, of a family in ``MODELS``.
+        answer: token ids int64 [S] behind the prompt, with the end token; None takes the model's
+            own answer with all tokens, greedily.
+        method: "gradient", "occlusion" or "attention".
+        tokenizer: with it the result has the answer as text.
+        words: with "gradient" and a tokenizer, also a map for every word of the answer.
+        passes: most passes of "occlusion" with something hidden.
+        max_new_tokens: most tokens of the model's own answer.
+        stop: once set, ends the work within one layer of the model.
+        inputs: keywords of ``hf_model`` for one prompt with one video.
+
+    Returns:
+        The relevance of every token, its ``question`` left empty.
+
+    Raises:
+        ValueError: a setting out of its range.
+        ModelError: a family that is not in ``MODELS``, a batch or several videos, a model inside
+            ``compressing``, or one that this method cannot measure.
+        StoppedError: ``stop`` was set.
+
+    >>> model, video = load_model(), read_video("assets/clips/glimpse_1.mp4", num_frames=4)
+    >>> asked = [{"type": "video"}, {"type": "text", "text": "What moves?"}]
+    >>> text = model.processor.apply_chat_template([{"role": "user", "content": asked}])
+    >>> inputs = model.processor(text=[text], videos=[video.frames], return_tensors="pt")
+    >>> relevance_of(model.hf_model, **inputs).grid
+    (2, 10, 10)
+    """
+    check_method(method, words, passes)
+    if words and tokenizer is None:
+        raise ValueError("words=True needs a tokenizer")
+    hf_model, layout = models.with_layout(hf_model)
+    boundary.check_uncompressed(hf_model)
+    find_single_video(layout, inputs)
+    with torch.no_grad(), interruptible(hf_model, stop):
+        _, vision, _ = boundary.capture_vision(layout, inputs)
+        if answer is None:
+            with boundary.remembered_vision(layout, vision):
+                whole = hf_model.generate(**inputs, do_sample=False, max_new_tokens=max_new_tokens)
+            answer = whole[0, inputs["input_ids"].shape[1] :]
+    prompt = AnsweredPrompt.extending(hf_model, layout, inputs, answer, vision)
+    reader = tokenizer if words else None
+    found = measure_prompt(prompt, method, tokenizer=reader, passes=passes, stop=stop)
+    text = tokenizer.decode(answer, skip_special_tokens=True) if tokenizer else ""
+    return replace(found, answer=text.strip())

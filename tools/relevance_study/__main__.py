@@ -1,0 +1,90 @@
+"""Whether relevance measures what a model uses: against the truth of Glimpse, and by hiding tokens.
+
+python -m tools.relevance_study --out results/relevance --seeds 0,1,2 --questions 240
+
+Every question is one line of a journal, so a stopped run goes on, and other seeds or more questions
+add to it; the tables are of all that the journal holds. Answers under compression are those of the
+journals of ``results/``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import random
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from gleanvid.evaluation.benchmarks.base import Item, items_of_seeds
+from gleanvid.evaluation.benchmarks.glimpse import Glimpse
+from gleanvid.evaluation.provenance import describe_model
+from gleanvid.evaluation.run.journal import Journal
+from gleanvid.models import load_model
+from tools.relevance_study.measuring import FRAMES, METHODS, PARTS, Study
+from tools.relevance_study.tables import write
+
+
+def main() -> None:
+    """Measure what the journal does not hold, then write the tables."""
+    options = parsed()
+    torch.set_num_threads(1)
+    weights = describe_model(load_model("builtin", device="cpu"))["model_weights"]
+    settings = {"model_weights": weights, "study": "relevance", "methods": METHODS}
+    with Journal(options.out / "journal.jsonl", settings) as journal:
+        if options.minutes:
+            seeds = [int(seed) for seed in options.seeds.split(",")]
+            items = items_of_seeds(Glimpse(clip_frames=FRAMES), options.questions, seeds)
+            measure_all(journal, in_random_order(items), options.parts.split(","), options.minutes)
+        write(options.out, journal.rows)
+
+
+def parsed() -> argparse.Namespace:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--out", required=True, type=Path)
+    parser.add_argument("--seeds", default="0,1,2", help="of the clips")
+    parser.add_argument("--questions", type=int, default=240, help="of all these seeds together")
+    parser.add_argument("--parts", default=",".join(PARTS), help="what is measured")
+    parser.add_argument(
+        "--minutes", type=float, default=math.inf, help="stop after so many; 0: tables alone"
+    )
+    return parser.parse_args()
+
+
+def in_random_order(items: Sequence[Item]) -> list[Item]:
+    """The questions with their clips in random order, so that any first part is a fair sample."""
+    clips = list(dict.fromkeys(item.clip for item in items))
+    random.Random(0).shuffle(clips)
+    return sorted(items, key=lambda item: clips.index(item.clip))
+
+
+def measure_all(
+    journal: Journal, items: Sequence[Item], parts: Sequence[str], minutes: float
+) -> None:
+    """Append what is missing, question by question, until the time is over."""
+    study, started = Study(), time.monotonic()
+    for number, item in enumerate(items):
+        for name in parts:
+            if time.monotonic() - started > 60 * minutes:
+                return
+            if number % PARTS[name] == 0 and not journal.done((item.id, name)):
+                row = study.measured(name, item)
+                journal.append({"item": item.id, "setup": name, **rounded(row)})
+        sys.stderr.write(f"{number + 1}/{len(items)} {time.monotonic() - started:.0f} s\n")
+
+
+def rounded(value: Any) -> Any:
+    """The value with all its numbers to four digits, for a smaller journal."""
+    if isinstance(value, dict):
+        return {name: rounded(one) for name, one in value.items()}
+    if isinstance(value, list):
+        return [rounded(one) for one in value]
+    return float(f"{value:.4g}") if isinstance(value, float) else value
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,52 @@
+"""How well a score per token finds the tokens that are looked for."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+from gleanvid.evaluation.tables.statistics import rank_correlation
+
+
+def auc(scores: Tensor, positive: Tensor) -> float:
+    """Probability that a positive has a higher score than a negative; ties count half."""
+    high, low = scores[positive].double(), scores[~positive].double().sort().values
+    below = torch.searchsorted(low, high) + torch.searchsorted(low, high, right=True)
+    return float(below.double().mean() / (2 * len(low)))
+
+
+def average_precision(scores: Tensor, positive: Tensor) -> float:
+    """Mean precision at each positive, from the highest score down."""
+    hits = positive[scores.argsort(descending=True, stable=True)].double()
+    precision = hits.cumsum(0) / torch.arange(1, len(hits) + 1)
+    return float((precision * hits).sum() / hits.sum())
+
+
+def against_truth(scores: Tensor, holds: Tensor, objects: Tensor) -> list[float]:
+    """AUC and average precision among all tokens, then among those on objects.
+
+    ``holds`` and ``objects``, bool [L]: tokens that hold the answer, and those that show any
+    object. Empty if no token holds the answer; the last two are left out if no object is another.
+    """
+    if not bool(holds.any()):
+        return []
+    found = [auc(scores, holds), average_precision(scores, holds)]
+    if bool((objects & ~holds).any()):
+        part = scores[objects], holds[objects]
+        found += [auc(*part), average_precision(*part)]
+    return found
+
+
+def agreement(first: Tensor, second: Tensor) -> dict[str, float | None]:
+    """Rank correlation of two maps [L] (None if one is constant), and the top 10 % they share."""
+    count = len(first) // 10
+    tops = [set(one.topk(count).indices.tolist()) for one in (first, second)]
+    return {"rank": ranks_agree(first, second), "top": len(tops[0] & tops[1]) / count}
+
+
+def ranks_agree(first: Tensor, second: Tensor) -> float | None:
+    """Spearman's rho; None where either does not vary."""
+    found = rank_correlation(first.tolist(), second.tolist())
+    return None if math.isnan(found) else found
