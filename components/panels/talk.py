@@ -8,7 +8,7 @@ from typing import Any
 
 import gradio as gr
 
-from ..session.actions import ask
+from ..session.actions import ask, measure
 from ..session.display import STOPPED
 from ..session.request import LONGEST
 from .events import AT_ONCE, Changes, Values
@@ -50,6 +50,8 @@ class TalkPanel(Panel):
         asked = partial(gr.on, [self.ask.click, self.question.submit])
         work = outputs.notice, self.stop, self.on_ask, outputs.changed, [outputs.exchanges]
         runs = [start(page, event, *work) for event in (asked, picked.then, viewer.ask)]
+        measuring = outputs.notice, self.stop, self.on_measure, outputs.changed
+        runs.append(start(page, viewer.measure, *measuring))
         # The flag first: it frees the model. Cancelling ends only what does not end itself.
         ended = self.stop.click(self.on_stop, None, outputs.changed, **AT_ONCE)
         ended.then(None, None, None, cancels=runs)
@@ -61,6 +63,13 @@ class TalkPanel(Panel):
         exchanges, habits = values[outputs.exchanges], inputs.habits_of(values)
         updates = ask.ask(self.page.engine, owner(user), request, sides, habits, exchanges)
         yield from map(outputs.changes, updates)
+
+    def on_measure(self, user: gr.Request, values: Values) -> Iterator[Changes]:
+        inputs = self.page.inputs
+        values = inputs.read(values)
+        request, sides = inputs.request(values), inputs.sides(values)
+        updates = measure.measure(self.page.engine, owner(user), request, sides)
+        yield from map(self.page.outputs.changes, updates)
 
     def on_stop(self, user: gr.Request) -> Changes:
         return gr.skip() if halted(self.page.engine, user) else self.page.outputs.changes(STOPPED)

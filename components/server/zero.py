@@ -19,6 +19,7 @@ from typing import Any
 import torch
 from cachetools import LRUCache
 
+from gleanvid.attribution.relevance import Relevance
 from gleanvid.models.encoded import ClipKey
 from gleanvid.run import Run
 from gleanvid.types import StoppedError, Video, VideoTokens
@@ -48,7 +49,7 @@ class ZeroGpuBackend(Backend):
         self._models: LRUCache[str, Any] = LRUCache(_KEPT_MODELS)
         self._clips: LRUCache[ClipKey, EncodedClip] = LRUCache(_KEPT_CLIPS)
         self._encode, self._score = gpu(self._remote_encode), gpu(self._remote_score)
-        self._stream = gpu(self._remote_stream)
+        self._stream, self._relevance = gpu(self._remote_stream), gpu(self._remote_relevance)
 
     def load_model(self, name: str) -> Any:
         """Return what this process knows of the model: its name, device and limit of pixels."""
@@ -77,6 +78,11 @@ class ZeroGpuBackend(Backend):
     def score(self, question: Question, answer: str, model: Any, stop: Event) -> float:
         return self._score(question, answer)
 
+    def relevance(
+        self, clip: ClipKey, question: str, answer: str, model: Any, stop: Event
+    ) -> Relevance:
+        return self._relevance(clip, question, answer)
+
     def stream_answer(self, question: Question, model: Any, stop: Event) -> Iterator[str | Run]:
         with closing(self._stream(question)) as pieces:
             for piece in pieces:
@@ -101,6 +107,9 @@ class ZeroGpuBackend(Backend):
 
     def _remote_score(self, question: Question, answer: str) -> float:
         return self.inner.score(question, answer, self._model(question.clip.model), Event())
+
+    def _remote_relevance(self, clip: ClipKey, question: str, answer: str) -> Relevance:
+        return self.inner.relevance(clip, question, answer, self._model(clip.model), Event())
 
     def _remote_stream(self, question: Question) -> Iterator[str | Run]:
         yield from self.inner.stream_answer(question, self._model(question.clip.model), Event())

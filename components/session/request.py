@@ -14,10 +14,12 @@ from gleanvid.errors import MALFORMED
 from gleanvid.models.encoded import ClipKey
 from gleanvid.models.generation.sampling import Sampling
 from gleanvid.run import Run
+from gleanvid.serving.vllm import SCHEME
 from gleanvid.types import Video
 
 from .examples import Example
 from .work.local import PHOTOS
+from .work.recorded import PREFIX
 
 
 class Range(NamedTuple):
@@ -40,6 +42,11 @@ NO_ANSWERS = (
     "The photo encoder shows tokens and labels and answers no question. Choose a clip of drawn "
     "shapes, or load a Video LLM."
 )
+UNMEASURED = {  # by how a model's name begins: why it cannot say what mattered
+    PHOTOS: "What mattered: the photo encoder answers no question, so there is nothing to measure.",
+    SCHEME: "What mattered can be measured of a model in this process, not of one on a server.",
+    PREFIX: "What mattered can be measured of a model in this process, not of a recording.",
+}
 NO_QUESTION = "Type a question first."
 TOO_LONG = f"A question may have {LONGEST:,} characters; this one has {{count:,}}."
 SAMPLING = {
@@ -102,6 +109,11 @@ class Request:
     def clip(self, video: Video, signals: frozenset[str] = frozenset()) -> ClipKey:
         """Key of the encoded clip; its limit of pixels is that of a frame times the frames."""
         return ClipKey(video, self.model, self.pixels * len(video) or None, signals)
+
+
+def unmeasured(model: str) -> str:
+    """Why nothing can be said of what mattered for this model's answers; empty if it can."""
+    return next((why for name, why in UNMEASURED.items() if model.startswith(name)), "")
 
 
 @dataclass(frozen=True)

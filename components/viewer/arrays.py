@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 import torch
 
+from gleanvid.attribution.relevance import Relevance
 from gleanvid.metrics import diagnostics_of
 from gleanvid.ops.apportion import largest_remainder
 from gleanvid.run import Run
 from gleanvid.types import Compression, VideoTokens
 
 from .features import effective_ranks, ranks_so_far
-from .values import Method, Record, Score, Split, Stage
+from .values import Map, Mattered, Method, Record, Score, Split, Stage
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -91,7 +92,12 @@ def _placed(score: Tensor, places: Tensor, total: int) -> Tensor:
 
 
 def pack_run(
-    run: Run, label: str, arena: Arena, left_out: list[str], tokens: VideoTokens | None = None
+    run: Run,
+    label: str,
+    arena: Arena,
+    left_out: list[str],
+    tokens: VideoTokens | None = None,
+    relevance: Relevance | None = None,
 ) -> Method:
     """Return one run: its stages, their effective ranks, and the novelty it measured itself.
 
@@ -108,6 +114,7 @@ def pack_run(
                 "scores": _pack_scores(scores, arena, label, left_out),
                 "rank": _ranks(run, record, of_grid),
                 "span": None if of_grid is None else ranks_so_far(of_grid, record),
+                "mattered": _mattered(record, relevance),
             }
         )
     return {
@@ -140,6 +147,29 @@ def _ranks(run: Run, record: Compression, tokens: VideoTokens | None) -> list[fl
     if diagnostics is not None:
         return rounded(diagnostics.effective_rank_by_unit)
     return None if tokens is None else effective_ranks(tokens, record)
+
+
+def _mattered(record: Compression, relevance: Relevance | None) -> list[float] | None:
+    """Fractions of the relevance: what the record keeps, and what the best tokens would."""
+    if relevance is None or relevance.grid != record.grid:
+        return None
+    return [round(relevance.kept(record), 4), round(relevance.best(record.num_kept), 4)]
+
+
+def pack_relevance(found: Relevance, arena: Arena) -> Mattered:
+    """Return the maps of the whole answer, then of its words; each with its own scale."""
+    return {
+        "question": found.question,
+        "answer": found.answer,
+        "grid": list(found.grid),
+        "maps": [_pack_map(*one, arena) for one in (("", found.tokens), *found.words)],
+    }
+
+
+def _pack_map(word: str, values: Tensor, arena: Arena) -> Map:
+    high = float(values.max())
+    levels = np.rint(values.double().numpy() / high * 65535).astype("<u2")
+    return {"word": word, "high": high, "place": arena.add(levels)}
 
 
 def _pack_record(record: Compression, arena: Arena) -> Record:

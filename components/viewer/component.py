@@ -22,6 +22,7 @@ page, so check it.
     ``clear``: what was tried before is to be forgotten; A and B stay.
     ``show``: other runs are on show than before, whoever brought them.
     ``ask`` (``side``): "Ask again" under an answer that belongs to other settings.
+    ``measure``: what mattered for the answer is to be measured.
 
 On the page: ``gleanvid:unit``, ``gleanvid:pair`` and ``gleanvid:view`` events of the document; see
 ``assets/viewer/mount.js``.
@@ -40,15 +41,8 @@ from ..places import ASSETS
 from . import modules
 
 TEMPLATE = (ASSETS / "viewer.html").read_text(encoding="utf-8")
-EVENTS = (
-    "pair",
-    "swap",
-    "pin",
-    "method",
-    "ask",
-    "clear",
-    "show",
-)  # Gradio looks for them in the script
+# Gradio looks for them in the script.
+EVENTS = ("pair", "swap", "pin", "method", "ask", "measure", "clear", "show")
 
 
 def script() -> str:

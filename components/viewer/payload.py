@@ -20,12 +20,13 @@ import numpy as np
 from gradio.utils import get_upload_folder
 from PIL import Image
 
+from gleanvid.attribution.relevance import Relevance
 from gleanvid.plots.labels import labels
 from gleanvid.run import Run
 from gleanvid.types import Video, VideoTokens
 
 from ..files.folder import trim
-from .arrays import Arena, pack_run, rounded
+from .arrays import Arena, pack_relevance, pack_run, rounded
 from .features import ClipFeatures, clip_features
 from .truth import truth
 from .values import Clip, File, Geometry, Method, Sheet, Sketch, Tiles
@@ -55,6 +56,7 @@ def payload(
     source: str | Path | None = None,
     facts: Path | None = None,
     question: str = "",
+    relevance: Relevance | None = None,
 ) -> Clip:
     """The value of a viewer for up to ``MAX_METHODS`` runs of one clip, its files written.
 
@@ -67,11 +69,12 @@ def payload(
         source: the clip's own file, for the video with sound.
         facts: the file of an example that says what happens in it.
         question: the question; the viewer outlines the objects that its answer is about.
+        relevance: of the clip's tokens for its answer.
 
     Raises:
         ValueError: the runs are not of the same frames.
     """
-    value = publish(pack(runs, a, b, tokens))
+    value = publish(pack(runs, a, b, tokens, relevance))
     if source is not None:
         value["video"] = address(Path(source))
     found = truth(facts, question, runs[0].video) if facts else None
@@ -81,7 +84,11 @@ def payload(
 
 
 def pack(
-    runs: Sequence[Run], a: int = 0, b: int | None = None, tokens: VideoTokens | None = None
+    runs: Sequence[Run],
+    a: int = 0,
+    b: int | None = None,
+    tokens: VideoTokens | None = None,
+    relevance: Relevance | None = None,
 ) -> Packed:
     """Return everything that the viewer shows of some runs."""
     first = _checked(runs, a, b)
@@ -100,9 +107,12 @@ def pack(
         "a": a,
         "b": b,
         "methods": [
-            _placed(pack_run(run, label, arena, left_out, tokens), _geometry(run), geometry)
+            _placed(
+                pack_run(run, label, arena, left_out, tokens, relevance), _geometry(run), geometry
+            )
             for run, label in zip(runs, labels(runs), strict=True)
         ],
+        "relevance": None if relevance is None else pack_relevance(relevance, arena),
         "left_out": left_out,
         "bytes": {},
     }

@@ -39,6 +39,7 @@ class Stage(Record):
     scores: list[Score]
     rank: list[float] | None
     span: list[float] | None
+    mattered: list[float] | None  # fractions: kept of what mattered, kept by the best tokens
 
 
 class Split(TypedDict):
@@ -96,6 +97,23 @@ class Truth(TypedDict):
     boxes: list[list[list[float]]]  # of every frame: left, top, right, bottom in shares
 
 
+class Map(TypedDict):
+    """Relevance of every token: ``place`` of L uint16, levels between 0 and ``high``."""
+
+    word: str  # of the answer; "" for all of it
+    high: float
+    place: int
+
+
+class Mattered(TypedDict):
+    """Which tokens an answer rests on: a map of all of it, then one for every word."""
+
+    question: str
+    answer: str
+    grid: list[int]
+    maps: list[Map]
+
+
 class Clip(Sheet, Geometry):
     """All of it."""
 
@@ -106,6 +124,7 @@ class Clip(Sheet, Geometry):
     a: int
     b: int | None
     methods: list[Method]
+    relevance: Mattered | None
     left_out: list[str]  # scores that stayed on the server
     bytes: dict[str, int]
     sheet: NotRequired[File]
@@ -113,3 +132,4 @@ class Clip(Sheet, Geometry):
     video: NotRequired[File]  # the clip's own
     truth: NotRequired[Truth]
     runs: NotRequired[list[str]]  # ids
+    unmeasured: NotRequired[str]  # why no relevance can be measured; empty if it can

@@ -202,11 +202,7 @@ class _Asking:
             return run
         sampling = replace(self.request.checked_sampling(), max_new_tokens=1)
         question = self.sides.question
-        pieces = self.engine.answer(self.clip, question, compressor, sampling, self.work)
-        with closing(pieces):  # type: ignore[type-var]  # a generator; closing it frees the model
-            new = next((item.cost for item in pieces if isinstance(item, Run)), None)
-        if new is None or self.work.stop.is_set():
-            raise StoppedError
+        new = self.engine.run(self.clip, question, compressor, sampling, self.work).cost
         cost = replace(run.cost, compress_s=new.compress_s, prefill_s=new.prefill_s)
         made_with = {key: value for key, value in run.made_with.items() if key != "first_token_s"}
         return replace(run, cost=cost, made_with=made_with)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from contextlib import closing, suppress
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Any
@@ -171,12 +171,7 @@ class _Comparison:
     def _answer(
         self, clip: ClipKey, question: str, compressor: Compressor, sampling: Sampling
     ) -> Run:
-        pieces = self.engine.answer(clip, question, compressor, sampling, self.work)
-        with closing(pieces):  # type: ignore[type-var]  # a generator; closing frees the model
-            run = next(item for item in pieces if isinstance(item, Run))
-        if self.work.stop.is_set():
-            raise StoppedError
-        return run
+        return self.engine.run(clip, question, compressor, sampling, self.work)
 
     def _shown(self, clip: ClipKey, rows: list[Row], opening: str) -> Compared:
         """The last update: as many runs in the viewer as it takes; ``run_ids`` has them all."""

@@ -25,6 +25,8 @@ from ...viewer.truth import truth
 from ..display import Answer
 from ..examples import Example, examples
 from ..request import Sides
+from ..saved_relevance import questions, saved
+from ..saved_relevance import save as save_relevance
 from ..work.engine import Engine
 from ..work.store import RunStore
 from .figures import as_json, measured
@@ -83,7 +85,8 @@ def save(
 ) -> None:
     """Save runs of one clip and question: B, then A, then others to choose from."""
     runs = [untimed(run) for run in measured(runs, tokens)]
-    packed = pack(runs, *pair(len(runs)), tokens)
+    relevance = saved(example, runs[0].question, runs[0])
+    packed = pack(runs, *pair(len(runs)), tokens, relevance)
     ids = [f"{PREFIX}{index}" for index in range(len(runs))]
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "sheet.jpg").write_bytes(packed.sheet)
@@ -131,6 +134,12 @@ def make(example: Example, folder: Path = FOLDER) -> list[Run]:
     ]
     signals = frozenset[str]().union(*(method.needs for method in methods))
     encoded, _ = pipeline.encode(ClipKey(video, model.name, signals=signals), model)
+    save_relevance(
+        (clip, api.relevance(clip.path, question, model, words=True))
+        for clip in examples()
+        if clip.questions
+        for question in questions(clip)
+    )
     save(runs, example, encoded.tokens, folder)
     return runs
 

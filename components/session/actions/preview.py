@@ -19,7 +19,8 @@ from ...viewer.values import Clip
 from .. import display
 from ..display import Answer, PageUpdate, explain, message, progress, status
 from ..examples import Example
-from ..request import NO_CLIP, Request, Sides
+from ..request import NO_CLIP, Request, Sides, unmeasured
+from ..saved_relevance import saved
 from ..work.backend import EncodedClip
 from ..work.engine import Engine, decides_early
 from ..work.queue import Work
@@ -143,11 +144,17 @@ def view_of(
 ) -> View:
     """Show ``runs``, by id; ``order``: the places of A and B among them."""
     ids, facts = list(runs), example and example.facts
-    question = sides.question
+    question, first = sides.question, next(iter(runs.values()))
     value = payload(
-        list(runs.values()), *order, tokens, source=path, facts=facts, question=question
+        list(runs.values()),
+        *order,
+        tokens,
+        source=path,
+        facts=facts,
+        question=question,
+        relevance=engine.runs.relevance(ids, question) or saved(example, question, first),
     )
-    value["runs"] = ids
+    value |= {"runs": ids, "unmeasured": unmeasured(first.model)}
     return View(ids, value, answers(engine.runs, replace(sides, runs=ids)))
 
 

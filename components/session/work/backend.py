@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:  # all of them import torch, which a server does after its first line
     from collections.abc import Iterator
 
+    from gleanvid.attribution.relevance import Relevance
     from gleanvid.compressors.base import Compressor
     from gleanvid.models.encoded import ClipKey, History
     from gleanvid.models.generation.sampling import Sampling
@@ -67,6 +68,12 @@ class Backend(ABC):
     @abstractmethod
     def score(self, question: Question, answer: str, model: Any, stop: Event) -> float:
         """Return the mean log-probability per token of ``answer``."""
+
+    @abstractmethod
+    def relevance(
+        self, clip: ClipKey, question: str, answer: str, model: Any, stop: Event
+    ) -> Relevance:
+        """Return which tokens an answer rests on. Raises ``ModelError`` if it cannot be measured."""
 
     @abstractmethod
     def stream_answer(self, question: Question, model: Any, stop: Event) -> Iterator[str | Run]:

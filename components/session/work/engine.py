@@ -17,13 +17,14 @@ from weakref import WeakKeyDictionary
 import torch
 from cachetools import LRUCache
 
+from gleanvid.attribution.relevance import Relevance
 from gleanvid.compressors.base import Compressor
 from gleanvid.cost import Cost
 from gleanvid.models.encoded import ClipKey, History
 from gleanvid.models.generation.sampling import GREEDY, Sampling
 from gleanvid.models.token_model import TokenModel
 from gleanvid.run import Run, versions
-from gleanvid.types import ModelError, Video
+from gleanvid.types import ModelError, StoppedError, Video
 
 from .backend import Backend, EncodedClip, Question
 from .models import Models
@@ -175,6 +176,27 @@ class Engine:
                 if isinstance(piece, Run) and not clip.model.startswith(PREFIX):
                     piece = piece.with_decode_s(self._decode_s.get(clip.video, 0.0))
                 yield piece
+
+    def run(
+        self,
+        clip: ClipKey,
+        question: str,
+        compressor: Compressor,
+        sampling: Sampling,
+        work: Work,
+    ) -> Run:
+        """The run of an answer that is not shown as it grows. Raises ``StoppedError``."""
+        pieces = self.answer(clip, question, compressor, sampling, work)
+        with closing(pieces):  # type: ignore[type-var]  # a generator; closing it frees the model
+            run = next((item for item in pieces if isinstance(item, Run)), None)
+        if run is None or work.stop.is_set():
+            raise StoppedError
+        return run
+
+    def relevance(self, clip: ClipKey, question: str, answer: str, work: Work) -> Relevance:
+        """Which tokens an answer rests on. Raises ``ModelError`` and ``StoppedError``."""
+        model = self.model(clip.model)
+        return self.backend.relevance(clip, question, answer, model, work.stop)
 
     def score(
         self, clip: ClipKey, question: str, answer: str, compressor: Compressor, work: Work

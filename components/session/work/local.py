@@ -17,12 +17,14 @@ from .backend import Backend, EncodedClip, Question
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from gleanvid.attribution.relevance import Relevance
     from gleanvid.models.encoded import ClipKey
     from gleanvid.run import Run
     from gleanvid.types import Video
 
 BUILT_IN = "builtin"  # name of the model that comes with the library
 PHOTOS = "mobilenet_v2"  # name of its encoder for filmed clips, which answers no question
+MOST_WORDS = 16  # of an answer whose words have maps: each takes a backward pass
 
 
 def is_here(name: str) -> bool:
@@ -104,6 +106,17 @@ class LocalBackend(Backend):
 
         clip, text, compressor = question.clip, question.text, question.compressor
         return score(clip, text, [answer], model, compressor, stop=stop)[0]
+
+    def relevance(
+        self, clip: ClipKey, question: str, answer: str, model: Any, stop: Event
+    ) -> Relevance:
+        from gleanvid.attribution.measure import check_model, measure
+        from gleanvid.pipeline import encode
+
+        check_model(model)
+        words = len(answer.split()) <= MOST_WORDS
+        encoded = encode(clip, model, stop)[0]
+        return measure(model, encoded, question.strip(), answer, words=words, stop=stop)
 
     def stream_answer(self, question: Question, model: Any, stop: Event) -> Iterator[str | Run]:
         from gleanvid.pipeline import answer, follow

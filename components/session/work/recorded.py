@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from threading import Event
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gleanvid.errors import ModelError
 from gleanvid.models.encoded import ClipKey
@@ -21,6 +21,9 @@ from gleanvid.run import Run
 from gleanvid.types import Video
 
 from .backend import Backend, EncodedClip, Question
+
+if TYPE_CHECKING:
+    from gleanvid.attribution.relevance import Relevance
 
 PREFIX = "recording:"  # begins the name of every recording as a model
 OPENED = 2  # recordings kept open
@@ -127,6 +130,11 @@ class RecordedBackend(Backend):
         if answer != run.answer:
             raise ModelError("This answer was not scored when the clip was recorded.")
         return recording.log_probability[recording.runs.index(run)]
+
+    def relevance(
+        self, clip: ClipKey, question: str, answer: str, model: Any, stop: Event
+    ) -> Relevance:
+        return self.inner.relevance(clip, question, answer, model, stop)
 
     def stream_answer(self, question: Question, model: Any, stop: Event) -> Iterator[str | Run]:
         """Raises ``ModelError`` for what was not asked when the clip was recorded."""

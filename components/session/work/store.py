@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
+from gleanvid.attribution.relevance import Relevance
 from gleanvid.models.encoded import ClipKey
 from gleanvid.run import Run
 from gleanvid.types import VideoError
@@ -34,6 +35,7 @@ class RunStore:
         self._runs: OrderedDict[str, Run] = OrderedDict()
         self._paths: dict[str, str] = {}
         self._examples: dict[str, Example] = {}
+        self._relevance: dict[str, Relevance] = {}
         self._saved: dict[str, tuple[Callable[[], Run], Example]] = {}
         self._lock = threading.Lock()
 
@@ -51,14 +53,29 @@ class RunStore:
                 self._paths[run_id] = path
             if example is not None:
                 self._examples[run_id] = example
-            while len(self._runs) > self._most or (
-                len(self._runs) > 1 and _bytes(self._runs.values()) > self._limit
-            ):
-                gone = self._next_to_go()
-                del self._runs[gone]
-                self._paths.pop(gone, None)
-                self._examples.pop(gone, None)
+            self._make_room()
         return run_id
+
+    def add_relevance(self, run_id: str, found: Relevance) -> None:
+        """Keep what mattered for the answer of a run as long as the run."""
+        with self._lock:
+            if run_id in self._runs:
+                self._relevance[run_id] = found
+                self._make_room()
+
+    def relevance(self, ids: Sequence[str], question: str) -> Relevance | None:
+        """The first of these runs' relevance that is for an answer to this question."""
+        known = (self._relevance.get(run_id) for run_id in ids)
+        return next((one for one in known if one and one.question == question.strip()), None)
+
+    def _make_room(self) -> None:
+        while len(self._runs) > self._most or (
+            len(self._runs) > 1
+            and _bytes(self._runs.values()) + _map_bytes(self._relevance.values()) > self._limit
+        ):
+            gone = self._next_to_go()
+            for held in (self._runs, self._paths, self._examples, self._relevance):
+                held.pop(gone, None)
 
     def _next_to_go(self) -> str:
         """The id of the oldest run, of those without an answer if these take more than half."""
@@ -117,6 +134,10 @@ def _bytes(runs: Collection[Run]) -> int:
     """Bytes of these runs. Frames count once for each video, however many runs share it."""
     videos = {id(run.video): run.video.frames.nbytes for run in runs}
     return sum(videos.values()) + sum(map(_record_bytes, runs))
+
+
+def _map_bytes(known: Collection[Relevance]) -> int:
+    return sum(4 * len(one.tokens) * (1 + len(one.words)) for one in known)
 
 
 def _record_bytes(run: Run) -> int:
