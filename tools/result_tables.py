@@ -27,6 +27,12 @@ _LIMITS = (  # 16 units in these clips
     f"At 10 % the first unit, which EVS keeps whole, is {1 / 16 / 0.1:.0%} of its tokens, and STTM "
     "is far below the 30 to 50 % of\nits paper: being ahead of either there says little about them."
 )
+_VALIDITY = (  # parts of relevance/results.json
+    "Against the truth",
+    "By hiding tokens",
+    "Does it predict a right answer",
+    "Under another wording",
+)
 _MEASURES = {  # column of results.json -> name in the table
     "accuracy": "accuracy",
     "macro without count": "macro, without `count`",
@@ -177,6 +183,32 @@ def filmed() -> str:
         f"classifier gives to tokens, uniform {labels[1]} %,\nlower resolution {labels[2]} %. But "
         "for the mean of a frame, plain downsampling is better: the five likeliest classes agree "
         f"to\n{agreement[0]} % (uniform {agreement[1]} %, lower resolution {agreement[2]} %)."
+    )
+
+
+def relevance() -> str:
+    """How far relevance can be trusted, and what it is compared with."""
+    truth, hiding, right, worded = (
+        {next(iter(row.values())): row for row in _read("relevance/results.json")[part]}
+        for part in _VALIDITY
+    )
+    gone, within = "deletion 10%", "AUC within method and ratio"
+    agreed = hiding["gradient"]["agreement by unit"]
+    rows = [
+        ["agrees with hiding a unit (rank correlation)", agreed, ""],
+        ["agrees with itself under another wording (rank correlation)", next(iter(worded)), ""],
+    ]
+    for words, table, column, own, *others in (
+        ("finds tokens that hold the answer (AUC)", truth, "AUC", "gradient", "joint score"),
+        ("the same among tokens of objects", truth, "AUC, objects", "gradient", "joint score"),
+        ("log-probability once its first 10 % are gone", hiding, gone, "gradient", "random"),
+        ("tells right answers from wrong (AUC)", right, within, "relevance kept", "effective rank"),
+    ):
+        rows.append([words, table[own][column], *(f"{n} {table[n][column]}" for n in others)])
+    return (
+        "On Glimpse questions, with the built-in model (95 % intervals by clip; all tables: "
+        "`results/relevance/table.md`):\n\n"
+        + markdown_table(["relevance", "is", "next to"], rows, numbers=False)
     )
 
 

@@ -25,6 +25,7 @@ _PLACE = re.compile(r"(<!-- table: ([\w-]+) -->\n).*?(<!-- end of table -->)", r
 def texts() -> list[Path]:
     """The files that may hold tables."""
     documents = [ROOT / "README.md", BUILTIN / "MODEL_CARD.md", ROOT / "results" / "README.md"]
+    documents.append(ROOT / "assets" / "relevance.md")
     pages = sorted((ROOT / "docs").rglob("*.md"))
     return [*documents, *(page for page in pages if not {"_build", "generated"} & {*page.parts})]
 
@@ -75,6 +76,7 @@ TABLES = {
     "glimpse-downsampling": measured.downsampling,
     "relevance": measured.relevance,
     "filmed": measured.filmed,
+    "relevance": measured.relevance,
     "card-accuracy": measured.card_accuracy,
     "question-sets": measured.question_sets,
     "ablations": measured.ablations,

@@ -3,9 +3,10 @@
 // answers to choose from. Choosing a side of the viewer is an event on the document, heard by the
 // viewer. Text from outside is only ever set as textContent.
 
-import { button, make } from "../viewer/dom.js";
+import { button, make, openTab } from "../viewer/dom.js";
 import { Blind } from "./blind.js";
-import { dots } from "./dots.js";
+import { useLine } from "../viewer/relevance.js";
+import { dots, matteredOf } from "./dots.js";
 import { saveCsv, saveJson } from "./saving.js";
 import { Table } from "./table.js";
 
@@ -22,7 +23,7 @@ class Compare {
   blind = false;
   /** @type {Map<string, any>} */
   settings = new Map(); // those that changed since the page was loaded, by name in a link
-  cost = "flops"; // of the figure
+  axes = { Cost: "flops", Quality: "words" }; // of the figure
   #drawn = 0; // width of the figure
 
   /** @param {HTMLElement} place */
@@ -121,7 +122,7 @@ class Compare {
     this.where.hidden = !sides.length || !this.value?.done || Boolean(this.blind && this.vote.pair);
     if (this.where.hidden) return;
     const named = sides.map(([side, label]) => make("span", "", "", make("b", "", side.toUpperCase()), ` ${label}`));
-    this.where.replaceChildren("In the viewer: ", ...named, button("Show their masks", openViewer, "gv-plain"));
+    this.where.replaceChildren("In the viewer: ", ...named, button("Show their masks", () => openTab("Tokens"), "gv-plain"));
   }
 
   // --- below the table ---------------------------------------------------------------------------
@@ -129,7 +130,8 @@ class Compare {
   #showRest() {
     const named = !this.blind || !this.vote.pair;
     this.picture = make("div", "gv-scatter");
-    this.rest.replaceChildren(...(named ? [...refused(this.value.rows), this.table.meanings(), this.picture] : []));
+    const use = this.value.rows.some((row) => matteredOf(row) !== null) ? [useLine()] : [];
+    this.rest.replaceChildren(...(named ? [...refused(this.value.rows), ...use, this.table.meanings(), this.picture] : []));
     this.#drawn = 0;
     this.#picture();
   }
@@ -139,23 +141,17 @@ class Compare {
     if (!this.picture?.isConnected || !width) return;
     this.#drawn = width;
     const { rows, asked } = this.value;
-    const choose = (cost) => {
-      this.cost = cost;
+    const choose = ({ ariaLabel, value }) => {
+      this.axes[ariaLabel] = value;
       this.#picture();
-      this.picture.querySelector("select").focus();
+      this.picture.querySelector(`select[aria-label=${ariaLabel}]`).focus();
     };
-    this.picture.replaceChildren(...dots(rows, width, asked, this.cost, choose));
+    this.picture.replaceChildren(...dots(rows, width, asked, this.axes, choose));
   }
 }
 
 const EARLIER = "This is the table from before: the last comparison ended without a row.";
 const WHOLE = { question: "another question", clip: "another clip" };
-
-function openViewer() {
-  const tabs = [...document.querySelectorAll("[role=tab], .overflow-dropdown button")];
-  /** @type {any} */ (tabs.find((tab) => tab.textContent.trim() === "Tokens"))?.click();
-  scrollTo({ top: 0 });
-}
 
 // "gleanvid.alpha_min" as it stands on the page.
 function words(name) {

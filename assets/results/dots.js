@@ -9,7 +9,7 @@ const [MARK, TOP, BOTTOM, GAP, SIDE] = [12, 8, 24, 52, 12]; // pixels
 const COLOURS = ["#0072b2", "#e69f00", "#009e73", "#d55e00", "#cc79a7", "#56b4e9"];
 const SYMBOLS = ["circle", "square", "diamond", "triangle-up", "triangle-down", "x"];
 const ALL = { ratio: null, colour: "#808080", symbol: "cross" };
-const [COMPRESS, SAVED] = [2, 4]; // places of the cells
+const [MATTERED, COMPRESS, SAVED] = [1, 3, 5]; // places of the cells
 const prefill = ({ parts }) => parts.find(([name]) => name === "prefill")?.[1] ?? null;
 
 /** What costs may be drawn, with their values; null where a row has none. */
@@ -21,14 +21,31 @@ export const COSTS = {
   }],
 };
 
+/** How good answers are, where no right one is known. */
+const QUALITIES = { words: "agreement with all tokens (words in common)", mattered: "what mattered, % kept" };
+export const matteredOf = ({ cells }) => cells[MATTERED]?.[1] ?? null;
+
+// The rows with what is kept of what mattered as their quality.
+const byMattered = (rows) => rows.map((row) =>
+  ({ ...row, quality: matteredOf(row) === null ? null : { value: matteredOf(row) / 100, mattered: true } }));
+
+const menuOf = (options, value, ariaLabel, choose) => {
+  const rows = Object.entries(options).map(([key, title]) => Object.assign(make("option", "", title), { value: key }));
+  const menu = Object.assign(make("select", "", "", ...rows), { value, ariaLabel });
+  menu.addEventListener("change", () => choose(menu));
+  return menu;
+};
+
 /**
  * The title with the choice of cost, a legend and the figure; nothing where the answers say nothing.
- * @param {string} cost  a key of COSTS
- * @param {(cost: string) => void} choose
+ * @param {{ Cost: string, Quality: string }} axes  keys of COSTS and QUALITIES
+ * @param {(menu: HTMLSelectElement) => void} choose
  * @returns {Element[]}
  */
-export function dots(rows, width, asked, cost, choose) {
-  const done = rows.filter(({ state, quality }) => state === "done" && quality);
+export function dots(rows, width, asked, { Cost: cost, Quality: good }, choose) {
+  const known = rows.some(({ quality }) => quality?.of);
+  const hasChoice = !known && rows.some(({ quality }) => quality) && rows.some((row) => matteredOf(row) !== null);
+  const done = (hasChoice && good === "mattered" ? byMattered(rows) : rows).filter(({ state, quality }) => state === "done" && quality);
   if (done.length < 2) return [];
   const [unit, value] = COSTS[cost];
   const ratios = [...new Set(done.map(({ ratio }) => ratio))].filter((ratio) => ratio !== null).sort((a, b) => a - b);
@@ -64,13 +81,12 @@ export function dots(rows, width, asked, cost, choose) {
       if (spent !== null) figure.append(sign(one, look, price(spent), y, `${Number(spent.toPrecision(3))} ${unit}`));
     });
   });
-  const truth = done.some(({ quality: { of } }) => of) ? "right answers" : "agreement with all tokens (words in common)";
+  const truth = hasChoice ? menuOf(QUALITIES, good, "Quality", choose)
+    : make("span", "", known ? "right answers" : QUALITIES.words);
   const count = asked.count > 1 ? `${asked.count} questions` : "one question";
   const head = make("h2", "", `Cost against quality · ${count}`);
-  const menu = Object.assign(make("select", "", "", ...Object.entries(COSTS).map(([key, [title]]) =>
-    Object.assign(make("option", "", title), { value: key }))), { value: cost, ariaLabel: "Cost" });
-  menu.addEventListener("change", () => choose(menu.value));
-  const under = make("div", "gv-dots-heads", "", make("span", "", truth), menu);
+  const costNames = Object.fromEntries(Object.entries(COSTS).map(([key, [title]]) => [key, title]));
+  const under = make("div", "gv-dots-heads", "", truth, menuOf(costNames, cost, "Cost", choose));
   under.style.paddingLeft = `${name + SIDE}px`;
   under.style.gridTemplateColumns = `${panel + GAP}px 1fr`;
   const shown = [...looks.values(), ...(done.some(({ ratio }) => ratio === null) ? [ALL] : [])];

@@ -8,7 +8,7 @@ import { button, header, make, order, table, verdict } from "../viewer/dom.js";
 import { named } from "./swatch.js";
 
 const STATES = { waiting: "…", running: "Running…", done: "(no words)" };
-const FIRST_TOKEN = 1; // place of the cell
+const FIRST_TOKEN = 2; // place of the cell
 const MARKS = "Against the answer of all tokens: words it does not have are marked, words missing are struck out";
 
 export class Table {
@@ -162,8 +162,9 @@ export class Table {
 const told = (parts) => parts.filter(([name]) => name !== "decode");
 
 /** "3 of 4 (30–95 %)"; without right answers the share of words in common. */
-export function shareText({ value, right, of, low, high }) {
+export function shareText({ value, right, of, low, high, mattered = false }) {
   const percent = (share) => Math.round(100 * share);
+  if (mattered) return `${percent(value)} % of what mattered`;
   return of ? `${right} of ${of} (${percent(low)}–${percent(high)} %)` : `${percent(value)} % as all tokens`;
 }
 

@@ -5,7 +5,7 @@ import { layersOf } from "./data.js";
 import { timeText } from "./dom.js";
 import { frameWords, legend, momentWords, moment, sizeWords, whatIsShown } from "./words.js";
 
-export const KINDS = ["kept", "heat", "ab", "groups", "original", "alike"];
+export const KINDS = ["kept", "heat", "relevance", "ab", "groups", "original", "alike"];
 const OPTIONAL = ["groups", "alike"]; // hidden where they have nothing to show
 const THUMB = 16; // pixels of the scrubber's, as in viewer.css
 
@@ -23,6 +23,7 @@ export class Controls {
     viewer.strength.addEventListener("input", () => viewer.redraw());
     this.#act("swap", () => this.#swap());
     this.#act("pin", () => this.#pinB());
+    this.#act("measure", () => viewer.tellServer("measure", {}));
     this.#act("truth", () => this.#toggleTruth());
     this.#part(".gv-moment button").addEventListener("click", () => this.#showMoment());
   }
@@ -88,6 +89,7 @@ export class Controls {
     const { viewer } = this;
     const { sides, comparable } = viewer.shown();
     if (kind === "heat" && !sides.some(({ score }) => score)) return "This compressor gives its tokens no score.";
+    if (kind === "relevance" && !viewer.clip.relevance) return viewer.clip.value.unmeasured ?? "";
     if (kind === "ab" && viewer.clip.methods.length < 2) return "A/B needs a second compressor: choose one for B.";
     if (kind === "ab" && sides.length > 1 && !comparable) return "A and B have different token grids.";
     if (kind === "groups" && !sides.some(({ stage }) => stage.merges))
@@ -124,6 +126,7 @@ export class Controls {
     const pair = sides.length > 1;
     this.#part("[data-act=swap]").hidden = this.#part("[data-act=pin]").hidden = !pair;
     this.#part("[data-act=truth]").hidden = !clip.value.truth;
+    this.#part("[data-act=measure]").hidden = kind !== "relevance" || Boolean(clip.relevance);
     this.#part(".gv-strength").hidden = kind === "original";
     this.#part(".gv-what").textContent = whatIsShown(shown);
     this.#part(".gv-legend").replaceChildren(...legend(shown, missing));

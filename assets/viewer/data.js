@@ -2,6 +2,8 @@
 // What the server packed, fetched and made readable, without the page. A token is a number in
 // the whole grid, unit by unit and row by row; so is the place where a merged row stands.
 
+import { unpackRelevance } from "./relevance.js";
+
 /**
  * The tokens of one encoding. `area` is the part of the picture they cover: left, top, right,
  * bottom as shares of it; `unitOf` has the unit of every frame.
@@ -14,7 +16,7 @@
  * What is left of the tokens from one layer on. `kept` is 1 where a row stands at the token; `home`
  * names for merged tokens the token at which their row stands, -1 where they were dropped.
  * @typedef {{ layer: number, total: number, budgets: number[], rank: number[] | null,
- *   span: number[] | null, merges: boolean, mixed?: boolean, kept: Uint8Array,
+ *   span: number[] | null, mattered: number[] | null, merges: boolean, mixed?: boolean, kept: Uint8Array,
  *   home: Int32Array | null, weight: Uint16Array | null, scores: Score[],
  *   turns?: Uint8Array }} Stage
  *
@@ -25,7 +27,7 @@
  * A clip with all its runs. `value` is the JSON it came from; `sketch` and the clip's novelty are of
  * the first run's grid.
  * @typedef {{ value: any, sketch: { width: number, levels: Int8Array } | null, methods: Method[],
- *   sheet?: ImageBitmap }} Clip
+ *   relevance: import("./relevance.js").Relevance | null, sheet?: ImageBitmap }} Clip
  */
 
 export const ABSENT = 65535; // level of a token without a score
@@ -41,10 +43,11 @@ export function unpackClip(value, buffer) {
     return { ...method, grid, stages: method.stages.map((stage) => unpackStage(stage, grid.total, buffer)) };
   });
   nameRuns(methods, value);
-  if (!value.sketch) return { value, methods, sketch: null };
+  const relevance = unpackRelevance(value.relevance, buffer);
+  if (!value.sketch) return { value, methods, relevance, sketch: null };
   const { width, place } = value.sketch;
   const levels = new Int8Array(buffer, place, methods[0].grid.total * width);
-  return { value, methods, sketch: { width, levels } };
+  return { value, methods, relevance, sketch: { width, levels } };
 }
 
 // Runs that Python has no id for go by their place.

@@ -48,6 +48,13 @@ export function order(one, other, falling) {
   return falling ? -sign : sign;
 }
 
+// Open a tab of the page, and bring a part of it into sight.
+export function openTab(name, part = "body") {
+  const tabs = [...document.querySelectorAll("[role=tab], .overflow-dropdown button")];
+  /** @type {any} */ (tabs.find((tab) => tab.textContent.trim() === name))?.click();
+  setTimeout(() => document.querySelector(part)?.scrollIntoView());
+}
+
 // Have the browser save a file made here.
 export function save(blob, name) {
   const link = document.createElement("a");

@@ -2,9 +2,9 @@
 // All units as small frames with what each side leaves of them, A above B. Where they do not fit they
 // scroll. Only frames in sight are painted, each once until the view changes.
 
-import { ABSENT, fateOf, firstFrame } from "./data.js";
-import { SHADES } from "./looks.js";
-import { A_COLOUR, B_COLOUR, DARK, fitCanvas, MAGMA, paintCells, paintFrame } from "./paint.js";
+import { fateOf, firstFrame } from "./data.js";
+import { heatColour, SHADES } from "./looks.js";
+import { A_COLOUR, B_COLOUR, DARK, fitCanvas, paintCells, paintFrame } from "./paint.js";
 
 const TALL = 28; // pixels of a small frame
 const [LEAST, MOST] = [16, 96]; // pixels of its width
@@ -13,14 +13,12 @@ const SHADE = 0.85;
 const COLUMNS = 64; // of the canvas on which the frames of a side are kept
 const SHARPEST = 2; // screen pixels a page pixel
 
-// Colour of a token by view, as in looks.js; by the mask where a view has nothing to show.
+// Colour of a token by view, as in looks.js, where no heat colours it.
 const COLOURS = {
   kept: ({ stage }) => (token) => SHADES[fateOf(stage, token)],
-  heat: ({ score }) => score && ((token) => (score.levels[token] === ABSENT ? DARK : MAGMA[score.levels[token] >> 8])),
   ab: ({ key, stage }, other) => (token) =>
     (!stage.kept[token] ? DARK : other.stage.kept[token] ? null : key === "a" ? A_COLOUR : B_COLOUR),
   original: () => () => null,
-  alike: ({ shared }, other, levels) => shared && levels && ((token) => MAGMA[levels[token]]),
 };
 
 export class Film {
@@ -87,10 +85,10 @@ export class Film {
   }
 
   // Forget what was painted from something else.
-  #renew({ clip, main, sides, kind, comparable, likeness }) {
+  #renew({ clip, main, sides, kind, comparable }) {
     const known = COLOURS[kind] && (kind !== "ab" || comparable) ? kind : "kept";
-    const of = [clip.sheet, known, likeness, ...this.#size, window.devicePixelRatio,
-      ...sides.flatMap(({ stage, score }) => [stage, known === "heat" ? score : null])];
+    const of = [clip.sheet, known, ...this.#size, window.devicePixelRatio,
+      ...sides.flatMap(({ stage, heat }) => [stage, heat])];
     if (of.length === this.#of.length && of.every((value, n) => value === this.#of[n])) return;
     this.#of = of;
     const ratio = Math.min(window.devicePixelRatio || 1, SHARPEST);
@@ -98,7 +96,7 @@ export class Film {
     const { units } = main.grid;
     this.#rows = sides.map((side, index) => {
       const canvas = new OffscreenCanvas(COLUMNS * wide, Math.ceil(units / COLUMNS) * tall);
-      const colour = COLOURS[known](side, sides[1 - index], likeness?.levels) || COLOURS.kept(side);
+      const colour = side.heat ? heatColour(side.heat) : COLOURS[known](side, sides[1 - index]);
       return { canvas, context: canvas.getContext("2d"), painted: new Uint8Array(units), colour };
     });
   }

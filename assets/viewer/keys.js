@@ -61,7 +61,7 @@ function onKey(viewer, keys, event) {
   const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
   if (hasOwnUse(target, key)) return;
   if (shiftKey && key.startsWith("Arrow")) walk(viewer, key);
-  else if (/^[1-5]$/.test(key)) view(viewer, offeredViews(viewer)[Number(key) - 1]);
+  else if (/^[1-7]$/.test(key)) view(viewer, offeredViews(viewer)[Number(key) - 1]);
   else if (keys[key]) keys[key](shiftKey ? -1 : 1);
   else return;
   event.preventDefault();

@@ -4,7 +4,7 @@
 
 import { ABSENT, fateOf, homeOf } from "./data.js";
 import {
-  A_COLOUR, B_COLOUR, DARK, GROUP_COLOURS, MAGMA, paintBorders, paintCells, paintDisc, paintHatch,
+  A_COLOUR, B_COLOUR, DARK, GROUP_COLOURS, MAGMA, paintBorders, paintCells, paintCrosses, paintDisc, paintHatch,
 } from "./paint.js";
 
 const EDGE = [["rgb(0 0 0 / 55%)", 3], ["#fff", 1.5]]; // of what is kept, over any picture
@@ -23,10 +23,14 @@ export const LOOKS = {
     paintBorders(context, box, (n) => stage.kept[first + n], EDGE, false);
   },
 
-  heat(context, box, { stage, score, first }, other, { strength }) {
-    const level = (n) => score.levels[first + n];
-    paintCells(context, box, (n) => (level(n) === ABSENT ? DARK : MAGMA[level(n) >> 8]), strength);
-    paintBorders(context, box, (n) => stage.kept[first + n], EDGE);
+  heat: paintHeat,
+  alike: paintHeat,
+
+  // A cross on what mattered for the answer and was dropped.
+  relevance(context, box, side, other, shown) {
+    const { stage, map, first } = side;
+    paintHeat(context, box, side, other, shown);
+    paintCrosses(context, box, (n) => map.mattered[first + n] && fateOf(stage, first + n) === "dropped");
   },
 
   // What both keep stays bright; what this side alone keeps has its colour and hatch.
@@ -53,13 +57,18 @@ export const LOOKS = {
   },
 
   original() {},
-
-  // How alike every token is to the pinned one.
-  alike(context, box, { stage, first }, other, { strength, likeness: { levels } }) {
-    paintCells(context, box, (n) => MAGMA[levels[first + n]], strength);
-    paintBorders(context, box, (n) => stage.kept[first + n], EDGE);
-  },
 };
+
+// The colour of a token by levels of a score, up to 65534, or by others, up to 255.
+export const heatColour = ({ levels }) => (levels instanceof Uint16Array
+  ? (token) => (levels[token] === ABSENT ? DARK : MAGMA[levels[token] >> 8])
+  : (token) => MAGMA[levels[token]]);
+
+function paintHeat(context, box, { stage, heat, first }, other, { strength }) {
+  const colour = heatColour(heat);
+  paintCells(context, box, (n) => colour(first + n), strength);
+  paintBorders(context, box, (n) => stage.kept[first + n], EDGE);
+}
 
 // The tokens of this unit that went into one row with `token`.
 export function paintGroup(context, box, { stage, first }, token) {

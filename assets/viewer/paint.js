@@ -130,6 +130,25 @@ export function paintBorders(context, grid, kind, strokes, rim = true) {
   }
 }
 
+// A cross on every token inside, over any picture.
+export function paintCrosses(context, grid, inside) {
+  const path = new Path2D();
+  for (let n = 0; n < grid.rows * grid.columns; n++) {
+    if (!inside(n)) continue;
+    const [x, y, w, h] = boxOf(grid, n);
+    const arm = 0.26 * Math.min(w, h);
+    for (const way of [-1, 1]) {
+      path.moveTo(x + w / 2 - arm, y + h / 2 - way * arm);
+      path.lineTo(x + w / 2 + arm, y + h / 2 + way * arm);
+    }
+  }
+  context.lineCap = "round";
+  for (const [strokeStyle, lineWidth] of [["#000", 5], ["#fff", 2.25]]) {
+    Object.assign(context, { strokeStyle, lineWidth });
+    context.stroke(path);
+  }
+}
+
 export function boxOf(grid, n) {
   const [w, h] = [grid.width / grid.columns, grid.height / grid.rows];
   return [grid.left + (n % grid.columns) * w, grid.top + Math.floor(n / grid.columns) * h, w, h];

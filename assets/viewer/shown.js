@@ -10,33 +10,40 @@ export function shownOf(viewer) {
   const { clip, frame, kind, layer, hovered, truth, changes, pin } = viewer;
   const { token: pinned, alike } = pin;
   const places = viewer.b === null ? [viewer.a] : [viewer.a, viewer.b];
-  const sides = places.map((place, index) => sideOf(viewer, place, index ? "b" : "a", places.length > 1));
+  const map = clip.relevance?.maps[viewer.word] ?? null;
+  const likeness = kind === "alike" ? pin.likeness() : null;
+  const heats = { map, likeness };
+  const sides = places.map((place, index) => sideOf(viewer, place, index ? "b" : "a", places.length > 1, heats));
   const [main, beside] = [sides.at(-1), sides.length > 1 ? sides[0] : null];
   const own = sides.find(({ key }) => key === viewer.handled) ?? main; // under the pointer
   return {
     clip, frame, kind, layer, sides, main, beside, own,
     comparable: beside !== null && sameGrid(main.grid, beside.grid),
-    likeness: kind === "alike" ? pin.likeness() : null,
+    map, likeness,
     marks: { hovered, pinned, alike, truth, grid: own.grid, changed: changes.marks },
     strength: Number(viewer.strength.value) / 100,
     focus: hovered >= 0 ? own.first + hovered : pinned,
   };
 }
 
-// `shared` says whether the clip's novelty and sketch are of this side's tokens.
-function sideOf({ clip, frame, layer, score }, place, key, named) {
+// `shared` says whether the clip's novelty and sketch are of this side's tokens. `heat` has the levels
+// that the view colours tokens by: null where this side has none, undefined in other views.
+function sideOf({ clip, frame, kind, layer, score: name }, place, key, named, heats) {
   const method = clip.methods[place];
   const { grid } = method;
   const stage = stageAt(method, layer);
   const unit = grid.unitOf[frame];
   const { truth } = clip.value;
+  const shared = sameGrid(grid, clip.methods[0].grid);
+  const score = stage.scores.find((one) => one.name === name) ?? stage.scores[0] ?? null;
+  const map = heats.map && sameGrid(grid, clip.relevance) ? heats.map : null;
   return {
     key, place, method, stage, grid, unit,
     name: named ? key.toUpperCase() : "",
     split: (stage === method.stages[0] && method.split) || null, // of its budget
     first: unit * grid.perUnit,
-    shared: sameGrid(grid, clip.methods[0].grid),
-    score: stage.scores.find(({ name }) => name === score) ?? stage.scores[0] ?? null,
+    shared, score, map,
+    heat: { heat: score, relevance: map, alike: shared ? heats.likeness : null }[kind],
     evidence: truth ? evidenceOf(truth, grid) : null,
   };
 }

@@ -5,6 +5,7 @@ import { showAnswer } from "./answers.js";
 import { placeOf, sameGrid } from "./data.js";
 import { make, plural, short } from "./dom.js";
 import { LOOKS, paintGroup } from "./looks.js";
+import { boundWords, keptWords, spell } from "./relevance.js";
 import { fitCanvas, paintChanges, paintDisc, paintFrame, paintRing } from "./paint.js";
 import { evidenceKept, paintTruth } from "./truth.js";
 
@@ -57,14 +58,20 @@ export class Side {
   }
 
   // How many tokens there are, the answer, and what of the truth is kept.
-  describe({ method, stage, grid, evidence }, found, reference, again) {
+  describe({ method, stage, grid, evidence }, found, reference, viewer) {
     const count = this.#part(".gv-count");
     const share = stage.total === grid.total ? "" : ` (${short(100 * stage.total / grid.total)} %)`;
     const from = stage.layer ? ` from layer ${stage.layer} on` : "";
     count.textContent = `${plural(stage.total, "token")}${share}${from}`;
     this.pane.setAttribute("aria-label", `${this.key.toUpperCase()}: ${method.label}`);
-    showAnswer(this.answer, found, reference, again);
-    this.#part(".gv-evidence").textContent = evidence ? evidenceWords(evidenceKept(evidence, stage)) : "";
+    showAnswer(this.answer, found, reference, () => viewer.tellServer("ask", { side: this.key }));
+    const { clip: { relevance }, kind } = viewer;
+    const reply = /** @type {HTMLElement} */ (this.answer.querySelector(".gv-reply"));
+    if (kind === "relevance" && reply?.textContent === relevance?.answer) spell(reply, relevance, viewer);
+    const [objects, mattered] = this.#part(".gv-evidence").children;
+    objects.textContent = evidence ? evidenceWords(evidenceKept(evidence, stage)) : "";
+    mattered.textContent = keptWords(stage.mattered);
+    /** @type {HTMLElement} */ (mattered).title = stage.mattered ? boundWords(stage) : "";
   }
 
   /** Draw what `side`, an entry of `Viewer.shown()`, has on this frame. */
@@ -74,8 +81,7 @@ export class Side {
     const context = fitCanvas(this.canvas, wide, tall);
     paintFrame(context, clip.sheet, clip.value.tiles, frame, wide, tall);
     const box = this.boxOf(side.grid);
-    const unknown = kind === "heat" ? !side.score : kind === "alike" && !(side.shared && shown.likeness);
-    LOOKS[unknown ? "kept" : kind](context, box, side, other, shown);
+    LOOKS[side.heat === null ? "kept" : kind](context, box, side, other, shown);
     context.globalAlpha = 1;
     if (clip.value.truth && marks.truth) paintTruth(context, clip.value.truth.boxes[frame] ?? [], wide, tall);
     this.#paintMarks(context, box, side, shown);

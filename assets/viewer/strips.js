@@ -5,6 +5,7 @@
 import { firstFrame, keepsAll } from "./data.js";
 import { make, short } from "./dom.js";
 import { fitCanvas } from "./paint.js";
+import { percent, useLine } from "./relevance.js";
 import { emptyUnits, splitWords } from "./words.js";
 
 const LOG = (value) => Math.log10(1 + Math.max(0, value));
@@ -23,6 +24,12 @@ const STRIPS = {
     hint: () => "- - even share",
     tip: ({ stage, grid }) => `Even share B/T = ${(stage.total / grid.units).toFixed(1)} tokens a unit`,
     cropped: true,
+  },
+  relevance: { // in its view alone: the frames are larger without it
+    of: ({ map, heat }) => (heat && heat === map ? map.units : null),
+    scale: (value) => value,
+    words: percent,
+    hint: ({ map }) => `for ${map.word ? `“${map.word}”` : "the answer"}`,
   },
   novelty: {
     of: ({ method, shared }, clip) => method.novelty ?? (shared ? clip.value.novelty : null),
@@ -164,6 +171,8 @@ export class Strips {
   /** @param {HTMLElement} root */
   constructor(root) {
     this.parts = /** @type {HTMLElement} */ (root.querySelector(".gv-parts"));
+    this.use = useLine();
+    root.querySelector(".gv-moment").after(this.use);
     this.items = Object.entries(STRIPS).map(([name, kind]) => {
       const row = /** @type {HTMLElement} */ (root.querySelector(`.gv-strip[data-strip=${name}]`));
       const [canvas, note] = [row.querySelector("canvas"), /** @type {HTMLElement} */ (row.querySelector(".gv-note"))];
@@ -181,6 +190,7 @@ export class Strips {
   describe({ clip, main, beside }) {
     const cuts = cutsOf(clip, main.grid);
     this.parts.hidden = !splitWords(main);
+    this.use.hidden = !main.map;
     for (const strip of this.items) {
       const { of, hint, cropped = false, scale, words } = strip.kind;
       const own = of(main, clip);

@@ -5,6 +5,7 @@ import {
   fateOf, firstFrame, homeOf, likenessOf, membersOf, mostAlike, placeOf, sameGrid, scoreAt, stageAt,
 } from "./data.js";
 import { button, make, plural, short, timeText } from "./dom.js";
+import { percent } from "./relevance.js";
 import { whyWords } from "./why.js";
 
 const SIGNS = { kept: "●", merged: "◐", dropped: "○" };
@@ -29,6 +30,7 @@ export function tokenLines({ clip, sides, own, frame }, token) {
     const value = scoreAt(score, token);
     if (value !== null) lines.push([`${score.label} ${short(value)}`, ""]);
   }
+  if (own.map) lines.push([`mattered ${percent(own.map.shares[token])}, ${short(own.map.shares[token] * grid.total)} × an even share`, ""]);
   if (stage.merges && fateOf(stage, token) !== "dropped") lines.push(...groupLines(grid, stage, token));
   return lines;
 }

@@ -39,6 +39,8 @@ export class Viewer {
   hovered = -1; // place in the unit of the token under the pointer or the keyboard
   /** @type {"a" | "b"} */
   handled = "a"; // the side of the token hovered or pinned
+  word = 0; // of the answer, whose relevance is on show; 0: the whole answer's
+  pressed = 0; // the word that stays on show when none is pointed at
   truth = true; // whether the asked-about objects are outlined
   onHalt = () => {}; // playing ends: the clip changes or somebody moves in it
   onDraw = () => {}; // a frame is on the glass
@@ -147,6 +149,7 @@ export class Viewer {
     const grid = before?.methods[0].grid;
     const main = same ? this.shown().main : null;
     this.clip = clip;
+    if (clip.relevance?.answer !== before?.relevance?.answer) this.word = this.pressed = 0;
     const { tiles, a, b } = clip.value;
     if (!same || !sameGrid(grid, clip.methods[0].grid)) this.hovered = this.pin.token = -1;
     this.scrub.max = `${tiles.count - 1}`;
@@ -233,9 +236,20 @@ export class Viewer {
     sides.forEach((side, index) => {
       const { key } = side;
       const reference = index && !found[0].stale ? found[0].answer : null;
-      const again = () => this.tellServer("ask", { side: key });
-      this.panes[key].describe(side, { ...found[index], longest }, reference, again);
+      this.panes[key].describe(side, { ...found[index], longest }, reference, this);
     });
+  }
+
+  // Show the relevance for a word of the answer, or with 0 for all of it; `press`: from now on.
+  pointAt(word, press = false) {
+    this.word = word;
+    if (press) this.pressed = word;
+    for (const one of this.root.querySelectorAll(".gv-word"))
+      one.ariaPressed = String(/** @type {HTMLElement} */ (one).dataset.word === `${this.pressed}`);
+    const shown = this.shown();
+    this.controls.describe(shown);
+    this.strips.describe(shown);
+    this.redraw();
   }
 
   showFrame(next) {

@@ -4,6 +4,7 @@
 
 import { ABSENT, apartByUnit, fatesIn, keepsAll, overlap } from "./data.js";
 import { make, plural, short, timeText } from "./dom.js";
+import { droppedIn, percent } from "./relevance.js";
 
 const atLayer = (layer) => (layer ? `layer ${layer} of the language model` : "the language model");
 
@@ -14,6 +15,10 @@ const WHAT = {
     + (stage.merges ? "kept, dotted ones are merged into a kept one, dark ones are dropped." : "kept, dark ones are dropped."),
   heat: ({ sides }) => sides.filter(({ score }) => score).map(({ method, score }) =>
     `How ${method.label} rates every token by its ${score.label}.`).join(" ") + " White lines surround kept tokens.",
+  relevance: ({ clip: { relevance } }) => (relevance
+    ? `Which tokens the answer “${relevance.answer}” rests on. White lines surround kept tokens; a cross marks those that `
+      + "mattered and were dropped. Point at a word of that answer for its own map."
+    : "Not measured for this question yet."),
   ab: ({ sides: [a, b] }) =>
     `Where A, ${a.method.label}, and B, ${b.method.label}, keep the same tokens and where they differ.`,
   groups: ({ main: { method } }) =>
@@ -35,6 +40,9 @@ const LEGENDS = {
       [name, `${short(score.low)} – ${short(score.high)}`, named ? "" : score.label].filter(Boolean).join(" ");
     return [["ramp", scored.map(range).join(" · ")], ...(gone ? [["dark", "gone before this layer"]] : [])];
   },
+  relevance: ({ map }) => (map ? [
+    ["ramp", `0 – ${percent(map.high)}`], ["cross", "dropped"], ["edge", "kept"],
+  ] : []),
   ab: () => [["bright", "both"], ["a", "only A"], ["b", "only B"], ["dark", "neither"]],
   groups: ({ main: { stage } }) => [
     ["groups", "one colour and border: one merged token"], ["dot", "the place it stands at"],
@@ -76,10 +84,13 @@ export function frameWords({ clip, frame, main, beside, sides, comparable }) {
   return parts.join(" · ");
 }
 
-function keptWords({ grid, stage, unit }) {
+function keptWords(side) {
+  const { grid, stage, unit, heat, map } = side;
   const merged = stage.merges ? fatesIn(grid, stage, unit) : null;
   const others = merged?.merged ? `, ${merged.merged} merged, ${merged.dropped} dropped` : "";
-  return `${stage.budgets[unit]} of ${grid.perUnit} tokens kept${others}`;
+  const found = heat && heat === map ? droppedIn(side) : null;
+  const gone = found ? `, ${found.gone} of ${found.mattered} that mattered dropped` : "";
+  return `${stage.budgets[unit]} of ${grid.perUnit} tokens kept${others}${gone}`;
 }
 
 /**

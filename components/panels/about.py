@@ -6,6 +6,7 @@ import gradio as gr
 
 from gleanvid.evaluation.catalogue import methods_table, model_table
 
+from ..places import ASSETS
 from .panel import Tab
 
 TEXT = """
@@ -46,6 +47,7 @@ server that you share, upload nothing private. The page itself talks to this ser
 """
 
 
+RELEVANCE = "## What mattered\n" + (ASSETS / "relevance.md").read_text(encoding="utf-8")
 METHODS = """
 ## Compressors
 
@@ -64,5 +66,6 @@ class AboutTab(Tab):
 
     def __init__(self) -> None:
         gr.Markdown(TEXT, elem_classes="gv-about")
+        gr.Markdown(RELEVANCE, elem_classes="gv-about gv-models gv-relevance")
         gr.Markdown(METHODS + methods_table(), elem_classes="gv-about gv-models")
         gr.Markdown(MODELS + model_table(), elem_classes="gv-about gv-models")

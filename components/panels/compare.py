@@ -70,6 +70,9 @@ class CompareTab(Tab):
                 interactive=True,
                 elem_classes="gv-choices",
             )
+            self.measured = gr.Checkbox(
+                True, label="Measure what mattered", scale=0, min_width=190, interactive=True
+            )
             self.ready = gr.Button("All ready questions", scale=0, min_width=140)
             self.start = gr.Button(
                 "Compare", variant="primary", scale=0, elem_id="gv-compare-start"
@@ -97,7 +100,7 @@ class CompareTab(Tab):
         self.ready.click(self.on_ready, {page.inputs.settings["clip"]}, self.questions, **AT_ONCE)
         own = [self.notice, self.table, self.before]
         changed = [*own, *outputs.previewed, *outputs.buttons]
-        asked = [self.methods, self.ratios, self.questions, self.before]
+        asked = [self.methods, self.ratios, self.questions, self.measured, self.before]
         self.left_on_show = [
             start(page, button.click, self.notice, self.stop, handler, changed, asked)
             for button, handler in (
@@ -130,7 +133,15 @@ class CompareTab(Tab):
         asked = asked_with(inputs, values, names, listed)
         first, *more = [text for text, _ in asked.questions]
         updates = compare.compare(
-            engine, owner(user), request, first, plan, sides.runs, sides.pinned, more
+            engine,
+            owner(user),
+            request,
+            first,
+            plan,
+            sides.runs,
+            sides.pinned,
+            more,
+            bool(values[self.measured]),
         )
         for update in updates:
             yield self.changes(update, asked, values[self.before])

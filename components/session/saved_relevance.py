@@ -20,6 +20,7 @@ from gleanvid.run import Run
 from ..places import ASSETS
 from .examples import Example, ready
 from .work.local import BUILT_IN
+from .work.store import RunStore
 
 FILE = ASSETS / "first" / "relevance.npz"
 
@@ -47,6 +48,13 @@ def saved(example: Example | None, question: str, run: Run, file: Path = FILE) -
         return None
     found = _all(file).get((example.path.name, question.strip()))
     return found if found and found.grid == run.compression.grid else None
+
+
+def known(
+    store: RunStore, ids: Iterable[str], question: str, example: Example | None, run: Run
+) -> Relevance | None:
+    """What was measured for one of these runs, else what is saved for their clip."""
+    return store.relevance(ids, question) or saved(example, question, run)
 
 
 @lru_cache(maxsize=2)

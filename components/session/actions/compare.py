@@ -8,18 +8,21 @@ from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Any
 
+from gleanvid.attribution.relevance import Relevance
 from gleanvid.compressors.base import Compressor
 from gleanvid.models.encoded import ClipKey
 from gleanvid.models.generation.sampling import Sampling
+from gleanvid.ops.records import whole_record
 from gleanvid.run import Run
 from gleanvid.serving.vllm import SCHEME
-from gleanvid.types import StoppedError
+from gleanvid.types import ModelError, StoppedError
 
 from ...viewer.payload import MAX_METHODS
 from ...viewer.values import Clip
 from .. import clock, display
 from ..display import Answer, Message, explain, message, status
-from ..request import Request, Sides
+from ..request import Request, Sides, unmeasured
+from ..saved_relevance import known
 from ..work.engine import Engine
 from ..work.queue import Work
 from .plans import Plan, needs_of
@@ -49,14 +52,16 @@ def compare(
     tried: Sequence[str] = (),
     pinned: Mapping[str, Any] | None = None,
     more: Sequence[str] = (),
+    measured: bool = False,
 ) -> Iterator[Compared]:
     """Run one plan after another; between two of them others may use the model.
 
     ``tried``: ids of the runs in the viewer, which stay there. ``pinned``: A, as in `Sides`.
-    ``more``: further questions, asked of every method after ``question``.
+    ``more``: further questions, asked of every method after ``question``. ``measured``: also how
+    much every method keeps of what mattered for the answers of all tokens.
     """
     sides = Sides(tried, pinned, question)
-    comparison = _Comparison(engine, session, request, sides, more)
+    comparison = _Comparison(engine, session, request, sides, more, measured)
     try:
         yield from comparison.updates(make_plans)
     except Exception as error:
@@ -89,12 +94,16 @@ class _Comparison:
         request: Request,
         sides: Sides,
         more: Sequence[str] = (),
+        measured: bool = False,
     ) -> None:
         self.engine, self.session, self.request, self.sides = engine, session, request, sides
         self.questions = [sides.question, *more]
         self.work = engine.pages.work(session)
         self.rows: list[Row] = []
         self.references: list[str] = []  # the answers of all tokens, by question
+        self.measured = measured
+        self.relevance: list[Relevance | None] = []  # for these answers
+        self.unmeasured = unmeasured(request.model) if measured else ""  # why there is none
         # The first pass of a process is slow. A server is warm, and a pass before the first row
         # would only fill its cache.
         self.is_warm = request.model.startswith(SCHEME)
@@ -122,6 +131,7 @@ class _Comparison:
             yield Compared(rows=[*self.rows], status=status(self.engine, outcome.run))
         rows = finished(self.rows)
         opening = stopped(rows, len(plans)) if is_stopped else counted(rows)
+        opening = " ".join(filter(None, [opening, self.unmeasured]))
         yield self._shown(clip, rows, opening)
 
     def _run_plan(
@@ -160,13 +170,37 @@ class _Comparison:
         if compressor.name == "full":
             self.references = self.references or [run.answer for run in runs]
         ids = [engine.runs.add(run, self.request.path, self.request.example) for run in runs]
+        if compressor.name == "full":
+            self._measure(clip, dict(zip(ids, runs, strict=True)))
         others = tuple(zip(ids, runs, strict=True))[1:]
         row = replace(row, state="done", run=run, run_id=ids[0], others=others)
+        pairs = zip(self.relevance, runs, strict=False)
+        kept = [found.kept(whole_record(one.by_layer)) for found, one in pairs if found]
+        row = replace(row, mattered=fmean(kept)) if kept else row
         asked = [pair for pair in zip(self.questions, self.references, strict=False) if pair[1]]
         if not asked:
             return row
         scores = [engine.score(clip, *pair, compressor, self.work) for pair in asked]
         return replace(row, score=fmean(scores))
+
+    def _measure(self, clip: ClipKey, runs: Mapping[str, Run]) -> None:
+        """Find out what mattered for the answers of all tokens, or why that cannot be said."""
+        if not self.measured or self.unmeasured:
+            return
+        try:
+            self.relevance = [self._relevance(clip, *one) for one in runs.items()]
+        except ModelError as error:
+            self.unmeasured = explain(error)
+
+    def _relevance(self, clip: ClipKey, run_id: str, run: Run) -> Relevance | None:
+        """Return what mattered for the answer of a run; None for an empty answer."""
+        engine, example = self.engine, self.request.example
+        ids = [run_id, *engine.runs.of_clip(clip, self.sides.runs)]
+        found = known(engine.runs, ids, run.question, example, run)
+        if run.answer and (found is None or found.answer != run.answer):
+            found = engine.relevance(clip, run.question, run.answer, self.work)
+            engine.runs.add_relevance(run_id, found)
+        return found if run.answer else None
 
     def _answer(
         self, clip: ClipKey, question: str, compressor: Compressor, sampling: Sampling

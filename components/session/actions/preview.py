@@ -20,7 +20,7 @@ from .. import display
 from ..display import Answer, PageUpdate, explain, message, progress, status
 from ..examples import Example
 from ..request import NO_CLIP, Request, Sides, unmeasured
-from ..saved_relevance import saved
+from ..saved_relevance import known
 from ..work.backend import EncodedClip
 from ..work.engine import Engine, decides_early
 from ..work.queue import Work
@@ -152,7 +152,7 @@ def view_of(
         source=path,
         facts=facts,
         question=question,
-        relevance=engine.runs.relevance(ids, question) or saved(example, question, first),
+        relevance=known(engine.runs, ids, question, example, first),
     )
     value |= {"runs": ids, "unmeasured": unmeasured(first.model)}
     return View(ids, value, answers(engine.runs, replace(sides, runs=ids)))
@@ -193,8 +193,8 @@ def _baseline(
     Empty for a compressor that acts inside the model and has not been asked yet.
     """
     compressor = sides.reference
-    if known := find_run(engine, clip, compressor, sides):
-        return [known]
+    if found := find_run(engine, clip, compressor, sides):
+        return [found]
     if not decides_early(compressor):
         return []
     run = engine.compress(clip, encoded, compressor)

@@ -20,8 +20,13 @@ FIRST_TOKEN = (
     "Encoding the clip, choosing its tokens and prefill; decoding the file is not in it. "
     "Median of the passes, least and most in brackets"
 )
+MATTERED = (
+    "How much is kept of what the answer of all tokens rests on: a measure of this model's use of "
+    "its input, not of truth"
+)
 COLUMNS = (  # title, unit, what it is; in the order of :func:`figures`
     ("Tokens", "kept", "Visual tokens that enter the language model"),
+    ("Mattered", "% kept", MATTERED),
     ("First token", "s", FIRST_TOKEN),
     ("Compress", "ms", "Choosing the tokens"),
     ("Memory", "MiB", "Peak memory of the device while answering"),
@@ -43,6 +48,7 @@ class Row:
     run_id: str = ""
     error: str = ""
     score: float = math.nan  # mean log-probability of the full-token answer
+    mattered: float = math.nan  # fraction of the relevance that is kept
     others: tuple[tuple[str, Run], ...] = ()  # ids and runs of the questions after the first
 
     @property
@@ -187,6 +193,7 @@ def figures(row: Row) -> list[float | int]:
     cost = run.cost
     return [
         cost.visual_tokens_kept,
+        100 * row.mattered,
         cost.ttft_s,
         1000 * cost.compress_s,
         run.device_memory_mib,

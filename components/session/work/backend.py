@@ -73,7 +73,7 @@ class Backend(ABC):
     def relevance(
         self, clip: ClipKey, question: str, answer: str, model: Any, stop: Event
     ) -> Relevance:
-        """Return which tokens an answer rests on. Raises ``ModelError`` if it cannot be measured."""
+        """Return which tokens an answer rests on. Raises ``ModelError`` where it cannot say."""
 
     @abstractmethod
     def stream_answer(self, question: Question, model: Any, stop: Event) -> Iterator[str | Run]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -63,7 +63,7 @@ class RunStore:
                 self._relevance[run_id] = found
                 self._make_room()
 
-    def relevance(self, ids: Sequence[str], question: str) -> Relevance | None:
+    def relevance(self, ids: Iterable[str], question: str) -> Relevance | None:
         """The first of these runs' relevance that is for an answer to this question."""
         known = (self._relevance.get(run_id) for run_id in ids)
         return next((one for one in known if one and one.question == question.strip()), None)
