@@ -48,6 +48,9 @@ function sums(shares, units) {
 
 export const percent = (share) => `${(100 * share).toFixed(share < 0.0995 ? 1 : 0)} %`;
 
+// Whether this side shows what mattered.
+export const isOfRelevance = ({ heat, map }) => Boolean(heat) && heat === map;
+
 // "Kept 83 % of what mattered": of the whole answer, by one side.
 export function keptWords(mattered) {
   return mattered ? `Kept ${Math.round(100 * mattered[0])} % of what mattered` : "";

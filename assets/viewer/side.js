@@ -67,7 +67,7 @@ export class Side {
     showAnswer(this.answer, found, reference, () => viewer.tellServer("ask", { side: this.key }));
     const { clip: { relevance }, kind } = viewer;
     const reply = /** @type {HTMLElement} */ (this.answer.querySelector(".gv-reply"));
-    if (kind === "relevance" && reply?.textContent === relevance?.answer) spell(reply, relevance, viewer);
+    if (kind === "relevance" && relevance && reply?.textContent === relevance.answer) spell(reply, relevance, viewer);
     const [objects, mattered] = this.#part(".gv-evidence").children;
     objects.textContent = evidence ? evidenceWords(evidenceKept(evidence, stage)) : "";
     mattered.textContent = keptWords(stage.mattered);

@@ -5,7 +5,7 @@
 import { firstFrame, keepsAll } from "./data.js";
 import { make, short } from "./dom.js";
 import { fitCanvas } from "./paint.js";
-import { percent, useLine } from "./relevance.js";
+import { isOfRelevance, percent, useLine } from "./relevance.js";
 import { emptyUnits, splitWords } from "./words.js";
 
 const LOG = (value) => Math.log10(1 + Math.max(0, value));
@@ -25,8 +25,8 @@ const STRIPS = {
     tip: ({ stage, grid }) => `Even share B/T = ${(stage.total / grid.units).toFixed(1)} tokens a unit`,
     cropped: true,
   },
-  relevance: { // in its view alone: the frames are larger without it
-    of: ({ map, heat }) => (heat && heat === map ? map.units : null),
+  relevance: { // in its view, in place of the rank: the frames keep their size
+    of: (side) => (isOfRelevance(side) ? side.map.units : null),
     scale: (value) => value,
     words: percent,
     hint: ({ map }) => `for ${map.word ? `“${map.word}”` : "the answer"}`,
@@ -38,7 +38,7 @@ const STRIPS = {
     hint: ({ method }) => (method.novelty ? "log scale" : "log scale, by GleanVID"),
   },
   rank: {
-    of: ({ stage }) => stage.span ?? stage.rank,
+    of: (side) => (isOfRelevance(side) ? null : side.stage.span ?? side.stage.rank),
     scale: (value) => value,
     words: (value) => value.toFixed(value < 100 ? 1 : 0),
     hint: ({ stage }) => (stage.span ? "of all kept so far" : "of the unit"),

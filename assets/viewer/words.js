@@ -4,7 +4,7 @@
 
 import { ABSENT, apartByUnit, fatesIn, keepsAll, overlap } from "./data.js";
 import { make, plural, short, timeText } from "./dom.js";
-import { droppedIn, percent } from "./relevance.js";
+import { droppedIn, isOfRelevance, percent } from "./relevance.js";
 
 const atLayer = (layer) => (layer ? `layer ${layer} of the language model` : "the language model");
 
@@ -85,10 +85,10 @@ export function frameWords({ clip, frame, main, beside, sides, comparable }) {
 }
 
 function keptWords(side) {
-  const { grid, stage, unit, heat, map } = side;
+  const { grid, stage, unit } = side;
   const merged = stage.merges ? fatesIn(grid, stage, unit) : null;
   const others = merged?.merged ? `, ${merged.merged} merged, ${merged.dropped} dropped` : "";
-  const found = heat && heat === map ? droppedIn(side) : null;
+  const found = isOfRelevance(side) ? droppedIn(side) : null;
   const gone = found ? `, ${found.gone} of ${found.mattered} that mattered dropped` : "";
   return `${stage.budgets[unit]} of ${grid.perUnit} tokens kept${others}${gone}`;
 }

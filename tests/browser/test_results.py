@@ -45,11 +45,12 @@ DOTS = """async ([module, asked, ratios]) => {
   const rows = Array.from({ length: 12 }, (_, n) => ratios.map((ratio) => ({
     label: `Method ${n} ${ratio}`, method: `Method ${n}`, state: "done", ratio,
     parts: [["prefill", 0.1 * ratio]], quality: { value: 1, right: 1, of: 1, low: 0.2, high: 1 },
-    cells: [0, 0, 5, 0, 100 * (1 - ratio), 0].map((x) => ["", x]),
+    cells: [0, 40, 0, 5, 0, 100 * (1 - ratio), 0].map((x) => ["", x]),
   }))).flat();
+  const axes = { Cost: "flops", Quality: "mattered" };
   const worthless = rows.map((row) => ({ ...row, quality: null }));
   const found = ["flops", "time"].map((cost) => {
-    const [title, , , figure] = dots(rows, 900, asked, cost, () => {});
+    const [title, , , figure] = dots(rows, 900, asked, { ...axes, Cost: cost }, () => {});
     document.body.append(figure);
     const marks = [...figure.querySelectorAll("g")].map((mark) => mark.getBoundingClientRect());
     const hit = (a, b) => Math.abs(a.x - b.x) < 6 && Math.abs(a.y - b.y) < 6;
@@ -59,15 +60,21 @@ DOTS = """async ([module, asked, ratios]) => {
     figure.remove();
     return seen;
   });
-  return [found, dots(worthless, 900, asked, "flops", () => {}).length];
+  const alike = rows.map((row) => ({ ...row, quality: { value: 0.5 } }));
+  const [, , heads, figure] = dots(alike, 900, asked, axes, () => {});
+  const menu = heads.querySelector("select[aria-label=Quality]").value;
+  const first = figure.ariaLabel.split("; ")[0];
+  return [found, dots(worthless, 900, asked, axes, () => {}).length, [menu, first]];
 }"""
 
 
 @pytest.mark.parametrize("count", [1, 4])
 def test_cost_against_quality_is_a_row_a_method_and_no_marks_overlap(bare, count):
     module = f"/{modules.address('results/dots.js')}"
-    found, worthless = bare.evaluate(DOTS, [module, {"count": count}, [0.05, 0.1, 0.25]])
+    found, worthless, alike = bare.evaluate(DOTS, [module, {"count": count}, [0.05, 0.1, 0.25]])
     named = "one question" if count == 1 else "4 questions"
     title = f"Cost against quality · {named}"
     assert found == 2 * [{"title": title, "marks": 72, "names": 12, "over": 0}]
     assert worthless == 0  # words that mean nothing have no figure
+    # No right answer is known.
+    assert alike == ["mattered", "Method 0 0.05: 40 % of what mattered"]

@@ -158,7 +158,7 @@ def test_a_method_inside_the_model_is_shown_layer_by_layer(page):
 
 
 CHANGED = """async (value) => {
-  const strips = [...document.querySelectorAll(".gv-strip canvas")];
+  const strips = [...document.querySelectorAll(".gv-strip:not([hidden]) canvas")];
   const seen = () => strips.map((canvas) => canvas.getContext("2d")
     .getImageData(0, 0, canvas.width, canvas.height).data);
   const frame = () => new Promise(requestAnimationFrame);

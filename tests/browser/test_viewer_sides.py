@@ -177,7 +177,7 @@ def test_the_truth_is_outlined_and_the_evidence_counted_by_side(page, case):
     shows[2, :2, 3:6] = True  # frame 4 is one of unit 2
     for key, method in (("a", PRUNED), ("b", OTHER)):
         kept = int(case.runs[method].compression.mask[shows.flatten()].sum())
-        words = page.locator(f"[data-side={key}] .gv-evidence").inner_text()
+        words = page.locator(f"[data-side={key}] .gv-evidence span").first.inner_text()
         assert words == f"Object tokens kept: {kept} of 6"
     assert page.locator("[data-act=truth]").is_visible()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import NamedTuple
 
 import pytest
@@ -9,6 +10,8 @@ import torch
 
 from components.viewer.payload import Packed, pack
 from gleanvid import COMPRESSORS
+from gleanvid.attribution.relevance import Relevance
+from gleanvid.models.encoded import ClipKey
 from gleanvid.run import Run
 from gleanvid.types import Compression, VideoTokens
 from tests.browser.alone import open_alone, settle
@@ -16,7 +19,7 @@ from tests.components.fake import COLUMNS, ROWS, FakeBackend, moving_square
 from tests.components.made_up import made_up_run
 
 CELLS = ROWS * COLUMNS
-VIEWS = ["kept", "heat", "ab", "groups", "original"]
+VIEWS = ["kept", "heat", "relevance", "ab", "groups", "original"]
 FRAME = "[data-side=a] .gv-frame"
 PRUNED, MERGED, LATE, OTHER = range(4)  # the methods on the page
 
@@ -24,6 +27,7 @@ PRUNED, MERGED, LATE, OTHER = range(4)  # the methods on the page
 class Case(NamedTuple):
     runs: list[Run]
     tokens: VideoTokens
+    relevance: Relevance
     packed: Packed
 
 
@@ -41,7 +45,9 @@ def made_case() -> Case:
         made_up_run(video, late, "fastv"),
         made_up_run(video, records[2], "random"),
     ]
-    return Case(runs, tokens, pack(runs, 0, None, tokens))
+    clip = ClipKey(video, "builtin")
+    found = library.relevance(clip, "What moves?", "A red square.", None, threading.Event())
+    return Case(runs, tokens, found, pack(runs, 0, None, tokens, found))
 
 
 @pytest.fixture(name="shared", scope="module")

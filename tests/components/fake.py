@@ -12,6 +12,7 @@ import numpy as np
 import torch
 
 from components.session.work.backend import Backend
+from gleanvid.attribution.relevance import Relevance, normalised
 from gleanvid.cost import Cost
 from gleanvid.models.encoded import ClipKey
 from gleanvid.run import Run
@@ -50,7 +51,8 @@ class FakeBackend(Backend):
         self.word = "word"  # the answer is made of it
         self.words_of: dict[str, int] = {}  # by compressor, where not ``words``
         self.reads = self.encodes = self.loads = 0
-        self.encode_s = 0.0
+        self.encode_s = self.measure_s = 0.0
+        self.measured, self.refusal = 0, ""
         self.asked = None  # the last question
         self.closed = threading.Event()
         self._encoded: dict[tuple, SimpleNamespace] = {}
@@ -104,6 +106,21 @@ class FakeBackend(Backend):
 
     def score(self, question, answer, model, stop):
         return -0.5 / question.compressor.retention_ratio
+
+    def relevance(self, clip, question, answer, model, stop):
+        """Bright tokens matter; for a word, those of its place in the answer."""
+        self.measured += 1
+        if stop.wait(self.measure_s):
+            raise StoppedError
+        if self.refusal:
+            raise ModelError(self.refusal)
+        tokens = self.encode(clip, model, stop).tokens
+        whole = normalised(tokens.features.norm(dim=1))
+        maps = [(word, whole.roll(place)) for place, word in enumerate(answer.split(), 1)]
+        grid, log_probability, method = tokens.grid, -0.5, "gradient"
+        return Relevance(
+            whole, grid, question.strip(), answer, log_probability, method, 0.1, tuple(maps)
+        )
 
     def stream_answer(self, question, model, stop):
         self.asked, clip, compressor = question, question.clip, question.compressor

@@ -9,10 +9,12 @@ import pytest
 import torch
 
 from components.viewer import arrays
-from components.viewer.arrays import Arena, pack_run, stages
+from components.viewer.arrays import Arena, pack_relevance, pack_run, stages
 from components.viewer.payload import scene_cuts
 from gleanvid import COMPRESSORS, Video
-from gleanvid.types import Compression
+from gleanvid.attribution.relevance import Relevance, normalised
+from gleanvid.ops.records import merge_record
+from gleanvid.types import Compression, VideoTokens
 from tests.components.fake import FakeBackend, moving_square
 from tests.components.made_up import made_up_run
 
@@ -124,3 +126,19 @@ def test_a_cut_is_where_the_picture_changes_at_once():
     assert scene_cuts(moving_square(16).frames) == []
     assert scene_cuts(still[:1]) == []
     assert scene_cuts(Video.from_frames(np.zeros((2, 1, 1, 3), np.uint8)).frames) == []
+
+
+def test_a_map_of_relevance_comes_back_and_a_merged_token_keeps_its_weight():
+    values = normalised(torch.rand(TOTAL, generator=torch.Generator().manual_seed(0)))
+    found = Relevance(values, GRID, "?", "red", 0.0, "gradient", 0.0, (("red", values.flip(0)),))
+    home = torch.arange(TOTAL) // 2 * 2
+    record = merge_record(VideoTokens(torch.zeros(TOTAL, 1), GRID), home, torch.full((TOTAL,), 0.5))
+    arena = Arena()
+    packed = pack_relevance(found, arena)
+    method = pack_run(run_of(record), "x", arena, [], None, found)
+    for one, expected in zip(packed["maps"], (values, values.flip(0)), strict=True):
+        read = levels(one, arena.content()) / 65535 * one["high"]
+        assert np.allclose(read, expected, atol=one["high"] / 65535)
+    assert [one["word"] for one in packed["maps"]] == ["", "red"]
+    best = float(values.topk(TOTAL // 2).values.sum())
+    assert method["stages"][0]["mattered"] == pytest.approx([0.5, best], abs=1e-4)

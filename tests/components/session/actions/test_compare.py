@@ -326,3 +326,24 @@ def test_memory_is_shown_where_it_is_that_of_the_device(clip):
         line = rows.table_view([replace(row, run=run)], rows.Asked())["rows"][0]
         assert line["cells"][place][1] == told
         assert rows.table([replace(row, run=run)])[0]["peak_memory_mib"] == told
+
+
+def test_every_row_says_how_much_of_what_mattered_it_keeps(clip):
+    engine = Engine(FakeBackend())
+    last = compared(engine, clip, ["gleanvid"], more=["And now?"], measured=True)[-1]
+    assert engine.backend.measured == 2  # one pass for each question
+    full, row = last.rows
+    maps = [engine.runs.relevance(full.runs, text) for text in ("What moves?", "And now?")]
+    expected = [one.kept(run.compression) for one, run in zip(maps, row.runs.values(), strict=True)]
+    assert full.mattered == pytest.approx(1) and row.mattered == pytest.approx(sum(expected) / 2)
+    place = [title for title, *_ in rows.COLUMNS].index("Mattered")
+    assert rows.figures(row)[place] == pytest.approx(100 * row.mattered)
+    assert last.viewer["relevance"]["question"] == "What moves?"
+
+
+def test_a_model_that_cannot_say_what_mattered_still_gets_its_table(clip):
+    engine = Engine(FakeBackend())
+    engine.backend.refusal = "No gradient reaches the tokens."
+    last = compared(engine, clip, ["gleanvid"], measured=True)[-1]
+    assert "2 rows answered. No gradient reaches the tokens." in last.notice["text"]
+    assert [row.state for row in last.rows] == ["done", "done"]

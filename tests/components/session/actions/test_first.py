@@ -12,12 +12,14 @@ import torch
 import gleanvid
 from components.session.actions import first
 from components.session.examples import FOLDER, Example, examples
+from components.session.saved_relevance import questions, saved
 from components.session.work.engine import Engine
 from components.session.work.local import LocalBackend
 from components.viewer.payload import pack
 from gleanvid import api
 from gleanvid.compressors import from_settings
 from gleanvid.metrics import same_answer
+from gleanvid.run import Run
 from tests.components.viewer.test_viewer import run_of
 
 
@@ -73,6 +75,38 @@ def test_a_live_run_shows_the_same_tokens_and_words():
     assert run.answer == saved.answers[0]["text"] == stored.answer
     assert torch.equal(run.compression.keep, stored.compression.keep)
     assert np.array_equal(run.video.frames, stored.video.frames)
+
+
+def test_saved_relevance_is_that_of_the_model():
+    """``python -m components.session.actions.first`` makes it again where this fails."""
+    model = gleanvid.load_model("builtin")
+    for example in (item for item in examples() if item.questions):
+        video = gleanvid.read_video(example.path)
+        for number, question in enumerate(questions(example)):
+            run = api.ask(video, question, model, "gleanvid")
+            kept = saved(example, f" {question}\n", run)
+            assert kept is not None, question
+            if number:
+                continue  # one map of a clip is measured: each takes seconds
+            found = api.relevance(video, question, model, kept.answer, words=True)
+            assert kept.kept(run.compression) == pytest.approx(
+                found.kept(run.compression), abs=0.01
+            )
+            assert [word for word, _ in kept.words] == [word for word, _ in found.words]
+            assert (kept.tokens - found.tokens).abs().sum() < 0.02
+
+
+def test_the_first_screen_says_what_mattered():
+    loaded, example = first.load(), examples()[0]
+    shown = loaded.viewer["relevance"]
+    run = Run.load(first.FOLDER / "runs" / loaded.runs[0])
+    kept = saved(example, example.question, run)
+    data = Path(loaded.viewer["data"]["path"]).read_bytes()
+    levels = np.frombuffer(data, "<u2", len(kept.tokens), shown["maps"][0]["place"])
+    assert np.abs(levels / 65535 * shown["maps"][0]["high"] - kept.tokens.numpy()).max() < 1e-5
+    assert shown["answer"] == kept.answer == loaded.answers[1]["text"]
+    stage = loaded.viewer["methods"][0]["stages"][0]
+    assert stage["mattered"][0] == pytest.approx(kept.kept(run.compression), abs=1e-4)
 
 
 def test_the_methods_differ_on_the_first_screen():

@@ -1,0 +1,96 @@
+"""What mattered, in the viewer: its view and strip, words to point at, how it is asked for."""
+
+from __future__ import annotations
+
+import pytest
+
+from components.session.display import answer
+from components.viewer.payload import pack
+from tests.browser.alone import open_alone, settle
+from tests.browser.viewer_case import (  # noqa: F401  (fixtures)
+    CELLS,
+    OTHER,
+    PRUNED,
+    caption,
+    choose,
+    fresh_page,
+    look_at,
+    made_case,
+    shared_tab,
+)
+
+VIEW = {"role": "radio", "name": "What mattered"}
+
+
+def open_view(page) -> None:
+    page.get_by_role(**VIEW).check(force=True)
+    settle(page)
+
+
+def test_the_view_tells_what_each_side_keeps_and_dropped(page, case):
+    choose(page, a=PRUNED, b=OTHER)
+    frame = page.locator("[data-side=b] .gv-frame").bounding_box()
+    open_view(page)
+    assert page.locator("[data-side=b] .gv-frame").bounding_box() == frame
+    for key, method in (("a", PRUNED), ("b", OTHER)):
+        kept = case.relevance.kept(case.runs[method].compression)
+        words = page.locator(f"[data-side={key}] .gv-evidence").inner_text()
+        assert words == f"Kept {100 * kept:.0f} % of what mattered"
+    look_at(page, 1)
+    order = case.relevance.tokens.argsort(descending=True)
+    held = case.relevance.tokens[order].cumsum(0)
+    mattered = order[: int((held < 0.8).sum()) + 1]
+    here = mattered[mattered // CELLS == 1]
+    gone = int((~case.runs[OTHER].compression.mask[here]).sum())
+    assert gone and f"{gone} of {len(here)} that mattered dropped" in caption(page)
+    assert (
+        f"{100 * float(case.relevance.units[1]):.0f} %"
+        in page.locator("[data-strip=relevance] output").inner_text()
+    )
+    assert page.get_by_text("use of its input, not of truth.").first.is_visible()
+
+
+@pytest.mark.parametrize("hand", ["pointer", "keyboard"])
+def test_a_word_of_the_answer_has_its_own_map(page, hand):
+    choose(page, a=PRUNED, b=OTHER)
+    page.evaluate("answers => change('answers', answers)", [answer("A red square.", "0")])
+    open_view(page)
+    word = page.get_by_role("button", name="red", exact=True)
+    before, note = pixels(page), page.locator("[data-strip=relevance] .gv-note")
+    word.hover() if hand == "pointer" else word.focus()
+    settle(page)
+    assert pixels(page) != before and "for “red”" in note.inner_text()
+    word.press("Enter")
+    page.mouse.move(0, 0)
+    word.evaluate("word => word.blur()")
+    settle(page)
+    assert pixels(page) != before and word.get_attribute("aria-pressed") == "true"
+    word.press("Enter")
+    word.evaluate("word => word.blur()")
+    settle(page)
+    assert pixels(page) == before and "for the answer" in note.inner_text()
+
+
+def pixels(page) -> int:
+    return page.evaluate(
+        """() => {
+          const canvas = document.querySelector(".gv-frame");
+          return canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data
+            .reduce((sum, level, place) => sum + level * (place % 97), 0);
+        }"""
+    )
+
+
+def test_it_is_measured_on_demand_or_said_to_be_out_of_reach(shared, case):
+    shared.unroute_all()
+    page = open_alone(shared, pack(case.runs, 0, 1, case.tokens))
+    open_view(page)
+    page.get_by_role("button", name="Measure what mattered").click()
+    assert page.evaluate("triggered.at(-1)") == ["measure", {}]
+    assert page.get_by_text("not of truth.").first.is_hidden()
+    why = "The photo encoder answers no question."
+    page.evaluate("unmeasured => show({ ...props.value, unmeasured })", why)
+    settle(page)
+    assert page.get_by_role(**VIEW).is_disabled()
+    assert why in page.locator(".gv-legend").inner_text()
+    assert page.errors == []
