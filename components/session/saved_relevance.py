@@ -20,7 +20,6 @@ from gleanvid.run import Run
 from ..places import ASSETS
 from .examples import Example, ready
 from .work.local import BUILT_IN
-from .work.store import RunStore
 
 FILE = ASSETS / "first" / "relevance.npz"
 
@@ -41,20 +40,11 @@ def save(found: Iterable[tuple[Example, Relevance]], file: Path = FILE) -> None:
     np.savez_compressed(file, facts=np.array(json.dumps(facts)), **arrays)
 
 
-def saved(example: Example | None, question: str, run: Run, file: Path = FILE) -> Relevance | None:
+def saved(example: Example, question: str, run: Run, file: Path = FILE) -> Relevance | None:
     """The saved map for a question about an example, if ``run`` is of the same tokens."""
     is_usual = run.model == BUILT_IN and not run.made_with.get("max_pixels")
-    if example is None or not is_usual:
-        return None
-    found = _all(file).get((example.path.name, question.strip()))
+    found = _all(file).get((example.path.name, question.strip())) if is_usual else None
     return found if found and found.grid == run.compression.grid else None
-
-
-def known(
-    store: RunStore, ids: Iterable[str], question: str, example: Example | None, run: Run
-) -> Relevance | None:
-    """What was measured for one of these runs, else what is saved for their clip."""
-    return store.relevance(ids, question) or saved(example, question, run)
 
 
 @lru_cache(maxsize=2)

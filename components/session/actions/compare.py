@@ -22,7 +22,6 @@ from ...viewer.values import Clip
 from .. import clock, display
 from ..display import Answer, Message, explain, message, status
 from ..request import Request, Sides, unmeasured
-from ..saved_relevance import known
 from ..work.engine import Engine
 from ..work.queue import Work
 from .plans import Plan, needs_of
@@ -194,9 +193,9 @@ class _Comparison:
 
     def _relevance(self, clip: ClipKey, run_id: str, run: Run) -> Relevance | None:
         """Return what mattered for the answer of a run; None for an empty answer."""
-        engine, example = self.engine, self.request.example
+        engine = self.engine
         ids = [run_id, *engine.runs.of_clip(clip, self.sides.runs)]
-        found = known(engine.runs, ids, run.question, example, run)
+        found = engine.runs.relevance(ids, run.question)
         if run.answer and (found is None or found.answer != run.answer):
             found = engine.relevance(clip, run.question, run.answer, self.work)
             engine.runs.add_relevance(run_id, found)

@@ -20,7 +20,6 @@ from .. import display
 from ..display import Answer, PageUpdate, explain, message, progress, status
 from ..examples import Example
 from ..request import NO_CLIP, Request, Sides, unmeasured
-from ..saved_relevance import known
 from ..work.backend import EncodedClip
 from ..work.engine import Engine, decides_early
 from ..work.queue import Work
@@ -144,7 +143,7 @@ def view_of(
 ) -> View:
     """Show ``runs``, by id; ``order``: the places of A and B among them."""
     ids, facts = list(runs), example and example.facts
-    question, first = sides.question, next(iter(runs.values()))
+    question, model = sides.question, next(iter(runs.values())).model
     value = payload(
         list(runs.values()),
         *order,
@@ -152,9 +151,9 @@ def view_of(
         source=path,
         facts=facts,
         question=question,
-        relevance=known(engine.runs, ids, question, example, first),
+        relevance=engine.runs.relevance(ids, question),
     )
-    value |= {"runs": ids, "unmeasured": unmeasured(first.model)}
+    value |= {"runs": ids, "unmeasured": unmeasured(model)}
     return View(ids, value, answers(engine.runs, replace(sides, runs=ids)))
 
 

@@ -17,6 +17,7 @@ from gleanvid.run import Run
 from gleanvid.types import VideoError
 
 from ..examples import Example
+from ..saved_relevance import saved
 from .queue import BusyError
 
 RUNS_MIB = 512
@@ -64,9 +65,15 @@ class RunStore:
                 self._make_room()
 
     def relevance(self, ids: Iterable[str], question: str) -> Relevance | None:
-        """The first of these runs' relevance that is for an answer to this question."""
-        known = (self._relevance.get(run_id) for run_id in ids)
-        return next((one for one in known if one and one.question == question.strip()), None)
+        """What was measured for this question and one of these runs, else saved for their clip."""
+        for run_id in ids:
+            run, example = self._runs.get(run_id), self._examples.get(run_id)
+            found = self._relevance.get(run_id)
+            if found is None and run is not None and example is not None:
+                found = saved(example, question, run)
+            if found and found.question == question.strip():
+                return found
+        return None
 
     def _make_room(self) -> None:
         while len(self._runs) > self._most or (
