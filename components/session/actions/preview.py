@@ -192,8 +192,8 @@ def _baseline(
     Empty for a compressor that acts inside the model and has not been asked yet.
     """
     compressor = sides.reference
-    if found := find_run(engine, clip, compressor, sides):
-        return [found]
+    if known := find_run(engine, clip, compressor, sides):
+        return [known]
     if not decides_early(compressor):
         return []
     run = engine.compress(clip, encoded, compressor)
