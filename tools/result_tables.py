@@ -186,7 +186,7 @@ def filmed() -> str:
     )
 
 
-def relevance() -> str:
+def relevance_trust() -> str:
     """How far relevance can be trusted, and what it is compared with."""
     truth, hiding, right, worded = (
         {next(iter(row.values())): row for row in _read("relevance/results.json")[part]}

@@ -76,7 +76,7 @@ TABLES = {
     "glimpse-downsampling": measured.downsampling,
     "relevance": measured.relevance,
     "filmed": measured.filmed,
-    "relevance": measured.relevance,
+    "relevance-trust": measured.relevance_trust,
     "card-accuracy": measured.card_accuracy,
     "question-sets": measured.question_sets,
     "ablations": measured.ablations,

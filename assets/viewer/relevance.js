@@ -10,10 +10,10 @@ const MOST = 0.8; // the fewest tokens that hold this part of a map are those th
  * 255 grow with the square root of a share; `mattered` is 1 for tokens that mattered; `units` has
  * the share of each unit.
  * @typedef {{ word: string, high: number, shares: Float32Array, levels: Uint8Array,
- *   mattered: Uint8Array, units: number[] }} Map
+ *   mattered: Uint8Array, units: number[] }} TokenMap
  *
  * @typedef {{ question: string, answer: string, units: number, rows: number, columns: number,
- *   maps: Map[] }} Relevance  `maps`: of the whole answer, then of its words
+ *   maps: TokenMap[] }} Relevance  `maps`: of the whole answer, then of its words
  */
 
 /** @returns {Relevance | null} */

@@ -17,7 +17,7 @@ const WHAT = {
     `How ${method.label} rates every token by its ${score.label}.`).join(" ") + " White lines surround kept tokens.",
   relevance: ({ clip: { relevance } }) => (relevance
     ? `Which tokens the answer “${relevance.answer}” rests on. White lines surround kept tokens; a cross marks those that `
-      + "mattered and were dropped. Point at a word of that answer for its own map."
+      + `mattered and were dropped.${relevance.maps.length > 1 ? " Point at a word of that answer for its own map." : ""}`
     : "Not measured for this question yet."),
   ab: ({ sides: [a, b] }) =>
     `Where A, ${a.method.label}, and B, ${b.method.label}, keep the same tokens and where they differ.`,
