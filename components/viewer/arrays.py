@@ -15,7 +15,7 @@ import torch
 
 from gleanvid.attribution.relevance import Relevance
 from gleanvid.metrics import diagnostics_of
-from gleanvid.ops.apportion import largest_remainder
+from gleanvid.ops.apportion import budget_quotas, largest_remainder
 from gleanvid.run import Run
 from gleanvid.types import Compression, VideoTokens
 
@@ -133,12 +133,11 @@ def _split(record: Compression) -> Split | None:
     units, rows, columns = record.grid
     if not {"share", "alpha", "gini"} <= trace.keys() or len(trace["share"]) != units:
         return None
-    alpha, share = trace["alpha"], trace["share"]
-    quota = alpha / units + (1 - alpha) * share  # Eq. budget of the paper
-    budgets = largest_remainder(quota, record.num_kept, rows * columns)
+    quotas = budget_quotas(trace["share"], trace["alpha"])
+    budgets = largest_remainder(quotas, record.num_kept, rows * columns)
     if not torch.equal(budgets, record.budgets.cpu()):
         return None
-    return {"alpha": float(f"{alpha:.4g}"), "gini": float(f"{trace['gini']:.4g}")}
+    return {"alpha": float(f"{trace['alpha']:.4g}"), "gini": float(f"{trace['gini']:.4g}")}
 
 
 def _ranks(run: Run, record: Compression, tokens: VideoTokens | None) -> list[float] | None:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, ClassVar
 import torch
 
 from gleanvid.compressors.base import Compressor, setting
-from gleanvid.ops.apportion import largest_remainder
+from gleanvid.ops.apportion import budget_quotas, largest_remainder
 from gleanvid.ops.cells import Cells
 from gleanvid.ops.debiasing import DebiasedClip, remove_directions, top_directions
 from gleanvid.ops.novelty import history_residuals, novelty_shares
@@ -176,7 +176,7 @@ class GleanVID(Compressor):
 
     def _quota(self, tokens: VideoTokens, share: Tensor, alpha: Tensor) -> Tensor:
         """Fractional budgets over B of all units [T] (Eq. budget, Alg. 1, line 19)."""
-        return alpha / len(share) + (1 - alpha) * share
+        return budget_quotas(share, alpha)
 
     def _select(
         self, tokens: VideoTokens, clip: DebiasedClip, references: Tensor, budgets: list[int]

@@ -8,8 +8,8 @@ step                                         in the implementation
 ===========================================  ====================================================
 :func:`debias` (Alg. 1, lines 1-6)           ``ops.debiasing.top_directions``, ``DebiasedClip``
 :func:`novelty` (Alg. 1, lines 7-15)         ``ops.novelty.history_residuals``
-:func:`unit_budgets` (Alg. 1, lines 16-18)   ``ops.novelty.novelty_shares``, ``GleanVID._quota``
-:func:`rounded` (Alg. 1, lines 19-20)        ``ops.apportion.largest_remainder``
+:func:`unit_budgets` (Alg. 1, lines 16-18)   ``ops.novelty.novelty_shares``
+:func:`rounded` (Alg. 1, lines 19-20)        ``ops.apportion.budget_quotas``, ``largest_remainder``
 :func:`local_scores` (Alg. 2, lines 5-8)     ``ops.scoring.local_scores``
 :func:`select` (Alg. 2, lines 9-15, 19-25)   ``ops.residuals.SubspaceEvidence``, ``ops.scoring``
 :func:`new_directions` (Alg. 2, 16-17)       ``ops.basis.RowFilter``

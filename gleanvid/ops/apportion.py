@@ -12,6 +12,14 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 
+def budget_quotas(share: Tensor, alpha: Tensor) -> Tensor:
+    """Fractional budgets over B [T] (Eq. budget): ``alpha`` spread evenly, the rest by novelty.
+
+    ``share`` [T] is the normalised novelty, which sums to 1; ``alpha`` is a scalar in [0, 1].
+    """
+    return alpha / len(share) + (1 - alpha) * share
+
+
 def largest_remainder(shares: Tensor, total: int, cap: int, floor: int = 0) -> Tensor:
     """Integer budgets [T] that sum to ``total``, proportional to ``shares`` [T] >= 0.
 

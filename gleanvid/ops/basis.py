@@ -28,8 +28,10 @@ class RowFilter:
     Cholesky factor. Takes up to ``most`` rows at once.
     """
 
-    def __init__(self, relative: float, floor: float, most: int, device: torch.device) -> None:
-        self._relative, self._floor = relative, floor
+    def __init__(
+        self, relative: float, floor: float, most: int, device: torch.device, again: bool = True
+    ) -> None:
+        self._relative, self._floor, self._again = relative, floor, again
         unit = torch.eye(most, dtype=torch.float64, device=device)
         self._ridge = unit * (_RIDGE * floor) ** 2
 
@@ -37,18 +39,30 @@ class RowFilter:
         """Orthonormal directions [k, D] of rows [k, D], zero where rejected; bool [k]: rejected.
 
         Only accepted rows take part: the direction of a rejected row is rounding noise, and no
-        later row may lose what happens to lie along it. Which rows are accepted is decided by
-        their distances from all rows before them, also rejected ones, to factor only twice. Where
-        a rejected row hides the last direction that is left, the reference finds one more.
+        later row may lose what happens to lie along it. Rows are judged by their distances from
+        all rows before them. Where hardly a direction is left, a rejected row may have one and
+        hide it from all later rows: with ``again`` those rejected are judged again, by their
+        distances from accepted rows alone, and those that return by their distances from each
+        other.
         """
         wide, own = rows.double(), slice(len(rows))
         gram = torch.addmm(self._ridge[own, own], wide, wide.T)
         distance = torch.linalg.cholesky_ex(gram).L.diagonal()
-        rejected = distance <= (self._relative * distance.max()).clamp(min=self._floor)
-        gram.diagonal().masked_fill_(rejected, _STRUCK)
-        factor = torch.linalg.cholesky_ex(gram).L
+        least = (self._relative * distance.max()).clamp(min=self._floor)
+        rejected = distance <= least
+        if self._again:
+            accepted = _without(gram.clone(), rejected).tril(-1)
+            rejected = gram.diagonal() - accepted.square().sum(1) <= least.square()
+            rejected |= _without(gram.clone(), rejected).diagonal() <= least
+        factor = _without(gram, rejected)
         torch.linalg.solve_triangular(factor, wide, upper=False, out=wide)
         return wide.to(rows.dtype), rejected
+
+
+def _without(gram: Tensor, rejected: Tensor) -> Tensor:
+    """Cholesky factor of ``gram`` [k, k] without the rejected rows; overwrites its diagonal."""
+    gram.diagonal().masked_fill_(rejected, _STRUCK)
+    return torch.linalg.cholesky_ex(gram).L
 
 
 class GrowingBasis:
@@ -66,7 +80,9 @@ class GrowingBasis:
     ) -> None:
         self._width = like.shape[-1]
         self._used = 0  # rows in place
-        self._filter = RowFilter(relative, floor, most, like.device)
+        # its two factors more a block are spared where few of the directions can be taken
+        again = 2 * capacity > self._width
+        self._filter = RowFilter(relative, floor, most, like.device, again)
         self._rejected: list[Tensor] = []  # bool [k] of every block
         self._rows = like.new_empty(min(capacity, self._width + most), self._width)
 

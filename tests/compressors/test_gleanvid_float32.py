@@ -93,6 +93,17 @@ def test_float32_keeps_what_float64_keeps(grid, width, grain, new, sensor, satur
     assert_keeps_what_float64_keeps(features, grid, saturation * width / len(features))
 
 
+@pytest.mark.parametrize(
+    ("grid", "width", "rank", "grain", "new", "seed"),
+    [((8, 9, 9), 128, 60, 0.03, 0.1, 63), ((6, 14, 14), 96, 37, 0.01, 0.0, 120)],
+)
+def test_as_many_tokens_as_the_clip_has_directions(grid, width, rank, grain, new, seed):
+    """There a rejected token can hide the last direction that is left."""
+    features = scenes(grid, width, rank, grain, new, 0.0, seed)
+    ratio = 3 * rank / len(features)
+    assert agreement(kept(features, grid, ratio), kept_tokens(features, grid, ratio)) >= 0.99
+
+
 @pytest.mark.parametrize("mean", [3, 30])
 def test_local_scores_keep_their_digits_next_to_a_large_mean(mean):
     """All cosines are near 1 there, and their differences are what counts."""

@@ -58,6 +58,8 @@ def test_max_pixels_is_not_exceeded(model):
         assert 3 * rows * columns * 32 * 32 <= pixels
     with pytest.raises(ModelError, match="too little for 3 frames"):
         model.encode(clip(), max_pixels=3 * 32 * 32 - 1)
+    with pytest.raises(ValueError, match="max_pixels=0 must be"):
+        model.encode(clip(), max_pixels=0)
 
 
 def test_question_is_refused_before_encoding(model, monkeypatch):
@@ -89,9 +91,10 @@ def test_recording_holds_the_tokens(model, tmp_path):
     assert again.num_layers == 0
 
 
-def test_only_its_own_options_are_taken():
+@pytest.mark.parametrize("option", [{"quantization": "8bit"}, {"attn_implementation": "sdpa"}])
+def test_only_its_own_options_are_taken(option):
     with pytest.raises(ModelError, match="device, dtype and max_pixels"):
-        gleanvid.load_model("mobilenet_v2", quantization="8bit")
+        gleanvid.load_model("mobilenet_v2", **option)
 
 
 def test_labels_of_all_tokens_have_a_place_and_kept_tokens_lose_some(model):

@@ -30,6 +30,15 @@ def test_a_repeated_row_gives_no_direction_and_takes_nothing_from_later_rows():
     assert torch.allclose(found[~rejected], alone, atol=1e-6)
 
 
+def test_a_rejected_row_hides_no_direction_from_later_rows():
+    first, last = torch.linalg.qr(drawn(40, 2)).Q.T
+    slight, strong = first + 0.9 * FLOOR * last, first + 10 * FLOOR * last
+    rows = torch.stack([first, slight, strong, strong])
+    found, rejected = RowFilter(1e-4, FLOOR, 12, CPU).directions(rows)
+    assert rejected.tolist() == [False, True, False, True]
+    assert torch.allclose(found[[0, 2]], torch.stack([first, last]), atol=1e-3)
+
+
 def test_rows_of_nothing_are_rejected():
     found, rejected = RowFilter(1e-4, 1e-30, 12, CPU).directions(torch.zeros(3, 5))
     assert rejected.all() and not found.any()

@@ -5,8 +5,8 @@ from __future__ import annotations
 import copy
 import ctypes
 import gc
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, TypedDict
 
@@ -23,6 +23,7 @@ from gleanvid.types import Video
 
 QUESTION = "What moves?"
 _SIZE = (160, 160)
+_MMAP_THRESHOLD = -3  # M_MMAP_THRESHOLD of mallopt
 
 
 class Row(TypedDict):
@@ -67,7 +68,6 @@ def measure(
     tokens, and compressed), the size of an encoding, and the size of the processor's pixel input.
     On the CPU these are resident pages of the process (Linux), on CUDA allocated bytes.
     """
-    _map_large_blocks()
     machine = describe_machine(model.device)
     _once(model, noise(2), compressor, new_tokens)  # libraries allocate their workspace
     rows = [_row(model, noise(count), compressor, new_tokens) for count in frames]
@@ -112,24 +112,37 @@ def _once(model: ModelAdapter, video: Video, compressor: Compressor, new_tokens:
     model.generate(encoded, QUESTION, compressor, Sampling(new_tokens))
 
 
-def _map_large_blocks() -> None:
-    """Have glibc return large blocks to the system when they are freed (M_MMAP_THRESHOLD is -3).
-
-    Otherwise the peak depends on how many freed blocks glibc could use again.
-    """
-    with suppress(OSError, AttributeError):
-        ctypes.CDLL("libc.so.6").mallopt(-3, 2**16)
-
-
 def peak_above(device: torch.device, call: Callable[[], Any]) -> tuple[float, Any]:
-    """Return a call's peak memory in MiB above what was held before it, and its result."""
+    """Return a call's peak memory in MiB above what was held before it, and its result.
+
+    Call it once on little work before: libraries allocate their workspace in the first call.
+    """
     gc.collect()
-    with suppress(OSError, AttributeError):  # glibc: return freed memory first
-        ctypes.CDLL("libc.so.6").malloc_trim(0)
-    reset_peak_memory(device)
-    before = peak_memory_mib(device)
-    result = call()
-    return peak_memory_mib(device) - before, result
+    with _mapped_blocks():
+        reset_peak_memory(device)
+        before = peak_memory_mib(device)
+        result = call()
+        return peak_memory_mib(device) - before, result
+
+
+@contextmanager
+def _mapped_blocks() -> Iterator[None]:
+    """Have glibc return every block of 64 KiB or more to the system when it is freed.
+
+    Otherwise the peak depends on how many freed blocks glibc could use again. Afterwards blocks
+    up to 32 MiB are kept for reuse, glibc's own limit: mapping them anew takes time.
+    """
+    try:
+        libc = ctypes.CDLL("libc.so.6")
+        libc.malloc_trim(0)
+    except (OSError, AttributeError):  # no glibc
+        yield
+        return
+    libc.mallopt(_MMAP_THRESHOLD, 2**16)
+    try:
+        yield
+    finally:
+        libc.mallopt(_MMAP_THRESHOLD, 2**25)
 
 
 def _nbytes(output: Any) -> int:

@@ -19,6 +19,7 @@ from torch.nn import functional
 from gleanvid.models.boundary.interrupt import interruptible
 from gleanvid.models.cost.measure import explaining_out_of_memory, now
 from gleanvid.models.encoded import Encoded
+from gleanvid.models.generation.context import checked_max_pixels
 from gleanvid.models.geometry import cells
 from gleanvid.models.token_model import TokenModel
 from gleanvid.types import Compression, ModelError, Video, VideoTokens
@@ -52,7 +53,7 @@ class MobileNetV2(TokenModel):
     )
 
     def __init__(self, name: str, hf_model: Any, max_pixels: int | None = None) -> None:
-        super().__init__(name, max_pixels)
+        super().__init__(name, checked_max_pixels(max_pixels))
         self.hf_model = hf_model.to(memory_format=torch.channels_last)  # a fifth faster on a CPU
         self.labels: dict[int, str] = hf_model.config.id2label
         self._likely: WeakKeyDictionary[VideoTokens, Tensor] = WeakKeyDictionary()
@@ -81,13 +82,15 @@ class MobileNetV2(TokenModel):
         Raises:
             ModelError: a signal that it has not, or ``max_pixels`` is too little.
             StoppedError: ``stop`` was set.
+            ValueError: ``max_pixels`` is not a positive whole number.
         """
         if missing := needs - {"text"}:
             raise ModelError(
                 f"MobileNetV2 has no attention, hence no {' and no '.join(sorted(missing))}: "
                 "choose a compressor that needs the tokens alone."
             )
-        rows, columns = self._grid(video, self.max_pixels if max_pixels is None else max_pixels)
+        limit = self.max_pixels if max_pixels is None else checked_max_pixels(max_pixels)
+        rows, columns = self._grid(video, limit)
         advice = "Use fewer frames or a lower max_pixels."
         with self.lock, explaining_out_of_memory(advice), interruptible(self.hf_model, stop):
             start = now(self.device)

@@ -87,7 +87,8 @@ def load_model(
     name = str(name_or_path)
     target = device_of(device)
     if name == PHOTOS:
-        if device_map is not None or quantization is not None or settings:
+        others = (attn_implementation, device_map, quantization)
+        if settings or any(option is not None for option in others):
             raise ModelError(f"{name} is small: it takes device, dtype and max_pixels only.")
         return _photo_encoder(target, dtype or torch.float32, max_pixels)
     source = source_of(name)
