@@ -32,7 +32,7 @@ from . import gradio_patches, theme
 from .allowed import ALLOWED, MCP
 from .connections import limit_connections
 from .guard import Guard, bracketed
-from .uploads import LOCK, MIB, Uploads, delete_broken
+from .uploads import LOCK, MIB, Uploads, delete_old
 from .visitors import PRIVATE, Proxies, RateLimit, networks
 
 HOUR_S = 60 * 60
@@ -97,8 +97,9 @@ class Guarded:
     @asynccontextmanager
     async def __call__(self, app: Starlette) -> AsyncIterator[None]:
         gradio_patches.apply(app)
-        inside: Any = app.middleware_stack
-        app.middleware_stack = self.guard(inside, under_way=partial(gradio_patches.addresses, app))
+        outermost: Any = app.middleware_stack  # of Starlette: answers a fault without a sentence
+        under_way = partial(gradio_patches.addresses, app)
+        app.middleware_stack = self.guard(outermost.app, under_way=under_way)
         sweeping = asyncio.create_task(sweep(app, self.keep_s))
         yield
         sweeping.cancel()
@@ -109,7 +110,7 @@ async def sweep(app: Starlette, keep_s: int) -> None:
     """Delete what is old or left over, again and again."""
     acts = (
         partial(gradio_patches.delete_files, app, keep_s),
-        partial(delete_broken, Path(get_upload_folder())),
+        partial(delete_old, Path(get_upload_folder()), keep_s),
         free_memory,
     )
     while True:

@@ -36,6 +36,7 @@ FORM_BYTES = MIB  # that an upload may have in addition to its file
 LEAST_BYTES = MIB  # that any upload counts for its visitor: small files take room, too
 BROKEN_S = 3600.0  # since a temporary file was last written
 EMPTY_S = 60.0  # Gradio 6.31 leaves an empty one for each event that is given a file
+UPLOAD_FOLDER = "[0-9a-f]" * 64  # in which Gradio puts an upload, and which it leaves empty
 PREFIX = "gleanvid-"
 LOCK = ".lock"
 YOUNG_S = 60.0  # a folder that another server is just making has no lock yet
@@ -90,14 +91,21 @@ def uploaded(video: Any) -> str:
     return path
 
 
-def delete_broken(folder: Path, age_s: float = BROKEN_S) -> None:
-    """Delete temporary files of uploads that Gradio refused once they were complete."""
-    for path in folder.glob("tmp*"):
-        with suppress(OSError):  # gone in between
-            status = path.lstat()
-            most_s = age_s if status.st_size else min(age_s, EMPTY_S)
-            if path.is_file() and time.time() - status.st_mtime > most_s:
-                path.unlink()
+def delete_old(folder: Path, keep_s: float) -> None:
+    """Delete what Gradio leaves in the folder of uploads.
+
+    That is: files of the viewer and empty folders beyond ``keep_s`` seconds, and temporary files
+    of uploads that Gradio refused once they were complete.
+    """
+    ages = {"tmp*": BROKEN_S, "viewer/*": keep_s, "exports/*": keep_s, UPLOAD_FOLDER: keep_s}
+    for pattern, most_s in ages.items():
+        for path in folder.glob(pattern):
+            with suppress(OSError):  # gone in between, or a folder that is not empty
+                status = path.lstat()
+                is_file, age_s = stat.S_ISREG(status.st_mode), time.time() - status.st_mtime
+                is_empty = is_file and not status.st_size
+                if age_s > (min(most_s, EMPTY_S) if is_empty else most_s):
+                    path.unlink() if is_file else path.rmdir()
 
 
 @contextmanager

@@ -72,23 +72,35 @@ def test_public_limits_leave_room_for_others():
     assert 2 * public.visitor_mb <= public.disk_gb * 1024 / 10
 
 
-def test_broken_uploads_are_deleted_by_age_and_nothing_else(folder):
-    kept = [written(folder / name) for name in ("hash/tmp1", "clip.mp4", uploads.LOCK, "tmp2")]
-    broken = written(folder / "tmp3")
-    for path in (*kept[:3], broken):
-        os.utime(path, (0, time.time() - 100))
-    uploads.delete_broken(folder, 50.0)
-    assert not broken.exists() and all(path.exists() for path in kept)
+@pytest.mark.parametrize(
+    ("name", "size", "age_s", "is_kept"),
+    [
+        ("tmp1", 10, uploads.BROKEN_S + 10, False),
+        ("tmp1", 10, 90, True),
+        ("tmp1", 0, 90, False),
+        ("tmp1", 0, 10, True),
+        ("viewer/a.bin", 10, 90, False),
+        ("viewer/a.bin", 10, 10, True),
+        (f"{64 * 'a'}/clip.mp4", 10, 90, True),  # Gradio knows it, and deletes it
+        (uploads.LOCK, 0, 1e6, True),
+        ("clip.mp4", 10, 1e6, True),
+    ],
+)
+def test_files_that_gradio_leaves_are_deleted_by_age(folder, name, size, age_s, is_kept):
+    path = written(folder / name, size)
+    os.utime(path, (0, time.time() - age_s))
+    uploads.delete_old(folder, keep_s=50.0)
+    assert path.exists() is is_kept
 
 
-def test_empty_temporary_files_of_events_go_within_minutes(folder):
-    empty, fresh, under_way = (folder / f"tmp{name}" for name in ("empty", "fresh", "full"))
-    for path in (empty, fresh, under_way):
-        path.write_bytes(b"x" if path is under_way else b"")
-    for path in (empty, under_way):
-        os.utime(path, (time.time() - 90, time.time() - 90))
-    uploads.delete_broken(folder)
-    assert not empty.exists() and fresh.exists() and under_way.exists()
+def test_old_folders_of_uploads_and_exports_go_once_they_are_empty(folder):
+    for name in (64 * "a", f"exports/{16 * 'b'}"):
+        file = written(folder / name / "clip.mp4")
+        for is_empty in (False, True):
+            os.utime(file.parent, (0, 0))
+            uploads.delete_old(folder, keep_s=50.0)
+            assert file.parent.exists() is not is_empty
+            file.unlink(missing_ok=True)
 
 
 def test_oldest_files_and_folders_go_first(folder):
