@@ -84,7 +84,7 @@ def matcher(allowed: Iterable[str]) -> Callable[[str, str], bool]:
 
     def allows(method: str, path: str) -> bool:
         name = path.removeprefix(FILE)
-        if any(len(part) > LONGEST_NAME for part in name.encode("utf-8", "replace").split(b"/")):
+        if _is_long(name):
             return False
         if name != path and _ADDRESS.match(unquote(name)):  # Gradio would fetch it
             return False
@@ -161,9 +161,15 @@ def _check_file(item: dict[str, Any]) -> None:
 
 
 def _is_served(path: str) -> bool:
-    """Whether a path lies in the folder of uploads or is an example of the page.
+    """Whether a path is an example of the page, or lies in a folder of the folder of uploads.
 
     Gradio refuses the others as well, but writes them into the log whole.
     """
-    real = Path(os.path.realpath(path))
-    return real.is_relative_to(os.path.realpath(get_upload_folder())) or is_static_file(real)
+    real, uploads = Path(os.path.realpath(path)), os.path.realpath(get_upload_folder())
+    is_upload = real.parent.is_relative_to(uploads) and real.parent != Path(uploads)
+    return not _is_long(path) and (is_upload or is_static_file(real))
+
+
+def _is_long(path: str) -> bool:
+    """Whether the system would refuse a part of this path for its length."""
+    return any(len(part) > LONGEST_NAME for part in path.encode("utf-8", "replace").split(b"/"))

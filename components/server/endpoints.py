@@ -137,7 +137,7 @@ class Calls:
             if not decides_early(method):
                 raise ValueError(f"{compressor} decides while the model reads a question: use /ask")
             key = request.clip(clip, method.needs)
-            run = self.engine.compress(key, self.engine.encode(key, work), method)
+            run = self.engine.compress(key, self.engine.encode(key, work), method, work)
             record = run.compression
             return {
                 "compressor": method.settings(),
@@ -219,8 +219,9 @@ class Calls:
         try:
             path, method = uploaded(video), COMPRESSORS[key_of(compressor)]
             model = self._model(model)
-            if not isinstance(frames, int) or not 1 <= frames <= self.max_frames:
-                raise ValueError(f"frames={frames!r} must be in [1, {self.max_frames}]")
+            if type(frames) is not int or not 1 <= frames <= self.max_frames:  # True is an int
+                most = self.max_frames
+                raise ValueError(f"frames={frames!r} must be a whole number in [1, {most}]")
             if settings is not None and not isinstance(settings, dict):
                 raise ValueError(f"settings={settings!r} must be an object of settings by name")
             values = dict(settings or {})

@@ -20,7 +20,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import gradio as gr
-from gradio import queueing, route_utils, routes
+from gradio import queueing, route_utils, routes, utils
 from gradio.route_utils import GradioMultiPartParser
 from gradio.routes import file_upload_statuses
 from gradio.state_holder import SessionState, StateHolder
@@ -41,6 +41,10 @@ FAILURES = 60  # that the log has of a minute
 LONGEST_FAILURE = 300  # characters of an error in the log
 EVENT_STREAM = re.compile(rf"{GRADIO}/(queue/data|call/.*)")
 OF_FILES = {b"host", b"range", b"if-range", b"if-none-match", b"if-modified-since"}
+UNFIT = (
+    "A value of this request cannot be used: some are missing, of another kind than "
+    "/gradio_api/info lists, or a file that is no longer on the server."
+)
 ONE_RANGE = re.compile(rb"bytes=([0-9]{1,15}-[0-9]{0,15}|-[0-9]{1,15})")
 
 
@@ -135,11 +139,22 @@ class FailureLog:
 
 
 FAILURE_LOG = FailureLog()
+stock_payload = utils.error_payload
+
+
+def error_payload(error: BaseException | None, show_error: bool) -> dict[str, Any]:
+    """Answer to an event that failed, with ``UNFIT`` in place of Gradio's ``null``.
+
+    Functions of the page and of the endpoints say themselves what went wrong, so only values that
+    do not reach them are left.
+    """
+    return stock_payload(error if isinstance(error, gr.Error) else gr.Error(UNFIT), show_error)
 
 
 def apply(app: Any) -> None:
     """Patch a Gradio application that is about to be served."""
     routes.traceback = queueing.traceback = FAILURE_LOG  # type: ignore[assignment]
+    queueing.error_payload = utils.error_payload = error_payload
     route_utils.GradioMultiPartParser = FilesOnly  # type: ignore[misc]
     sessions = Sessions()
     sessions.set_blocks(app.get_blocks())

@@ -16,10 +16,12 @@ from contextlib import AsyncExitStack, suppress
 from functools import lru_cache
 
 from starlette.concurrency import run_in_threadpool
-from starlette.datastructures import Headers
+from starlette.datastructures import URL, Headers, QueryParams
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from gleanvid.errors import DISK_FULL, sentence
 
 from .allowed import (
     ALLOWED,
@@ -32,7 +34,7 @@ from .allowed import (
     checked_json,
     matcher,
 )
-from .gradio_patches import FAILURE_LOG, quiet, without_mirrored
+from .gradio_patches import FAILURE_LOG, UNFIT, quiet, without_mirrored
 from .uploads import Uploads
 from .visitors import Events, Proxies, RateLimit, doubled, sender, visitor
 
@@ -51,6 +53,7 @@ POLICY = (
     "connect-src 'self' blob:; font-src 'self' data:; worker-src 'self' blob:; object-src 'none'; "
     "base-uri 'self'; frame-ancestors 'self'"
 )
+NOTHING = "There is nothing here."
 FAULT = "This request has met a fault of the server."
 MUCH = "Much is under way from your address already. Try again in a minute."
 
@@ -131,14 +134,16 @@ class Guard:
                 await quiet(self.app)(without_mirrored(scope), receive, noted)
             except RefusedError as refused:
                 await _refuse(send, refused.status, refused.text)
-            except Exception:  # uvicorn would log all that was sent
+            except Exception as error:  # uvicorn would log all that was sent
                 FAILURE_LOG.print_exc()
                 if not begun:
-                    await _refuse(send, 500, FAULT)
+                    await _refuse(send, *_fault(error))
 
     def _check(self, scope: Scope, name: str) -> None:
         """Raise ``RefusedError`` for what can be judged before the body is read."""
         headers = dict(scope["headers"])
+        if URL(scope=scope).netloc.encode("latin-1") != headers[b"host"]:  # its port is none
+            raise RefusedError(400, "There is no such port.")
         if b"transfer-encoding" in headers and b"content-length" in headers:
             raise RefusedError(400, "The request tells its length twice.")
         origin = headers.get(b"origin")
@@ -148,7 +153,9 @@ class Guard:
         if rate and not rate.allows(name):
             raise RefusedError(429, "Too many requests from your address. Wait a minute.")
         if CONTROL.search(scope["path"]) or not self.allows(scope["method"], scope["path"]):
-            raise RefusedError(404, "There is nothing here.")
+            raise RefusedError(404, NOTHING)
+        if scope["path"] in PAGES and QueryParams(scope["query_string"]).get("page"):
+            raise RefusedError(404, NOTHING)  # the app has one page; Gradio fails at any other
         if scope["path"].startswith(UPLOAD) and len(scope["query_string"]) > MAX_QUERY:
             raise RefusedError(414, "The name of an upload is too long.")
 
@@ -235,6 +242,13 @@ def _replayed(body: bytes, receive: Receive) -> Receive:
         return pending.pop() if pending else await receive()
 
     return replay
+
+
+def _fault(error: Exception) -> tuple[int, str]:
+    """Status and sentence for an error that one of Gradio's routes has raised."""
+    if isinstance(error, TypeError):  # arguments of /call/v2 that the endpoint does not have
+        return 400, UNFIT
+    return (507, sentence(error)) if sentence(error) == DISK_FULL else (500, FAULT)
 
 
 async def _refuse(send: Send, status: int, text: str) -> None:

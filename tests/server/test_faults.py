@@ -1,9 +1,11 @@
 """Faults in Gradio's routes leave one bounded line in the log, never what a visitor sent."""
 
+import errno
 import logging
 
 import httpx
 import pytest
+from gradio.route_utils import GradioUploadFile
 
 from tests.server.running import running
 
@@ -17,19 +19,38 @@ def address():
 
 
 @pytest.mark.parametrize(
-    ("method", "path", "body"),
+    ("method", "path", "body", "sentence"),
     [
-        ("POST", "/gradio_api/call/v2/ask", {}),
-        ("POST", "/gradio_api/call/v2/ask", {FORGED * 5000: 1}),
-        ("GET", f"/?page={'x' * 20_000}", None),
-        ("GET", "/gradio_api/call/ask/%00", None),
+        ("POST", "/gradio_api/call/v2/ask", {}, "A value of this request cannot be used"),
+        ("POST", "/gradio_api/call/v2/ask", {FORGED * 5000: 1}, "A value of this request"),
+        ("GET", "/?page=x", None, "There is nothing here"),
+        ("GET", "/gradio_api/call/ask/%00", None, "There is nothing here"),
     ],
 )
-def test_a_fault_of_a_route_is_one_bounded_line(address, caplog, method, path, body):
+def test_fault_of_a_route_is_a_sentence_and_one_bounded_line(
+    address, caplog, method, path, body, sentence
+):
     with caplog.at_level(logging.INFO):
         answer = httpx.request(method, address + path, json=body, timeout=20)
-    assert answer.status_code >= 400
+    assert 400 <= answer.status_code < 500 and answer.text.startswith(sentence)
     lines = [record for record in caplog.records if record.name != "httpx"]
     assert not any(record.exc_info for record in lines)
     logged = "".join(record.getMessage() for record in lines)
     assert len(logged) < 1000 and "\x1b" not in logged and "\n" not in logged
+
+
+def test_disk_that_is_full_during_an_upload_is_a_sentence(address, monkeypatch):
+    async def full(self, data):
+        raise OSError(errno.ENOSPC, "No space left on device", "/secret")
+
+    monkeypatch.setattr(GradioUploadFile, "write", full)
+    files = {"files": ("a.mp4", b"x")}
+    answer = httpx.post(f"{address}/gradio_api/upload", files=files)
+    assert (answer.status_code, answer.text) == (507, "The disk is full. Try again later.")
+
+
+@pytest.mark.parametrize("count", [0, 3])
+def test_wrong_number_of_values_is_a_sentence(address, count):
+    call = f"{address}/gradio_api/call/ask"
+    event = httpx.post(call, json={"data": [None] * count}).json()["event_id"]
+    assert "cannot be used: some are missing" in httpx.get(f"{call}/{event}").text

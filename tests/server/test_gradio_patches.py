@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 import gradio as gr
 import httpx
 import pytest
-from gradio import queueing, route_utils, routes
+from gradio import queueing, route_utils, routes, utils
 
 from components.server import gradio_patches, serving
 from components.server.allowed import FILE, GRADIO, UPLOAD
@@ -53,6 +53,8 @@ def ours():
     patch.setattr(route_utils, "GradioMultiPartParser", GradioMultiPartParser)
     for module in (routes, queueing):
         patch.setattr(module, "traceback", traceback)
+    for module in (utils, queueing):
+        patch.setattr(module, "error_payload", utils.error_payload)
     with running() as url:
         yield seen[0], url
     patch.undo()
@@ -60,7 +62,7 @@ def ours():
 
 def call(url, fetch=True):
     """Call an endpoint; return the name of the event."""
-    path = f"{serving.get_upload_folder()}/gone.mp4"
+    path = f"{serving.get_upload_folder()}/gone/gone.mp4"
     sent = httpx.post(f"{url}{CALL}/ask", json={"data": [{"path": path}, "What?"]})
     event = sent.json()["event_id"]
     if fetch:
@@ -212,13 +214,15 @@ def test_events_of_nobody_fill_the_log(stock, ours, caplog):
 JUNK = "\x1b]0;forged\nline"
 
 
-def test_event_that_fails_prints_a_traceback_with_what_was_sent(stock, ours, capfd, caplog):
+def test_event_that_fails_says_nothing_and_prints_what_was_sent(stock, ours, capfd, caplog):
     for (_, url), is_ours in ((ours, True), (stock, False)):
         with pytest.MonkeyPatch.context() as patch:
             if not is_ours:
                 patch.setattr(queueing, "traceback", traceback)
+                patch.setattr(queueing, "error_payload", gradio_patches.stock_payload)
             name = httpx.post(f"{url}{CALL}/ask", json={"data": [JUNK]}).json()["event_id"]
-            httpx.get(f"{url}{CALL}/ask/{name}")
+            told = httpx.get(f"{url}{CALL}/ask/{name}").text
+        assert (gradio_patches.UNFIT if is_ours else '"error": null') in told
         assert ("Traceback" in capfd.readouterr().err) is not is_ours
     (line,) = [record.getMessage() for record in caplog.records if "An event" in record.message]
     assert len(line) < 400 and line.isprintable()

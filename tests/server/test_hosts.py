@@ -44,6 +44,7 @@ def answer(headers, names=(), proxies=()):
         ("user@localhost", False), ("localhost/x", False), ("localhost?x", False),
         ("localhost#x", False), ("lo\tcalhost", False),
         ('localhost"><script>', False), ("localhost:80:90", False), ("localhost:http", False),
+        ("localhost:99999", False), ("localhost:65535", True),
         ("localhost,evil.example", False),
     ],
 )  # fmt: skip

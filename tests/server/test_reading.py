@@ -20,8 +20,9 @@ from components.server.access import ModelAccess
 from components.session.request import Request
 from components.session.work import local as loading
 from components.session.work.engine import Engine
-from components.session.work.queue import BusyError, ModelQueue, Work
+from components.session.work.queue import ModelQueue, Work
 from components.session.work.reading import Readers
+from gleanvid.errors import BusyError
 from gleanvid.types import StoppedError, VideoError
 from gleanvid.video import plan, read_video
 from tests.components.fake import FakeBackend, moving_square, write_clip

@@ -52,8 +52,9 @@ HOSTS = (  # that one reader takes for this server and another for something els
     b"localhost/evil.example", b"localhost?evil", b"localhost#evil", b"user@localhost",
     b"lo\tcalhost", b'localhost"><script>', b"localhost:80:90", b"localhost:http",
     b"localhost,evil.example", b"localhost\\evil.example", b"127.1", b"0x7f000001",
-    b"2130706433", b"localhost%00.evil.example", b"[::1%25eth0]", b"",
+    b"2130706433", b"localhost%00.evil.example", b"[::1%25eth0]", b"", b"localhost:99999",
 )  # fmt: skip
+PAGES = ("x", "x" * 9_000, "..%2fconfig", "%1b]0;x", "%C3%A9", "%ED%A0%80", "%00", "%FF", "&page=x")
 ADDRESSES = (
     "http://127.0.0.1:1/x.mp4", "HTTPS://a.example/x", " ftp://a/x", "file:///etc/passwd",
     "http://a.example/gradio_api/file=http://b.example/x", "rtsp://a/x", "concat://a|b",
@@ -120,6 +121,8 @@ ARGUMENTS: tuple[dict[str, Any], ...] = (  # of the endpoint ask, each a mistake
     {"top_p": 0}, {"pixels": -5}, {"settings": [1]}, {"settings": "ab"}, {"model": ["builtin"]},
     {"ratio": _NAN}, {"frames": True}, {"seed": 1.5}, {"length": 4.5}, {"top_p": _NAN},
 )  # fmt: skip
+NAMED: tuple[Any, ...] = ({}, {"q": 1}, {"x" * 5000: 1}, [], [1], None, {"data": [1]}, {"\0": {}})
+COUNTS = (0, 1, 2, 11)  # of the 12 values of ask, by position
 _NOISE = bytes(range(256)) * 20
 CLIPS = {
     "a playlist.mp4": PLAYLIST, "ffconcat.mkv": b"ffconcat version 1.0\nfile /etc/passwd\n",
@@ -128,6 +131,7 @@ CLIPS = {
     "noise.gif": b"GIF89a" + b"\xff" * 3000, "page.html": b"<script>alert(1)</script>",
     "picture.mp4": b"\x89PNG\r\n" + bytes(500),
 }  # fmt: skip
+NO_UPLOADS = (".lock", "tmp1", "x" * 300, f"{64 * 'a'}/{300 * 'x'}")
 NOT_UPLOADED = (
     "/etc/passwd", str(ROOT / "app.py"), str(ROOT / "assets" / ".." / "app.py"), "../x.mp4",
     "http://127.0.0.1:1/x.mp4", "",

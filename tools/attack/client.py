@@ -68,7 +68,11 @@ class Target:
     def ask(self, path: str | None = None, **changes: Any) -> str:
         """What the endpoint ``ask`` answers about a clip; without a path, about one of ours."""
         path = self.clip if path is None else path
-        data = json.dumps({"data": [file(path), *(ARGUMENTS | changes).values()]})
+        return self.call([file(path), *(ARGUMENTS | changes).values()])
+
+    def call(self, values: list[Any]) -> str:
+        """What the endpoint ``ask`` answers to values by position."""
+        data = json.dumps({"data": values})
         sent = self.send("POST", f"{G}/call/ask", content=data, headers=JSON)
         name = sent.json()["event_id"] if sent.is_success else ""
         return self.events(f"{G}/call/ask/{name}") if name else sent.text

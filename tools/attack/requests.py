@@ -15,9 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from tools.attack import attempts as data
-from tools.attack.client import CLIP, JSON, G, Target, file, is_quiet
+from tools.attack.client import ARGUMENTS, CLIP, JSON, G, Target, file, is_quiet
 
 REFUSALS = range(400, 500)
+UNSAID = ("Traceback", "went wrong", '"error": null')  # in place of a sentence
 Attempt = tuple[str, str, Callable[[Target], bool]]  # kind, name, whether a server holds
 FORM = "multipart/form-data; boundary=x"
 
@@ -78,6 +79,8 @@ def routes() -> Iterator[Attempt]:
         yield refused("other names", "GET", "/config", headers=headers)
         yield refused("other names", "OPTIONS", "/", headers=headers)
         yield refused("other names", "POST", f"{G}/queue/join", headers=headers, content=b"{}")
+    for page in data.PAGES:
+        yield refused("odd pages", "GET", f"/?page={page}")
     for host in data.HOSTS:
         yield wire("odd hosts", b"GET /config HTTP/1.1\r\nhost: " + host + b"\r\n\r\n")
 
@@ -165,9 +168,20 @@ def clips() -> Iterator[Attempt]:
         look = methodcaller("page", "gv-preview", "follow", {"gv-clip": file(path)})
         yield reply("clips", f"not uploaded: {path}", methodcaller("ask", path), "event: complete")
         yield reply("the page", f"not uploaded: {path}", look, "Used")
+    for name in data.NO_UPLOADS:
+
+        def inside(target: Target, name: str = name) -> str:
+            return target.ask(f"{Path(target.clip).parents[1]}/{name}")
+
+        yield reply("clips", f"no upload: {name}", inside, "event: complete", *UNSAID)
     for change in data.ARGUMENTS:
-        act, lacks = methodcaller("ask", **change), ("Traceback", "went wrong", '"error": null')
-        yield reply("arguments", str(change), act, *lacks, has="event: error")
+        act = methodcaller("ask", **change)
+        yield reply("arguments", str(change), act, *UNSAID, has="event: error")
+    for count in data.COUNTS:
+        act = methodcaller("call", [None, *ARGUMENTS.values()][:count])
+        yield reply("arguments", f"{count} values", act, *UNSAID, has="event: error")
+    for named, endpoint in product(data.NAMED, ("ask", "compress", "compare")):
+        yield refused("arguments", "POST", f"{G}/call/v2/{endpoint}", json=named)
     for name, text in data.BOMBS.items():
 
         def opened(target: Target, text: bytes = text) -> str:

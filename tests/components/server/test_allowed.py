@@ -91,8 +91,8 @@ def uploads(tmp_path, monkeypatch):
 
 
 def test_key_that_stands_twice_is_written_once(uploads):
-    twice = f'{{"path": "http://evil.example/x", "path": "{uploads}/a"}}'
-    assert checked_json(twice.encode()) == f'{{"path": "{uploads}/a"}}'.encode()
+    twice = f'{{"path": "http://evil.example/x", "path": "{uploads}/a/b"}}'
+    assert checked_json(twice.encode()) == f'{{"path": "{uploads}/a/b"}}'.encode()
 
 
 def test_path_is_one_of_an_upload_or_an_example(uploads):

@@ -75,9 +75,9 @@ def uploads(tmp_path, monkeypatch):
 
 
 def test_requests_of_the_own_page_pass(client, uploads):
-    content = {"data": [{"path": f"{uploads}/clip.mp4", "url": f"{HERE}/x"}]}
+    content = {"data": [{"path": f"{uploads}/a/clip.mp4", "url": f"{HERE}/x"}]}
     reply = post(client, content, origin=HERE)
-    assert reply.status_code == 200 and f"{uploads}/clip.mp4" in reply.json()["body"]
+    assert reply.status_code == 200 and f"{uploads}/a/clip.mp4" in reply.json()["body"]
     assert client.get("/").status_code == 200
 
 
@@ -98,8 +98,8 @@ def test_no_content_type_hides_json_that_names_an_address(client, kind):
 
 @pytest.mark.parametrize("at", [HERE, "https://proxy.example/gleanvid"])
 def test_address_of_an_upload_is_read_as_its_path(client, at, uploads):
-    reply = post(client, {"data": [{"path": f"{at}/gradio_api/file={uploads}/a%20clip.mp4"}]})
-    assert json.loads(reply.json()["body"]) == {"data": [{"path": f"{uploads}/a clip.mp4"}]}
+    reply = post(client, {"data": [{"path": f"{at}/gradio_api/file={uploads}/a/a%20clip.mp4"}]})
+    assert json.loads(reply.json()["body"]) == {"data": [{"path": f"{uploads}/a/a clip.mp4"}]}
     hidden = {"path": f"{at}/gradio_api/file=http://evil.example/x"}
     assert post(client, hidden).status_code == 422
 
