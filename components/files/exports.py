@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 import secrets
+import time
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -20,6 +23,7 @@ import numpy as np
 from gradio.utils import get_upload_folder
 from PIL import Image
 
+from gleanvid.errors import StoppedError
 from gleanvid.metrics import budget_gini, diagnostics_of
 from gleanvid.plots import contact_sheet, side_by_side
 from gleanvid.plots.labels import heading, labels
@@ -29,12 +33,18 @@ from gleanvid.video.isolation.archive import PARTS
 from .folder import trim
 
 EXPORT_BYTES = 2**30  # of all files made; the oldest go
+LATE = "Stopped: drawing took longer than {limit:g} seconds, the limit of this server."
 Maker = Callable[[Sequence[Run], Path], Path]
 
 
-def make(kind: str, runs: Sequence[Run]) -> str:
-    """Write one of ``KINDS`` for the runs on show and return its path."""
-    return str(KINDS[kind][1](runs, new_folder()))
+def make(kind: str, runs: Sequence[Run], limit_s: float = math.inf) -> str:
+    """Write one of ``KINDS`` for the runs on show and return its path.
+
+    Raises ``StoppedError`` for a clip that takes longer than ``limit_s``; the others are images
+    and tables, bounded by the size of a run.
+    """
+    maker = partial(overlay_clip, limit_s=limit_s) if kind == "clip" else KINDS[kind][1]
+    return str(maker(runs, new_folder()))
 
 
 def new_folder() -> Path:
@@ -125,14 +135,18 @@ def masks_npz(runs: Sequence[Run], folder: Path) -> Path:
     return path
 
 
-def overlay_clip(runs: Sequence[Run], folder: Path) -> Path:
+def overlay_clip(runs: Sequence[Run], folder: Path, limit_s: float = math.inf) -> Path:
     """Draw all frames as A and B leave them: H.264 if PyAV can write it, else animated WebP."""
     video, sides = runs[0].video, runs[:2][::-1]  # B comes first in the list
     rate = max(1.0, len(video) / max(video.duration, 0.1))
+    end = time.monotonic() + limit_s
 
     def frames() -> Iterator[np.ndarray]:
         """One at a time: all of them together are gigabytes."""
-        return (side_by_side(sides, frame) for frame in range(len(video)))
+        for frame in range(len(video)):
+            if time.monotonic() > end:
+                raise StoppedError(LATE.format(limit=limit_s))
+            yield side_by_side(sides, frame)
 
     try:
         return _mp4(frames(), rate, folder / "overlay.mp4")

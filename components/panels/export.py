@@ -166,7 +166,7 @@ def writing(engine: Engine, kind: str) -> Callable[..., Any]:
             yield message(GONE if ids else NOTHING, "problem"), gr.skip()
             return
         try:
-            path = exports.make(kind, runs)
+            path = exports.make(kind, runs, engine.queue.deadline_s)
         except Exception as error:
             yield message(explain(error), "problem"), gr.skip()
             return

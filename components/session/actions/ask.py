@@ -169,7 +169,7 @@ class _Asking:
         """Show tokens, growing answer and cost of B; return its run with its id."""
         shown = find_run(self.engine, self.clip, compressor, self.sides)
         if decides_early(compressor) and (shown is None or shown[0] != self.sides.runs[0]):
-            yield self._show(self.engine.compress(self.clip, self.encoded, compressor))
+            yield self._show(self.engine.compress(self.clip, self.encoded, compressor, self.work))
         if self.work.stop.is_set():
             raise StoppedError
         yield PageUpdate(message("Answering…"))

@@ -108,7 +108,7 @@ def _preview(engine: Engine, request: Request, sides: Sides, work: Work) -> Iter
         engine.queue.leave(work)
     run_id, run = find_run(engine, clip, compressor, sides) or ("", None)
     if run is None:
-        run = engine.compress(clip, encoded, compressor)
+        run = engine.compress(clip, encoded, compressor, work)
     view = view_both(engine, request, run, encoded, sides, run_id)
     yield replace(
         update_of(engine, view, run), notice=message(display.used(video, run.compression.grid[0]))

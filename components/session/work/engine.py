@@ -9,7 +9,7 @@ import gc
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import closing, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
@@ -28,7 +28,7 @@ from gleanvid.types import ModelError, StoppedError, Video
 
 from .backend import Backend, EncodedClip, Question
 from .models import Models
-from .queue import ModelQueue, Pages, Work
+from .queue import POLL_S, ModelQueue, Pages, Work
 from .reading import DECODERS, Readers
 from .recorded import PREFIX
 from .store import RunStore
@@ -140,12 +140,25 @@ class Engine:
         """The clip through the model's vision side, once. Raises ``StoppedError``."""
         return self.backend.encode(clip, self.model(clip.model), work.stop)
 
-    def compress(self, clip: ClipKey, encoded: EncodedClip, compressor: Compressor) -> Run:
-        """The tokens of a clip and which of them stay: a run in which nothing was asked."""
+    def compress(
+        self,
+        clip: ClipKey,
+        encoded: EncodedClip,
+        compressor: Compressor,
+        work: Work | None = None,
+    ) -> Run:
+        """The tokens of a clip and which of them stay: a run in which nothing was asked.
+
+        Raises ``StoppedError`` if ``work`` is ended while the model that has words for tokens is
+        in use.
+        """
         layer, stage = compressor.stages[0]
         record = stage.compress(encoded.tokens).to("cpu")
         model = self.models.held.get(clip.model)
-        words = model.describe(encoded.tokens, record) if isinstance(model, TokenModel) else ""
+        words = ""
+        if isinstance(model, TokenModel):
+            with _held(model.lock, work or Work()):
+                words = model.describe(encoded.tokens, record)
         return Run(
             video=clip.video,
             question="",
@@ -216,6 +229,18 @@ def _clip_key(path: str, num_frames: int) -> tuple[str, int, int]:
     """Another file under the same name is another clip."""
     file = Path(path)
     return path, file.stat().st_mtime_ns if file.exists() else 0, num_frames
+
+
+@contextmanager
+def _held(lock: threading.RLock, work: Work) -> Iterator[None]:
+    """Hold a model's lock. Raises ``StoppedError`` once ``work`` is ended while waiting for it."""
+    while not lock.acquire(timeout=POLL_S):
+        if work.stop.is_set():
+            raise StoppedError
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 def _placed(geometry: Tensor | None) -> Tensor:

@@ -67,6 +67,14 @@ def test_first_screen_can_be_exported_as_every_kind(kind, first_screen):
     assert said["text"] == "" and Path(file["value"]).stat().st_size > 500
 
 
+@pytest.mark.usefixtures("cache")
+def test_clip_that_is_not_drawn_in_time_is_given_up_with_a_sentence(first_screen):
+    engine, ids = first_screen
+    engine.queue.deadline_s = 0.0
+    *_, (said, _) = writing(engine, "clip")(ids, "builtin", 0)
+    assert said["text"].startswith("Stopped: drawing took longer than 0 seconds")
+
+
 def test_metrics_are_json_without_nan(runs, tmp_path):
     text = exports.metrics_json(runs, tmp_path).read_text(encoding="utf-8")
     told = json.loads(text, parse_constant=lambda name: pytest.fail(name))

@@ -3,9 +3,19 @@
 from __future__ import annotations
 
 import os
+from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 
+import pytest
+
+from components.session.request import Request
 from components.session.work.engine import CLIPS_REMEMBERED, Engine
-from tests.components.fake import FakeBackend, write_clip
+from components.session.work.local import PHOTOS
+from components.session.work.queue import Work
+from gleanvid import Uniform
+from gleanvid.models.token_model import TokenModel
+from gleanvid.types import StoppedError
+from tests.components.fake import FakeBackend, moving_square, write_clip
 
 
 def test_a_clip_is_read_once_until_it_changes(tmp_path):
@@ -28,3 +38,26 @@ def test_few_clips_are_remembered(tmp_path):
     reads = library.reads
     engine.clip(str(path), 2)
     assert library.reads == reads + 1
+
+
+class Words(TokenModel):
+    """A model that has one word for any tokens."""
+
+    device = encode = None
+
+    def describe(self, tokens, record):
+        return "square"
+
+
+def test_words_for_tokens_wait_for_the_model_until_the_page_stops():
+    engine, video, work = Engine(FakeBackend()), moving_square(8), Work()
+    model = Words(PHOTOS)
+    engine.put(PHOTOS, model)
+    clip = Request("a", 8, PHOTOS).clip(video)
+    encoded = SimpleNamespace(tokens=engine.backend.tokens(video))
+    assert engine.compress(clip, encoded, Uniform(0.5), work).answer == "square"
+    work.end()
+    with model.lock, ThreadPoolExecutor(1) as other:
+        waiting = other.submit(engine.compress, clip, encoded, Uniform(0.5), work)
+        with pytest.raises(StoppedError):
+            waiting.result(5)
