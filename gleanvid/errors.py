@@ -1,11 +1,63 @@
-"""Errors whose message is written for people. Imports nothing, so any module can use it."""
+"""Errors whose message is written for people, and sentences for the others."""
 
-# What reading JSON, arrays and numbers of strangers can raise: to be turned into a sentence where
-# they are read. RuntimeError includes RecursionError, ArithmeticError numbers of 400 digits.
+from __future__ import annotations
+
+import errno
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+# What reading JSON, arrays and numbers of strangers can raise. RuntimeError includes
+# RecursionError, ArithmeticError numbers of 400 digits.
 MALFORMED = (
     *(ValueError, TypeError, LookupError, AttributeError),
     *(RuntimeError, ArithmeticError, MemoryError),
 )
+OUT_OF_MEMORY = (
+    "The model ran out of memory. Use fewer frames or a lower retention ratio, then try again."
+)
+DISK_FULL = "The disk is full. Try again later."
+
+
+@contextmanager
+def refusing(
+    kind: Callable[[str], Exception], text: str, *others: type[Exception], because: bool = False
+) -> Iterator[None]:
+    """Raise ``kind`` with a sentence for whatever malformed input raises in the block.
+
+    Args:
+        kind: the error to raise. ``VideoError`` and ``ModelError`` pass: they have sentences.
+        text: the sentence.
+        others: errors that the input can raise besides ``MALFORMED``.
+        because: whether the sentence ends with what was wrong; not for answers to strangers.
+
+    >>> with refusing(ValueError, "a.json is no list of clips", because=True):
+    ...     [1, 2][7]
+    Traceback (most recent call last):
+    ValueError: a.json is no list of clips: IndexError: list index out of range
+    """
+    failures: tuple[type[Exception], ...] = (*MALFORMED, *others)
+    try:
+        yield
+    except (VideoError, ModelError):
+        raise
+    except failures as error:
+        is_said = type(error) is ValueError and str(error)
+        reason = str(error) if is_said else f"{type(error).__name__}: {error}"
+        raise kind(f"{text}: {reason}" if because else text) from error
+
+
+def sentence(error: BaseException) -> str:
+    """Return what to tell the person about an error; empty if it is a fault of the program.
+
+    >>> sentence(ValueError("frames=0 must be in [1, 64]")), sentence(KeyError("frames"))
+    ('frames=0 must be in [1, 64]', '')
+    """
+    if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":  # of torch
+        return OUT_OF_MEMORY
+    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return DISK_FULL
+    kinds = ValueError | ModelError | BusyError | StoppedError
+    return str(error) if isinstance(error, kinds) else ""
 
 
 def printable(text: str, keep: str = "") -> str:
@@ -47,6 +99,10 @@ class ModelError(RuntimeError):
 
 class UnreachableError(ModelError):
     """A model that is not on this machine while the hub cannot be asked for it."""
+
+
+class BusyError(RuntimeError):
+    """Too many wait already; the message says so."""
 
 
 class StoppedError(Exception):

@@ -18,7 +18,7 @@ import numpy as np
 import torch
 
 from gleanvid.cost import Cost
-from gleanvid.errors import MALFORMED
+from gleanvid.errors import refusing
 from gleanvid.types import Compression, Video
 
 if TYPE_CHECKING:
@@ -120,11 +120,10 @@ class Run:
     def load(cls, directory: str | Path) -> Run:
         """Read what :meth:`save` wrote. Raises ``ValueError`` for any other folder."""
         folder = Path(directory)
-        try:
+        text, damaged = f"{folder} does not hold a whole saved run", (EOFError, BadZipFile)
+        with refusing(ValueError, text, OSError, zlib.error, *damaged, because=True):
             facts = json.loads((folder / "run.json").read_text(encoding="utf-8"))
             return cls.of(facts, dict(np.load(folder / "run.npz", allow_pickle=False)))
-        except (*MALFORMED, OSError, EOFError, BadZipFile, zlib.error) as error:
-            raise ValueError(f"{folder} does not hold a whole saved run ({error!r})") from error
 
     @classmethod
     def of(cls, facts: Mapping[str, Any], arrays: Mapping[str, Any]) -> Run:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 
-from gleanvid.errors import MALFORMED
+from gleanvid.errors import refusing
 from gleanvid.evaluation.recording.soundness import sound
 from gleanvid.run import Run
 from gleanvid.video.isolation import sandbox
@@ -26,13 +26,12 @@ def opened(path: str) -> Run:
     """A saved run. Raises ``ValueError`` for anything else, with a sentence for the visitor."""
     try:
         facts, arrays = sandbox.unpacked(path, OPEN_S)
+    except UnreadableVideoError as error:
+        raise ValueError(str(error)) from error
+    with refusing(ValueError, NO_RUN):
         json.dumps(facts, ensure_ascii=False).encode()  # a lone surrogate could not be shown
         run = Run.of(facts, arrays)
         size, whole = math.prod(run.compression.grid), sound(run)
-    except UnreadableVideoError as error:
-        raise ValueError(str(error)) from error
-    except MALFORMED as error:
-        raise ValueError(NO_RUN) from error
     if not whole:
         raise ValueError(NO_RUN)
     if size > MAX_TOKENS or len(run.video) > MAX_FRAMES or _is_long(run):

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import gradio as gr
 
 from gleanvid.compressors.base import Compressor
-from gleanvid.errors import MALFORMED
+from gleanvid.errors import refusing
 
 from ..session.actions.ask import Habits
 from ..session.display import Message, PageUpdate
@@ -51,11 +52,9 @@ class Gathered:
 
         Raises ``gr.Error``: a browser may send anything.
         """
-        try:
+        with refusing(partial(gr.Error, print_exception=False), UNREADABLE):
             pairs = zip(self.widgets, sent[:-2], strict=True)
             return {widget: widget.preprocess(_checked(widget, value)) for widget, value in pairs}
-        except MALFORMED as error:
-            raise gr.Error(UNREADABLE, print_exception=False) from error
 
     @staticmethod
     def version(sent: Any) -> int:

@@ -32,11 +32,12 @@ from starlette.responses import JSONResponse
 from starlette.types import Message, Receive
 
 from gleanvid.cli.options import LOADING
+from gleanvid.errors import BusyError
 
 from ..session.display import UNEXPECTED
 from ..session.work.engine import CLIPS_REMEMBERED, Engine
 from ..session.work.local import LocalBackend
-from ..session.work.queue import BusyError, ModelQueue
+from ..session.work.queue import ModelQueue
 from .endpoints import Calls
 from .serving import LOCAL
 

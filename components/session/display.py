@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import logging
 import math
 from collections.abc import Iterator, Sequence
@@ -14,17 +13,18 @@ import psutil
 import torch
 
 from gleanvid.cost import Cost
+from gleanvid.errors import OUT_OF_MEMORY, sentence
 from gleanvid.metrics import same_answer
 from gleanvid.run import Run
 from gleanvid.serving.vllm import SCHEME
-from gleanvid.types import ModelError, Video, VideoError
+from gleanvid.types import Video
 
 from ..viewer.values import Clip
 from .clock import parts
 from .examples import Example
 from .work.engine import Engine
 from .work.local import BUILT_IN
-from .work.queue import BusyError, Work
+from .work.queue import Work
 
 log = logging.getLogger(__name__)
 
@@ -40,10 +40,6 @@ KNOWS_GLIMPSE = (
     "The built-in model knows only Glimpse, clips of drawn shapes: "
     "its words about others mean nothing."
 )
-OUT_OF_MEMORY = (
-    "The model ran out of memory. Use fewer frames or a lower retention ratio, then try again."
-)
-DISK_FULL = "The disk of this server is full. Try again later."
 UNEXPECTED = "Something went wrong while working on this clip. The server's log has the details."
 
 
@@ -122,16 +118,12 @@ def waiting(engine: Engine, work: Work) -> Iterator[PageUpdate]:
 
 def explain(error: Exception) -> str:
     """Return a sentence for the person. Errors not written for people are logged instead."""
-    if isinstance(error, torch.OutOfMemoryError | MemoryError):
-        if torch.cuda.is_available():
-            torch.cuda.empty_cache()
-        return OUT_OF_MEMORY
-    if isinstance(error, VideoError | ModelError | ValueError | BusyError):
-        return str(error)
-    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return DISK_FULL
-    log.error("unexpected failure", exc_info=error)
-    return UNEXPECTED
+    text = sentence(error)
+    if text == OUT_OF_MEMORY and torch.cuda.is_available():
+        torch.cuda.empty_cache()
+    if not text:
+        log.error("unexpected failure", exc_info=error)
+    return text or UNEXPECTED
 
 
 def history(exchanges: Sequence[Exchange]) -> list[tuple[str, str]]:

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 
-from gleanvid.errors import ModelError, VideoError, printable
+from gleanvid.errors import printable, sentence
 from gleanvid.later import import_later
 
 COMMANDS = {  # name -> its line in the help
@@ -55,8 +55,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         options = parse(list(sys.argv[1:] if arguments is None else arguments))
         return options.run(options)
-    except (ValueError, VideoError, ModelError) as error:
-        sys.stderr.write(f"gleanvid: {printable(str(error))}\n")
+    except Exception as error:
+        text = sentence(error) or (str(error) if isinstance(error, OSError) else "")
+        if not text:
+            raise
+        sys.stderr.write(f"gleanvid: {printable(text)}\n")
         return 2
     except KeyboardInterrupt:
         sys.stderr.write("gleanvid: stopped\n")

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
+from gleanvid.errors import MALFORMED, BusyError
 from gleanvid.models.encoded import ClipKey
 from gleanvid.run import Run
 from gleanvid.types import VideoError, VideoTokens
@@ -21,7 +22,6 @@ from gleanvid.types import VideoError, VideoTokens
 from ...viewer.payload import MAX_METHODS
 from ..request import Sides
 from ..work.engine import Engine
-from ..work.queue import BusyError
 from .preview import View, pair, view_of
 
 KEPT_CHARS = 10_000
@@ -74,7 +74,7 @@ def kept(text: str | None) -> tuple[list[str], bool]:
     try:
         content = json.loads((text or "")[:KEPT_CHARS])
         ids, was_compared = map(str, content["shown"]), content.get("compared") is True
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+    except MALFORMED:
         return [], False
     return list(dict.fromkeys(ids))[:MAX_METHODS], was_compared
 

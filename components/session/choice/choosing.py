@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
+from gleanvid.errors import BusyError
 from gleanvid.models.loading.precision import (
     AUTO,
     check_precision,
@@ -21,7 +22,7 @@ from gleanvid.types import StoppedError
 from ..display import explain, menu_name
 from ..work.engine import Engine
 from ..work.local import BUILT_IN
-from ..work.queue import BusyError, Work
+from ..work.queue import Work
 from .loader import ModelLoader
 from .offers import Offer, offers
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
-from gleanvid.errors import ModelError
+from gleanvid.errors import MALFORMED
 from gleanvid.models.loading.precision import PRECISIONS, split_precision
 from gleanvid.serving.vllm import SCHEME
 
@@ -45,7 +45,7 @@ def served(name: str) -> dict[str, Any] | None:
 
     try:
         return settings_served(name)
-    except (ModelError, ValueError, TypeError, KeyError):  # loading will say it
+    except MALFORMED:  # loading will say it
         return None
 
 

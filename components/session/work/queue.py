@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from cachetools import LRUCache
 
-from gleanvid.errors import StoppedError
+from gleanvid.errors import BusyError, StoppedError
 
 DEADLINE_S = 180.0
 PLACES = 16
@@ -18,10 +18,6 @@ LATE = (
     "a lower retention ratio or a smaller model."
 )
 FULL = "{count} people are waiting for the model already. Try again in a minute."
-
-
-class BusyError(RuntimeError):
-    """Too many wait already; the message says so."""
 
 
 class Work:

@@ -6,9 +6,9 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from gleanvid.errors import StoppedError
+from gleanvid.errors import BusyError, StoppedError
 
-from .queue import POLL_S, BusyError, Work
+from .queue import POLL_S, Work
 
 DECODERS = 2
 FULL = "{count} clips wait to be read already. Try again in a minute."

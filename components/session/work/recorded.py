@@ -15,7 +15,7 @@ from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
-from gleanvid.errors import ModelError
+from gleanvid.errors import MALFORMED, ModelError
 from gleanvid.models.encoded import ClipKey
 from gleanvid.run import Run
 from gleanvid.types import Video
@@ -65,7 +65,7 @@ class Shelf:
             try:
                 if self.holds(path) and path.is_file():
                     found.append(_entry(path, read_facts(path)))
-            except (ValueError, KeyError, TypeError, AttributeError, RuntimeError):
+            except MALFORMED:
                 continue  # RuntimeError: symbolic links in a circle
         return found
 

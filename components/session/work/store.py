@@ -12,13 +12,13 @@ from pathlib import Path
 import numpy as np
 
 from gleanvid.attribution.relevance import Relevance
+from gleanvid.errors import BusyError
 from gleanvid.models.encoded import ClipKey
 from gleanvid.run import Run
 from gleanvid.types import VideoError
 
 from ..examples import Example
 from ..saved_relevance import saved
-from .queue import BusyError
 
 RUNS_MIB = 512
 RUNS = 256  # each also takes some 100 KiB that its tensors do not tell

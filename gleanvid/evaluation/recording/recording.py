@@ -6,7 +6,8 @@ import io
 import json
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
@@ -19,7 +20,7 @@ from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
 from gleanvid.attribution.relevance import Relevance
-from gleanvid.errors import MALFORMED
+from gleanvid.errors import refusing
 from gleanvid.evaluation.recording.file_format import KEY, VERSION, read_features
 from gleanvid.evaluation.recording.recorded_relevance import named, read_relevance
 from gleanvid.evaluation.recording.soundness import sound
@@ -35,7 +36,7 @@ MAX_FRAMES, MAX_SIDE, MAX_TOKENS, MAX_WIDTH, MAX_RUNS = 1024, 4096, 2**20, 2**15
 _FLOATS = {"F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16}
 _NAMED = {str(dtype).removeprefix("torch."): dtype for dtype in _FLOATS.values()}
 _ANY_FLOAT = (*_FLOATS, "F64")
-_DAMAGED = (*MALFORMED, OSError, SafetensorError, Image.DecompressionBombError)
+_DAMAGED = (OSError, SafetensorError, Image.DecompressionBombError)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -79,27 +80,26 @@ class Recording:
 
 def open_recording(path: str | Path) -> Recording:
     """Open a recording. Raises ``ValueError`` with the reason if it is not a whole one."""
-    place = Path(path)
-    try:
-        _check_size(place)
-        with safe_open(place, "pt") as file:
-            facts = _facts(file)
-            _check_tensors(file, facts)
-            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    with _whole(Path(path)), safe_open(path, "pt") as file:
+        facts = _facts(file)
+        _check_tensors(file, facts)
+        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
         return _recording(facts, tensors)
-    except _DAMAGED as error:
-        reason = str(error) or type(error).__name__
-        raise ValueError(f"{place.name} is not a recording of GleanVID: {reason}") from error
 
 
 def read_facts(path: str | Path) -> dict[str, Any]:
     """The JSON of a recording alone. Raises ``ValueError``."""
-    try:
-        _check_size(Path(path))
-        with safe_open(path, "pt") as file:
-            return _facts(file)
-    except _DAMAGED as error:
-        raise ValueError(f"{Path(path).name} is not a recording of GleanVID: {error}") from error
+    with _whole(Path(path)), safe_open(path, "pt") as file:
+        return _facts(file)
+
+
+@contextmanager
+def _whole(path: Path) -> Iterator[None]:
+    """Explain what is wrong with a file in the block."""
+    text = f"{path.name} is not a recording of GleanVID"
+    with refusing(ValueError, text, *_DAMAGED, because=True):
+        _check_size(path)
+        yield
 
 
 def _check_size(path: Path) -> None:

@@ -9,7 +9,7 @@ from http.client import HTTPException
 from itertools import pairwise
 from typing import Any
 
-from gleanvid.types import ModelError
+from gleanvid.errors import MALFORMED, ModelError
 
 MOST_LINE, MOST_SENTENCE = 2**20, 2**16  # bytes of one event, and of a refusal
 LONGEST_SENTENCE = 1000  # characters of it that are passed on
@@ -32,7 +32,7 @@ def sentence(error: urllib.error.HTTPError) -> str:
     """Return the server's error message, else the HTTP status."""
     try:
         return message(json.loads(error.read(MOST_SENTENCE)))
-    except (ValueError, KeyError, TypeError, RecursionError, OSError, HTTPException):
+    except (*MALFORMED, OSError, HTTPException):
         return str(error)
 
 

@@ -19,7 +19,7 @@ from time import perf_counter
 from typing import Any
 from urllib.parse import urlencode
 
-from gleanvid.errors import MALFORMED
+from gleanvid.errors import refusing
 from gleanvid.models.loading.background import in_background, result_of
 from gleanvid.serving.vllm.answers import (
     checked_records,
@@ -33,6 +33,7 @@ from gleanvid.types import ModelError, Video
 
 METADATA_S, MOST_METADATA = 30.0, 32 * 2**20  # seconds and bytes of its models and records
 ANSWER_S, MOST_ANSWER = 600.0, 16 * 2**20  # of the events of an answer
+ODD = "{url} answers something else than a server of vLLM"
 
 
 @dataclass(frozen=True)
@@ -62,11 +63,9 @@ class Server:
         return str(self._served().get("root") or self.model())
 
     def _served(self) -> dict[str, Any]:
-        try:
+        with refusing(ModelError, f"{self.url} is no server of vLLM: it names no model"):
             served = dict(self._json("/v1/models")["data"][0])
             return served | {"id": str(served["id"])}
-        except (TypeError, LookupError, ValueError) as error:
-            raise ModelError(f"{self.url} is no server of vLLM: it names no model") from error
 
     def records(self, since: int = 0, uuid: str | None = None) -> dict[str, Any] | None:
         """Return the method, the rate, and the records after number ``since``.
@@ -74,11 +73,10 @@ class Server:
         ``uuid``: only the records of this video. None if the server runs no method of GleanVID or
         does not report records (``VLLM_PLUGINS=gleanvid``).
         """
+        query = {"since": since} | ({} if uuid is None else {"uuid": uuid})
         try:
-            query = {"since": since} | ({} if uuid is None else {"uuid": uuid})
-            return checked_records(self._json(f"/gleanvid/records?{urlencode(query)}"))
-        except ValueError as error:
-            raise ModelError(f"{self.url} reports records that are none of GleanVID") from error
+            with refusing(ModelError, f"{self.url} reports records that are none of GleanVID"):
+                return checked_records(self._json(f"/gleanvid/records?{urlencode(query)}"))
         except ModelError as error:
             if isinstance(error.__cause__, urllib.error.HTTPError) and error.__cause__.code == 404:
                 return None
@@ -124,13 +122,11 @@ class Server:
         started = perf_counter()
         first_s = 0.0
         for event in self._events("/v1/chat/completions", request, stop):
-            try:
+            with refusing(ModelError, ODD.format(url=self.url)):
                 text = event_text(event)
                 if usage := event.get("usage"):
                     names = ("prompt_tokens", "completion_tokens")
                     tokens = [token_count(usage, name) for name in names]
-            except MALFORMED as error:
-                raise self._odd() from error
             if not text:
                 continue
             first_s = first_s or perf_counter() - started
@@ -143,23 +139,16 @@ class Server:
         data = json.dumps(body).encode()
         for line in lines(self._pieces(path, ANSWER_S, MOST_ANSWER, data, stop)):
             if line.startswith(b"data: {"):
-                try:
+                with refusing(ModelError, ODD.format(url=self.url)):
                     event = json.loads(line.removeprefix(b"data: "))
                     refusal = message(event) if "error" in event else ""
-                except MALFORMED as error:
-                    raise self._odd() from error
                 if refusal:
                     raise ModelError(f"{self.url}: {refusal}")
                 yield event
 
-    def _odd(self) -> ModelError:
-        return ModelError(f"{self.url} answers something else than a server of vLLM")
-
     def _json(self, path: str) -> Any:
-        try:
+        with refusing(ModelError, f"{self.url} is no server of vLLM: it answers no JSON"):
             return json.loads(b"".join(self._pieces(path, METADATA_S, MOST_METADATA)))
-        except (ValueError, RecursionError) as error:
-            raise ModelError(f"{self.url} is no server of vLLM: it answers no JSON") from error
 
     def _pieces(
         self,

@@ -18,6 +18,7 @@ import torch
 from gleanvid.compressors import COMPRESSORS, declared_settings, from_settings
 from gleanvid.compressors.base import Compressor
 from gleanvid.cost import Answer
+from gleanvid.errors import refusing
 from gleanvid.models import load_model
 from gleanvid.models.base import ModelAdapter
 from gleanvid.models.encoded import Encoded, History
@@ -56,10 +57,8 @@ def settings_served(name: str) -> dict[str, Any] | None:
         served = Server(url.strip()).records()
         if served is not None and served["method"]["name"] in COMPRESSORS:
             ratio = round(1.0 - served["pruning_rate"], 6)
-            try:
+            with refusing(ModelError, f"{url}: settings of no compressor", because=True):
                 return from_settings({**served["method"], "retention_ratio": ratio}).settings()
-            except (ValueError, TypeError) as error:
-                raise ModelError(f"{url}: settings of no compressor ({error})") from error
     return None
 
 

@@ -15,14 +15,14 @@ from typing import IO, Any
 
 import numpy as np
 
-from gleanvid.errors import MALFORMED
+from gleanvid.errors import refusing
 from gleanvid.video.isolation import bounds
 from gleanvid.video.isolation.messages import ARRAY, DATA, FACTS, HEADER, read, receive, send
 from gleanvid.video.plan import UnreadableVideoError
 
 PARTS = ("run.json", "run.npz")
 CHUNK_BYTES = 2**16
-DAMAGED = (*MALFORMED, zipfile.BadZipFile, zlib.error, OSError, EOFError, SyntaxError)
+DAMAGED = (zipfile.BadZipFile, zlib.error, OSError, EOFError, SyntaxError)
 
 
 # --- in the decoding process ----------------------------------------------------------------------
@@ -46,20 +46,18 @@ def send_run(file: str | IO[bytes], pipe: IO[bytes]) -> None:
 
     Raises ``UnreadableVideoError``.
     """
-    try:
-        with zipfile.ZipFile(file) as archive:
-            if set(archive.namelist()) != set(PARTS):
-                raise UnreadableVideoError(bounds.NO_RUN)
-            with archive.open("run.json") as part:
-                text = part.read(bounds.MAX_JSON_BYTES + 1)
-            if not bounds.fits(text):
-                raise UnreadableVideoError(bounds.TOO_LARGE)
-            json.loads(text.decode())  # of bytes it reads encodings that hide brackets
-            send(pipe, FACTS, text)
-            with archive.open("run.npz") as part, zipfile.ZipFile(part) as arrays:
-                _send_arrays(arrays, pipe)
-    except DAMAGED as error:
-        raise UnreadableVideoError(bounds.NO_RUN) from error
+    refused = refusing(UnreadableVideoError, bounds.NO_RUN, *DAMAGED)
+    with refused, zipfile.ZipFile(file) as archive:
+        if set(archive.namelist()) != set(PARTS):
+            raise UnreadableVideoError(bounds.NO_RUN)
+        with archive.open("run.json") as part:
+            text = part.read(bounds.MAX_JSON_BYTES + 1)
+        if not bounds.fits(text):
+            raise UnreadableVideoError(bounds.TOO_LARGE)
+        json.loads(text.decode())  # of bytes it reads encodings that hide brackets
+        send(pipe, FACTS, text)
+        with archive.open("run.npz") as part, zipfile.ZipFile(part) as arrays:
+            _send_arrays(arrays, pipe)
 
 
 def _send_arrays(archive: zipfile.ZipFile, pipe: IO[bytes]) -> None:

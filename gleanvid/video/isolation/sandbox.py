@@ -21,12 +21,13 @@ from typing import Any
 
 import numpy as np
 
-from gleanvid.errors import MALFORMED
+from gleanvid.errors import refusing
 from gleanvid.video.isolation import archive, bounds, spare
 from gleanvid.video.isolation.messages import FRAME, LAYER_NAMES, PLACE, PLAN, read, receive
 from gleanvid.video.isolation.spare import Decoder
 from gleanvid.video.plan import MAX_RESULT_BYTES, Events, Plan, Request, UnreadableVideoError
 
+FORGED = "The decoder gave something else than pictures of {name}; the file is not read."
 MAX_PLAN_BYTES = 2**20
 POLL_S = 0.1  # between two checks whether a task shall end
 
@@ -66,11 +67,9 @@ def unpacked(path: str, timeout_s: float) -> tuple[Any, dict[str, np.ndarray]]:
 
     Raises ``UnreadableVideoError``.
     """
-    with _running("archive", str(Path(path).resolve()), timeout_s) as (decoder, _):
-        try:
-            return archive.received_run(decoder.stdout)
-        except (*MALFORMED, EOFError) as error:
-            raise UnreadableVideoError(bounds.NO_RUN) from error
+    refused = refusing(UnreadableVideoError, bounds.NO_RUN, EOFError)
+    with _running("archive", str(Path(path).resolve()), timeout_s) as (decoder, _), refused:
+        return archive.received_run(decoder.stdout)
 
 
 @contextmanager
@@ -126,7 +125,7 @@ def _checked(decoder: Decoder, request: Request) -> Events:
 
 def _plan(text: bytes, request: Request) -> Plan:
     """Read a plan from JSON. Raises ``UnreadableVideoError`` unless it fits ``request``."""
-    try:
+    with refusing(UnreadableVideoError, FORGED.format(name=request.name)):
         fields = json.loads(text)
         pairs = {name: tuple(fields[name]) for name in ("size", "source_size", "notes")}
         plan = Plan(**{**fields, **pairs})
@@ -142,17 +141,13 @@ def _plan(text: bytes, request: Request) -> Plan:
             and count * math.prod(plan.size) * 3 <= MAX_RESULT_BYTES
             and all(isinstance(note, str) for note in plan.notes)
         )
-    except MALFORMED as error:
-        raise _forged(request) from error
-    if not sound:
-        raise _forged(request)
-    return plan
+        if sound:
+            return plan
+    raise _forged(request)
 
 
 def _forged(request: Request) -> UnreadableVideoError:
-    return UnreadableVideoError(
-        f"The decoder gave something else than pictures of {request.name}; the file is not read."
-    )
+    return UnreadableVideoError(FORGED.format(name=request.name))
 
 
 def _why_it_died(request: Request, decoder: Decoder) -> str:

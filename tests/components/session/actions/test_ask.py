@@ -14,7 +14,7 @@ from components.session.examples import Example
 from components.session.request import NO_CLIP, NO_QUESTION, Request, Sides
 from components.session.work.engine import Engine
 from components.session.work.queue import ModelQueue, Work
-from gleanvid import COMPRESSORS, GleanVID, ModelError
+from gleanvid import COMPRESSORS, GleanVID, ModelError, errors
 from gleanvid.models.generation.sampling import Sampling
 from tests.components.fake import FakeBackend
 
@@ -180,8 +180,8 @@ def sampled(clip, **sampling):
 @pytest.mark.parametrize(
     ("failure", "sentence"),
     [
-        (torch.OutOfMemoryError("CUDA out of memory"), display.OUT_OF_MEMORY),
-        (MemoryError(), display.OUT_OF_MEMORY),
+        (torch.OutOfMemoryError("CUDA out of memory"), errors.OUT_OF_MEMORY),
+        (MemoryError(), errors.OUT_OF_MEMORY),
         (ModelError("The model is gone."), "The model is gone."),
         (RuntimeError("/home/me/secret.py line 3"), display.UNEXPECTED),
     ],

@@ -11,8 +11,9 @@ from components.session.choice.choosing import Choosing
 from components.session.choice.offers import HERE
 from components.session.work.engine import Engine
 from components.session.work.local import BUILT_IN, LocalBackend
-from components.session.work.queue import BusyError, ModelQueue, Work
+from components.session.work.queue import ModelQueue, Work
 from gleanvid.compressors import COMPRESSORS
+from gleanvid.errors import BusyError
 from gleanvid.models.encoded import ClipKey
 from gleanvid.models.generation.sampling import Sampling
 from gleanvid.models.loading import fit

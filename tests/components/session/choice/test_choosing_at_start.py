@@ -8,7 +8,7 @@ import pytest
 from components import launch
 from components.server.endpoints import Calls
 from components.session.work.local import BUILT_IN, PHOTOS
-from components.session.work.queue import BusyError
+from gleanvid.errors import BusyError
 from gleanvid.types import ModelError
 from tests.components.panels.test_picker import panel_of
 from tests.components.session.choice.test_choosing import NAME, gated, scarce, stages

@@ -7,7 +7,8 @@ import time
 
 import pytest
 
-from components.session.work.queue import BusyError, ModelQueue, Pages, Work
+from components.session.work.queue import ModelQueue, Pages, Work
+from gleanvid.errors import BusyError
 from gleanvid.types import StoppedError
 
 

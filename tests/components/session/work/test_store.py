@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from components.session.examples import Example
-from components.session.work.queue import BusyError
 from components.session.work.store import RunStore
 from gleanvid import GleanVID
+from gleanvid.errors import BusyError
 from tests.components.fake import FakeBackend, a_run, moving_square
 
 
